@@ -1,2 +1,19 @@
 #![no_std]
-//! gambeson
+#![doc = include_str!("../README.md")]
+#![deny(clippy::integer_division_remainder_used)]
+#![warn(missing_debug_implementations)]
+
+#[cfg(any(feature = "alloc", test))]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod bytes;
+pub mod cpu;
+mod rng;
+pub mod secret;
+pub mod sha3;
+
+pub use bytes::Bytes;
+pub use rand_core;
+pub use rng::RngError;

@@ -1,0 +1,127 @@
+//! Which instruction sets the kernels may use.
+//!
+//! The level is detected once, at run time; no Cargo feature selects it. [`limit`] lowers it, so that tests,
+//! benchmarks and measurements reach every table of kernels that the machine can run.
+//!
+//! ```
+//! use gambeson::cpu;
+//!
+//! assert!(cpu::level() <= cpu::detected());
+//! cpu::limit(cpu::Level::Portable);
+//! assert_eq!(cpu::level(), cpu::Level::Portable);
+//! ```
+
+use core::fmt;
+use core::str::FromStr;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// An instruction set for which tables of kernels can exist, in ascending order of preference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Level {
+    /// Plain Rust: every target.
+    Portable,
+    /// aarch64 with Advanced SIMD.
+    Neon,
+    /// x86-64 with AVX2, BMI1 and BMI2.
+    Avx2,
+    /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI and VBMI2.
+    Avx512,
+}
+
+impl Level {
+    /// Every level, in ascending order.
+    pub const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
+
+    /// The level's name: `portable`, `neon`, `avx2` or `avx512`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Neon => "neon",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The name is not one of `portable`, `neon`, `avx2`, `avx512`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownLevel;
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown CPU level: expected portable, neon, avx2 or avx512")
+    }
+}
+
+impl core::error::Error for UnknownLevel {}
+
+impl FromStr for Level {
+    type Err = UnknownLevel;
+
+    fn from_str(name: &str) -> Result<Self, UnknownLevel> {
+        Self::ALL.into_iter().find(|level| level.name() == name).ok_or(UnknownLevel)
+    }
+}
+
+/// The highest level that `limit` allows, as its position in [`Level::ALL`].
+static LIMIT: AtomicU8 = AtomicU8::new(u8::MAX);
+
+/// Lets no table above `level` run from now on, in the whole process.
+///
+/// A later call replaces the limit: `limit(Level::Avx512)` lifts it.
+pub fn limit(level: Level) {
+    LIMIT.store(level as u8, Ordering::Relaxed);
+}
+
+/// The highest level that this machine can run.
+#[must_use]
+pub fn detected() -> Level {
+    #[cfg(target_arch = "x86_64")]
+    {
+        cpufeatures::new!(avx512, "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "avx512vbmi2");
+        cpufeatures::new!(avx2, "avx2", "bmi1", "bmi2");
+        if avx2::get() {
+            return if avx512::get() { Level::Avx512 } else { Level::Avx2 };
+        }
+    }
+    // Advanced SIMD is part of every aarch64 target with the standard float ABI.
+    if cfg!(all(target_arch = "aarch64", target_feature = "neon")) {
+        return Level::Neon;
+    }
+    Level::Portable
+}
+
+/// The level in force: what the machine offers, capped by [`limit`].
+///
+/// Each primitive runs the best table that it has at or below this level; its `kernels()` names that one.
+#[must_use]
+pub fn level() -> Level {
+    let cap = LIMIT.load(Ordering::Relaxed);
+    let detected = detected();
+    if detected as u8 <= cap {
+        return detected;
+    }
+    // A cap that names another architecture's level leaves the portable table.
+    if cfg!(target_arch = "x86_64") && cap == Level::Avx2 as u8 { Level::Avx2 } else { Level::Portable }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_levels_correspond() {
+        for level in Level::ALL {
+            assert_eq!(level.name().parse(), Ok(level));
+        }
+        assert_eq!("sse2".parse::<Level>(), Err(UnknownLevel));
+    }
+}

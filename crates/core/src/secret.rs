@@ -1,0 +1,248 @@
+//! What keeps secrets: a wrapper that wipes, comparison and selection in constant time, and a stack scrubber.
+//!
+//! Rust and LLVM promise nothing about timing. Compilers turn mask arithmetic back into branches
+//! (`SIDE-CHANNELS.md` lists cases), so every mask goes through a *value barrier*: an empty assembly block
+//! through which the optimiser cannot see.
+
+#![allow(unsafe_code)] // The barrier, the scrubber and the valgrind mark are the reason for this file.
+
+use core::fmt;
+use core::mem::MaybeUninit;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// A secret value, wiped when it is dropped.
+///
+/// It cannot be cloned, compared with `==`, printed or serialised; [`Secret::expose`] is the only way in, and
+/// can be searched for.
+///
+/// ```
+/// use gambeson::secret::Secret;
+///
+/// let key = Secret::new([7u8; 32]);
+/// assert_eq!(format!("{key:?}"), "Secret([redacted])");
+/// assert_eq!(key.expose(), &[7; 32]);
+/// ```
+#[repr(transparent)]
+pub struct Secret<T: Zeroize>(T);
+
+impl<T: Zeroize> Secret<T> {
+    /// Wraps `value`. The caller's own copy, if one is left, stays the caller's to wipe.
+    #[must_use]
+    pub const fn new(value: T) -> Self {
+        Self(value)
+    }
+
+    /// Shows the secret.
+    #[must_use]
+    pub const fn expose(&self) -> &T {
+        &self.0
+    }
+
+    /// Shows the secret for writing.
+    pub const fn expose_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T: Zeroize> Drop for Secret<T> {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl<T: Zeroize> ZeroizeOnDrop for Secret<T> {}
+
+impl<T: Zeroize> fmt::Debug for Secret<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret([redacted])")
+    }
+}
+
+/// Whether two byte strings are equal, in time that depends on their lengths alone.
+///
+/// ```
+/// use gambeson::secret::equal;
+///
+/// assert!(equal(b"tag", b"tag"));
+/// assert!(!equal(b"tag", b"tab"));
+/// assert!(!equal(b"tag", b"ta"));
+/// ```
+#[must_use]
+pub fn equal(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    declassify_value(difference(a, b)) == 0 // public: the verdict is the answer
+}
+
+/// Zero when two byte strings of one length are equal, any other value when not; constant time.
+pub(crate) fn difference(a: &[u8], b: &[u8]) -> u32 {
+    debug_assert_eq!(a.len(), b.len());
+    barrier(a.iter().zip(b).fold(0, |all, (a, b)| all | u32::from(a ^ b)))
+}
+
+/// All ones when `x` is not zero, zero when it is.
+#[inline]
+pub(crate) fn mask_nonzero(x: u32) -> u32 {
+    barrier(((x | x.wrapping_neg()) >> 31).wrapping_neg())
+}
+
+/// Overwrites `out` with `other` where `mask` is all ones, leaves it where `mask` is zero.
+#[inline(never)]
+pub(crate) fn select_bytes(out: &mut [u8], other: &[u8], mask: u32) {
+    debug_assert_eq!(out.len(), other.len());
+    for (out, other) in out.iter_mut().zip(other) {
+        // A barrier on each use: one mask for the loop lets LLVM select a pointer and copy from it.
+        *out ^= (*out ^ other) & barrier(mask) as u8;
+    }
+}
+
+/// Hands `x` back through a wall that the optimiser does not see through.
+#[inline(always)]
+#[must_use]
+pub(crate) fn barrier(x: u32) -> u32 {
+    #[cfg(any(
+        target_arch = "x86_64",
+        target_arch = "x86",
+        target_arch = "aarch64",
+        target_arch = "arm",
+        target_arch = "riscv32",
+        target_arch = "riscv64"
+    ))]
+    {
+        let mut x = x;
+        // SAFETY: an empty block; it reads and writes one register, no memory, no stack, no flags.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags))
+        };
+        x
+    }
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        target_arch = "x86",
+        target_arch = "aarch64",
+        target_arch = "arm",
+        target_arch = "riscv32",
+        target_arch = "riscv64"
+    )))]
+    core::hint::black_box(x)
+}
+
+/// [`barrier`] for a signed value.
+#[inline(always)]
+#[must_use]
+pub(crate) fn barrier_i32(x: i32) -> i32 {
+    barrier(x as u32) as i32
+}
+
+/// Marks a value that was computed from secrets as public from here on.
+///
+/// It does nothing, except in a build with `--cfg gambeson_ct`, where it tells valgrind so: the constant-time
+/// gate treats every secret as undefined memory. Each call says why the value may be known.
+#[inline(always)]
+pub(crate) fn declassify<T: ?Sized>(value: &T) -> &T {
+    #[cfg(all(gambeson_ct, target_arch = "x86_64"))]
+    valgrind_make_defined((&raw const *value).cast::<u8>(), size_of_val(value));
+    value
+}
+
+/// [`declassify`] for a value in registers.
+#[inline(always)]
+pub(crate) fn declassify_value<T: Copy>(value: T) -> T {
+    #[cfg(all(gambeson_ct, target_arch = "x86_64"))]
+    {
+        valgrind_make_defined((&raw const value).cast::<u8>(), size_of::<T>());
+        // SAFETY: a live, aligned, initialised `T`; volatile, so that the marked memory is what is read.
+        return unsafe { (&raw const value).read_volatile() };
+    }
+    #[cfg(not(all(gambeson_ct, target_arch = "x86_64")))]
+    value
+}
+
+/// Memcheck's client request `MAKE_MEM_DEFINED` (valgrind manual, §4.7 and `valgrind.h`): four rotations of
+/// rdi that add up to nothing, then an exchange of rbx with itself, which valgrind recognises.
+#[cfg(all(gambeson_ct, target_arch = "x86_64"))]
+fn valgrind_make_defined(start: *const u8, len: usize) {
+    /// `VG_USERREQ_TOOL_BASE('M', 'C') + 2`.
+    const MAKE_MEM_DEFINED: u64 = 0x4d43_0002;
+    let request: [u64; 6] = [MAKE_MEM_DEFINED, start as u64, len as u64, 0, 0, 0];
+    // SAFETY: outside valgrind the five instructions change nothing; under it, only its shadow state.
+    unsafe {
+        core::arch::asm!(
+            "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
+            inout("rdi") 0u64 => _, inout("rax") request.as_ptr() => _, inout("rdx") 0u64 => _,
+        );
+    }
+}
+
+/// Wipes the `N` bytes of stack below the frame that holds it, when it is dropped.
+///
+/// Each public door that computes on secrets holds one and calls its work through a function that is not
+/// inlined: what the work left in dead frames is then overwritten. `N` is a measured bound of the work's depth
+/// (`cargo xtask stack`); the gate `dead_stack` checks that nothing secret is left.
+pub(crate) struct StackGuard<const N: usize>;
+
+impl<const N: usize> Drop for StackGuard<N> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        scrub::<N>();
+    }
+}
+
+#[inline(never)]
+fn scrub<const N: usize>() {
+    let mut dead = MaybeUninit::<[u8; N]>::uninit();
+    // SAFETY: `dead` is ours, `N` bytes long, and any byte is valid in it.
+    unsafe { dead.as_mut_ptr().cast::<u8>().write_bytes(0, N) };
+    // The address escapes, so that the writes count as observed.
+    core::hint::black_box(&mut dead);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_all_or_nothing() {
+        assert_eq!(mask_nonzero(0), 0);
+        for x in [1, 2, 0x80, 0x8000_0000, u32::MAX] {
+            assert_eq!(mask_nonzero(x), u32::MAX);
+        }
+    }
+
+    #[test]
+    fn selection_takes_one_side_whole() {
+        let mut out = [1u8, 2, 3];
+        select_bytes(&mut out, &[9, 8, 7], 0);
+        assert_eq!(out, [1, 2, 3]);
+        select_bytes(&mut out, &[9, 8, 7], u32::MAX);
+        assert_eq!(out, [9, 8, 7]);
+    }
+
+    #[test]
+    fn a_difference_in_any_byte_is_seen() {
+        let a = [0x5au8; 40];
+        assert!(equal(&a, &a));
+        for at in 0..a.len() {
+            for bit in 0..8 {
+                let mut b = a;
+                b[at] ^= 1 << bit;
+                assert!(!equal(&a, &b));
+            }
+        }
+    }
+
+    #[test]
+    fn a_secret_is_wiped_when_dropped() {
+        struct Probe<'a>(&'a core::cell::Cell<u32>);
+        impl Zeroize for Probe<'_> {
+            fn zeroize(&mut self) {
+                self.0.set(self.0.get() + 1);
+            }
+        }
+        let wiped = core::cell::Cell::new(0);
+        drop(Secret::new(Probe(&wiped)));
+        assert_eq!(wiped.get(), 1);
+    }
+}

@@ -1,0 +1,173 @@
+//! The permutation, written once for every width of lane.
+
+/// What a lane must offer: one 64-bit word, or the same word of several states side by side.
+pub(super) trait Lane: Copy {
+    fn xor(self, other: Self) -> Self;
+
+    /// `self ∧ ¬mask`.
+    fn and_not(self, mask: Self) -> Self;
+
+    fn rotate_left<const N: u32>(self) -> Self;
+
+    /// The same word in every state.
+    fn broadcast(word: u64) -> Self;
+}
+
+impl Lane for u64 {
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self ^ other
+    }
+
+    #[inline(always)]
+    fn and_not(self, mask: Self) -> Self {
+        self & !mask
+    }
+
+    #[inline(always)]
+    fn rotate_left<const N: u32>(self) -> Self {
+        self.rotate_left(N)
+    }
+
+    #[inline(always)]
+    fn broadcast(word: u64) -> Self {
+        word
+    }
+}
+
+/// Keccak-f\[1600\] (FIPS 202, §3.3 and §3.4): 24 rounds, two in each turn of the loop.
+#[inline(always)]
+pub(super) fn permute<L: Lane>(a: &mut [L; 25]) {
+    for constants in ROUND_CONSTANTS.as_chunks::<2>().0 {
+        let b = round(a, constants[0]);
+        *a = round(&b, constants[1]);
+    }
+}
+
+/// One round ι ∘ χ ∘ π ∘ ρ ∘ θ (FIPS 202, Algorithms 1 to 6).
+#[inline(always)]
+fn round<L: Lane>(a: &[L; 25], constant: u64) -> [L; 25] {
+    // θ: each lane is added to the parities of two columns.
+    let parity = |x: usize| a[x].xor(a[x + 5]).xor(a[x + 10]).xor(a[x + 15]).xor(a[x + 20]);
+    let c = [parity(0), parity(1), parity(2), parity(3), parity(4)];
+    let d = [
+        c[4].xor(c[1].rotate_left::<1>()),
+        c[0].xor(c[2].rotate_left::<1>()),
+        c[1].xor(c[3].rotate_left::<1>()),
+        c[2].xor(c[4].rotate_left::<1>()),
+        c[3].xor(c[0].rotate_left::<1>()),
+    ];
+
+    // ρ and π bring lane (x, y) to (y, 2x + 3y), rotated by the offset of FIPS 202, Table 2, modulo 64.
+    let row0 = [
+        a[0].xor(d[0]),
+        a[6].xor(d[1]).rotate_left::<44>(),
+        a[12].xor(d[2]).rotate_left::<43>(),
+        a[18].xor(d[3]).rotate_left::<21>(),
+        a[24].xor(d[4]).rotate_left::<14>(),
+    ];
+    let row1 = [
+        a[3].xor(d[3]).rotate_left::<28>(),
+        a[9].xor(d[4]).rotate_left::<20>(),
+        a[10].xor(d[0]).rotate_left::<3>(),
+        a[16].xor(d[1]).rotate_left::<45>(),
+        a[22].xor(d[2]).rotate_left::<61>(),
+    ];
+    let row2 = [
+        a[1].xor(d[1]).rotate_left::<1>(),
+        a[7].xor(d[2]).rotate_left::<6>(),
+        a[13].xor(d[3]).rotate_left::<25>(),
+        a[19].xor(d[4]).rotate_left::<8>(),
+        a[20].xor(d[0]).rotate_left::<18>(),
+    ];
+    let row3 = [
+        a[4].xor(d[4]).rotate_left::<27>(),
+        a[5].xor(d[0]).rotate_left::<36>(),
+        a[11].xor(d[1]).rotate_left::<10>(),
+        a[17].xor(d[2]).rotate_left::<15>(),
+        a[23].xor(d[3]).rotate_left::<56>(),
+    ];
+    let row4 = [
+        a[2].xor(d[2]).rotate_left::<62>(),
+        a[8].xor(d[3]).rotate_left::<55>(),
+        a[14].xor(d[4]).rotate_left::<39>(),
+        a[15].xor(d[0]).rotate_left::<41>(),
+        a[21].xor(d[1]).rotate_left::<2>(),
+    ];
+
+    // χ, row by row, and ι on lane (0, 0).
+    let chi = |b0: L, b1: L, b2: L| b0.xor(b2.and_not(b1));
+    let mut out = [
+        chi(row0[0], row0[1], row0[2]),
+        chi(row0[1], row0[2], row0[3]),
+        chi(row0[2], row0[3], row0[4]),
+        chi(row0[3], row0[4], row0[0]),
+        chi(row0[4], row0[0], row0[1]),
+        chi(row1[0], row1[1], row1[2]),
+        chi(row1[1], row1[2], row1[3]),
+        chi(row1[2], row1[3], row1[4]),
+        chi(row1[3], row1[4], row1[0]),
+        chi(row1[4], row1[0], row1[1]),
+        chi(row2[0], row2[1], row2[2]),
+        chi(row2[1], row2[2], row2[3]),
+        chi(row2[2], row2[3], row2[4]),
+        chi(row2[3], row2[4], row2[0]),
+        chi(row2[4], row2[0], row2[1]),
+        chi(row3[0], row3[1], row3[2]),
+        chi(row3[1], row3[2], row3[3]),
+        chi(row3[2], row3[3], row3[4]),
+        chi(row3[3], row3[4], row3[0]),
+        chi(row3[4], row3[0], row3[1]),
+        chi(row4[0], row4[1], row4[2]),
+        chi(row4[1], row4[2], row4[3]),
+        chi(row4[2], row4[3], row4[4]),
+        chi(row4[3], row4[4], row4[0]),
+        chi(row4[4], row4[0], row4[1]),
+    ];
+    out[0] = out[0].xor(L::broadcast(constant));
+    out
+}
+
+/// RC of FIPS 202, Algorithm 6, for the round indices 0 to 23.
+const ROUND_CONSTANTS: [u64; 24] = round_constants();
+
+/// Bit 2^j − 1 of constant i is bit 7i + j of a linear feedback shift register (FIPS 202, Algorithm 5).
+const fn round_constants() -> [u64; 24] {
+    let mut constants = [0; 24];
+    let mut register: u8 = 1;
+    let mut i = 0;
+    while i < 24 {
+        let mut j = 0;
+        while j < 7 {
+            constants[i] |= ((register & 1) as u64) << ((1u32 << j) - 1);
+            // The register holds x^t modulo x^8 + x^6 + x^5 + x^4 + 1.
+            let carry = register >> 7;
+            register = (register << 1) ^ (carry * 0b0111_0001);
+            j += 1;
+        }
+        i += 1;
+    }
+    constants
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_constants_are_those_of_the_standard() {
+        assert_eq!(ROUND_CONSTANTS[0], 0x0000_0000_0000_0001);
+        assert_eq!(ROUND_CONSTANTS[1], 0x0000_0000_0000_8082);
+        assert_eq!(ROUND_CONSTANTS[23], 0x8000_0000_8000_8008);
+    }
+
+    /// The state after Keccak-f\[1600\] of the zero state, first lane: published with Keccak (XKCP,
+    /// `TestVectors/KeccakF-1600-IntermediateValues.txt`).
+    #[test]
+    fn the_zero_state_permutes_to_the_published_one() {
+        let mut state = [0u64; 25];
+        permute(&mut state);
+        assert_eq!(state[0], 0xf125_8f79_40e1_dde7);
+        assert_eq!(state[24], 0xeaf1_ff7b_5cec_a249);
+    }
+}

@@ -1,0 +1,93 @@
+//! Which permutation runs: the plugged-in one, else the best table at or below `cpu::level()`.
+
+#![allow(unsafe_code)] // A function pointer is kept in an atomic.
+
+use core::fmt;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use super::{State, keccak};
+use crate::cpu::Level;
+
+/// The permutations of one instruction set.
+pub(super) struct Kernels {
+    level: Level,
+    permute_many: fn(&mut [State]),
+}
+
+static PORTABLE: Kernels = Kernels { level: Level::Portable, permute_many: permute_portable };
+
+fn active() -> &'static Kernels {
+    // The tables for AVX2, AVX-512 and NEON will be chosen here by `cpu::level()`.
+    &PORTABLE
+}
+
+/// The plain permutation of each state, whatever the machine offers: what a plugged-in one must equal.
+pub fn permute_portable(states: &mut [State]) {
+    for state in states {
+        keccak::permute(&mut state.0);
+    }
+}
+
+/// Permutes each state by Keccak-f\[1600\] (FIPS 202, §3.3), through the plugged-in permutation or the kernel
+/// table in force. Batches let wide tables fill their lanes.
+pub fn permute_many(states: &mut [State]) {
+    let plugged = PLUGGED.load(Ordering::Acquire);
+    if plugged.is_null() {
+        (active().permute_many)(states);
+    } else {
+        // SAFETY: `set_permutation` alone stores here, and stores a `fn(&mut [State])`.
+        let permutation = unsafe { core::mem::transmute::<*mut (), fn(&mut [State])>(plugged) };
+        permutation(states);
+    }
+}
+
+/// The kernel table that would run, if no permutation is plugged in.
+#[must_use]
+pub fn kernels() -> Level {
+    active().level
+}
+
+/// Null, or a `fn(&mut [State])`.
+static PLUGGED: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The function is not Keccak-f\[1600\]: it disagrees with the portable permutation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrongPermutation;
+
+impl fmt::Display for WrongPermutation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the plugged-in permutation is not Keccak-f[1600]")
+    }
+}
+
+impl core::error::Error for WrongPermutation {}
+
+/// Makes every hash of this process run through `permutation`, which must apply Keccak-f\[1600\] to each state
+/// of its slice, of any length.
+///
+/// Call it once, at start-up. It must not hash through this crate itself.
+///
+/// # Errors
+///
+/// [`WrongPermutation`] if its results on three test states, alone and together, are not those of the portable
+/// permutation; what ran before then stays.
+pub fn set_permutation(permutation: fn(&mut [State])) -> Result<(), WrongPermutation> {
+    let start = [State([0; 25]), State([u64::MAX; 25]), State(core::array::from_fn(|i| i as u64 + 1))];
+    let mut expected = start.clone();
+    permute_portable(&mut expected);
+
+    let mut together = start.clone();
+    permutation(&mut together);
+    let mut alone = start;
+    alone.chunks_mut(1).for_each(permutation);
+    if together != expected || alone != expected {
+        return Err(WrongPermutation);
+    }
+    PLUGGED.store(permutation as *mut (), Ordering::Release);
+    Ok(())
+}
+
+/// Takes the plugged-in permutation out again: the kernel tables run.
+pub fn clear_permutation() {
+    PLUGGED.store(core::ptr::null_mut(), Ordering::Release);
+}
