@@ -1,0 +1,140 @@
+//! Before anything is timed: does the peer give what we give?
+//!
+//! Work that is a function of its case must give our bytes. Where the peer draws randomness itself, its keys must
+//! import here and match each other, we must decapsulate its ciphertexts to its secrets, and its signatures must verify
+//! here; the other direction is its own decapsulation and verification of our outputs, which are exact work.
+
+use gambeson::mldsa::{self, ExpandedSigningKey, VerifyingKey};
+use gambeson::mlkem::{self, EncapsulationKey, ExpandedDecapsulationKey};
+
+use crate::cases::{KemCases, SignatureCases};
+use crate::peers::{Answer, Form, KemSet, KemVerb, SignatureSet, SignatureVerb, Work};
+
+/// Runs `work` once on every case and compares.
+pub fn kem(set: KemSet, verb: KemVerb, form: Form, cases: &KemCases, work: &mut Work) -> Result<(), String> {
+    let across = match set {
+        KemSet::MlKem512 => kem_across::<mlkem::MlKem512>,
+        KemSet::MlKem768 => kem_across::<mlkem::MlKem768>,
+        KemSet::MlKem1024 => kem_across::<mlkem::MlKem1024>,
+    };
+    // Only decapsulation has something to say about the tampered case.
+    let count = if verb == KemVerb::Decaps { cases.all.len() } else { cases.all.len() - 1 };
+    let mut answer = Answer::default();
+    for (i, case) in cases.all.iter().enumerate().take(count) {
+        (work.run)(i, &mut answer);
+        if work.random {
+            across(verb, &case.private, &answer).map_err(|error| format!("case {i}: {error}"))?;
+            continue;
+        }
+        let (public, private): (&[u8], &[u8]) = match (verb, form) {
+            (KemVerb::Keygen, Form::Oneshot) => (&case.public, &case.private),
+            (KemVerb::Keygen, _) => (&case.public, &[]),
+            (KemVerb::Encaps, _) => (&case.ciphertext, &case.secret),
+            (KemVerb::Decaps, _) => (&[], &case.secret),
+        };
+        same(i, &answer, public, private)?;
+    }
+    Ok(())
+}
+
+/// Runs `work` once on every case and compares.
+pub fn signature(
+    set: SignatureSet,
+    verb: SignatureVerb,
+    form: Form,
+    cases: &SignatureCases,
+    work: &mut Work,
+) -> Result<(), String> {
+    let across = match set {
+        SignatureSet::MlDsa44 => signature_across::<mldsa::MlDsa44>,
+        SignatureSet::MlDsa65 => signature_across::<mldsa::MlDsa65>,
+        SignatureSet::MlDsa87 => signature_across::<mldsa::MlDsa87>,
+    };
+    // Only verification has something to say about the tampered case.
+    let count = if verb == SignatureVerb::Verify { cases.all.len() } else { cases.all.len() - 1 };
+    let mut answer = Answer::default();
+    for (i, case) in cases.all.iter().enumerate().take(count) {
+        (work.run)(i, &mut answer);
+        let key = cases.key(i);
+        if work.random {
+            across(verb, &key.public, &case.message, &answer)
+                .map_err(|error| format!("case {i}: {error}"))?;
+            continue;
+        }
+        let verdict = [u8::from(case.valid)];
+        let (public, private): (&[u8], &[u8]) = match (verb, form) {
+            (SignatureVerb::Keygen, Form::Oneshot) => (&key.public, &key.private),
+            (SignatureVerb::Keygen, _) => (&key.public, &[]),
+            (SignatureVerb::Sign, _) => (&case.signature, &[]),
+            (SignatureVerb::Verify, _) => (&verdict, &[]),
+        };
+        same(i, &answer, public, private)?;
+    }
+    Ok(())
+}
+
+fn same(i: usize, answer: &Answer, public: &[u8], private: &[u8]) -> Result<(), String> {
+    if answer.public != public {
+        return Err(format!("case {i}: the public output differs from ours"));
+    }
+    if answer.private != private {
+        return Err(format!("case {i}: the private output differs from ours"));
+    }
+    Ok(())
+}
+
+fn kem_across<P: mlkem::ParameterSet>(verb: KemVerb, private: &[u8], answer: &Answer) -> Result<(), String> {
+    let import = |bytes: &[u8]| {
+        ExpandedDecapsulationKey::<P>::from_expanded_bytes(bytes)
+            .map_err(|_| "its decapsulation key is refused here".to_owned())
+    };
+    match verb {
+        KemVerb::Keygen => {
+            let private = import(&answer.private)?;
+            let public = EncapsulationKey::<P>::try_from(&answer.public[..])
+                .map_err(|_| "its encapsulation key is refused here".to_owned())?;
+            let (c, k) = public.encapsulate_deterministic(&[7; 32]);
+            if private.decapsulate(&c).expose() != k.expose() {
+                return Err("its two keys do not belong together".into());
+            }
+        }
+        KemVerb::Encaps => {
+            let c = P::Ciphertext::try_from(&answer.public[..])
+                .map_err(|_| "its ciphertext has another length".to_owned())?;
+            if import(private)?.decapsulate(&c).expose()[..] != answer.private[..] {
+                return Err("we decapsulate to another secret".into());
+            }
+        }
+        KemVerb::Decaps => return Err("decapsulation draws no randomness".into()),
+    }
+    Ok(())
+}
+
+fn signature_across<P: mldsa::ParameterSet>(
+    verb: SignatureVerb,
+    public: &[u8],
+    message: &[u8],
+    answer: &Answer,
+) -> Result<(), String> {
+    let import = |bytes: &[u8]| {
+        VerifyingKey::<P>::try_from(bytes).map_err(|_| "its verifying key has another length".to_owned())
+    };
+    match verb {
+        SignatureVerb::Keygen => {
+            let private = ExpandedSigningKey::<P>::from_expanded_bytes(&answer.private)
+                .map_err(|_| "its signing key is refused here".to_owned())?;
+            if (import(&answer.public)?.verify(message, private.sign_deterministic(message).as_ref()))
+                .is_err()
+            {
+                return Err("its two keys do not belong together".into());
+            }
+        }
+        SignatureVerb::Sign => {
+            if import(public)?.verify(message, &answer.public).is_err() {
+                return Err("its signature does not verify here".into());
+            }
+        }
+        SignatureVerb::Verify => return Err("verification draws no randomness".into()),
+    }
+    Ok(())
+}

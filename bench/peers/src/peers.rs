@@ -1,0 +1,205 @@
+//! The peers: one file each, every one behind the same small trait for its family.
+//!
+//! To add a peer: a file here that implements [`KemPeer`] or [`SignaturePeer`], and a line in [`all`].
+
+use std::rc::Rc;
+
+use gambeson::cpu::Level;
+
+use crate::cases::{KemCases, SignatureCases};
+
+mod aws_lc;
+mod graviola;
+mod libcrux;
+pub mod ours;
+mod pqcrypto;
+mod rustcrypto;
+
+/// What an operation starts from and what it keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// From key bytes, all work included. Private keys: the expanded encoding (2400 bytes for ML-KEM-768).
+    Oneshot,
+    /// From the seed of the private key, all work included: for the peers that import private keys so.
+    Seed,
+    /// The key object was prepared before, outside the measured time.
+    Expanded,
+    /// Ours with the least memory: public keys stay bytes, private keys stay seeds. A peer keeps the same bytes and
+    /// does what its API does with them, in whatever memory that takes.
+    Compact,
+}
+
+impl Form {
+    /// The name in the report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Oneshot => "oneshot",
+            Form::Seed => "seed",
+            Form::Expanded => "expanded",
+            Form::Compact => "compact",
+        }
+    }
+}
+
+/// A parameter set of ML-KEM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KemSet {
+    /// ML-KEM-512
+    MlKem512,
+    /// ML-KEM-768
+    MlKem768,
+    /// ML-KEM-1024
+    MlKem1024,
+}
+
+impl KemSet {
+    /// All of them.
+    pub const ALL: [KemSet; 3] = [KemSet::MlKem512, KemSet::MlKem768, KemSet::MlKem1024];
+
+    /// The standard's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            KemSet::MlKem512 => "ML-KEM-512",
+            KemSet::MlKem768 => "ML-KEM-768",
+            KemSet::MlKem1024 => "ML-KEM-1024",
+        }
+    }
+}
+
+/// What a KEM does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KemVerb {
+    /// From a seed (or the peer's own randomness) to encoded keys. `oneshot`: both keys encoded, the private one
+    /// expanded; `compact`: the public key encoded, the private one being its seed.
+    Keygen,
+    /// From an encapsulation key to a ciphertext and a shared secret.
+    Encaps,
+    /// From a decapsulation key and a ciphertext to a shared secret.
+    Decaps,
+}
+
+/// A parameter set of ML-DSA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignatureSet {
+    /// ML-DSA-44
+    MlDsa44,
+    /// ML-DSA-65
+    MlDsa65,
+    /// ML-DSA-87
+    MlDsa87,
+}
+
+impl SignatureSet {
+    /// All of them.
+    pub const ALL: [SignatureSet; 3] = [SignatureSet::MlDsa44, SignatureSet::MlDsa65, SignatureSet::MlDsa87];
+
+    /// The standard's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            SignatureSet::MlDsa44 => "ML-DSA-44",
+            SignatureSet::MlDsa65 => "ML-DSA-65",
+            SignatureSet::MlDsa87 => "ML-DSA-87",
+        }
+    }
+}
+
+/// What a signature scheme does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignatureVerb {
+    /// From a seed (or the peer's own randomness) to encoded keys, as [`KemVerb::Keygen`].
+    Keygen,
+    /// From a signing key and a message of 32 bytes to a signature; deterministic where the peer can.
+    Sign,
+    /// From a verifying key, a message and a signature to the verdict.
+    Verify,
+}
+
+/// What an operation gave: what is public of it, and what is private.
+#[derive(Default)]
+pub struct Answer {
+    /// Encoded public key, ciphertext, signature; a verdict is one byte, 1 for valid.
+    pub public: Vec<u8>,
+    /// Encoded private key, shared secret; else empty.
+    pub private: Vec<u8>,
+}
+
+impl Answer {
+    /// Replaces both parts; the buffers keep their memory, so that nobody is charged for an allocation of ours.
+    pub fn set(&mut self, public: impl AsRef<[u8]>, private: impl AsRef<[u8]>) {
+        self.public.clear();
+        self.public.extend_from_slice(public.as_ref());
+        self.private.clear();
+        self.private.extend_from_slice(private.as_ref());
+    }
+}
+
+/// An operation, ready to run on case number `usize`.
+pub struct Work {
+    /// Does the work and says what it gave.
+    pub run: Box<dyn FnMut(usize, &mut Answer)>,
+    /// The peer draws its own randomness here: its outputs differ from ours and are checked across instead.
+    pub random: bool,
+}
+
+impl Work {
+    /// Work whose output is a function of the case.
+    pub fn exact(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
+        Some(Self { run: Box::new(run), random: false })
+    }
+
+    /// Work for which the peer draws randomness, at its own cost.
+    pub fn random(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
+        Some(Self { run: Box::new(run), random: true })
+    }
+}
+
+/// A peer's ML-KEM.
+pub trait KemPeer {
+    /// The work of `verb` in `form` over `cases`; `None` where the peer has no such door.
+    fn work(&self, set: KemSet, verb: KemVerb, form: Form, cases: &Rc<KemCases>) -> Option<Work>;
+}
+
+/// A peer's ML-DSA.
+pub trait SignaturePeer {
+    /// The work of `verb` in `form` over `cases`; `None` where the peer has no such door.
+    fn work(
+        &self,
+        set: SignatureSet,
+        verb: SignatureVerb,
+        form: Form,
+        cases: &Rc<SignatureCases>,
+    ) -> Option<Work>;
+}
+
+/// A library that does the same work as ours.
+pub struct Peer {
+    /// The name in the report.
+    pub name: &'static str,
+    /// The packages whose versions the report quotes.
+    pub packages: &'static [&'static str],
+    /// The instructions that it uses on this machine.
+    pub level: Level,
+    /// What a reader of the figures must know.
+    pub note: &'static str,
+    /// Its ML-KEM.
+    pub kem: Option<Box<dyn KemPeer>>,
+    /// Its ML-DSA.
+    pub signature: Option<Box<dyn SignaturePeer>>,
+}
+
+/// Every peer that can run on this machine.
+pub fn all() -> Vec<Peer> {
+    let mut peers = vec![rustcrypto::peer(), libcrux::portable(), aws_lc::peer(), pqcrypto::peer()];
+    peers.extend(libcrux::avx2());
+    peers.extend(graviola::peer());
+    peers
+}
+
+/// The level of a peer that has vector code for this architecture and chooses it at run time.
+fn vector_level() -> Level {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("bmi2") {
+        return Level::Avx2;
+    }
+    if cfg!(target_arch = "aarch64") { Level::Neon } else { Level::Portable }
+}

@@ -1,0 +1,67 @@
+//! `graviola`: ML-KEM-768 with AVX2 assembly.
+//!
+//! Measured through its hidden deterministic doors, which spare it its randomness. A decapsulation key can be made from
+//! a seed, not imported from the expanded encoding; it keeps the matrix, an encapsulation key does not.
+
+use std::rc::Rc;
+
+use graviola::key_agreement::mlkem768::{Ciphertext, DecapKey, EncapKey, Message};
+
+use super::{Form, KemPeer, KemSet, KemVerb, Peer, Work};
+use crate::cases::KemCases;
+
+/// The peer, where the processor has what it needs.
+pub fn peer() -> Option<Peer> {
+    graviola::util::is_cpu_supported().then(|| Peer {
+        name: "graviola",
+        packages: &["graviola"],
+        level: super::vector_level(),
+        note: "ML-KEM-768 only; private keys from seeds only; the matrix is kept for decapsulation",
+        kem: Some(Box::new(Graviola)),
+        signature: None,
+    })
+}
+
+struct Graviola;
+
+impl KemPeer for Graviola {
+    fn work(&self, set: KemSet, verb: KemVerb, form: Form, cases: &Rc<KemCases>) -> Option<Work> {
+        if set != KemSet::MlKem768 {
+            return None;
+        }
+        let cases = cases.clone();
+        let public = |bytes: &[u8]| {
+            EncapKey::from_bytes(bytes.try_into().expect("the right length")).expect("a good key")
+        };
+        let ciphertext =
+            |bytes: &[u8]| Ciphertext::from(<[u8; 1088]>::try_from(bytes).expect("the right length"));
+        match (verb, form) {
+            (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
+                let key = DecapKey::keygen_internal(&cases.all[i].seed);
+                answer.set(key.encapsulation_key().as_bytes(), key.as_bytes());
+            }),
+            (KemVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
+                let key = DecapKey::keygen_internal(&cases.all[i].seed);
+                answer.set(key.encapsulation_key().as_bytes(), []);
+            }),
+            (KemVerb::Encaps, Form::Oneshot | Form::Compact) => Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                let (k, c) = public(&case.public).encaps_internal(Message(case.m));
+                answer.set(c.as_ref(), k.as_ref());
+            }),
+            (KemVerb::Decaps, Form::Seed | Form::Compact) => Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                let key = DecapKey::keygen_internal(&case.seed);
+                answer.set([], key.decaps_internal(&ciphertext(&case.ciphertext)).as_ref());
+            }),
+            (KemVerb::Decaps, Form::Expanded) => {
+                let keys: Vec<_> =
+                    (cases.all.iter()).map(|case| DecapKey::keygen_internal(&case.seed)).collect();
+                Work::exact(move |i, answer| {
+                    answer.set([], keys[i].decaps_internal(&ciphertext(&cases.all[i].ciphertext)).as_ref());
+                })
+            }
+            _ => None,
+        }
+    }
+}

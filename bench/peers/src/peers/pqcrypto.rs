@@ -1,0 +1,105 @@
+//! `pqcrypto-mlkem`, `pqcrypto-mldsa`: PQClean's AVX2 code, chosen at run time.
+//!
+//! It draws its own randomness from the operating system and pays for it; signatures are hedged. Keys are their bytes,
+//! so that there is no expanded form. Decapsulation leaves out the check of H(ek) and encapsulation that of the
+//! modulus.
+
+use std::rc::Rc;
+
+use pqcrypto_traits::kem::{Ciphertext as _, PublicKey as _, SecretKey as _, SharedSecret as _};
+use pqcrypto_traits::sign::{DetachedSignature as _, PublicKey as _, SecretKey as _};
+
+use super::{Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
+use crate::cases::{KemCases, SignatureCases};
+
+/// The peer.
+pub fn peer() -> Peer {
+    Peer {
+        name: "pqcrypto",
+        packages: &["pqcrypto-mlkem", "pqcrypto-mldsa"],
+        level: super::vector_level(),
+        note: "PQClean; own randomness, hedged signatures, no key checks",
+        kem: Some(Box::new(PqClean)),
+        signature: Some(Box::new(PqClean)),
+    }
+}
+
+struct PqClean;
+
+macro_rules! kem {
+    ($module:ident, $verb:expr, $form:expr, $cases:expr) => {{
+        use pqcrypto_mlkem::$module::{Ciphertext, PublicKey, SecretKey, decapsulate, encapsulate, keypair};
+        let cases = $cases.clone();
+        match ($verb, $form) {
+            (KemVerb::Keygen, Form::Oneshot) => Work::random(move |_, answer| {
+                let (public, private) = keypair();
+                answer.set(public.as_bytes(), private.as_bytes());
+            }),
+            (KemVerb::Encaps, Form::Oneshot | Form::Compact) => Work::random(move |i, answer| {
+                let key = PublicKey::from_bytes(&cases.all[i].public).expect("the right length");
+                let (k, c) = encapsulate(&key);
+                answer.set(c.as_bytes(), k.as_bytes());
+            }),
+            (KemVerb::Decaps, Form::Oneshot) => Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                let key = SecretKey::from_bytes(&case.private).expect("the right length");
+                let c = Ciphertext::from_bytes(&case.ciphertext).expect("the right length");
+                answer.set([], decapsulate(&c, &key).as_bytes());
+            }),
+            _ => None,
+        }
+    }};
+}
+
+macro_rules! signature {
+    ($module:ident, $verb:expr, $form:expr, $cases:expr) => {{
+        use pqcrypto_mldsa::$module::{
+            DetachedSignature, PublicKey, SecretKey, detached_sign, keypair, verify_detached_signature,
+        };
+        let cases = $cases.clone();
+        match ($verb, $form) {
+            (SignatureVerb::Keygen, Form::Oneshot) => Work::random(move |_, answer| {
+                let (public, private) = keypair();
+                answer.set(public.as_bytes(), private.as_bytes());
+            }),
+            (SignatureVerb::Sign, Form::Oneshot) => Work::random(move |i, answer| {
+                let key = SecretKey::from_bytes(&cases.key(i).private).expect("the right length");
+                answer.set(detached_sign(&cases.all[i].message, &key).as_bytes(), []);
+            }),
+            (SignatureVerb::Verify, Form::Oneshot | Form::Compact) => Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                let key = PublicKey::from_bytes(&cases.key(i).public).expect("the right length");
+                let signature = DetachedSignature::from_bytes(&case.signature).expect("the right length");
+                let verdict = verify_detached_signature(&signature, &case.message, &key);
+                answer.set([u8::from(verdict.is_ok())], []);
+            }),
+            _ => None,
+        }
+    }};
+}
+
+impl KemPeer for PqClean {
+    fn work(&self, set: KemSet, verb: KemVerb, form: Form, cases: &Rc<KemCases>) -> Option<Work> {
+        match set {
+            KemSet::MlKem512 => kem!(mlkem512, verb, form, cases),
+            KemSet::MlKem768 => kem!(mlkem768, verb, form, cases),
+            KemSet::MlKem1024 => kem!(mlkem1024, verb, form, cases),
+        }
+    }
+}
+
+impl SignaturePeer for PqClean {
+    fn work(
+        &self,
+        set: SignatureSet,
+        verb: SignatureVerb,
+        form: Form,
+        cases: &Rc<SignatureCases>,
+    ) -> Option<Work> {
+        match set {
+            SignatureSet::MlDsa44 => signature!(mldsa44, verb, form, cases),
+            SignatureSet::MlDsa65 => signature!(mldsa65, verb, form, cases),
+            SignatureSet::MlDsa87 => signature!(mldsa87, verb, form, cases),
+        }
+    }
+}

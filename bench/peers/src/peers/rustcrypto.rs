@@ -1,0 +1,174 @@
+//! RustCrypto `ml-kem` and `ml-dsa`: portable Rust.
+//!
+//! Their hashes (`shake`, `sha3` over `keccak` 0.2) run the portable permutation on x86-64: `keccak` has vector code
+//! only behind a `cfg` that needs nightly, and its run-time choice exists on aarch64 alone (the SHA-3 instructions).
+//!
+//! What their doors take: `oneshot` imports the expanded encoding of private keys (deprecated there, but it is what the
+//! other peers take), `seed` and `compact` import the seed, which they recommend. `ml-kem` keeps no matrix in its key
+//! objects and samples it in every call; `ml-dsa` keeps the matrix and the transformed vectors.
+#![allow(deprecated, reason = "the import of expanded private keys")]
+
+use std::rc::Rc;
+
+use gambeson::cpu::Level;
+
+use super::{Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
+use crate::cases::{KemCases, SignatureCases};
+
+/// The peer.
+pub fn peer() -> Peer {
+    Peer {
+        name: "RustCrypto",
+        packages: &["ml-kem", "ml-dsa"],
+        level: if cfg!(target_arch = "aarch64") { Level::Neon } else { Level::Portable },
+        note: "ML-KEM key objects keep no matrix, ML-DSA ones do",
+        kem: Some(Box::new(RustCrypto)),
+        signature: Some(Box::new(RustCrypto)),
+    }
+}
+
+struct RustCrypto;
+
+impl KemPeer for RustCrypto {
+    fn work(&self, set: KemSet, verb: KemVerb, form: Form, cases: &Rc<KemCases>) -> Option<Work> {
+        match set {
+            KemSet::MlKem512 => ml_kem_512::work(verb, form, cases.clone()),
+            KemSet::MlKem768 => ml_kem_768::work(verb, form, cases.clone()),
+            KemSet::MlKem1024 => ml_kem_1024::work(verb, form, cases.clone()),
+        }
+    }
+}
+
+impl SignaturePeer for RustCrypto {
+    fn work(
+        &self,
+        set: SignatureSet,
+        verb: SignatureVerb,
+        form: Form,
+        cases: &Rc<SignatureCases>,
+    ) -> Option<Work> {
+        match set {
+            SignatureSet::MlDsa44 => signature::<ml_dsa::MlDsa44>(verb, form, cases.clone()),
+            SignatureSet::MlDsa65 => signature::<ml_dsa::MlDsa65>(verb, form, cases.clone()),
+            SignatureSet::MlDsa87 => signature::<ml_dsa::MlDsa87>(verb, form, cases.clone()),
+        }
+    }
+}
+
+macro_rules! kem {
+    ($($set:ident)*) => {$(
+        mod $set {
+            use super::*;
+            use ml_kem::$set::{Ciphertext, DecapsulationKey, EncapsulationKey, ExpandedDecapsulationKey};
+            use ml_kem::{B32, Decapsulate as _, ExpandedKeyEncoding as _, KeyExport as _, Seed};
+
+            pub fn work(verb: KemVerb, form: Form, cases: Rc<KemCases>) -> Option<Work> {
+                let public = |bytes: &[u8]| {
+                    EncapsulationKey::new(bytes.try_into().expect("the right length")).expect("a good key")
+                };
+                let private = |bytes: &[u8]| {
+                    let bytes: &ExpandedDecapsulationKey = bytes.try_into().expect("the right length");
+                    DecapsulationKey::from_expanded_bytes(bytes).expect("a good key")
+                };
+                let ciphertext = |bytes: &[u8]| Ciphertext::try_from(bytes).expect("the right length");
+                match (verb, form) {
+                    (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
+                        let key = DecapsulationKey::from_seed(Seed::from(cases.all[i].seed));
+                        answer.set(key.encapsulation_key().to_bytes(), key.to_expanded_bytes());
+                    }),
+                    (KemVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
+                        let key = DecapsulationKey::from_seed(Seed::from(cases.all[i].seed));
+                        answer.set(key.encapsulation_key().to_bytes(), []);
+                    }),
+                    (KemVerb::Encaps, Form::Oneshot | Form::Compact) => Work::exact(move |i, answer| {
+                        let case = &cases.all[i];
+                        let (c, k) = public(&case.public).encapsulate_deterministic(&B32::from(case.m));
+                        answer.set(c, k);
+                    }),
+                    (KemVerb::Encaps, Form::Expanded) => {
+                        let keys: Vec<_> = cases.all.iter().map(|case| public(&case.public)).collect();
+                        Work::exact(move |i, answer| {
+                            let (c, k) = keys[i].encapsulate_deterministic(&B32::from(cases.all[i].m));
+                            answer.set(c, k);
+                        })
+                    }
+                    (KemVerb::Decaps, Form::Oneshot) => Work::exact(move |i, answer| {
+                        let case = &cases.all[i];
+                        answer.set([], private(&case.private).decapsulate(&ciphertext(&case.ciphertext)));
+                    }),
+                    (KemVerb::Decaps, Form::Seed | Form::Compact) => Work::exact(move |i, answer| {
+                        let case = &cases.all[i];
+                        let key = DecapsulationKey::from_seed(Seed::from(case.seed));
+                        answer.set([], key.decapsulate(&ciphertext(&case.ciphertext)));
+                    }),
+                    (KemVerb::Decaps, Form::Expanded) => {
+                        let keys: Vec<_> = cases.all.iter().map(|case| private(&case.private)).collect();
+                        Work::exact(move |i, answer| {
+                            answer.set([], keys[i].decapsulate(&ciphertext(&cases.all[i].ciphertext)));
+                        })
+                    }
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+kem!(ml_kem_512 ml_kem_768 ml_kem_1024);
+
+fn signature<P: ml_dsa::MlDsaParams + 'static>(
+    verb: SignatureVerb,
+    form: Form,
+    cases: Rc<SignatureCases>,
+) -> Option<Work> {
+    use ml_dsa::{EncodedSignature, ExpandedSigningKey, Seed, Signature, SigningKey, VerifyingKey};
+
+    let public = |bytes: &[u8]| VerifyingKey::<P>::decode(bytes.try_into().expect("the right length"));
+    let private =
+        |bytes: &[u8]| ExpandedSigningKey::<P>::from_expanded(bytes.try_into().expect("the right length"));
+    let sign = |key: &ExpandedSigningKey<P>, message: &[u8]| {
+        key.sign_deterministic(message, &[]).expect("an empty context is short enough").encode()
+    };
+    let verify = |key: &VerifyingKey<P>, message: &[u8], signature: &[u8]| {
+        let signature: &EncodedSignature<P> = signature.try_into().expect("the right length");
+        Signature::decode(signature)
+            .is_some_and(|signature| key.verify_with_context(message, &[], &signature))
+    };
+    match (verb, form) {
+        (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
+            let key = SigningKey::<P>::from_seed(&Seed::from(cases.key(i).seed));
+            answer.set(AsRef::<VerifyingKey<P>>::as_ref(&key).encode(), key.expanded_key().to_expanded());
+        }),
+        (SignatureVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
+            let key = SigningKey::<P>::from_seed(&Seed::from(cases.key(i).seed));
+            answer.set(AsRef::<VerifyingKey<P>>::as_ref(&key).encode(), []);
+        }),
+        (SignatureVerb::Sign, Form::Oneshot) => Work::exact(move |i, answer| {
+            answer.set(sign(&private(&cases.key(i).private), &cases.all[i].message), []);
+        }),
+        (SignatureVerb::Sign, Form::Seed | Form::Compact) => Work::exact(move |i, answer| {
+            let key = SigningKey::<P>::from_seed(&Seed::from(cases.key(i).seed));
+            answer.set(sign(key.expanded_key(), &cases.all[i].message), []);
+        }),
+        (SignatureVerb::Sign, Form::Expanded) => {
+            let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private)).collect();
+            Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                answer.set(sign(&keys[case.key], &case.message), []);
+            })
+        }
+        (SignatureVerb::Verify, Form::Oneshot | Form::Compact) => Work::exact(move |i, answer| {
+            let case = &cases.all[i];
+            let valid = verify(&public(&cases.key(i).public), &case.message, &case.signature);
+            answer.set([u8::from(valid)], []);
+        }),
+        (SignatureVerb::Verify, Form::Expanded) => {
+            let keys: Vec<_> = cases.keys.iter().map(|key| public(&key.public)).collect();
+            Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                answer.set([u8::from(verify(&keys[case.key], &case.message, &case.signature))], []);
+            })
+        }
+        _ => None,
+    }
+}
