@@ -121,7 +121,7 @@ fn freeze(a: u32) -> u32 {
 #[inline(always)]
 fn centre(a: u32) -> i32 {
     // 1 exactly if a > (q-1)/2.
-    let over = (a + ((1 << 23) - (QU + 1) / 2)) >> 23;
+    let over = (a + ((1 << 23) - ((QU + 1) >> 1))) >> 23;
     a as i32 - (over * QU) as i32
 }
 
@@ -133,56 +133,50 @@ fn lift(a: i32) -> u32 {
     (a as u32).wrapping_add(negative * QU)
 }
 
-/// One layer of the forward transform: every output is below its input's bound plus 2q.
+/// One layer of the forward transform, of butterflies 2^LOG apart; a bound of the values grows by 2q.
 #[inline(always)]
-fn layer<const LENGTH: usize>(w: &mut [u32; N]) {
-    let first = N / (2 * LENGTH);
-    for (block, zeta) in w.chunks_exact_mut(2 * LENGTH).zip(&ZETAS[first..]) {
-        let (low, high) = block.split_at_mut(LENGTH);
+fn layer<const LOG: usize>(w: &mut Poly) {
+    for (block, zeta) in w.0.chunks_exact_mut(2 << LOG).zip(&ZETAS[128 >> LOG..]) {
+        let (low, high) = block.split_at_mut(1 << LOG);
         for (a, b) in low.iter_mut().zip(high) {
-            let t = times(*b, *zeta);
-            *b = *a + 2 * QU - t;
-            *a += t;
+            let t = times(*b as u32, *zeta);
+            *b = (*a as u32 + 2 * QU - t) as i32;
+            *a = (*a as u32 + t) as i32;
         }
     }
 }
 
-/// One layer of the inverse transform: the bound of the values doubles, from `bound` to `2·bound`.
+/// One layer of the inverse transform, of butterflies 2^LOG apart; a bound of the values doubles, from `bound`.
 #[inline(always)]
-fn inverse_layer<const LENGTH: usize>(w: &mut [u32; N], bound: u32) {
+fn inverse_layer<const LOG: usize>(w: &mut Poly, bound: u32) {
     // The standard multiplies a - b by -ζ; here b - a by ζ.
-    let last = N / LENGTH;
-    for (block, k) in w.chunks_exact_mut(2 * LENGTH).zip((0..last).rev()) {
+    for (block, k) in w.0.chunks_exact_mut(2 << LOG).zip((0..256 >> LOG).rev()) {
         let zeta = ZETAS[k];
-        let (low, high) = block.split_at_mut(LENGTH);
+        let (low, high) = block.split_at_mut(1 << LOG);
         for (a, b) in low.iter_mut().zip(high) {
-            let difference = *b + bound - *a;
-            *a += *b;
-            *b = times(difference, zeta);
+            let difference = *b as u32 + bound - *a as u32;
+            *a = (*a as u32 + *b as u32) as i32;
+            *b = times(difference, zeta) as i32;
         }
     }
 }
 
-/// FIPS 204, Algorithm 41 (NTT), with 2q added per layer and no reduction.
+/// FIPS 204, Algorithm 41 (NTT), with 2q added by each layer and no reduction.
 ///
 /// -q < c < q on entry, 0 ≤ c < 18q on return.
 pub(crate) fn ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| -Q < *c && *c < Q));
-    let mut u = [0u32; N];
-    for (u, c) in u.iter_mut().zip(&w.0) {
-        *u = (*c + Q) as u32;
+    for c in &mut w.0 {
+        *c += Q;
     }
-    layer::<128>(&mut u);
-    layer::<64>(&mut u);
-    layer::<32>(&mut u);
-    layer::<16>(&mut u);
-    layer::<8>(&mut u);
-    layer::<4>(&mut u);
-    layer::<2>(&mut u);
-    layer::<1>(&mut u);
-    for (u, c) in u.iter().zip(&mut w.0) {
-        *c = *u as i32;
-    }
+    layer::<7>(w);
+    layer::<6>(w);
+    layer::<5>(w);
+    layer::<4>(w);
+    layer::<3>(w);
+    layer::<2>(w);
+    layer::<1>(w);
+    layer::<0>(w);
 }
 
 /// FIPS 204, Algorithm 42 (NTT^-1), of a sum of products: also takes away their factor 2^-32.
@@ -190,21 +184,98 @@ pub(crate) fn ntt(w: &mut Poly) {
 /// 0 ≤ c < 2^31 on entry; the representative mod± q on return.
 pub(crate) fn inverse_ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| 0 <= *c));
-    let mut u = [0u32; N];
-    for (u, c) in u.iter_mut().zip(&w.0) {
-        *u = reduce(*c as u32);
+    for c in &mut w.0 {
+        *c = reduce(*c as u32) as i32;
     }
     // 2q·2^8 = 512q < 2^32: the sums need no reduction on their way.
     const { assert!(512 * (QU as u64) < 1 << 32) };
-    inverse_layer::<1>(&mut u, 2 * QU);
-    inverse_layer::<2>(&mut u, 4 * QU);
-    inverse_layer::<4>(&mut u, 8 * QU);
-    inverse_layer::<8>(&mut u, 16 * QU);
-    inverse_layer::<16>(&mut u, 32 * QU);
-    inverse_layer::<32>(&mut u, 64 * QU);
-    inverse_layer::<64>(&mut u, 128 * QU);
-    inverse_layer::<128>(&mut u, 256 * QU);
-    for (u, c) in u.iter().zip(&mut w.0) {
-        *c = centre(freeze(times(*u, SCALE)));
+    inverse_layer::<0>(w, 2 * QU);
+    inverse_layer::<1>(w, 4 * QU);
+    inverse_layer::<2>(w, 8 * QU);
+    inverse_layer::<3>(w, 16 * QU);
+    inverse_layer::<4>(w, 32 * QU);
+    inverse_layer::<5>(w, 64 * QU);
+    inverse_layer::<6>(w, 128 * QU);
+    inverse_layer::<7>(w, 256 * QU);
+    for c in &mut w.0 {
+        *c = centre(freeze(times(*c as u32, SCALE)));
     }
+}
+
+/// `a ∘ b`: FIPS 204, Algorithm 45 (MultiplyNTT), times 2^-32, which `inverse_ntt` takes away.
+///
+/// 0 ≤ a, b and a·b < 2^32·q on entry, 0 ≤ c < 2q on return.
+pub(crate) fn multiply(a: &mut Poly, b: &Poly) {
+    for (a, b) in a.0.iter_mut().zip(&b.0) {
+        *a = montgomery(*a as u32, *b as u32) as i32;
+    }
+}
+
+/// `c + a ∘ b`, the product as in `multiply`; 2q is added to a bound of `c`, which must stay below 2^31.
+pub(crate) fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
+    for ((c, a), b) in c.0.iter_mut().zip(&a.0).zip(&b.0) {
+        *c += montgomery(*a as u32, *b as u32) as i32;
+    }
+}
+
+/// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): fills `a` from place `filled` on with the values
+/// below q among the 23-bit strings of `bytes`, three bytes each; returns how many coefficients stand.
+///
+/// Variable time: the matrix is public.
+pub(crate) fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
+    let mut filled = filled;
+    for [b0, b1, b2] in bytes.as_chunks::<3>().0 {
+        // FIPS 204, Algorithm 14 (CoeffFromThreeBytes).
+        let z = i32::from(*b0) | i32::from(*b1) << 8 | i32::from(*b2 & 0x7f) << 16;
+        let Some(place) = a.0.get_mut(filled) else { break };
+        *place = z;
+        filled += usize::from(z < Q);
+    }
+    filled
+}
+
+/// FIPS 204, Algorithm 35 (Power2Round): `t` becomes t0, in -4095..=4096, and `t1` is in 0..1024.
+///
+/// -q < t < q on entry.
+pub(crate) fn power2round(t: &mut Poly, t1: &mut Poly) {
+    for (t, t1) in t.0.iter_mut().zip(&mut t1.0) {
+        let r = lift(*t) as i32;
+        *t1 = (r + (1 << (D - 1)) - 1) >> D;
+        *t = r - (*t1 << D);
+    }
+}
+
+/// `(r1, r0)` of `Decompose` for 2·γ2 = (q - 1)/`M`; -q < r < q.
+#[inline(always)]
+fn decompose<const M: i32>(r: &mut Poly, r1: &mut Poly) {
+    #[allow(clippy::integer_division_remainder_used)]
+    const fn alpha(m: i32) -> i32 {
+        (Q - 1) / m
+    }
+    /// ⌈2^48 / α⌉: the product is exact in its integer part for dividends below 2^24.
+    #[allow(clippy::integer_division_remainder_used)]
+    const fn reciprocal(m: i32) -> u64 {
+        (1u64 << 48) / alpha(m) as u64 + 1
+    }
+    let alpha = const { alpha(M) };
+    let reciprocal = const { reciprocal(M) };
+    for (r, r1) in r.0.iter_mut().zip(&mut r1.0) {
+        let x = lift(*r);
+        // ⌈(x - γ2)/α⌉ = ⌊(x + γ2 - 1)/α⌋, in 0..=M.
+        let quotient = (((x + (alpha as u32 >> 1) - 1) as u64 * reciprocal) >> 48) as i32;
+        // 1 exactly if the quotient is M: then x - r0 = q - 1, and the standard has r1 = 0 and one less in r0.
+        let wrapped = (quotient + (64 - M)) >> 6;
+        *r = x as i32 - quotient * alpha - wrapped;
+        *r1 = quotient - wrapped * M;
+    }
+}
+
+/// FIPS 204, Algorithm 36 (Decompose), for γ2 = (q - 1)/88: `r` becomes r0, and `r1` is in 0..44.
+pub(crate) fn decompose_44(r: &mut Poly, r1: &mut Poly) {
+    decompose::<44>(r, r1);
+}
+
+/// FIPS 204, Algorithm 36 (Decompose), for γ2 = (q - 1)/32: `r` becomes r0, and `r1` is in 0..16.
+pub(crate) fn decompose_16(r: &mut Poly, r1: &mut Poly) {
+    decompose::<16>(r, r1);
 }

@@ -1,0 +1,80 @@
+//! ML-DSA: digital signatures from module lattices (FIPS 204).
+//!
+//! ```
+//! use gambeson::mldsa::{MlDsa65, SigningKey};
+//!
+//! let key = SigningKey::<MlDsa65>::generate()?;
+//! let public = key.verifying_key(); // publish its 1952 bytes: public.as_bytes()
+//!
+//! let signature = key.sign(b"message")?;
+//! public.verify(b"message", &signature)?;
+//! assert!(public.verify(b"massage", &signature).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Sizes
+//!
+//! | | public key | signature | private key: seed | … expanded encoding | [`SigningKey`] | [`ExpandedSigningKey`] | [`ExpandedVerifyingKey`] |
+//! | --- | --- | --- | --- | --- | --- | --- | --- |
+//! | [`MlDsa44`] | 1312 | 2420 | 32 | 2560 | 96 | 29 KiB of heap | 22 KiB of heap |
+//! | [`MlDsa65`] | 1952 | 3309 | 32 | 4032 | 96 | 49 KiB | 38 KiB |
+//! | [`MlDsa87`] | 2592 | 4627 | 32 | 4896 | 96 | 81 KiB | 67 KiB |
+//!
+//! # Two forms of a key
+//!
+//! [`SigningKey`] and [`VerifyingKey`] hold a seed and bytes, need no heap, and make the rest again in each operation.
+//! [`ExpandedSigningKey`] and [`ExpandedVerifyingKey`] (feature `alloc`) remember it on the heap: several times
+//! faster from the second operation on. Both give the same signatures and verdicts.
+//!
+//! # What is signed
+//!
+//! A [`Message`]: bytes with an empty context convert by themselves; [`Message::pure`] takes a context,
+//! [`Message::prehashed`] a digest, [`Message::mu`] the representative that a [`MuHasher`] makes of a message of any
+//! size. Signing is hedged by default; [`SigningKey::sign_deterministic`] needs no randomness.
+//!
+//! # Time and memory
+//!
+//! Signing repeats until an attempt passes; how often, and which check failed, is independent of the private key. All
+//! else takes the same time for every key, except for what is public. No operation needs more than 16 KiB of
+//! stack on x86-64; what it leaves there is overwritten.
+//!
+//! # Layout
+//!
+//! * `params`: the parameter sets (§4);
+//! * `message`: M, M′ and μ, and the pre-hash functions (§5.2, §5.4);
+//! * `keys`, `expanded`: the two forms of a key;
+//! * `dsa`: key generation, signing, verification (§6);
+//! * `encode`: bits and bytes (§7.1, §7.2);
+//! * `sample`: polynomials from hashes (§7.3);
+//! * `hint`: the high bits and their hints (§7.4);
+//! * `ring`, `kernels`: polynomials, and the work on them that deserves a fast path (§7.5).
+
+mod dsa;
+mod encode;
+#[cfg(feature = "alloc")]
+mod expanded;
+mod hint;
+mod kernels;
+mod keys;
+mod message;
+mod params;
+mod ring;
+#[cfg(feature = "rustcrypto")]
+mod rustcrypto;
+mod sample;
+
+#[cfg(feature = "alloc")]
+pub use expanded::{ExpandedSigningKey, ExpandedVerifyingKey, SigningKeyError};
+pub use keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength};
+pub use message::{
+    ContextTooLong, Digest, DigestLength, Message, MuHasher, PreHash, PreHasher, UnknownPreHash,
+};
+pub use params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+#[cfg(feature = "rustcrypto")]
+pub use rustcrypto::Signature;
+
+/// The kernel table that would run.
+#[must_use]
+pub fn kernels() -> crate::cpu::Level {
+    kernels::active().level
+}

@@ -1,0 +1,418 @@
+//! FIPS 204, §6: key generation, signing and verification, generic over the form of the key.
+//!
+//! Signing and verification speak of one polynomial of the key at a time; the key decides whether it remembers
+//! it or makes it again. The mask y lives in the signature's own bytes, packed as it was squeezed, until z takes its
+//! place; so the stack of a signing holds the k rows of w and three polynomials more.
+
+use core::marker::PhantomData;
+
+use super::encode::{self, Hint};
+use super::hint::{make_hint, use_hint_vartime};
+use super::kernels::{Kernels, active};
+use super::params::{ParameterSet, T1_BYTES, sealed::Parameters};
+use super::ring::Poly;
+use super::{InvalidSignature, sample};
+use crate::Bytes;
+use crate::secret::{Secret, declassify, declassify_value};
+use crate::sha3::Shake256;
+
+/// What verification reads of a public key.
+pub(super) trait VerifyingForm {
+    /// Â\[row, column\]: a reference, or sampled into `scratch` now.
+    fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly;
+
+    /// NTT(-2^d · t1\[row\]), copied or decoded into `out`.
+    fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly);
+}
+
+/// What signing reads of a private key.
+pub(super) trait SigningForm {
+    /// Â\[row, column\]: a reference, or sampled into `scratch` now.
+    fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly;
+
+    /// ŝ1\[column\], copied or made again.
+    fn s1_hat(&self, kernels: &Kernels, column: usize, out: &mut Poly);
+
+    /// ŝ2\[row\], copied or made again.
+    fn s2_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly);
+
+    /// t̂0\[row\], copied or made again.
+    fn t0_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly);
+
+    /// K: what keeps ρ″ secret when the randomness is not.
+    fn k(&self) -> &[u8; 32];
+}
+
+/// ρ, ρ′ and K, from which everything else of a key is made; and the form of a private key that remembers
+/// nothing else.
+pub(super) struct Seeds<P> {
+    pub(super) rho: [u8; 32],
+    rho_prime: Secret<[u8; 64]>,
+    k: Secret<[u8; 32]>,
+    set: PhantomData<P>,
+}
+
+impl<P: Parameters> Seeds<P> {
+    pub(super) fn new(seed: &[u8; 32]) -> Self {
+        let mut seeds =
+            Self { rho: [0; 32], rho_prime: Secret::new([0; 64]), k: Secret::new([0; 32]), set: PhantomData };
+        let mut squeeze = Shake256::new().update(seed).update(&[P::K as u8, P::L as u8]).finalize_xof();
+        squeeze.squeeze(&mut seeds.rho);
+        squeeze.squeeze(seeds.rho_prime.expose_mut());
+        squeeze.squeeze(seeds.k.expose_mut());
+        // public: ρ is part of the public key.
+        declassify(&seeds.rho);
+        seeds
+    }
+
+    /// s1\[column\].
+    pub(super) fn s1(&self, column: usize, out: &mut Poly) {
+        sample::expand_s::<P>(self.rho_prime.expose(), column, out);
+    }
+
+    /// s2\[row\].
+    pub(super) fn s2(&self, row: usize, out: &mut Poly) {
+        sample::expand_s::<P>(self.rho_prime.expose(), P::L + row, out);
+    }
+}
+
+impl<P: Parameters> SigningForm for Seeds<P> {
+    fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly {
+        sample_a(kernels, &self.rho, row, column, scratch);
+        scratch
+    }
+
+    fn s1_hat(&self, kernels: &Kernels, column: usize, out: &mut Poly) {
+        self.s1(column, out);
+        (kernels.ntt)(out);
+    }
+
+    fn s2_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
+        self.s2(row, out);
+        (kernels.ntt)(out);
+    }
+
+    #[inline(never)]
+    fn t0_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
+        let (mut a, mut s) = (Poly::ZERO, Poly::ZERO);
+        out.0.fill(0);
+        for column in 0..P::L {
+            self.s1_hat(kernels, column, &mut s);
+            sample_a(kernels, &self.rho, row, column, &mut a);
+            (kernels.multiply_add)(out, &a, &s);
+        }
+        self.s2(row, &mut s);
+        finish_t(kernels, out, &s, &mut a);
+        (kernels.ntt)(out);
+    }
+
+    fn k(&self) -> &[u8; 32] {
+        self.k.expose()
+    }
+}
+
+/// One polynomial of the matrix (FIPS 204, Algorithm 32 (ExpandA)).
+pub(super) fn sample_a(kernels: &Kernels, rho: &[u8; 32], row: usize, column: usize, out: &mut Poly) {
+    sample::expand_a::<1>(kernels, rho, &[(row as u8, column as u8)], core::slice::from_mut(out));
+}
+
+/// The end of a row of t: `t` enters as (Â ∘ ŝ1)\[row\] and leaves as t0, `t1` takes the rest.
+pub(super) fn finish_t(kernels: &Kernels, t: &mut Poly, s2: &Poly, t1: &mut Poly) {
+    (kernels.inverse_ntt)(t);
+    t.add(s2);
+    (kernels.power2round)(t, t1);
+}
+
+/// Writes the public key of `seeds` (FIPS 204, Algorithm 22 (pkEncode)).
+///
+/// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal), from line 2 to line 8; each row of t exists alone.
+#[inline(never)]
+pub(super) fn public_key<P: ParameterSet>(seeds: &Seeds<P>, pk: &mut [u8]) {
+    let kernels = active();
+    let mut s1_hat = P::COLUMNS;
+    let (mut t, mut a) = (Poly::ZERO, Poly::ZERO);
+    for (column, s1_hat) in s1_hat.as_mut().iter_mut().enumerate() {
+        seeds.s1_hat(kernels, column, s1_hat);
+    }
+    let (rho, rows) = pk.split_at_mut(32);
+    rho.copy_from_slice(&seeds.rho);
+    for (row, t1) in rows.as_chunks_mut::<T1_BYTES>().0.iter_mut().enumerate() {
+        t.0.fill(0);
+        for (column, s1_hat) in s1_hat.as_ref().iter().enumerate() {
+            sample_a(kernels, &seeds.rho, row, column, &mut a);
+            (kernels.multiply_add)(&mut t, &a, s1_hat);
+        }
+        let s2 = &mut a;
+        seeds.s2(row, s2);
+        (kernels.inverse_ntt)(&mut t);
+        t.add(s2);
+        (kernels.power2round)(&mut t, &mut a);
+        encode::pack_t1(&a, t1);
+    }
+    // public: t1 is the public key.
+    declassify(pk);
+}
+
+/// H of the parts, one after the other: SHAKE256 (FIPS 204, §3.7).
+pub(super) fn h(parts: &[&[u8]], out: &mut [u8]) {
+    let mut hasher = Shake256::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize_xof().squeeze(out);
+}
+
+/// r becomes r0, `r1` takes the high bits (FIPS 204, Algorithm 36 (Decompose)).
+fn decompose<P: Parameters>(kernels: &Kernels, r: &mut Poly, r1: &mut Poly) {
+    if P::M == 44 { (kernels.decompose_44)(r, r1) } else { (kernels.decompose_16)(r, r1) }
+}
+
+/// Whether an attempt may become a signature; that, and at which check it failed, is all that is said of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    Accepted,
+    /// ‖r0‖∞ ≥ γ2 - β.
+    LowBits,
+    /// ‖c·t0‖∞ ≥ γ2, or more than ω ones in the hint.
+    Hint,
+    /// ‖z‖∞ ≥ γ1 - β.
+    Response,
+}
+
+/// Signs μ with randomness `rnd`; all of `signature` is written.
+///
+/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7 on, except that the cheaper checks, of r0 and of the
+/// hint, come before the one of z. An attempt is rejected if any of them fails, so the signature is the same.
+///
+/// The bound on attempts of the standard's Appendix C is not used: κ would wrap after more than 9,000 attempts,
+/// which has a chance below 2^-2000.
+pub(super) fn sign<P: ParameterSet>(
+    key: &impl SigningForm,
+    mu: &[u8; 64],
+    rnd: &[u8; 32],
+    signature: &mut [u8],
+    observe: &mut impl FnMut(Attempt),
+) {
+    let kernels = active();
+    let mut rho_second = Secret::new([0; 64]);
+    h(&[key.k(), rnd, mu], rho_second.expose_mut());
+    let mut w = P::ROWS;
+    let w = w.as_mut();
+    let mut kappa = 0;
+    loop {
+        let attempt = {
+            let (c_tilde, rest) = signature.split_at_mut(P::C_TILDE);
+            let (z, hint) = rest.split_at_mut(P::L * P::Z_BYTES);
+            commit::<P>(kernels, key, rho_second.expose(), kappa, z, w);
+            challenge::<P>(kernels, mu, w, c_tilde);
+            respond::<P>(kernels, key, c_tilde, w, z, hint)
+        };
+        observe(attempt);
+        if attempt == Attempt::Accepted {
+            break;
+        }
+        kappa = kappa.wrapping_add(P::L as u16);
+    }
+    // public: the signature.
+    declassify(signature);
+}
+
+/// The mask y, packed, to `z`, and w = NTT^-1(Â ∘ NTT(y)) to `w`: lines 11 and 12 of Algorithm 7, column by column.
+#[inline(never)]
+fn commit<P: Parameters>(
+    kernels: &Kernels,
+    key: &impl SigningForm,
+    rho_second: &[u8; 64],
+    kappa: u16,
+    z: &mut [u8],
+    w: &mut [Poly],
+) {
+    let (mut y_hat, mut scratch) = (Poly::ZERO, Poly::ZERO);
+    for w in w.iter_mut() {
+        w.0.fill(0);
+    }
+    for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
+        sample::expand_mask(rho_second, kappa.wrapping_add(column as u16), packed);
+        encode::unpack_z::<P>(packed, &mut y_hat);
+        (kernels.ntt)(&mut y_hat);
+        for (row, w) in w.iter_mut().enumerate() {
+            (kernels.multiply_add)(w, key.a(kernels, row, column, &mut scratch), &y_hat);
+        }
+    }
+    for w in w {
+        (kernels.inverse_ntt)(w);
+    }
+}
+
+/// c̃ = H(μ ‖ w1Encode(HighBits(w))): lines 13 to 15 of Algorithm 7; `w` stays.
+#[inline(never)]
+fn challenge<P: Parameters>(kernels: &Kernels, mu: &[u8; 64], w: &[Poly], c_tilde: &mut [u8]) {
+    let mut hasher = Shake256::new();
+    hasher.update(mu);
+    let (mut r0, mut w1) = (Poly::ZERO, Poly::ZERO);
+    let mut packed = [0; 192];
+    for w in w {
+        r0.0 = w.0;
+        decompose::<P>(kernels, &mut r0, &mut w1);
+        let length = encode::pack_w1::<P>(&w1, &mut packed);
+        hasher.update(&packed[..length]);
+    }
+    hasher.finalize_xof().squeeze(c_tilde);
+    // public: in the signature if the attempt succeeds; if not, a hash of w1, which does not show it.
+    declassify(c_tilde);
+}
+
+/// z = y + c·s1 and the hint, or why the attempt is rejected: lines 16 to 32 of Algorithm 7.
+#[inline(never)]
+fn respond<P: Parameters>(
+    kernels: &Kernels,
+    key: &impl SigningForm,
+    c_tilde: &[u8],
+    w: &mut [Poly],
+    z: &mut [u8],
+    hint: &mut [u8],
+) -> Attempt {
+    let (mut c_hat, mut p) = (Poly::ZERO, Poly::ZERO);
+    sample::in_ball_vartime::<P>(c_tilde, &mut c_hat);
+    (kernels.ntt)(&mut c_hat);
+
+    // w becomes w - c·s2, and its low bits must be small.
+    for (row, w) in w.iter_mut().enumerate() {
+        key.s2_hat(kernels, row, &mut p);
+        (kernels.multiply)(&mut p, &c_hat);
+        (kernels.inverse_ntt)(&mut p);
+        w.subtract(&p);
+        if !low_bits_are_small::<P>(kernels, w, &mut p) {
+            return Attempt::LowBits;
+        }
+    }
+
+    let mut bits = P::HINT_BITS;
+    let mut ones = 0;
+    for ((row, w), bits) in w.iter_mut().enumerate().zip(bits.as_mut()) {
+        key.t0_hat(kernels, row, &mut p);
+        (kernels.multiply)(&mut p, &c_hat);
+        (kernels.inverse_ntt)(&mut p);
+        // public: whether c·t0 is small: t0 is no secret (FIPS 204, §6.1).
+        if declassify_value(p.is_below(P::GAMMA2)) == 0 {
+            return Attempt::Hint;
+        }
+        ones += hint_row::<P>(kernels, w, &p, bits);
+    }
+    // public: whether the hint has too many ones; it is made of public values alone once z is published, and for
+    // a rejected attempt the verdict is part of the algorithm's running time.
+    if declassify_value((P::OMEGA as u32).wrapping_sub(ones) >> 31) == 1 {
+        return Attempt::Hint;
+    }
+
+    for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
+        key.s1_hat(kernels, column, &mut p);
+        (kernels.multiply)(&mut p, &c_hat);
+        (kernels.inverse_ntt)(&mut p);
+        if !answer::<P>(&mut p, packed) {
+            return Attempt::Response;
+        }
+    }
+
+    // public: the attempt is accepted, the hint is part of the signature.
+    declassify(bits.as_ref());
+    encode::pack_hint_vartime::<P>(bits.as_ref(), hint);
+    Attempt::Accepted
+}
+
+/// Whether ‖LowBits(r)‖∞ < γ2 - β: line 21 and the second half of line 23 of Algorithm 7.
+#[inline(never)]
+fn low_bits_are_small<P: Parameters>(kernels: &Kernels, r: &Poly, r1: &mut Poly) -> bool {
+    let mut r0 = Poly::ZERO;
+    r0.0 = r.0;
+    decompose::<P>(kernels, &mut r0, r1);
+    // public: that the attempt fails here. That a coefficient is too large is as likely for every key, and
+    // neither which one nor its sign is told.
+    declassify_value(r0.is_below(P::GAMMA2 - P::BETA)) == 1
+}
+
+/// The hint of one row, from r = w - c·s2 and c·t0: line 26 of Algorithm 7. Returns the number of ones.
+#[inline(never)]
+fn hint_row<P: Parameters>(kernels: &Kernels, r: &mut Poly, ct0: &Poly, bits: &mut [u32; 8]) -> u32 {
+    let mut r1 = Poly::ZERO;
+    decompose::<P>(kernels, r, &mut r1);
+    r.add(ct0);
+    make_hint::<P>(r, &r1, bits)
+}
+
+/// Puts z = y + c·s1 in the place of y, and says whether ‖z‖∞ < γ1 - β.
+#[inline(never)]
+fn answer<P: Parameters>(cs1: &mut Poly, packed: &mut [u8]) -> bool {
+    let mut z = Poly::ZERO;
+    encode::unpack_z::<P>(packed, &mut z);
+    z.add(cs1);
+    // public: that the attempt fails here, as for the low bits.
+    if declassify_value(z.is_below(P::GAMMA1 - P::BETA)) == 0 {
+        return false;
+    }
+    encode::pack_z::<P>(&z, packed);
+    true
+}
+
+/// Verifies `signature` over μ.
+///
+/// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 2 on, except that a hint or a z that fails its check
+/// ends the work at once. Everything here is public.
+#[inline(never)]
+pub(super) fn verify<P: ParameterSet>(
+    key: &impl VerifyingForm,
+    mu: &[u8; 64],
+    signature: &[u8],
+) -> Result<(), InvalidSignature> {
+    if signature.len() != P::Signature::LEN {
+        return Err(InvalidSignature);
+    }
+    let kernels = active();
+    let (c_tilde, rest) = signature.split_at(P::C_TILDE);
+    let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
+    let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
+    let mut z_hat = P::COLUMNS;
+    for (packed, z_hat) in z.chunks_exact(P::Z_BYTES).zip(z_hat.as_mut()) {
+        encode::unpack_z::<P>(packed, z_hat);
+        if z_hat.is_below(P::GAMMA1 - P::BETA) == 0 {
+            return Err(InvalidSignature);
+        }
+        (kernels.ntt)(z_hat);
+    }
+    let mut expected = [0; 64];
+    let expected = &mut expected[..P::C_TILDE];
+    recompute_challenge::<P>(kernels, key, mu, c_tilde, z_hat.as_ref(), &hint, expected);
+    if expected == c_tilde { Ok(()) } else { Err(InvalidSignature) }
+}
+
+/// c̃′ = H(μ ‖ w1Encode(UseHint(h, w′))): lines 8 to 12 of Algorithm 8, row by row.
+fn recompute_challenge<P: Parameters>(
+    kernels: &Kernels,
+    key: &impl VerifyingForm,
+    mu: &[u8; 64],
+    c_tilde: &[u8],
+    z_hat: &[Poly],
+    hint: &Hint<'_>,
+    expected: &mut [u8],
+) {
+    let (mut c_hat, mut w, mut scratch) = (Poly::ZERO, Poly::ZERO, Poly::ZERO);
+    sample::in_ball_vartime::<P>(c_tilde, &mut c_hat);
+    (kernels.ntt)(&mut c_hat);
+    let mut hasher = Shake256::new();
+    hasher.update(mu);
+    let mut packed = [0; 192];
+    for row in 0..P::K {
+        key.minus_t1_2d_hat(kernels, row, &mut w);
+        (kernels.multiply)(&mut w, &c_hat);
+        for (column, z_hat) in z_hat.iter().enumerate() {
+            (kernels.multiply_add)(&mut w, key.a(kernels, row, column, &mut scratch), z_hat);
+        }
+        (kernels.inverse_ntt)(&mut w);
+        let w1 = &mut scratch;
+        decompose::<P>(kernels, &mut w, w1);
+        use_hint_vartime::<P>(w1, &w, hint.row(row));
+        let length = encode::pack_w1::<P>(w1, &mut packed);
+        hasher.update(&packed[..length]);
+    }
+    hasher.finalize_xof().squeeze(expected);
+}

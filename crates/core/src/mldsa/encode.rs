@@ -1,0 +1,165 @@
+//! FIPS 204, §7.1 and §7.2: polynomials and hints as bytes.
+//!
+//! Keys and signatures are concatenations of these (Algorithms 22 to 28); whoever writes or reads one walks
+//! through its bytes polynomial by polynomial, so that no vector of them has to exist.
+
+use super::params::sealed::Parameters;
+use super::ring::Poly;
+
+/// Writes 256 numbers of `BITS` bits, least significant first; `number` makes them from the coefficients.
+#[inline(always)]
+fn pack<const BITS: usize>(p: &Poly, out: &mut [u8], number: impl Fn(i32) -> u32) {
+    debug_assert_eq!(out.len(), 32 * BITS);
+    let groups = p.0.as_chunks::<8>().0;
+    for (group, out) in groups.iter().zip(out.as_chunks_mut::<BITS>().0) {
+        let (mut buffer, mut bits, mut at) = (0u64, 0, 0);
+        for c in group {
+            let x = number(*c);
+            debug_assert!(x >> BITS == 0);
+            buffer |= u64::from(x) << bits;
+            bits += BITS;
+            while bits >= 8 {
+                out[at] = buffer as u8;
+                at += 1;
+                buffer >>= 8;
+                bits -= 8;
+            }
+        }
+    }
+}
+
+/// Reads 256 numbers of `BITS` bits, least significant first; `coefficient` makes the coefficients from them.
+#[inline(always)]
+fn unpack<const BITS: usize>(bytes: &[u8], p: &mut Poly, coefficient: impl Fn(u32) -> i32) {
+    debug_assert_eq!(bytes.len(), 32 * BITS);
+    let groups = p.0.as_chunks_mut::<8>().0;
+    for (group, bytes) in groups.iter_mut().zip(bytes.as_chunks::<BITS>().0) {
+        for (i, c) in group.iter_mut().enumerate() {
+            let first = (i * BITS) >> 3;
+            let mut x = 0;
+            for (byte, shift) in bytes[first..].iter().zip([0, 8, 16, 24]) {
+                x |= u32::from(*byte) << shift;
+            }
+            *c = coefficient((x >> ((i * BITS) & 7)) & ((1 << BITS) - 1));
+        }
+    }
+}
+
+/// FIPS 204, Algorithm 16 (SimpleBitPack), of t1: 10 bits a coefficient.
+pub(crate) fn pack_t1(t1: &Poly, out: &mut [u8]) {
+    pack::<10>(t1, out, |c| c as u32);
+}
+
+/// FIPS 204, Algorithm 18 (SimpleBitUnpack), of t1, made -2^13·t1 on the way: what verification adds.
+pub(crate) fn unpack_minus_t1_2d(bytes: &[u8], p: &mut Poly) {
+    unpack::<10>(bytes, p, |x| -((x as i32) << super::ring::D));
+}
+
+/// FIPS 204, Algorithm 17 (BitPack), of t0, in -4095..=4096.
+#[cfg(feature = "alloc")]
+pub(crate) fn pack_t0(t0: &Poly, out: &mut [u8]) {
+    pack::<13>(t0, out, |c| (4096 - c) as u32);
+}
+
+/// FIPS 204, Algorithm 17 (BitPack), of a polynomial of s1 or s2.
+#[cfg(feature = "alloc")]
+pub(crate) fn pack_s<P: Parameters>(s: &Poly, out: &mut [u8]) {
+    if P::ETA == 2 {
+        pack::<3>(s, out, |c| (2 - c) as u32);
+    } else {
+        pack::<4>(s, out, |c| (4 - c) as u32);
+    }
+}
+
+/// FIPS 204, Algorithm 19 (BitUnpack), of a polynomial of s1 or s2.
+///
+/// A string from elsewhere may give coefficients below -η: the caller checks.
+#[cfg(feature = "alloc")]
+pub(crate) fn unpack_s<P: Parameters>(bytes: &[u8], s: &mut Poly) {
+    if P::ETA == 2 {
+        unpack::<3>(bytes, s, |x| 2 - x as i32);
+    } else {
+        unpack::<4>(bytes, s, |x| 4 - x as i32);
+    }
+}
+
+/// FIPS 204, Algorithm 17 (BitPack), of a polynomial of z, in -γ1+1..=γ1.
+pub(crate) fn pack_z<P: Parameters>(z: &Poly, out: &mut [u8]) {
+    if P::GAMMA1_LOG == 17 {
+        pack::<18>(z, out, |c| ((1 << 17) - c) as u32);
+    } else {
+        pack::<20>(z, out, |c| ((1 << 19) - c) as u32);
+    }
+}
+
+/// FIPS 204, Algorithm 19 (BitUnpack), of a polynomial of z or y: in -γ1+1..=γ1 for every string.
+pub(crate) fn unpack_z<P: Parameters>(bytes: &[u8], z: &mut Poly) {
+    if P::GAMMA1_LOG == 17 {
+        unpack::<18>(bytes, z, |x| (1 << 17) - x as i32);
+    } else {
+        unpack::<20>(bytes, z, |x| (1 << 19) - x as i32);
+    }
+}
+
+/// FIPS 204, Algorithm 28 (w1Encode), of one row: 192 bytes for γ2 = (q-1)/88, else the first 128.
+pub(crate) fn pack_w1<P: Parameters>(w1: &Poly, out: &mut [u8; 192]) -> usize {
+    if P::M == 44 {
+        pack::<6>(w1, out, |c| c as u32);
+    } else {
+        pack::<4>(w1, &mut out[..128], |c| c as u32);
+    }
+    P::W1_BYTES
+}
+
+/// FIPS 204, Algorithm 20 (HintBitPack): the places of the ones, row after row, then where each row ends.
+///
+/// Variable time: the hint of a finished signature is public. At most ω bits are set.
+pub(crate) fn pack_hint_vartime<P: Parameters>(hint: &[[u32; 8]], out: &mut [u8]) {
+    let (places, ends) = out.split_at_mut(P::OMEGA);
+    places.fill(0);
+    let mut count = 0;
+    for (row, end) in hint.iter().zip(ends) {
+        for (word, first) in row.iter().zip((0..=224u8).step_by(32)) {
+            let mut rest = *word;
+            while rest != 0 {
+                places[count] = first + rest.trailing_zeros() as u8;
+                count += 1;
+                rest &= rest - 1;
+            }
+        }
+        *end = count as u8;
+    }
+}
+
+/// The hint of a signature, read in place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hint<'a> {
+    places: &'a [u8],
+    ends: &'a [u8],
+}
+
+impl<'a> Hint<'a> {
+    /// FIPS 204, Algorithm 21 (HintBitUnpack): `None` (⊥) unless the places of each row ascend strictly, the
+    /// ends do not descend, and what follows the last place is zero. So one hint has one encoding.
+    ///
+    /// `bytes` are ω + k.
+    pub(crate) fn parse<P: Parameters>(bytes: &'a [u8]) -> Option<Self> {
+        let (places, ends) = bytes.split_at(P::OMEGA);
+        let mut start = 0;
+        for end in ends {
+            // `get` refuses an end before the start or beyond ω.
+            let row = places.get(start..usize::from(*end))?;
+            if !row.is_sorted_by(|a, b| a < b) {
+                return None;
+            }
+            start = usize::from(*end);
+        }
+        places[start..].iter().all(|place| *place == 0).then_some(Self { places, ends })
+    }
+
+    /// The places of the ones in row `i`.
+    pub(crate) fn row(&self, i: usize) -> &'a [u8] {
+        let start = if i == 0 { 0 } else { usize::from(self.ends[i - 1]) };
+        &self.places[start..usize::from(self.ends[i])]
+    }
+}

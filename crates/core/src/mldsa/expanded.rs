@@ -1,0 +1,483 @@
+//! The expanded forms of a key: everything remembered, on the heap.
+//!
+//! The constructors fill the heap in place; no matrix passes over the stack.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use core::fmt;
+
+use rand_core::TryCryptoRng;
+use zeroize::Zeroize;
+
+use super::dsa::{self, Seeds, SigningForm, VerifyingForm, finish_t};
+use super::kernels::{Kernels, active};
+use super::keys::{InvalidSignature, STACK, SigningKey, VerifyingKey, VerifyingKeyLength};
+use super::message::{ContextTooLong, Message, MuHasher};
+use super::params::{ParameterSet, T0_BYTES, T1_BYTES};
+use super::ring::Poly;
+use super::{encode, sample};
+use crate::Bytes;
+use crate::rng::draw;
+use crate::secret::{Secret, StackGuard, declassify, declassify_value, difference};
+
+/// How many polynomials of the matrix are sampled side by side.
+const BATCH: usize = 4;
+
+/// Fills `out` with Â, column by column, as signing reads it.
+fn fill_matrix<P: ParameterSet>(kernels: &Kernels, rho: &[u8; 32], out: &mut [Poly]) {
+    let mut places = (0..P::L as u8).flat_map(|column| (0..P::K as u8).map(move |row| (row, column)));
+    for batch in out.chunks_mut(BATCH) {
+        let mut now = [(0, 0); BATCH];
+        let now = &mut now[..batch.len()];
+        now.fill_with(|| places.next().expect("a place for each polynomial of the matrix"));
+        sample::expand_a::<BATCH>(kernels, rho, now, batch);
+    }
+}
+
+/// A public key made ready for many verifications: the matrix and t1, transformed, on the heap.
+///
+/// 22, 38 or 67 KiB.
+///
+/// ```
+/// use gambeson::mldsa::{MlDsa44, SigningKey};
+///
+/// let key = SigningKey::<MlDsa44>::from_seed(&[7; 32]);
+/// let public = key.verifying_key().expand();
+/// for message in [b"one", b"two"] {
+///     public.verify(message, &key.sign_deterministic(message))?;
+/// }
+/// # Ok::<(), gambeson::mldsa::InvalidSignature>(())
+/// ```
+#[derive(Clone)]
+pub struct ExpandedVerifyingKey<P: ParameterSet> {
+    /// Â column by column, then NTT(-2^d·t1).
+    polynomials: Box<[Poly]>,
+    tr: Box<[u8; 64]>,
+    key: Box<VerifyingKey<P>>,
+}
+
+impl<P: ParameterSet> VerifyingKey<P> {
+    /// The key made ready for many verifications.
+    #[must_use]
+    pub fn expand(&self) -> ExpandedVerifyingKey<P> {
+        let kernels = active();
+        let mut polynomials = vec![Poly::ZERO; P::K * P::L + P::K].into_boxed_slice();
+        let (a, t1) = polynomials.split_at_mut(P::K * P::L);
+        let rho = self.as_bytes().as_ref().first_chunk().expect("a public key is longer than ρ");
+        fill_matrix::<P>(kernels, rho, a);
+        for (row, t1) in t1.iter_mut().enumerate() {
+            self.minus_t1_2d_hat(kernels, row, t1);
+        }
+        ExpandedVerifyingKey { polynomials, tr: Box::new(self.tr()), key: Box::new(*self) }
+    }
+}
+
+impl<P: ParameterSet> ExpandedVerifyingKey<P> {
+    /// The key's bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &P::VerifyingKeyBytes {
+        self.key.as_bytes()
+    }
+
+    /// The key itself.
+    #[must_use]
+    pub fn verifying_key(&self) -> &VerifyingKey<P> {
+        &self.key
+    }
+
+    /// Verifies `signature` over `message`, as [`VerifyingKey::verify`].
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSignature`] for a signature of a wrong length, one that is malformed, and one that is not of
+    /// this message by this key.
+    pub fn verify<'m>(
+        &self,
+        message: impl Into<Message<'m>>,
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        dsa::verify::<P>(self, &message.into().representative(&self.tr), signature)
+    }
+
+    /// Starts μ of a message of any size, for [`Message::mu`].
+    ///
+    /// # Errors
+    ///
+    /// [`ContextTooLong`] if the context has more than 255 bytes.
+    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
+        MuHasher::new(&self.tr, context)
+    }
+}
+
+impl<P: ParameterSet> VerifyingForm for ExpandedVerifyingKey<P> {
+    fn a<'a>(&'a self, _: &Kernels, row: usize, column: usize, _: &'a mut Poly) -> &'a Poly {
+        &self.polynomials[column * P::K + row]
+    }
+
+    fn minus_t1_2d_hat(&self, _: &Kernels, row: usize, out: &mut Poly) {
+        out.0 = self.polynomials[P::K * P::L + row].0;
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for ExpandedVerifyingKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Expanded{:?}", self.key)
+    }
+}
+
+impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
+    type Error = VerifyingKeyLength;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, VerifyingKeyLength> {
+        Ok(VerifyingKey::try_from(bytes)?.expand())
+    }
+}
+
+/// A private key made ready for many signatures: the matrix, s1, s2 and t0, transformed, on the heap.
+///
+/// 29, 49 or 81 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
+///
+/// ```
+/// use gambeson::mldsa::{ExpandedSigningKey, MlDsa44};
+///
+/// let key = ExpandedSigningKey::<MlDsa44>::generate()?;
+/// let signature = key.sign(b"message")?;
+/// key.verifying_key().verify(b"message", &signature)?;
+///
+/// let sk = key.to_expanded_bytes();
+/// let imported = ExpandedSigningKey::<MlDsa44>::from_expanded_bytes(sk.expose())?;
+/// assert_eq!(imported.verifying_key(), key.verifying_key());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ExpandedSigningKey<P: ParameterSet> {
+    /// Â column by column, ŝ1, ŝ2, t̂0.
+    polynomials: Box<[Poly]>,
+    k: Box<Secret<[u8; 32]>>,
+    seed: Option<Box<Secret<[u8; 32]>>>,
+    tr: Box<[u8; 64]>,
+    public: Box<VerifyingKey<P>>,
+}
+
+impl<P: ParameterSet> SigningKey<P> {
+    /// The key made ready for many signatures.
+    #[must_use]
+    pub fn expand(&self) -> ExpandedSigningKey<P> {
+        ExpandedSigningKey::from_seed(self.seed().expose())
+    }
+}
+
+impl<P: ParameterSet> ExpandedSigningKey<P> {
+    /// Makes a key from the operating system's randomness (FIPS 204, Algorithm 1 (ML-DSA.KeyGen)).
+    ///
+    /// # Errors
+    ///
+    /// [`RngError`](crate::RngError) if the operating system gives none.
+    #[cfg(feature = "getrandom")]
+    pub fn generate() -> Result<Self, crate::RngError> {
+        Ok(Self::from_seed(crate::rng::system()?.expose()))
+    }
+
+    /// Makes a key from `rng`.
+    ///
+    /// # Errors
+    ///
+    /// What `rng` reports; then no key is made.
+    pub fn generate_with<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<Self, R::Error> {
+        Ok(Self::from_seed(draw(rng)?.expose()))
+    }
+
+    /// The key of the seed ξ (FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal)).
+    #[must_use]
+    pub fn from_seed(seed: &[u8; 32]) -> Self {
+        let _guard = StackGuard::<STACK>;
+        let mut key = Self::empty();
+        key.fill_from_seed(seed);
+        key
+    }
+
+    /// Reads a private key in the standard's expanded encoding, 2560, 4032 or 4896 bytes
+    /// (FIPS 204, Algorithm 25 (skDecode)), of any origin. The seed cannot be found again from it.
+    ///
+    /// t is computed again, so a key whose parts do not belong together is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`SigningKeyError`] if the length is wrong, if a coefficient of s1 or s2 is out of its range, or if t0 or the
+    /// hash of the public key does not follow from the rest.
+    pub fn from_expanded_bytes(bytes: &[u8]) -> Result<Self, SigningKeyError> {
+        let expected = P::ExpandedKeyBytes::LEN;
+        if bytes.len() != expected {
+            return Err(SigningKeyError::Length { expected, actual: bytes.len() });
+        }
+        let _guard = StackGuard::<STACK>;
+        let mut key = Self::empty();
+        key.fill_from_bytes(bytes)?;
+        Ok(key)
+    }
+
+    fn empty() -> Self {
+        Self {
+            polynomials: vec![Poly::ZERO; P::K * P::L + P::L + 2 * P::K].into_boxed_slice(),
+            k: Box::new(Secret::new([0; 32])),
+            seed: None,
+            tr: Box::new([0; 64]),
+            public: Box::new(VerifyingKey::from_bytes(&P::VerifyingKeyBytes::zeroed())),
+        }
+    }
+
+    /// Â, s1, s2 and t0.
+    fn parts(&mut self) -> [&mut [Poly]; 4] {
+        let (a, rest) = self.polynomials.split_at_mut(P::K * P::L);
+        let (s1, rest) = rest.split_at_mut(P::L);
+        let (s2, t0) = rest.split_at_mut(P::K);
+        [a, s1, s2, t0]
+    }
+
+    #[inline(never)]
+    fn fill_from_seed(&mut self, seed: &[u8; 32]) {
+        let seeds = Seeds::<P>::new(seed);
+        self.seed = Some(Box::new(Secret::new(*seed)));
+        *self.k.expose_mut() = *seeds.k();
+        let [_, s1, s2, _] = self.parts();
+        for (column, s1) in s1.iter_mut().enumerate() {
+            seeds.s1(column, s1);
+        }
+        for (row, s2) in s2.iter_mut().enumerate() {
+            seeds.s2(row, s2);
+        }
+        self.complete(&seeds.rho, |_, _| ());
+    }
+
+    /// FIPS 204, Algorithm 25 (skDecode), and the checks.
+    #[inline(never)]
+    fn fill_from_bytes(&mut self, bytes: &[u8]) -> Result<(), SigningKeyError> {
+        let (rho, rest) = bytes.split_first_chunk::<32>().expect("the length is checked");
+        let (k, rest) = rest.split_first_chunk::<32>().expect("the length is checked");
+        let (tr, rest) = rest.split_at(64);
+        let (s, t0) = rest.split_at((P::L + P::K) * P::S_BYTES);
+        // public: ρ and tr belong to the public key.
+        declassify(rho);
+        declassify(tr);
+        *self.k.expose_mut() = *k;
+
+        let s_range = P::K * P::L..P::K * P::L + P::L + P::K;
+        let mut in_range = 1;
+        for (packed, s) in s.chunks_exact(P::S_BYTES).zip(&mut self.polynomials[s_range]) {
+            encode::unpack_s::<P>(packed, s);
+            in_range &= s.is_below(P::ETA + 1);
+        }
+        // public: whether the bytes are a key.
+        if declassify_value(in_range) == 0 {
+            return Err(SigningKeyError::Coefficient);
+        }
+
+        let mut different = 0;
+        self.complete(rho, |row, packed| different |= difference(packed, &t0[row * T0_BYTES..][..T0_BYTES]));
+        different |= difference(&*self.tr, tr);
+        // public: whether the bytes are a key.
+        if declassify_value(different) == 0 { Ok(()) } else { Err(SigningKeyError::Mismatch) }
+    }
+
+    /// Makes Â, t0, the public key and tr from ρ, s1 and s2, and transforms the last three vectors;
+    /// `each_t0` sees each row of t0 packed.
+    fn complete(&mut self, rho: &[u8; 32], mut each_t0: impl FnMut(usize, &[u8])) {
+        let kernels = active();
+        let mut pk = P::VerifyingKeyBytes::zeroed();
+        let (pk_rho, pk_rows) = pk.as_mut().split_at_mut(32);
+        pk_rho.copy_from_slice(rho);
+        let mut t1 = Poly::ZERO;
+        let mut t0_packed = Secret::new([0; T0_BYTES]);
+
+        let [a, s1, s2, t0] = self.parts();
+        fill_matrix::<P>(kernels, rho, a);
+        for (column, s1) in s1.iter_mut().enumerate() {
+            (kernels.ntt)(s1);
+            for (t, a) in t0.iter_mut().zip(&a[column * P::K..]) {
+                (kernels.multiply_add)(t, a, s1);
+            }
+        }
+        let rows = pk_rows.as_chunks_mut::<T1_BYTES>().0;
+        for ((row, (t, s2)), packed) in t0.iter_mut().zip(s2).enumerate().zip(rows) {
+            finish_t(kernels, t, s2, &mut t1);
+            encode::pack_t1(&t1, packed);
+            encode::pack_t0(t, t0_packed.expose_mut());
+            each_t0(row, t0_packed.expose());
+            (kernels.ntt)(t);
+            (kernels.ntt)(s2);
+        }
+        // public: t1 is the public key.
+        declassify(&pk);
+        *self.public = VerifyingKey::from_bytes(&pk);
+        *self.tr = self.public.tr();
+    }
+
+    /// The key in the standard's expanded encoding (FIPS 204, Algorithm 24 (skEncode)), for libraries that know no
+    /// seeds. To store a key, prefer its seed.
+    #[must_use]
+    pub fn to_expanded_bytes(&self) -> Secret<P::ExpandedKeyBytes> {
+        let _guard = StackGuard::<STACK>;
+        let mut sk = Secret::new(P::ExpandedKeyBytes::zeroed());
+        self.encode(sk.expose_mut().as_mut());
+        sk
+    }
+
+    #[inline(never)]
+    fn encode(&self, sk: &mut [u8]) {
+        let kernels = active();
+        let (rho, rest) = sk.split_at_mut(32);
+        let (k, rest) = rest.split_at_mut(32);
+        let (tr, rest) = rest.split_at_mut(64);
+        let (s, t0) = rest.split_at_mut((P::L + P::K) * P::S_BYTES);
+        rho.copy_from_slice(&self.public.as_bytes().as_ref()[..32]);
+        k.copy_from_slice(self.k.expose());
+        tr.copy_from_slice(&*self.tr);
+        // The inverse transform undoes a product too: let it be one with the constant 1, transformed.
+        let one = Poly([1; 256]);
+        let mut p = Poly::ZERO;
+        let (s_hat, t0_hat) = self.polynomials[P::K * P::L..].split_at(P::L + P::K);
+        let packed = s.chunks_exact_mut(P::S_BYTES).chain(t0.chunks_exact_mut(T0_BYTES));
+        for (packed, hat) in packed.zip(s_hat.iter().chain(t0_hat)) {
+            p.0 = hat.0;
+            (kernels.multiply)(&mut p, &one);
+            (kernels.inverse_ntt)(&mut p);
+            if packed.len() == T0_BYTES {
+                encode::pack_t0(&p, packed)
+            } else {
+                encode::pack_s::<P>(&p, packed)
+            }
+        }
+    }
+
+    /// The seed ξ, unless the key came without it.
+    #[must_use]
+    pub fn seed(&self) -> Option<&Secret<[u8; 32]>> {
+        self.seed.as_deref()
+    }
+
+    /// The public key.
+    #[must_use]
+    pub fn verifying_key(&self) -> VerifyingKey<P> {
+        *self.public
+    }
+
+    /// Signs `message`, hedged: with the operating system's randomness, and safe should that be bad
+    /// (FIPS 204, Algorithm 2 (ML-DSA.Sign)).
+    ///
+    /// # Errors
+    ///
+    /// [`RngError`](crate::RngError) if the operating system gives none; then nothing is signed.
+    #[cfg(feature = "getrandom")]
+    pub fn sign<'m>(&self, message: impl Into<Message<'m>>) -> Result<P::Signature, crate::RngError> {
+        Ok(self.sign_with_rnd(crate::rng::system()?.expose(), message))
+    }
+
+    /// Signs `message`, hedged, with randomness from `rng`.
+    ///
+    /// # Errors
+    ///
+    /// What `rng` reports; then nothing is signed.
+    pub fn sign_with<'m, R: TryCryptoRng + ?Sized>(
+        &self,
+        rng: &mut R,
+        message: impl Into<Message<'m>>,
+    ) -> Result<P::Signature, R::Error> {
+        Ok(self.sign_with_rnd(draw(rng)?.expose(), message))
+    }
+
+    /// Signs `message` without randomness: the same message gives the same signature.
+    #[must_use]
+    pub fn sign_deterministic<'m>(&self, message: impl Into<Message<'m>>) -> P::Signature {
+        self.sign_with_rnd(&[0; 32], message)
+    }
+
+    /// Signs `message` with the randomness `rnd` (FIPS 204, Algorithm 7 (ML-DSA.Sign_internal)).
+    #[must_use]
+    pub fn sign_with_rnd<'m>(&self, rnd: &[u8; 32], message: impl Into<Message<'m>>) -> P::Signature {
+        let _guard = StackGuard::<STACK>;
+        let mut signature = P::Signature::zeroed();
+        self.sign_mu(&message.into().representative(&self.tr), rnd, signature.as_mut());
+        signature
+    }
+
+    #[inline(never)]
+    fn sign_mu(&self, mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
+        dsa::sign::<P>(self, mu, rnd, signature, &mut |_| ());
+    }
+
+    /// Starts μ of a message of any size, for [`Message::mu`].
+    ///
+    /// # Errors
+    ///
+    /// [`ContextTooLong`] if the context has more than 255 bytes.
+    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
+        MuHasher::new(&self.tr, context)
+    }
+}
+
+impl<P: ParameterSet> SigningForm for ExpandedSigningKey<P> {
+    fn a<'a>(&'a self, _: &Kernels, row: usize, column: usize, _: &'a mut Poly) -> &'a Poly {
+        &self.polynomials[column * P::K + row]
+    }
+
+    fn s1_hat(&self, _: &Kernels, column: usize, out: &mut Poly) {
+        out.0 = self.polynomials[P::K * P::L + column].0;
+    }
+
+    fn s2_hat(&self, _: &Kernels, row: usize, out: &mut Poly) {
+        out.0 = self.polynomials[P::K * P::L + P::L + row].0;
+    }
+
+    fn t0_hat(&self, _: &Kernels, row: usize, out: &mut Poly) {
+        out.0 = self.polynomials[P::K * P::L + P::L + P::K + row].0;
+    }
+
+    fn k(&self) -> &[u8; 32] {
+        self.k.expose()
+    }
+}
+
+impl<P: ParameterSet> Drop for ExpandedSigningKey<P> {
+    fn drop(&mut self) {
+        // The matrix is public.
+        self.polynomials[P::K * P::L..].iter_mut().for_each(Zeroize::zeroize);
+    }
+}
+
+impl<P: ParameterSet> zeroize::ZeroizeOnDrop for ExpandedSigningKey<P> {}
+
+impl<P: ParameterSet> fmt::Debug for ExpandedSigningKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ExpandedSigningKey<{}>([redacted])", P::NAME)
+    }
+}
+
+/// The bytes are not a private key in the standard's expanded encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SigningKeyError {
+    /// Their number is wrong.
+    Length {
+        /// The length of an expanded private key of the set.
+        expected: usize,
+        /// The length that was given.
+        actual: usize,
+    },
+    /// A coefficient of s1 or s2 is not in -η..=η.
+    Coefficient,
+    /// t0 or the hash of the public key does not follow from ρ, s1 and s2.
+    Mismatch,
+}
+
+impl fmt::Display for SigningKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { expected, actual } => {
+                write!(f, "an expanded private key has {expected} bytes, not {actual}")
+            }
+            Self::Coefficient => f.write_str("a coefficient of s1 or s2 is out of range"),
+            Self::Mismatch => f.write_str("t0 or tr does not belong to the rest of the private key"),
+        }
+    }
+}
+
+impl core::error::Error for SigningKeyError {}

@@ -1,0 +1,288 @@
+//! The compact forms of a key: bytes, and a seed.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use rand_core::TryCryptoRng;
+
+use super::dsa::{self, Seeds, VerifyingForm, h, sample_a};
+use super::encode;
+use super::kernels::Kernels;
+use super::message::{ContextTooLong, Message, MuHasher};
+use super::params::{ParameterSet, T1_BYTES};
+use super::ring::Poly;
+use crate::Bytes;
+use crate::rng::draw;
+use crate::secret::{Secret, StackGuard};
+
+/// What the work behind a door may leave in dead frames, in bytes: more than any operation's depth.
+pub(super) const STACK: usize = 16 << 10;
+
+/// A public key: its bytes, from which each verification makes the matrix again.
+///
+/// Every string of the right length is a public key (FIPS 204, Algorithm 23 (pkDecode)). 1312, 1952 or 2592 bytes.
+///
+/// ```
+/// use gambeson::mldsa::{MlDsa87, SigningKey, VerifyingKey};
+///
+/// let key = SigningKey::<MlDsa87>::from_seed(&[7; 32]);
+/// let received = key.verifying_key().as_bytes().to_vec();
+///
+/// let public = VerifyingKey::<MlDsa87>::try_from(received.as_slice())?;
+/// public.verify(b"message", &key.sign_deterministic(b"message"))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct VerifyingKey<P: ParameterSet> {
+    bytes: P::VerifyingKeyBytes,
+}
+
+impl<P: ParameterSet> VerifyingKey<P> {
+    /// The key with these bytes.
+    #[must_use]
+    pub fn from_bytes(bytes: &P::VerifyingKeyBytes) -> Self {
+        Self { bytes: *bytes }
+    }
+
+    /// The encoding of FIPS 204, Algorithm 22 (pkEncode): ρ and t1.
+    #[must_use]
+    pub fn as_bytes(&self) -> &P::VerifyingKeyBytes {
+        &self.bytes
+    }
+
+    /// Verifies `signature` over `message`.
+    ///
+    /// FIPS 204, Algorithm 3 (ML-DSA.Verify), and Algorithm 5 (HashML-DSA.Verify) for a digest. No input makes it panic.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSignature`] for a signature of a wrong length, one that is malformed, and one that is not of
+    /// this message by this key.
+    pub fn verify<'m>(
+        &self,
+        message: impl Into<Message<'m>>,
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        dsa::verify::<P>(self, &message.into().representative(&self.tr()), signature)
+    }
+
+    /// Starts μ of a message of any size, for [`Message::mu`].
+    ///
+    /// # Errors
+    ///
+    /// [`ContextTooLong`] if the context has more than 255 bytes.
+    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
+        MuHasher::new(&self.tr(), context)
+    }
+
+    /// H(pk, 64).
+    pub(super) fn tr(&self) -> [u8; 64] {
+        let mut tr = [0; 64];
+        h(&[self.bytes.as_ref()], &mut tr);
+        tr
+    }
+
+    fn rho(&self) -> &[u8; 32] {
+        self.bytes.as_ref().first_chunk().expect("a public key is longer than ρ")
+    }
+
+    fn t1(&self, row: usize) -> &[u8] {
+        &self.bytes.as_ref()[32 + row * T1_BYTES..][..T1_BYTES]
+    }
+}
+
+impl<P: ParameterSet> VerifyingForm for VerifyingKey<P> {
+    fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly {
+        sample_a(kernels, self.rho(), row, column, scratch);
+        scratch
+    }
+
+    fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
+        encode::unpack_minus_t1_2d(self.t1(row), out);
+        (kernels.ntt)(out);
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for VerifyingKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "VerifyingKey<{}>({:02x?}..)", P::NAME, &self.bytes.as_ref()[..8])
+    }
+}
+
+impl<P: ParameterSet> AsRef<[u8]> for VerifyingKey<P> {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+}
+
+impl<P: ParameterSet> TryFrom<&[u8]> for VerifyingKey<P> {
+    type Error = VerifyingKeyLength;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, VerifyingKeyLength> {
+        let expected = P::VerifyingKeyBytes::LEN;
+        let bytes = bytes.try_into().map_err(|_| VerifyingKeyLength { expected, actual: bytes.len() })?;
+        Ok(Self { bytes })
+    }
+}
+
+/// The bytes are not a public key of this parameter set: their number is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyingKeyLength {
+    /// The length of a public key of the set.
+    pub expected: usize,
+    /// The length that was given.
+    pub actual: usize,
+}
+
+impl fmt::Display for VerifyingKeyLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a public key has {} bytes, not {}", self.expected, self.actual)
+    }
+}
+
+impl core::error::Error for VerifyingKeyLength {}
+
+/// The signature is not one of this message, in this context, by this key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidSignature;
+
+impl fmt::Display for InvalidSignature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the signature is invalid")
+    }
+}
+
+impl core::error::Error for InvalidSignature {}
+
+/// A private key in 96 bytes: the seed ξ and the hash of the public key; each signing makes the rest again.
+///
+/// Wiped when dropped. For many signatures with one key, [`SigningKey::expand`] it.
+///
+/// ```
+/// use gambeson::mldsa::{MlDsa65, SigningKey};
+///
+/// let key = SigningKey::<MlDsa65>::generate()?;
+/// let signature = key.sign(b"message")?;
+/// key.verifying_key().verify(b"message", &signature)?;
+///
+/// let stored: [u8; 32] = *key.seed().expose();
+/// assert_eq!(SigningKey::<MlDsa65>::from_seed(&stored).verifying_key(), key.verifying_key());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SigningKey<P: ParameterSet> {
+    seed: Secret<[u8; 32]>,
+    tr: [u8; 64],
+    set: PhantomData<P>,
+}
+
+const _: () = assert!(size_of::<SigningKey<super::MlDsa87>>() <= 128, "compact");
+
+impl<P: ParameterSet> SigningKey<P> {
+    /// Makes a key from the operating system's randomness (FIPS 204, Algorithm 1 (ML-DSA.KeyGen)).
+    ///
+    /// # Errors
+    ///
+    /// [`RngError`](crate::RngError) if the operating system gives none.
+    #[cfg(feature = "getrandom")]
+    pub fn generate() -> Result<Self, crate::RngError> {
+        Ok(Self::from_seed(crate::rng::system()?.expose()))
+    }
+
+    /// Makes a key from `rng`.
+    ///
+    /// # Errors
+    ///
+    /// What `rng` reports; then no key is made.
+    pub fn generate_with<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<Self, R::Error> {
+        Ok(Self::from_seed(draw(rng)?.expose()))
+    }
+
+    /// The key of the seed ξ (FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal)).
+    #[must_use]
+    pub fn from_seed(seed: &[u8; 32]) -> Self {
+        let _guard = StackGuard::<STACK>;
+        let mut key = Self { seed: Secret::new(*seed), tr: [0; 64], set: PhantomData };
+        key.tr = key.public().tr();
+        key
+    }
+
+    /// The seed ξ: all that has to be stored.
+    #[must_use]
+    pub const fn seed(&self) -> &Secret<[u8; 32]> {
+        &self.seed
+    }
+
+    /// The public key, made again.
+    #[must_use]
+    pub fn verifying_key(&self) -> VerifyingKey<P> {
+        let _guard = StackGuard::<STACK>;
+        self.public()
+    }
+
+    #[inline(never)]
+    fn public(&self) -> VerifyingKey<P> {
+        let mut key = VerifyingKey::<P> { bytes: P::VerifyingKeyBytes::zeroed() };
+        dsa::public_key::<P>(&Seeds::new(self.seed.expose()), key.bytes.as_mut());
+        key
+    }
+
+    /// Signs `message`, hedged: with the operating system's randomness, and safe should that be bad
+    /// (FIPS 204, Algorithm 2 (ML-DSA.Sign)).
+    ///
+    /// # Errors
+    ///
+    /// [`RngError`](crate::RngError) if the operating system gives none; then nothing is signed.
+    #[cfg(feature = "getrandom")]
+    pub fn sign<'m>(&self, message: impl Into<Message<'m>>) -> Result<P::Signature, crate::RngError> {
+        Ok(self.sign_with_rnd(crate::rng::system()?.expose(), message))
+    }
+
+    /// Signs `message`, hedged, with randomness from `rng`.
+    ///
+    /// # Errors
+    ///
+    /// What `rng` reports; then nothing is signed.
+    pub fn sign_with<'m, R: TryCryptoRng + ?Sized>(
+        &self,
+        rng: &mut R,
+        message: impl Into<Message<'m>>,
+    ) -> Result<P::Signature, R::Error> {
+        Ok(self.sign_with_rnd(draw(rng)?.expose(), message))
+    }
+
+    /// Signs `message` without randomness: the same message gives the same signature. Where an attacker can make
+    /// a device fail in the middle of a signature, prefer [`SigningKey::sign_with`].
+    #[must_use]
+    pub fn sign_deterministic<'m>(&self, message: impl Into<Message<'m>>) -> P::Signature {
+        self.sign_with_rnd(&[0; 32], message)
+    }
+
+    /// Signs `message` with the randomness `rnd` (FIPS 204, Algorithm 7 (ML-DSA.Sign_internal)).
+    #[must_use]
+    pub fn sign_with_rnd<'m>(&self, rnd: &[u8; 32], message: impl Into<Message<'m>>) -> P::Signature {
+        let _guard = StackGuard::<STACK>;
+        let mut signature = P::Signature::zeroed();
+        self.sign_mu(&message.into().representative(&self.tr), rnd, signature.as_mut());
+        signature
+    }
+
+    #[inline(never)]
+    fn sign_mu(&self, mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
+        dsa::sign::<P>(&Seeds::<P>::new(self.seed.expose()), mu, rnd, signature, &mut |_| ());
+    }
+
+    /// Starts μ of a message of any size, for [`Message::mu`].
+    ///
+    /// # Errors
+    ///
+    /// [`ContextTooLong`] if the context has more than 255 bytes.
+    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
+        MuHasher::new(&self.tr, context)
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for SigningKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SigningKey<{}>([redacted])", P::NAME)
+    }
+}

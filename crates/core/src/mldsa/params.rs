@@ -1,0 +1,135 @@
+//! FIPS 204, §4: the parameter sets, Tables 1 and 2.
+
+use core::fmt::Debug;
+
+use super::ring::{Poly, Q};
+use crate::Bytes;
+
+pub(crate) mod sealed {
+    use super::{Debug, Poly};
+
+    /// Table 1, and the arrays that generic code cannot name.
+    pub trait Parameters: 'static {
+        /// Rows of A: k.
+        const K: usize;
+        /// Columns of A: l.
+        const L: usize;
+        /// The bound of the private coefficients: η.
+        const ETA: i32;
+        /// The number of ±1 in the challenge: τ.
+        const TAU: usize;
+        /// The bytes of c̃: λ/4.
+        const C_TILDE: usize;
+        /// γ1 = 2^GAMMA1_LOG.
+        const GAMMA1_LOG: u32;
+        /// (q - 1)/(2·γ2): 44 or 16.
+        const M: i32;
+        /// γ2.
+        const GAMMA2: i32;
+        /// The greatest number of ones in the hint: ω.
+        const OMEGA: usize;
+
+        /// One polynomial a row.
+        type Rows: AsRef<[Poly]> + AsMut<[Poly]>;
+        /// `Rows` of zeros.
+        const ROWS: Self::Rows;
+        /// One polynomial a column.
+        type Columns: AsRef<[Poly]> + AsMut<[Poly]>;
+        /// `Columns` of zeros.
+        const COLUMNS: Self::Columns;
+        /// One bit a coefficient of each row.
+        type HintBits: AsRef<[[u32; 8]]> + AsMut<[[u32; 8]]> + Debug;
+        /// `HintBits` of zeros.
+        const HINT_BITS: Self::HintBits;
+
+        /// τ·η.
+        const BETA: i32 = Self::TAU as i32 * Self::ETA;
+        /// γ1.
+        const GAMMA1: i32 = 1 << Self::GAMMA1_LOG;
+        /// The bytes of a polynomial of z: 32·(1 + bitlen(γ1 - 1)).
+        const Z_BYTES: usize = 32 * (1 + Self::GAMMA1_LOG as usize);
+        /// The bytes of a polynomial of w1: 32·bitlen((q - 1)/(2·γ2) - 1).
+        const W1_BYTES: usize = if Self::M == 44 { 192 } else { 128 };
+        /// The bytes of a polynomial of s1 or s2: 32·bitlen(2η).
+        const S_BYTES: usize = if Self::ETA == 2 { 96 } else { 128 };
+    }
+}
+use sealed::Parameters;
+
+/// The bytes of a polynomial of t1: 32·(bitlen(q - 1) - d).
+pub(crate) const T1_BYTES: usize = 320;
+
+/// The bytes of a polynomial of t0: 32·d.
+pub(crate) const T0_BYTES: usize = 416;
+
+/// A parameter set of ML-DSA: [`MlDsa44`], [`MlDsa65`] or [`MlDsa87`].
+///
+/// Its associated types are the encodings of FIPS 204, Table 2, as arrays. The trait is sealed.
+pub trait ParameterSet: Parameters + Copy + Debug + Eq + Send + Sync {
+    /// The name in the standard: `ML-DSA-65`.
+    const NAME: &'static str;
+
+    /// A public key (pk).
+    type VerifyingKeyBytes: Bytes;
+
+    /// A signature (σ).
+    type Signature: Bytes;
+
+    /// A private key in the standard's expanded encoding (sk).
+    type ExpandedKeyBytes: Bytes;
+}
+
+macro_rules! parameter_sets {
+    ($($set:ident, $name:literal, $category:literal,
+       [$k:literal, $l:literal], eta $eta:literal, tau $tau:literal, lambda $lambda:literal,
+       gamma1 2^$gamma1_log:literal, gamma2 (q-1)/$two_m:literal, omega $omega:literal,
+       sk $sk:literal, pk $pk:literal, sig $sig:literal;)*) => {$(
+        #[doc = concat!($name, ", security category ", $category, ": signatures of ", $sig, " bytes (FIPS 204, §4).")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $set;
+
+        impl Parameters for $set {
+            const K: usize = $k;
+            const L: usize = $l;
+            const ETA: i32 = $eta;
+            const TAU: usize = $tau;
+            const C_TILDE: usize = $lambda >> 2;
+            const GAMMA1_LOG: u32 = $gamma1_log;
+            const M: i32 = $two_m >> 1;
+            // Done by the compiler.
+            #[allow(clippy::integer_division_remainder_used)]
+            const GAMMA2: i32 = (Q - 1) / $two_m;
+            const OMEGA: usize = $omega;
+            type Rows = [Poly; $k];
+            const ROWS: Self::Rows = [Poly::ZERO; $k];
+            type Columns = [Poly; $l];
+            const COLUMNS: Self::Columns = [Poly::ZERO; $l];
+            type HintBits = [[u32; 8]; $k];
+            const HINT_BITS: Self::HintBits = [[0; 8]; $k];
+        }
+
+        impl ParameterSet for $set {
+            const NAME: &'static str = $name;
+            type VerifyingKeyBytes = [u8; $pk];
+            type Signature = [u8; $sig];
+            type ExpandedKeyBytes = [u8; $sk];
+        }
+
+        // The sizes of Table 2 follow from Table 1 by Algorithms 22, 24 and 26.
+        const _: () = {
+            assert!($pk == 32 + $k * T1_BYTES);
+            assert!($sk == 128 + ($k + $l) * $set::S_BYTES + $k * T0_BYTES);
+            assert!($sig == $set::C_TILDE + $l * $set::Z_BYTES + $omega + $k);
+            assert!($set::GAMMA2 * $two_m == Q - 1);
+        };
+    )*};
+}
+
+parameter_sets! {
+    MlDsa44, "ML-DSA-44", "2", [4, 4], eta 2, tau 39, lambda 128, gamma1 2^17, gamma2 (q-1)/88, omega 80,
+        sk 2560, pk 1312, sig 2420;
+    MlDsa65, "ML-DSA-65", "3", [6, 5], eta 4, tau 49, lambda 192, gamma1 2^19, gamma2 (q-1)/32, omega 55,
+        sk 4032, pk 1952, sig 3309;
+    MlDsa87, "ML-DSA-87", "5", [8, 7], eta 2, tau 60, lambda 256, gamma1 2^19, gamma2 (q-1)/32, omega 75,
+        sk 4896, pk 2592, sig 4627;
+}
