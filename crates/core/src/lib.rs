@@ -10,6 +10,8 @@ extern crate std;
 
 mod bytes;
 pub mod cpu;
+pub mod mldsa;
+pub mod mlkem;
 mod rng;
 pub mod secret;
 pub mod sha3;

@@ -111,12 +111,13 @@ pub(crate) fn barrier(x: u32) -> u32 {
         target_arch = "riscv64"
     ))]
     {
-        let mut x = x;
+        // As wide as a register, so that the block names a whole one.
+        let mut wide = x as usize;
         // SAFETY: an empty block; it reads and writes one register, no memory, no stack, no flags.
         unsafe {
-            core::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags))
-        };
-        x
+            core::arch::asm!("/* {0} */", inout(reg) wide, options(pure, nomem, nostack, preserves_flags));
+        }
+        wide as u32
     }
     #[cfg(not(any(
         target_arch = "x86_64",

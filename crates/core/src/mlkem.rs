@@ -1,0 +1,146 @@
+//! ML-KEM, the module-lattice-based key-encapsulation mechanism of FIPS 203.
+//!
+//! ```
+//! use gambeson::mlkem::{DecapsulationKey, EncapsulationKey, MlKem768};
+//!
+//! // The receiver makes a key pair and sends the encapsulation key.
+//! let dk = DecapsulationKey::<MlKem768>::generate()?;
+//! let sent: [u8; 1184] = *dk.encapsulation_key().as_bytes();
+//!
+//! // The sender checks it, draws a secret, and sends the ciphertext.
+//! let ek = EncapsulationKey::<MlKem768>::from_bytes(&sent)?;
+//! let (ciphertext, shared) = ek.encapsulate()?;
+//!
+//! // The receiver finds the same 32 bytes.
+//! assert_eq!(dk.decapsulate(&ciphertext).expose(), shared.expose());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | bytes of | [`MlKem512`] | [`MlKem768`] | [`MlKem1024`] |
+//! | --- | --- | --- | --- |
+//! | encapsulation key | 800 | 1184 | 1568 |
+//! | decapsulation key: seed to store, compact in memory | 64, 96 | 64, 96 | 64, 96 |
+//! | decapsulation key in other libraries' form | 1632 | 2400 | 3168 |
+//! | ciphertext | 768 | 1088 | 1568 |
+//! | shared secret | 32 | 32 | 32 |
+//!
+//! # Two forms of a key
+//!
+//! *Compact* keys ([`EncapsulationKey`], [`DecapsulationKey`]) hold bytes or a seed and need no heap: one
+//! operation samples what it uses, one polynomial at a time. *Expanded* keys ([`ExpandedEncapsulationKey`],
+//! [`ExpandedDecapsulationKey`], feature `alloc`) remember the matrix, so that the second operation with a key is
+//! faster. They give the same results; the README shows the stack and heap of each.
+//!
+//! # Three doors for randomness
+//!
+//! `generate` and `encapsulate` ask the operating system (feature `getrandom`), `…_with` a generator of the
+//! caller's, and `from_seed` and `encapsulate_deterministic` take the random bytes themselves.
+//!
+//! # Layout
+//!
+//! * `params`: the parameter sets (FIPS 203, §8)
+//! * `keys`, `expanded`: the two forms of a key
+//! * `kem`: §6, `pke`: §5, `sample`: §4.2.2, `encode`: §4.2.1, `ring`: §2.4 and §4.3
+//! * `kernels`: the operations that have fast paths
+
+mod encode;
+#[cfg(feature = "alloc")]
+mod expanded;
+mod kem;
+mod kernels;
+mod keys;
+mod params;
+mod pke;
+mod ring;
+mod sample;
+
+use core::fmt;
+
+#[cfg(feature = "alloc")]
+pub use expanded::{ExpandedDecapsulationKey, ExpandedEncapsulationKey};
+pub use keys::{DecapsulationKey, EncapsulationKey, EncapsulationKeyRef};
+pub use params::{MlKem512, MlKem768, MlKem1024, ParameterSet};
+
+/// The 32 bytes that both sides share.
+pub type SharedSecret = crate::secret::Secret<[u8; 32]>;
+
+/// The kernel table that would run now.
+#[must_use]
+pub fn kernels() -> crate::cpu::Level {
+    kernels::active().level
+}
+
+/// The bytes are not an encapsulation key: a coefficient is not below q (FIPS 203, §7.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidEncapsulationKey;
+
+impl fmt::Display for InvalidEncapsulationKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not an ML-KEM encapsulation key: a coefficient is not below q")
+    }
+}
+
+impl core::error::Error for InvalidEncapsulationKey {}
+
+/// Why a string of bytes is not an encapsulation key (FIPS 203, §7.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EncapsulationKeyError {
+    /// Its length is not that of the parameter set.
+    Length {
+        /// The length of the set's keys in bytes.
+        expected: usize,
+        /// The length that was given.
+        actual: usize,
+    },
+    /// A coefficient is not below q.
+    Modulus,
+}
+
+impl fmt::Display for EncapsulationKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { expected, actual } => {
+                write!(f, "an ML-KEM encapsulation key of {actual} bytes, where {expected} are needed")
+            }
+            Self::Modulus => InvalidEncapsulationKey.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for EncapsulationKeyError {}
+
+/// Why a string of bytes is not a decapsulation key (FIPS 203, §7.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DecapsulationKeyError {
+    /// Its length is not that of the parameter set.
+    Length {
+        /// The length of the set's keys in bytes.
+        expected: usize,
+        /// The length that was given.
+        actual: usize,
+    },
+    /// The hash inside is not that of the encapsulation key inside.
+    Hash,
+    /// The encapsulation key inside has a coefficient that is not below q.
+    Modulus,
+}
+
+impl fmt::Display for DecapsulationKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { expected, actual } => {
+                write!(f, "an ML-KEM decapsulation key of {actual} bytes, where {expected} are needed")
+            }
+            Self::Hash => {
+                f.write_str("the hash in the ML-KEM decapsulation key is not that of its encapsulation key")
+            }
+            Self::Modulus => f.write_str(
+                "the encapsulation key in the ML-KEM decapsulation key has a coefficient that is not below q",
+            ),
+        }
+    }
+}
+
+impl core::error::Error for DecapsulationKeyError {}

@@ -1,0 +1,330 @@
+//! The expanded form of a key: matrix, vectors and hash ready, on the heap.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+
+use rand_core::TryCryptoRng;
+
+use super::encode::{self, Writer};
+use super::keys::DEPTH;
+use super::params::ParameterSet;
+use super::pke::{self, DecryptionKey, EncryptionKey};
+use super::ring::Ntt;
+use super::sample::matrix_entry;
+use super::{DecapsulationKeyError, EncapsulationKey, SharedSecret, kem};
+use crate::Bytes;
+use crate::rng;
+use crate::secret::{Secret, StackGuard, declassify};
+use crate::sha3::Sha3_256;
+
+/// An encapsulation key that remembers Â, t̂ and H(ek): for many encapsulations to one peer.
+///
+/// On the heap: 512·(k² + k) bytes of polynomials and the key's own bytes, that is 3.8, 7.2 and 11.6 KiB.
+pub struct ExpandedEncapsulationKey<P: ParameterSet> {
+    /// The key's bytes.
+    bytes: Box<[u8]>,
+    h: [u8; 32],
+    /// Â by rows, then t̂.
+    elements: Box<[Ntt]>,
+    parameters: PhantomData<P>,
+}
+
+impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
+    pub(super) fn new(bytes: &P::EncapsulationKeyBytes) -> Self {
+        let mut key = Self::without_t(bytes.as_ref().last_chunk().expect("a key ends with ρ"));
+        key.bytes.copy_from_slice(bytes.as_ref());
+        key.finish();
+        key
+    }
+
+    /// Â, with t̂ and its encoding still to come.
+    fn without_t(rho: &[u8; 32]) -> Self {
+        let mut elements = vec![Ntt::ZERO; P::K * P::K + P::K].into_boxed_slice();
+        for i in 0..P::K {
+            for j in 0..P::K {
+                matrix_entry(&mut elements[i * P::K + j], rho, i, j);
+            }
+        }
+        let mut bytes = vec![0; P::EncapsulationKeyBytes::LEN].into_boxed_slice();
+        bytes[384 * P::K..].copy_from_slice(rho);
+        Self { bytes, h: [0; 32], elements, parameters: PhantomData }
+    }
+
+    /// t̂ and H(ek), from the bytes.
+    fn finish(&mut self) {
+        for (j, t) in self.elements[P::K * P::K..].iter_mut().enumerate() {
+            encode::decode(t, &self.bytes, j);
+        }
+        self.h = Sha3_256::digest(&self.bytes);
+    }
+
+    /// The bytes, t̂ encoded and ρ.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The compact form.
+    #[must_use]
+    pub fn compact(&self) -> EncapsulationKey<P> {
+        let bytes = P::EncapsulationKeyBytes::try_from(&self.bytes).expect("the length is the set's");
+        EncapsulationKey::from_bytes(&bytes).expect("it was checked before it was expanded")
+    }
+
+    /// A fresh shared secret, and the ciphertext that carries it, with the operating system's randomness.
+    ///
+    /// FIPS 203, Algorithm 20 (ML-KEM.Encaps).
+    ///
+    /// # Errors
+    ///
+    /// [`RngError`](crate::RngError) if the operating system gives no randomness.
+    #[cfg(feature = "getrandom")]
+    pub fn encapsulate(&self) -> Result<(P::Ciphertext, SharedSecret), crate::RngError> {
+        Ok(self.encapsulate_deterministic(rng::system()?.expose()))
+    }
+
+    /// A fresh shared secret, and the ciphertext that carries it, with the caller's randomness.
+    ///
+    /// FIPS 203, Algorithm 20 (ML-KEM.Encaps).
+    ///
+    /// # Errors
+    ///
+    /// The generator's own.
+    pub fn encapsulate_with<R: TryCryptoRng + ?Sized>(
+        &self,
+        rng: &mut R,
+    ) -> Result<(P::Ciphertext, SharedSecret), R::Error> {
+        Ok(self.encapsulate_deterministic(rng::draw(rng)?.expose()))
+    }
+
+    /// The shared secret of the message `m`, which must be uniformly random, secret and used once.
+    ///
+    /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal).
+    #[must_use]
+    pub fn encapsulate_deterministic(&self, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
+        let mut c = P::Ciphertext::zeroed();
+        let mut shared = Secret::new([0; 32]);
+        let _guard = StackGuard::<DEPTH>;
+        encapsulate(self, m, c.as_mut(), shared.expose_mut());
+        (c, shared)
+    }
+}
+
+#[inline(never)]
+fn encapsulate<P: ParameterSet>(
+    key: &ExpandedEncapsulationKey<P>,
+    m: &[u8; 32],
+    c: &mut [u8],
+    shared: &mut [u8; 32],
+) {
+    kem::encaps(key, &key.h, m, c, shared);
+}
+
+impl<P: ParameterSet> EncryptionKey<P> for ExpandedEncapsulationKey<P> {
+    fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
+        sum.multiply_add(&self.elements[i * P::K + j], x);
+    }
+
+    fn multiply_add_t(&self, sum: &mut Ntt, j: usize, _row: &Ntt, y: &Ntt) {
+        sum.multiply_add(&self.elements[P::K * P::K + j], y);
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for ExpandedEncapsulationKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ExpandedEncapsulationKey").field(&P::NAME).finish_non_exhaustive()
+    }
+}
+
+/// A decapsulation key that remembers Â, ŝ, t̂ and H(ek): for servers.
+///
+/// On the heap: that of [`ExpandedEncapsulationKey`] and 512·k bytes of ŝ, which is wiped when dropped.
+///
+/// ```
+/// use gambeson::mlkem::{ExpandedDecapsulationKey, MlKem768};
+///
+/// let dk = ExpandedDecapsulationKey::<MlKem768>::generate()?;
+/// let (c, shared) = dk.expanded_encapsulation_key().encapsulate()?;
+/// assert_eq!(dk.decapsulate(&c).expose(), shared.expose());
+/// # Ok::<(), gambeson::RngError>(())
+/// ```
+pub struct ExpandedDecapsulationKey<P: ParameterSet> {
+    ek: ExpandedEncapsulationKey<P>,
+    s: Secret<Box<[Ntt]>>,
+    z: Secret<[u8; 32]>,
+    /// The seed, unless the key was imported without it.
+    seed: Option<Secret<[u8; 64]>>,
+}
+
+impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
+    /// A new key, with the operating system's randomness.
+    ///
+    /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen).
+    ///
+    /// # Errors
+    ///
+    /// [`RngError`](crate::RngError) if the operating system gives no randomness.
+    #[cfg(feature = "getrandom")]
+    pub fn generate() -> Result<Self, crate::RngError> {
+        Ok(Self::from_seed(rng::system()?.expose()))
+    }
+
+    /// A new key, with the caller's randomness.
+    ///
+    /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen).
+    ///
+    /// # Errors
+    ///
+    /// The generator's own.
+    pub fn generate_with<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<Self, R::Error> {
+        Ok(Self::from_seed(rng::draw(rng)?.expose()))
+    }
+
+    /// The key of the seed d ‖ z.
+    ///
+    /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal).
+    #[must_use]
+    pub fn from_seed(seed: &[u8; 64]) -> Self {
+        let _guard = StackGuard::<DEPTH>;
+        expand(seed)
+    }
+
+    /// The key that another library stored in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z.
+    ///
+    /// # Errors
+    ///
+    /// By FIPS 203, §7.3: [`DecapsulationKeyError::Length`] and [`DecapsulationKeyError::Hash`]; by §7.2 for the
+    /// encapsulation key inside, [`DecapsulationKeyError::Modulus`].
+    pub fn from_expanded_bytes(bytes: &[u8]) -> Result<Self, DecapsulationKeyError> {
+        let expected = P::ExpandedKeyBytes::LEN;
+        if bytes.len() != expected {
+            return Err(DecapsulationKeyError::Length { expected, actual: bytes.len() });
+        }
+        let (s, rest) = bytes.split_at(384 * P::K);
+        let (ek, rest) = rest.split_at(P::EncapsulationKeyBytes::LEN);
+        let (h, z) = rest.split_at(32);
+        let ek_bytes = P::EncapsulationKeyBytes::try_from(ek).expect("the slice was cut to that length");
+        if Sha3_256::digest(ek) != h {
+            return Err(DecapsulationKeyError::Hash);
+        }
+        let ek = EncapsulationKey::<P>::from_bytes(&ek_bytes).map_err(|_| DecapsulationKeyError::Modulus)?;
+
+        let mut key = Self {
+            ek: ek.expand(),
+            s: Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice()),
+            z: Secret::new(z.try_into().expect("32 bytes are left")),
+            seed: None,
+        };
+        let _guard = StackGuard::<DEPTH>;
+        decode_secrets(&mut key, s);
+        Ok(key)
+    }
+
+    /// The key in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z, for libraries that want it.
+    #[must_use]
+    pub fn to_expanded_bytes(&self) -> Secret<Vec<u8>> {
+        let mut bytes = Secret::new(vec![0; P::ExpandedKeyBytes::LEN]);
+        let (s, rest) = bytes.expose_mut().split_at_mut(384 * P::K);
+        let (ek, rest) = rest.split_at_mut(P::EncapsulationKeyBytes::LEN);
+        let (h, z) = rest.split_at_mut(32);
+        let mut writer = Writer(s);
+        self.s.expose().iter().for_each(|s| encode::put(&mut writer, s));
+        ek.copy_from_slice(&self.ek.bytes);
+        h.copy_from_slice(&self.ek.h);
+        z.copy_from_slice(self.z.expose());
+        bytes
+    }
+
+    /// The seed d ‖ z, unless the key was imported without it.
+    #[must_use]
+    pub const fn seed(&self) -> Option<&Secret<[u8; 64]>> {
+        self.seed.as_ref()
+    }
+
+    /// The encapsulation key.
+    #[must_use]
+    pub fn encapsulation_key(&self) -> EncapsulationKey<P> {
+        self.ek.compact()
+    }
+
+    /// The encapsulation key, expanded as well.
+    #[must_use]
+    pub const fn expanded_encapsulation_key(&self) -> &ExpandedEncapsulationKey<P> {
+        &self.ek
+    }
+
+    /// The shared secret that `c` carries.
+    ///
+    /// It cannot fail: a ciphertext that no encapsulation made yields a secret that nobody else knows (implicit
+    /// rejection).
+    ///
+    /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
+    #[must_use]
+    pub fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret {
+        let mut shared = Secret::new([0; 32]);
+        let _guard = StackGuard::<DEPTH>;
+        decapsulate(self, c.as_ref(), shared.expose_mut());
+        shared
+    }
+}
+
+/// FIPS 203, Algorithm 13 (K-PKE.KeyGen), into the heap.
+#[inline(never)]
+fn expand<P: ParameterSet>(seed: &[u8; 64]) -> ExpandedDecapsulationKey<P> {
+    let rho_sigma = kem::g(&seed[..32], &[P::K as u8]);
+    let [rho, sigma] = rho_sigma.expose();
+    declassify(rho); // public: ρ is part of the encapsulation key
+    let mut ek = ExpandedEncapsulationKey::<P>::without_t(rho);
+    let mut s = Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice());
+    for (j, s) in s.expose_mut().iter_mut().enumerate() {
+        pke::secret::<P>(s, sigma, j);
+    }
+    let mut rows = vec![0; 384 * P::K];
+    pke::key_gen(&ek, s.expose(), sigma, &mut Writer(&mut rows));
+    declassify(&rows[..]); // public: the encapsulation key is published
+    ek.bytes[..384 * P::K].copy_from_slice(&rows);
+    ek.finish();
+    ExpandedDecapsulationKey {
+        ek,
+        s,
+        z: Secret::new(*seed.last_chunk().expect("32 of 64 bytes")),
+        seed: Some(Secret::new(*seed)),
+    }
+}
+
+#[inline(never)]
+fn decode_secrets<P: ParameterSet>(key: &mut ExpandedDecapsulationKey<P>, bytes: &[u8]) {
+    for (j, s) in key.s.expose_mut().iter_mut().enumerate() {
+        encode::decode(s, bytes, j);
+    }
+}
+
+#[inline(never)]
+fn decapsulate<P: ParameterSet>(key: &ExpandedDecapsulationKey<P>, c: &[u8], shared: &mut [u8; 32]) {
+    kem::decaps(key, &key.ek.h, key.z.expose(), c, shared);
+}
+
+impl<P: ParameterSet> EncryptionKey<P> for ExpandedDecapsulationKey<P> {
+    fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
+        self.ek.multiply_add_a(sum, i, j, x);
+    }
+
+    fn multiply_add_t(&self, sum: &mut Ntt, j: usize, row: &Ntt, y: &Ntt) {
+        self.ek.multiply_add_t(sum, j, row, y);
+    }
+}
+
+impl<P: ParameterSet> DecryptionKey for ExpandedDecapsulationKey<P> {
+    fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt) {
+        sum.multiply_add(x, &self.s.expose()[j]);
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for ExpandedDecapsulationKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ExpandedDecapsulationKey").field(&P::NAME).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,71 @@
+//! The three parameter sets (FIPS 203, §8).
+
+use core::fmt::Debug;
+
+use super::ring::Ntt;
+use crate::Bytes;
+
+/// What the algorithms need to know of a parameter set, and users do not.
+pub trait Sealed: Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
+    /// The rank of the module: rows and columns of Â.
+    const K: usize;
+    /// The noise of ŝ, ê and ŷ.
+    const ETA1: usize;
+    /// Bits of a coefficient of u in the ciphertext.
+    const DU: usize;
+    /// Bits of a coefficient of v in the ciphertext.
+    const DV: usize;
+    /// K elements of T_q.
+    type Vector: AsRef<[Ntt]> + AsMut<[Ntt]> + zeroize::Zeroize;
+
+    /// K zeros.
+    fn vector() -> Self::Vector;
+}
+
+/// A parameter set of ML-KEM: [`MlKem512`], [`MlKem768`] or [`MlKem1024`].
+pub trait ParameterSet: Sealed {
+    /// The name in the standard, such as `ML-KEM-768`.
+    const NAME: &'static str;
+    /// An encapsulation key ek as bytes.
+    type EncapsulationKeyBytes: Bytes;
+    /// A ciphertext c.
+    type Ciphertext: Bytes;
+    /// A decapsulation key dk as other libraries store it: dk_PKE ‖ ek ‖ H(ek) ‖ z.
+    type ExpandedKeyBytes: Bytes;
+}
+
+macro_rules! parameter_set {
+    ($name:ident, $text:literal, k: $k:literal, eta1: $eta1:literal, du: $du:literal, dv: $dv:literal,
+     ek: $ek:literal, dk: $dk:literal, c: $c:literal, $level:literal) => {
+        #[doc = concat!($text, ": security category ", $level, " (FIPS 203, Tables 2 and 3).")]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $name;
+
+        impl Sealed for $name {
+            const K: usize = $k;
+            const ETA1: usize = $eta1;
+            const DU: usize = $du;
+            const DV: usize = $dv;
+            type Vector = [Ntt; $k];
+
+            fn vector() -> [Ntt; $k] {
+                [const { Ntt::ZERO }; $k]
+            }
+        }
+
+        impl ParameterSet for $name {
+            const NAME: &'static str = $text;
+            type EncapsulationKeyBytes = [u8; $ek];
+            type Ciphertext = [u8; $c];
+            type ExpandedKeyBytes = [u8; $dk];
+        }
+
+        const _: () = assert!($ek == 384 * $k + 32);
+        const _: () = assert!($dk == 768 * $k + 96);
+        const _: () = assert!($c == 32 * ($du * $k + $dv));
+    };
+}
+
+parameter_set!(MlKem512, "ML-KEM-512", k: 2, eta1: 3, du: 10, dv: 4, ek: 800, dk: 1632, c: 768, "1");
+parameter_set!(MlKem768, "ML-KEM-768", k: 3, eta1: 2, du: 10, dv: 4, ek: 1184, dk: 2400, c: 1088, "3");
+parameter_set!(MlKem1024, "ML-KEM-1024", k: 4, eta1: 2, du: 11, dv: 5, ek: 1568, dk: 3168, c: 1568, "5");

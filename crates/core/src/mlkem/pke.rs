@@ -1,0 +1,121 @@
+//! K-PKE (FIPS 203, §5), written once for every form of key.
+
+use zeroize::Zeroize;
+
+use super::encode::{self, Sink, put, put_compressed};
+use super::params::ParameterSet;
+use super::ring::{Ntt, Poly};
+use super::sample::noise;
+use crate::secret::Secret;
+
+/// The noise of u and v, the same in every set (FIPS 203, Table 2).
+const ETA2: usize = 2;
+
+/// What encryption reads of a key: a form that remembers looks it up, one that does not makes it again.
+pub(super) trait EncryptionKey<P: ParameterSet> {
+    /// Adds Â\[i, j\] ∘ `x`.
+    fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt);
+
+    /// Adds what column j contributes to t̂ᵀ ∘ ŷ.
+    ///
+    /// That is t̂\[j\] ∘ ŷ\[j\]; but a key without t̂ has the sum of all from t̂ = Â ∘ ŝ + ê as
+    /// ŝ\[j\] ∘ (Âᵀ ∘ ŷ)\[j\] + ê\[j\] ∘ ŷ\[j\], and encryption computes `row` = (Âᵀ ∘ ŷ)\[j\] · 2^-16 anyway.
+    fn multiply_add_t(&self, sum: &mut Ntt, j: usize, row: &Ntt, y: &Ntt);
+}
+
+/// What decryption reads of a key.
+pub(super) trait DecryptionKey {
+    /// Adds ŝ\[j\] ∘ `x`.
+    fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt);
+}
+
+/// t̂ = Â ∘ ŝ + ê, encoded row by row.
+///
+/// FIPS 203, Algorithm 13 (K-PKE.KeyGen), lines 16 to 19; the caller appends ρ.
+pub(super) fn key_gen<P: ParameterSet>(
+    key: &impl EncryptionKey<P>,
+    s: &[Ntt],
+    sigma: &[u8; 32],
+    sink: &mut impl Sink,
+) {
+    let mut t = Secret::new(Ntt::ZERO);
+    let mut e = Secret::new(Ntt::ZERO);
+    let (t, e) = (t.expose_mut(), e.expose_mut());
+    for i in 0..P::K {
+        t.clear();
+        for (j, s) in s.iter().enumerate() {
+            key.multiply_add_a(t, i, j, s);
+        }
+        t.scale();
+        e.transform(|e| noise(e, P::ETA1, sigma, P::K + i));
+        t.add(e);
+        put(sink, t);
+    }
+}
+
+/// ŝ\[j\]: FIPS 203, Algorithm 13 (K-PKE.KeyGen), lines 8 to 11 and 16.
+pub(super) fn secret<P: ParameterSet>(s: &mut Ntt, sigma: &[u8; 32], j: usize) {
+    s.transform(|s| noise(s, P::ETA1, sigma, j));
+}
+
+/// Encrypts `m` with randomness `r`.
+///
+/// FIPS 203, Algorithm 14 (K-PKE.Encrypt), except that each row of u goes to the sink as soon as it is known, so that only
+/// one polynomial of it exists at a time, and v is summed beside.
+#[inline(never)]
+pub(super) fn encrypt<P: ParameterSet>(
+    key: &impl EncryptionKey<P>,
+    m: &[u8; 32],
+    r: &[u8; 32],
+    sink: &mut impl Sink,
+) {
+    let mut y = Secret::new(P::vector());
+    let y = y.expose_mut().as_mut();
+    for (n, y) in y.iter_mut().enumerate() {
+        secret::<P>(y, r, n);
+    }
+    let mut v = Secret::new(Ntt::ZERO);
+    let v = v.expose_mut();
+    let mut u = Secret::new(Ntt::ZERO);
+    let u = u.expose_mut();
+    let mut e = Secret::new(Poly::ZERO);
+    let e = e.expose_mut();
+    for j in 0..P::K {
+        u.clear();
+        for (i, y) in y.iter().enumerate() {
+            key.multiply_add_a(u, i, j, y);
+        }
+        key.multiply_add_t(v, j, u, &y[j]);
+        let u = u.inverse();
+        noise(e, ETA2, r, P::K + j);
+        u.add(e);
+        put_compressed(sink, u, P::DU);
+    }
+    let v = v.inverse();
+    noise(e, ETA2, r, 2 * P::K);
+    v.add(e);
+    encode::decompress(e, m);
+    v.add(e);
+    put_compressed(sink, v, P::DV);
+}
+
+/// Decrypts `c` to `m`.
+///
+/// FIPS 203, Algorithm 15 (K-PKE.Decrypt), with one polynomial of u at a time.
+#[inline(never)]
+pub(super) fn decrypt<P: ParameterSet>(key: &impl DecryptionKey, c: &[u8], m: &mut [u8; 32]) {
+    let (u_rows, v_row) = c.split_at(32 * P::DU * P::K);
+    let mut product = Secret::new(Ntt::ZERO);
+    let product = product.expose_mut();
+    let mut u = Ntt::ZERO;
+    for (j, row) in u_rows.chunks_exact(32 * P::DU).enumerate() {
+        u.transform(|u| encode::decompress(u, row));
+        key.multiply_add_s(product, j, &u);
+    }
+    let w = product.inverse();
+    let v = &mut u.0;
+    encode::decompress(v, v_row);
+    w.subtract_from(v);
+    v.zeroize();
+    put_compressed(&mut encode::Writer(m), w, 1);
+}

@@ -1,0 +1,98 @@
+//! R_q = Z_q\[X\]/(X^256 + 1) and its transform T_q (FIPS 203, §2.3, §2.4 and §4.3).
+
+use zeroize::Zeroize;
+
+use super::kernels::active;
+
+/// The modulus q (FIPS 203, §2.3).
+pub(crate) const Q: i16 = 3329;
+
+/// 256 integers that stand for residues modulo q; each kernel states their range.
+pub(crate) type Coefficients = [i16; 256];
+
+/// An element of R_q by its coefficients.
+#[derive(Clone, Debug)]
+#[repr(transparent)]
+pub struct Poly(pub(crate) Coefficients);
+
+/// An element of T_q, in the order of the standard.
+///
+/// It wraps the polynomial in whose memory it was made: transforms work in place.
+#[derive(Clone, Debug)]
+#[repr(transparent)]
+pub struct Ntt(pub(crate) Poly);
+
+impl Poly {
+    pub(crate) const ZERO: Self = Self([0; 256]);
+
+    /// |self| and |other| < 8q in sum.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            *a += b;
+        }
+    }
+
+    /// `other − self`: |self| and |other| < 8q in sum.
+    pub(crate) fn subtract_from(&mut self, other: &Self) {
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            *a = b - *a;
+        }
+    }
+}
+
+impl Ntt {
+    pub(crate) const ZERO: Self = Self(Poly::ZERO);
+
+    /// Fills the memory with an element of R_q, |coefficient| ≤ q, and transforms it.
+    ///
+    /// FIPS 203, Algorithm 9 (NTT). |coefficient| ≤ q/2 + 1 on return.
+    pub(crate) fn transform(&mut self, fill: impl FnOnce(&mut Poly)) {
+        fill(&mut self.0);
+        (active().ntt)(&mut self.0.0);
+    }
+
+    /// The element of R_q, in the same memory. |coefficient| ≤ 8q on entry, < q on return.
+    ///
+    /// FIPS 203, Algorithm 10 (NTT^-1), times R = 2^16: it takes away the factor that the products leave.
+    pub(crate) fn inverse(&mut self) -> &mut Poly {
+        (active().inverse_ntt)(&mut self.0.0);
+        &mut self.0
+    }
+
+    /// Adds `a ∘ b` · R^-1, R = 2^16. |coefficient| of `a` ≤ 8q, of `b` ≤ q; of the sum < 2q more on return.
+    ///
+    /// FIPS 203, Algorithm 11 (MultiplyNTTs), accumulated.
+    pub(crate) fn multiply_add(&mut self, a: &Self, b: &Self) {
+        (active().multiply_add)(&mut self.0.0, &a.0.0, &b.0.0);
+    }
+
+    /// Multiplies by R = 2^16. |coefficient| < q on return.
+    pub(crate) fn scale(&mut self) {
+        (active().scale)(&mut self.0.0);
+    }
+
+    /// |coefficient| ≤ q/2 + 1 on return.
+    pub(crate) fn reduce(&mut self) {
+        (active().reduce)(&mut self.0.0);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.0 = [0; 256];
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.0.add(&other.0);
+    }
+}
+
+impl Zeroize for Poly {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl Zeroize for Ntt {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}

