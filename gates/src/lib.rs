@@ -1,1 +1,24 @@
-//! To come.
+//! What the gates share: requests to valgrind, painting the stack, and the mistakes planted on purpose.
+//!
+//! The programs are run by `cargo xtask ct`, `residue` and `stack`; each of them catches a planted mistake in the
+//! run in which it finds none of ours.
+//!
+//! # Layout
+//!
+//! * `valgrind`: client requests
+//! * `stack`: the depth of calls, and what they left behind
+//! * `heap`: an allocator that counts, and that keeps what was freed
+//! * `canary`: the planted mistakes
+//! * `bin/ct.rs`, `bin/residue.rs`, `bin/stack.rs`: the programs
+
+pub mod canary;
+pub mod heap;
+pub mod stack;
+pub mod valgrind;
+
+/// `N` bytes that look random and differ for each `label`, the same in every run.
+pub fn bytes<const N: usize>(label: &str) -> [u8; N] {
+    let mut bytes = [0; N];
+    gambeson::sha3::Shake256::digest_into(label.as_bytes(), &mut bytes);
+    bytes
+}

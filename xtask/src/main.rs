@@ -1,2 +1,110 @@
-//! The project's own commands.
-fn main() {}
+//! The project's own commands: `cargo xtask COMMAND`.
+//!
+//! # Layout
+//!
+//! * `test`: the steps of `test` and `ci`, and their count
+//! * `layers`, `cite`, `declassified`, `api`: what is read from sources and metadata
+//! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
+//! * `bare`, `fuzzing`: other targets, other toolchains
+//! * `run`: starting programs
+
+mod answers;
+mod api;
+mod bare;
+mod cite;
+mod constant_time;
+mod declassified;
+mod fuzzing;
+mod layers;
+mod residue;
+mod run;
+mod stack;
+mod test;
+
+use anyhow::{Result, bail};
+use run::Workspace;
+use std::env;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  demo [ARGUMENT…]        build the program and show what it does
+  test [--full] [--only NAME]
+                          every check, with minutes; --full adds peers, fuzzing and the long tests
+  ci                      what .ci/run runs
+  layers                  the arrows between packages
+  cite                    citations of the standards
+  declassified            the list of values declared public
+  api [--bless]           the public API against docs/public-api
+  no-std                  core and hybrid for a bare target
+  ct                      secrets under valgrind, at four optimisation levels
+  divisions               no division instruction in the primitives
+  residue                 no secret in dead stack or freed heap
+  stack [--json] [--check]
+                          stack and heap of every operation
+  answers                 `vectors serve` in release and checked builds
+  fuzz [SECONDS]          every fuzz target";
+
+fn main() -> ExitCode {
+    match command(env::args().skip(1).collect()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command(arguments: Vec<String>) -> Result<bool> {
+    let Some((name, rest)) = arguments.split_first() else { bail!("{USAGE}") };
+    let has = |flag: &str| rest.iter().any(|argument| argument == flag);
+    let workspace = &Workspace::find()?;
+    let said = match name.as_str() {
+        "demo" => {
+            let mut demo =
+                workspace.cargo(&["run", "--quiet", "--release", "-p", "gambeson-cli", "--", "demo"]);
+            return Ok(demo.args(rest).status()?.success());
+        }
+        "test" => {
+            let only = rest
+                .iter()
+                .position(|argument| argument == "--only")
+                .and_then(|at| rest.get(at + 1))
+                .cloned();
+            return test::run(workspace, has("--full"), only);
+        }
+        "ci" => return test::run(workspace, false, None),
+        "layers" => layers::check(workspace)?,
+        "cite" => cite::check(workspace)?,
+        "declassified" => declassified::check(workspace)?,
+        "api" => api::check(workspace, has("--bless"))?,
+        "no-std" => bare::check(workspace)?,
+        "ct" => constant_time::check(workspace)?,
+        "divisions" => constant_time::divisions(workspace, bare::object(workspace).as_deref())?,
+        "residue" => residue::check(workspace)?,
+        "stack" => {
+            let rows = stack::measure(workspace)?;
+            if has("--json") {
+                rows.iter().for_each(|row| println!("{row}"));
+            } else {
+                print!("{}", stack::table(&rows));
+            }
+            if !has("--check") {
+                return Ok(true);
+            }
+            let said = stack::check(&rows)?;
+            eprintln!("{said}");
+            return Ok(true);
+        }
+        "answers" => {
+            answers::build(workspace)?;
+            format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)
+        }
+        "fuzz" => fuzzing::run(workspace, rest.first().map_or(Ok(60), |seconds| seconds.parse())?)?,
+        _ => bail!("{USAGE}"),
+    };
+    println!("{said}");
+    Ok(true)
+}

@@ -1,0 +1,395 @@
+//! What operations leave behind: 500 kB of dead stack, and every block that was freed, searched for pieces of the
+//! secrets in each form that the code may hold them in. Run by `cargo xtask residue`.
+//!
+//! The secrets are computed here a second time, plainly, from the seed: nothing is asked of the code under test but
+//! its hash functions.
+
+use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, SigningKey};
+use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+use gambeson::sha3::{Sha3_512, Shake256};
+use gambeson_gates::{bytes, canary, heap, stack};
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::process::ExitCode;
+
+#[global_allocator]
+static HEAP: heap::Watched = heap::Watched;
+
+const Q_KEM: u32 = 3329;
+const Q_DSA: u32 = 8_380_417;
+
+fn main() -> ExitCode {
+    let mut gate = Gate { ran: 0, failed: 0 };
+    kem::<MlKem512>(&mut gate, 2, 3, 2);
+    kem::<MlKem768>(&mut gate, 3, 2, 2);
+    kem::<MlKem1024>(&mut gate, 4, 2, 2);
+    signatures::<MlDsa44>(&mut gate, &Shape { k: 4, l: 4, eta: 2, mask_bits: 18 });
+    signatures::<MlDsa65>(&mut gate, &Shape { k: 6, l: 5, eta: 4, mask_bits: 20 });
+    signatures::<MlDsa87>(&mut gate, &Shape { k: 8, l: 7, eta: 2, mask_bits: 20 });
+    println!("{} operations, {} with residue", gate.ran, gate.failed);
+    let caught = canaries();
+    println!("{caught} of 4 canaries found");
+    ExitCode::from(u8::from(gate.failed != 0 || caught != 4))
+}
+
+// Hunting
+
+/// The windows that must not be found, by what they are a piece of. Only hashes of secrets are kept.
+#[derive(Default)]
+struct Hunt {
+    bytes: HashMap<u64, &'static str>,
+    /// Windows of coefficients: the width of a coefficient in memory, the modulus, the length of the window.
+    coefficients: Vec<(Window, HashMap<u64, &'static str>)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Window {
+    width: usize,
+    modulus: u32,
+    length: usize,
+}
+
+impl Hunt {
+    /// Every eight bytes of a secret.
+    fn bytes(&mut self, name: &'static str, secret: &[u8]) {
+        for window in secret.windows(8) {
+            self.bytes.insert(word(window), name);
+        }
+    }
+
+    /// Every window of a polynomial, whatever representative of the residue is stored, plain or times 2^±(8·width).
+    fn polynomial(&mut self, name: &'static str, window: Window, polynomial: &[u32]) {
+        let modulus = u64::from(window.modulus);
+        let mut r = 1_u64;
+        for _ in 0..8 * window.width {
+            r = r * 2 % modulus;
+        }
+        let inverse = power(r, modulus - 2, modulus);
+        for factor in [1, r, inverse] {
+            let scaled: Vec<u32> =
+                polynomial.iter().map(|c| (u64::from(*c) * factor % modulus) as u32).collect();
+            for piece in scaled.windows(window.length) {
+                self.insert(name, window, piece);
+            }
+        }
+    }
+
+    fn insert(&mut self, name: &'static str, window: Window, piece: &[u32]) {
+        // Runs of zeros and of one value are not a secret's mark.
+        let mut distinct: Vec<u32> = piece.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let zeros = piece.iter().filter(|c| **c == 0).count();
+        if distinct.len() < 3 || 2 * zeros > piece.len() {
+            return;
+        }
+        let at = self.coefficients.iter().position(|(known, _)| *known == window).unwrap_or_else(|| {
+            self.coefficients.push((window, HashMap::new()));
+            self.coefficients.len() - 1
+        });
+        self.coefficients[at].1.insert(mix(piece), name);
+    }
+
+    /// How often a piece of which secret stands in the memory.
+    fn search(&self, memory: &[u8]) -> Vec<(&'static str, usize)> {
+        let mut found: HashMap<&'static str, usize> = HashMap::new();
+        for window in memory.windows(8) {
+            if let Some(name) = self.bytes.get(&word(window)) {
+                *found.entry(name).or_default() += 1;
+            }
+        }
+        for (window, known) in &self.coefficients {
+            let residues: Vec<u32> =
+                memory.chunks_exact(window.width).map(|bytes| residue(bytes, window.modulus)).collect();
+            for piece in residues.windows(window.length) {
+                if piece.iter().all(|c| *c == piece[0]) {
+                    continue;
+                }
+                if let Some(name) = known.get(&mix(piece)) {
+                    *found.entry(name).or_default() += 1;
+                }
+            }
+        }
+        let mut found: Vec<_> = found.into_iter().collect();
+        found.sort_unstable();
+        found
+    }
+}
+
+fn word(window: &[u8]) -> u64 {
+    u64::from_le_bytes(window.try_into().expect("eight bytes"))
+}
+
+fn residue(bytes: &[u8], modulus: u32) -> u32 {
+    let value = match *bytes {
+        [a, b] => i64::from(i16::from_le_bytes([a, b])),
+        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+        _ => unreachable!("coefficients are two or four bytes wide"),
+    };
+    value.rem_euclid(i64::from(modulus)) as u32
+}
+
+fn mix(piece: &[u32]) -> u64 {
+    piece.iter().fold(0xcbf2_9ce4_8422_2325, |state: u64, c| {
+        (state ^ u64::from(*c)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    })
+}
+
+struct Gate {
+    ran: usize,
+    failed: usize,
+}
+
+impl Gate {
+    /// Runs the operation, whose result dies in it, and searches what it left.
+    fn run(&mut self, name: &str, hunt: &Hunt, operation: impl Fn() + Sync) {
+        let found = hunted(hunt, operation);
+        self.ran += 1;
+        if !found.is_empty() {
+            self.failed += 1;
+            println!("{name}: {}", found.join(", "));
+        }
+    }
+}
+
+fn hunted(hunt: &Hunt, operation: impl Fn() + Sync) -> Vec<String> {
+    let (dead, freed) = stack::on_fresh_stack(|| {
+        // Once to warm up, so that what is initialised on first use does not count.
+        operation();
+        let mut dead = Vec::new();
+        stack::residue(&operation, &mut dead);
+        (dead, heap::freed(&operation))
+    });
+    let mut found = Vec::new();
+    for (place, memory) in [("stack", dead), ("freed heap", freed)] {
+        for (secret, count) in hunt.search(&memory) {
+            found.push(format!("{count} pieces of {secret} on the {place}"));
+        }
+    }
+    found
+}
+
+/// Uses a value in place and lets it die there.
+macro_rules! live_and_die {
+    ($value:expr) => {{
+        let value = $value;
+        black_box(&value);
+    }};
+}
+
+fn canaries() -> usize {
+    let secret: [u8; 32] = bytes("canary");
+    let coefficients: Vec<u32> = (0..256).map(|i| (i * i * 7 + 11 * i + 5) % Q_KEM).collect();
+    let mut hunt = Hunt::default();
+    hunt.bytes("bytes", &secret);
+    hunt.polynomial("polynomial", Window { width: 2, modulus: Q_KEM, length: 8 }, &coefficients);
+    // Stored as differences from q, times 2^16: the hunt must see through both.
+    let mut stored = Vec::new();
+    for c in &coefficients {
+        let value = (*c << 16) % Q_KEM;
+        stored.extend_from_slice(&(value as i16 - Q_KEM as i16).to_le_bytes());
+    }
+    let catches = [
+        hunted(&hunt, || _ = black_box(canary::left_on_stack(&secret))),
+        hunted(&hunt, || _ = black_box(canary::left_on_heap(&secret))),
+        hunted(&hunt, || _ = black_box(canary::left_on_stack(&stored))),
+        hunted(&hunt, || _ = black_box(canary::left_on_heap(&stored))),
+    ];
+    let clean = hunted(&hunt, || _ = black_box(canary::big_frame()));
+    assert!(clean.is_empty(), "what leaves nothing is not blamed: {clean:?}");
+    catches.iter().filter(|found| !found.is_empty()).count()
+}
+
+// ML-KEM
+
+fn kem<P: mlkem::ParameterSet>(gate: &mut Gate, k: u8, eta1: usize, eta2: usize) {
+    let name = P::NAME;
+    let seed: [u8; 64] = bytes(name);
+    let m: [u8; 32] = bytes(&format!("{name} m"));
+    let compact = DecapsulationKey::<P>::from_seed(&seed);
+    let expanded = ExpandedDecapsulationKey::<P>::from_seed(&seed);
+    let key = compact.encapsulation_key();
+    let ready = key.expand();
+    let (c, secret) = key.encapsulate_deterministic(&m);
+    let mut wrong = c;
+    wrong.as_mut()[3] ^= 0x10;
+    let rejection = compact.decapsulate(&wrong);
+    let exported = expanded.to_expanded_bytes();
+    let exported: &[u8] = exported.expose().as_ref();
+
+    let mut hunt = Hunt::default();
+    hunt.bytes("d", &seed[..32]);
+    hunt.bytes("z", &seed[32..]);
+    hunt.bytes("encoded s", &exported[..384 * usize::from(k)]);
+    hunt.bytes("m", &m);
+    hunt.bytes("K", secret.expose());
+    hunt.bytes("rejection secret", rejection.expose());
+    // G(d, k) = (rho, sigma): s and e come from sigma.
+    let g = Sha3_512::digest(&[&seed[..32], &[k]].concat());
+    hunt.bytes("sigma", &g[32..]);
+    kem_noise(&mut hunt, "s and e", &g[32..], 2 * k, |_| eta1);
+    // G(m, H(ek)) = (K, r): y, e1 and e2 come from r.
+    let at = exported.len() - 64;
+    let g = Sha3_512::digest(&[&m[..], &exported[at..at + 32]].concat());
+    assert_eq!(&g[..32], secret.expose(), "the second computation agrees with the first");
+    hunt.bytes("r", &g[32..]);
+    kem_noise(&mut hunt, "y, e1 and e2", &g[32..], 2 * k + 1, |n| if n < k { eta1 } else { eta2 });
+
+    let hunt = &hunt;
+    gate.run(&format!("{name} keygen compact"), hunt, || {
+        live_and_die!(DecapsulationKey::<P>::from_seed(&seed))
+    });
+    gate.run(&format!("{name} keygen expanded"), hunt, || {
+        live_and_die!(ExpandedDecapsulationKey::<P>::from_seed(&seed))
+    });
+    gate.run(&format!("{name} expand"), hunt, || live_and_die!(compact.expand()));
+    gate.run(&format!("{name} import"), hunt, || {
+        live_and_die!(ExpandedDecapsulationKey::<P>::from_expanded_bytes(exported))
+    });
+    gate.run(&format!("{name} export"), hunt, || live_and_die!(expanded.to_expanded_bytes()));
+    gate.run(&format!("{name} public key"), hunt, || live_and_die!(compact.encapsulation_key()));
+    gate.run(&format!("{name} encaps compact"), hunt, || live_and_die!(key.encapsulate_deterministic(&m)));
+    gate.run(&format!("{name} encaps expanded"), hunt, || live_and_die!(ready.encapsulate_deterministic(&m)));
+    gate.run(&format!("{name} decaps compact"), hunt, || live_and_die!(compact.decapsulate(&c)));
+    gate.run(&format!("{name} decaps expanded"), hunt, || live_and_die!(expanded.decapsulate(&c)));
+    gate.run(&format!("{name} decaps compact, wrong ciphertext"), hunt, || {
+        live_and_die!(compact.decapsulate(&wrong))
+    });
+    gate.run(&format!("{name} decaps expanded, wrong ciphertext"), hunt, || {
+        live_and_die!(expanded.decapsulate(&wrong))
+    });
+}
+
+/// The noise polynomials 0..count of one seed, and their transforms. FIPS 203, Algorithms 8 and 9.
+fn kem_noise(hunt: &mut Hunt, name: &'static str, seed: &[u8], count: u8, eta: impl Fn(u8) -> usize) {
+    for n in 0..count {
+        let eta = eta(n);
+        let mut stream = vec![0; 64 * eta];
+        Shake256::digest_into(&[seed, &[n]].concat(), &mut stream);
+        hunt.bytes(name, &stream);
+        let bit = |i: usize| u32::from(stream[i >> 3] >> (i & 7) & 1);
+        let sum = |from: usize| (from..from + eta).map(bit).sum::<u32>();
+        let small: Vec<u32> =
+            (0..256).map(|i| (sum(2 * i * eta) + Q_KEM - sum((2 * i + 1) * eta)) % Q_KEM).collect();
+        hunt.polynomial(name, Window { width: 2, modulus: Q_KEM, length: 16 }, &small);
+        let transformed = transform(&small, Q_KEM, 17, 7);
+        hunt.polynomial(name, Window { width: 2, modulus: Q_KEM, length: 8 }, &transformed);
+    }
+}
+
+/// The number-theoretic transform with the given number of layers; `zeta` is a root of unity of order 2^(layers + 1).
+fn transform(polynomial: &[u32], modulus: u32, zeta: u64, layers: u32) -> Vec<u32> {
+    let q = u64::from(modulus);
+    let mut f: Vec<u64> = polynomial.iter().map(|c| u64::from(*c)).collect();
+    let mut length = 128;
+    let mut i = 1_u32;
+    for _ in 0..layers {
+        for start in (0..256).step_by(2 * length) {
+            let exponent = i.reverse_bits() >> (32 - layers);
+            let factor = power(zeta, u64::from(exponent), q);
+            i += 1;
+            for j in start..start + length {
+                let t = factor * f[j + length] % q;
+                f[j + length] = (f[j] + q - t) % q;
+                f[j] = (f[j] + t) % q;
+            }
+        }
+        length >>= 1;
+    }
+    f.into_iter().map(|c| c as u32).collect()
+}
+
+fn power(base: u64, exponent: u64, modulus: u64) -> u64 {
+    (0..64).rev().fold(1, |result, bit| {
+        let square = result * result % modulus;
+        if exponent >> bit & 1 == 1 { square * base % modulus } else { square }
+    })
+}
+
+// ML-DSA
+
+/// The parameters that the second computation needs: FIPS 204, section 4.
+struct Shape {
+    k: u8,
+    l: u8,
+    eta: u32,
+    mask_bits: usize,
+}
+
+fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate, shape: &Shape) {
+    let name = P::NAME;
+    let seed: [u8; 32] = bytes(name);
+    let rnd: [u8; 32] = bytes(&format!("{name} rnd"));
+    let message: [u8; 40] = bytes("a message");
+    let compact = SigningKey::<P>::from_seed(&seed);
+    let expanded = ExpandedSigningKey::<P>::from_seed(&seed);
+    let public = compact.verifying_key();
+    let exported = expanded.to_expanded_bytes();
+    let exported: &[u8] = exported.expose().as_ref();
+
+    let mut hunt = Hunt::default();
+    hunt.bytes("the seed", &seed);
+    let mut h = [0; 128];
+    Shake256::digest_into(&[&seed[..], &[shape.k, shape.l]].concat(), &mut h);
+    let (rho_prime, key) = (&h[32..96], &h[96..]);
+    assert_eq!(key, &exported[32..64], "the second computation agrees with the first");
+    hunt.bytes("rho'", rho_prime);
+    hunt.bytes("K", key);
+    let bits = if shape.eta == 2 { 96 } else { 128 };
+    hunt.bytes("encoded s1, s2", &exported[128..128 + bits * usize::from(shape.k + shape.l)]);
+    for n in 0..u16::from(shape.k + shape.l) {
+        let small = bounded(rho_prime, n, shape.eta);
+        hunt.polynomial("s1, s2", Window { width: 4, modulus: Q_DSA, length: 16 }, &small);
+        let transformed = transform(&small, Q_DSA, 1753, 8);
+        hunt.polynomial("transformed s1, s2", Window { width: 4, modulus: Q_DSA, length: 4 }, &transformed);
+    }
+    // mu = H(tr, M'), rho'' = H(K, rnd, mu): the masks y of all rounds.
+    let mut tr = [0; 64];
+    Shake256::digest_into(public.as_bytes().as_ref(), &mut tr);
+    let (mut mu, mut rho_mask) = ([0; 64], [0; 64]);
+    Shake256::digest_into(&[&tr[..], &[0, 0], &message].concat(), &mut mu);
+    Shake256::digest_into(&[key, &rnd, &mu].concat(), &mut rho_mask);
+    hunt.bytes("rho''", &rho_mask);
+    for n in 0..60 * u16::from(shape.l) {
+        let mut stream = vec![0; 32 * shape.mask_bits];
+        Shake256::digest_into(&[&rho_mask[..], &n.to_le_bytes()].concat(), &mut stream);
+        hunt.bytes("the stream of y", &stream);
+        let y = mask(&stream, shape.mask_bits);
+        hunt.polynomial("y", Window { width: 4, modulus: Q_DSA, length: 4 }, &y);
+    }
+
+    let hunt = &hunt;
+    gate.run(&format!("{name} keygen compact"), hunt, || live_and_die!(SigningKey::<P>::from_seed(&seed)));
+    gate.run(&format!("{name} keygen expanded"), hunt, || {
+        live_and_die!(ExpandedSigningKey::<P>::from_seed(&seed))
+    });
+    gate.run(&format!("{name} expand"), hunt, || live_and_die!(compact.expand()));
+    gate.run(&format!("{name} import"), hunt, || {
+        live_and_die!(ExpandedSigningKey::<P>::from_expanded_bytes(exported))
+    });
+    gate.run(&format!("{name} export"), hunt, || live_and_die!(expanded.to_expanded_bytes()));
+    gate.run(&format!("{name} public key"), hunt, || live_and_die!(compact.verifying_key()));
+    gate.run(&format!("{name} sign compact"), hunt, || live_and_die!(compact.sign_with_rnd(&rnd, &message)));
+    gate.run(&format!("{name} sign expanded"), hunt, || {
+        live_and_die!(expanded.sign_with_rnd(&rnd, &message))
+    });
+}
+
+/// One polynomial of s1, s2. FIPS 204, Algorithm 31 (RejBoundedPoly).
+fn bounded(rho_prime: &[u8], n: u16, eta: u32) -> Vec<u32> {
+    let mut stream = [0; 1024];
+    Shake256::digest_into(&[rho_prime, &n.to_le_bytes()].concat(), &mut stream);
+    let halves = stream.iter().flat_map(|byte| [u32::from(byte & 15), u32::from(byte >> 4)]);
+    let coefficients = halves.filter_map(|half| match eta {
+        2 => (half < 15).then(|| (Q_DSA + 2 - half % 5) % Q_DSA),
+        _ => (half < 9).then(|| (Q_DSA + 4 - half) % Q_DSA),
+    });
+    coefficients.take(256).collect()
+}
+
+/// One polynomial of y. FIPS 204, Algorithm 34 (ExpandMask).
+fn mask(stream: &[u8], bits: usize) -> Vec<u32> {
+    let bit = |i: usize| u32::from(stream[i >> 3] >> (i & 7) & 1);
+    let value = |i: usize| (0..bits).map(|b| bit(bits * i + b) << b).sum::<u32>();
+    (0..256).map(|i| (Q_DSA + (1 << (bits - 1)) - value(i)) % Q_DSA).collect()
+}

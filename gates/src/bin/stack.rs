@@ -1,0 +1,101 @@
+//! How much stack and heap each operation uses: one JSON object a line. Run by `cargo xtask stack`.
+
+use gambeson::cpu::{self, Level};
+use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, SigningKey};
+use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+use gambeson::sha3::{Sha3_256, Shake256};
+use gambeson_gates::{bytes, canary, heap, stack};
+use std::env;
+
+#[global_allocator]
+static HEAP: heap::Watched = heap::Watched;
+
+fn main() {
+    cpu::limit(env::args().nth(1).map_or(Level::Portable, |name| name.parse().expect("a level")));
+    for (alg, bytes) in [
+        ("ML-KEM-512", size_of::<DecapsulationKey<MlKem512>>()),
+        ("ML-KEM-768", size_of::<DecapsulationKey<MlKem768>>()),
+        ("ML-KEM-1024", size_of::<DecapsulationKey<MlKem1024>>()),
+        ("ML-DSA-44", size_of::<SigningKey<MlDsa44>>()),
+        ("ML-DSA-65", size_of::<SigningKey<MlDsa65>>()),
+        ("ML-DSA-87", size_of::<SigningKey<MlDsa87>>()),
+    ] {
+        println!("{{\"alg\":\"{alg}\",\"op\":\"key\",\"form\":\"compact\",\"bytes\":{bytes}}}");
+    }
+    measure("canary", "big frame", "planted", canary::big_frame);
+    measure("SHA3-256", "hash", "oneshot", || Sha3_256::digest(&[7; 200]));
+    measure("SHAKE-256", "hash", "oneshot", || {
+        let mut out = [0; 200];
+        Shake256::digest_into(&[7; 200], &mut out);
+        out
+    });
+    kem::<MlKem512>();
+    kem::<MlKem768>();
+    kem::<MlKem1024>();
+    signatures::<MlDsa44>();
+    signatures::<MlDsa65>();
+    signatures::<MlDsa87>();
+}
+
+/// Runs the operation once to warm up, once for the stack and once for the heap.
+fn measure<R: Send>(alg: &str, op: &str, form: &str, operation: impl Fn() -> R + Send + Sync) {
+    let (depth, uses) = stack::on_fresh_stack(|| {
+        drop(operation());
+        let (depth, result) = stack::depth(&operation);
+        drop(result);
+        let (uses, result) = heap::count(&operation);
+        drop(result);
+        (depth, uses)
+    });
+    println!(
+        "{{\"alg\":\"{alg}\",\"op\":\"{op}\",\"form\":\"{form}\",\"stack\":{depth},\"heap_peak\":{},\"heap_total\":{},\
+         \"allocations\":{}}}",
+        uses.peak, uses.total, uses.allocations
+    );
+}
+
+fn kem<P: mlkem::ParameterSet>() {
+    let name = P::NAME;
+    let seed: [u8; 64] = bytes(name);
+    let m: [u8; 32] = bytes("m");
+    let compact = DecapsulationKey::<P>::from_seed(&seed);
+    let expanded = ExpandedDecapsulationKey::<P>::from_seed(&seed);
+    let key = compact.encapsulation_key();
+    let ready = key.expand();
+    let (c, _) = key.encapsulate_deterministic(&m);
+    let mut wrong = c;
+    wrong.as_mut()[0] ^= 1;
+    let exported = expanded.to_expanded_bytes();
+    measure(name, "keygen", "compact", || DecapsulationKey::<P>::from_seed(&seed));
+    measure(name, "keygen", "expanded", || ExpandedDecapsulationKey::<P>::from_seed(&seed));
+    measure(name, "import", "expanded", || {
+        ExpandedDecapsulationKey::<P>::from_expanded_bytes(exported.expose().as_ref()).is_ok()
+    });
+    measure(name, "public key", "compact", || compact.encapsulation_key());
+    measure(name, "encaps", "compact", || key.encapsulate_deterministic(&m));
+    measure(name, "encaps", "expanded", || ready.encapsulate_deterministic(&m));
+    measure(name, "decaps", "compact", || (compact.decapsulate(&c), compact.decapsulate(&wrong)));
+    measure(name, "decaps", "expanded", || (expanded.decapsulate(&c), expanded.decapsulate(&wrong)));
+}
+
+fn signatures<P: mldsa::ParameterSet>() {
+    let name = P::NAME;
+    let seed: [u8; 32] = bytes(name);
+    let message: [u8; 100] = bytes("message");
+    let compact = SigningKey::<P>::from_seed(&seed);
+    let expanded = ExpandedSigningKey::<P>::from_seed(&seed);
+    let public = compact.verifying_key();
+    let ready = public.expand();
+    let signature = compact.sign_deterministic(&message);
+    let exported = expanded.to_expanded_bytes();
+    measure(name, "keygen", "compact", || SigningKey::<P>::from_seed(&seed));
+    measure(name, "keygen", "expanded", || ExpandedSigningKey::<P>::from_seed(&seed));
+    measure(name, "import", "expanded", || {
+        ExpandedSigningKey::<P>::from_expanded_bytes(exported.expose().as_ref()).is_ok()
+    });
+    measure(name, "public key", "compact", || compact.verifying_key());
+    measure(name, "sign", "compact", || compact.sign_deterministic(&message));
+    measure(name, "sign", "expanded", || expanded.sign_deterministic(&message));
+    measure(name, "verify", "compact", || public.verify(&message, signature.as_ref()).is_ok());
+    measure(name, "verify", "expanded", || ready.verify(&message, signature.as_ref()).is_ok());
+}

@@ -1,0 +1,58 @@
+//! Mistakes planted on purpose: a gate that does not report them is broken.
+
+use std::hint::black_box;
+
+/// A branch on a secret bit.
+#[inline(never)]
+pub fn branch(secret: &[u8]) -> u32 {
+    if secret[0] & 1 == 1 { odd() } else { even() }
+}
+
+#[inline(never)]
+fn odd() -> u32 {
+    black_box(17)
+}
+
+#[inline(never)]
+fn even() -> u32 {
+    black_box(3)
+}
+
+/// A table read at a secret index.
+#[inline(never)]
+pub fn index(secret: &[u8]) -> u8 {
+    static TABLE: [u8; 256] = [7; 256];
+    black_box(&TABLE)[secret[0] as usize]
+}
+
+/// A division of a secret by a number that the compiler does not know.
+#[inline(never)]
+pub fn division(secret: u32, divisor: u32) -> u32 {
+    secret.checked_div(black_box(divisor)).unwrap_or(0)
+}
+
+/// A secret copied to the stack and left there.
+#[inline(never)]
+pub fn left_on_stack(secret: &[u8]) -> u8 {
+    let mut copy = [0_u8; 64];
+    let length = secret.len().min(64);
+    copy[..length].copy_from_slice(&secret[..length]);
+    black_box(&mut copy)[length >> 1]
+}
+
+/// A secret on the heap, freed as it is.
+#[inline(never)]
+pub fn left_on_heap(secret: &[u8]) -> u8 {
+    let copy = black_box(secret.to_vec());
+    copy[copy.len() >> 1]
+}
+
+/// The bytes of stack that `big_frame` uses at least.
+pub const BIG_FRAME: usize = 20_000;
+
+/// A function with a large frame.
+#[inline(never)]
+pub fn big_frame() -> u8 {
+    let mut frame = [1_u8; BIG_FRAME];
+    black_box(&mut frame)[BIG_FRAME >> 1]
+}

@@ -1,0 +1,402 @@
+//! The vector program in two builds, release and with every check on: one answer for each request, the same in both.
+
+use crate::run::Workspace;
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// Builds the program in both profiles.
+pub fn build(workspace: &Workspace) -> Result<String> {
+    for profile in ["release", "checked"] {
+        let arguments = ["build", "--quiet", "-p", "gambeson-cli", "--profile", profile];
+        workspace.logged(&format!("build-{profile}"), &mut workspace.cargo(&arguments))?;
+    }
+    Ok("gambeson in release and checked".into())
+}
+
+/// Asks both builds everything and compares line by line.
+pub fn compare(workspace: &Workspace) -> Result<String> {
+    let [release, checked] = ["release", "checked"].map(|profile| workspace.built(profile, "gambeson"));
+    let mut requests = made_requests(&release)?;
+    let made = requests.len();
+    if let Some(folder) = workspace.shared_vectors() {
+        requests.extend(lines_below(&folder)?);
+    }
+    let one = serve(&release, &requests)?;
+    let two = serve(&checked, &requests)?;
+    let mut errors = Vec::new();
+    for (request, (one, two)) in requests.iter().zip(one.iter().zip(&two)) {
+        if one != two {
+            errors.push(format!("{}\n  release: {}\n  checked: {}", cut(request), cut(one), cut(two)));
+        }
+    }
+    let codes: BTreeSet<String> = one
+        .iter()
+        .filter_map(|answer| Some(serde_json::from_str::<Value>(answer).ok()?["error"].as_str()?.to_owned()))
+        .collect();
+    for code in ["bad-json", "bad-request", "unsupported", "bad-hex", "bad-length", "bad-key", "bad-context"]
+    {
+        if !codes.contains(code) {
+            errors.push(format!("no request was answered with {code}"));
+        }
+    }
+    if codes.contains("internal") {
+        errors.push("a request was answered with internal".into());
+    }
+    if !errors.is_empty() {
+        bail!("{} differences\n{}", errors.len(), errors[..errors.len().min(20)].join("\n"));
+    }
+    let shared = if requests.len() == made {
+        "../shared/vectors is not there".to_owned()
+    } else {
+        format!("{} from ../shared/vectors", requests.len() - made)
+    };
+    Ok(format!("{} answers identical in release and checked ({made} made here, {shared})", requests.len()))
+}
+
+/// `gambeson vectors check` on the shared vectors.
+pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
+    let mut command = workspace.command(workspace.built("release", "gambeson"), &["vectors", "check"]);
+    let text = workspace.logged("vectors-check", command.arg(folder))?;
+    Ok(text
+        .lines()
+        .rev()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("nothing was printed")
+        .trim()
+        .to_owned())
+}
+
+/// A good vector passes `vectors check`; the same with one bit flipped, an unreadable line and an empty folder do not.
+pub fn canary(workspace: &Workspace) -> Result<String> {
+    let program = workspace.built("release", "gambeson");
+    let requests = keygen_requests();
+    let answers = serve(&program, &requests)?;
+    let mut lines = Vec::new();
+    for (request, answer) in requests.iter().zip(&answers) {
+        let mut test: Value = serde_json::from_str(request)?;
+        let mut expect: Value = serde_json::from_str(answer)?;
+        expect.as_object_mut().context("an answer is an object")?.remove("id");
+        test["expect"] = expect;
+        lines.push(test.to_string());
+    }
+    let good = lines.join("\n") + "\n";
+    let last = good.rfind(['0', '1']).context("a key has such a digit")?;
+    let mut flipped = good.clone();
+    let other = if good[last..].starts_with('0') { "1" } else { "0" };
+    flipped.replace_range(last..=last, other);
+    let unknown = good.replacen("\"keygen\"", "\"keyjen\"", 1);
+    let cases = [
+        ("good", Some(good.clone()), true),
+        ("flipped", Some(flipped), false),
+        ("unreadable", Some(good + "{\n"), false),
+        ("unsupported", Some(unknown), false),
+        ("empty", None, false),
+    ];
+    let count = cases.len() - 1;
+    for (name, content, right) in cases {
+        let folder = workspace.target.join("xtask/vectors").join(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        if let Some(content) = content {
+            let file = folder.join("keygen.jsonl");
+            fs::write(&file, content)?;
+            workspace.logged("gzip", workspace.command("gzip", &["-f"]).arg(&file))?;
+        }
+        let mut check = workspace.command(&program, &["vectors", "check"]);
+        let (success, text) = workspace.tried(&format!("vectors-{name}"), check.arg(&folder))?;
+        if success != right {
+            bail!(
+                "canary: vectors check on the {name} folder {}:\n{text}",
+                if success { "passed" } else { "failed" }
+            );
+        }
+    }
+    Ok(format!("a good folder passes; {count} bad ones, one with a flipped bit, are refused"))
+}
+
+/// Sends all requests to one process, and reads as many answers.
+pub fn serve(program: &Path, requests: &[String]) -> Result<Vec<String>> {
+    let mut child = Command::new(program)
+        .args(["vectors", "serve"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| program.display().to_string())?;
+    let mut input = child.stdin.take().context("a pipe was asked for")?;
+    let output = child.stdout.take().context("a pipe was asked for")?;
+    let text = requests.join("\n") + "\n";
+    let writer = thread::spawn(move || input.write_all(text.as_bytes()));
+    let answers = BufReader::new(output).lines().collect::<Result<Vec<_>, _>>()?;
+    let written = writer.join().map_err(|_| anyhow::anyhow!("the writer panicked"))?;
+    let status = child.wait()?;
+    if !status.success() || written.is_err() || answers.len() != requests.len() {
+        bail!("{}: {} answers to {} requests, {status}", program.display(), answers.len(), requests.len());
+    }
+    Ok(answers)
+}
+
+/// Every line of every compressed file below the folder.
+fn lines_below(folder: &Path) -> Result<Vec<String>> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().ends_with(".jsonl.gz") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    let mut lines = Vec::new();
+    for file in files {
+        let output = Command::new("gzip").arg("-dc").arg(&file).output()?;
+        if !output.status.success() {
+            bail!("{} is not gzip", file.display());
+        }
+        lines.extend(
+            String::from_utf8(output.stdout)?.lines().filter(|line| !line.is_empty()).map(str::to_owned),
+        );
+    }
+    Ok(lines)
+}
+
+const KEMS: &[&str] = &["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"];
+const SIGNATURES: &[&str] = &["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
+
+fn hex(label: &str, length: usize) -> String {
+    // A small generator of our own: what it draws need not be good, only the same in every run.
+    let mut state = label.bytes().fold(0x9e37_79b9_7f4a_7c15_u64, |state, byte| {
+        (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
+    });
+    let mut text = String::with_capacity(2 * length);
+    for _ in 0..length {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        text += &format!("{:02x}", state >> 56);
+    }
+    text
+}
+
+fn keygen_requests() -> Vec<String> {
+    let mut requests = Vec::new();
+    for alg in KEMS {
+        requests.push(json!({"alg": alg, "op": "keygen", "d": hex(alg, 32), "z": hex("z", 32)}));
+    }
+    for alg in SIGNATURES {
+        requests.push(json!({"alg": alg, "op": "keygen", "seed": hex(alg, 32)}));
+    }
+    requests.push(json!({"alg": "X-Wing", "op": "keygen", "seed": hex("x", 32)}));
+    requests.iter().map(Value::to_string).collect()
+}
+
+/// A corpus that needs no file: keys, then what can be done with them, rightly and wrongly.
+fn made_requests(program: &Path) -> Result<Vec<String>> {
+    let mut requests = keygen_requests();
+    let mut keys = BTreeMap::new();
+    for (request, answer) in requests.iter().zip(serve(program, &requests)?) {
+        let request: Value = serde_json::from_str(request)?;
+        let alg = request["alg"].as_str().context("ours")?.to_owned();
+        let key: Value = serde_json::from_str(&answer)?;
+        if key.get("error").is_some() {
+            bail!("{} is answered with {answer}", cut(&request.to_string()));
+        }
+        keys.insert(alg, key);
+    }
+    let field = |alg: &str, name: &str| keys[alg][name].as_str().unwrap_or_default().to_owned();
+    let mut kem: Vec<Value> = Vec::new();
+    for alg in KEMS {
+        kem.push(json!({"alg": alg, "op": "encaps", "ek": field(alg, "ek"), "m": hex("m", 32)}));
+    }
+    kem.push(json!({"alg": "X-Wing", "op": "encaps", "ek": field("X-Wing", "ek"), "eseed": hex("e", 64)}));
+    let lines: Vec<String> = kem.iter().map(Value::to_string).collect();
+    for (request, answer) in kem.iter().zip(serve(program, &lines)?) {
+        let alg = request["alg"].as_str().context("ours")?;
+        let answer: Value = serde_json::from_str(&answer)?;
+        let c = answer["c"].as_str().unwrap_or_default();
+        let dk = field(alg, "dk");
+        let ek = field(alg, "ek");
+        for c in [c.to_owned(), flip(c), c.get(2..).unwrap_or_default().to_owned(), c.to_uppercase()] {
+            requests.push(json!({"alg": alg, "op": "decaps", "dk": dk, "c": c}).to_string());
+        }
+        requests.push(
+            json!({"alg": alg, "op": "decaps", "d": hex(alg, 32), "z": hex("z", 32), "c": c}).to_string(),
+        );
+        requests.push(json!({"alg": alg, "op": "decaps", "dk": flip(&dk), "c": c}).to_string());
+        let unreduced = format!("ffff{}", ek.get(4..).unwrap_or_default());
+        for ek in [&ek, &unreduced, &ek[2..].to_owned()] {
+            requests.push(
+                json!({"alg": alg, "op": "encaps", "ek": ek, "m": hex("m", 32), "eseed": hex("e", 64)})
+                    .to_string(),
+            );
+            requests.push(json!({"alg": alg, "op": "checkEk", "ek": ek}).to_string());
+        }
+        requests.push(json!({"alg": alg, "op": "checkDk", "dk": dk}).to_string());
+        requests.push(json!({"alg": alg, "op": "checkDk", "dk": flip(&dk)}).to_string());
+    }
+    requests.extend(lines);
+    signature_requests(program, &mut requests, &field)?;
+    for alg in
+        ["SHA3-224", "SHA3-256", "SHA3-384", "SHA3-512", "SHAKE-128", "SHAKE-256", "cSHAKE-128", "cSHAKE-256"]
+    {
+        for length in [0, 1, 71, 72, 135, 136, 137, 167, 168, 169, 400] {
+            requests.push(
+                json!({"alg": alg, "op": "hash", "message": hex("h", length), "outLen": 8 * length,
+                    "functionName": "", "customization": hex("c", length)})
+                .to_string(),
+            );
+            requests.push(
+                json!({"alg": alg, "op": "hash", "message": hex("h", length), "outLen": 1600, "absorb": [0, length, 0],
+                    "squeeze": [0, 1, 135, 0, 2], "functionName": "4e", "customization": ""}).to_string(),
+            );
+        }
+    }
+    for alg in ["KMAC-128", "KMAC-256"] {
+        for length in [0, 1, 168, 300] {
+            requests.push(
+                json!({"alg": alg, "op": "mac", "key": hex("k", length), "message": hex("h", length),
+                "macLen": 256, "customization": ""})
+                .to_string(),
+            );
+        }
+    }
+    requests.extend(WRONG.iter().map(|&request| request.to_owned()));
+    Ok(requests)
+}
+
+fn signature_requests(
+    program: &Path,
+    requests: &mut Vec<String>,
+    field: &dyn Fn(&str, &str) -> String,
+) -> Result<()> {
+    for alg in SIGNATURES {
+        let (sk, pk) = (field(alg, "sk"), field(alg, "pk"));
+        let mut variants = vec![
+            json!({"message": hex("msg", 33)}),
+            json!({"message": "", "context": hex("ctx", 255)}),
+            json!({"message": "", "context": hex("ctx", 256)}),
+            json!({"message": hex("msg", 70), "signatureInterface": "internal"}),
+            json!({"mu": hex("mu", 64), "externalMu": true, "signatureInterface": "internal"}),
+            json!({"mu": hex("mu", 63), "externalMu": true}),
+            json!({"message": "00", "externalMu": true}),
+            json!({"message": "00", "preHash": "preHash", "hashAlg": "MD5"}),
+        ];
+        for hash in [
+            "SHA2-224",
+            "SHA2-256",
+            "SHA2-384",
+            "SHA2-512",
+            "SHA2-512/224",
+            "SHA2-512/256",
+            "SHA3-224",
+            "SHA3-256",
+            "SHA3-384",
+            "SHA3-512",
+            "SHAKE-128",
+            "SHAKE-256",
+        ] {
+            variants.push(json!({"message": hex("msg", 20), "preHash": "preHash", "hashAlg": hash}));
+        }
+        let mut signs = Vec::new();
+        for variant in &variants {
+            for (name, key) in [("seed", hex(alg, 32)), ("sk", sk.clone())] {
+                let mut request = variant.clone();
+                request["alg"] = json!(alg);
+                request["op"] = json!("sign");
+                request[name] = json!(key);
+                request["rnd"] = json!(hex("rnd", 32));
+                signs.push((request, variant));
+            }
+        }
+        let lines: Vec<String> = signs.iter().map(|(request, _)| request.to_string()).collect();
+        for ((_, variant), answer) in signs.iter().zip(serve(program, &lines)?) {
+            let answer: Value = serde_json::from_str(&answer)?;
+            let signature = answer["signature"].as_str().unwrap_or_default().to_owned();
+            for signature in [flip(&signature), signature.get(2..).unwrap_or_default().to_owned(), signature]
+            {
+                let mut request = (*variant).clone();
+                request["alg"] = json!(alg);
+                request["op"] = json!("verify");
+                request["pk"] = json!(pk);
+                request["signature"] = json!(signature);
+                requests.push(request.to_string());
+            }
+        }
+        requests.extend(lines);
+        // s1 with a coefficient that no honest key has.
+        let bad = format!("{}ff{}", &sk[..256], &sk[258..]);
+        requests.push(json!({"alg": alg, "op": "sign", "sk": bad, "message": ""}).to_string());
+        requests.push(
+            json!({"alg": alg, "op": "sign", "sk": sk, "seed": hex(alg, 32), "message": ""}).to_string(),
+        );
+    }
+    Ok(())
+}
+
+/// The same string with another digit in the middle.
+fn flip(hex: &str) -> String {
+    let middle = hex.len() / 2;
+    let other = if hex[middle..].starts_with('0') { "1" } else { "0" };
+    hex.get(middle + 1..).map_or_else(String::new, |rest| format!("{}{other}{rest}", &hex[..middle]))
+}
+
+const WRONG: &[&str] = &[
+    "{",
+    "[]",
+    "null",
+    "\"op\"",
+    "{}",
+    "{\"id\":7}",
+    "{\"id\":\"a\",\"op\":\"info\"}",
+    "{\"alg\":\"ML-KEM-768\"}",
+    "{\"alg\":\"ML-KEM-768\",\"op\":\"keygen\"}",
+    "{\"alg\":\"ML-KEM-768\",\"op\":\"keygen\",\"d\":1,\"z\":2}",
+    "{\"alg\":\"ML-KEM-768\",\"op\":\"keygen\",\"d\":\"0\",\"z\":\"00\"}",
+    "{\"alg\":\"ML-KEM-768\",\"op\":\"keygen\",\"d\":\"zz\",\"z\":\"00\"}",
+    "{\"alg\":\"ML-KEM-768\",\"op\":\"keygen\",\"d\":\"00\",\"z\":\"00\"}",
+    "{\"alg\":\"ML-KEM-769\",\"op\":\"keygen\"}",
+    "{\"alg\":\"ML-KEM-768\",\"op\":\"sing\"}",
+    "{\"alg\":\"SHAKE-128\",\"op\":\"hash\",\"message\":\"\",\"outLen\":7}",
+    "{\"alg\":\"SHAKE-128\",\"op\":\"hash\",\"message\":\"\",\"outLen\":-8}",
+    "{\"alg\":\"SHA3-256\",\"op\":\"hash\",\"message\":\"00\",\"absorb\":[2]}",
+    "{\"alg\":\"ML-DSA-44\",\"op\":\"verify\",\"pk\":\"\",\"message\":\"\",\"signature\":\"\"}",
+];
+
+fn cut(text: &str) -> String {
+    let mut end = text.len().min(200);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flip_changes_one_digit() {
+        assert_eq!(flip("0000"), "0010");
+        assert_eq!(flip("00f0"), "0000");
+        assert_eq!(flip(""), "");
+    }
+
+    #[test]
+    fn drawn_bytes_repeat_and_differ() {
+        assert_eq!(hex("a", 4), hex("a", 4));
+        assert_ne!(hex("a", 32), hex("b", 32));
+        assert_eq!(hex("a", 9).len(), 18);
+    }
+}

@@ -1,0 +1,117 @@
+//! The public API of each published library, as text under version control: a change is seen in the diff.
+
+use crate::run::Workspace;
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+/// The toolchain whose rustdoc JSON our `public-api` reads.
+const TOOLCHAIN: &str = "+nightly";
+
+/// Whether the toolchain is there.
+pub fn possible(workspace: &Workspace) -> bool {
+    let mut version = workspace.cargo(&[TOOLCHAIN, "--version"]);
+    version.env_remove("RUSTUP_TOOLCHAIN").output().is_ok_and(|output| output.status.success())
+}
+
+/// Compares every library with its snapshot, or (`bless`) writes the snapshots.
+pub fn check(workspace: &Workspace, bless: bool) -> Result<String> {
+    let folder = workspace.root.join("docs/public-api");
+    fs::create_dir_all(&folder)?;
+    let (mut items, mut errors, mut libraries) = (0, Vec::new(), 0);
+    for package in published_libraries(workspace)? {
+        let api = public_api(workspace, &package)?;
+        items += api.lines().count();
+        libraries += 1;
+        let path = folder.join(format!("{package}.txt"));
+        if bless {
+            fs::write(&path, &api)?;
+            continue;
+        }
+        let known = fs::read_to_string(&path).unwrap_or_default();
+        let difference = difference(&known, &api);
+        if !difference.is_empty() {
+            errors.push(format!("{package}:\n{}", difference.join("\n")));
+        }
+        if difference_is_blind(&api) {
+            bail!("canary: a changed line of {package} was not seen");
+        }
+    }
+    if !errors.is_empty() {
+        bail!("{}\n(meant? `cargo xtask api --bless`, and CHANGELOG.md)", errors.join("\n"));
+    }
+    Ok(format!("{items} public items of {libraries} libraries, as in docs/public-api"))
+}
+
+fn public_api(workspace: &Workspace, package: &str) -> Result<String> {
+    let mut rustdoc = workspace.cargo(&[
+        TOOLCHAIN,
+        "rustdoc",
+        "--quiet",
+        "--package",
+        package,
+        "--lib",
+        "--all-features",
+        "--",
+        "-Zunstable-options",
+        "--output-format",
+        "json",
+        "--cap-lints",
+        "allow",
+    ]);
+    workspace
+        .logged(&format!("api-{package}"), rustdoc.env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC"))?;
+    let json = workspace.target.join("doc").join(format!("{}.json", package.replace('-', "_")));
+    let api = public_api::Builder::from_rustdoc_json(&json)
+        .omit_blanket_impls(true)
+        .omit_auto_trait_impls(true)
+        .build()
+        .with_context(|| format!("{} is not what this public-api reads", json.display()))?;
+    Ok(api.to_string())
+}
+
+fn published_libraries(workspace: &Workspace) -> Result<Vec<String>> {
+    let output = Command::new("cargo")
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(&workspace.root)
+        .output()?;
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let is_library = |package: &&Value| {
+        let targets = package["targets"].as_array().into_iter().flatten();
+        package["publish"].is_null()
+            && targets.flat_map(|t| t["kind"].as_array()).flatten().any(|kind| kind == "lib")
+    };
+    Ok(packages
+        .filter(is_library)
+        .filter_map(|package| package["name"].as_str().map(str::to_owned))
+        .collect())
+}
+
+/// The lines that only one of two texts has, marked `-` and `+`.
+fn difference(old: &str, new: &str) -> Vec<String> {
+    let gone =
+        old.lines().filter(|line| !new.lines().any(|other| other == *line)).map(|line| format!("-{line}"));
+    let come =
+        new.lines().filter(|line| !old.lines().any(|other| other == *line)).map(|line| format!("+{line}"));
+    gone.chain(come).collect()
+}
+
+fn difference_is_blind(api: &str) -> bool {
+    api.lines()
+        .next()
+        .is_some_and(|line| difference(&api.replacen(line, "pub fn planted()", 1), api).is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_come_and_go_are_shown() {
+        assert_eq!(difference("a\nb\n", "b\nc\n"), ["-a", "+c"]);
+        assert!(difference("a\n", "a\n").is_empty());
+        assert!(!difference_is_blind("pub fn f()\n"));
+    }
+}

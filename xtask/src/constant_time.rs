@@ -1,0 +1,232 @@
+//! The constant-time gates: valgrind over every operation on secrets, and the search for divisions.
+
+use crate::run::{Workspace, installed};
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Each optimisation level has its own profile and its own compiler's tricks.
+const PROFILES: &[&str] = &["ct-1", "ct-2", "ct-3", "ct-s"];
+/// Kernel tables to run. valgrind 3.19 knows no AVX-512.
+const LEVELS: &[&str] = &["portable"];
+
+/// Builds the gate at each optimisation level and runs it: no report for ours, a report for each canary.
+pub fn check(workspace: &Workspace) -> Result<String> {
+    let (mut operations, mut canaries) = (0, 0);
+    for profile in PROFILES {
+        let program = build(workspace, profile)?;
+        for level in LEVELS {
+            let name = format!("{profile}-{level}");
+            let mut clean = workspace.command("valgrind", VALGRIND);
+            clean.arg(&program).args(["operations", level]);
+            let text = workspace.logged(&format!("ct-{name}"), &mut clean)?;
+            operations +=
+                number_before(&text, " operations, 0 with reports").context("the gate said nothing")?;
+            let mut planted = workspace.command("valgrind", VALGRIND);
+            planted.arg(&program).args(["canaries", level]);
+            let (success, text) = workspace.tried(&format!("ct-canaries-{name}"), &mut planted)?;
+            let reported = text.contains("2 of 2 canaries reported");
+            if success || !reported {
+                bail!(
+                    "canary: at {name} valgrind did not report both the secret branch and the secret index\n{text}"
+                );
+            }
+            canaries += 2;
+        }
+    }
+    Ok(format!(
+        "{operations} operations at {} optimisation levels without a report, {canaries} planted ones caught",
+        PROFILES.len()
+    ))
+}
+
+const VALGRIND: &[&str] =
+    &["--error-exitcode=99", "--error-limit=no", "--num-callers=30", "--max-stackframe=8000000", "-q"];
+
+fn build(workspace: &Workspace, profile: &str) -> Result<std::path::PathBuf> {
+    let arguments = ["build", "--quiet", "-p", "gambeson-gates", "--bin", "gate-ct", "--profile", profile];
+    let mut build = workspace.cargo(&arguments);
+    // New-style names keep the type arguments, so that an instance of another crate's function tells whose it is.
+    build.env("RUSTFLAGS", "--cfg gambeson_ct -Csymbol-mangling-version=v0");
+    workspace.logged(&format!("ct-build-{profile}"), &mut build)?;
+    Ok(workspace.built(profile, "gate-ct"))
+}
+
+fn number_before(text: &str, mark: &str) -> Option<usize> {
+    let line = text.lines().find(|line| line.contains(mark))?;
+    line[..line.find(mark)?].rsplit(' ').next()?.parse().ok()
+}
+
+/// The list of functions that may divide, each with its reason.
+#[derive(Deserialize)]
+struct Explained {
+    #[serde(default)]
+    function: Vec<Function>,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    /// A part of the demangled name.
+    name: String,
+    reason: String,
+}
+
+/// Disassembles the gate's programs, and the object for thumb if there is one.
+pub fn divisions(workspace: &Workspace, thumb: Option<&Path>) -> Result<String> {
+    let text = fs::read_to_string(workspace.root.join("docs/divisions.toml"))?;
+    let explained: Explained = toml::from_str(&text)?;
+    if let Some(function) = explained.function.iter().find(|function| function.reason.is_empty()) {
+        bail!("docs/divisions.toml: {} has no reason", function.name);
+    }
+    let mut used = BTreeSet::new();
+    let (mut errors, mut functions, mut planted, mut programs) = (Vec::new(), 0, 0, 0);
+    let mut objects = Vec::new();
+    for profile in PROFILES {
+        objects.push(("objdump", build(workspace, profile)?));
+    }
+    if let Some(object) = thumb {
+        let tool = ["arm-none-eabi-objdump", "objdump"].into_iter().find(|tool| installed(tool));
+        objects.push((tool.context("no objdump")?, object.to_owned()));
+    }
+    for (tool, object) in objects {
+        let file = object.display().to_string();
+        let output = workspace
+            .command(tool, &["--disassemble", "--demangle", "--no-show-raw-insn", &file])
+            .output()
+            .with_context(|| format!("{tool} does not start"))?;
+        if !output.status.success() {
+            bail!("{tool} {file}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let listing = String::from_utf8_lossy(&output.stdout);
+        let found = dividing_functions(&listing);
+        functions += found.functions;
+        programs += 1;
+        let mut caught = false;
+        for (name, instruction) in found.divisions {
+            if name.contains("gambeson_gates::canary::division") || name.contains("planted_division") {
+                caught = true;
+            } else if let Some(function) = explained.function.iter().find(|known| name.contains(&known.name))
+            {
+                used.insert(function.name.clone());
+            } else {
+                errors.push(format!("{file}: {name}: {instruction}"));
+            }
+        }
+        if !caught {
+            bail!("canary: the planted division was not found in {file}");
+        }
+        planted += 1;
+    }
+    for function in explained.function.iter().filter(|function| !used.contains(&function.name)) {
+        errors.push(format!("docs/divisions.toml: {} divides no more", function.name));
+    }
+    if !errors.is_empty() {
+        bail!("{}", errors.join("\n"));
+    }
+    Ok(format!(
+        "{functions} functions of ours in {programs} programs, {} of them explained; {planted} planted divisions caught",
+        used.len()
+    ))
+}
+
+#[derive(Default)]
+struct Disassembly {
+    functions: usize,
+    divisions: Vec<(String, String)>,
+}
+
+/// The functions of ours in a listing, and those that divide (or call the run-time library to do it).
+fn dividing_functions(listing: &str) -> Disassembly {
+    let mut result = Disassembly::default();
+    let mut current: Option<&str> = None;
+    for line in listing.lines() {
+        if let Some(name) =
+            line.strip_suffix(">:").and_then(|line| line.split_once(" <")).map(|(_, name)| name)
+        {
+            current = is_ours(name).then_some(name);
+            result.functions += usize::from(current.is_some());
+        } else if let (Some(name), Some((_, instruction))) = (current, line.split_once(":\t"))
+            && divides(instruction)
+            && !result.divisions.iter().any(|(known, _)| known == name)
+        {
+            result.divisions.push((name.to_owned(), instruction.trim().to_owned()));
+        }
+    }
+    result
+}
+
+/// Functions of the gates count: small primitives are inlined there.
+fn is_ours(name: &str) -> bool {
+    name.contains("gambeson") || name.contains("planted_")
+}
+
+fn divides(instruction: &str) -> bool {
+    let mut words = instruction.split_whitespace();
+    let mnemonic = words.next().unwrap_or_default();
+    let x86 = mnemonic.trim_end_matches(['b', 'w', 'l', 'q']);
+    let thumb = mnemonic.trim_end_matches(".w");
+    if x86 == "div" || x86 == "idiv" || thumb.starts_with("udiv") || thumb.starts_with("sdiv") {
+        return true;
+    }
+    let is_call = mnemonic.starts_with("call")
+        || mnemonic.starts_with("bl")
+        || mnemonic.starts_with("jmp")
+        || mnemonic == "b.w";
+    is_call
+        && ["__udiv", "__div", "__umod", "__mod", "divmod>", "__aeabi_uidiv", "__aeabi_idiv"]
+            .iter()
+            .any(|name| instruction.contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LISTING: &str = "\
+0000000000001000 <gambeson::mlkem::compress>:
+    1000:\tdivl   0x8(%rsp)
+    1004:\tret
+
+0000000000001010 <core::fmt::num>:
+    1010:\tdiv    %rcx
+
+0000000000001020 <gambeson::mlkem::ring::add>:
+    1020:\tadd    %rcx,%rax
+    1024:\tdivps  %xmm0,%xmm1
+
+0000000000001030 <<[T]>::chunks::<gambeson::mldsa::Poly>>:
+    1030:\tidivq  %rcx
+    1031:\tidivq  %rcx
+";
+
+    #[test]
+    fn divisions_of_our_functions_are_found_once_each() {
+        let found = dividing_functions(LISTING);
+        let names: Vec<&str> = found.divisions.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["gambeson::mlkem::compress", "<[T]>::chunks::<gambeson::mldsa::Poly>"]);
+        assert_eq!(found.functions, 3);
+    }
+
+    #[test]
+    fn thumb_divisions_and_library_calls_count() {
+        for instruction in
+            ["udivne\tr0, r0, r1", "sdiv\tr0, r0, r1", "bl\t0 <__aeabi_uldivmod>", "call   1234 <__udivti3>"]
+        {
+            assert!(divides(instruction), "{instruction}");
+        }
+        for instruction in ["mov %rax,%rdi", "call   1234 <gambeson::divide>", "divps %xmm0,%xmm1"] {
+            assert!(!divides(instruction), "{instruction}");
+        }
+    }
+
+    #[test]
+    fn the_gates_own_count_is_read() {
+        assert_eq!(
+            number_before("x\n12 operations, 0 with reports\n", " operations, 0 with reports"),
+            Some(12)
+        );
+        assert_eq!(number_before("12 operations, 3 with reports", " operations, 0 with reports"), None);
+    }
+}

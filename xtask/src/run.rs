@@ -1,0 +1,166 @@
+//! Running other programs: where things are, what is installed, what may be installed.
+
+use anyhow::{Context, Result, bail};
+use std::env;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The project's folders and how this run was asked for.
+pub struct Workspace {
+    /// The folder with the root `Cargo.toml`.
+    pub root: PathBuf,
+    /// The one target folder of all builds.
+    pub target: PathBuf,
+    /// Whether skipping is failing.
+    pub ci: bool,
+}
+
+impl Workspace {
+    pub fn find() -> Result<Self> {
+        let root =
+            Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the workspace")?.to_owned();
+        let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        let target = if target.is_absolute() { target } else { root.join(target) };
+        fs::create_dir_all(target.join("xtask"))?;
+        Ok(Self { root, target, ci: env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1") })
+    }
+
+    /// The test vectors shared by all projects of the team, where they lie beside this checkout.
+    pub fn shared_vectors(&self) -> Option<PathBuf> {
+        let path = self.root.parent()?.join("shared/vectors");
+        path.is_dir().then_some(path)
+    }
+
+    /// A cargo command in this workspace, with the one target folder.
+    pub fn cargo(&self, arguments: &[&str]) -> Command {
+        self.command("cargo", arguments)
+    }
+
+    /// A command in this workspace.
+    pub fn command(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .stdin(Stdio::null());
+        // Cargo hands its own build's flags down; a build started from here chooses for itself.
+        for (name, _) in env::vars() {
+            if name.starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" || name == "CARGO_MANIFEST_PATH"
+            {
+                command.env_remove(name);
+            }
+        }
+        command
+    }
+
+    /// Runs to the end with the output in `target/xtask/NAME.log`; an error shows the end of it.
+    pub fn logged(&self, name: &str, command: &mut Command) -> Result<String> {
+        let (success, text) = self.tried(name, command)?;
+        if !success {
+            bail!("{}\n{}", shown(command), tail(&text, 80));
+        }
+        Ok(text)
+    }
+
+    /// Like `logged`, but failing is an answer.
+    pub fn tried(&self, name: &str, command: &mut Command) -> Result<(bool, String)> {
+        let path = self.target.join("xtask").join(format!("{name}.log"));
+        let mut log = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
+        let status = command
+            .stdout(log.try_clone()?)
+            .stderr(log.try_clone()?)
+            .status()
+            .with_context(|| format!("{} does not start", shown(command)))?;
+        let mut text = Vec::new();
+        log.seek(SeekFrom::Start(0))?;
+        log.read_to_end(&mut text)?;
+        Ok((status.success(), String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    /// The path of a program that cargo built.
+    pub fn built(&self, profile: &str, program: &str) -> PathBuf {
+        self.target.join(profile).join(program)
+    }
+}
+
+/// The last lines of a text.
+pub fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a program is found in PATH (or at its path).
+pub fn installed(program: &str) -> bool {
+    if program.contains('/') {
+        return Path::new(program).exists();
+    }
+    env::var_os("PATH")
+        .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+}
+
+/// A tool that a step needs, and the Debian packages that bring it.
+pub struct Tool {
+    pub program: &'static str,
+    pub packages: &'static [&'static str],
+}
+
+/// Installs what is missing, where that is allowed (root on a Debian system). Returns the programs that stay missing.
+pub fn provide(workspace: &Workspace, tools: &[Tool]) -> Vec<&'static str> {
+    let missing: Vec<&Tool> = tools.iter().filter(|tool| !installed(tool.program)).collect();
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+    if !missing.is_empty() && is_root && installed("apt-get") {
+        let packages = missing.iter().flat_map(|tool| tool.packages.iter().copied());
+        let mut install = workspace.command("apt-get", &["install", "-y", "--no-install-recommends"]);
+        install.args(packages).env("DEBIAN_FRONTEND", "noninteractive");
+        let updated = workspace.tried("apt-update", &mut workspace.command("apt-get", &["update"]));
+        let outcome = updated.and_then(|_| workspace.logged("apt-install", &mut install));
+        if let Err(error) = outcome {
+            eprintln!("apt-get install: {error:#}");
+        }
+    }
+    missing.into_iter().filter(|tool| !installed(tool.program)).map(|tool| tool.program).collect()
+}
+
+/// Every `.rs` file below a folder, in order.
+pub fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tail_keeps_the_end() {
+        assert_eq!(tail("a\nb\nc\n", 2), "b\nc");
+        assert_eq!(tail("a", 5), "a");
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_not_installed() {
+        assert!(installed("sh"));
+        assert!(!installed("gambeson-no-such-program"));
+    }
+}

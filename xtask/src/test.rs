@@ -1,0 +1,370 @@
+//! `cargo xtask test`: every check of the project, in order, with its minutes.
+
+use crate::run::{Tool, Workspace, installed, provide};
+use crate::{answers, api, bare, cite, constant_time, declassified, fuzzing, layers, residue, stack};
+use anyhow::{Result, anyhow, bail};
+use std::process::Command;
+use std::time::Instant;
+
+/// What a step says when it ends well: how many checks passed, and a sentence.
+struct Done {
+    passed: usize,
+    note: String,
+}
+
+impl From<String> for Done {
+    fn from(note: String) -> Self {
+        Self { passed: 1, note }
+    }
+}
+
+/// A failed run of tests: how many passed and failed before the error.
+#[derive(Debug)]
+struct TestsFailed {
+    passed: usize,
+    failed: usize,
+    text: String,
+}
+
+impl std::fmt::Display for TestsFailed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for TestsFailed {}
+
+struct Report<'a> {
+    workspace: &'a Workspace,
+    only: Option<String>,
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+    minutes: Vec<(f64, String, &'static str)>,
+}
+
+impl Report<'_> {
+    /// Runs one step; `missing` names what this machine lacks for it.
+    fn step<D: Into<Done>>(&mut self, name: &str, missing: Option<&str>, work: impl FnOnce() -> Result<D>) {
+        if self.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            return;
+        }
+        println!("== {name}");
+        let start = Instant::now();
+        let outcome = match missing {
+            None => work().map(Into::into),
+            Some(missing) if self.workspace.ci => Err(anyhow!("could not run: {missing} is not here")),
+            Some(missing) => {
+                self.skipped += 1;
+                println!("   skipped: {missing} is not here");
+                self.minutes.push((0.0, name.to_owned(), "skipped"));
+                return;
+            }
+        };
+        let minutes = start.elapsed().as_secs_f64() / 60.0;
+        let word = match outcome {
+            Ok(done) => {
+                self.passed += done.passed;
+                println!("   ok ({minutes:.1} min): {}", done.note);
+                "ok"
+            }
+            Err(error) => {
+                let tests = error.downcast_ref::<TestsFailed>();
+                self.passed += tests.map_or(0, |tests| tests.passed);
+                self.failed += tests.map_or(1, |tests| tests.failed.max(1));
+                println!("   FAILED ({minutes:.1} min): {error:#}");
+                "FAILED"
+            }
+        };
+        self.minutes.push((minutes, name.to_owned(), word));
+    }
+}
+
+const TOOLS: &[Tool] = &[
+    Tool { program: "valgrind", packages: &["valgrind"] },
+    Tool { program: "objdump", packages: &["binutils"] },
+    Tool { program: "arm-none-eabi-objdump", packages: &["binutils-arm-none-eabi"] },
+    Tool { program: "/usr/bin/cargo", packages: &["rustc-web", "cargo-web", "rust-web-src"] },
+    Tool { program: "/usr/lib/rustlib/src/rust/library/core/Cargo.toml", packages: &["rust-web-src"] },
+    Tool { program: "go", packages: &["golang"] },
+    Tool { program: "python3", packages: &["python3", "python3-venv"] },
+    Tool { program: "cc", packages: &["build-essential"] },
+    Tool { program: "cmake", packages: &["cmake"] },
+    Tool { program: "gzip", packages: &["gzip"] },
+];
+
+/// All steps, or those whose name contains `only`. Returns whether all is well.
+pub fn run(workspace: &Workspace, full: bool, only: Option<String>) -> Result<bool> {
+    let start = Instant::now();
+    let missing = provide(workspace, TOOLS);
+    if !missing.is_empty() {
+        println!("not here and not installable: {}", missing.join(", "));
+    }
+    let mut report = Report { workspace, only, passed: 0, failed: 0, skipped: 0, minutes: Vec::new() };
+    sources(&mut report);
+    tests(&mut report);
+    packages(&mut report);
+    gates(&mut report);
+    program(&mut report);
+    if full {
+        long_runs(&mut report);
+    }
+    println!();
+    for (minutes, name, word) in &report.minutes {
+        println!("{minutes:6.1} min  {word:<7}  {name}");
+    }
+    println!("{:6.1} min  in all", start.elapsed().as_secs_f64() / 60.0);
+    println!("{} passed, {} failed, {} skipped", report.passed, report.failed, report.skipped);
+    Ok(report.failed == 0)
+}
+
+fn absent(program: &'static str) -> Option<&'static str> {
+    (!installed(program)).then_some(program)
+}
+
+fn sources(report: &mut Report<'_>) {
+    let workspace = report.workspace;
+    report.step("fmt", None, || quiet(workspace, "fmt", &["fmt", "--all", "--check"], "formatted"));
+    report.step("clippy", None, || {
+        let all =
+            ["clippy", "--quiet", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
+        quiet(workspace, "clippy", &all, "")?;
+        let none = ["clippy", "--quiet", "-p", "gambeson", "--no-default-features", "--", "-D", "warnings"];
+        quiet(workspace, "clippy-bare", &none, "no warning, with all features and without any")
+    });
+    report.step("layers", None, || layers::check(workspace));
+    report.step("cite", None, || cite::check(workspace));
+    report.step("declassified", None, || declassified::check(workspace));
+}
+
+fn tests(report: &mut Report<'_>) {
+    let workspace = report.workspace;
+    let vectors =
+        workspace.shared_vectors().map_or("../shared/vectors is not there", |_| "with ../shared/vectors");
+    report.step("tests of the workspace", None, || {
+        cargo_test(workspace, "tests", &["--workspace", "--profile", "checked"], vectors)
+    });
+    report.step("tests of the core without features", None, || {
+        let arguments = ["-p", "gambeson", "--no-default-features", "--lib", "--profile", "checked"];
+        cargo_test(workspace, "tests-no-features", &arguments, "no alloc, no system")
+    });
+    report.step("tests of the core with all features", None, || {
+        let arguments = ["-p", "gambeson", "--all-features", "--lib", "--tests", "--profile", "checked"];
+        cargo_test(workspace, "tests-all-features", &arguments, "rustcrypto and self-test too")
+    });
+    report.step("rustdoc", None, || {
+        let mut doc =
+            workspace.cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--all-features", "--lib"]);
+        workspace.logged("doc", doc.env("RUSTDOCFLAGS", "-D warnings"))?;
+        Ok(String::from("no warning"))
+    });
+}
+
+fn packages(report: &mut Report<'_>) {
+    let workspace = report.workspace;
+    let compiler = (!bare::possible()).then_some("a compiler for a bare target");
+    report.step("no_std", compiler, || bare::check(workspace));
+    let nightly = (!api::possible(workspace)).then_some("the nightly toolchain");
+    report.step("public API", nightly, || api::check(workspace, false));
+    report.step("publish --dry-run", None, || {
+        let mut publish = workspace.cargo(&["publish", "--quiet", "--dry-run", "--workspace"]);
+        if !workspace.ci {
+            publish.arg("--allow-dirty");
+        }
+        workspace.logged("publish", &mut publish)?;
+        Ok(String::from("every published package packs and builds from its package"))
+    });
+    semver(report);
+}
+
+/// Compares the public API with the last release; without one there is nothing to compare.
+fn semver(report: &mut Report<'_>) {
+    let workspace = report.workspace;
+    let tags = Command::new("git")
+        .args(["tag", "--list", "v*", "--sort=-v:refname"])
+        .current_dir(&workspace.root)
+        .output();
+    let tags = tags.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let Some(baseline) = tags.lines().next() else {
+        println!("== semver-checks: no baseline yet (no tag v*)");
+        return;
+    };
+    report.step("semver-checks", None, || {
+        let root = workspace.target.join("tools");
+        let program = root.join("bin/cargo-semver-checks");
+        if !program.exists() {
+            let mut install =
+                workspace.cargo(&["install", "--quiet", "--locked", "cargo-semver-checks", "--root"]);
+            workspace.logged("install-semver-checks", install.arg(&root))?;
+        }
+        let mut check =
+            workspace.command(program, &["semver-checks", "--workspace", "--baseline-rev", baseline]);
+        workspace.logged("semver-checks", &mut check)?;
+        Ok(format!("no breaking change since {baseline}"))
+    });
+}
+
+fn gates(report: &mut Report<'_>) {
+    let workspace = report.workspace;
+    report.step("constant time", absent("valgrind"), || constant_time::check(workspace));
+    report.step("divisions", absent("objdump"), || {
+        let thumb = bare::object(workspace);
+        if thumb.is_none() && workspace.ci {
+            bail!("there is no object for thumb");
+        }
+        constant_time::divisions(workspace, thumb.as_deref())
+    });
+    report.step("residue", None, || residue::check(workspace));
+    report.step("stack", None, || {
+        let rows = stack::measure(workspace)?;
+        print!("{}", stack::table(&rows));
+        stack::check(&rows)
+    });
+}
+
+fn program(report: &mut Report<'_>) {
+    let workspace = report.workspace;
+    report.step("program", None, || answers::build(workspace));
+    report.step("vectors serve", None, || answers::compare(workspace));
+    report.step("vectors check", None, || answers::canary(workspace));
+    match workspace.shared_vectors() {
+        Some(folder) => report.step("shared vectors", None, || answers::check_shared(workspace, &folder)),
+        None => println!("== shared vectors: ../shared/vectors is not there"),
+    }
+    report.step("demo", None, || {
+        workspace
+            .logged("demo", &mut workspace.command(workspace.built("release", "gambeson"), &["demo"]))?;
+        Ok(String::from("signed, sealed, opened, verified; tampering refused"))
+    });
+    let missing = absent("go").or_else(|| absent("python3"));
+    report.step("interop", missing, || {
+        let arguments = ["--manifest-path", "interop/Cargo.toml", "--release"];
+        cargo_test(workspace, "interop", &arguments, "with the peers' own programs")
+    });
+}
+
+fn long_runs(report: &mut Report<'_>) {
+    let workspace = report.workspace;
+    report.step("ignored tests", None, || {
+        let arguments = ["--workspace", "--release", "--lib", "--bins", "--tests", "--", "--ignored"];
+        cargo_test(workspace, "tests-ignored", &arguments, "the long ones")
+    });
+    report.step("peers", None, || {
+        let arguments = [
+            "run",
+            "--quiet",
+            "--release",
+            "--manifest-path",
+            "bench/peers/Cargo.toml",
+            "--",
+            "--limit",
+            "portable",
+            "--check",
+        ];
+        quiet(workspace, "peers", &arguments, "at least as fast as the tables say")
+    });
+    let nightly = (!api::possible(workspace)).then_some("the nightly toolchain");
+    report.step("address sanitizer", nightly, || {
+        let target = "x86_64-unknown-linux-gnu";
+        let mut test = workspace.cargo(&[
+            "test",
+            "-p",
+            "gambeson",
+            "--lib",
+            "--release",
+            "--all-features",
+            "--target",
+            target,
+        ]);
+        test.env("RUSTUP_TOOLCHAIN", "nightly").env("RUSTFLAGS", "-Zsanitizer=address");
+        counted("address-sanitizer", workspace, &mut test, "no finding")
+    });
+    report.step("fuzz targets", nightly, || fuzzing::run(workspace, 60));
+}
+
+fn quiet(workspace: &Workspace, name: &str, arguments: &[&str], note: &str) -> Result<String> {
+    workspace.logged(name, &mut workspace.cargo(arguments))?;
+    Ok(note.to_owned())
+}
+
+fn cargo_test(workspace: &Workspace, name: &str, arguments: &[&str], note: &str) -> Result<Done> {
+    let mut test = workspace.cargo(&["test", "--no-fail-fast"]);
+    counted(name, workspace, test.args(arguments), note)
+}
+
+/// Runs tests and counts them; that none ran is a failure.
+fn counted(name: &str, workspace: &Workspace, test: &mut Command, note: &str) -> Result<Done> {
+    let (success, text) = workspace.tried(name, test)?;
+    let (passed, failed, ignored) = test_results(&text);
+    if !success || passed == 0 || failed != 0 {
+        let text = format!("{passed} tests passed, {failed} failed\n{}", failures(&text));
+        return Err(TestsFailed { passed, failed, text }.into());
+    }
+    Ok(Done { passed, note: format!("{passed} tests, {ignored} left for --full, {note}") })
+}
+
+/// Passed, failed and ignored tests of all the programs that a `cargo test` ran.
+fn test_results(text: &str) -> (usize, usize, usize) {
+    let mut sums = (0, 0, 0);
+    for line in text.lines().filter(|line| line.starts_with("test result: ")) {
+        let count = |word: &str| {
+            let before = line.split(word).next().unwrap_or_default().trim_end();
+            before.rsplit(' ').next().and_then(|number| number.parse::<usize>().ok()).unwrap_or(0)
+        };
+        sums = (sums.0 + count("passed;"), sums.1 + count("failed;"), sums.2 + count("ignored;"));
+    }
+    sums
+}
+
+/// What explains the failures: their output if there is some, else the end of the text.
+fn failures(text: &str) -> String {
+    let failing: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("test ") && line.ends_with("FAILED")).collect();
+    let end = crate::run::tail(text, 100);
+    format!("{}\n{end}", failing.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\
+        test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
+        test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out; finished in 1.2s\n";
+
+    #[test]
+    fn results_are_summed() {
+        assert_eq!(test_results(TEXT), (13, 1, 3));
+    }
+
+    #[test]
+    fn failing_tests_are_named() {
+        assert!(failures(TEXT).starts_with("test b ... FAILED"));
+    }
+
+    fn report(workspace: &Workspace) -> Report<'_> {
+        Report { workspace, only: None, passed: 0, failed: 0, skipped: 0, minutes: Vec::new() }
+    }
+
+    #[test]
+    fn what_cannot_run_is_skipped_here_and_fails_in_ci() {
+        for (ci, expected) in [(false, (0, 0, 1)), (true, (0, 1, 0))] {
+            let workspace = Workspace { root: ".".into(), target: ".".into(), ci };
+            let mut report = report(&workspace);
+            report.step("a step", Some("a tool"), || Ok(String::new()));
+            assert_eq!((report.passed, report.failed, report.skipped), expected);
+        }
+    }
+
+    #[test]
+    fn failed_tests_are_counted_one_by_one() {
+        let workspace = Workspace { root: ".".into(), target: ".".into(), ci: false };
+        let mut report = report(&workspace);
+        report.step("tests", None, || -> Result<Done> {
+            Err(TestsFailed { passed: 5, failed: 2, text: String::new() }.into())
+        });
+        report.step("plain", None, || -> Result<String> { bail!("no") });
+        report.step("good", None, || Ok(Done { passed: 3, note: String::new() }));
+        assert_eq!((report.passed, report.failed, report.skipped), (8, 3, 0));
+    }
+}
