@@ -1,0 +1,580 @@
+//! Sealing and opening whole files, and every way in which a file can be wrong.
+
+use std::io::{self, Read, Write};
+
+use base64ct::{Base64Unpadded, Encoding};
+use gambeson_age::armor::{ArmorReader, ArmorWriter};
+use gambeson_age::{
+    ArmorError, Decryptor, Encryptor, Error, FileKey, Format, HeaderError, Identity, PayloadError, Recipient,
+    Stanza, UnwrapFileKey, open, seal,
+};
+
+const CHUNK: usize = 65536;
+const SEALED: usize = CHUNK + 16;
+
+fn identity(n: u8) -> Identity {
+    Identity::from_seed(&[n; 32])
+}
+
+fn sealed(plaintext: &[u8], format: Format) -> Vec<u8> {
+    let mut file = Vec::new();
+    let count = seal(&[identity(1).recipient()], plaintext, &mut file, format).unwrap();
+    assert_eq!(count, plaintext.len() as u64);
+    file
+}
+
+fn text(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i / 7 + i / CHUNK) as u8).collect()
+}
+
+/// What comes out of a file, and how it ends.
+fn opened(file: &[u8]) -> (Vec<u8>, Result<u64, Error>) {
+    opened_by(&[identity(1)], file)
+}
+
+fn opened_by<I: UnwrapFileKey>(identities: &[I], file: &[u8]) -> (Vec<u8>, Result<u64, Error>) {
+    let mut out = Vec::new();
+    let end = open(identities, file, &mut out);
+    (out, end)
+}
+
+fn header_len(file: &[u8]) -> usize {
+    let mac = file.windows(5).position(|window| window == b"\n--- ").unwrap() + 1;
+    mac + file[mac..].iter().position(|byte| *byte == b'\n').unwrap() + 1
+}
+
+#[test]
+fn every_size_goes_round_in_both_formats() {
+    let mut ran = 0;
+    for size in [0, 1, 15, 16, 47, 48, 49, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 77] {
+        for format in [Format::Binary, Format::Armored] {
+            let plaintext = text(size);
+            let file = sealed(&plaintext, format);
+            if format == Format::Binary {
+                let chunks = size.div_ceil(CHUNK).max(1);
+                assert_eq!(file.len(), header_len(&file) + 16 + size + 16 * chunks);
+            }
+            let (out, end) = opened(&file);
+            assert_eq!(end.unwrap(), size as u64);
+            assert!(out == plaintext, "{size} {format:?}");
+            ran += 1;
+        }
+    }
+    assert_eq!(ran, 24);
+}
+
+#[test]
+fn the_layout_is_that_of_the_specification() {
+    let file = sealed(b"hello", Format::Binary);
+    let header = std::str::from_utf8(&file[..header_len(&file)]).unwrap();
+    let lines: Vec<&str> = header.lines().collect();
+    assert_eq!(lines[0], "age-encryption.org/v1");
+    let enc = lines[1].strip_prefix("-> mlkem768x25519 ").unwrap();
+    assert_eq!(Base64Unpadded::decode_vec(enc).unwrap().len(), 1120);
+    assert_eq!(Base64Unpadded::decode_vec(lines[2]).unwrap().len(), 32);
+    assert_eq!(Base64Unpadded::decode_vec(lines[3].strip_prefix("--- ").unwrap()).unwrap().len(), 32);
+    assert_eq!(lines.len(), 4);
+
+    let armored = String::from_utf8(sealed(&text(1000), Format::Armored)).unwrap();
+    let lines: Vec<&str> = armored.lines().collect();
+    assert_eq!(lines[0], "-----BEGIN AGE ENCRYPTED FILE-----");
+    assert_eq!(lines[lines.len() - 1], "-----END AGE ENCRYPTED FILE-----");
+    assert!(lines[1..lines.len() - 2].iter().all(|line| line.len() == 64));
+    assert!(armored.ends_with('\n'));
+}
+
+#[test]
+fn two_files_of_one_text_share_nothing() {
+    let (a, b) = (sealed(b"same", Format::Binary), sealed(b"same", Format::Binary));
+    assert_eq!(a.len(), b.len());
+    assert_ne!(a[header_len(&a)..], b[header_len(&b)..]);
+    assert_ne!(a[..header_len(&a)], b[..header_len(&b)]);
+}
+
+#[test]
+fn each_of_several_recipients_opens_the_file_and_nobody_else() {
+    let recipients: Vec<Recipient> = (1..=3).map(|n| identity(n).recipient()).collect();
+    let mut file = Vec::new();
+    seal(&recipients, &b"for three"[..], &mut file, Format::Binary).unwrap();
+    for n in 1..=3 {
+        let (out, end) = opened_by(&[identity(9), identity(n)], &file);
+        assert_eq!((out.as_slice(), end.unwrap()), (&b"for three"[..], 9));
+    }
+    let (out, end) = opened_by(&[identity(8), identity(9)], &file);
+    assert!(out.is_empty() && matches!(end, Err(Error::NoMatch)));
+    let none: [Identity; 0] = [];
+    assert!(matches!(opened_by(&none, &file).1, Err(Error::NoMatch)));
+}
+
+#[test]
+fn nobody_to_seal_to_is_an_error_before_anything_is_written() {
+    let mut file = Vec::new();
+    assert!(matches!(seal(&[], &b"x"[..], &mut file, Format::Binary), Err(Error::NoRecipients)));
+    assert!(file.is_empty());
+}
+
+#[test]
+fn a_recipient_of_low_order_is_refused() {
+    let mut key = *identity(1).recipient().encapsulation_key().as_bytes();
+    key[1184..].fill(0);
+    let bad = Recipient::from(gambeson_hybrid::xwing::EncapsulationKey::from_bytes(&key).unwrap());
+    let result = seal(&[identity(1).recipient(), bad], &b"x"[..], io::sink(), Format::Binary);
+    assert!(matches!(result, Err(Error::LowOrderRecipient { index: 1 })));
+}
+
+#[test]
+fn no_flipped_bit_goes_unnoticed() {
+    let file = sealed(b"quilted linen", Format::Binary);
+    let enc_start = 22 + "-> mlkem768x25519 ".len();
+    let enc_end = enc_start + 1494;
+    let body = enc_end + 1..enc_end + 1 + 43;
+    let mac = body.end + 1 + 4..header_len(&file) - 1;
+    assert_eq!((file[enc_end], file[body.end], file[mac.end]), (b'\n', b'\n', b'\n'));
+    let payload = header_len(&file);
+    let mut seen = std::collections::BTreeMap::new();
+    for at in 0..file.len() {
+        if (enc_start..enc_end).contains(&at) && at % 41 != 0 {
+            continue; // one of 41: each costs a decapsulation
+        }
+        let mut bad = file.clone();
+        bad[at] ^= 1 << (at % 8);
+        let (out, end) = opened(&bad);
+        assert!(out.is_empty(), "byte {at} released something");
+        let error = end.expect_err("a flipped bit is noticed");
+        let (region, right) = match at {
+            0..22 => ("version", matches!(error, Error::Header(_))),
+            _ if at < enc_start => ("kind", matches!(error, Error::Header(_) | Error::NoMatch)),
+            _ if at < enc_end => ("enc", matches!(error, Error::Header(_) | Error::NoMatch)),
+            _ if body.contains(&at) => ("body", matches!(error, Error::Header(_) | Error::NoMatch)),
+            _ if mac.contains(&at) => ("mac", matches!(error, Error::Header(_) | Error::HeaderMac)),
+            _ if at < payload => ("marks", matches!(error, Error::Header(_))),
+            _ => ("payload", matches!(error, Error::Payload(PayloadError::Chunk { index: 0 }))),
+        };
+        assert!(right, "byte {at} ({region}): {error:?}");
+        *seen.entry(region).or_insert(0) += 1;
+    }
+    assert_eq!(seen["payload"], 16 + 13 + 16);
+    assert_eq!(seen.len(), 7, "{seen:?}");
+}
+
+#[test]
+fn no_cut_goes_unnoticed() {
+    let file = sealed(b"quilted linen", Format::Binary);
+    let header = header_len(&file);
+    for len in 0..file.len() {
+        let (out, end) = opened(&file[..len]);
+        assert!(out.is_empty());
+        match (len, end.unwrap_err()) {
+            (0, Error::Header(HeaderError::NotAge)) => {}
+            (1.., Error::Header(HeaderError::Truncated)) if len < header + 16 => {}
+            (_, Error::Payload(PayloadError::Truncated)) if len < header + 16 + 16 => {}
+            (_, Error::Payload(PayloadError::Chunk { index: 0 })) if len >= header + 16 + 16 => {}
+            (len, error) => panic!("cut at {len} of {}: {error:?}", file.len()),
+        }
+    }
+    let armored = sealed(b"quilted linen", Format::Armored);
+    for len in (1..armored.len() - 1).step_by(13) {
+        let (out, end) = opened(&armored[..len]);
+        assert!(out.is_empty() && end.is_err(), "cut at {len}");
+    }
+    let (out, end) = opened(&armored[..armored.len() - 1]);
+    assert_eq!((out.as_slice(), end.is_ok()), (&b"quilted linen"[..], true), "the last line end may lack");
+}
+
+/// Chunks of a file of three and a bit, to be put together wrongly.
+fn chunks() -> (Vec<u8>, Vec<Vec<u8>>) {
+    let file = sealed(&text(3 * CHUNK + 100), Format::Binary);
+    let (start, payload) = file.split_at(header_len(&file) + 16);
+    (start.to_vec(), payload.chunks(SEALED).map(<[u8]>::to_vec).collect())
+}
+
+#[test]
+fn chunks_that_are_moved_dropped_doubled_or_added_are_noticed() {
+    let (start, chunks) = chunks();
+    let plaintext = text(3 * CHUNK + 100);
+    let chunk_error = |index| PayloadError::Chunk { index };
+    for (name, order, released, error) in [
+        ("swapped", vec![1, 0, 2, 3], 0, chunk_error(0)),
+        ("first dropped", vec![1, 2, 3], 0, chunk_error(0)),
+        ("middle dropped", vec![0, 2, 3], 1, chunk_error(1)),
+        ("doubled", vec![0, 1, 1, 2, 3], 2, chunk_error(2)),
+        ("last dropped", vec![0, 1, 2], 3, PayloadError::Truncated),
+        ("two dropped", vec![0, 1], 2, PayloadError::Truncated),
+        ("all dropped", vec![], 0, PayloadError::Truncated),
+        ("last doubled", vec![0, 1, 2, 3, 3], 3, chunk_error(3)),
+        ("last first", vec![3, 0, 1, 2], 0, chunk_error(0)),
+    ] {
+        let file = order.iter().fold(start.clone(), |file, i: &usize| [file, chunks[*i].clone()].concat());
+        let (out, end) = opened(&file);
+        assert!(out == plaintext[..released * CHUNK], "{name}: {} bytes came out", out.len());
+        assert!(matches!(end, Err(Error::Payload(found)) if found == error), "{name}: {end:?}");
+    }
+}
+
+#[test]
+fn data_after_a_full_last_chunk_is_noticed() {
+    let file = sealed(&text(CHUNK), Format::Binary);
+    for tail in [1, 16, 40, SEALED] {
+        let (out, end) = opened(&[file.clone(), vec![0; tail]].concat());
+        assert!(out == text(CHUNK), "the authentic chunk comes out");
+        assert!(matches!(end, Err(Error::Payload(PayloadError::TrailingData))), "{end:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_on_after_an_error_gets_the_error_again() {
+    let (start, chunks) = chunks();
+    let file = [start, chunks[1].clone()].concat();
+    let mut decryptor = Decryptor::new(&[identity(1)], &file[..]).unwrap();
+    for _ in 0..3 {
+        let error = decryptor.read(&mut [0; 10]).unwrap_err();
+        assert!(matches!(Error::from(error), Error::Payload(PayloadError::Chunk { index: 0 })));
+    }
+    assert_eq!(decryptor.read(&mut []).unwrap(), 0);
+    assert_eq!(format!("{decryptor:?}"), "Decryptor([redacted])");
+}
+
+/// An identity that knows the file key by itself, so that headers can be written by hand.
+struct Known([u8; 16]);
+
+impl UnwrapFileKey for Known {
+    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+        Ok(stanzas.iter().any(|stanza| stanza.kind() == "known").then(|| FileKey::new(self.0)))
+    }
+}
+
+/// A header written by hand under the file key 16 × 7, with a right MAC, and an empty payload with a bad tag.
+fn by_hand(stanzas: &str) -> Vec<u8> {
+    use hmac::{KeyInit, Mac};
+    let mut key = [0; 32];
+    hkdf::Hkdf::<sha2::Sha256>::new(None, &[7; 16]).expand(b"header", &mut key).unwrap();
+    let covered = format!("age-encryption.org/v1\n{stanzas}---");
+    let mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(&key).unwrap().chain_update(&covered).finalize();
+    let mac = Base64Unpadded::encode_string(&mac.into_bytes());
+    [format!("{covered} {mac}\n").as_bytes(), &[0; 32]].concat()
+}
+
+#[test]
+fn headers_that_are_well_formed() {
+    let wide = "A".repeat(64);
+    for stanzas in [
+        "-> known\n\n".to_owned(),
+        "-> known a b c\nAAAA\n".to_owned(),
+        format!("-> known\n{wide}\n{wide}\n\n"),
+        format!("-> x ! ~ -> ---\n{wide}\nAA\n-> known\n\n-> y\n\n"),
+    ] {
+        // The header is read and its MAC fits: the first thing that is wrong is the payload.
+        let (_, end) = opened_by(&[Known([7; 16])], &by_hand(&stanzas));
+        assert!(matches!(end, Err(Error::Payload(PayloadError::Chunk { index: 0 }))), "{stanzas}: {end:?}");
+        // The same with another file key: the MAC does not fit.
+        let (_, end) = opened_by(&[Known([8; 16])], &by_hand(&stanzas));
+        assert!(matches!(end, Err(Error::HeaderMac)), "{stanzas}: {end:?}");
+        assert!(matches!(opened(&by_hand(&stanzas)).1, Err(Error::NoMatch)), "{stanzas}: foreign stanzas");
+    }
+}
+
+#[test]
+fn headers_that_are_malformed() {
+    use HeaderError::{ArgumentLine, BodyLine, NoStanza};
+    let wide = "A".repeat(64);
+    for (stanzas, error) in [
+        (String::new(), NoStanza),
+        ("\n-> known\n\n".to_owned(), ArgumentLine),
+        ("->\n\n".to_owned(), ArgumentLine),
+        ("-> \n\n".to_owned(), ArgumentLine),
+        ("->known\n\n".to_owned(), ArgumentLine),
+        ("-> known \n\n".to_owned(), ArgumentLine),
+        ("-> known  x\n\n".to_owned(), ArgumentLine),
+        ("->  known\n\n".to_owned(), ArgumentLine),
+        ("-> known\tx\n\n".to_owned(), ArgumentLine),
+        ("-> known\r\n\n".to_owned(), ArgumentLine),
+        ("-> knöwn\n\n".to_owned(), ArgumentLine),
+        ("known\n\n".to_owned(), ArgumentLine),
+        ("-> known\n".to_owned(), BodyLine),
+        ("-> known\nA\n".to_owned(), BodyLine),
+        ("-> known\nAA==\n".to_owned(), BodyLine),
+        ("-> known\nAB\n".to_owned(), BodyLine),
+        ("-> known\nAA \n".to_owned(), BodyLine),
+        ("-> known\nAA\r\n".to_owned(), BodyLine),
+        ("-> known\nA-_A\n".to_owned(), BodyLine),
+        (format!("-> known\n{wide}AAAA\n\n"), BodyLine),
+        (format!("-> known\n{wide}\n"), BodyLine),
+        ("-> known\nAA\nAA\n".to_owned(), ArgumentLine),
+    ] {
+        let (_, end) = opened_by(&[Known([7; 16])], &by_hand(&stanzas));
+        assert!(matches!(end, Err(Error::Header(found)) if found == error), "{stanzas:?}: {end:?}");
+    }
+    let good = String::from_utf8(by_hand("-> known\n\n")).unwrap();
+    let mac = good.lines().nth(3).unwrap().to_owned();
+    for bad in [
+        mac.replace("--- ", "---"),
+        mac.replace("--- ", "---  "),
+        format!("{mac} "),
+        format!("{mac}="),
+        format!("{mac}AA"),
+        format!("{mac}\r"),
+        mac[..mac.len() - 2].to_owned(),
+        "--- ".to_owned(),
+        "---".to_owned(),
+        "----".to_owned(),
+    ] {
+        let (_, end) = opened_by(&[Known([7; 16])], good.replace(&mac, &bad).as_bytes());
+        assert!(matches!(end, Err(Error::Header(HeaderError::MacLine))), "{bad:?}: {end:?}");
+    }
+    for (bad, error) in [
+        ("age-encryption.org/v2\n", HeaderError::Version),
+        ("age-encryption.org/v1234\n", HeaderError::Version),
+        ("age-encryption.org/v1\r\n", HeaderError::NotAge),
+        ("AGE-encryption.org/v1\n", HeaderError::NotAge),
+        ("%PDF-1.7\n", HeaderError::NotAge),
+    ] {
+        let (_, end) = opened_by(&[Known([7; 16])], good.replace("age-encryption.org/v1\n", bad).as_bytes());
+        assert!(matches!(end, Err(Error::Header(found)) if found == error), "{bad:?}: {end:?}");
+    }
+}
+
+#[test]
+fn our_stanzas_have_one_shape() {
+    let file = sealed(b"", Format::Binary);
+    let header = String::from_utf8(file[..header_len(&file)].to_vec()).unwrap();
+    let lines: Vec<&str> = header.lines().collect();
+    let enc = lines[1].rsplit(' ').next().unwrap();
+    let bytes = Base64Unpadded::decode_vec(enc).unwrap();
+    let with =
+        |bytes: &[u8]| format!("-> mlkem768x25519 {}\n{}\n", Base64Unpadded::encode_string(bytes), lines[2]);
+    let mut low_order = bytes.clone();
+    low_order[1088..].fill(0);
+    for (stanza, what) in [
+        (format!("-> mlkem768x25519 {enc} x\n{}\n", lines[2]), "two arguments"),
+        (format!("-> mlkem768x25519\n{}\n", lines[2]), "two arguments"),
+        (with(&bytes[..1119]), "ciphertext"),
+        (with(&[&bytes[..], &[0]].concat()), "ciphertext"),
+        (format!("-> mlkem768x25519 {enc}=\n{}\n", lines[2]), "ciphertext"),
+        (format!("-> mlkem768x25519 {enc}\n{}AAAA\n", &lines[2][..40]), "32 bytes"),
+        (format!("-> mlkem768x25519 {enc}\n\n"), "32 bytes"),
+        (with(&low_order), "low order"),
+    ] {
+        let (_, end) = opened(&by_hand(&stanza));
+        assert!(
+            matches!(end, Err(Error::Header(HeaderError::Stanza(text))) if text.contains(what)),
+            "{what}: {end:?}"
+        );
+    }
+    let upper = header.replace("mlkem768x25519", "MLKEM768X25519");
+    assert!(matches!(opened(upper.as_bytes()).1, Err(Error::NoMatch)), "another kind");
+}
+
+#[test]
+fn an_endless_header_is_given_up() {
+    let start = io::Cursor::new(b"age-encryption.org/v1\n-> ".to_vec());
+    let end = open(&[identity(1)], start.chain(io::repeat(b'x')), io::sink());
+    assert!(matches!(end, Err(Error::Header(HeaderError::TooLong))), "{end:?}");
+}
+
+#[test]
+fn armor_is_strict() {
+    let armor = |text: &str| {
+        let mut out = Vec::new();
+        ArmorReader::new(text.as_bytes()).read_to_end(&mut out).map(|_| out).map_err(
+            |error| match Error::from(error) {
+                Error::Armor(error) => error,
+                other => panic!("{other:?}"),
+            },
+        )
+    };
+    let (begin, end) = ("-----BEGIN AGE ENCRYPTED FILE-----", "-----END AGE ENCRYPTED FILE-----");
+    let full = "QUFB".repeat(16);
+    for (text, bytes) in [
+        (format!("{begin}\nQUE=\n{end}\n"), 2),
+        (format!("{begin}\nQUE=\n{end}"), 2),
+        (format!("{begin}\r\nQUE=\r\n{end}\r\n"), 2),
+        (format!("\n \t\r\n\n{begin}\nQUE=\n{end}\n\n \n"), 2),
+        (format!("{begin}\n{full}\n{end}\n"), 48),
+        (format!("{begin}\n{full}\nQQ==\n{end}\n"), 49),
+        (format!("{begin}\n{end}\n"), 0),
+    ] {
+        assert_eq!(armor(&text).map(|out| out.len()), Ok(bytes), "{text}");
+    }
+    let spaces = " ".repeat(1025);
+    for (text, error) in [
+        (String::new(), ArmorError::Truncated),
+        ("\n\n".to_owned(), ArmorError::Truncated),
+        (format!(" {begin}\nQUE=\n{end}\n"), ArmorError::Begin),
+        (format!("{begin} \nQUE=\n{end}\n"), ArmorError::Begin),
+        (format!("x\n{begin}\nQUE=\n{end}\n"), ArmorError::Begin),
+        (format!("{}\nQUE=\n{end}\n", begin.to_lowercase()), ArmorError::Begin),
+        (format!("{}\nQUE=\n{end}\n", begin.replace("FILE", "MAIL")), ArmorError::Begin),
+        (format!("{begin}\nComment: x\n\nQUE=\n{end}\n"), ArmorError::Base64),
+        (format!("{begin}\n\nQUE=\n{end}\n"), ArmorError::EmptyLine),
+        (format!("{begin}\n{full}\n\n{end}\n"), ArmorError::EmptyLine),
+        (format!("{begin}\nQUE=\n\n{end}\n"), ArmorError::End),
+        (format!("{begin}\nQUE=\nQUE=\n{end}\n"), ArmorError::End),
+        (format!("{begin}\nQUE=\n=abcd\n{end}\n"), ArmorError::End),
+        (format!("{begin}\n{full}QUFB\n{end}\n"), ArmorError::LongLine),
+        (format!("{begin}\nQUE\n{end}\n"), ArmorError::Base64),
+        (format!("{begin}\nQUF=\n{end}\n"), ArmorError::Base64),
+        (format!("{begin}\nQU*=\n{end}\n"), ArmorError::Base64),
+        (format!("{begin}\n QUE=\n{end}\n"), ArmorError::Base64),
+        (format!("{begin}\nQUE= \n{end}\n"), ArmorError::Base64),
+        (format!("{begin}\nQUE=\n{end} \n"), ArmorError::End),
+        (format!("{begin}\nQUE=\n"), ArmorError::Truncated),
+        (format!("{begin}\nQUE="), ArmorError::Truncated),
+        (begin.to_owned(), ArmorError::Truncated),
+        (format!("{begin}\nQUE=\n{end}\nx"), ArmorError::TrailingData),
+        (format!("{spaces}\n{begin}\nQUE=\n{end}\n"), ArmorError::Whitespace),
+        (format!("{begin}\nQUE=\n{end}\n{spaces}"), ArmorError::Whitespace),
+    ] {
+        assert_eq!(armor(&text), Err(error), "{text}");
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+#[test]
+fn armor_goes_round_in_any_pieces() {
+    for size in [0, 1, 47, 48, 49, 6143, 6144, 6145, 20_000] {
+        for piece in [1, 7, 48, 5000] {
+            let mut writer = ArmorWriter::new(Vec::new());
+            text(size).chunks(piece).for_each(|piece| writer.write_all(piece).unwrap());
+            writer.flush().unwrap();
+            let armored = writer.finish().unwrap();
+            let mut out = Vec::new();
+            ArmorReader::new(io::BufReader::with_capacity(piece, &armored[..]))
+                .read_to_end(&mut out)
+                .unwrap();
+            assert!(out == text(size));
+        }
+    }
+}
+
+#[test]
+fn the_format_can_be_demanded() {
+    let (binary, armored) = (sealed(b"x", Format::Binary), sealed(b"x", Format::Armored));
+    let id = [identity(1)];
+    assert!(Decryptor::with_format(&id, &binary[..], Format::Binary).is_ok());
+    assert!(Decryptor::with_format(&id, &armored[..], Format::Armored).is_ok());
+    let error = Decryptor::with_format(&id, &binary[..], Format::Armored).unwrap_err();
+    assert!(matches!(error, Error::Armor(ArmorError::Begin)), "{error:?}");
+    let error = Decryptor::with_format(&id, &armored[..], Format::Binary).unwrap_err();
+    assert!(matches!(error, Error::Header(HeaderError::NotAge)), "{error:?}");
+}
+
+/// Gives one byte a call, with interruptions; fails after `left`.
+struct Dribble<R>(R, usize);
+
+impl<R: Read> Read for Dribble<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.1 = self.1.checked_sub(1).ok_or_else(|| io::Error::other("the disk is gone"))?;
+        if self.1 % 3 == 0 {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let len = out.len().min(1);
+        self.0.read(&mut out[..len])
+    }
+}
+
+#[test]
+fn slow_and_failing_inputs() {
+    for format in [Format::Binary, Format::Armored] {
+        let plaintext = text(3000);
+        let mut file = Vec::new();
+        seal(&[identity(1).recipient()], Dribble(&plaintext[..], usize::MAX), &mut file, format).unwrap();
+        let mut out = Vec::new();
+        open(&[identity(1)], Dribble(&file[..], usize::MAX), &mut out).unwrap();
+        assert!(out == plaintext);
+
+        for left in [0, 1, 100, 3000, 6000] {
+            let end = open(&[identity(1)], Dribble(&file[..], left), io::sink());
+            assert!(
+                matches!(&end, Err(Error::Io(error)) if error.to_string() == "the disk is gone"),
+                "{end:?}"
+            );
+        }
+        let end = seal(&[identity(1).recipient()], Dribble(&plaintext[..], 50), io::sink(), format);
+        assert!(matches!(end, Err(Error::Io(_))));
+    }
+}
+
+/// Takes `0` bytes, then fails.
+struct Full(usize);
+
+impl Write for Full {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let taken = data.len().min(self.0);
+        self.0 -= taken;
+        if taken == 0 && !data.is_empty() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(taken) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_is_reported() {
+    let plaintext = text(2 * CHUNK);
+    for format in [Format::Binary, Format::Armored] {
+        let file = sealed(&plaintext, format);
+        for room in [0, 30, 3000, CHUNK, file.len() - 1] {
+            let end = seal(&[identity(1).recipient()], &plaintext[..], Full(room), format);
+            assert!(
+                matches!(&end, Err(Error::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
+                "{end:?}"
+            );
+        }
+        let end = open(&[identity(1)], &file[..], Full(CHUNK));
+        assert!(
+            matches!(&end, Err(Error::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
+            "{end:?}"
+        );
+    }
+}
+
+#[test]
+fn an_encryptor_that_is_dropped_leaves_no_whole_file() {
+    let mut file = Vec::new();
+    let mut encryptor = Encryptor::new(&[identity(1).recipient()], &mut file, Format::Binary).unwrap();
+    encryptor.write_all(&text(CHUNK + 5)).unwrap();
+    encryptor.flush().unwrap();
+    assert_eq!(format!("{encryptor:?}"), "Encryptor([redacted])");
+    drop(encryptor);
+    let (out, end) = opened(&file);
+    assert_eq!(out.len(), CHUNK);
+    assert!(matches!(end, Err(Error::Payload(PayloadError::Truncated))));
+}
+
+#[test]
+fn boxed_identities_of_several_kinds_work_together() {
+    let file = sealed(b"x", Format::Binary);
+    let identities: [Box<dyn UnwrapFileKey>; 2] = [Box::new(Known([7; 16])), Box::new(identity(1))];
+    assert_eq!(opened_by(&identities, &file).1.unwrap(), 1);
+    assert_eq!(opened_by(&[&identity(1)], &file).1.unwrap(), 1);
+}
+
+#[test]
+fn errors_say_what_is_wrong_and_travel_through_io() {
+    for error in [
+        Error::Io(io::ErrorKind::StorageFull.into()),
+        Error::Random(gambeson::RngError),
+        Error::NoRecipients,
+        Error::LowOrderRecipient { index: 0 },
+        Error::Armor(ArmorError::Begin),
+        Error::Header(HeaderError::Truncated),
+        Error::NoMatch,
+        Error::HeaderMac,
+        Error::Payload(PayloadError::Chunk { index: 3 }),
+    ] {
+        let said = error.to_string();
+        assert!(!said.is_empty());
+        let _ = std::error::Error::source(&error);
+        assert_eq!(Error::from(io::Error::from(error)).to_string(), said);
+    }
+    for error in [PayloadError::Truncated, PayloadError::TrailingData, PayloadError::EmptyLastChunk] {
+        assert!(!error.to_string().is_empty());
+    }
+    use HeaderError::{ArgumentLine, BodyLine, MacLine, NoStanza, NotAge, TooLong, Version};
+    for error in
+        [NotAge, Version, TooLong, NoStanza, ArgumentLine, BodyLine, MacLine, HeaderError::Stanza("x")]
+    {
+        assert!(!error.to_string().is_empty());
+    }
+}
