@@ -117,7 +117,8 @@ fn check_text(index: &Index, file: &str, text: &str) -> Findings {
                     current = None;
                 }
             }
-        } else if rest.starts_with("c2sp.org/") || rest.starts_with("Wycheproof") {
+        } else if rest.starts_with("c2sp.org/") || rest.starts_with("the draft") {
+            // Texts whose numbers the index does not hold.
             current = None;
         } else if let Some((numbers, length)) = algorithm_numbers(rest) {
             findings.citations += numbers.len();
