@@ -11,6 +11,16 @@ pub(super) trait Lane: Copy {
 
     /// The same word in every state.
     fn broadcast(word: u64) -> Self;
+
+    /// The lanes that are kept complemented between the rounds; none, where `and_not` is one instruction.
+    const COMPLEMENTED: &[usize] = &[];
+
+    /// χ (FIPS 202, Algorithm 4) on the row of this `Y`.
+    #[inline(always)]
+    fn chi<const Y: usize>([a, e, i, o, u]: [Self; 5]) -> [Self; 5] {
+        let bit = |b0: Self, b1: Self, b2: Self| b0.xor(b2.and_not(b1));
+        [bit(a, e, i), bit(e, i, o), bit(i, o, u), bit(o, u, a), bit(u, a, e)]
+    }
 }
 
 impl Lane for u64 {
@@ -33,14 +43,41 @@ impl Lane for u64 {
     fn broadcast(word: u64) -> Self {
         word
     }
+
+    /// x86-64 has no and-not in its baseline, so that χ would copy and complement 25 lanes a round. With these six
+    /// complemented throughout, De Morgan's laws leave five («lane complementing» of the Keccak implementation
+    /// overview): 250 ns a permutation in place of 271 on a Sapphire Rapids.
+    #[cfg(target_arch = "x86_64")]
+    const COMPLEMENTED: &[usize] = &[1, 2, 8, 12, 17, 20];
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn chi<const Y: usize>([a, e, i, o, u]: [Self; 5]) -> [Self; 5] {
+        match Y {
+            0 => [a ^ (e | i), e ^ (!i | o), i ^ (o & u), o ^ (u | a), u ^ (a & e)],
+            1 => [a ^ (e | i), e ^ (i & o), i ^ (o | !u), o ^ (u | a), u ^ (a & e)],
+            2 => [a ^ (e | i), e ^ (i & o), i ^ (!o & u), !o ^ (u | a), u ^ (a & e)],
+            3 => [a ^ (e & i), e ^ (i | o), i ^ (!o | u), !o ^ (u & a), u ^ (a | e)],
+            _ => [a ^ (!e & i), !e ^ (i | o), i ^ (o & u), o ^ (u | a), u ^ (a & e)],
+        }
+    }
 }
 
 /// Keccak-f\[1600\] (FIPS 202, §3.3 and §3.4): 24 rounds, two in each turn of the loop.
 #[inline(always)]
 pub(super) fn permute<L: Lane>(a: &mut [L; 25]) {
+    complement(a);
     for constants in ROUND_CONSTANTS.as_chunks::<2>().0 {
         let b = round(a, constants[0]);
         *a = round(&b, constants[1]);
+    }
+    complement(a);
+}
+
+#[inline(always)]
+fn complement<L: Lane>(a: &mut [L; 25]) {
+    for &i in L::COMPLEMENTED {
+        a[i] = a[i].xor(L::broadcast(u64::MAX));
     }
 }
 
@@ -58,74 +95,49 @@ fn round<L: Lane>(a: &[L; 25], constant: u64) -> [L; 25] {
         c[3].xor(c[0].rotate_left::<1>()),
     ];
 
-    // ρ and π bring lane (x, y) to (y, 2x + 3y), rotated by the offset of FIPS 202, Table 2, modulo 64.
-    let row0 = [
+    // ρ and π bring lane (x, y) to (y, 2x + 3y), rotated by the offset of FIPS 202, Table 2, modulo 64; then χ.
+    let mut b = L::chi::<0>([
         a[0].xor(d[0]),
         a[6].xor(d[1]).rotate_left::<44>(),
         a[12].xor(d[2]).rotate_left::<43>(),
         a[18].xor(d[3]).rotate_left::<21>(),
         a[24].xor(d[4]).rotate_left::<14>(),
-    ];
-    let row1 = [
+    ]);
+    let g = L::chi::<1>([
         a[3].xor(d[3]).rotate_left::<28>(),
         a[9].xor(d[4]).rotate_left::<20>(),
         a[10].xor(d[0]).rotate_left::<3>(),
         a[16].xor(d[1]).rotate_left::<45>(),
         a[22].xor(d[2]).rotate_left::<61>(),
-    ];
-    let row2 = [
+    ]);
+    let k = L::chi::<2>([
         a[1].xor(d[1]).rotate_left::<1>(),
         a[7].xor(d[2]).rotate_left::<6>(),
         a[13].xor(d[3]).rotate_left::<25>(),
         a[19].xor(d[4]).rotate_left::<8>(),
         a[20].xor(d[0]).rotate_left::<18>(),
-    ];
-    let row3 = [
+    ]);
+    let m = L::chi::<3>([
         a[4].xor(d[4]).rotate_left::<27>(),
         a[5].xor(d[0]).rotate_left::<36>(),
         a[11].xor(d[1]).rotate_left::<10>(),
         a[17].xor(d[2]).rotate_left::<15>(),
         a[23].xor(d[3]).rotate_left::<56>(),
-    ];
-    let row4 = [
+    ]);
+    let s = L::chi::<4>([
         a[2].xor(d[2]).rotate_left::<62>(),
         a[8].xor(d[3]).rotate_left::<55>(),
         a[14].xor(d[4]).rotate_left::<39>(),
         a[15].xor(d[0]).rotate_left::<41>(),
         a[21].xor(d[1]).rotate_left::<2>(),
-    ];
+    ]);
 
-    // χ, row by row, and ι on lane (0, 0).
-    let chi = |b0: L, b1: L, b2: L| b0.xor(b2.and_not(b1));
-    let mut out = [
-        chi(row0[0], row0[1], row0[2]),
-        chi(row0[1], row0[2], row0[3]),
-        chi(row0[2], row0[3], row0[4]),
-        chi(row0[3], row0[4], row0[0]),
-        chi(row0[4], row0[0], row0[1]),
-        chi(row1[0], row1[1], row1[2]),
-        chi(row1[1], row1[2], row1[3]),
-        chi(row1[2], row1[3], row1[4]),
-        chi(row1[3], row1[4], row1[0]),
-        chi(row1[4], row1[0], row1[1]),
-        chi(row2[0], row2[1], row2[2]),
-        chi(row2[1], row2[2], row2[3]),
-        chi(row2[2], row2[3], row2[4]),
-        chi(row2[3], row2[4], row2[0]),
-        chi(row2[4], row2[0], row2[1]),
-        chi(row3[0], row3[1], row3[2]),
-        chi(row3[1], row3[2], row3[3]),
-        chi(row3[2], row3[3], row3[4]),
-        chi(row3[3], row3[4], row3[0]),
-        chi(row3[4], row3[0], row3[1]),
-        chi(row4[0], row4[1], row4[2]),
-        chi(row4[1], row4[2], row4[3]),
-        chi(row4[2], row4[3], row4[4]),
-        chi(row4[3], row4[4], row4[0]),
-        chi(row4[4], row4[0], row4[1]),
-    ];
-    out[0] = out[0].xor(L::broadcast(constant));
-    out
+    // ι, on lane (0, 0).
+    b[0] = b[0].xor(L::broadcast(constant));
+    [
+        b[0], b[1], b[2], b[3], b[4], g[0], g[1], g[2], g[3], g[4], k[0], k[1], k[2], k[3], k[4], m[0], m[1],
+        m[2], m[3], m[4], s[0], s[1], s[2], s[3], s[4],
+    ]
 }
 
 /// RC of FIPS 202, Algorithm 6, for the round indices 0 to 23.
@@ -159,6 +171,39 @@ mod tests {
         assert_eq!(ROUND_CONSTANTS[0], 0x0000_0000_0000_0001);
         assert_eq!(ROUND_CONSTANTS[1], 0x0000_0000_0000_8082);
         assert_eq!(ROUND_CONSTANTS[23], 0x8000_0000_8000_8008);
+    }
+
+    /// A `u64` without the tricks of the target: every default of [`Lane`].
+    #[derive(Clone, Copy)]
+    struct Plain(u64);
+
+    impl Lane for Plain {
+        fn xor(self, other: Self) -> Self {
+            Self(self.0 ^ other.0)
+        }
+
+        fn and_not(self, mask: Self) -> Self {
+            Self(self.0 & !mask.0)
+        }
+
+        fn rotate_left<const N: u32>(self) -> Self {
+            Self(self.0.rotate_left(N))
+        }
+
+        fn broadcast(word: u64) -> Self {
+            Self(word)
+        }
+    }
+
+    #[test]
+    fn complemented_lanes_change_nothing() {
+        let mut state = core::array::from_fn(|i| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut plain = state.map(Plain);
+        for _ in 0..100 {
+            permute(&mut state);
+            permute(&mut plain);
+            assert_eq!(state, plain.map(|lane| lane.0));
+        }
     }
 
     /// The state after Keccak-f\[1600\] of the zero state, first lane: published with Keccak (XKCP,
