@@ -1,5 +1,7 @@
 //! Whole files: found, read, judged and counted.
 
+#![allow(clippy::unwrap_used)]
+
 use flate2::{Compression, write::GzEncoder};
 use gambeson_vectors::{Counts, files, run};
 use std::fs::{self, File};

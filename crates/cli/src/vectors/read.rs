@@ -78,11 +78,3 @@ impl Iterator for Lines {
         }
     }
 }
-
-/// The folder `shared/vectors` beside this repository, if there is one.
-///
-/// Those vectors are too many to live here; what uses them says whether it found them.
-pub fn shared() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/vectors");
-    folder.canonicalize().ok().filter(|folder| folder.is_dir())
-}

@@ -1,0 +1,393 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use gambeson::cpu::Level;
+use std::path::PathBuf;
+
+/// Post-quantum keys, signatures and sealed files.
+///
+/// ML-KEM (FIPS 203), ML-DSA (FIPS 204), X-Wing and age files. A FILE of `-` is standard input or output.
+///
+/// Exit status: 0 done; 1 a signature, a sealed file, a passphrase or a test did not hold; 2 wrong usage; 3 a file
+/// could not be read or written, or holds something else than it should.
+#[derive(Debug, Parser)]
+#[command(name = "gambeson", version, max_term_width = 110)]
+pub struct Cli {
+    /// Report in JSON, one object a line
+    #[arg(long, global = true)]
+    pub json: bool,
+
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make, look at and convert keys
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Sign a file of any size with ML-DSA
+    Sign(Sign),
+    /// Verify a file and its signature
+    Verify(Verify),
+    /// Agree on a secret with the holder of a key
+    #[command(subcommand)]
+    Kem(KemCommand),
+    /// Seal a file to post-quantum recipients (an age v1 file)
+    Seal(Seal),
+    /// Open a sealed file
+    Open(Open),
+    /// Measure our operations, and classical ones beside them
+    Bench(Bench),
+    /// Test vectors: answer them, or check files of them
+    #[command(subcommand)]
+    Vectors(VectorsCommand),
+    /// Show the whole job on a real file: keys, sign, seal, open, verify, and what tampering meets
+    Demo(Demo),
+    /// Tell what this machine offers, and whether all is well
+    Doctor,
+    /// Write a completion script to standard output
+    Completions {
+        /// For which shell
+        shell: Shell,
+    },
+    /// Write the manual pages into a folder
+    Man {
+        /// The folder, which must exist
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+}
+
+/// The algorithms that a key can be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Algorithm {
+    /// Key encapsulation, category 1
+    #[value(name = "ml-kem-512")]
+    MlKem512,
+    /// Key encapsulation, category 3
+    #[value(name = "ml-kem-768")]
+    MlKem768,
+    /// Key encapsulation, category 5
+    #[value(name = "ml-kem-1024")]
+    MlKem1024,
+    /// Signatures, category 2
+    #[value(name = "ml-dsa-44")]
+    MlDsa44,
+    /// Signatures, category 3
+    #[value(name = "ml-dsa-65")]
+    MlDsa65,
+    /// Signatures, category 5
+    #[value(name = "ml-dsa-87")]
+    MlDsa87,
+    /// ML-KEM-768 and X25519 together: an age identity, for seal and open
+    #[value(name = "x-wing")]
+    XWing,
+}
+
+/// The forms of a key file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Encoding {
+    /// Text between BEGIN and END lines
+    Pem,
+    /// Bytes
+    Der,
+}
+
+/// `gambeson key …`
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Make a key
+    Gen(KeyGen),
+    /// Write the public key of a private one
+    Public(KeyPublic),
+    /// Tell what a key file holds
+    Show(KeyShow),
+    /// Write a private or public key in another form, or protect it with another passphrase
+    Convert(KeyConvert),
+}
+
+/// Where the passphrase of a key comes from.
+#[derive(Debug, Args)]
+pub struct PassphraseSource {
+    /// Read the passphrase from this file descriptor (else from GAMBESON_PASSPHRASE, else it is asked for)
+    #[arg(long, value_name = "N")]
+    pub passphrase_fd: Option<u32>,
+}
+
+/// `gambeson key gen`
+#[derive(Debug, Args)]
+pub struct KeyGen {
+    /// The algorithm
+    #[arg(long, value_enum)]
+    pub alg: Algorithm,
+    /// Where the private key goes; only its owner may read it
+    #[arg(short, long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Where the public key goes as well
+    #[arg(short, long, value_name = "FILE")]
+    pub public: Option<PathBuf>,
+    /// The form of both files [default: pem]
+    #[arg(long, value_enum)]
+    pub form: Option<Encoding>,
+    /// Protect the private key with a passphrase
+    #[arg(long)]
+    pub encrypt: bool,
+    /// Read the passphrase from this file descriptor (else from GAMBESON_PASSPHRASE, else it is asked for)
+    #[arg(long, value_name = "N", requires = "encrypt")]
+    pub passphrase_fd: Option<u32>,
+    /// Replace files that exist
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson key public`
+#[derive(Debug, Args)]
+pub struct KeyPublic {
+    /// The key
+    #[arg(value_name = "KEY")]
+    pub key: PathBuf,
+    /// Where the public key goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// The form of the public key [default: pem]
+    #[arg(long, value_enum)]
+    pub form: Option<Encoding>,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+    /// Where the passphrase comes from
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
+}
+
+/// `gambeson key show`
+#[derive(Debug, Args)]
+pub struct KeyShow {
+    /// The key
+    #[arg(value_name = "KEY")]
+    pub key: PathBuf,
+    /// Where the passphrase comes from
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
+}
+
+/// `gambeson key convert`
+#[derive(Debug, Args)]
+pub struct KeyConvert {
+    /// The key
+    #[arg(value_name = "KEY")]
+    pub key: PathBuf,
+    /// Where the converted key goes
+    #[arg(short, long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The form of the converted key [default: pem]
+    #[arg(long, value_enum)]
+    pub form: Option<Encoding>,
+    /// Protect the converted key with a passphrase
+    #[arg(long)]
+    pub encrypt: bool,
+    /// Read the new passphrase from this file descriptor (else it is that of the old key, or asked for)
+    #[arg(long, value_name = "N", requires = "encrypt")]
+    pub new_passphrase_fd: Option<u32>,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+    /// Where the passphrase of the old key comes from
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
+}
+
+/// The context of a signature: whoever verifies must name the same.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct Context {
+    /// A text of at most 255 bytes that the signature is bound to
+    #[arg(long, value_name = "TEXT")]
+    pub context: Option<String>,
+    /// The same in hexadecimal
+    #[arg(long, value_name = "HEX")]
+    pub context_hex: Option<String>,
+}
+
+/// `gambeson sign`
+#[derive(Debug, Args)]
+pub struct Sign {
+    /// The private ML-DSA key
+    #[arg(short, long, value_name = "KEY")]
+    pub key: PathBuf,
+    /// What to sign
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Where the signature goes [default: FILE.sig]
+    #[arg(short, long, value_name = "SIGNATURE")]
+    pub out: Option<PathBuf>,
+    /// What the signature is bound to
+    #[command(flatten)]
+    pub context: Context,
+    /// Sign without randomness: the same key and file give the same signature
+    #[arg(long)]
+    pub deterministic: bool,
+    /// Where the passphrase comes from
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
+}
+
+/// `gambeson verify`
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The public ML-DSA key of the signer
+    #[arg(short, long, value_name = "KEY")]
+    pub key: PathBuf,
+    /// What was signed
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The signature [default: FILE.sig]
+    #[arg(short, long, value_name = "SIGNATURE")]
+    pub signature: Option<PathBuf>,
+    /// What the signature must be bound to
+    #[command(flatten)]
+    pub context: Context,
+    /// Where the passphrase comes from, if KEY is a private one
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
+}
+
+/// `gambeson kem …`
+#[derive(Debug, Subcommand)]
+pub enum KemCommand {
+    /// Make a secret and its ciphertext for the holder of a public key
+    Encaps(Encaps),
+    /// Recover the secret from the ciphertext
+    Decaps(Decaps),
+}
+
+/// `gambeson kem encaps`
+#[derive(Debug, Args)]
+pub struct Encaps {
+    /// The public key: ML-KEM or X-Wing
+    #[arg(short, long, value_name = "KEY")]
+    pub key: PathBuf,
+    /// Where the ciphertext goes
+    #[arg(short, long, value_name = "FILE")]
+    pub ciphertext: PathBuf,
+    /// Where the secret goes, 32 bytes; only its owner may read it
+    #[arg(short, long, value_name = "FILE")]
+    pub secret: PathBuf,
+    /// Replace files that exist
+    #[arg(long)]
+    pub force: bool,
+    /// Where the passphrase comes from, if KEY is a private one
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
+}
+
+/// `gambeson kem decaps`
+#[derive(Debug, Args)]
+pub struct Decaps {
+    /// The private key: ML-KEM or X-Wing
+    #[arg(short, long, value_name = "KEY")]
+    pub key: PathBuf,
+    /// The ciphertext
+    #[arg(short, long, value_name = "FILE")]
+    pub ciphertext: PathBuf,
+    /// Where the secret goes, 32 bytes; only its owner may read it
+    #[arg(short, long, value_name = "FILE")]
+    pub secret: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+    /// Where the passphrase comes from
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
+}
+
+/// `gambeson seal`
+#[derive(Debug, Args)]
+pub struct Seal {
+    /// To whom: a text that begins with age1pq1 (may be given again)
+    #[arg(short, long = "recipient", value_name = "RECIPIENT")]
+    pub recipients: Vec<String>,
+    /// A file of recipients, one a line (may be given again)
+    #[arg(short = 'R', long = "recipients-file", value_name = "RECIPIENTS")]
+    pub files: Vec<PathBuf>,
+    /// Write text that survives e-mail
+    #[arg(short, long)]
+    pub armor: bool,
+    /// What to seal
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+    /// Where the sealed file goes
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    pub out: PathBuf,
+}
+
+/// `gambeson open`
+#[derive(Debug, Args)]
+pub struct Open {
+    /// A file of identities, one a line (may be given again)
+    #[arg(short, long = "identity", value_name = "IDENTITY", required = true)]
+    pub identities: Vec<PathBuf>,
+    /// The sealed file
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+    /// Where the content goes; it gets this name only when all of it was found whole
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    pub out: PathBuf,
+}
+
+/// `gambeson bench`
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// Measure each operation for so long
+    #[arg(long, value_name = "N", default_value = "0.5", value_parser = seconds)]
+    pub seconds: f64,
+    /// Only operations with this in their name, such as "ML-KEM-768" or "x25519 agree"
+    #[arg(long, value_name = "TEXT")]
+    pub op: Option<String>,
+    /// Let no kernels above this level run: portable, neon, avx2 or avx512
+    #[arg(long, value_name = "LEVEL")]
+    pub limit: Option<Level>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.001..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected a number from 0.001 to 3600".to_owned()),
+    }
+}
+
+/// `gambeson vectors …`
+#[derive(Debug, Subcommand)]
+pub enum VectorsCommand {
+    /// Answer requests on standard input, one JSON object a line
+    Serve,
+    /// Run every *.jsonl.gz below a folder
+    Check {
+        /// The folder
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+}
+
+/// `gambeson demo`
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// The file to show it on [default: this program]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,146 @@
+//! The command `bench`: how long our operations take, and classical ones beside them.
+//!
+//! Each row is measured for a while with rotating inputs; the median is that of single operations (of small
+//! batches where one is too short for the clock), the rate is that of the whole run, so that slow outliers
+//! such as signatures with many attempts count in it.
+//!
+//! # Layout
+//!
+//! * `ours`: the operations of this project
+//! * `classical`: RSA, finite-field Diffie-Hellman, P-256, X25519 and X448 of other crates
+//! * this file: the clock and the table
+
+mod classical;
+mod ours;
+
+use crate::args::Bench;
+use crate::console::{Console, duration, grouped};
+use crate::error::{Error, Status};
+use gambeson::cpu::{self, Level};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Something to measure: made when its turn comes, then called over and over.
+type Work = Box<dyn FnMut()>;
+
+/// One row of the table.
+struct Case {
+    algorithm: &'static str,
+    operation: &'static str,
+    /// Which form of our keys, or of what size the input.
+    form: &'static str,
+    /// Whose code it is.
+    by: &'static str,
+    /// The table of kernels that runs, for our code.
+    kernels: Option<fn() -> Level>,
+    /// Bytes that one operation works on, where that is the measure.
+    bytes: Option<u32>,
+    prepare: fn() -> Work,
+}
+
+/// What the clock said.
+struct Timing {
+    median_ns: f64,
+    per_second: f64,
+    operations: u64,
+}
+
+pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> {
+    if let Some(level) = options.limit {
+        cpu::limit(level);
+    }
+    let wanted = |case: &&Case| {
+        let name = format!("{} {} {}", case.algorithm, case.operation, case.form).to_lowercase();
+        options.op.as_ref().is_none_or(|part| name.contains(&part.to_lowercase()))
+    };
+    let cases: Vec<Case> = ours::cases().into_iter().chain(classical::cases()).collect();
+    let cases: Vec<&Case> = cases.iter().filter(wanted).collect();
+    if cases.is_empty() {
+        return Err(Error::usage("--op: no operation has such a name"));
+    }
+    console.say(format_args!(
+        "gambeson {}, {} s a row; kernels: FIPS 202 {}, ML-KEM {}, ML-DSA {} (CPU: {})\n",
+        env!("CARGO_PKG_VERSION"),
+        options.seconds,
+        gambeson::sha3::kernels(),
+        gambeson::mlkem::kernels(),
+        gambeson::mldsa::kernels(),
+        cpu::detected(),
+    ))?;
+    console.say(format_args!(
+        "{:<12} {:<13} {:<10} {:<14} {:>9} {:>14}",
+        "algorithm", "operation", "form", "by", "median", "a second"
+    ))?;
+    let bar = console.steps_bar(cases.len() as u64, "measuring");
+    for case in cases {
+        bar.set_message(format!("{} {}", case.algorithm, case.operation));
+        let timing = measure((case.prepare)(), Duration::from_secs_f64(options.seconds));
+        bar.suspend(|| row(console, case, &timing))?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(Status::Done)
+}
+
+fn row(console: Console, case: &Case, timing: &Timing) -> Result<(), Error> {
+    let kernels = case.kernels.map(|kernels| kernels());
+    let rate = match case.bytes {
+        Some(bytes) => format!("{:.1} MB", timing.per_second * f64::from(bytes) / 1e6),
+        None if timing.per_second < 100.0 => format!("{:.1}", timing.per_second),
+        None => grouped(timing.per_second as u64),
+    };
+    console.report(
+        format_args!(
+            "{:<12} {:<13} {:<10} {:<14} {:>9} {:>14}",
+            case.algorithm,
+            case.operation,
+            case.form,
+            case.by,
+            duration(timing.median_ns),
+            rate
+        ),
+        json!({
+            "alg": case.algorithm,
+            "op": case.operation,
+            "form": case.form,
+            "by": case.by,
+            "kernels": kernels.map(Level::name),
+            "median_ns": timing.median_ns,
+            "ops_per_s": timing.per_second,
+            "bytes_per_s": case.bytes.map(|bytes| timing.per_second * f64::from(bytes)),
+            "operations": timing.operations,
+        }),
+    )
+}
+
+/// Calls `work` for `time` and a little longer.
+fn measure(mut work: Work, time: Duration) -> Timing {
+    /// A sample shorter than this would measure the clock.
+    const SAMPLE: Duration = Duration::from_micros(20);
+    let warm_up = Instant::now();
+    let mut calls = 0_u32;
+    while calls == 0 || warm_up.elapsed() < time / 10 {
+        work();
+        calls += 1;
+    }
+    let once = warm_up.elapsed() / calls;
+    let batch = (SAMPLE.as_nanos() / once.as_nanos().max(1)).clamp(1, 100_000) as u32;
+    let mut samples = Vec::new();
+    let mut total = Duration::ZERO;
+    while samples.len() < 3 || total < time {
+        let start = Instant::now();
+        for _ in 0..batch {
+            work();
+        }
+        let taken = start.elapsed();
+        total += taken;
+        samples.push(taken.as_nanos() as f64 / f64::from(batch));
+    }
+    samples.sort_by(f64::total_cmp);
+    let operations = samples.len() as u64 * u64::from(batch);
+    Timing {
+        median_ns: samples[samples.len() / 2],
+        per_second: operations as f64 / total.as_secs_f64(),
+        operations,
+    }
+}

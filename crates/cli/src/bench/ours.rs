@@ -1,0 +1,247 @@
+//! The operations of this project, in both forms of keys.
+
+use super::{Case, Work};
+use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87};
+use gambeson::mlkem::{self, MlKem512, MlKem768, MlKem1024};
+use gambeson::sha3::{self, Sha3_256, Shake128, Shake256};
+use gambeson_hybrid::xwing;
+use std::hint::black_box;
+
+/// How many keys and inputs rotate.
+const ROTATION: u8 = 16;
+
+/// `N` bytes that depend on `i`.
+fn seed<const N: usize>(i: u8) -> [u8; N] {
+    let mut seed = [0; N];
+    Shake128::digest_into(&[i], &mut seed);
+    seed
+}
+
+/// Work that goes round `items`.
+fn rotating<T: 'static>(make: impl Fn(u8) -> T, run: impl Fn(&T) + 'static) -> Work {
+    let items: Vec<T> = (0..ROTATION).map(make).collect();
+    let mut next = 0;
+    Box::new(move || {
+        next = (next + 1) % items.len();
+        run(&items[next]);
+    })
+}
+
+fn kem_keygen<P: mlkem::ParameterSet + 'static>() -> Work {
+    rotating(seed::<64>, |seed| {
+        let dk = mlkem::DecapsulationKey::<P>::from_seed(seed);
+        black_box(dk.encapsulation_key());
+    })
+}
+
+fn kem_keygen_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
+    rotating(seed::<64>, |seed| {
+        let dk = mlkem::ExpandedDecapsulationKey::<P>::from_seed(seed);
+        black_box(dk.encapsulation_key());
+    })
+}
+
+fn kem_encaps<P: mlkem::ParameterSet + 'static>() -> Work {
+    rotating(
+        |i| (mlkem::DecapsulationKey::<P>::from_seed(&seed(i)).encapsulation_key(), seed(i)),
+        |(ek, m)| {
+            black_box(ek.encapsulate_deterministic(m));
+        },
+    )
+}
+
+fn kem_encaps_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
+    rotating(
+        |i| (mlkem::DecapsulationKey::<P>::from_seed(&seed(i)).encapsulation_key().expand(), seed(i)),
+        |(ek, m)| {
+            black_box(ek.encapsulate_deterministic(m));
+        },
+    )
+}
+
+fn kem_decaps<P: mlkem::ParameterSet + 'static>() -> Work {
+    rotating(
+        |i| {
+            let dk = mlkem::DecapsulationKey::<P>::from_seed(&seed(i));
+            let (c, _) = dk.encapsulation_key().encapsulate_deterministic(&seed(i));
+            (dk, c)
+        },
+        |(dk, c)| {
+            black_box(dk.decapsulate(c));
+        },
+    )
+}
+
+fn kem_decaps_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
+    rotating(
+        |i| {
+            let dk = mlkem::ExpandedDecapsulationKey::<P>::from_seed(&seed(i));
+            let (c, _) = dk.encapsulation_key().encapsulate_deterministic(&seed(i));
+            (dk, c)
+        },
+        |(dk, c)| {
+            black_box(dk.decapsulate(c));
+        },
+    )
+}
+
+fn dsa_keygen<P: mldsa::ParameterSet + 'static>() -> Work {
+    rotating(seed::<32>, |seed| {
+        let sk = mldsa::SigningKey::<P>::from_seed(seed);
+        black_box(sk.verifying_key());
+    })
+}
+
+fn dsa_keygen_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
+    rotating(seed::<32>, |seed| {
+        let sk = mldsa::ExpandedSigningKey::<P>::from_seed(seed);
+        black_box(sk.verifying_key());
+    })
+}
+
+/// The randomness of the next signature, so that the number of attempts varies as in real use.
+fn counter() -> impl FnMut() -> [u8; 32] {
+    let mut count = 0_u64;
+    move || {
+        count += 1;
+        let mut rnd = [0; 32];
+        rnd[..8].copy_from_slice(&count.to_le_bytes());
+        rnd
+    }
+}
+
+fn dsa_sign<P: mldsa::ParameterSet + 'static>() -> Work {
+    let keys: Vec<_> = (0..ROTATION).map(|i| mldsa::SigningKey::<P>::from_seed(&seed(i))).collect();
+    let (mut rnd, mut next) = (counter(), 0);
+    Box::new(move || {
+        next = (next + 1) % keys.len();
+        black_box(keys[next].sign_with_rnd(&rnd(), &[0; 32]));
+    })
+}
+
+fn dsa_sign_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
+    let keys: Vec<_> = (0..ROTATION).map(|i| mldsa::ExpandedSigningKey::<P>::from_seed(&seed(i))).collect();
+    let (mut rnd, mut next) = (counter(), 0);
+    Box::new(move || {
+        next = (next + 1) % keys.len();
+        black_box(keys[next].sign_with_rnd(&rnd(), &[0; 32]));
+    })
+}
+
+fn dsa_verify<P: mldsa::ParameterSet + 'static>() -> Work {
+    rotating(
+        |i| {
+            let sk = mldsa::SigningKey::<P>::from_seed(&seed(i));
+            (sk.verifying_key(), sk.sign_deterministic(&[0; 32]))
+        },
+        |(pk, signature)| {
+            let _ = black_box(pk.verify(&[0; 32], signature.as_ref()));
+        },
+    )
+}
+
+fn dsa_verify_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
+    rotating(
+        |i| {
+            let sk = mldsa::SigningKey::<P>::from_seed(&seed(i));
+            (sk.verifying_key().expand(), sk.sign_deterministic(&[0; 32]))
+        },
+        |(pk, signature)| {
+            let _ = black_box(pk.verify(&[0; 32], signature.as_ref()));
+        },
+    )
+}
+
+fn xwing_keygen() -> Work {
+    rotating(seed::<32>, |seed| {
+        black_box(xwing::DecapsulationKey::from_seed(seed).encapsulation_key());
+    })
+}
+
+fn xwing_encaps() -> Work {
+    rotating(
+        |i| (xwing::DecapsulationKey::from_seed(&seed(i)).encapsulation_key(), seed(i)),
+        |(ek, eseed)| {
+            black_box(ek.encapsulate_deterministic(eseed));
+        },
+    )
+}
+
+fn xwing_decaps() -> Work {
+    rotating(
+        |i| {
+            let dk = xwing::DecapsulationKey::from_seed(&seed(i));
+            let (c, _) = dk.encapsulation_key().encapsulate_deterministic(&seed(i));
+            (dk, c)
+        },
+        |(dk, c)| {
+            black_box(dk.decapsulate(c));
+        },
+    )
+}
+
+/// The long input of the hashing rows.
+const LONG: u32 = 16_384;
+
+fn sha3_256() -> Work {
+    let data = [0x5a; LONG as usize];
+    Box::new(move || {
+        black_box(Sha3_256::digest(&data));
+    })
+}
+
+fn shake128() -> Work {
+    let data = [0x5a; LONG as usize];
+    Box::new(move || Shake128::digest_into(&data, &mut black_box([0; 32])))
+}
+
+fn shake256() -> Work {
+    let data = [0x5a; LONG as usize];
+    Box::new(move || Shake256::digest_into(&data, &mut black_box([0; 32])))
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    macro_rules! case {
+        ($algorithm:expr, $operation:literal, $form:literal, $kernels:path, $bytes:expr, $prepare:expr) => {
+            cases.push(Case {
+                algorithm: $algorithm,
+                operation: $operation,
+                form: $form,
+                by: "gambeson",
+                kernels: Some($kernels),
+                bytes: $bytes,
+                prepare: $prepare,
+            })
+        };
+    }
+    macro_rules! mlkem {
+        ($($name:literal, $set:ty;)*) => {$(
+            case!($name, "keygen", "compact", mlkem::kernels, None, kem_keygen::<$set>);
+            case!($name, "keygen", "expanded", mlkem::kernels, None, kem_keygen_expanded::<$set>);
+            case!($name, "encaps", "compact", mlkem::kernels, None, kem_encaps::<$set>);
+            case!($name, "encaps", "expanded", mlkem::kernels, None, kem_encaps_expanded::<$set>);
+            case!($name, "decaps", "compact", mlkem::kernels, None, kem_decaps::<$set>);
+            case!($name, "decaps", "expanded", mlkem::kernels, None, kem_decaps_expanded::<$set>);
+        )*};
+    }
+    macro_rules! mldsa {
+        ($($name:literal, $set:ty;)*) => {$(
+            case!($name, "keygen", "compact", mldsa::kernels, None, dsa_keygen::<$set>);
+            case!($name, "keygen", "expanded", mldsa::kernels, None, dsa_keygen_expanded::<$set>);
+            case!($name, "sign", "compact", mldsa::kernels, None, dsa_sign::<$set>);
+            case!($name, "sign", "expanded", mldsa::kernels, None, dsa_sign_expanded::<$set>);
+            case!($name, "verify", "compact", mldsa::kernels, None, dsa_verify::<$set>);
+            case!($name, "verify", "expanded", mldsa::kernels, None, dsa_verify_expanded::<$set>);
+        )*};
+    }
+    mlkem! { "ML-KEM-512", MlKem512; "ML-KEM-768", MlKem768; "ML-KEM-1024", MlKem1024; }
+    case!("X-Wing", "keygen", "compact", mlkem::kernels, None, xwing_keygen);
+    case!("X-Wing", "encaps", "compact", mlkem::kernels, None, xwing_encaps);
+    case!("X-Wing", "decaps", "compact", mlkem::kernels, None, xwing_decaps);
+    mldsa! { "ML-DSA-44", MlDsa44; "ML-DSA-65", MlDsa65; "ML-DSA-87", MlDsa87; }
+    case!("SHA3-256", "hash", "16 KiB", sha3::kernels, Some(LONG), sha3_256);
+    case!("SHAKE128", "hash", "16 KiB", sha3::kernels, Some(LONG), shake128);
+    case!("SHAKE256", "hash", "16 KiB", sha3::kernels, Some(LONG), shake256);
+    cases
+}

@@ -1,0 +1,94 @@
+//! Why a command did not do its work, and the exit status that says so.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// How a command ended, as the program's exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// 0: it did what it was asked.
+    Done = 0,
+    /// 1: a signature, a sealed file, a passphrase or a test did not hold.
+    NotVerified = 1,
+    /// 2: the command line asks for something that makes no sense.
+    Usage = 2,
+    /// 3: a file, a stream or the random generator failed, or a file holds something else than it should.
+    InputOutput = 3,
+}
+
+impl Status {
+    /// The number that the program exits with.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// Why a command did not do its work: one sentence that names the mistake and the file.
+#[derive(Debug)]
+pub struct Error {
+    status: Status,
+    message: String,
+}
+
+impl Error {
+    /// Something that should hold does not: a signature, a tag, a passphrase.
+    pub(crate) fn not_verified(message: impl Into<String>) -> Self {
+        Self { status: Status::NotVerified, message: message.into() }
+    }
+
+    /// The command line makes no sense.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { status: Status::Usage, message: message.into() }
+    }
+
+    /// Something outside this program failed.
+    pub(crate) fn outside(message: impl Into<String>) -> Self {
+        Self { status: Status::InputOutput, message: message.into() }
+    }
+
+    /// `path` could not be read or written.
+    pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
+        Self::stream(&path.display(), error)
+    }
+
+    /// The stream called `name` could not be read or written.
+    pub(crate) fn stream(name: &dyn fmt::Display, error: &io::Error) -> Self {
+        Self::named(&named(name, error))
+    }
+
+    /// A stream whose errors carry its name could not be read or written. A reader that went away is no news: it gets
+    /// the exit status, but no message.
+    pub(crate) fn named(error: &io::Error) -> Self {
+        let quiet = error.kind() == io::ErrorKind::BrokenPipe;
+        Self { status: Status::InputOutput, message: if quiet { String::new() } else { error.to_string() } }
+    }
+
+    /// The operating system's random generator failed.
+    pub(crate) fn randomness(_: gambeson::RngError) -> Self {
+        Self::outside("the operating system's random generator failed")
+    }
+
+    /// The exit status that this error calls for.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// Whether there is nothing to tell: the reader of our output went away.
+    pub fn is_quiet(&self) -> bool {
+        self.message.is_empty()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The same error, with the name of the stream in its text.
+pub(crate) fn named(name: &dyn fmt::Display, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{name}: {error}"))
+}

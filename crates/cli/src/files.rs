@@ -1,0 +1,240 @@
+//! Files in and out: `-` is a standard stream, an output gets its name only when it is whole, and private files
+//! are for their owner alone.
+
+use crate::error::{Error, named};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+use zeroize::Zeroizing;
+
+/// Whether `path` means a standard stream.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// A file to read, or standard input.
+pub(crate) struct Input {
+    reader: Box<dyn Read>,
+    name: String,
+    length: Option<u64>,
+}
+
+impl Input {
+    /// Opens `path`.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        if is_stream(path) {
+            let name = "standard input".to_owned();
+            return Ok(Self { reader: Box::new(io::stdin().lock()), name, length: None });
+        }
+        let file = File::open(path).map_err(|e| Error::io(path, &e))?;
+        let metadata = file.metadata().map_err(|e| Error::io(path, &e))?;
+        if metadata.is_dir() {
+            return Err(Error::outside(format!("{}: is a directory", path.display())));
+        }
+        Ok(Self {
+            reader: Box::new(file),
+            name: path.display().to_string(),
+            length: metadata.is_file().then(|| metadata.len()),
+        })
+    }
+
+    /// What to call it in a message.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its length in bytes, if that is known beforehand.
+    pub(crate) fn length(&self) -> Option<u64> {
+        self.length
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer).map_err(|e| named(&self.name, &e))
+    }
+}
+
+/// Hands every piece of `input` to `take`; returns the number of bytes.
+pub(crate) fn for_each(mut input: impl Read, mut take: impl FnMut(&[u8])) -> Result<u64, Error> {
+    let mut buffer = vec![0; 1 << 16];
+    let mut total = 0;
+    loop {
+        match input.read(&mut buffer) {
+            Ok(0) => return Ok(total),
+            Ok(n) => {
+                take(&buffer[..n]);
+                total += n as u64;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Error::named(&e)),
+        }
+    }
+}
+
+/// The whole of a small file (a key, a signature, a list of recipients), wiped when dropped.
+pub(crate) fn read_small(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    const LIMIT: usize = 4 << 20;
+    let mut input = Input::open(path)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(match input.length() {
+        Some(length) => usize::try_from(length).unwrap_or(LIMIT).min(LIMIT) + 1,
+        None => LIMIT + 1,
+    }));
+    let mut piece = Zeroizing::new([0; 4096]);
+    loop {
+        match input.read(&mut *piece) {
+            Ok(0) => return Ok(bytes),
+            Ok(n) if bytes.len() + n > LIMIT => {
+                return Err(Error::outside(format!("{}: too long for what it should be", input.name)));
+            }
+            Ok(n) => bytes.extend_from_slice(&piece[..n]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Error::named(&e)),
+        }
+    }
+}
+
+/// Who may read an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Its owner alone (mode 0600).
+    Private,
+    /// Whoever the user's umask lets.
+    Shared,
+}
+
+/// A file to write, or standard output.
+///
+/// A file is written under another name in the same folder and gets its own in [`finish`](Self::finish);
+/// dropped before, it leaves nothing.
+pub(crate) struct Output {
+    target: Target,
+    name: String,
+}
+
+enum Target {
+    Stdout(io::Stdout),
+    /// A device or a pipe, which cannot be replaced.
+    Special(File),
+    New {
+        file: NamedTempFile,
+        path: PathBuf,
+        replace: bool,
+    },
+}
+
+impl Output {
+    /// Starts writing `path`; with `replace`, an older file of that name goes when this one is whole.
+    pub(crate) fn create(path: &Path, access: Access, replace: bool) -> Result<Self, Error> {
+        if is_stream(path) {
+            return Ok(Self { target: Target::Stdout(io::stdout()), name: "standard output".to_owned() });
+        }
+        let name = path.display().to_string();
+        let mut path = path.to_path_buf();
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => {
+                return Err(Error::outside(format!("{name}: is a directory")));
+            }
+            Ok(metadata) if !metadata.is_file() => {
+                let file =
+                    OpenOptions::new().write(true).open(&path).map_err(|e| Error::stream(&name, &e))?;
+                return Ok(Self { target: Target::Special(file), name });
+            }
+            Ok(_) if !replace => return Err(exists(&name)),
+            // The file that a link leads to is replaced, not the link.
+            Ok(_) => path = path.canonicalize().map_err(|e| Error::stream(&name, &e))?,
+            Err(_) => {}
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".gambeson-").suffix(".part");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = if access == Access::Private { 0o600 } else { 0o666 };
+            builder.permissions(fs::Permissions::from_mode(mode));
+        }
+        #[cfg(not(unix))]
+        let _ = access;
+        let file = builder.tempfile_in(folder).map_err(|e| Error::stream(&name, &e))?;
+        Ok(Self { target: Target::New { file, path, replace }, name })
+    }
+
+    /// What to call it in a message.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it goes to a person's screen.
+    pub(crate) fn is_terminal(&self) -> bool {
+        matches!(&self.target, Target::Stdout(stdout) if stdout.is_terminal())
+    }
+
+    /// Makes what was written durable and gives it its name.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        let named = match self.target {
+            Target::Stdout(mut stdout) => stdout.flush(),
+            Target::Special(mut file) => file.flush(),
+            Target::New { mut file, path, replace } => {
+                file.flush().and_then(|()| file.as_file().sync_all()).and_then(|()| {
+                    let kept = if replace { file.persist(&path) } else { file.persist_noclobber(&path) };
+                    kept.map(drop).map_err(|e| e.error)
+                })
+            }
+        };
+        named.map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => exists(&self.name),
+            _ => Error::stream(&self.name, &e),
+        })
+    }
+}
+
+fn exists(name: &str) -> Error {
+    Error::outside(format!("{name}: exists already; --force replaces it"))
+}
+
+impl Output {
+    fn writer(&mut self) -> &mut dyn Write {
+        match &mut self.target {
+            Target::Stdout(stdout) => stdout,
+            Target::Special(file) => file,
+            Target::New { file, .. } => file,
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer().write(bytes);
+        written.map_err(|e| named(&self.name, &e))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.writer().flush();
+        flushed.map_err(|e| named(&self.name, &e))
+    }
+}
+
+/// Writes all of `bytes` to `path`.
+pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, replace: bool) -> Result<(), Error> {
+    let mut output = Output::create(path, access, replace)?;
+    output.write_all(bytes).map_err(|e| Error::named(&e))?;
+    output.finish()
+}
+
+/// Refuses an output that is one of the inputs.
+pub(crate) fn refuse_same(input: &Path, output: &Path) -> Result<(), Error> {
+    if is_stream(input) || is_stream(output) {
+        return Ok(());
+    }
+    match (input.canonicalize(), output.canonicalize()) {
+        (Ok(a), Ok(b)) if a == b && b.is_file() => {
+            Err(Error::usage(format!("{}: is the input and the output", output.display())))
+        }
+        _ => Ok(()),
+    }
+}

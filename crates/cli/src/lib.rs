@@ -1,0 +1,83 @@
+//! The program `gambeson`: post-quantum keys, signatures and sealed files on the command line.
+//!
+//! There is no arithmetic and no policy here: commands turn files and arguments into the types of the libraries,
+//! call them, and turn what comes back into files, sentences and exit statuses. [`run`] is the whole program:
+//!
+//! ```
+//! use clap::Parser;
+//! use gambeson_cli::{Cli, Status};
+//!
+//! let cli = Cli::parse_from(["gambeson", "doctor"]);
+//! assert_eq!(gambeson_cli::run(&cli), Status::Done);
+//! ```
+//!
+//! # Layout
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | [`args`] | the command line |
+//! | `console`, `files`, `passphrase` | reports and progress; files in and out; passphrases |
+//! | `keyfile`, `keys` | what a key file can hold; the commands `key …` |
+//! | `signatures`, `kem`, `sealing` | `sign`, `verify`; `kem …`; `seal`, `open` |
+//! | `harness`, `vectors`, `check` | `vectors serve`; files of test vectors; `vectors check` |
+//! | `bench`, `demo`, `doctor`, `pages` | the commands of these names; `completions` and `man` |
+
+pub mod args;
+mod bench;
+mod check;
+mod console;
+mod demo;
+mod doctor;
+mod error;
+mod files;
+mod harness;
+mod pages;
+mod passphrase;
+mod sealing;
+mod vectors;
+
+pub use args::Cli;
+pub use error::{Error, Status};
+
+use args::{Command, VectorsCommand};
+use console::Console;
+use std::io::{self, BufWriter, Write};
+
+/// Does what the command line says, reports, and returns the exit status.
+pub fn run(cli: &Cli) -> Status {
+    let console = Console::new(cli.json);
+    match dispatch(console, &cli.command) {
+        Ok(status) => status,
+        Err(error) => {
+            if !error.is_quiet() {
+                // When standard error is gone too, the exit status has to do.
+                let _ = writeln!(io::stderr(), "gambeson: {error}");
+                if cli.json {
+                    let report =
+                        serde_json::json!({"error": error.to_string(), "status": error.status().code()});
+                    let _ = writeln!(io::stdout(), "{report}");
+                }
+            }
+            error.status()
+        }
+    }
+}
+
+fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
+    match command {
+        Command::Key(_) | Command::Sign(_) | Command::Verify(_) | Command::Kem(_) => unreachable!(),
+        Command::Seal(options) => sealing::seal(console, options),
+        Command::Open(options) => sealing::open(console, options),
+        Command::Bench(options) => bench::bench(console, options),
+        Command::Vectors(VectorsCommand::Serve) => {
+            harness::serve(io::stdin(), BufWriter::with_capacity(1 << 16, io::stdout()))
+                .map_err(|e| Error::stream(&"vectors serve", &e))?;
+            Ok(Status::Done)
+        }
+        Command::Vectors(VectorsCommand::Check { folder }) => check::check(console, folder),
+        Command::Demo(options) => demo::demo(console, options),
+        Command::Doctor => doctor::doctor(console),
+        Command::Completions { shell } => pages::completions(*shell),
+        Command::Man { folder } => pages::man(console, folder),
+    }
+}

@@ -1,0 +1,69 @@
+//! Passphrases: from a file descriptor, from the environment, or from a person; never from an argument.
+
+use crate::error::Error;
+use crate::files;
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// The environment variable that may hold a passphrase.
+pub(crate) const VARIABLE: &str = "GAMBESON_PASSPHRASE";
+
+/// A passphrase; wiped when dropped.
+pub(crate) type Passphrase = Zeroizing<String>;
+
+/// The passphrase that opens `what`: from the descriptor `fd`, else from [`VARIABLE`], else asked for.
+pub(crate) fn existing(fd: Option<u32>, what: &str) -> Result<Passphrase, Error> {
+    match given(fd)? {
+        Some(passphrase) => Ok(passphrase),
+        None => ask(&format!("Passphrase of {what}: ")),
+    }
+}
+
+/// The passphrase that shall protect `what`, from the same places; a person types it twice.
+pub(crate) fn new(fd: Option<u32>, what: &str) -> Result<Passphrase, Error> {
+    let passphrase = match given(fd)? {
+        Some(passphrase) => passphrase,
+        None => {
+            let first = ask(&format!("New passphrase for {what}: "))?;
+            if first != ask("Once more: ")? {
+                return Err(Error::usage("the two passphrases differ"));
+            }
+            first
+        }
+    };
+    if passphrase.is_empty() {
+        return Err(Error::usage("an empty passphrase protects nothing"));
+    }
+    Ok(passphrase)
+}
+
+fn given(fd: Option<u32>) -> Result<Option<Passphrase>, Error> {
+    if let Some(fd) = fd {
+        return from_descriptor(fd).map(Some);
+    }
+    match std::env::var(VARIABLE) {
+        Ok(passphrase) => Ok(Some(Zeroizing::new(passphrase))),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => Err(Error::usage(format!("{VARIABLE} is not UTF-8"))),
+    }
+}
+
+/// The first line of what the descriptor holds.
+fn from_descriptor(fd: u32) -> Result<Passphrase, Error> {
+    if !cfg!(unix) {
+        return Err(Error::usage("--passphrase-fd works on Unix only"));
+    }
+    let bytes = files::read_small(Path::new(&format!("/dev/fd/{fd}")))?;
+    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    match std::str::from_utf8(line) {
+        Ok(line) => Ok(Zeroizing::new(line.to_owned())),
+        Err(_) => Err(Error::usage(format!("the passphrase on descriptor {fd} is not UTF-8"))),
+    }
+}
+
+fn ask(prompt: &str) -> Result<Passphrase, Error> {
+    rpassword::prompt_password(prompt).map(Zeroizing::new).map_err(|_| {
+        Error::usage(format!("a passphrase is needed and nobody can be asked: --passphrase-fd or {VARIABLE}"))
+    })
+}

@@ -1,0 +1,118 @@
+//! The commands `seal` and `open`: age files for post-quantum recipients.
+
+use crate::args::{Open, Seal};
+use crate::console::Console;
+use crate::error::{Error, Status};
+use crate::files::{self, Access, Input, Output, is_stream};
+use gambeson_age::{Format, Identity, KeyError, KeyFileError, Recipient};
+use serde_json::json;
+use std::path::Path;
+
+pub(crate) fn seal(console: Console, options: &Seal) -> Result<Status, Error> {
+    one_standard_input(options.files.iter().chain([&options.file]).map(|path| path.as_path()))?;
+    files::refuse_same(&options.file, &options.out)?;
+    let recipients = recipients(options)?;
+    let input = Input::open(&options.file)?;
+    let mut output = Output::create(&options.out, Access::Shared, true)?;
+    if output.is_terminal() && !options.armor {
+        return Err(Error::usage("a sealed file is no text for a terminal: -a writes text, -o FILE a file"));
+    }
+    let format = if options.armor { Format::Armored } else { Format::Binary };
+    let (name, target) = (input.name().to_owned(), output.name().to_owned());
+    let bar = console.bytes_bar(input.length(), "sealing");
+    let bytes = gambeson_age::seal(&recipients, bar.wrap_read(input), &mut output, format)
+        .map_err(|e| age_error(&name, e))?;
+    output.finish()?;
+    bar.finish_and_clear();
+    console.beside_data(is_stream(&options.out)).report(
+        format_args!("sealed {bytes} bytes of {name} to {} in {target}", count(recipients.len(), "recipient")),
+        json!({"sealed": name, "out": target, "bytes": bytes, "recipients": recipients.len(), "armor": options.armor}),
+    )?;
+    Ok(Status::Done)
+}
+
+pub(crate) fn open(console: Console, options: &Open) -> Result<Status, Error> {
+    one_standard_input(options.identities.iter().chain([&options.file]).map(|path| path.as_path()))?;
+    files::refuse_same(&options.file, &options.out)?;
+    let mut identities = Vec::new();
+    for path in &options.identities {
+        identities.extend(identities_of(path)?);
+    }
+    let input = Input::open(&options.file)?;
+    let mut output = Output::create(&options.out, Access::Shared, true)?;
+    let (name, target) = (input.name().to_owned(), output.name().to_owned());
+    let bar = console.bytes_bar(input.length(), "opening");
+    let bytes = gambeson_age::open(&identities, bar.wrap_read(input), &mut output)
+        .map_err(|e| age_error(&name, e))?;
+    output.finish()?;
+    bar.finish_and_clear();
+    console.beside_data(is_stream(&options.out)).report(
+        format_args!("opened {name}: {bytes} bytes in {target}"),
+        json!({"opened": name, "out": target, "bytes": bytes}),
+    )?;
+    Ok(Status::Done)
+}
+
+/// Everybody that the command line names, in its order.
+fn recipients(options: &Seal) -> Result<Vec<Recipient>, Error> {
+    let mut recipients = Vec::new();
+    for text in &options.recipients {
+        // The text is not repeated: a private key pasted by mistake would go into logs.
+        recipients.push(text.parse().map_err(|e: KeyError| Error::usage(format!("--recipient: {e}")))?);
+    }
+    for path in &options.files {
+        let text = text_of(path)?;
+        recipients.extend(Recipient::parse_file(&text).map_err(|e| key_file_error(path, e))?);
+    }
+    if recipients.is_empty() {
+        return Err(Error::usage("nobody could open the file: name a recipient with -r or -R"));
+    }
+    Ok(recipients)
+}
+
+/// The identities in the file `path`.
+pub(crate) fn identities_of(path: &Path) -> Result<Vec<Identity>, Error> {
+    Identity::parse_file(&text_of(path)?).map_err(|e| key_file_error(path, e))
+}
+
+fn text_of(path: &Path) -> Result<zeroize::Zeroizing<String>, Error> {
+    let bytes = files::read_small(path)?;
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => Ok(zeroize::Zeroizing::new(text.to_owned())),
+        Err(_) => Err(Error::outside(format!("{}: is not text", path.display()))),
+    }
+}
+
+/// A file that names the wrong kind of key is the caller's choice; any other mistake is the file's.
+fn key_file_error(path: &Path, error: KeyFileError) -> Error {
+    let message = format!("{}: {error}", path.display());
+    match error {
+        KeyFileError::Line { error: KeyError::NotPostQuantum(_) | KeyError::Plugin, .. } => {
+            Error::usage(message)
+        }
+        _ => Error::outside(message),
+    }
+}
+
+/// What went wrong with the sealed file `name`, or with the streams around it, whose errors have names.
+fn age_error(name: &str, error: gambeson_age::Error) -> Error {
+    use gambeson_age::Error as Age;
+    match error {
+        Age::Io(error) => Error::named(&error),
+        Age::Random(error) => Error::randomness(error),
+        Age::NoRecipients | Age::LowOrderRecipient { .. } => Error::usage(error.to_string()),
+        error => Error::not_verified(format!("{name}: {error}")),
+    }
+}
+
+/// Standard input can be read for one purpose only.
+pub(crate) fn one_standard_input<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<(), Error> {
+    if paths.filter(|path| is_stream(path)).count() > 1 {
+        return Err(Error::usage("standard input (-) can be only one of the inputs"));
+    }
+    Ok(())
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("one {what}") } else { format!("{n} {what}s") }
+}

@@ -1,0 +1,11 @@
+//! Files of test vectors: finding, reading, judging and counting them.
+//!
+//! The development crate `gambeson-vectors` is made of the same text, so that the program and the tests cannot differ
+//! in what they call passed.
+
+mod judge;
+mod read;
+mod run;
+
+pub(crate) use read::files;
+pub(crate) use run::{Counts, Report, run};
