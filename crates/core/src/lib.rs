@@ -8,6 +8,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "self-test")]
+pub mod approved;
 mod bytes;
 pub mod cpu;
 pub mod mldsa;

@@ -52,6 +52,8 @@ mod keys;
 mod params;
 mod pke;
 mod ring;
+#[cfg(feature = "rustcrypto")]
+pub mod rustcrypto;
 mod sample;
 
 use core::fmt;

@@ -130,13 +130,6 @@ pub(crate) fn barrier(x: u32) -> u32 {
     core::hint::black_box(x)
 }
 
-/// [`barrier`] for a signed value.
-#[inline(always)]
-#[must_use]
-pub(crate) fn barrier_i32(x: i32) -> i32 {
-    barrier(x as u32) as i32
-}
-
 /// Marks a value that was computed from secrets as public from here on.
 ///
 /// It does nothing, except in a build with `--cfg gambeson_ct`, where it tells valgrind so: the constant-time

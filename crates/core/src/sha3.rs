@@ -113,7 +113,7 @@ macro_rules! sha3 {
             /// The digest of what was absorbed. The hasher starts anew.
             pub fn finalize(&mut self) -> [u8; $len] {
                 let mut digest = [0; $len];
-                core::mem::replace(self, Self::new()).0.pad(0b110).squeeze(&mut digest);
+                core::mem::take(self).0.pad(0b110).squeeze(&mut digest);
                 digest
             }
 
@@ -169,7 +169,7 @@ macro_rules! shake {
 
             /// Ends absorbing: the output can be squeezed. The hasher starts anew.
             pub fn finalize_xof(&mut self) -> Squeeze {
-                core::mem::replace(self, Self::new()).0.pad(0b11111)
+                core::mem::take(self).0.pad(0b11111)
             }
 
             /// Fills `out` with the output for `data`.

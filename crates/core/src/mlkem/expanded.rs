@@ -23,6 +23,7 @@ use crate::sha3::Sha3_256;
 /// An encapsulation key that remembers Â, t̂ and H(ek): for many encapsulations to one peer.
 ///
 /// On the heap: 512·(k² + k) bytes of polynomials and the key's own bytes, that is 3.8, 7.2 and 11.6 KiB.
+#[derive(Clone)]
 pub struct ExpandedEncapsulationKey<P: ParameterSet> {
     /// The key's bytes.
     bytes: Box<[u8]>,
@@ -132,6 +133,14 @@ impl<P: ParameterSet> EncryptionKey<P> for ExpandedEncapsulationKey<P> {
         sum.multiply_add(&self.elements[P::K * P::K + j], y);
     }
 }
+
+impl<P: ParameterSet> PartialEq for ExpandedEncapsulationKey<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl<P: ParameterSet> Eq for ExpandedEncapsulationKey<P> {}
 
 impl<P: ParameterSet> fmt::Debug for ExpandedEncapsulationKey<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -38,7 +38,7 @@ macro_rules! parameter_set {
     ($name:ident, $text:literal, k: $k:literal, eta1: $eta1:literal, du: $du:literal, dv: $dv:literal,
      ek: $ek:literal, dk: $dk:literal, c: $c:literal, $level:literal) => {
         #[doc = concat!($text, ": security category ", $level, " (FIPS 203, Tables 2 and 3).")]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name;
 
         impl Sealed for $name {
