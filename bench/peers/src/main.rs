@@ -96,6 +96,8 @@ fn main() -> ExitCode {
     if let Some(limit) = arguments.limit {
         cpu::limit(limit);
     }
+    // Before the next line leaves this thread one processor to count.
+    let context = report::Context::new(arguments.machine.clone(), arguments.limit);
     if let Some(core) = core_affinity::get_core_ids().and_then(|cores| cores.last().copied()) {
         core_affinity::set_for_current(core);
     }
@@ -105,7 +107,7 @@ fn main() -> ExitCode {
         eprintln!("error: {error}");
         return ExitCode::from(3);
     }
-    bench.conclude()
+    bench.conclude(&context)
 }
 
 struct Bench {
@@ -211,17 +213,16 @@ impl Bench {
     }
 
     /// Prints what is left to print, and judges.
-    fn conclude(&self) -> ExitCode {
+    fn conclude(&self, context: &report::Context) -> ExitCode {
         if self.rows.is_empty() {
             eprintln!("error: no operation matches");
             return ExitCode::from(2);
         }
-        let context = report::Context::new(self.arguments.machine.clone(), self.arguments.limit);
         if !self.arguments.json {
-            print!("{}", report::terminal(&context, &self.peers, &self.rows));
+            print!("{}", report::terminal(context, &self.peers, &self.rows));
         }
         if let Some(file) = &self.arguments.markdown
-            && let Err(error) = report::markdown(file, &context, &self.peers, &self.rows)
+            && let Err(error) = report::markdown(file, context, &self.peers, &self.rows)
         {
             eprintln!("error: {}: {error}", file.display());
             return ExitCode::from(3);

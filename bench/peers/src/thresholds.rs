@@ -27,24 +27,13 @@ pub struct Threshold {
 }
 
 /// All promises. Rows that no line names are measured and printed, not judged.
-pub const THRESHOLDS: &[Threshold] = &[
-    Threshold {
-        kernels: Level::Portable,
-        verbs: &["keygen", "encaps", "decaps", "verify"],
-        forms: &[Form::Oneshot, Form::Seed, Form::Expanded, Form::Compact],
-        against: Against::Peer("RustCrypto"),
-        ratio: 1.0,
-    },
-    // Not the compact form of signing: it makes the matrix again for every attempt, to fit in 24 KiB of stack, where
-    // the peer keeps it in more than that.
-    Threshold {
-        kernels: Level::Portable,
-        verbs: &["sign"],
-        forms: &[Form::Oneshot, Form::Seed, Form::Expanded],
-        against: Against::Peer("RustCrypto"),
-        ratio: 1.0,
-    },
-];
+pub const THRESHOLDS: &[Threshold] = &[Threshold {
+    kernels: Level::Portable,
+    verbs: &["keygen", "encaps", "decaps", "sign", "verify"],
+    forms: &[Form::Oneshot, Form::Seed, Form::Expanded, Form::Compact],
+    against: Against::Peer("RustCrypto"),
+    ratio: 1.0,
+}];
 
 /// The promises about `row`.
 pub fn of(row: &Row) -> impl Iterator<Item = &'static Threshold> {

@@ -48,7 +48,7 @@ fn kem<P: mlkem::ParameterSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -
     match (verb, form) {
         (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
             let key = ExpandedDecapsulationKey::<P>::from_seed(&cases.all[i].seed);
-            answer.set(key.expanded_encapsulation_key().as_bytes(), key.to_expanded_bytes());
+            answer.set(key.expanded_encapsulation_key().as_bytes(), key.to_expanded_bytes().expose());
         }),
         (KemVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
             let key = DecapsulationKey::<P>::from_seed(&cases.all[i].seed);
@@ -110,7 +110,7 @@ fn signature<P: mldsa::ParameterSet>(
     match (verb, form) {
         (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
             let key = ExpandedSigningKey::<P>::from_seed(&cases.key(i).seed);
-            answer.set(key.verifying_key().as_bytes(), key.to_expanded_bytes());
+            answer.set(key.verifying_key().as_bytes(), key.to_expanded_bytes().expose());
         }),
         (SignatureVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
             let key = SigningKey::<P>::from_seed(&cases.key(i).seed);
