@@ -145,8 +145,9 @@ fn kem<P: mlkem::ParameterSet>(gate: &mut Gate) {
     wrong.as_mut()[7] ^= 0x20;
     let mut last = c;
     *last.as_mut().last_mut().expect("a ciphertext has bytes") ^= 1;
-    let mut exported = Vec::new();
-    exported.extend_from_slice(expanded.to_expanded_bytes().expose().as_ref());
+    let exported = expanded.to_expanded_bytes();
+    let whole: &[u8] = exported.expose().as_ref();
+    let mut exported = whole.to_vec();
     // Of the exported form s and z are secret; what lies between is the encapsulation key and its hash.
     let key_length = key.as_bytes().as_ref().len();
     let s_length = exported.len() - key_length - 64;
@@ -213,7 +214,8 @@ fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
     public.verify(message, prehashed.as_ref()).expect("our own signature is valid");
 
     let exported = expanded.to_expanded_bytes();
-    let mut bytes = exported.expose().as_ref().to_vec();
+    let whole: &[u8] = exported.expose().as_ref();
+    let mut bytes = whole.to_vec();
     valgrind::mark_public(&bytes);
     // All of it but rho and tr is secret to us; t0 is treated as public by the standard's own encoding of the key.
     let public_head = 32;
