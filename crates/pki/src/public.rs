@@ -1,0 +1,178 @@
+//! Public keys: SubjectPublicKeyInfo (RFC 5280, §4.1.2.7), whose bit string holds the bytes of the standard.
+
+use std::fmt;
+
+use der::asn1::BitStringRef;
+use der::pem::LineEnding;
+use der::{Decode, Document, Encode};
+use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87, VerifyingKey};
+use gambeson::mlkem::{EncapsulationKey, MlKem512, MlKem768, MlKem1024};
+use gambeson::{Bytes, mldsa, mlkem};
+use spki::SubjectPublicKeyInfoRef;
+
+use crate::algorithm::Algorithm;
+use crate::error::Error;
+
+const LABEL: &str = "PUBLIC KEY";
+
+/// A public key of any algorithm here, on the heap.
+///
+/// ```
+/// use gambeson_pki::{Algorithm, PrivateKey, PublicKey};
+///
+/// let key = PrivateKey::generate(Algorithm::MlKem768)?.public_key();
+/// let der = key.to_spki_der();
+/// assert_eq!(der.len(), 22 + 1184);
+/// assert_eq!(PublicKey::from_spki_der(&der)?, key);
+/// # Ok::<(), gambeson_pki::Error>(())
+/// ```
+#[non_exhaustive]
+pub enum PublicKey {
+    /// ML-KEM-512
+    MlKem512(Box<EncapsulationKey<MlKem512>>),
+    /// ML-KEM-768
+    MlKem768(Box<EncapsulationKey<MlKem768>>),
+    /// ML-KEM-1024
+    MlKem1024(Box<EncapsulationKey<MlKem1024>>),
+    /// ML-DSA-44
+    MlDsa44(Box<VerifyingKey<MlDsa44>>),
+    /// ML-DSA-65
+    MlDsa65(Box<VerifyingKey<MlDsa65>>),
+    /// ML-DSA-87
+    MlDsa87(Box<VerifyingKey<MlDsa87>>),
+}
+
+impl PublicKey {
+    /// Which algorithm the key is for.
+    #[must_use]
+    pub const fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::MlKem512(_) => Algorithm::MlKem512,
+            Self::MlKem768(_) => Algorithm::MlKem768,
+            Self::MlKem1024(_) => Algorithm::MlKem1024,
+            Self::MlDsa44(_) => Algorithm::MlDsa44,
+            Self::MlDsa65(_) => Algorithm::MlDsa65,
+            Self::MlDsa87(_) => Algorithm::MlDsa87,
+        }
+    }
+
+    /// The bytes of the key in the standard's encoding.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::MlKem512(key) => key.as_bytes(),
+            Self::MlKem768(key) => key.as_bytes(),
+            Self::MlKem1024(key) => key.as_bytes(),
+            Self::MlDsa44(key) => key.as_bytes(),
+            Self::MlDsa65(key) => key.as_bytes(),
+            Self::MlDsa87(key) => key.as_bytes(),
+        }
+    }
+
+    /// The key of these bytes in the standard's encoding.
+    ///
+    /// # Errors
+    /// [`Error::EncapsulationKey`], [`Error::VerifyingKeyLength`].
+    pub fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, Error> {
+        Ok(match algorithm {
+            Algorithm::MlKem512 => Self::MlKem512(kem(bytes)?),
+            Algorithm::MlKem768 => Self::MlKem768(kem(bytes)?),
+            Algorithm::MlKem1024 => Self::MlKem1024(kem(bytes)?),
+            Algorithm::MlDsa44 => Self::MlDsa44(dsa(bytes)?),
+            Algorithm::MlDsa65 => Self::MlDsa65(dsa(bytes)?),
+            Algorithm::MlDsa87 => Self::MlDsa87(dsa(bytes)?),
+        })
+    }
+
+    /// Reads PEM or DER, whichever it is.
+    ///
+    /// # Errors
+    /// Those of [`from_spki_pem`](Self::from_spki_pem) and [`from_spki_der`](Self::from_spki_der).
+    pub fn read(file: &[u8]) -> Result<Self, Error> {
+        match text_of(file)? {
+            Some(text) => Self::from_spki_pem(text),
+            None => Self::from_spki_der(file),
+        }
+    }
+
+    /// Reads PEM with the label `PUBLIC KEY`.
+    ///
+    /// # Errors
+    /// [`Error::Pem`], [`Error::Label`], and those of [`from_spki_der`](Self::from_spki_der).
+    pub fn from_spki_pem(text: &str) -> Result<Self, Error> {
+        check_label(text, &[LABEL])?;
+        let (_, document) = Document::from_pem(text).map_err(|_| Error::Pem)?;
+        Self::from_spki_der(document.as_bytes())
+    }
+
+    /// Reads DER.
+    ///
+    /// # Errors
+    /// [`Error::Der`], [`Error::Algorithm`], [`Error::Parameters`], [`Error::EncapsulationKey`],
+    /// [`Error::VerifyingKeyLength`].
+    pub fn from_spki_der(der: &[u8]) -> Result<Self, Error> {
+        let info = SubjectPublicKeyInfoRef::from_der(der).map_err(|_| Error::Der)?;
+        let algorithm = Algorithm::of(&info.algorithm)?;
+        Self::from_bytes(algorithm, info.subject_public_key.as_bytes().ok_or(Error::Der)?)
+    }
+
+    /// The key as DER.
+    #[must_use]
+    pub fn to_spki_der(&self) -> Vec<u8> {
+        self.document().into_vec()
+    }
+
+    /// The key as PEM.
+    #[must_use]
+    pub fn to_spki_pem(&self) -> String {
+        self.document().to_pem(LABEL, LineEnding::LF).expect("a key is short enough for PEM")
+    }
+
+    fn document(&self) -> Document {
+        let bytes = BitStringRef::from_bytes(self.as_bytes()).expect("a key is short enough for DER");
+        let info =
+            SubjectPublicKeyInfoRef { algorithm: self.algorithm().identifier(), subject_public_key: bytes };
+        let der = info.to_der().expect("a key is short enough for DER");
+        Document::try_from(der).expect("DER was just written")
+    }
+}
+
+impl PartialEq for PublicKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.algorithm() == other.algorithm() && self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for PublicKey {}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({})", self.algorithm())
+    }
+}
+
+fn kem<P: mlkem::ParameterSet>(bytes: &[u8]) -> Result<Box<EncapsulationKey<P>>, Error> {
+    Ok(Box::new(EncapsulationKey::try_from(bytes)?))
+}
+
+fn dsa<P: mldsa::ParameterSet>(bytes: &[u8]) -> Result<Box<VerifyingKey<P>>, Error> {
+    let expected = P::VerifyingKeyBytes::LEN;
+    let key = VerifyingKey::try_from(bytes)
+        .map_err(|_| Error::VerifyingKeyLength { expected, actual: bytes.len() })?;
+    Ok(Box::new(key))
+}
+
+/// PEM is text; DER begins with the tag of a SEQUENCE, which no PEM file does.
+pub(crate) fn text_of(file: &[u8]) -> Result<Option<&str>, Error> {
+    match file.first() {
+        Some(0x30) => Ok(None),
+        _ => std::str::from_utf8(file).map(Some).map_err(|_| Error::Der),
+    }
+}
+
+/// Which of `labels` the first BEGIN line carries.
+pub(crate) fn check_label(text: &str, labels: &[&'static str]) -> Result<&'static str, Error> {
+    let found = der::pem::decode_label(text.as_bytes()).map_err(|_| Error::Pem)?;
+    let known = labels.iter().find(|label| **label == found);
+    known.copied().ok_or_else(|| Error::Label { expected: labels[0], found: found.to_owned() })
+}
