@@ -1,5 +1,7 @@
 //! X-Wing against the draft's vectors, and every refusal.
 
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
 use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson_hybrid::xwing::{
     CIPHERTEXT_LEN, DecapsulationKey, ENCAPSULATION_KEY_LEN, EncapsulateError, EncapsulationKey,
