@@ -4,6 +4,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec;
+use alloc::vec::Vec;
 use core::fmt;
 
 use rand_core::TryCryptoRng;
@@ -11,14 +12,14 @@ use zeroize::Zeroize;
 
 use super::dsa::{self, Seeds, SigningForm, VerifyingForm, finish_t};
 use super::kernels::{Kernels, active};
-use super::keys::{InvalidSignature, STACK, SigningKey, VerifyingKey, VerifyingKeyLength};
+use super::keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength, scrubbed};
 use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES};
 use super::ring::Poly;
 use super::{encode, sample};
 use crate::Bytes;
 use crate::rng::draw;
-use crate::secret::{Secret, StackGuard, declassify, declassify_value, difference};
+use crate::secret::{Secret, declassify, declassify_value, difference};
 
 /// How many polynomials of the matrix are sampled side by side.
 const BATCH: usize = 4;
@@ -189,9 +190,8 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     /// The key of the seed ξ (FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal)).
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
-        let _guard = StackGuard::<STACK>;
         let mut key = Self::empty();
-        key.fill_from_seed(seed);
+        scrubbed::<P, 5_120, 5_760, 6_400, _>(|| key.fill_from_seed(seed));
         key
     }
 
@@ -209,9 +209,8 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         if bytes.len() != expected {
             return Err(SigningKeyError::Length { expected, actual: bytes.len() });
         }
-        let _guard = StackGuard::<STACK>;
         let mut key = Self::empty();
-        key.fill_from_bytes(bytes)?;
+        scrubbed::<P, 5_120, 5_760, 6_400, _>(|| key.fill_from_bytes(bytes))?;
         Ok(key)
     }
 
@@ -314,10 +313,9 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     /// The key in the standard's expanded encoding (FIPS 204, Algorithm 24 (skEncode)), for libraries that know no
     /// seeds. To store a key, prefer its seed.
     #[must_use]
-    pub fn to_expanded_bytes(&self) -> Secret<P::ExpandedKeyBytes> {
-        let _guard = StackGuard::<STACK>;
-        let mut sk = Secret::new(P::ExpandedKeyBytes::zeroed());
-        self.encode(sk.expose_mut().as_mut());
+    pub fn to_expanded_bytes(&self) -> Secret<Vec<u8>> {
+        let mut sk = Secret::new(vec![0; P::ExpandedKeyBytes::LEN]);
+        scrubbed::<P, 2_048, 2_048, 2_048, _>(|| self.encode(sk.expose_mut()));
         sk
     }
 
@@ -393,10 +391,15 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     /// Signs `message` with the randomness `rnd` (FIPS 204, Algorithm 7 (ML-DSA.Sign_internal)).
     #[must_use]
     pub fn sign_with_rnd<'m>(&self, rnd: &[u8; 32], message: impl Into<Message<'m>>) -> P::Signature {
-        let _guard = StackGuard::<STACK>;
         let mut signature = P::Signature::zeroed();
-        self.sign_mu(&message.into().representative(&self.tr), rnd, signature.as_mut());
+        self.sign_guarded(message.into(), rnd, signature.as_mut());
         signature
+    }
+
+    #[inline(never)]
+    fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
+        let mu = message.representative(&self.tr);
+        scrubbed::<P, 8_448, 10_496, 12_544, _>(|| self.sign_mu(&mu, rnd, signature));
     }
 
     #[inline(never)]

@@ -15,8 +15,28 @@ use crate::Bytes;
 use crate::rng::draw;
 use crate::secret::{Secret, StackGuard};
 
-/// What the work behind a door may leave in dead frames, in bytes: more than any operation's depth.
-pub(super) const STACK: usize = 16 << 10;
+/// Does `work` on secrets, then wipes the stack that it used: `N44`, `N65` or `N87` bytes, as the parameter set says.
+///
+/// `work` must call a function that is not inlined. The numbers are its measured depth on x86-64, release, plus some.
+#[inline(always)]
+pub(super) fn scrubbed<P: ParameterSet, const N44: usize, const N65: usize, const N87: usize, T>(
+    work: impl FnOnce() -> T,
+) -> T {
+    match P::K {
+        4 => {
+            let _guard = StackGuard::<N44>;
+            work()
+        }
+        6 => {
+            let _guard = StackGuard::<N65>;
+            work()
+        }
+        _ => {
+            let _guard = StackGuard::<N87>;
+            work()
+        }
+    }
+}
 
 /// A public key: its bytes, from which each verification makes the matrix again.
 ///
@@ -200,10 +220,8 @@ impl<P: ParameterSet> SigningKey<P> {
     /// The key of the seed ξ (FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal)).
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
-        let _guard = StackGuard::<STACK>;
-        let mut key = Self { seed: Secret::new(*seed), tr: [0; 64], set: PhantomData };
-        key.tr = key.public().tr();
-        key
+        let tr = public_key::<P>(seed).tr();
+        Self { seed: Secret::new(*seed), tr, set: PhantomData }
     }
 
     /// The seed ξ: all that has to be stored.
@@ -215,15 +233,7 @@ impl<P: ParameterSet> SigningKey<P> {
     /// The public key, made again.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey<P> {
-        let _guard = StackGuard::<STACK>;
-        self.public()
-    }
-
-    #[inline(never)]
-    fn public(&self) -> VerifyingKey<P> {
-        let mut key = VerifyingKey::<P> { bytes: P::VerifyingKeyBytes::zeroed() };
-        dsa::public_key::<P>(&Seeds::new(self.seed.expose()), key.bytes.as_mut());
-        key
+        public_key(self.seed.expose())
     }
 
     /// Signs `message`, hedged: with the operating system's randomness, and safe should that be bad
@@ -260,10 +270,15 @@ impl<P: ParameterSet> SigningKey<P> {
     /// Signs `message` with the randomness `rnd` (FIPS 204, Algorithm 7 (ML-DSA.Sign_internal)).
     #[must_use]
     pub fn sign_with_rnd<'m>(&self, rnd: &[u8; 32], message: impl Into<Message<'m>>) -> P::Signature {
-        let _guard = StackGuard::<STACK>;
         let mut signature = P::Signature::zeroed();
-        self.sign_mu(&message.into().representative(&self.tr), rnd, signature.as_mut());
+        self.sign_guarded(message.into(), rnd, signature.as_mut());
         signature
+    }
+
+    #[inline(never)]
+    fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
+        let mu = message.representative(&self.tr);
+        scrubbed::<P, 10_752, 12_928, 15_104, _>(|| self.sign_mu(&mu, rnd, signature));
     }
 
     #[inline(never)]
@@ -279,6 +294,17 @@ impl<P: ParameterSet> SigningKey<P> {
     pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
         MuHasher::new(&self.tr, context)
     }
+}
+
+/// The public key of the seed ξ.
+fn public_key<P: ParameterSet>(seed: &[u8; 32]) -> VerifyingKey<P> {
+    #[inline(never)]
+    fn work<P: ParameterSet>(seed: &[u8; 32], bytes: &mut [u8]) {
+        dsa::public_key::<P>(&Seeds::new(seed), bytes);
+    }
+    let mut bytes = P::VerifyingKeyBytes::zeroed();
+    scrubbed::<P, 8_192, 9_216, 11_264, _>(|| work::<P>(seed, bytes.as_mut()));
+    VerifyingKey { bytes }
 }
 
 impl<P: ParameterSet> fmt::Debug for SigningKey<P> {
