@@ -12,6 +12,12 @@ pub(super) trait Lane: Copy {
     /// The same word in every state.
     fn broadcast(word: u64) -> Self;
 
+    /// The sum of five.
+    #[inline(always)]
+    fn parity([a, b, c, d, e]: [Self; 5]) -> Self {
+        a.xor(b).xor(c).xor(d).xor(e)
+    }
+
     /// The lanes that are kept complemented between the rounds; none, where `and_not` is one instruction.
     const COMPLEMENTED: &[usize] = &[];
 
@@ -85,7 +91,7 @@ fn complement<L: Lane>(a: &mut [L; 25]) {
 #[inline(always)]
 fn round<L: Lane>(a: &[L; 25], constant: u64) -> [L; 25] {
     // θ: each lane is added to the parities of two columns.
-    let parity = |x: usize| a[x].xor(a[x + 5]).xor(a[x + 10]).xor(a[x + 15]).xor(a[x + 20]);
+    let parity = |x: usize| L::parity([a[x], a[x + 5], a[x + 10], a[x + 15], a[x + 20]]);
     let c = [parity(0), parity(1), parity(2), parity(3), parity(4)];
     let d = [
         c[4].xor(c[1].rotate_left::<1>()),

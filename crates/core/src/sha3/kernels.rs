@@ -2,11 +2,16 @@
 
 #![allow(unsafe_code)] // A function pointer is kept in an atomic.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use core::fmt;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::{State, keccak};
-use crate::cpu::Level;
+use crate::cpu::{self, Level};
 
 /// The permutations of one instruction set.
 pub(super) struct Kernels {
@@ -17,8 +22,13 @@ pub(super) struct Kernels {
 static PORTABLE: Kernels = Kernels { level: Level::Portable, permute_many: permute_portable };
 
 fn active() -> &'static Kernels {
-    // The tables for AVX2, AVX-512 and NEON will be chosen here by `cpu::level()`.
-    &PORTABLE
+    match cpu::level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => &avx512::AVX512,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => &avx2::AVX2,
+        _ => &PORTABLE,
+    }
 }
 
 /// The plain permutation of each state, whatever the machine offers: what a plugged-in one must equal.
@@ -90,4 +100,36 @@ pub fn set_permutation(permutation: fn(&mut [State])) -> Result<(), WrongPermuta
 /// Takes the plugged-in permutation out again: the kernel tables run.
 pub fn clear_permutation() {
     PLUGGED.store(core::ptr::null_mut(), Ordering::Release);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn every_table_permutes_any_number_of_states_as_the_portable_one() {
+        let mut tables = std::vec![&PORTABLE];
+        #[cfg(target_arch = "x86_64")]
+        {
+            tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));
+            tables.extend((cpu::detected() >= Level::Avx512).then_some(&avx512::AVX512));
+        }
+        for table in tables {
+            for n in 0..20 {
+                let states: Vec<State> = (0..n)
+                    .map(|i| {
+                        State(core::array::from_fn(|lane| {
+                            (25 * i + lane + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) as u64
+                        }))
+                    })
+                    .collect();
+                let (mut ours, mut expected) = (states.clone(), states);
+                (table.permute_many)(&mut ours);
+                permute_portable(&mut expected);
+                assert_eq!(ours, expected, "{n} states, {}", table.level);
+            }
+        }
+    }
 }
