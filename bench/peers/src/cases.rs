@@ -96,7 +96,7 @@ impl KemCases {
                     seed,
                     m,
                     public: public.as_bytes().as_ref().to_vec(),
-                    private: key.to_expanded_bytes().expose().to_vec(),
+                    private: AsRef::<[u8]>::as_ref(key.to_expanded_bytes().expose()).to_vec(),
                     ciphertext: ciphertext.as_ref().to_vec(),
                     secret: secret.expose().to_vec(),
                 }
@@ -133,7 +133,7 @@ impl SignatureCases {
             keys.push(SignatureKey {
                 seed,
                 public: signer.verifying_key().as_bytes().as_ref().to_vec(),
-                private: signer.to_expanded_bytes().expose().as_ref().to_vec(),
+                private: AsRef::<[u8]>::as_ref(signer.to_expanded_bytes().expose()).to_vec(),
             });
             signers.push(signer);
         }

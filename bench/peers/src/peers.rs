@@ -133,10 +133,13 @@ impl Answer {
     }
 }
 
-/// An operation, ready to run on case number `usize`.
+/// Does the work of the case of that number, and says what it gave.
+pub type Run = dyn FnMut(usize, &mut Answer);
+
+/// An operation, ready to run.
 pub struct Work {
-    /// Does the work and says what it gave.
-    pub run: Box<dyn FnMut(usize, &mut Answer)>,
+    /// The work itself.
+    pub run: Box<Run>,
     /// The peer draws its own randomness here: its outputs differ from ours and are checked across instead.
     pub random: bool,
 }

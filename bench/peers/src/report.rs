@@ -38,7 +38,11 @@ impl Context {
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let system = std::env::consts::OS;
-        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        let quoted = |argument: String| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=".contains(c);
+            if argument.chars().all(plain) { argument } else { format!("'{argument}'") }
+        };
+        let arguments: Vec<String> = std::env::args().skip(1).map(quoted).collect();
         Self {
             machine: format!("{name}: {processor}{model}, {threads} logical processors, {system}"),
             compiler: env!("BENCH_COMPILER"),

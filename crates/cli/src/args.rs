@@ -88,13 +88,24 @@ pub enum Algorithm {
     XWing,
 }
 
-/// The forms of a key file.
+/// How a key file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Encoding {
+pub enum Format {
     /// Text between BEGIN and END lines
     Pem,
     /// Bytes
     Der,
+}
+
+/// What of a private key stands in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KeyForm {
+    /// The seed, from which all else is made
+    Seed,
+    /// The expanded key, for readers that know nothing else
+    Expanded,
+    /// Both
+    Both,
 }
 
 /// `gambeson key …`
@@ -106,7 +117,7 @@ pub enum KeyCommand {
     Public(KeyPublic),
     /// Tell what a key file holds
     Show(KeyShow),
-    /// Write a private or public key in another form, or protect it with another passphrase
+    /// Write a key in another form, or protect it with another passphrase
     Convert(KeyConvert),
 }
 
@@ -130,9 +141,9 @@ pub struct KeyGen {
     /// Where the public key goes as well
     #[arg(short, long, value_name = "FILE")]
     pub public: Option<PathBuf>,
-    /// The form of both files [default: pem]
+    /// How both files are written [default: pem]
     #[arg(long, value_enum)]
-    pub form: Option<Encoding>,
+    pub format: Option<Format>,
     /// Protect the private key with a passphrase
     #[arg(long)]
     pub encrypt: bool,
@@ -153,9 +164,9 @@ pub struct KeyPublic {
     /// Where the public key goes
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
-    /// The form of the public key [default: pem]
+    /// How the public key is written [default: pem]
     #[arg(long, value_enum)]
-    pub form: Option<Encoding>,
+    pub format: Option<Format>,
     /// Replace a file that exists
     #[arg(long)]
     pub force: bool,
@@ -184,12 +195,18 @@ pub struct KeyConvert {
     /// Where the converted key goes
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
-    /// The form of the converted key [default: pem]
+    /// How the converted key is written [default: pem]
     #[arg(long, value_enum)]
-    pub form: Option<Encoding>,
+    pub format: Option<Format>,
+    /// What of a private key to write [default: the seed; the expanded key where the seed is not known]
+    #[arg(long, value_enum)]
+    pub form: Option<KeyForm>,
     /// Protect the converted key with a passphrase
     #[arg(long)]
     pub encrypt: bool,
+    /// Write the converted key without a passphrase although the old one has one
+    #[arg(long, conflicts_with = "encrypt")]
+    pub decrypt: bool,
     /// Read the new passphrase from this file descriptor (else it is that of the old key, or asked for)
     #[arg(long, value_name = "N", requires = "encrypt")]
     pub new_passphrase_fd: Option<u32>,

@@ -26,11 +26,6 @@ impl Console {
         Self { to_stderr: taken, ..self }
     }
 
-    /// Whether reports are JSON.
-    pub(crate) fn is_json(self) -> bool {
-        self.json
-    }
-
     /// Reports one thing: `text` to a person, `json` to a program.
     pub(crate) fn report(self, text: impl Display, json: Value) -> Result<(), Error> {
         if self.json {

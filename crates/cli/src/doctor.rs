@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 /// What an examination found, or what is wrong.
 type Finding = Result<String, String>;
 
+/// What is examined, and how.
+type Examination = (&'static str, fn() -> Finding);
+
 pub(crate) fn doctor(console: Console) -> Result<Status, Error> {
     let facts = [
         ("program", format!("gambeson {}", env!("CARGO_PKG_VERSION"))),
@@ -25,7 +28,7 @@ pub(crate) fn doctor(console: Console) -> Result<Status, Error> {
         console.say(format_args!("      {name:<24} {fact}"))?;
     }
     console.say("")?;
-    let examinations: [(&str, fn() -> Finding); 6] = [
+    let examinations: [Examination; 6] = [
         ("entropy", entropy),
         ("FIPS 202", hashing),
         ("ML-KEM", encapsulation),

@@ -35,7 +35,7 @@ impl Input {
         Ok(Self {
             reader: Box::new(file),
             name: path.display().to_string(),
-            length: metadata.is_file().then(|| metadata.len()),
+            length: metadata.is_file().then_some(metadata.len()),
         })
     }
 
@@ -190,6 +190,16 @@ impl Output {
             io::ErrorKind::AlreadyExists => exists(&self.name),
             _ => Error::stream(&self.name, &e),
         })
+    }
+}
+
+/// Refuses, unless `force`, a path that leads to a file already; a device is no such file.
+pub(crate) fn refuse_existing(path: &Path, force: bool) -> Result<(), Error> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && !force && !is_stream(path) => {
+            Err(exists(&path.display().to_string()))
+        }
+        _ => Ok(()),
     }
 }
 

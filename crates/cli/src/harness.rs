@@ -16,7 +16,7 @@ mod mlkem;
 mod request;
 mod xwing;
 
-pub(crate) use request::hex;
+pub(crate) use request::{decode as from_hex, hex};
 
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{MlKem512, MlKem768, MlKem1024};

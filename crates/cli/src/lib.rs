@@ -31,17 +31,28 @@ mod doctor;
 mod error;
 mod files;
 mod harness;
+mod kem;
+mod keyfile;
+mod keys;
 mod pages;
 mod passphrase;
 mod sealing;
+mod signatures;
 mod vectors;
 
 pub use args::Cli;
 pub use error::{Error, Status};
 
-use args::{Command, VectorsCommand};
+use args::{Command, KemCommand, KeyCommand, VectorsCommand};
 use console::Console;
 use std::io::{self, BufWriter, Write};
+
+/// The answer of `vectors serve` to one line: a door for the fuzz targets, no part of the interface.
+#[doc(hidden)]
+#[must_use]
+pub fn respond(line: &[u8]) -> String {
+    harness::respond(line)
+}
 
 /// Does what the command line says, reports, and returns the exit status.
 pub fn run(cli: &Cli) -> Status {
@@ -65,7 +76,14 @@ pub fn run(cli: &Cli) -> Status {
 
 fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
     match command {
-        Command::Key(_) | Command::Sign(_) | Command::Verify(_) | Command::Kem(_) => unreachable!(),
+        Command::Key(KeyCommand::Gen(options)) => keys::generate(console, options),
+        Command::Key(KeyCommand::Public(options)) => keys::public(console, options),
+        Command::Key(KeyCommand::Show(options)) => keys::show(console, options),
+        Command::Key(KeyCommand::Convert(options)) => keys::convert(console, options),
+        Command::Sign(options) => signatures::sign(console, options),
+        Command::Verify(options) => signatures::verify(console, options),
+        Command::Kem(KemCommand::Encaps(options)) => kem::encaps(console, options),
+        Command::Kem(KemCommand::Decaps(options)) => kem::decaps(console, options),
         Command::Seal(options) => sealing::seal(console, options),
         Command::Open(options) => sealing::open(console, options),
         Command::Bench(options) => bench::bench(console, options),

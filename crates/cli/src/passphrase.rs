@@ -21,20 +21,32 @@ pub(crate) fn existing(fd: Option<u32>, what: &str) -> Result<Passphrase, Error>
 
 /// The passphrase that shall protect `what`, from the same places; a person types it twice.
 pub(crate) fn new(fd: Option<u32>, what: &str) -> Result<Passphrase, Error> {
-    let passphrase = match given(fd)? {
-        Some(passphrase) => passphrase,
-        None => {
-            let first = ask(&format!("New passphrase for {what}: "))?;
-            if first != ask("Once more: ")? {
-                return Err(Error::usage("the two passphrases differ"));
-            }
-            first
-        }
-    };
-    if passphrase.is_empty() {
-        return Err(Error::usage("an empty passphrase protects nothing"));
+    match given(fd)? {
+        Some(passphrase) => not_empty(passphrase),
+        None => asked(what),
     }
-    Ok(passphrase)
+}
+
+/// The passphrase that shall protect `what`, typed twice.
+pub(crate) fn asked(what: &str) -> Result<Passphrase, Error> {
+    let first = ask(&format!("New passphrase for {what}: "))?;
+    if first != ask("Once more: ")? {
+        return Err(Error::usage("the two passphrases differ"));
+    }
+    not_empty(first)
+}
+
+/// Whether a passphrase comes from elsewhere than a person.
+pub(crate) fn is_given(fd: Option<u32>) -> bool {
+    fd.is_some() || std::env::var_os(VARIABLE).is_some()
+}
+
+fn not_empty(passphrase: Passphrase) -> Result<Passphrase, Error> {
+    if passphrase.is_empty() {
+        Err(Error::usage("an empty passphrase protects nothing"))
+    } else {
+        Ok(passphrase)
+    }
 }
 
 fn given(fd: Option<u32>) -> Result<Option<Passphrase>, Error> {

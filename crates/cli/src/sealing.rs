@@ -84,7 +84,7 @@ fn text_of(path: &Path) -> Result<zeroize::Zeroizing<String>, Error> {
 }
 
 /// A file that names the wrong kind of key is the caller's choice; any other mistake is the file's.
-fn key_file_error(path: &Path, error: KeyFileError) -> Error {
+pub(crate) fn key_file_error(path: &Path, error: KeyFileError) -> Error {
     let message = format!("{}: {error}", path.display());
     match error {
         KeyFileError::Line { error: KeyError::NotPostQuantum(_) | KeyError::Plugin, .. } => {

@@ -45,6 +45,17 @@ impl<T: Zeroize> Secret<T> {
     }
 }
 
+impl<T: Zeroize + Copy> Secret<T> {
+    /// Moves the secret on and wipes where it stood: a plain move leaves a copy in the frame, above what a
+    /// [`StackGuard`] scrubs.
+    #[inline(always)]
+    pub(crate) fn hand_over(&mut self) -> Self {
+        let moved = Self(self.0);
+        self.0.zeroize();
+        moved
+    }
+}
+
 impl<T: Zeroize> Drop for Secret<T> {
     fn drop(&mut self) {
         self.0.zeroize();

@@ -166,7 +166,7 @@ pub(super) fn exactly<const N: usize>(name: &str, bytes: &[u8]) -> Result<[u8; N
 }
 
 /// The bytes that `text` spells; `None` for an odd length or a character that is no digit.
-fn decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let digit = |c: u8| match c {
         b'0'..=b'9' => Some(c - b'0'),
         b'a'..=b'f' => Some(c - b'a' + 10),

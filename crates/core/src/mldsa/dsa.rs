@@ -173,7 +173,9 @@ pub(super) enum Attempt {
     Accepted,
     /// ‖r0‖∞ ≥ γ2 - β.
     LowBits,
-    /// ‖c·t0‖∞ ≥ γ2, or more than ω ones in the hint.
+    /// ‖c·t0‖∞ ≥ γ2.
+    T0,
+    /// More than ω ones in the hint.
     Hint,
     /// ‖z‖∞ ≥ γ1 - β.
     Response,
@@ -295,7 +297,7 @@ fn respond<P: Parameters>(
         (kernels.inverse_ntt)(&mut p);
         // public: whether c·t0 is small: t0 is no secret (FIPS 204, §6.1).
         if declassify_value(p.is_below(P::GAMMA2)) == 0 {
-            return Attempt::Hint;
+            return Attempt::T0;
         }
         ones += hint_row::<P>(kernels, w, &p, bits);
     }
@@ -415,4 +417,72 @@ fn recompute_challenge<P: Parameters>(
         hasher.update(&packed[..length]);
     }
     hasher.finalize_xof().squeeze(expected);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::format;
+    use std::string::String;
+
+    use super::super::message::Message;
+    use super::super::{MlDsa44, MlDsa65, MlDsa87, SigningKey};
+    use super::*;
+
+    /// How often each attempt ended how, over the signatures of `count` messages by the key of `seed`.
+    fn attempts<P: ParameterSet>(
+        seed: &[u8; 32],
+        messages: impl Iterator<Item = [u8; 32]>,
+    ) -> BTreeMap<String, usize> {
+        let key = Seeds::<P>::new(seed);
+        let tr = SigningKey::<P>::from_seed(seed).verifying_key().tr();
+        let mut seen = BTreeMap::new();
+        for message in messages {
+            let mut signature = P::Signature::zeroed();
+            let mu = Message::internal(&message).representative(&tr);
+            sign::<P>(&key, &mu, &[0; 32], signature.as_mut(), &mut |attempt| {
+                *seen.entry(format!("{attempt:?}")).or_default() += 1;
+            });
+        }
+        seen
+    }
+
+    #[test]
+    fn every_check_rejects_attempts_of_every_set() {
+        fn test<P: ParameterSet>(seed: u8) {
+            let seen = attempts::<P>(&[seed; 32], (0..100).map(|i| [i; 32]));
+            assert_eq!(seen["Accepted"], 100);
+            // A third to a half of the attempts pass the check of r0, and two thirds of the rest the one of z.
+            assert!((150..450).contains(&seen["LowBits"]), "{seen:?}");
+            assert!((30..120).contains(&seen["Response"]), "{seen:?}");
+            assert!((1..20).contains(&seen["Hint"]), "{seen:?}");
+        }
+        test::<MlDsa44>(3);
+        test::<MlDsa65>(2);
+        test::<MlDsa87>(0);
+    }
+
+    /// Keys and messages of NIST's draft-celi-acvp-ml-dsa, table 2. Only ML-DSA-44 can fail here: in the larger sets
+    /// ‖c·t0‖∞ ≤ τ·2^12 < γ2.
+    #[test]
+    fn a_product_with_t0_that_is_too_large_rejects_the_attempt() {
+        const { assert!(MlDsa65::TAU << 12 < MlDsa65::GAMMA2 as usize) };
+        const { assert!(MlDsa87::TAU << 12 < MlDsa87::GAMMA2 as usize) };
+        let unhex =
+            |hex: &str| core::array::from_fn(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap());
+        let cases = [
+            [
+                "ca5a01e1ea6552cb5c9803462b94c2f1dc9d13bb17a6ace510d157056a2c6114",
+                "8c8caca88fff52b9330510537b3701b3993f3726136a650f48f8604551550832",
+            ],
+            [
+                "9c005f1550b4f31855c6b92f978736733f37791cb39dd182d7ba5732bdc2483e",
+                "b744343f30f7fee088998ba574e799f1bf3939c06c29bf9ac10f3588a57e21e2",
+            ],
+        ];
+        for [seed, m_prime] in cases {
+            let seen = attempts::<MlDsa44>(&unhex(seed), core::iter::once(unhex(m_prime)));
+            assert_eq!((seen["T0"], seen["Hint"], seen["Accepted"]), (1, 1, 1));
+        }
+    }
 }

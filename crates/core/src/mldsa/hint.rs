@@ -45,3 +45,84 @@ pub(crate) fn use_hint_vartime<P: Parameters>(r1: &mut Poly, r0: &Poly, places: 
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernels::PORTABLE;
+    use super::super::ring::Q;
+    use super::super::{MlDsa44, MlDsa65};
+    use super::*;
+
+    /// The high bits of the first coefficient.
+    fn high_bits<P: Parameters>(r: i32) -> i32 {
+        let (mut r0, mut r1) = (Poly::ZERO, Poly::ZERO);
+        r0.0[0] = r.rem_euclid(Q);
+        if P::M == 44 {
+            (PORTABLE.decompose_44)(&mut r0, &mut r1)
+        } else {
+            (PORTABLE.decompose_16)(&mut r0, &mut r1)
+        }
+        r1.0[0]
+    }
+
+    #[test]
+    fn a_hint_is_made_exactly_where_the_high_bits_change() {
+        fn test<P: Parameters>() {
+            let mut ran = 0;
+            for r1 in 0..P::M {
+                for r0 in [-P::GAMMA2 + P::BETA + 1, -1, 0, 1, P::GAMMA2 - P::BETA - 1] {
+                    for edge in [-P::GAMMA2, 0, P::GAMMA2] {
+                        for sum in edge - 2..=edge + 2 {
+                            if (sum - r0).abs() >= P::GAMMA2 {
+                                continue;
+                            }
+                            let (mut sums, mut r1s, mut hint) = (Poly::ZERO, Poly::ZERO, [0; 8]);
+                            sums.0[77] = sum;
+                            r1s.0 = [r1; 256];
+                            let count = make_hint::<P>(&sums, &r1s, &mut hint);
+                            // FIPS 204, Algorithm 39 (MakeHint), as it stands.
+                            let changed = high_bits::<P>(r1 * 2 * P::GAMMA2 + sum) != r1;
+                            let mut expected = [0; 8];
+                            expected[2] = u32::from(changed) << (77 & 31);
+                            assert_eq!((count, hint), (u32::from(changed), expected), "{r1} {r0} {sum}");
+                            ran += 1;
+                        }
+                    }
+                }
+            }
+            assert!(ran > 40 * P::M);
+        }
+        test::<MlDsa44>();
+        test::<MlDsa65>();
+    }
+
+    #[test]
+    fn a_used_hint_undoes_the_addition_it_was_made_for() {
+        fn test<P: Parameters>() {
+            // r = r1·2γ2 + r0 is what the signer has, r + ct0 what the verifier has.
+            for r1 in 0..P::M {
+                for r0 in [-P::GAMMA2 + P::BETA + 1, 0, P::GAMMA2 - P::BETA - 1] {
+                    for ct0 in [1 - P::GAMMA2, -(P::GAMMA2 >> 1), -1, 0, 1, P::GAMMA2 >> 1, P::GAMMA2 - 1] {
+                        let (mut sum, mut r1s, mut hint) = (Poly::ZERO, Poly::ZERO, [0; 8]);
+                        sum.0[5] = r0 + ct0;
+                        r1s.0[5] = r1;
+                        make_hint::<P>(&sum, &r1s, &mut hint);
+                        let mut w = Poly::ZERO;
+                        w.0[5] = (r1 * 2 * P::GAMMA2 + r0 + ct0).rem_euclid(Q);
+                        let mut w1 = Poly::ZERO;
+                        if P::M == 44 {
+                            (PORTABLE.decompose_44)(&mut w, &mut w1)
+                        } else {
+                            (PORTABLE.decompose_16)(&mut w, &mut w1)
+                        }
+                        let places: &[u8] = if hint[0] >> 5 & 1 == 1 { &[5] } else { &[] };
+                        use_hint_vartime::<P>(&mut w1, &w, places);
+                        assert_eq!(w1.0[5], r1, "{r1} {r0} {ct0}");
+                    }
+                }
+            }
+        }
+        test::<MlDsa44>();
+        test::<MlDsa65>();
+    }
+}

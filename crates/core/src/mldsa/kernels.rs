@@ -1,6 +1,8 @@
 //! The table of kernels: the work on whole polynomials that deserves a fast path.
 
 mod portable;
+#[cfg(test)]
+mod tests;
 
 use super::ring::Poly;
 use crate::cpu::Level;

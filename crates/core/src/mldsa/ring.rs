@@ -59,3 +59,25 @@ impl Zeroize for Poly {
         self.0.zeroize();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_norm_is_told_at_the_bound_one_above_and_one_below() {
+        for bound in [1, 3, 261_888 - 196, (1 << 19) - 196] {
+            for at in [0, 100, 255] {
+                for (c, below) in
+                    [(bound - 1, 1), (bound, 0), (bound + 1, 0), (1 - bound, 1), (-bound, 0), (-bound - 1, 0)]
+                {
+                    let mut p = Poly::ZERO;
+                    p.0[at] = c;
+                    assert_eq!(p.is_below(bound), below, "{c} against {bound}");
+                }
+            }
+        }
+        assert_eq!(Poly([Q; N]).is_below(1 << 17), 0);
+        assert_eq!(Poly([-Q; N]).is_below(1 << 17), 0);
+    }
+}

@@ -106,3 +106,82 @@ pub(crate) fn expand_s<P: Parameters>(rho_prime: &[u8; 64], place: usize, s: &mu
 pub(crate) fn expand_mask(rho_second: &[u8; 64], kappa: u16, packed: &mut [u8]) {
     Shake256::new().update(rho_second).update(&kappa.to_le_bytes()).finalize_xof().squeeze(packed);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernels::active;
+    use super::super::ring::Q;
+    use super::super::{MlDsa44, MlDsa65, MlDsa87};
+    use super::*;
+    use crate::sha3::Shake128;
+
+    #[test]
+    fn a_challenge_has_tau_ones_of_either_sign() {
+        fn test<P: Parameters>() {
+            let (mut plus, mut minus) = (0, 0);
+            for i in 0..200u8 {
+                let mut c = Poly::ZERO;
+                c.0.fill(9);
+                in_ball_vartime::<P>(&[i; 64][..P::C_TILDE], &mut c);
+                assert!(c.0.iter().all(|c| (-1..=1).contains(c)));
+                assert_eq!(c.0.iter().filter(|c| **c != 0).count(), P::TAU);
+                plus += c.0.iter().filter(|c| **c == 1).count();
+                minus += c.0.iter().filter(|c| **c == -1).count();
+            }
+            assert!(plus.abs_diff(minus) < (plus + minus) >> 3);
+        }
+        test::<MlDsa44>();
+        test::<MlDsa65>();
+        test::<MlDsa87>();
+    }
+
+    #[test]
+    fn the_matrix_is_the_same_in_any_batch() {
+        let rho = [7; 32];
+        let places = [(0, 0), (1, 0), (7, 6), (3, 2), (0, 6)];
+        let mut together = [const { Poly::ZERO }; 5];
+        expand_a::<5>(active(), &rho, &places, &mut together);
+        for (place, a) in places.iter().zip(&together) {
+            let mut alone = [Poly::ZERO];
+            expand_a::<1>(active(), &rho, &[*place], &mut alone);
+            assert_eq!(alone[0], *a);
+
+            // Byte by byte, as the standard has it.
+            let mut squeeze = Shake128::new().update(&rho).update(&[place.1, place.0]).finalize_xof();
+            for c in a.0 {
+                let z = loop {
+                    let mut bytes = [0; 4];
+                    squeeze.squeeze(&mut bytes[..3]);
+                    let z = i32::from_le_bytes(bytes) & 0x7f_ffff;
+                    if z < Q {
+                        break z;
+                    }
+                };
+                assert_eq!(c, z);
+            }
+        }
+    }
+
+    #[test]
+    fn private_polynomials_take_the_accepted_half_bytes_in_order() {
+        fn test<P: Parameters>() {
+            for place in 0..15 {
+                let mut s = Poly::ZERO;
+                expand_s::<P>(&[3; 64], place, &mut s);
+                let mut squeeze = Shake256::new().update(&[3; 64]).update(&[place as u8, 0]).finalize_xof();
+                let mut bytes = [0; 600];
+                squeeze.squeeze(&mut bytes);
+                let halves = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]);
+                let expected = halves.filter_map(|half| match (P::ETA, half) {
+                    (2, 15) => None,
+                    (2, half) => Some(2 - [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4][usize::from(half)]),
+                    (_, 9..) => None,
+                    (_, half) => Some(4 - i32::from(half)),
+                });
+                assert!(expected.take(256).eq(s.0));
+            }
+        }
+        test::<MlDsa44>();
+        test::<MlDsa65>();
+    }
+}

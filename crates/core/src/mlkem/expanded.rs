@@ -110,7 +110,7 @@ impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
         let mut shared = Secret::new([0; 32]);
         let _guard = StackGuard::<DEPTH>;
         encapsulate(self, m, c.as_mut(), shared.expose_mut());
-        (c, shared)
+        (c, shared.hand_over())
     }
 }
 
@@ -208,28 +208,8 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     /// By FIPS 203, §7.3: [`DecapsulationKeyError::Length`] and [`DecapsulationKeyError::Hash`]; by §7.2 for the
     /// encapsulation key inside, [`DecapsulationKeyError::Modulus`].
     pub fn from_expanded_bytes(bytes: &[u8]) -> Result<Self, DecapsulationKeyError> {
-        let expected = P::ExpandedKeyBytes::LEN;
-        if bytes.len() != expected {
-            return Err(DecapsulationKeyError::Length { expected, actual: bytes.len() });
-        }
-        let (s, rest) = bytes.split_at(384 * P::K);
-        let (ek, rest) = rest.split_at(P::EncapsulationKeyBytes::LEN);
-        let (h, z) = rest.split_at(32);
-        let ek_bytes = P::EncapsulationKeyBytes::try_from(ek).expect("the slice was cut to that length");
-        if Sha3_256::digest(ek) != h {
-            return Err(DecapsulationKeyError::Hash);
-        }
-        let ek = EncapsulationKey::<P>::from_bytes(&ek_bytes).map_err(|_| DecapsulationKeyError::Modulus)?;
-
-        let mut key = Self {
-            ek: ek.expand(),
-            s: Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice()),
-            z: Secret::new(z.try_into().expect("32 bytes are left")),
-            seed: None,
-        };
         let _guard = StackGuard::<DEPTH>;
-        decode_secrets(&mut key, s);
-        Ok(key)
+        import(bytes)
     }
 
     /// The key in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z, for libraries that want it.
@@ -276,7 +256,7 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
         let mut shared = Secret::new([0; 32]);
         let _guard = StackGuard::<DEPTH>;
         decapsulate(self, c.as_ref(), shared.expose_mut());
-        shared
+        shared.hand_over()
     }
 }
 
@@ -302,6 +282,32 @@ fn expand<P: ParameterSet>(seed: &[u8; 64]) -> ExpandedDecapsulationKey<P> {
         z: Secret::new(*seed.last_chunk().expect("32 of 64 bytes")),
         seed: Some(Secret::new(*seed)),
     }
+}
+
+/// FIPS 203, §7.3, in a frame of its own: the key is moved from there, and the guard above wipes what stays.
+#[inline(never)]
+fn import<P: ParameterSet>(bytes: &[u8]) -> Result<ExpandedDecapsulationKey<P>, DecapsulationKeyError> {
+    let expected = P::ExpandedKeyBytes::LEN;
+    if bytes.len() != expected {
+        return Err(DecapsulationKeyError::Length { expected, actual: bytes.len() });
+    }
+    let (s, rest) = bytes.split_at(384 * P::K);
+    let (ek, rest) = rest.split_at(P::EncapsulationKeyBytes::LEN);
+    let (h, z) = rest.split_at(32);
+    let ek_bytes = P::EncapsulationKeyBytes::try_from(ek).expect("the slice was cut to that length");
+    if Sha3_256::digest(ek) != h {
+        return Err(DecapsulationKeyError::Hash);
+    }
+    let ek = EncapsulationKey::<P>::from_bytes(&ek_bytes).map_err(|_| DecapsulationKeyError::Modulus)?;
+
+    let mut key = ExpandedDecapsulationKey::<P> {
+        ek: ek.expand(),
+        s: Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice()),
+        z: Secret::new(z.try_into().expect("32 bytes are left")),
+        seed: None,
+    };
+    decode_secrets(&mut key, s);
+    Ok(key)
 }
 
 #[inline(never)]

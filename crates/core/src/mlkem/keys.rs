@@ -124,7 +124,7 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
         let mut shared = Secret::new([0; 32]);
         let _guard = StackGuard::<DEPTH>;
         encapsulate::<P>(self.as_bytes().as_ref(), m, c.as_mut(), shared.expose_mut());
-        (c, shared)
+        (c, shared.hand_over())
     }
 
     /// The form that remembers the matrix and the hash of the key, on the heap.
@@ -235,7 +235,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         let mut shared = Secret::new([0; 32]);
         let _guard = StackGuard::<DEPTH>;
         decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
-        shared
+        shared.hand_over()
     }
 
     /// The form that remembers the matrix and the secrets, on the heap.

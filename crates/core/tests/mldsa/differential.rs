@@ -92,21 +92,21 @@ fn agree<P: ParameterSet, Q: Peer>(rounds: usize) {
         let key = SigningKey::<P>::from_seed(&seed);
         let expanded = ExpandedSigningKey::<P>::from_seed(&seed);
         let public = key.verifying_key();
-        let ours = Message::pure(&message, &context).unwrap();
+        let ours = Message::pure(&message, &context).expect("agreed inputs");
         assert_eq!(public.as_bytes().as_ref(), theirs.public);
         assert_eq!(*expanded.to_expanded_bytes().expose(), theirs.private);
         assert_eq!(key.sign_deterministic(ours).as_ref(), theirs.signature);
         assert_eq!(expanded.sign_deterministic(ours).as_ref(), theirs.signature);
 
         // Hedged signatures differ, and verify there.
-        let hedged = expanded.sign(ours).unwrap();
+        let hedged = expanded.sign(ours).expect("agreed inputs");
         assert_ne!(hedged.as_ref(), theirs.signature);
         assert!(Q::verify(&theirs.public, &message, &context, hedged.as_ref()));
-        let imported = ExpandedSigningKey::<P>::from_expanded_bytes(&theirs.private).unwrap();
+        let imported = ExpandedSigningKey::<P>::from_expanded_bytes(&theirs.private).expect("agreed inputs");
         assert_eq!(imported.sign_deterministic(ours).as_ref(), theirs.signature);
 
         // The same verdict on signatures with one bit changed, wherever it is.
-        let public = VerifyingKey::<P>::try_from(&theirs.public[..]).unwrap();
+        let public = VerifyingKey::<P>::try_from(&theirs.public[..]).expect("agreed inputs");
         assert_eq!(public.verify(ours, &theirs.signature), Ok(()));
         for _ in 0..8 {
             let mut signature = theirs.signature.clone();
@@ -141,10 +141,10 @@ fn libcrux_agrees_on_prehashed_messages() {
         let message = stream.vec(100);
         let theirs = portable::generate_key_pair(seed);
         let signature =
-            portable::sign_pre_hashed_shake128(&theirs.signing_key, &message, b"context", [0; 32]).unwrap();
+            portable::sign_pre_hashed_shake128(&theirs.signing_key, &message, b"context", [0; 32]).expect("agreed inputs");
         let digest = PreHash::Shake128.digest(&message);
         let ours = SigningKey::<MlDsa65>::from_seed(&seed)
-            .sign_deterministic(Message::prehashed(&digest, b"context").unwrap());
+            .sign_deterministic(Message::prehashed(&digest, b"context").expect("agreed inputs"));
         assert_eq!(ours, *signature.as_ref());
     }
 }

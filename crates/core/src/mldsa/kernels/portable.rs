@@ -101,6 +101,15 @@ fn times(a: u32, x: Factor) -> u32 {
     (high + QU) - n
 }
 
+/// [`times`] in the words of a 64-bit processor: one number is kept where [`times`] keeps two halves.
+#[inline(always)]
+fn times_scalar(a: u32, x: Factor) -> u32 {
+    let p = a as u64 * x.f as u64;
+    let m = (p & 0xffff_ffff) * Q_INVERSE as u64;
+    let n = (m & 0xffff_ffff) * QU as u64;
+    ((p + ((QU as u64) << 32) - n) >> 32) as u32
+}
+
 /// `a` mod q, below 2q, for any `a`.
 #[inline(always)]
 fn reduce(a: u32) -> u32 {
@@ -133,11 +142,14 @@ fn lift(a: i32) -> u32 {
     (a as u32).wrapping_add(negative * QU)
 }
 
-/// One layer of the forward transform, of butterflies 2^LOG apart; a bound of the values grows by 2q.
-#[inline(always)]
-fn layer<const LOG: usize>(w: &mut Poly) {
-    for (block, zeta) in w.0.chunks_exact_mut(2 << LOG).zip(&ZETAS[128 >> LOG..]) {
-        let (low, high) = block.split_at_mut(1 << LOG);
+/// One layer of the forward transform, of butterflies 2^`log` apart; a bound of the values grows by 2q.
+///
+/// Not inlined, and `log` not a constant: compilers would unroll the inner loop of eight or sixteen turns first, and
+/// then no longer see that it is a vector operation.
+#[inline(never)]
+fn layer(w: &mut Poly, log: u32) {
+    for (block, zeta) in w.0.chunks_exact_mut(2 << log).zip(&ZETAS[128 >> log..]) {
+        let (low, high) = block.split_at_mut(1 << log);
         for (a, b) in low.iter_mut().zip(high) {
             let t = times(*b as u32, *zeta);
             *b = (*a as u32 + 2 * QU - t) as i32;
@@ -146,17 +158,46 @@ fn layer<const LOG: usize>(w: &mut Poly) {
     }
 }
 
-/// One layer of the inverse transform, of butterflies 2^LOG apart; a bound of the values doubles, from `bound`.
+/// [`layer`] for blocks too narrow for vectors.
 #[inline(always)]
-fn inverse_layer<const LOG: usize>(w: &mut Poly, bound: u32) {
+fn narrow_layer<const LOG: usize>(w: &mut Poly) {
+    for (block, zeta) in w.0.chunks_exact_mut(2 << LOG).zip(&ZETAS[128 >> LOG..]) {
+        let (low, high) = block.split_at_mut(1 << LOG);
+        for (a, b) in low.iter_mut().zip(high) {
+            let t = times_scalar(*b as u32, *zeta);
+            *b = (*a as u32 + 2 * QU - t) as i32;
+            *a = (*a as u32 + t) as i32;
+        }
+    }
+}
+
+/// One layer of the inverse transform, of butterflies 2^`log` apart; a bound of the values doubles, from 2q·2^`log`.
+///
+/// Not inlined for the reason of [`layer`].
+#[inline(never)]
+fn inverse_layer(w: &mut Poly, log: u32) {
+    let bound = (2 * QU) << log;
     // The standard multiplies a - b by -ζ; here b - a by ζ.
-    for (block, k) in w.0.chunks_exact_mut(2 << LOG).zip((0..256 >> LOG).rev()) {
-        let zeta = ZETAS[k];
+    for (block, zeta) in w.0.chunks_exact_mut(2 << log).zip(ZETAS[128 >> log..256 >> log].iter().rev()) {
+        let (low, high) = block.split_at_mut(1 << log);
+        for (a, b) in low.iter_mut().zip(high) {
+            let difference = *b as u32 + bound - *a as u32;
+            *a = (*a as u32 + *b as u32) as i32;
+            *b = times(difference, *zeta) as i32;
+        }
+    }
+}
+
+/// [`inverse_layer`] for blocks too narrow for vectors.
+#[inline(always)]
+fn narrow_inverse_layer<const LOG: usize>(w: &mut Poly) {
+    let bound = const { (2 * QU) << LOG };
+    for (block, zeta) in w.0.chunks_exact_mut(2 << LOG).zip(ZETAS[128 >> LOG..256 >> LOG].iter().rev()) {
         let (low, high) = block.split_at_mut(1 << LOG);
         for (a, b) in low.iter_mut().zip(high) {
             let difference = *b as u32 + bound - *a as u32;
             *a = (*a as u32 + *b as u32) as i32;
-            *b = times(difference, zeta) as i32;
+            *b = times_scalar(difference, *zeta) as i32;
         }
     }
 }
@@ -169,14 +210,11 @@ pub(crate) fn ntt(w: &mut Poly) {
     for c in &mut w.0 {
         *c += Q;
     }
-    layer::<7>(w);
-    layer::<6>(w);
-    layer::<5>(w);
-    layer::<4>(w);
-    layer::<3>(w);
-    layer::<2>(w);
-    layer::<1>(w);
-    layer::<0>(w);
+    for log in (2..8).rev() {
+        layer(w, log);
+    }
+    narrow_layer::<1>(w);
+    narrow_layer::<0>(w);
 }
 
 /// FIPS 204, Algorithm 42 (NTT^-1), of a sum of products: also takes away their factor 2^-32.
@@ -189,14 +227,11 @@ pub(crate) fn inverse_ntt(w: &mut Poly) {
     }
     // 2q·2^8 = 512q < 2^32: the sums need no reduction on their way.
     const { assert!(512 * (QU as u64) < 1 << 32) };
-    inverse_layer::<0>(w, 2 * QU);
-    inverse_layer::<1>(w, 4 * QU);
-    inverse_layer::<2>(w, 8 * QU);
-    inverse_layer::<3>(w, 16 * QU);
-    inverse_layer::<4>(w, 32 * QU);
-    inverse_layer::<5>(w, 64 * QU);
-    inverse_layer::<6>(w, 128 * QU);
-    inverse_layer::<7>(w, 256 * QU);
+    narrow_inverse_layer::<0>(w);
+    narrow_inverse_layer::<1>(w);
+    for log in 2..8 {
+        inverse_layer(w, log);
+    }
     for c in &mut w.0 {
         *c = centre(freeze(times(*c as u32, SCALE)));
     }
@@ -278,4 +313,61 @@ pub(crate) fn decompose_44(r: &mut Poly, r1: &mut Poly) {
 /// FIPS 204, Algorithm 36 (Decompose), for γ2 = (q - 1)/32: `r` becomes r0, and `r1` is in 0..16.
 pub(crate) fn decompose_16(r: &mut Poly, r1: &mut Poly) {
     decompose::<16>(r, r1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values that fill `0..end`: all of them where that is quick, else a stride with both ends.
+    fn range(end: u64) -> impl Iterator<Item = u32> {
+        let stride = (end >> 22 | 1) as usize;
+        (0..end).step_by(stride).chain(end.saturating_sub(1000)..end).map(|x| x as u32)
+    }
+
+    fn residue(x: impl Into<i128>) -> i128 {
+        x.into().rem_euclid(i128::from(Q))
+    }
+
+    #[test]
+    fn reductions_keep_the_residue_and_their_bounds() {
+        for a in range(1 << 32) {
+            let reduced = reduce(a);
+            assert!(reduced < 2 * QU && residue(reduced) == residue(a), "reduce {a}");
+        }
+        for a in range(2 * u64::from(QU)) {
+            assert_eq!(i128::from(freeze(a)), residue(a), "freeze {a}");
+        }
+        let half = Q >> 1;
+        for a in range(u64::from(QU)) {
+            let centred = centre(a);
+            assert!((-half..=half).contains(&centred) && residue(centred) == i128::from(a), "centre {a}");
+            assert_eq!(lift(centred), a);
+            assert_eq!(lift(a as i32), a);
+            assert_eq!(i128::from(lift(-(a as i32))), residue(-i64::from(a)));
+        }
+    }
+
+    #[test]
+    fn products_are_divided_by_two_to_the_32_and_stay_in_bounds() {
+        let shifted = |x: u32| residue(i128::from(x) << 32);
+        let largest = 18 * QU - 1;
+        for a in range(18 * u64::from(QU)).step_by(64) {
+            for b in [0, 1, QU - 1, QU, 2 * QU - 1, largest, a] {
+                let product = montgomery(a, b);
+                assert!(product < 2 * QU, "{a} {b}");
+                assert_eq!(shifted(product), residue(i128::from(a) * i128::from(b)));
+            }
+        }
+        for (k, zeta) in ZETAS.iter().enumerate() {
+            // ζ^BitRev8(k), by the definition.
+            let exponent = (k as u8).reverse_bits();
+            let value = (0..exponent).fold(1, |x, _| residue(x * 1753));
+            for a in range(1 << 32).step_by(1 << 14) {
+                let product = times(a, *zeta);
+                assert!(product < 2 * QU);
+                assert_eq!(residue(product), residue(i128::from(a) * value), "{a}·ζ^{exponent}");
+            }
+        }
+    }
 }

@@ -1,0 +1,246 @@
+//! The commands `key gen`, `key public`, `key show` and `key convert`.
+
+use crate::args::{Algorithm, Format, KeyConvert, KeyForm, KeyGen, KeyPublic, KeyShow};
+use crate::console::Console;
+use crate::error::{Error, Status};
+use crate::files::{self, Access, is_stream};
+use crate::keyfile::{Encoding, Key, KeyFile, PrivateKey, PublicKey, pki_error};
+use crate::passphrase::{self, Passphrase};
+use gambeson_age::Identity;
+use gambeson_pki as pki;
+use serde_json::json;
+use std::path::Path;
+use zeroize::Zeroizing;
+
+pub(crate) fn generate(console: Console, options: &KeyGen) -> Result<Status, Error> {
+    let algorithm = pki_algorithm(options.alg);
+    if algorithm.is_none() && (options.encrypt || options.format.is_some()) {
+        return Err(Error::usage("an age identity has one form: no --format, no --encrypt"));
+    }
+    let public_to_stdout = options.public.as_deref().is_some_and(is_stream);
+    if is_stream(&options.out) && public_to_stdout {
+        return Err(Error::usage("standard output (-) can be only one of the outputs"));
+    }
+    if let Some(public) = &options.public {
+        refuse_one_name(&options.out, public)?;
+    }
+    // Before anybody is asked for a passphrase.
+    for path in [Some(&options.out), options.public.as_ref()].into_iter().flatten() {
+        files::refuse_existing(path, options.force)?;
+    }
+    let name = options.out.display().to_string();
+    let key = match algorithm {
+        Some(algorithm) => PrivateKey::Pki(pki::PrivateKey::generate(algorithm).map_err(Error::randomness)?),
+        None => PrivateKey::XWing(Identity::generate().map_err(Error::randomness)?),
+    };
+    let passphrase = match options.encrypt {
+        true => Some(passphrase::new(options.passphrase_fd, &name)?),
+        false => None,
+    };
+    let private = private_file(&name, &key, options.format, pki::Form::Seed, passphrase.as_ref())?;
+    let public = key.public();
+    files::write(&options.out, &private, Access::Private, options.force)?;
+    if let Some(path) = &options.public {
+        files::write(path, &public_file(&public, options.format)?, Access::Shared, options.force)?;
+    }
+    let fingerprint = public.fingerprint();
+    let recipient = recipient(&public);
+    console.beside_data(is_stream(&options.out) || public_to_stdout).report(
+        format_args!(
+            "made a {} key in {name}\nfingerprint {fingerprint}{}",
+            key.algorithm(),
+            recipient.as_ref().map(|text| format!("\nrecipient {text}")).unwrap_or_default()
+        ),
+        json!({
+            "alg": key.algorithm(),
+            "private": name,
+            "public": options.public.as_ref().map(|path| path.display().to_string()),
+            "encrypted": options.encrypt,
+            "fingerprint": fingerprint,
+            "recipient": recipient,
+        }),
+    )?;
+    Ok(Status::Done)
+}
+
+pub(crate) fn public(console: Console, options: &KeyPublic) -> Result<Status, Error> {
+    files::refuse_same(&options.key, &options.out)?;
+    files::refuse_existing(&options.out, options.force)?;
+    let (name, key) = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?.public();
+    files::write(&options.out, &public_file(&key, options.format)?, Access::Shared, options.force)?;
+    console.beside_data(is_stream(&options.out)).report(
+        format_args!("the public key of {name} is in {}", options.out.display()),
+        json!({
+            "alg": key.algorithm(),
+            "key": name,
+            "public": options.out.display().to_string(),
+            "fingerprint": key.fingerprint(),
+        }),
+    )?;
+    Ok(Status::Done)
+}
+
+pub(crate) fn show(console: Console, options: &KeyShow) -> Result<Status, Error> {
+    let file = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?;
+    let encrypted = file.passphrase.is_some();
+    let (kind, seed) = match &file.key {
+        Key::Private(PrivateKey::Pki(key)) => ("private", Some(key.seed().is_some())),
+        Key::Private(PrivateKey::XWing(_)) => ("private", Some(true)),
+        Key::Public(_) => ("public", None),
+    };
+    let encoding = file.encoding.to_string();
+    let (name, key) = file.public();
+    let (bytes, fingerprint, recipient) = (key.as_bytes().len(), key.fingerprint(), recipient(&key));
+    console.report(
+        format_args!(
+            "{name}: {} {kind} key, {encoding}{}{}\npublic key {bytes} bytes\nfingerprint {fingerprint}{}",
+            key.algorithm(),
+            if encrypted { ", encrypted" } else { "" },
+            match seed {
+                Some(false) => ", expanded, without its seed",
+                _ => "",
+            },
+            recipient.as_ref().map(|text| format!("\nrecipient {text}")).unwrap_or_default()
+        ),
+        json!({
+            "file": name,
+            "alg": key.algorithm(),
+            "kind": kind,
+            "encoding": encoding,
+            "encrypted": encrypted,
+            "seed": seed,
+            "public_bytes": bytes,
+            "fingerprint": fingerprint,
+            "recipient": recipient,
+        }),
+    )?;
+    Ok(Status::Done)
+}
+
+pub(crate) fn convert(console: Console, options: &KeyConvert) -> Result<Status, Error> {
+    files::refuse_existing(&options.out, options.force)?;
+    let file = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?;
+    let name = file.name.clone();
+    if file.encoding == Encoding::Age {
+        return Err(Error::usage(format!("{name}: an age key has one form")));
+    }
+    let target = options.out.display().to_string();
+    let (algorithm, bytes, access) = match &file.key {
+        Key::Public(key) => {
+            if options.encrypt || options.decrypt || options.form.is_some() {
+                return Err(Error::usage(format!(
+                    "{name}: is a public key: no --form, --encrypt or --decrypt"
+                )));
+            }
+            (key.algorithm(), Zeroizing::new(public_file(key, options.format)?), Access::Shared)
+        }
+        Key::Private(key) => {
+            let passphrase = new_passphrase(options, &file)?;
+            let form = match (options.form, key) {
+                (Some(KeyForm::Seed), _) => pki::Form::Seed,
+                (Some(KeyForm::Expanded), _) => pki::Form::Expanded,
+                (Some(KeyForm::Both), _) => pki::Form::Both,
+                (None, PrivateKey::Pki(key)) if key.seed().is_none() => pki::Form::Expanded,
+                (None, _) => pki::Form::Seed,
+            };
+            let bytes = private_file(&name, key, options.format, form, passphrase.as_ref())?;
+            (key.algorithm(), bytes, Access::Private)
+        }
+    };
+    files::write(&options.out, &bytes, access, options.force)?;
+    console.beside_data(is_stream(&options.out)).report(
+        format_args!("converted {name} to {target}"),
+        json!({"alg": algorithm, "key": name, "out": target, "encrypted": options.encrypt}),
+    )?;
+    Ok(Status::Done)
+}
+
+/// The passphrase of a converted private key.
+fn new_passphrase(options: &KeyConvert, file: &KeyFile) -> Result<Option<Passphrase>, Error> {
+    let target = options.out.display().to_string();
+    match (&file.passphrase, options.encrypt) {
+        (None, false) => Ok(None),
+        (Some(_), false) if options.decrypt => Ok(None),
+        (Some(_), false) => Err(Error::usage(format!(
+            "{}: is encrypted: say --encrypt to keep it so, --decrypt to give that up",
+            file.name
+        ))),
+        (old, true) => match (options.new_passphrase_fd, old) {
+            (Some(fd), _) => passphrase::new(Some(fd), &target).map(Some),
+            (None, Some(old)) if passphrase::is_given(options.passphrase.passphrase_fd) => {
+                Ok(Some(old.clone()))
+            }
+            (None, Some(_)) => passphrase::asked(&target).map(Some),
+            (None, None) => passphrase::new(options.passphrase.passphrase_fd, &target).map(Some),
+        },
+    }
+}
+
+fn pki_algorithm(algorithm: Algorithm) -> Option<pki::Algorithm> {
+    match algorithm {
+        Algorithm::MlKem512 => Some(pki::Algorithm::MlKem512),
+        Algorithm::MlKem768 => Some(pki::Algorithm::MlKem768),
+        Algorithm::MlKem1024 => Some(pki::Algorithm::MlKem1024),
+        Algorithm::MlDsa44 => Some(pki::Algorithm::MlDsa44),
+        Algorithm::MlDsa65 => Some(pki::Algorithm::MlDsa65),
+        Algorithm::MlDsa87 => Some(pki::Algorithm::MlDsa87),
+        Algorithm::XWing => None,
+    }
+}
+
+/// The text that others seal to, for X-Wing.
+fn recipient(key: &PublicKey) -> Option<String> {
+    match key {
+        PublicKey::Pki(_) => None,
+        PublicKey::XWing(recipient) => Some(recipient.to_string()),
+    }
+}
+
+fn private_file(
+    name: &str,
+    key: &PrivateKey,
+    format: Option<Format>,
+    form: pki::Form,
+    passphrase: Option<&Passphrase>,
+) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let key = match key {
+        PrivateKey::Pki(key) => key,
+        PrivateKey::XWing(identity) => {
+            let identity_text = identity.encode();
+            let text =
+                Zeroizing::new(format!("# public key: {}\n{}\n", identity.recipient(), *identity_text));
+            return Ok(Zeroizing::new(text.as_bytes().to_vec()));
+        }
+    };
+    let format = format.unwrap_or(Format::Pem);
+    let bytes = match (format, passphrase) {
+        (Format::Der, None) => key.to_pkcs8_der(form),
+        (Format::Pem, None) => key.to_pkcs8_pem(form).map(|text| Zeroizing::new(text.as_bytes().to_vec())),
+        (Format::Der, Some(passphrase)) => key
+            .to_encrypted_pkcs8_der(form, passphrase.as_bytes(), pki::Encryption::default())
+            .map(Zeroizing::new),
+        (Format::Pem, Some(passphrase)) => key
+            .to_encrypted_pkcs8_pem(form, passphrase.as_bytes(), pki::Encryption::default())
+            .map(|text| Zeroizing::new(text.into_bytes())),
+    };
+    bytes.map_err(|e| pki_error(name, e))
+}
+
+fn public_file(key: &PublicKey, format: Option<Format>) -> Result<Vec<u8>, Error> {
+    match (key, format) {
+        (PublicKey::Pki(key), Some(Format::Der)) => Ok(key.to_spki_der()),
+        (PublicKey::Pki(key), _) => Ok(key.to_spki_pem().into_bytes()),
+        (PublicKey::XWing(recipient), None) => Ok(format!("{recipient}\n").into_bytes()),
+        (PublicKey::XWing(_), Some(_)) => Err(Error::usage("an age recipient has one form: no --format")),
+    }
+}
+
+fn refuse_one_name(private: &Path, public: &Path) -> Result<(), Error> {
+    if !is_stream(private) && private == public {
+        return Err(Error::usage(format!(
+            "{}: cannot hold both the private and the public key",
+            public.display()
+        )));
+    }
+    Ok(())
+}

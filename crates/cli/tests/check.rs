@@ -1,0 +1,113 @@
+//! `vectors check`: it counts, and nothing that proves nothing passes.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use flate2::{Compression, write::GzEncoder};
+use program::Folder;
+use std::io::Write;
+
+/// SHA3-256 of nothing.
+const EMPTY: &str = "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a";
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(text.as_bytes()).unwrap();
+    gzip.finish().unwrap()
+}
+
+/// A folder `v` with files of these texts.
+fn with(files: &[(&str, &str)]) -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("v/family")).unwrap();
+    for (name, text) in files {
+        folder.write(&format!("v/family/{name}.jsonl.gz"), gzip(text));
+    }
+    folder
+}
+
+fn good() -> String {
+    format!(r#"{{"id":1,"alg":"SHA3-256","op":"hash","message":"","expect":{{"md":"{EMPTY}"}}}}"#)
+}
+
+#[test]
+fn tests_are_counted_a_file() {
+    let refused = r#"{"alg":"ML-DSA-44","op":"verify","pk":"00","signature":"","message":"","expect":{"testPassed":false}}"#;
+    let any = r#"{"alg":"ML-KEM-512","op":"encaps","ek":"00","m":"00","expect":{"error":"any"}}"#;
+    let other = r#"{"alg":"HQC-1","op":"keygen","seed":"00","expect":{"ek":"00"}}"#;
+    let folder =
+        with(&[("a", &format!("{}\n{refused}\n{any}\n", good())), ("b", &format!("{other}\n{}", good()))]);
+    let rows = folder.run("vectors check v --json").exits(0).rows();
+    assert_eq!(rows.len(), 3);
+    assert_eq!((&rows[0]["passed"], &rows[0]["skipped"]), (&3.into(), &0.into()));
+    assert_eq!((&rows[1]["passed"], &rows[1]["skipped"]), (&1.into(), &1.into()));
+    assert_eq!(
+        (&rows[2]["passed"], &rows[2]["failed"], &rows[2]["ok"]),
+        (&4.into(), &0.into(), &true.into())
+    );
+    let text = folder.run("vectors check v").exits(0);
+    assert!(text.text().contains("4 passed, 0 failed, 0 unsupported, 1 skipped"), "{}", text.text());
+}
+
+/// The canary: one wrong digit is seen.
+#[test]
+fn a_flipped_vector_is_a_failure() {
+    let flipped = good().replace("a7ff", "a7fe");
+    let folder = with(&[("a", &format!("{}\n{flipped}\n{}\n", good(), good()))]);
+    let rows = folder.run("vectors check v --json").exits(1).rows();
+    assert_eq!((&rows[0]["passed"], &rows[0]["failed"]), (&2.into(), &1.into()));
+    assert!(rows[0]["complaints"][0].as_str().unwrap().contains("a.jsonl.gz:2"));
+    assert_eq!(rows[1]["ok"], false);
+    // A signature that should be refused and is not would be seen as well.
+    let accepted = r#"{"alg":"ML-KEM-512","op":"checkEk","ek":"00","expect":{"testPassed":true}}"#;
+    with(&[("a", accepted)]).run("vectors check v").exits(1);
+}
+
+#[test]
+fn unsupported_for_a_listed_algorithm_is_a_failure() {
+    let unsupported = good().replace("\"hash\"", "\"sign\"");
+    let folder = with(&[("a", &format!("{}\n{unsupported}\n", good()))]);
+    let rows = folder.run("vectors check v --json").exits(1).rows();
+    assert_eq!((&rows[0]["passed"], &rows[0]["unsupported"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn nothing_to_check_is_a_failure() {
+    let folder = with(&[]);
+    folder.run("vectors check v").exits(3).tells("no *.jsonl.gz");
+    folder.run("vectors check missing").exits(3).tells("missing");
+    folder.run("vectors check").exits(2);
+    with(&[("a", "")]).run("vectors check v").exits(1);
+    // Skipped tests alone prove nothing.
+    with(&[("a", r#"{"alg":"HQC-1","op":"keygen","expect":{"ek":"00"}}"#)]).run("vectors check v").exits(1);
+}
+
+#[test]
+fn an_unreadable_line_is_a_failure() {
+    for unreadable in ["{", "[]", "", "\u{0}", &good().replace("expect", "expected")] {
+        let folder = with(&[("a", &format!("{}\n{unreadable}\n{}\n", good(), good())), ("b", &good())]);
+        let rows = folder.run("vectors check v --json").exits(1).rows();
+        assert!(rows[0]["error"].is_string(), "{unreadable:?}");
+        assert_eq!(rows[1]["passed"], 1, "the other file still runs");
+    }
+    let folder = with(&[("a", &good())]);
+    folder.write("v/plain.jsonl.gz", good());
+    folder.run("vectors check v").exits(1);
+    let mut cut = gzip(&good());
+    cut.truncate(cut.len() - 6);
+    folder.write("v/plain.jsonl.gz", cut);
+    folder.run("vectors check v").exits(1);
+}
+
+#[test]
+fn the_vectors_beside_this_repository() {
+    let Some(shared) = gambeson_vectors::shared() else {
+        println!("no vectors beside this repository: nothing was run");
+        return;
+    };
+    let folder = Folder::new();
+    let outcome = folder.run(&format!("vectors check {}", shared.display()));
+    println!("{}", outcome.text());
+    outcome.exits(0);
+}

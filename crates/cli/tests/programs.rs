@@ -1,0 +1,160 @@
+//! The commands that measure, show and describe.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use program::{Folder, finish, noise, program};
+
+#[test]
+fn bench_measures_ours_and_others() {
+    let folder = Folder::new();
+    let rows = folder.run("bench --json --seconds 0.001 --op x25519").exits(0).rows();
+    assert_eq!(rows.len(), 2);
+    let rows = folder.run("bench --json --seconds 0.001 --limit portable --op ml-kem-768").exits(0).rows();
+    assert_eq!(rows.len(), 6);
+    for row in &rows {
+        assert_eq!(row["alg"], "ML-KEM-768");
+        assert_eq!(row["kernels"], "portable");
+        assert!(row["median_ns"].as_f64().unwrap() > 0.0);
+        assert!(row["ops_per_s"].as_f64().unwrap() > 0.0);
+    }
+    let rows = folder.run("bench --json --seconds 0.001 --op dsa-44").exits(0).rows();
+    let names: Vec<String> = rows.iter().map(|row| format!("{} {}", row["op"], row["form"])).collect();
+    assert_eq!(names.len(), 6, "{names:?}");
+    let table = folder.run("bench --seconds 0.001 --op sha").exits(0);
+    assert!(table.text().contains("SHAKE256") && table.text().contains("MB"), "{}", table.text());
+    assert!(table.text().contains("kernels:"));
+}
+
+#[test]
+fn every_row_of_the_bench_runs() {
+    let rows = Folder::new().run("bench --json --seconds 0.001").exits(0).rows();
+    for algorithm in [
+        "ML-KEM-512",
+        "ML-KEM-768",
+        "ML-KEM-1024",
+        "ML-DSA-44",
+        "ML-DSA-65",
+        "ML-DSA-87",
+        "X-Wing",
+        "SHA3-256",
+        "SHAKE128",
+        "SHAKE256",
+        "RSA-2048",
+        "DH-2048",
+        "P-256",
+        "X25519",
+        "X448",
+    ] {
+        assert!(rows.iter().any(|row| row["alg"] == algorithm), "{algorithm}");
+    }
+}
+
+#[test]
+fn bench_refuses_nonsense() {
+    let folder = Folder::new();
+    folder.run("bench --op nonsense").exits(2).tells("--op");
+    for wrong in ["--limit sse2", "--seconds 0", "--seconds -1", "--seconds NaN", "--seconds 1e9"] {
+        folder.run(&format!("bench {wrong}")).exits(2);
+    }
+}
+
+#[test]
+fn demo_shows_the_whole_job_and_every_refusal() {
+    let folder = Folder::new();
+    let rows = folder.run("demo --json").exits(0).rows();
+    let (last, steps) = rows.split_last().unwrap();
+    assert_eq!(last["ok"], true);
+    assert!(steps.len() >= 13);
+    assert!(steps.iter().all(|step| step["ok"] == true));
+    let refused = steps.iter().filter(|step| step["detail"].as_str().unwrap().starts_with("refused")).count();
+    assert_eq!(refused, 5);
+    let text = folder.run("demo").exits(0);
+    assert!(text.text().contains("every step behaved"));
+    assert!(folder.names().is_empty(), "the demonstration leaves nothing");
+}
+
+#[test]
+fn demo_takes_any_file() {
+    let folder = Folder::new();
+    for (name, content) in
+        [("empty", Vec::new()), ("one", vec![7]), ("chunk", noise(65_536)), ("more", noise(200_001))]
+    {
+        folder.write(name, &content);
+        let outcome = folder.run(&format!("demo {name}")).exits(0);
+        assert!(outcome.text().contains("every step behaved"), "{}", outcome.text());
+        assert_eq!(folder.read(name), content, "the file itself is left alone");
+    }
+    folder.run("demo missing").exits(3).tells("missing");
+}
+
+#[test]
+fn doctor_finds_all_well() {
+    let folder = Folder::new();
+    let report = folder.run("doctor --json").exits(0).json();
+    assert_eq!(report["ok"], true);
+    assert!(report["checks"].as_array().unwrap().len() >= 6);
+    assert!(report["cpu"]["detected"].is_string());
+    let text = folder.run("doctor").exits(0);
+    assert!(text.text().contains("all is well"));
+}
+
+#[test]
+fn completions_and_pages_are_made() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.run(&format!("completions {shell}")).exits(0);
+        assert!(script.text().contains("gambeson"), "{shell}");
+    }
+    folder.run("completions cmd").exits(2);
+    std::fs::create_dir(folder.path("man")).unwrap();
+    let pages = folder.run("man man --json").exits(0).json();
+    let pages: Vec<&str> =
+        pages["pages"].as_array().unwrap().iter().map(|page| page.as_str().unwrap()).collect();
+    for page in ["gambeson.1", "gambeson-key-gen.1", "gambeson-vectors-serve.1", "gambeson-seal.1"] {
+        assert!(pages.contains(&page), "{pages:?}");
+        let text = String::from_utf8(folder.read(&format!("man/{page}"))).unwrap();
+        assert!(text.contains(".TH") && text.contains("SYNOPSIS"), "{page}");
+    }
+    folder.run("man nowhere").exits(3).tells("nowhere");
+}
+
+#[test]
+fn usage_is_told_and_help_is_no_error() {
+    let folder = Folder::new();
+    folder.run("").exits(2);
+    folder.run("--version").exits(0);
+    folder.run("--help").exits(0);
+    folder.run("help sign").exits(0);
+    folder.run("key").exits(2);
+    folder.run("vectors serve extra").exits(2);
+}
+
+#[test]
+fn a_reader_of_a_report_may_go_away() {
+    let mut command = program();
+    command.args(["bench", "--seconds", "0.001", "--op", "x25519"]);
+    let mut child = command
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_an_input_output_error() {
+    let mut command = program();
+    command.args(["doctor"]).stdout(std::fs::File::create("/dev/full").unwrap());
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let mut command = program();
+    command.arg("completions").arg("bash");
+    assert!(finish(command, b"").exits(0).stdout.len() > 1000);
+}

@@ -1,0 +1,196 @@
+//! Files sealed to recipients, and opened.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use program::{Folder, finish, noise};
+use std::process::Stdio;
+
+const LONG: usize = 3 << 20;
+
+fn with_keys() -> Folder {
+    let folder = Folder::new();
+    for name in ["bob", "carol", "eve"] {
+        folder.run(&format!("key gen --alg x-wing -o {name}.txt -p {name}.pub")).exits(0);
+    }
+    folder
+}
+
+fn recipient(folder: &Folder, name: &str) -> String {
+    String::from_utf8(folder.read(&format!("{name}.pub"))).unwrap().trim().to_owned()
+}
+
+#[test]
+fn every_recipient_opens_what_was_sealed() {
+    let folder = with_keys();
+    let content = noise(LONG);
+    folder.write("file", &content);
+    let bob = recipient(&folder, "bob");
+    for armor in ["", "-a"] {
+        folder.run(&format!("seal -r {bob} -R carol.pub {armor} file -o sealed")).exits(0);
+        assert_eq!(folder.read("sealed").starts_with(b"-----BEGIN AGE"), !armor.is_empty());
+        for name in ["bob", "carol"] {
+            folder.run(&format!("open -i {name}.txt sealed -o opened")).exits(0);
+            assert_eq!(folder.read("opened"), content);
+            std::fs::remove_file(folder.path("opened")).unwrap();
+        }
+        folder.run("open -i eve.txt -i bob.txt sealed -o opened").exits(0);
+        folder.run("open -i eve.txt sealed -o other").exits(1).tells("sealed: no identity opens this file");
+        assert!(!folder.exists("other"));
+    }
+}
+
+#[test]
+fn streams_are_sealed_and_opened() {
+    let folder = with_keys();
+    for content in [noise(LONG), Vec::new(), b"x".to_vec()] {
+        let sealed = folder.run_with("seal -R bob.pub", &content, &[]).exits(0).stdout;
+        let opened = folder.run_with("open -i bob.txt", &sealed, &[]).exits(0).stdout;
+        assert_eq!(opened, content);
+    }
+    assert_eq!(folder.names().len(), 6, "no file was left");
+}
+
+#[test]
+fn a_file_that_does_not_decrypt_leaves_no_output() {
+    let folder = with_keys();
+    folder.write("file", noise(LONG));
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    let sealed = folder.read("sealed");
+    let before = folder.names();
+    let cut = sealed[..sealed.len() - 100_000].to_vec();
+    let whole_chunks = sealed[..sealed.len() - LONG % 65_536 - 65_552].to_vec();
+    let extended = [&sealed[..], b"x"].concat();
+    let mut last = sealed.clone();
+    *last.last_mut().unwrap() ^= 1;
+    let mut header = sealed.clone();
+    header[100] ^= 1;
+    for (name, wrong) in [
+        ("cut", cut),
+        ("cut after a chunk", whole_chunks),
+        ("extended", extended),
+        ("last byte", last),
+        ("header", header),
+        ("empty", Vec::new()),
+        ("text", b"not an age file".to_vec()),
+    ] {
+        folder.write("sealed", wrong);
+        folder.run("open -i bob.txt sealed -o opened").exits(1).tells("sealed: ");
+        assert_eq!(folder.names(), before, "{name}: something was left");
+    }
+    // An older output stays as it was.
+    folder.write("opened", "older");
+    folder.run("open -i bob.txt sealed -o opened").exits(1);
+    assert_eq!(folder.read("opened"), b"older");
+}
+
+#[test]
+fn the_output_gets_its_name_only_after_the_last_chunk() {
+    use std::io::Write;
+    let folder = with_keys();
+    folder.write("file", noise(LONG));
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    let sealed = folder.read("sealed");
+    let mut command = folder.command();
+    command.args(["open", "-i", "bob.txt", "-", "-o", "opened"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let (most, rest) = sealed.split_at(sealed.len() - 1);
+    stdin.write_all(most).unwrap();
+    assert!(!folder.exists("opened"), "all but one byte is there");
+    stdin.write_all(rest).unwrap();
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(folder.read("opened"), folder.read("file"));
+}
+
+#[test]
+fn recipients_that_are_not_post_quantum_are_refused() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    let classical = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+    folder.run(&format!("seal -r {classical} file -o sealed")).exits(2).tells("not post-quantum");
+    folder.write("classical.pub", format!("# a friend\n{classical}\n"));
+    folder.run("seal -R bob.pub -R classical.pub file -o sealed").exits(2).tells("classical.pub: line 2");
+    folder.write(
+        "ssh.pub",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO5zPmPKYRo0yVSGVC4xBlTSPhGHYg1yVTvHHHcTHgjx x\n",
+    );
+    folder.run("seal -R ssh.pub file -o sealed").exits(2).tells("not post-quantum");
+    folder.run("seal file -o sealed").exits(2).tells("-r");
+    folder.run("seal -r age1pq1wrong file -o sealed").exits(2);
+    let identity = String::from_utf8(folder.read("bob.txt")).unwrap();
+    let identity = identity.lines().last().unwrap();
+    let refused = folder.run(&format!("seal -r {identity} file -o sealed")).exits(2).tells("private key");
+    assert!(!refused.stderr.contains(identity), "a private key is not repeated");
+    folder.run("open -i bob.pub file -o opened").exits(3).tells("bob.pub");
+    folder.write("empty", "# nobody\n");
+    folder.run("seal -R empty file -o sealed").exits(3).tells("empty");
+    folder.run("open file -o opened").exits(2).tells("identity");
+    assert!(!folder.exists("sealed") && !folder.exists("opened"));
+}
+
+#[test]
+fn missing_files_are_input_output_errors() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder.run("seal -R bob.pub missing -o sealed").exits(3).tells("missing");
+    folder.run("seal -R missing.pub file -o sealed").exits(3).tells("missing.pub");
+    folder.run("open -i missing.txt file -o opened").exits(3).tells("missing.txt");
+    folder.run("seal -R bob.pub file -o nowhere/sealed").exits(3).tells("nowhere/sealed");
+    folder.run("seal -R bob.pub file -o file").exits(2);
+    folder.run("seal -R - - -o sealed").exits(2).tells("standard input");
+    assert_eq!(folder.read("file"), b"content");
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_are_written_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    folder.run("open -i bob.txt sealed -o /dev/null").exits(0);
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    // A link leads to the file that is replaced.
+    folder.write("target", "older");
+    std::os::unix::fs::symlink("target", folder.path("link")).unwrap();
+    folder.run("open -i bob.txt sealed -o link").exits(0);
+    assert_eq!(folder.read("target"), b"content");
+    assert!(std::fs::symlink_metadata(folder.path("link")).unwrap().file_type().is_symlink());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_an_input_output_error() {
+    let folder = with_keys();
+    folder.write("file", noise(LONG));
+    folder.run("seal -R bob.pub file -o /dev/full").exits(3).tells("/dev/full");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_program_quietly() {
+    let folder = with_keys();
+    folder.write("file", noise(LONG));
+    let mut command = folder.command();
+    command.args(["seal", "-R", "bob.pub", "file"]);
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn reports_do_not_mix_with_data() {
+    let folder = with_keys();
+    let mut command = folder.command();
+    command.args(["--json", "seal", "-R", "bob.pub", "-", "-o", "-"]);
+    let sealed = finish(command, b"content").exits(0);
+    assert!(sealed.stdout.starts_with(b"age-encryption.org/v1\n"));
+    let report: serde_json::Value = serde_json::from_str(&sealed.stderr).unwrap();
+    assert_eq!(report["bytes"], 7);
+}

@@ -1,0 +1,134 @@
+//! Signatures over files and streams.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use program::{Folder, noise};
+
+/// Longer than any buffer on the way.
+const LONG: usize = 5 << 20;
+
+fn with_keys() -> Folder {
+    let folder = Folder::new();
+    folder.run("key gen --alg ml-dsa-65 -o k.key -p k.pub").exits(0);
+    folder.run("key gen --alg ml-dsa-65 -o other.key -p other.pub").exits(0);
+    folder
+}
+
+#[test]
+fn a_long_file_and_the_same_stream_verify() {
+    let folder = with_keys();
+    let content = noise(LONG);
+    folder.write("file", &content);
+    folder.run("sign -k k.key file").exits(0);
+    folder.run("verify -k k.pub file").exits(0);
+    // A private key's public half serves as well.
+    folder.run("verify -k k.key file").exits(0);
+    folder.run_with("verify -k k.pub -s file.sig -", &content, &[]).exits(0);
+    // Signed as a stream, verified as a file.
+    folder.run_with("sign -k k.key - -o stream.sig", &content, &[]).exits(0);
+    folder.run("verify -k k.pub -s stream.sig file").exits(0);
+    let signature = folder.run_with("sign -k k.key - -o -", &content, &[]).exits(0).stdout;
+    assert_eq!(signature.len(), 3309);
+    folder.run_with("verify -k k.pub -s - file", &signature, &[]).exits(0);
+    let report = folder.run("verify -k k.pub file --json").exits(0).json();
+    assert_eq!(report["verified"], true);
+    assert_eq!(report["bytes"], LONG);
+}
+
+#[test]
+fn every_algorithm_signs() {
+    let folder = Folder::new();
+    folder.write("file", "");
+    for (algorithm, length) in [("ml-dsa-44", 2420), ("ml-dsa-65", 3309), ("ml-dsa-87", 4627)] {
+        folder.run(&format!("key gen --alg {algorithm} -o k.key -p k.pub --force")).exits(0);
+        folder.run("sign -k k.key file").exits(0);
+        assert_eq!(folder.read("file.sig").len(), length);
+        folder.run("verify -k k.pub file").exits(0);
+    }
+}
+
+#[test]
+fn whatever_is_changed_does_not_verify() {
+    let folder = with_keys();
+    folder.write("file", noise(LONG));
+    folder.run("sign -k k.key file").exits(0);
+    folder.tamper("file");
+    let report = folder.run("verify -k k.pub file --json").exits(1).json();
+    assert_eq!(report["verified"], false);
+    folder.tamper("file");
+    folder.tamper("file.sig");
+    folder.run("verify -k k.pub file").exits(1);
+    folder.tamper("file.sig");
+    folder.run("verify -k k.pub file").exits(0);
+    folder.run("verify -k other.pub file").exits(1);
+    folder.run("verify -k k.pub file --context other").exits(1);
+    let signature = folder.read("file.sig");
+    for wrong in [&signature[..3308], &signature[..1], b"", &[&signature[..], b"x"].concat()] {
+        folder.write("file.sig", wrong);
+        folder.run("verify -k k.pub file").exits(1);
+    }
+}
+
+#[test]
+fn contexts_bind() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder.run("sign -k k.key file --context release").exits(0);
+    folder.run("verify -k k.pub file --context release").exits(0);
+    folder.run("verify -k k.pub file --context-hex 72656c65617365").exits(0);
+    folder.run("verify -k k.pub file").exits(1);
+    folder.run("sign -k k.key file --context-hex 0g").exits(2).tells("--context-hex");
+    let long = "x".repeat(256);
+    folder.run(&format!("sign -k k.key file --context {long}")).exits(2).tells("256 bytes");
+    folder.run(&format!("verify -k k.pub file --context {long}")).exits(2);
+    folder.run(&format!("sign -k k.key file --context {}", &long[1..])).exits(0);
+    folder.run("sign -k k.key file --context a --context-hex 00").exits(2);
+}
+
+#[test]
+fn signatures_are_hedged_unless_deterministic() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    for name in ["a", "b"] {
+        folder.run(&format!("sign -k k.key file -o {name}")).exits(0);
+        folder.run(&format!("sign -k k.key file -o d{name} --deterministic")).exits(0);
+    }
+    assert_ne!(folder.read("a"), folder.read("b"));
+    assert_eq!(folder.read("da"), folder.read("db"));
+}
+
+#[test]
+fn the_streamed_signature_is_that_of_the_library() {
+    use gambeson::mldsa::{Message, MlDsa65, SigningKey};
+    let folder = Folder::new();
+    let pem = gambeson_pki::PrivateKey::from_seed(gambeson_pki::Algorithm::MlDsa65, &[5; 32]).unwrap();
+    folder.write("k.key", pem.to_pkcs8_pem(gambeson_pki::Form::Seed).unwrap().as_bytes());
+    let content = noise(100_000);
+    folder.write("file", &content);
+    folder.run("sign -k k.key file --deterministic --context ctx").exits(0);
+    let message = Message::pure(&content, b"ctx").unwrap();
+    let expected = SigningKey::<MlDsa65>::from_seed(&[5; 32]).sign_deterministic(message);
+    assert_eq!(folder.read("file.sig"), expected);
+}
+
+#[test]
+fn wrong_usage_and_missing_files_are_told_apart() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder.run("sign file").exits(2);
+    folder.run("sign -k k.key").exits(2);
+    folder.run("sign -k k.key -").exits(2).tells("name the signature's file");
+    folder.run("verify -k k.pub -s - -").exits(2).tells("standard input");
+    folder.run("sign -k - - -o s").exits(2).tells("standard input");
+    folder.run("sign -k k.key file -o file").exits(2).tells("input and the output");
+    folder.run("sign -k k.key file -o k.key").exits(2);
+    folder.run("frobnicate").exits(2);
+    folder.run("sign -k k.key missing").exits(3).tells("missing");
+    folder.run("sign -k missing.key file").exits(3).tells("missing.key");
+    folder.run("verify -k k.pub file").exits(3).tells("file.sig");
+    folder.run("sign -k k.key file -o nowhere/s").exits(3).tells("nowhere/s");
+    assert_eq!(folder.read("file"), b"content");
+    assert!(!folder.exists("file.sig") && !folder.exists("missing.sig"));
+}

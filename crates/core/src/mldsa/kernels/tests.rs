@@ -1,0 +1,234 @@
+//! Every table against the standard's definitions and against the portable one.
+
+use std::string::String;
+use std::vec::Vec;
+use std::{println, vec};
+
+use super::*;
+use crate::mldsa::hint::use_hint_vartime;
+use crate::mldsa::params::sealed::Parameters;
+use crate::mldsa::ring::{N, Q};
+use crate::mldsa::{MlDsa44, MlDsa65};
+use crate::sha3::Shake128;
+
+/// Every table that this machine can run.
+fn tables() -> Vec<&'static Kernels> {
+    let mut tables = vec![&PORTABLE];
+    if active().level != Level::Portable {
+        tables.push(active());
+    }
+    println!("tables: {}", tables.iter().map(|table| table.level.name()).collect::<Vec<_>>().join(" "));
+    tables
+}
+
+/// Polynomials with coefficients in `low..=high`: constant ones at both ends, alternating ones, random ones.
+fn polynomials(low: i32, high: i32) -> Vec<Poly> {
+    let mut squeeze = Shake128::new().update(&low.to_le_bytes()).update(&high.to_le_bytes()).finalize_xof();
+    let mut polynomials = vec![
+        Poly([low; N]),
+        Poly([high; N]),
+        Poly(core::array::from_fn(|i| if i & 1 == 0 { low } else { high })),
+        Poly(core::array::from_fn(|i| if i & 128 == 0 { high } else { low })),
+    ];
+    for _ in 0..20 {
+        polynomials.push(Poly(core::array::from_fn(|_| {
+            let mut bytes = [0; 4];
+            squeeze.squeeze(&mut bytes);
+            let span = (i64::from(high) - i64::from(low) + 1) as u64;
+            (i64::from(low) + ((u64::from(u32::from_le_bytes(bytes)) * span) >> 32) as i64) as i32
+        })));
+    }
+    polynomials
+}
+
+fn residue(x: impl Into<i64>) -> i64 {
+    x.into().rem_euclid(i64::from(Q))
+}
+
+fn power(base: i64, exponent: u32) -> i64 {
+    (0..32).rev().fold(1, |x, bit| {
+        let square = residue(x * x);
+        if exponent >> bit & 1 == 1 { residue(square * base) } else { square }
+    })
+}
+
+#[test]
+fn the_transform_is_the_evaluation_at_the_powers_of_zeta() {
+    // FIPS 204, §2.5: entry i is the value at ζ^(2·BitRev8(i) + 1).
+    let points: Vec<i64> = (0..=255u8).map(|i| power(1753, 2 * u32::from(i.reverse_bits()) + 1)).collect();
+    for kernels in tables() {
+        for w in polynomials(1 - Q, Q - 1) {
+            let mut w_hat = w.clone();
+            (kernels.ntt)(&mut w_hat);
+            for (value, x) in w_hat.0.iter().zip(&points) {
+                assert!(0 <= *value && *value < 18 * Q);
+                let expected = w.0.iter().rev().fold(0, |sum, c| residue(sum * x + i64::from(*c)));
+                assert_eq!(residue(*value), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_inverse_of_a_product_is_the_product_in_the_ring() {
+    for kernels in tables() {
+        for (a, b) in polynomials(1 - Q, Q - 1).iter().zip(polynomials(-524_287, 524_288).iter().rev()) {
+            let mut expected = [0i64; N];
+            for (i, a) in a.0.iter().enumerate() {
+                for (j, b) in b.0.iter().enumerate() {
+                    // X^256 = -1.
+                    let sign = if i + j < N { 1 } else { -1 };
+                    let place = &mut expected[(i + j) & 255];
+                    *place = residue(*place + sign * i64::from(*a) * i64::from(*b));
+                }
+            }
+            let (mut product, mut b_hat) = (a.clone(), b.clone());
+            (kernels.ntt)(&mut product);
+            (kernels.ntt)(&mut b_hat);
+            (kernels.multiply)(&mut product, &b_hat);
+            assert!(product.0.iter().all(|c| 0 <= *c && *c < 2 * Q));
+            (kernels.inverse_ntt)(&mut product);
+            for (c, expected) in product.0.iter().zip(expected) {
+                assert!(c.abs() <= Q >> 1, "the representative mod± q");
+                assert_eq!(residue(*c), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_of_extreme_products_does_not_overflow() {
+    for kernels in tables() {
+        // 2q a product, eight products: the longest row of verification.
+        let extreme = Poly([18 * Q - 1; N]);
+        for a in [Poly([Q - 1; N]), extreme.clone()] {
+            let mut sum = extreme.clone();
+            (kernels.multiply)(&mut sum, &extreme);
+            for _ in 0..7 {
+                (kernels.multiply_add)(&mut sum, &a, &extreme);
+            }
+            assert!(sum.0.iter().all(|c| 0 <= *c && *c < 16 * Q));
+            let mut portable = sum.clone();
+            (PORTABLE.inverse_ntt)(&mut portable);
+            (kernels.inverse_ntt)(&mut sum);
+            assert_eq!(sum, portable);
+        }
+        for w in polynomials(0, i32::MAX) {
+            let (mut ours, mut portable) = (w.clone(), w);
+            (kernels.inverse_ntt)(&mut ours);
+            (PORTABLE.inverse_ntt)(&mut portable);
+            assert_eq!(ours, portable, "any sum that is not negative");
+        }
+    }
+}
+
+#[test]
+fn uniform_sampling_takes_what_is_below_q_and_stops_when_full() {
+    let triple = |z: u32| -> [u8; 3] { z.to_le_bytes()[..3].try_into().unwrap() };
+    for kernels in tables() {
+        let mut a = Poly([-1; N]);
+        let q = Q as u32;
+        let candidates =
+            [0, 1, q - 1, q, q + 1, 0x7f_ffff, 0x80_0000, 0x80_0000 | (q - 1), 0x80_0000 | q, 0xff_ffff];
+        let bytes: Vec<u8> = candidates.into_iter().flat_map(triple).collect();
+        assert_eq!((kernels.reject_uniform)(&mut a, 0, &bytes), 5);
+        assert_eq!(a.0[..5], [0, 1, Q - 1, 0, Q - 1]);
+        // Continued, up to the end and not beyond it.
+        let block: Vec<u8> = (0..56u32).map(|i| i * 1000 + 7).flat_map(triple).collect();
+        let mut filled = 5;
+        for expected in [61, 117, 173, 229, 256, 256] {
+            filled = (kernels.reject_uniform)(&mut a, filled, &block);
+            assert_eq!(filled, expected);
+        }
+        let expected = (0..251).map(|i: i32| i.rem_euclid(56) * 1000 + 7);
+        assert!(a.0[5..].iter().copied().eq(expected));
+    }
+}
+
+#[test]
+fn powers_and_high_bits_follow_their_definitions_for_negative_representatives_too() {
+    for kernels in tables() {
+        for w in polynomials(1 - Q, Q - 1) {
+            let (mut t0, mut t1) = (w.clone(), Poly::ZERO);
+            (kernels.power2round)(&mut t0, &mut t1);
+            for ((r, r0), r1) in w.0.iter().zip(&t0.0).zip(&t1.0) {
+                assert!((-4095..=4096).contains(r0) && (0..1024).contains(r1));
+                assert_eq!(i64::from(*r1) * 8192 + i64::from(*r0), residue(*r));
+            }
+            for (m, decompose) in [(44, kernels.decompose_44), (16, kernels.decompose_16)] {
+                let (mut low, mut high) = (w.clone(), Poly::ZERO);
+                decompose(&mut low, &mut high);
+                let gamma2 = (MlDsa44::GAMMA2, MlDsa65::GAMMA2);
+                let gamma2 = if m == 44 { gamma2.0 } else { gamma2.1 };
+                for ((r, r0), r1) in w.0.iter().zip(&low.0).zip(&high.0) {
+                    assert!((-gamma2..=gamma2).contains(r0) && (0..m).contains(r1));
+                    assert_eq!(residue(r1 * 2 * gamma2 + r0), residue(*r));
+                }
+            }
+        }
+    }
+}
+
+/// The figure of C2SP/CCTV: for every r below q, one decimal a line: r mod± q, its absolute value; r1 and r0 mod q of
+/// Power2Round; then for each γ2 HighBits, UseHint(1, r), LowBits and its absolute value.
+#[test]
+fn every_field_element_is_rounded_as_the_published_digest_says() {
+    use core::fmt::Write;
+
+    fn both<P: Parameters>(kernels: &Kernels, r: &Poly) -> [Poly; 3] {
+        let (mut r0, mut r1) = (r.clone(), Poly::ZERO);
+        if P::M == 44 {
+            (kernels.decompose_44)(&mut r0, &mut r1)
+        } else {
+            (kernels.decompose_16)(&mut r0, &mut r1)
+        }
+        let mut hinted = r1.clone();
+        let places: [u8; N] = core::array::from_fn(|i| i as u8);
+        use_hint_vartime::<P>(&mut hinted, &r0, &places);
+        [r1, hinted, r0]
+    }
+
+    for kernels in tables() {
+        let mut hasher = Shake128::new();
+        let mut lines = String::new();
+        let mut count = 0;
+        for first in (0..Q).step_by(N) {
+            let r = Poly(core::array::from_fn(|i| (first + i as i32).min(Q - 1)));
+            let (mut t0, mut t1) = (r.clone(), Poly::ZERO);
+            (kernels.power2round)(&mut t0, &mut t1);
+            let [high_88, hinted_88, low_88] = both::<MlDsa44>(kernels, &r);
+            let [high_32, hinted_32, low_32] = both::<MlDsa65>(kernels, &r);
+            for i in 0..N.min((Q - first) as usize) {
+                let c = r.0[i];
+                let centred = if c > Q >> 1 { c - Q } else { c };
+                lines.clear();
+                for value in [
+                    centred,
+                    centred.abs(),
+                    t1.0[i],
+                    residue(t0.0[i]) as i32,
+                    high_88.0[i],
+                    hinted_88.0[i],
+                    low_88.0[i],
+                    low_88.0[i].abs(),
+                    high_32.0[i],
+                    hinted_32.0[i],
+                    low_32.0[i],
+                    low_32.0[i].abs(),
+                ] {
+                    writeln!(lines, "{value}").unwrap();
+                }
+                hasher.update(lines.as_bytes());
+                count += 1;
+            }
+        }
+        assert_eq!(count, Q, "every element of the field");
+        let mut digest = [0; 32];
+        hasher.finalize_xof().squeeze(&mut digest);
+        let hex = digest.iter().fold(String::new(), |mut hex, byte| {
+            write!(hex, "{byte:02x}").unwrap();
+            hex
+        });
+        assert_eq!(hex, "f930663417278156ab05d940294a77210a809c924d8ab63ec72f4526247602c7");
+    }
+}
