@@ -2,7 +2,7 @@
 
 use super::kernels::active;
 use super::ring::{Ntt, Poly};
-use crate::sha3::{Shake128, Shake256};
+use crate::sha3::{Shake128, Shake256, State, permute_many};
 
 /// Â\[i, j\] of the matrix that ρ stands for.
 ///
@@ -16,6 +16,38 @@ pub(super) fn matrix_entry(a: &mut Ntt, rho: &[u8; 32], i: usize, j: usize) {
         xof.squeeze(&mut block);
         let accepted = (active().reject_vartime)(rest, &block);
         rest = &mut rest[accepted..];
+    }
+}
+
+/// Â by rows: [`matrix_entry`] of each, the permutations of eight at a time side by side.
+#[cfg(feature = "alloc")]
+#[inline(never)]
+pub(super) fn matrix<P: super::params::ParameterSet>(a: &mut [Ntt], rho: &[u8; 32]) {
+    const BATCH: usize = 8;
+    let mut states = [const { State::new() }; BATCH];
+    let mut places = (0..P::K).flat_map(|i| (0..P::K).map(move |j| (i, j)));
+    for batch in a.chunks_mut(BATCH) {
+        let states = &mut states[..batch.len()];
+        for (state, (i, j)) in states.iter_mut().zip(&mut places) {
+            *state = State::new();
+            for (lane, word) in state.0.iter_mut().zip(rho.as_chunks::<8>().0) {
+                *lane = u64::from_le_bytes(*word);
+            }
+            // ρ ‖ j ‖ i, the suffix of SHAKE, and the last bit of the padding.
+            state.0[4] = (j | i << 8 | 0x1f << 16) as u64;
+            state.0[(Shake128::RATE >> 3) - 1] = 1 << 63;
+        }
+        let mut filled = [0; BATCH];
+        let mut block = [0; Shake128::RATE];
+        while filled[..batch.len()].iter().any(|filled| *filled < 256) {
+            permute_many(states);
+            for ((state, filled), a) in states.iter().zip(&mut filled).zip(batch.iter_mut()) {
+                for (bytes, lane) in block.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
+                    *bytes = lane.to_le_bytes();
+                }
+                *filled += (active().reject_vartime)(&mut a.0.0[*filled..], &block);
+            }
+        }
     }
 }
 
