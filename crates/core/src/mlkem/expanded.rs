@@ -14,7 +14,7 @@ use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, EncryptionKey};
 use super::ring::Ntt;
 use super::sample::matrix_entry;
-use super::{DecapsulationKeyError, EncapsulationKey, SharedSecret, kem};
+use super::{DecapsulationKeyError, EncapsulationKey, EncapsulationKeyRef, SharedSecret, kem};
 use crate::Bytes;
 use crate::rng;
 use crate::secret::{Secret, StackGuard, declassify};
@@ -295,13 +295,15 @@ fn import<P: ParameterSet>(bytes: &[u8]) -> Result<ExpandedDecapsulationKey<P>, 
     let (ek, rest) = rest.split_at(P::EncapsulationKeyBytes::LEN);
     let (h, z) = rest.split_at(32);
     let ek_bytes = P::EncapsulationKeyBytes::try_from(ek).expect("the slice was cut to that length");
-    if Sha3_256::digest(ek) != h {
+    // Expansion hashes the key anyway, so the hash is compared after it.
+    let ek = ExpandedEncapsulationKey::new(&ek_bytes);
+    if ek.h != h {
         return Err(DecapsulationKeyError::Hash);
     }
-    let ek = EncapsulationKey::<P>::from_bytes(&ek_bytes).map_err(|_| DecapsulationKeyError::Modulus)?;
+    EncapsulationKeyRef::<P>::borrowed(&ek_bytes).map_err(|_| DecapsulationKeyError::Modulus)?;
 
     let mut key = ExpandedDecapsulationKey::<P> {
-        ek: ek.expand(),
+        ek,
         s: Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice()),
         z: Secret::new(z.try_into().expect("32 bytes are left")),
         seed: None,
