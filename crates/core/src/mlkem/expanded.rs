@@ -13,7 +13,7 @@ use super::keys::DEPTH;
 use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, EncryptionKey};
 use super::ring::Ntt;
-use super::sample::matrix_entry;
+use super::sample::{PrfBatch, matrix_and_hash};
 use super::{DecapsulationKeyError, EncapsulationKey, EncapsulationKeyRef, SharedSecret, kem};
 use crate::Bytes;
 use crate::rng;
@@ -35,31 +35,28 @@ pub struct ExpandedEncapsulationKey<P: ParameterSet> {
 
 impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
     pub(super) fn new(bytes: &P::EncapsulationKeyBytes) -> Self {
-        let mut key = Self::without_t(bytes.as_ref().last_chunk().expect("a key ends with ρ"));
-        key.bytes.copy_from_slice(bytes.as_ref());
-        key.finish();
+        let bytes = bytes.as_ref();
+        let (mut key, h) = Self::without_t(bytes.last_chunk().expect("a key ends with ρ"), Some(bytes));
+        key.bytes.copy_from_slice(bytes);
+        key.h = h;
+        key.decode_t();
         key
     }
 
-    /// Â, with t̂ and its encoding still to come.
-    fn without_t(rho: &[u8; 32]) -> Self {
+    /// Â, with t̂ and its encoding still to come; and H(`message`).
+    fn without_t(rho: &[u8; 32], message: Option<&[u8]>) -> (Self, [u8; 32]) {
         let mut elements = vec![Ntt::ZERO; P::K * P::K + P::K].into_boxed_slice();
-        for i in 0..P::K {
-            for j in 0..P::K {
-                matrix_entry(&mut elements[i * P::K + j], rho, i, j);
-            }
-        }
+        let hash = matrix_and_hash::<P>(&mut elements[..P::K * P::K], rho, message);
         let mut bytes = vec![0; P::EncapsulationKeyBytes::LEN].into_boxed_slice();
         bytes[384 * P::K..].copy_from_slice(rho);
-        Self { bytes, h: [0; 32], elements, parameters: PhantomData }
+        (Self { bytes, h: [0; 32], elements, parameters: PhantomData }, hash)
     }
 
-    /// t̂ and H(ek), from the bytes.
-    fn finish(&mut self) {
+    /// t̂, from the bytes.
+    fn decode_t(&mut self) {
         for (j, t) in self.elements[P::K * P::K..].iter_mut().enumerate() {
             encode::decode(t, &self.bytes, j);
         }
-        self.h = Sha3_256::digest(&self.bytes);
     }
 
     /// The bytes, t̂ encoded and ρ.
@@ -125,6 +122,12 @@ fn encapsulate<P: ParameterSet>(
 }
 
 impl<P: ParameterSet> EncryptionKey<P> for ExpandedEncapsulationKey<P> {
+    type Noise<'r> = PrfBatch;
+
+    fn noise(&self, r: &[u8; 32]) -> PrfBatch {
+        PrfBatch::new(r, 2 * P::K + 1, P::ETA1, P::K)
+    }
+
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
         sum.multiply_add(&self.elements[i * P::K + j], x);
     }
@@ -266,16 +269,18 @@ fn expand<P: ParameterSet>(seed: &[u8; 64]) -> ExpandedDecapsulationKey<P> {
     let rho_sigma = kem::g(&seed[..32], &[P::K as u8]);
     let [rho, sigma] = rho_sigma.expose();
     declassify(rho); // public: ρ is part of the encapsulation key
-    let mut ek = ExpandedEncapsulationKey::<P>::without_t(rho);
+    let (mut ek, _) = ExpandedEncapsulationKey::<P>::without_t(rho, None);
+    let noise = PrfBatch::new(sigma, 2 * P::K, P::ETA1, 2 * P::K);
     let mut s = Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice());
     for (j, s) in s.expose_mut().iter_mut().enumerate() {
-        pke::secret::<P>(s, sigma, j);
+        pke::secret::<P>(s, &noise, j);
     }
     let mut rows = vec![0; 384 * P::K];
-    pke::key_gen(&ek, s.expose(), sigma, &mut Writer(&mut rows));
+    pke::key_gen(&ek, s.expose(), &noise, &mut Writer(&mut rows));
     declassify(&rows[..]); // public: the encapsulation key is published
     ek.bytes[..384 * P::K].copy_from_slice(&rows);
-    ek.finish();
+    ek.decode_t();
+    ek.h = Sha3_256::digest(&ek.bytes);
     ExpandedDecapsulationKey {
         ek,
         s,
@@ -325,6 +330,12 @@ fn decapsulate<P: ParameterSet>(key: &ExpandedDecapsulationKey<P>, c: &[u8], sha
 }
 
 impl<P: ParameterSet> EncryptionKey<P> for ExpandedDecapsulationKey<P> {
+    type Noise<'r> = PrfBatch;
+
+    fn noise(&self, r: &[u8; 32]) -> PrfBatch {
+        <ExpandedEncapsulationKey<P> as EncryptionKey<P>>::noise(&self.ek, r)
+    }
+
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
         self.ek.multiply_add_a(sum, i, j, x);
     }

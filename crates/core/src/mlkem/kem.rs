@@ -26,7 +26,7 @@ pub(super) fn encaps<P: ParameterSet>(
 ) {
     let k_r = g(m, h);
     let [k, r] = k_r.expose();
-    encrypt(key, m, r, &mut Writer(c));
+    encrypt(key, m, &key.noise(r), &mut Writer(c));
     *shared = *k;
 }
 
@@ -45,7 +45,7 @@ pub(super) fn decaps<P: ParameterSet>(
     let k_r = g(m.expose(), h);
     let [k, r] = k_r.expose();
     let mut comparer = Comparer::new(c);
-    encrypt(key, m.expose(), r, &mut comparer);
+    encrypt(key, m.expose(), &key.noise(r), &mut comparer);
 
     let mut rejection = Secret::new([0; 32]);
     Shake256::new().update(z).update(c).finalize_xof().squeeze(rejection.expose_mut());

@@ -3,12 +3,15 @@
 //! A kernel works on one polynomial and knows nothing of keys. `portable` is the specification of the rest:
 //! a new table inherits from it with `..PORTABLE`, and is tested against it.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod portable;
 
 use super::ring::Coefficients;
-use crate::cpu::Level;
+use crate::cpu::{self, Level};
 
 /// One table; every |x| is a bound of the absolute values of the coefficients.
+#[derive(Clone, Copy)]
 pub(crate) struct Kernels {
     pub level: Level,
     /// FIPS 203, Algorithm 9 (NTT). |x| ≤ q on entry, ≤ q/2 + 1 on return.
@@ -41,6 +44,123 @@ pub(crate) struct Kernels {
 
 /// The table in force.
 pub(crate) fn active() -> &'static Kernels {
-    // The tables for AVX2, AVX-512 and NEON will be chosen here by `cpu::level()`.
-    &portable::PORTABLE
+    match cpu::level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => &avx2::AVX2,
+        _ => &portable::PORTABLE,
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+#[allow(clippy::integer_division_remainder_used)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::portable::PORTABLE;
+    use super::*;
+    use crate::mlkem::ring::Q;
+    use crate::sha3::Shake128;
+
+    /// Polynomials at the edges of |x| ≤ `bound`, and random ones below it.
+    fn inputs(bound: i32) -> Vec<Coefficients> {
+        let edges: [fn(usize) -> i32; 6] =
+            [|_| 0, |_| 1, |_| -1, |i| [1, -1][i & 1], |i| [1, -1][i >> 1 & 1], |i| [1, 1, -1][i % 3]];
+        let mut all: Vec<Coefficients> =
+            edges.iter().map(|edge| core::array::from_fn(|i| (edge(i) * bound) as i16)).collect();
+        let mut random = Shake128::new().update(&bound.to_le_bytes()).finalize_xof();
+        for _ in 0..200 {
+            let mut bytes = [0; 1024];
+            random.squeeze(&mut bytes);
+            let words = bytes.as_chunks::<4>().0;
+            all.push(core::array::from_fn(|i| {
+                (i64::from(u32::from_le_bytes(words[i])) % (2 * i64::from(bound) + 1) - i64::from(bound))
+                    as i16
+            }));
+        }
+        all
+    }
+
+    fn bytes<const N: usize>() -> impl Iterator<Item = [u8; N]> {
+        let mut random = Shake128::new().finalize_xof();
+        [[0; N], [0xff; N]].into_iter().chain((0..200).map(move |_| {
+            let mut bytes = [0; N];
+            random.squeeze(&mut bytes);
+            bytes
+        }))
+    }
+
+    fn same_residues(ours: &Coefficients, expected: &Coefficients) -> bool {
+        ours.iter().zip(expected).all(|(a, b)| (i32::from(*a) - i32::from(*b)) % i32::from(Q) == 0)
+    }
+
+    #[test]
+    fn every_table_computes_what_the_portable_one_does() {
+        const BOUND: i32 = Q as i32;
+        let mut tables: Vec<&Kernels> = Vec::new();
+        tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));
+        for table in tables {
+            let one = |ours: fn(&mut Coefficients), theirs: fn(&mut Coefficients), bound: i32, after: i16| {
+                for input in inputs(bound) {
+                    let (mut a, mut b) = (input, input);
+                    ours(&mut a);
+                    theirs(&mut b);
+                    assert!(same_residues(&a, &b) && a.iter().all(|x| x.abs() <= after), "{}", table.level);
+                }
+            };
+            one(table.ntt, PORTABLE.ntt, BOUND, Q / 2 + 1);
+            one(table.inverse_ntt, PORTABLE.inverse_ntt, 8 * BOUND, Q - 1);
+            one(table.scale, PORTABLE.scale, i32::from(i16::MAX), Q - 1);
+            one(table.reduce, PORTABLE.reduce, i32::from(i16::MAX), Q / 2 + 1);
+            for (a, b) in inputs(8 * BOUND).iter().zip(inputs(BOUND)) {
+                let (mut ours, mut expected) = ([7; 256], [7; 256]);
+                (table.multiply_add)(&mut ours, a, &b);
+                (PORTABLE.multiply_add)(&mut expected, a, &b);
+                assert!(same_residues(&ours, &expected) && ours.iter().all(|x| (x - 7).abs() < 2 * Q));
+            }
+            for bytes in bytes::<128>() {
+                let (mut ours, mut expected) = ([0; 256], [0; 256]);
+                (table.noise2)(&mut ours, &bytes);
+                (PORTABLE.noise2)(&mut expected, &bytes);
+                assert_eq!(ours, expected);
+            }
+            for bytes in bytes::<192>() {
+                let (mut ours, mut expected) = ([0; 256], [0; 256]);
+                (table.noise3)(&mut ours, &bytes);
+                (PORTABLE.noise3)(&mut expected, &bytes);
+                assert_eq!(ours, expected);
+            }
+            for bytes in bytes::<168>() {
+                for room in [0, 1, 7, 8, 9, 100, 112, 256] {
+                    let (mut ours, mut expected) = ([0; 256], [0; 256]);
+                    let n = (table.reject_vartime)(&mut ours[..room], &bytes);
+                    assert_eq!(n, (PORTABLE.reject_vartime)(&mut expected[..room], &bytes));
+                    assert_eq!(ours[..n], expected[..n]);
+                }
+            }
+            for bytes in bytes::<384>() {
+                let (mut ours, mut expected) = ([0; 256], [0; 256]);
+                (table.decode)(&mut ours, &bytes);
+                (PORTABLE.decode)(&mut expected, &bytes);
+                assert_eq!(ours, expected);
+                for d in [1, 4, 5, 10, 11] {
+                    (table.decompress)(&mut ours, &bytes[..32 * d]);
+                    (PORTABLE.decompress)(&mut expected, &bytes[..32 * d]);
+                    assert_eq!(ours, expected, "d = {d}");
+                }
+            }
+            // Every representative of sixteen bits, at every lane of a vector.
+            for start in (0..=u16::MAX).step_by(241) {
+                let f: Coefficients = core::array::from_fn(|i| start.wrapping_add(i as u16) as i16);
+                let (mut ours, mut expected) = ([0; 384], [0; 384]);
+                (table.encode)(&mut ours, &f);
+                (PORTABLE.encode)(&mut expected, &f);
+                assert_eq!(ours, expected);
+                for d in [1, 4, 5, 10, 11] {
+                    (table.compress)(&mut ours[..32 * d], &f);
+                    (PORTABLE.compress)(&mut expected[..32 * d], &f);
+                    assert_eq!(ours[..32 * d], expected[..32 * d], "d = {d}");
+                }
+            }
+        }
+    }
 }

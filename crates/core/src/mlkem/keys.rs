@@ -11,7 +11,7 @@ use super::kem;
 use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, EncryptionKey};
 use super::ring::Ntt;
-use super::sample::{matrix_entry, noise};
+use super::sample::{Noise, Prf, matrix_entry};
 use super::{EncapsulationKeyError, InvalidEncapsulationKey, SharedSecret};
 use crate::Bytes;
 use crate::rng;
@@ -282,6 +282,12 @@ fn decapsulate<P: ParameterSet>(seed: &[u8; 64], h: &[u8; 32], c: &[u8], shared:
 struct Encoded<'a>(&'a [u8]);
 
 impl<P: ParameterSet> EncryptionKey<P> for Encoded<'_> {
+    type Noise<'r> = Prf<'r>;
+
+    fn noise<'r>(&self, r: &'r [u8; 32]) -> Prf<'r> {
+        Prf(r)
+    }
+
     #[inline(never)]
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
         let mut a = Ntt::ZERO;
@@ -319,13 +325,19 @@ impl<P: ParameterSet> Remade<P> {
         let mut s = Secret::new(P::vector());
         let s = s.expose_mut().as_mut();
         for (j, s) in s.iter_mut().enumerate() {
-            pke::secret::<P>(s, self.sigma.expose(), j);
+            pke::secret::<P>(s, &Prf(self.sigma.expose()), j);
         }
-        pke::key_gen(self, s, self.sigma.expose(), sink);
+        pke::key_gen(self, s, &Prf(self.sigma.expose()), sink);
     }
 }
 
 impl<P: ParameterSet> EncryptionKey<P> for Remade<P> {
+    type Noise<'r> = Prf<'r>;
+
+    fn noise<'r>(&self, r: &'r [u8; 32]) -> Prf<'r> {
+        Prf(r)
+    }
+
     #[inline(never)]
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
         let mut a = Ntt::ZERO;
@@ -337,10 +349,10 @@ impl<P: ParameterSet> EncryptionKey<P> for Remade<P> {
     fn multiply_add_t(&self, sum: &mut Ntt, j: usize, row: &Ntt, y: &Ntt) {
         let mut noisy = Secret::new(Ntt::ZERO);
         let noisy = noisy.expose_mut();
-        pke::secret::<P>(noisy, self.sigma.expose(), j);
+        pke::secret::<P>(noisy, &Prf(self.sigma.expose()), j);
         noisy.scale();
         sum.multiply_add(row, noisy);
-        noisy.transform(|e| noise(e, P::ETA1, self.sigma.expose(), P::K + j));
+        noisy.transform(|e| Prf(self.sigma.expose()).fill(e, P::ETA1, P::K + j));
         sum.multiply_add(noisy, y);
         sum.reduce();
     }
@@ -351,7 +363,7 @@ impl<P: ParameterSet> DecryptionKey for Remade<P> {
     fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt) {
         let mut s = Secret::new(Ntt::ZERO);
         let s = s.expose_mut();
-        pke::secret::<P>(s, self.sigma.expose(), j);
+        pke::secret::<P>(s, &Prf(self.sigma.expose()), j);
         sum.multiply_add(x, s);
     }
 }

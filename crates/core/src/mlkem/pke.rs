@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 use super::encode::{self, Sink, put, put_compressed};
 use super::params::ParameterSet;
 use super::ring::{Ntt, Poly};
-use super::sample::noise;
+use super::sample::Noise;
 use crate::secret::Secret;
 
 /// The noise of u and v, the same in every set (FIPS 203, Table 2).
@@ -13,6 +13,12 @@ const ETA2: usize = 2;
 
 /// What encryption reads of a key: a form that remembers looks it up, one that does not makes it again.
 pub(super) trait EncryptionKey<P: ParameterSet> {
+    /// Where this form takes the noise of the randomness r from.
+    type Noise<'r>: Noise;
+
+    /// The noise of ŷ, e₁ and e₂.
+    fn noise<'r>(&self, r: &'r [u8; 32]) -> Self::Noise<'r>;
+
     /// Adds Â\[i, j\] ∘ `x`.
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt);
 
@@ -35,7 +41,7 @@ pub(super) trait DecryptionKey {
 pub(super) fn key_gen<P: ParameterSet>(
     key: &impl EncryptionKey<P>,
     s: &[Ntt],
-    sigma: &[u8; 32],
+    noise: &impl Noise,
     sink: &mut impl Sink,
 ) {
     let mut t = Secret::new(Ntt::ZERO);
@@ -47,18 +53,18 @@ pub(super) fn key_gen<P: ParameterSet>(
             key.multiply_add_a(t, i, j, s);
         }
         t.scale();
-        e.transform(|e| noise(e, P::ETA1, sigma, P::K + i));
+        e.transform(|e| noise.fill(e, P::ETA1, P::K + i));
         t.add(e);
         put(sink, t);
     }
 }
 
 /// ŝ\[j\]: FIPS 203, Algorithm 13 (K-PKE.KeyGen), lines 8 to 11 and 16.
-pub(super) fn secret<P: ParameterSet>(s: &mut Ntt, sigma: &[u8; 32], j: usize) {
-    s.transform(|s| noise(s, P::ETA1, sigma, j));
+pub(super) fn secret<P: ParameterSet>(s: &mut Ntt, noise: &impl Noise, j: usize) {
+    s.transform(|s| noise.fill(s, P::ETA1, j));
 }
 
-/// Encrypts `m` with randomness `r`.
+/// Encrypts `m` with the noise of its randomness r.
 ///
 /// FIPS 203, Algorithm 14 (K-PKE.Encrypt), except that each row of u goes to the sink as soon as it is known, so that only
 /// one polynomial of it exists at a time, and v is summed beside.
@@ -66,13 +72,13 @@ pub(super) fn secret<P: ParameterSet>(s: &mut Ntt, sigma: &[u8; 32], j: usize) {
 pub(super) fn encrypt<P: ParameterSet>(
     key: &impl EncryptionKey<P>,
     m: &[u8; 32],
-    r: &[u8; 32],
+    noise: &impl Noise,
     sink: &mut impl Sink,
 ) {
     let mut y = Secret::new(P::vector());
     let y = y.expose_mut().as_mut();
     for (n, y) in y.iter_mut().enumerate() {
-        secret::<P>(y, r, n);
+        secret::<P>(y, noise, n);
     }
     let mut v = Secret::new(Ntt::ZERO);
     let v = v.expose_mut();
@@ -87,12 +93,12 @@ pub(super) fn encrypt<P: ParameterSet>(
         }
         key.multiply_add_t(v, j, u, &y[j]);
         let u = u.inverse();
-        noise(e, ETA2, r, P::K + j);
+        noise.fill(e, ETA2, P::K + j);
         u.add(e);
         put_compressed(sink, u, P::DU);
     }
     let v = v.inverse();
-    noise(e, ETA2, r, 2 * P::K);
+    noise.fill(e, ETA2, 2 * P::K);
     v.add(e);
     encode::decompress(e, m);
     v.add(e);

@@ -7,7 +7,7 @@ use super::Kernels;
 use crate::cpu::Level;
 use crate::mlkem::ring::{Coefficients, Q};
 
-pub(super) static PORTABLE: Kernels = Kernels {
+pub(super) const PORTABLE: Kernels = Kernels {
     level: Level::Portable,
     ntt,
     inverse_ntt,
@@ -24,7 +24,7 @@ pub(super) static PORTABLE: Kernels = Kernels {
 };
 
 /// q^-1 modulo 2^16.
-const Q_INVERSE: i16 = {
+pub(super) const Q_INVERSE: i16 = {
     // Newton: each step doubles the number of right bits.
     let mut x: i16 = 1;
     let mut step = 0;
@@ -37,7 +37,7 @@ const Q_INVERSE: i16 = {
 };
 
 /// R² modulo q.
-const R_SQUARED: i16 = centered(1 << 32);
+pub(super) const R_SQUARED: i16 = centered(1 << 32);
 
 /// The residue of `x` with the smallest absolute value.
 #[allow(clippy::integer_division_remainder_used)] // evaluated by the compiler
@@ -48,15 +48,15 @@ const fn centered(x: i64) -> i16 {
 
 /// A factor known before: w·R modulo q, and that times q^-1 modulo R, which saves a multiplication.
 #[derive(Clone, Copy)]
-struct Factor {
-    value: i16,
-    twisted: i16,
+pub(super) struct Factor {
+    pub value: i16,
+    pub twisted: i16,
 }
 
 impl Factor {
     /// The factor whose Montgomery product with x is w·x.
     #[allow(clippy::integer_division_remainder_used)] // evaluated by the compiler
-    const fn new(w: i64) -> Self {
+    pub(super) const fn new(w: i64) -> Self {
         let value = centered((w << 16) % Q as i64);
         Self { value, twisted: value.wrapping_mul(Q_INVERSE) }
     }
@@ -81,7 +81,7 @@ fn montgomery(a: i16, b: i16) -> i16 {
 }
 
 /// 2^26/q, rounded up.
-const RECIPROCAL: i16 = 20159;
+pub(super) const RECIPROCAL: i16 = 20159;
 
 /// The residue of x of absolute value at most (q + 1)/2, for any x (Barrett).
 #[inline(always)]
@@ -98,7 +98,7 @@ fn canonical(x: i16) -> i16 {
 }
 
 /// ζ^BitRev7(i) with ζ = 17, i = 0 to 127 (FIPS 203, Appendix A).
-static ZETAS: [Factor; 128] = {
+pub(super) const ZETAS: [Factor; 128] = {
     let mut zetas = [Factor { value: 0, twisted: 0 }; 128];
     let mut i = 0;
     while i < 128 {
@@ -275,14 +275,20 @@ fn decompress(f: &mut Coefficients, bytes: &[u8]) {
     }
 }
 
-/// ⌈2^35/q⌋: for a numerator below 2^23 the product over 2^35 is the quotient, as a test shows for every x and d.
-const WIDE_RECIPROCAL: u64 = 10_321_340;
+/// 2^32/q, rounded up.
+pub(super) const COMPRESS_FACTOR: u32 = 1_290_168;
+
+/// What rounds the product of Compress_d: half of its last place, less the error of the factor.
+pub(super) const fn compress_offset(d: usize) -> u32 {
+    (1 << (31 - d)) - 1024
+}
 
 /// Compress_d(x) = ⌈(2^d/q)·x⌋ modulo 2^d (FIPS 203, §4.2.1, (4.7)); x in \[0, q).
+///
+/// The product with 2^32/q, modulo 2^32, has the quotient modulo 2^d in its upper bits. A test shows it for every x and d.
 #[inline(always)]
 fn compress_coefficient<const D: usize>(x: i16) -> u16 {
-    let numerator = ((x as u64) << D) + (Q >> 1) as u64;
-    ((numerator * WIDE_RECIPROCAL) >> 35) as u16 & ((1 << D) - 1)
+    ((x as u32).wrapping_mul(COMPRESS_FACTOR).wrapping_add(compress_offset(D)) >> (32 - D)) as u16
 }
 
 /// Decompress_d(y) = ⌈(q/2^d)·y⌋ (FIPS 203, §4.2.1, (4.8)); y < 2^d.
