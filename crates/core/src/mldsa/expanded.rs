@@ -136,7 +136,7 @@ impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
 
 /// A private key made ready for many signatures: the matrix, s1, s2 and t0, transformed, on the heap.
 ///
-/// 29, 49 or 81 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
+/// 29, 49 or 82 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
 ///
 /// ```
 /// use gambeson::mldsa::{ExpandedSigningKey, MlDsa44};
