@@ -141,7 +141,8 @@ fn libcrux_agrees_on_prehashed_messages() {
         let message = stream.vec(100);
         let theirs = portable::generate_key_pair(seed);
         let signature =
-            portable::sign_pre_hashed_shake128(&theirs.signing_key, &message, b"context", [0; 32]).expect("agreed inputs");
+            portable::sign_pre_hashed_shake128(&theirs.signing_key, &message, b"context", [0; 32])
+                .expect("agreed inputs");
         let digest = PreHash::Shake128.digest(&message);
         let ours = SigningKey::<MlDsa65>::from_seed(&seed)
             .sign_deterministic(Message::prehashed(&digest, b"context").expect("agreed inputs"));
