@@ -63,6 +63,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
     let workspace = &Workspace::find()?;
     let said = match name.as_str() {
         "demo" => {
+            eprintln!("building the program");
             let mut demo =
                 workspace.cargo(&["run", "--quiet", "--release", "-p", "gambeson-cli", "--", "demo"]);
             return Ok(demo.args(rest).status()?.success());
