@@ -66,13 +66,13 @@ impl<P: Parameters> Seeds<P> {
     }
 
     /// s1\[column\].
-    pub(super) fn s1(&self, column: usize, out: &mut Poly) {
-        sample::expand_s::<P>(self.rho_prime.expose(), column, out);
+    pub(super) fn s1(&self, kernels: &Kernels, column: usize, out: &mut Poly) {
+        sample::expand_s::<P>(kernels, self.rho_prime.expose(), column, out);
     }
 
     /// s2\[row\].
-    pub(super) fn s2(&self, row: usize, out: &mut Poly) {
-        sample::expand_s::<P>(self.rho_prime.expose(), P::L + row, out);
+    pub(super) fn s2(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
+        sample::expand_s::<P>(kernels, self.rho_prime.expose(), P::L + row, out);
     }
 }
 
@@ -83,12 +83,12 @@ impl<P: Parameters> SigningForm for Seeds<P> {
     }
 
     fn s1_hat(&self, kernels: &Kernels, column: usize, out: &mut Poly) {
-        self.s1(column, out);
+        self.s1(kernels, column, out);
         (kernels.ntt)(out);
     }
 
     fn s2_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        self.s2(row, out);
+        self.s2(kernels, row, out);
         (kernels.ntt)(out);
     }
 
@@ -101,7 +101,7 @@ impl<P: Parameters> SigningForm for Seeds<P> {
             sample_a(kernels, &self.rho, row, column, &mut a);
             (kernels.multiply_add)(out, &a, &s);
         }
-        self.s2(row, &mut s);
+        self.s2(kernels, row, &mut s);
         finish_t(kernels, out, &s, &mut a);
         (kernels.ntt)(out);
     }
@@ -143,11 +143,11 @@ pub(super) fn public_key<P: ParameterSet>(seeds: &Seeds<P>, pk: &mut [u8]) {
             (kernels.multiply_add)(&mut t, &a, s1_hat);
         }
         let s2 = &mut a;
-        seeds.s2(row, s2);
+        seeds.s2(kernels, row, s2);
         (kernels.inverse_ntt)(&mut t);
         t.add(s2);
         (kernels.power2round)(&mut t, &mut a);
-        encode::pack_t1(&a, t1);
+        encode::pack_t1(kernels, &a, t1);
     }
     // public: t1 is the public key.
     declassify(pk);
@@ -235,7 +235,7 @@ fn commit<P: Parameters>(
     }
     for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
         sample::expand_mask(rho_second, kappa.wrapping_add(column as u16), packed);
-        encode::unpack_z::<P>(packed, &mut y_hat);
+        encode::unpack_z::<P>(kernels, packed, &mut y_hat);
         (kernels.ntt)(&mut y_hat);
         for (row, w) in w.iter_mut().enumerate() {
             (kernels.multiply_add)(w, key.a(kernels, row, column, &mut scratch), &y_hat);
@@ -256,7 +256,7 @@ fn challenge<P: Parameters>(kernels: &Kernels, mu: &[u8; 64], w: &[Poly], c_tild
     for w in w {
         r0.0 = w.0;
         decompose::<P>(kernels, &mut r0, &mut w1);
-        let length = encode::pack_w1::<P>(&w1, &mut packed);
+        let length = encode::pack_w1::<P>(kernels, &w1, &mut packed);
         hasher.update(&packed[..length]);
     }
     hasher.finalize_xof().squeeze(c_tilde);
@@ -296,7 +296,7 @@ fn respond<P: Parameters>(
         (kernels.multiply)(&mut p, &c_hat);
         (kernels.inverse_ntt)(&mut p);
         // public: whether c·t0 is small: t0 is no secret (FIPS 204, §6.1).
-        if declassify_value(p.is_below(P::GAMMA2)) == 0 {
+        if declassify_value((kernels.is_below)(&p, P::GAMMA2)) == 0 {
             return Attempt::T0;
         }
         ones += hint_row::<P>(kernels, w, &p, bits);
@@ -311,7 +311,7 @@ fn respond<P: Parameters>(
         key.s1_hat(kernels, column, &mut p);
         (kernels.multiply)(&mut p, &c_hat);
         (kernels.inverse_ntt)(&mut p);
-        if !answer::<P>(&mut p, packed) {
+        if !answer::<P>(kernels, &mut p, packed) {
             return Attempt::Response;
         }
     }
@@ -330,7 +330,7 @@ fn low_bits_are_small<P: Parameters>(kernels: &Kernels, r: &Poly, r1: &mut Poly)
     decompose::<P>(kernels, &mut r0, r1);
     // public: that the attempt fails here. That a coefficient is too large is as likely for every key, and
     // neither which one nor its sign is told.
-    declassify_value(r0.is_below(P::GAMMA2 - P::BETA)) == 1
+    declassify_value((kernels.is_below)(&r0, P::GAMMA2 - P::BETA)) == 1
 }
 
 /// The hint of one row, from r = w - c·s2 and c·t0: line 26 of Algorithm 7. Returns the number of ones.
@@ -339,20 +339,20 @@ fn hint_row<P: Parameters>(kernels: &Kernels, r: &mut Poly, ct0: &Poly, bits: &m
     let mut r1 = Poly::ZERO;
     decompose::<P>(kernels, r, &mut r1);
     r.add(ct0);
-    make_hint::<P>(r, &r1, bits)
+    make_hint::<P>(kernels, r, &r1, bits)
 }
 
 /// Puts z = y + c·s1 in the place of y, and says whether ‖z‖∞ < γ1 - β.
 #[inline(never)]
-fn answer<P: Parameters>(cs1: &mut Poly, packed: &mut [u8]) -> bool {
+fn answer<P: Parameters>(kernels: &Kernels, cs1: &mut Poly, packed: &mut [u8]) -> bool {
     let mut z = Poly::ZERO;
-    encode::unpack_z::<P>(packed, &mut z);
+    encode::unpack_z::<P>(kernels, packed, &mut z);
     z.add(cs1);
     // public: that the attempt fails here, as for the low bits.
-    if declassify_value(z.is_below(P::GAMMA1 - P::BETA)) == 0 {
+    if declassify_value((kernels.is_below)(&z, P::GAMMA1 - P::BETA)) == 0 {
         return false;
     }
-    encode::pack_z::<P>(&z, packed);
+    encode::pack_z::<P>(kernels, &z, packed);
     true
 }
 
@@ -375,8 +375,8 @@ pub(super) fn verify<P: ParameterSet>(
     let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
     let mut z_hat = P::COLUMNS;
     for (packed, z_hat) in z.chunks_exact(P::Z_BYTES).zip(z_hat.as_mut()) {
-        encode::unpack_z::<P>(packed, z_hat);
-        if z_hat.is_below(P::GAMMA1 - P::BETA) == 0 {
+        encode::unpack_z::<P>(kernels, packed, z_hat);
+        if (kernels.is_below)(z_hat, P::GAMMA1 - P::BETA) == 0 {
             return Err(InvalidSignature);
         }
         (kernels.ntt)(z_hat);
@@ -413,7 +413,7 @@ fn recompute_challenge<P: Parameters>(
         let w1 = &mut scratch;
         decompose::<P>(kernels, &mut w, w1);
         use_hint_vartime::<P>(w1, &w, hint.row(row));
-        let length = encode::pack_w1::<P>(w1, &mut packed);
+        let length = encode::pack_w1::<P>(kernels, w1, &mut packed);
         hasher.update(&packed[..length]);
     }
     hasher.finalize_xof().squeeze(expected);

@@ -234,15 +234,16 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
 
     #[inline(never)]
     fn fill_from_seed(&mut self, seed: &[u8; 32]) {
+        let kernels = active();
         let seeds = Seeds::<P>::new(seed);
         self.seed = Some(Box::new(Secret::new(*seed)));
         *self.k.expose_mut() = *seeds.k();
         let [_, s1, s2, _] = self.parts();
         for (column, s1) in s1.iter_mut().enumerate() {
-            seeds.s1(column, s1);
+            seeds.s1(kernels, column, s1);
         }
         for (row, s2) in s2.iter_mut().enumerate() {
-            seeds.s2(row, s2);
+            seeds.s2(kernels, row, s2);
         }
         self.complete(&seeds.rho, |_, _| ());
     }
@@ -250,6 +251,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     /// FIPS 204, Algorithm 25 (skDecode), and the checks.
     #[inline(never)]
     fn fill_from_bytes(&mut self, bytes: &[u8]) -> Result<(), SigningKeyError> {
+        let kernels = active();
         let (rho, rest) = bytes.split_first_chunk::<32>().expect("the length is checked");
         let (k, rest) = rest.split_first_chunk::<32>().expect("the length is checked");
         let (tr, rest) = rest.split_at(64);
@@ -262,8 +264,8 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         let s_range = P::K * P::L..P::K * P::L + P::L + P::K;
         let mut in_range = 1;
         for (packed, s) in s.chunks_exact(P::S_BYTES).zip(&mut self.polynomials[s_range]) {
-            encode::unpack_s::<P>(packed, s);
-            in_range &= s.is_below(P::ETA + 1);
+            encode::unpack_s::<P>(kernels, packed, s);
+            in_range &= (kernels.is_below)(s, P::ETA + 1);
         }
         // public: whether the bytes are a key.
         if declassify_value(in_range) == 0 {
@@ -298,8 +300,8 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         let rows = pk_rows.as_chunks_mut::<T1_BYTES>().0;
         for ((row, (t, s2)), packed) in t0.iter_mut().zip(s2).enumerate().zip(rows) {
             finish_t(kernels, t, s2, &mut t1);
-            encode::pack_t1(&t1, packed);
-            encode::pack_t0(t, t0_packed.expose_mut());
+            encode::pack_t1(kernels, &t1, packed);
+            encode::pack_t0(kernels, t, t0_packed.expose_mut());
             each_t0(row, t0_packed.expose());
             (kernels.ntt)(t);
             (kernels.ntt)(s2);
@@ -339,9 +341,9 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
             (kernels.multiply)(&mut p, &one);
             (kernels.inverse_ntt)(&mut p);
             if packed.len() == T0_BYTES {
-                encode::pack_t0(&p, packed)
+                encode::pack_t0(kernels, &p, packed)
             } else {
-                encode::pack_s::<P>(&p, packed)
+                encode::pack_s::<P>(kernels, &p, packed)
             }
         }
     }

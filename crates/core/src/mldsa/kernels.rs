@@ -1,11 +1,13 @@
 //! The table of kernels: the work on whole polynomials that deserves a fast path.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod portable;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use super::ring::Poly;
-use crate::cpu::Level;
+use crate::cpu::{self, Level};
 
 pub(crate) use portable::PORTABLE;
 
@@ -25,16 +27,30 @@ pub(crate) struct Kernels {
     pub multiply_add: fn(&mut Poly, &Poly, &Poly),
     /// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): from which place, the bytes, up to which place.
     pub reject_uniform: fn(&mut Poly, usize, &[u8]) -> usize,
+    /// The inner loop of FIPS 204, Algorithm 31 (RejBoundedPoly), for η = 2 or 4, the last argument: like the one above.
+    pub reject_bounded: fn(&mut Poly, usize, &[u8], i32) -> usize,
     /// FIPS 204, Algorithm 35 (Power2Round): t becomes t0, the second t1; -q < t < q.
     pub power2round: fn(&mut Poly, &mut Poly),
     /// FIPS 204, Algorithm 36 (Decompose), γ2 = (q-1)/88: r becomes r0, the second r1; -q < r < q.
     pub decompose_44: fn(&mut Poly, &mut Poly),
     /// The same for γ2 = (q-1)/32.
     pub decompose_16: fn(&mut Poly, &mut Poly),
+    /// Whether |c| is below the bound for every coefficient, as 1 or 0; |c| < 2^30. Constant time.
+    pub is_below: fn(&Poly, i32) -> u32,
+    /// FIPS 204, Algorithm 39 (MakeHint), as `hint::make_hint` explains; the third argument is γ2.
+    pub make_hint: fn(&Poly, &Poly, i32, &mut [u32; 8]) -> u32,
+    /// FIPS 204, Algorithm 17 (BitPack), of b - c, b the last argument; where b is 0, Algorithm 16 (SimpleBitPack), of c.
+    /// The length of the bytes gives the width: 3, 4, 6, 10, 13, 18 or 20 bits.
+    pub pack: fn(&mut [u8], &Poly, i32),
+    /// Undoes `pack`: FIPS 204, Algorithms 19 (BitUnpack) and 18 (SimpleBitUnpack); 3, 4, 10, 18 or 20 bits.
+    pub unpack: fn(&mut Poly, &[u8], i32),
 }
 
 /// The best table at or below `cpu::level()`.
 pub(crate) fn active() -> &'static Kernels {
-    // The tables for AVX2, AVX-512 and NEON will be chosen here.
-    &PORTABLE
+    match cpu::level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => &avx2::AVX2,
+        _ => &PORTABLE,
+    }
 }

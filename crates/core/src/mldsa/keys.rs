@@ -118,7 +118,7 @@ impl<P: ParameterSet> VerifyingForm for VerifyingKey<P> {
     }
 
     fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        encode::unpack_minus_t1_2d(self.t1(row), out);
+        encode::unpack_minus_t1_2d(kernels, self.t1(row), out);
         (kernels.ntt)(out);
     }
 }

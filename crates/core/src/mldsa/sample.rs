@@ -3,7 +3,6 @@
 use super::kernels::Kernels;
 use super::params::sealed::Parameters;
 use super::ring::{N, Poly};
-use crate::secret::declassify_value;
 use crate::sha3::{Shake256, State, permute_many};
 
 /// FIPS 204, Algorithm 29 (SampleInBall): τ coefficients ±1, the others 0, from c̃.
@@ -76,29 +75,14 @@ pub(crate) fn expand_a<const BATCH: usize>(
 
 /// FIPS 204, Algorithm 33 (ExpandS), one polynomial: coefficients in -η..=η from ρ′ and its place.
 #[inline(never)]
-pub(crate) fn expand_s<P: Parameters>(rho_prime: &[u8; 64], place: usize, s: &mut Poly) {
-    // FIPS 204, Algorithm 31 (RejBoundedPoly).
+pub(crate) fn expand_s<P: Parameters>(kernels: &Kernels, rho_prime: &[u8; 64], place: usize, s: &mut Poly) {
     let mut squeeze = Shake256::new().update(rho_prime).update(&(place as u16).to_le_bytes()).finalize_xof();
-    let mut block = [0; 136];
+    let mut block = [0; Shake256::RATE];
     let mut filled = 0;
-    loop {
+    while filled < N {
         squeeze.squeeze(&mut block);
-        for byte in block {
-            for half in [u32::from(byte & 15), u32::from(byte >> 4)] {
-                let Some(place) = s.0.get_mut(filled) else { return };
-                // FIPS 204, Algorithm 15 (CoeffFromHalfByte), without a branch or an index on the half byte.
-                let (c, accepted) = if P::ETA == 2 {
-                    // half mod 5 for half below 15: ⌊half/5⌋ = ⌊half·205/1024⌋.
-                    (2 - (half - 5 * ((half * 205) >> 10)) as i32, half.wrapping_sub(15) >> 31)
-                } else {
-                    (4 - half as i32, half.wrapping_sub(9) >> 31)
-                };
-                *place = c;
-                // public: which half bytes were refused; they are independent of the accepted ones, and
-                // say nothing of them.
-                filled += declassify_value(accepted) as usize;
-            }
-        }
+        // FIPS 204, Algorithm 31 (RejBoundedPoly), one block.
+        filled = (kernels.reject_bounded)(s, filled, &block, P::ETA);
     }
 }
 
@@ -167,7 +151,7 @@ mod tests {
         fn test<P: Parameters>() {
             for place in 0..15 {
                 let mut s = Poly::ZERO;
-                expand_s::<P>(&[3; 64], place, &mut s);
+                expand_s::<P>(active(), &[3; 64], place, &mut s);
                 let mut squeeze = Shake256::new().update(&[3; 64]).update(&[place as u8, 0]).finalize_xof();
                 let mut bytes = [0; 600];
                 squeeze.squeeze(&mut bytes);
