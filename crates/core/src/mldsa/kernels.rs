@@ -2,6 +2,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -50,7 +52,9 @@ pub(crate) struct Kernels {
 pub(crate) fn active() -> &'static Kernels {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => &avx2::AVX2,
+        Level::Avx512 => &avx512::AVX512,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => &avx2::AVX2,
         _ => &PORTABLE,
     }
 }

@@ -15,7 +15,10 @@ use crate::sha3::Shake128;
 pub(crate) fn tables() -> Vec<&'static Kernels> {
     let mut tables = vec![&PORTABLE];
     #[cfg(target_arch = "x86_64")]
-    tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));
+    {
+        tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));
+        tables.extend((cpu::detected() >= Level::Avx512).then_some(&avx512::AVX512));
+    }
     println!("tables: {}", tables.iter().map(|table| table.level.name()).collect::<Vec<_>>().join(" "));
     tables
 }
