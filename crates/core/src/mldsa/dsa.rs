@@ -11,6 +11,7 @@ use super::hint::{make_hint, use_hint_vartime};
 use super::kernels::{Kernels, active};
 use super::params::{ParameterSet, T1_BYTES, sealed::Parameters};
 use super::ring::Poly;
+use super::sample::{EachMask, Masks};
 use super::{InvalidSignature, sample};
 use crate::Bytes;
 use crate::secret::{Secret, declassify, declassify_value};
@@ -39,6 +40,9 @@ pub(super) trait SigningForm {
     /// t̂0\[row\], copied or made again.
     fn t0_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly);
 
+    /// How the masks are made.
+    type Masks<'a>: Masks<'a>;
+
     /// K: what keeps ρ″ secret when the randomness is not.
     fn k(&self) -> &[u8; 32];
 }
@@ -65,6 +69,12 @@ impl<P: Parameters> Seeds<P> {
         seeds
     }
 
+    /// s1, then s2.
+    #[cfg(feature = "alloc")]
+    pub(super) fn s(&self, kernels: &Kernels, out: &mut [Poly]) {
+        sample::expand_s_batch::<P>(kernels, self.rho_prime.expose(), 0, out);
+    }
+
     /// s1\[column\].
     pub(super) fn s1(&self, kernels: &Kernels, column: usize, out: &mut Poly) {
         sample::expand_s::<P>(kernels, self.rho_prime.expose(), column, out);
@@ -77,6 +87,8 @@ impl<P: Parameters> Seeds<P> {
 }
 
 impl<P: Parameters> SigningForm for Seeds<P> {
+    type Masks<'a> = EachMask<'a>;
+
     fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly {
         sample_a(kernels, &self.rho, row, column, scratch);
         scratch
@@ -188,8 +200,8 @@ pub(super) enum Attempt {
 ///
 /// The bound on attempts of the standard's Appendix C is not used: κ would wrap after more than 9,000 attempts,
 /// which has a chance below 2^-2000.
-pub(super) fn sign<P: ParameterSet>(
-    key: &impl SigningForm,
+pub(super) fn sign<P: ParameterSet, F: SigningForm>(
+    key: &F,
     mu: &[u8; 64],
     rnd: &[u8; 32],
     signature: &mut [u8],
@@ -200,12 +212,12 @@ pub(super) fn sign<P: ParameterSet>(
     h(&[key.k(), rnd, mu], rho_second.expose_mut());
     let mut w = P::ROWS;
     let w = w.as_mut();
-    let mut kappa = 0;
+    let mut masks = F::Masks::new(rho_second.expose());
     loop {
         let attempt = {
             let (c_tilde, rest) = signature.split_at_mut(P::C_TILDE);
             let (z, hint) = rest.split_at_mut(P::L * P::Z_BYTES);
-            commit::<P>(kernels, key, rho_second.expose(), kappa, z, w);
+            commit::<P>(kernels, key, &mut masks, z, w);
             challenge::<P>(kernels, mu, w, c_tilde);
             respond::<P>(kernels, key, c_tilde, w, z, hint)
         };
@@ -213,7 +225,6 @@ pub(super) fn sign<P: ParameterSet>(
         if attempt == Attempt::Accepted {
             break;
         }
-        kappa = kappa.wrapping_add(P::L as u16);
     }
     // public: the signature.
     declassify(signature);
@@ -221,11 +232,10 @@ pub(super) fn sign<P: ParameterSet>(
 
 /// The mask y, packed, to `z`, and w = NTT^-1(Â ∘ NTT(y)) to `w`: lines 11 and 12 of Algorithm 7, column by column.
 #[inline(never)]
-fn commit<P: Parameters>(
+fn commit<'m, P: Parameters>(
     kernels: &Kernels,
     key: &impl SigningForm,
-    rho_second: &[u8; 64],
-    kappa: u16,
+    masks: &mut impl Masks<'m>,
     z: &mut [u8],
     w: &mut [Poly],
 ) {
@@ -234,7 +244,7 @@ fn commit<P: Parameters>(
         w.0.fill(0);
     }
     for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
-        sample::expand_mask(rho_second, kappa.wrapping_add(column as u16), packed);
+        masks.next(packed);
         encode::unpack_z::<P>(kernels, packed, &mut y_hat);
         (kernels.ntt)(&mut y_hat);
         for (row, w) in w.iter_mut().enumerate() {
@@ -440,7 +450,7 @@ mod tests {
         for message in messages {
             let mut signature = P::Signature::zeroed();
             let mu = Message::internal(&message).representative(&tr);
-            sign::<P>(&key, &mu, &[0; 32], signature.as_mut(), &mut |attempt| {
+            sign::<P, _>(&key, &mu, &[0; 32], signature.as_mut(), &mut |attempt| {
                 *seen.entry(format!("{attempt:?}")).or_default() += 1;
             });
         }

@@ -11,28 +11,30 @@ use rand_core::TryCryptoRng;
 use zeroize::Zeroize;
 
 use super::dsa::{self, Seeds, SigningForm, VerifyingForm, finish_t};
+use super::encode;
 use super::kernels::{Kernels, active};
 use super::keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength, scrubbed};
 use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES};
 use super::ring::Poly;
-use super::{encode, sample};
+use super::sample::{MaskBatch, expand_a_and_hash};
 use crate::Bytes;
 use crate::rng::draw;
 use crate::secret::{Secret, declassify, declassify_value, difference};
 
-/// How many polynomials of the matrix are sampled side by side.
-const BATCH: usize = 4;
-
-/// Fills `out` with Â, column by column, as signing reads it.
-fn fill_matrix<P: ParameterSet>(kernels: &Kernels, rho: &[u8; 32], out: &mut [Poly]) {
-    let mut places = (0..P::L as u8).flat_map(|column| (0..P::K as u8).map(move |row| (row, column)));
-    for batch in out.chunks_mut(BATCH) {
-        let mut now = [(0, 0); BATCH];
-        let now = &mut now[..batch.len()];
-        now.fill_with(|| places.next().expect("a place for each polynomial of the matrix"));
-        sample::expand_a::<BATCH>(kernels, rho, now, batch);
+/// Fills `out` with Â, column by column, as signing reads it; returns H of the message, if there is one.
+fn fill_matrix<P: ParameterSet>(
+    kernels: &Kernels,
+    rho: &[u8; 32],
+    out: &mut [Poly],
+    message: Option<&[u8]>,
+) -> [u8; 64] {
+    let mut places = [(0, 0); 56];
+    let all = (0..P::L as u8).flat_map(|column| (0..P::K as u8).map(move |row| (row, column)));
+    for (place, now) in places.iter_mut().zip(all) {
+        *place = now;
     }
+    expand_a_and_hash(kernels, rho, |i| places[i], out, message)
 }
 
 /// A public key made ready for many verifications: the matrix and t1, transformed, on the heap.
@@ -65,11 +67,11 @@ impl<P: ParameterSet> VerifyingKey<P> {
         let mut polynomials = vec![Poly::ZERO; P::K * P::L + P::K].into_boxed_slice();
         let (a, t1) = polynomials.split_at_mut(P::K * P::L);
         let rho = self.as_bytes().as_ref().first_chunk().expect("a public key is longer than ρ");
-        fill_matrix::<P>(kernels, rho, a);
+        let tr = fill_matrix::<P>(kernels, rho, a, Some(self.as_bytes().as_ref()));
         for (row, t1) in t1.iter_mut().enumerate() {
             self.minus_t1_2d_hat(kernels, row, t1);
         }
-        ExpandedVerifyingKey { polynomials, tr: Box::new(self.tr()), key: Box::new(*self) }
+        ExpandedVerifyingKey { polynomials, tr: Box::new(tr), key: Box::new(*self) }
     }
 }
 
@@ -191,7 +193,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         let mut key = Self::empty();
-        scrubbed::<P, 5_120, 5_760, 6_400, _>(|| key.fill_from_seed(seed));
+        scrubbed::<P, 9_216, 9_856, 10_496, _>(|| key.fill_from_seed(seed));
         key
     }
 
@@ -210,7 +212,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
             return Err(SigningKeyError::Length { expected, actual: bytes.len() });
         }
         let mut key = Self::empty();
-        scrubbed::<P, 5_120, 5_760, 6_400, _>(|| key.fill_from_bytes(bytes))?;
+        scrubbed::<P, 9_216, 9_856, 10_496, _>(|| key.fill_from_bytes(bytes))?;
         Ok(key)
     }
 
@@ -238,13 +240,8 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         let seeds = Seeds::<P>::new(seed);
         self.seed = Some(Box::new(Secret::new(*seed)));
         *self.k.expose_mut() = *seeds.k();
-        let [_, s1, s2, _] = self.parts();
-        for (column, s1) in s1.iter_mut().enumerate() {
-            seeds.s1(kernels, column, s1);
-        }
-        for (row, s2) in s2.iter_mut().enumerate() {
-            seeds.s2(kernels, row, s2);
-        }
+        let s_range = P::K * P::L..P::K * P::L + P::L + P::K;
+        seeds.s(kernels, &mut self.polynomials[s_range]);
         self.complete(&seeds.rho, |_, _| ());
     }
 
@@ -290,7 +287,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         let mut t0_packed = Secret::new([0; T0_BYTES]);
 
         let [a, s1, s2, t0] = self.parts();
-        fill_matrix::<P>(kernels, rho, a);
+        fill_matrix::<P>(kernels, rho, a, None);
         for (column, s1) in s1.iter_mut().enumerate() {
             (kernels.ntt)(s1);
             for (t, a) in t0.iter_mut().zip(&a[column * P::K..]) {
@@ -317,7 +314,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     #[must_use]
     pub fn to_expanded_bytes(&self) -> Secret<Vec<u8>> {
         let mut sk = Secret::new(vec![0; P::ExpandedKeyBytes::LEN]);
-        scrubbed::<P, 2_048, 2_048, 2_048, _>(|| self.encode(sk.expose_mut()));
+        scrubbed::<P, 3_072, 3_072, 3_072, _>(|| self.encode(sk.expose_mut()));
         sk
     }
 
@@ -401,12 +398,12 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     #[inline(never)]
     fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
         let mu = message.representative(&self.tr);
-        scrubbed::<P, 8_448, 10_496, 12_544, _>(|| self.sign_mu(&mu, rnd, signature));
+        scrubbed::<P, 14_848, 16_896, 18_944, _>(|| self.sign_mu(&mu, rnd, signature));
     }
 
     #[inline(never)]
     fn sign_mu(&self, mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
-        dsa::sign::<P>(self, mu, rnd, signature, &mut |_| ());
+        dsa::sign::<P, _>(self, mu, rnd, signature, &mut |_| ());
     }
 
     /// Starts μ of a message of any size, for [`Message::mu`].
@@ -420,6 +417,8 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
 }
 
 impl<P: ParameterSet> SigningForm for ExpandedSigningKey<P> {
+    type Masks<'a> = MaskBatch<'a>;
+
     fn a<'a>(&'a self, _: &Kernels, row: usize, column: usize, _: &'a mut Poly) -> &'a Poly {
         &self.polynomials[column * P::K + row]
     }
