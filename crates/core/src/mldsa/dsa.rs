@@ -19,8 +19,8 @@ use crate::sha3::Shake256;
 
 /// What verification reads of a public key.
 pub(super) trait VerifyingForm {
-    /// Â\[row, column\]: a reference, or sampled into `scratch` now.
-    fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly;
+    /// Adds (Â ∘ ẑ)\[row\] to `w`, whose bound grows by 2q a column.
+    fn add_row(&self, kernels: &Kernels, row: usize, z_hat: &[Poly], w: &mut Poly, scratch: &mut Poly);
 
     /// NTT(-2^d · t1\[row\]), copied or decoded into `out`.
     fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly);
@@ -416,9 +416,7 @@ fn recompute_challenge<P: Parameters>(
     for row in 0..P::K {
         key.minus_t1_2d_hat(kernels, row, &mut w);
         (kernels.multiply)(&mut w, &c_hat);
-        for (column, z_hat) in z_hat.iter().enumerate() {
-            (kernels.multiply_add)(&mut w, key.a(kernels, row, column, &mut scratch), z_hat);
-        }
+        key.add_row(kernels, row, z_hat, &mut w, &mut scratch);
         (kernels.inverse_ntt)(&mut w);
         let w1 = &mut scratch;
         decompose::<P>(kernels, &mut w, w1);

@@ -113,8 +113,8 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
 }
 
 impl<P: ParameterSet> VerifyingForm for ExpandedVerifyingKey<P> {
-    fn a<'a>(&'a self, _: &Kernels, row: usize, column: usize, _: &'a mut Poly) -> &'a Poly {
-        &self.polynomials[column * P::K + row]
+    fn add_row(&self, kernels: &Kernels, row: usize, z_hat: &[Poly], w: &mut Poly, _: &mut Poly) {
+        (kernels.inner_product)(w, &self.polynomials[row..P::K * P::L], P::K, z_hat);
     }
 
     fn minus_t1_2d_hat(&self, _: &Kernels, row: usize, out: &mut Poly) {
@@ -288,11 +288,11 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
 
         let [a, s1, s2, t0] = self.parts();
         fill_matrix::<P>(kernels, rho, a, None);
-        for (column, s1) in s1.iter_mut().enumerate() {
+        for s1 in s1.iter_mut() {
             (kernels.ntt)(s1);
-            for (t, a) in t0.iter_mut().zip(&a[column * P::K..]) {
-                (kernels.multiply_add)(t, a, s1);
-            }
+        }
+        for (row, t) in t0.iter_mut().enumerate() {
+            (kernels.inner_product)(t, &a[row..], P::K, s1);
         }
         let rows = pk_rows.as_chunks_mut::<T1_BYTES>().0;
         for ((row, (t, s2)), packed) in t0.iter_mut().zip(s2).enumerate().zip(rows) {

@@ -10,6 +10,8 @@ pub(crate) mod tests;
 
 use super::ring::Poly;
 use crate::cpu::{self, Level};
+#[cfg(feature = "alloc")]
+use crate::sha3::State;
 
 pub(crate) use portable::PORTABLE;
 
@@ -27,6 +29,9 @@ pub(crate) struct Kernels {
     pub multiply: fn(&mut Poly, &Poly),
     /// The first plus the product of the others as in `multiply`.
     pub multiply_add: fn(&mut Poly, &Poly, &Poly),
+    /// The first plus the sum of products as in `multiply`, of every `stride`-th polynomial of the second, each below q,
+    /// and the polynomials of the last, at most eight, each below 18q; the first grows by less than 2q for each.
+    pub inner_product: fn(&mut Poly, &[Poly], usize, &[Poly]),
     /// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): from which place, the bytes, up to which place.
     pub reject_uniform: fn(&mut Poly, usize, &[u8]) -> usize,
     /// The inner loop of FIPS 204, Algorithm 31 (RejBoundedPoly), for η = 2 or 4, the last argument: like the one above.
@@ -46,6 +51,30 @@ pub(crate) struct Kernels {
     pub pack: fn(&mut [u8], &Poly, i32),
     /// Undoes `pack`: FIPS 204, Algorithms 19 (BitUnpack) and 18 (SimpleBitUnpack); 3, 4, 10, 18 or 20 bits.
     pub unpack: fn(&mut Poly, &[u8], i32),
+}
+
+/// The first `RATE` bytes of a state.
+///
+/// On x86-64 where they stand: a copy by words, read at once by wider loads, stalls each of them.
+#[cfg(feature = "alloc")]
+#[allow(unsafe_code)]
+pub(crate) fn squeezed<const RATE: usize>(state: &State, take: impl FnOnce(&[u8; RATE]) -> usize) -> usize {
+    const { assert!(RATE <= size_of::<State>()) };
+    #[cfg(target_arch = "x86_64")]
+    {
+        // SAFETY: `RATE` bytes are there, any of which may be read as such; the words are little-endian.
+        take(unsafe { &*(&raw const state.0).cast::<[u8; RATE]>() })
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let mut bytes = [0; RATE];
+        for (word, lane) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
+            *word = lane.to_le_bytes();
+        }
+        let taken = take(&bytes);
+        zeroize::Zeroize::zeroize(&mut bytes);
+        taken
+    }
 }
 
 /// The best table at or below `cpu::level()`.

@@ -121,9 +121,11 @@ impl<P: ParameterSet> VerifyingKey<P> {
 }
 
 impl<P: ParameterSet> VerifyingForm for VerifyingKey<P> {
-    fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly {
-        sample_a(kernels, self.rho(), row, column, scratch);
-        scratch
+    fn add_row(&self, kernels: &Kernels, row: usize, z_hat: &[Poly], w: &mut Poly, scratch: &mut Poly) {
+        for (column, z_hat) in z_hat.iter().enumerate() {
+            sample_a(kernels, self.rho(), row, column, scratch);
+            (kernels.multiply_add)(w, scratch, z_hat);
+        }
     }
 
     fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {

@@ -127,6 +127,7 @@ pub(crate) mod batch {
 
     use super::*;
     use crate::cpu::Level;
+    use crate::mldsa::kernels::squeezed;
     use crate::sha3::{self, Shake128};
 
     /// The most sponges that any table permutes side by side.
@@ -254,7 +255,6 @@ pub(crate) mod batch {
         message: Option<&[u8]>,
     ) -> [u8; 64] {
         let mut filled = [0; 56];
-        let mut block = [0; Shake128::RATE];
         fill(
             out.len(),
             message,
@@ -263,8 +263,9 @@ pub(crate) mod batch {
                 sponge(rho, [column, row], Shake128::RATE)
             },
             |i, state| {
-                squeeze(state, &mut block);
-                filled[i] = (kernels.reject_uniform)(&mut out[i], filled[i], &block);
+                filled[i] = squeezed::<{ Shake128::RATE }>(state, |block| {
+                    (kernels.reject_uniform)(&mut out[i], filled[i], block)
+                });
                 filled[i] == N
             },
         )
@@ -279,18 +280,17 @@ pub(crate) mod batch {
         out: &mut [Poly],
     ) {
         let mut filled = [0; 15];
-        let mut block = [0; Shake256::RATE];
         fill(
             out.len(),
             None,
             |i| sponge(rho_prime, ((first + i) as u16).to_le_bytes(), Shake256::RATE),
             |i, state| {
-                squeeze(state, &mut block);
-                filled[i] = (kernels.reject_bounded)(&mut out[i], filled[i], &block, P::ETA);
+                filled[i] = squeezed::<{ Shake256::RATE }>(state, |block| {
+                    (kernels.reject_bounded)(&mut out[i], filled[i], block, P::ETA)
+                });
                 filled[i] == N
             },
         );
-        block.zeroize();
     }
 
     /// As many masks as the table permutes side by side; those that one attempt leaves are the next one's.

@@ -24,6 +24,7 @@ pub(super) const fn table() -> Kernels {
         inverse_ntt,
         multiply,
         multiply_add,
+        inner_product,
         reject_uniform,
         reject_bounded,
         power2round,
@@ -158,15 +159,20 @@ fn times_one(x: Vector, (value, twisted): (i32, i32)) -> Vector {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn montgomery(a: Vector, b: Vector) -> Vector {
+    montgomery_reduce(_mm256_mul_epu32(a, b), _mm256_mul_epu32(odd(a), odd(b)))
+}
+
+/// The products of the even and of the odd lanes, times 2^-32 mod q, in -q..q; each below 2^32·q.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn montgomery_reduce(even: Vector, odds: Vector) -> Vector {
     let q = _mm256_set1_epi32(Q);
     let q_inverse = _mm256_set1_epi32(Q_INVERSE as i32);
-    let (even, odds) = (_mm256_mul_epu32(a, b), _mm256_mul_epu32(odd(a), odd(b)));
     let even = _mm256_sub_epi64(even, _mm256_mul_epu32(_mm256_mul_epu32(even, q_inverse), q));
     let odds = _mm256_sub_epi64(odds, _mm256_mul_epu32(_mm256_mul_epu32(odds, q_inverse), q));
     upper(even, odds)
 }
 
-/// One butterfly of the transform.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn forward(v: &mut [Vector], a: usize, b: usize, zeta: (i32, i32)) {
@@ -405,6 +411,23 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     for (c, (a, b)) in c.0.as_chunks_mut::<8>().0.iter_mut().zip(factors) {
         let sum = _mm256_add_epi32(load(c), _mm256_set1_epi32(Q));
         store(c, _mm256_add_epi32(sum, montgomery(load(a), load(b))));
+    }
+}
+
+/// The products are summed in 64 bits: 8·18q² < 2^32·q.
+#[target_feature(enable = "avx2")]
+fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
+    const { assert!(8 * 18 * (Q as u64) < 1 << 32) };
+    debug_assert!(b.len() <= 8 && a.len() > stride * (b.len() - 1));
+    for (i, c) in c.0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        let (mut even, mut odds) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+        for (a, b) in a.iter().step_by(stride).zip(b) {
+            let (a, b) = (load(&a.0.as_chunks().0[i]), load(&b.0.as_chunks().0[i]));
+            even = _mm256_add_epi64(even, _mm256_mul_epu32(a, b));
+            odds = _mm256_add_epi64(odds, _mm256_mul_epu32(odd(a), odd(b)));
+        }
+        let sum = _mm256_add_epi32(load(c), _mm256_set1_epi32(Q));
+        store(c, _mm256_add_epi32(sum, montgomery_reduce(even, odds)));
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) const fn table() -> Kernels {
         inverse_ntt,
         multiply,
         multiply_add,
+        inner_product,
         reject_uniform,
         reject_bounded,
         power2round,
@@ -135,9 +136,15 @@ fn times_distinct(x: Vector, zeta: &Factors<16>) -> Vector {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn montgomery(a: Vector, b: Vector) -> Vector {
+    montgomery_reduce(_mm512_mul_epu32(a, b), _mm512_mul_epu32(odd(a), odd(b)))
+}
+
+/// The products of the even and of the odd lanes, times 2^-32 mod q, in -q..q; each below 2^32·q.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn montgomery_reduce(even: Vector, odds: Vector) -> Vector {
     let q = _mm512_set1_epi32(Q);
     let q_inverse = _mm512_set1_epi32(Q_INVERSE as i32);
-    let (even, odds) = (_mm512_mul_epu32(a, b), _mm512_mul_epu32(odd(a), odd(b)));
     let even = _mm512_sub_epi64(even, _mm512_mul_epu32(_mm512_mul_epu32(even, q_inverse), q));
     let odds = _mm512_sub_epi64(odds, _mm512_mul_epu32(_mm512_mul_epu32(odds, q_inverse), q));
     upper(even, odds)
@@ -391,6 +398,23 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     for (c, (a, b)) in c.0.as_chunks_mut::<16>().0.iter_mut().zip(factors) {
         let sum = _mm512_add_epi32(load(c), _mm512_set1_epi32(Q));
         store(c, _mm512_add_epi32(sum, montgomery(load(a), load(b))));
+    }
+}
+
+/// The products are summed in 64 bits: 8·18q² < 2^32·q.
+#[target_feature(enable = "avx512f")]
+fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
+    const { assert!(8 * 18 * (Q as u64) < 1 << 32) };
+    debug_assert!(b.len() <= 8 && a.len() > stride * (b.len() - 1));
+    for (i, c) in c.0.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let (mut even, mut odds) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+        for (a, b) in a.iter().step_by(stride).zip(b) {
+            let (a, b) = (load(&a.0.as_chunks().0[i]), load(&b.0.as_chunks().0[i]));
+            even = _mm512_add_epi64(even, _mm512_mul_epu32(a, b));
+            odds = _mm512_add_epi64(odds, _mm512_mul_epu32(odd(a), odd(b)));
+        }
+        let sum = _mm512_add_epi32(load(c), _mm512_set1_epi32(Q));
+        store(c, _mm512_add_epi32(sum, montgomery_reduce(even, odds)));
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) static PORTABLE: Kernels = Kernels {
     inverse_ntt,
     multiply,
     multiply_add,
+    inner_product,
     reject_uniform,
     reject_bounded,
     power2round,
@@ -256,6 +257,13 @@ pub(crate) fn multiply(a: &mut Poly, b: &Poly) {
 pub(crate) fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     for ((c, a), b) in c.0.iter_mut().zip(&a.0).zip(&b.0) {
         *c += montgomery(*a as u32, *b as u32) as i32;
+    }
+}
+
+/// `c` plus the products of `a\[0\]`, `a\[stride\]`, … and `b\[0\]`, `b\[1\]`, ….
+pub(crate) fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
+    for (a, b) in a.iter().step_by(stride).zip(b) {
+        multiply_add(c, a, b);
     }
 }
 

@@ -226,6 +226,29 @@ fn products_of_every_table_are_those_of_the_portable_one() {
 }
 
 #[test]
+fn rows_of_every_table_are_those_of_the_portable_one() {
+    for kernels in tables() {
+        let mut all: Vec<Poly> = polynomials(0, Q - 1);
+        let mut vectors = polynomials(0, 18 * Q - 1);
+        // Eight products of the greatest factors.
+        all.extend((0..64).map(|_| Poly([Q - 1; N])));
+        vectors.extend((0..8).map(|_| Poly([18 * Q - 1; N])));
+        for (stride, length) in [(1, 1), (4, 4), (6, 5), (8, 7), (3, 8)] {
+            for (a, b) in [(&all[..], &vectors[..length]), (&all[24..], &vectors[24..24 + length])] {
+                let reach = stride * (length - 1) + 1;
+                let (mut ours, mut expected) = (Poly([2 * Q - 1; N]), Poly([2 * Q - 1; N]));
+                (kernels.inner_product)(&mut ours, &a[..reach], stride, b);
+                (PORTABLE.inner_product)(&mut expected, &a[..reach], stride, b);
+                for (ours, expected) in ours.0.iter().zip(&expected.0) {
+                    assert!((0..(2 + 2 * length as i32) * Q).contains(ours));
+                    assert_eq!(residue(*ours), residue(*expected));
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn powers_and_high_bits_follow_their_definitions_for_negative_representatives_too() {
     for kernels in tables() {
         for w in polynomials(1 - Q, Q - 1) {
