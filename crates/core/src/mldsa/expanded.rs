@@ -138,7 +138,7 @@ impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
 
 /// A private key made ready for many signatures: the matrix, s1, s2 and t0, transformed, on the heap.
 ///
-/// 29, 49 or 81 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
+/// 32, 53 or 86 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
 ///
 /// ```
 /// use gambeson::mldsa::{ExpandedSigningKey, MlDsa44};
@@ -159,6 +159,8 @@ pub struct ExpandedSigningKey<P: ParameterSet> {
     seed: Option<Box<Secret<[u8; 32]>>>,
     tr: Box<[u8; 64]>,
     public: Box<VerifyingKey<P>>,
+    /// The standard's encoding: remembered, since its coefficients would have to be transformed back.
+    sk: Secret<Vec<u8>>,
 }
 
 impl<P: ParameterSet> SigningKey<P> {
@@ -223,6 +225,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
             seed: None,
             tr: Box::new([0; 64]),
             public: Box::new(VerifyingKey::from_bytes(&P::VerifyingKeyBytes::zeroed())),
+            sk: Secret::new(vec![0; P::ExpandedKeyBytes::LEN]),
         }
     }
 
@@ -242,7 +245,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         *self.k.expose_mut() = *seeds.k();
         let s_range = P::K * P::L..P::K * P::L + P::L + P::K;
         seeds.s(kernels, &mut self.polynomials[s_range]);
-        self.complete(&seeds.rho, |_, _| ());
+        self.complete(&seeds.rho);
     }
 
     /// FIPS 204, Algorithm 25 (skDecode), and the checks.
@@ -251,11 +254,9 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         let kernels = active();
         let (rho, rest) = bytes.split_first_chunk::<32>().expect("the length is checked");
         let (k, rest) = rest.split_first_chunk::<32>().expect("the length is checked");
-        let (tr, rest) = rest.split_at(64);
-        let (s, t0) = rest.split_at((P::L + P::K) * P::S_BYTES);
-        // public: ρ and tr belong to the public key.
+        let s = &rest[64..][..(P::L + P::K) * P::S_BYTES];
+        // public: ρ belongs to the public key.
         declassify(rho);
-        declassify(tr);
         *self.k.expose_mut() = *k;
 
         let s_range = P::K * P::L..P::K * P::L + P::L + P::K;
@@ -269,37 +270,42 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
             return Err(SigningKeyError::Coefficient);
         }
 
-        let mut different = 0;
-        self.complete(rho, |row, packed| different |= difference(packed, &t0[row * T0_BYTES..][..T0_BYTES]));
-        different |= difference(&*self.tr, tr);
+        self.complete(rho);
+        let different = difference(self.sk.expose(), bytes);
         // public: whether the bytes are a key.
         if declassify_value(different) == 0 { Ok(()) } else { Err(SigningKeyError::Mismatch) }
     }
 
-    /// Makes Â, t0, the public key and tr from ρ, s1 and s2, and transforms the last three vectors;
-    /// `each_t0` sees each row of t0 packed.
-    fn complete(&mut self, rho: &[u8; 32], mut each_t0: impl FnMut(usize, &[u8])) {
+    /// Makes Â, t0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K, s1 and s2, and
+    /// transforms s1, s2 and t0.
+    fn complete(&mut self, rho: &[u8; 32]) {
         let kernels = active();
         let mut pk = P::VerifyingKeyBytes::zeroed();
         let (pk_rho, pk_rows) = pk.as_mut().split_at_mut(32);
         pk_rho.copy_from_slice(rho);
+        let mut sk = core::mem::replace(&mut self.sk, Secret::new(Vec::new()));
+        let (head, rest) = sk.expose_mut().split_at_mut(128);
+        head[..32].copy_from_slice(rho);
+        head[32..64].copy_from_slice(self.k.expose());
+        let (sk_s, sk_t0) = rest.split_at_mut((P::L + P::K) * P::S_BYTES);
+        let mut sk_s = sk_s.chunks_exact_mut(P::S_BYTES);
         let mut t1 = Poly::ZERO;
-        let mut t0_packed = Secret::new([0; T0_BYTES]);
 
         let [a, s1, s2, t0] = self.parts();
         fill_matrix::<P>(kernels, rho, a, None);
-        for s1 in s1.iter_mut() {
+        for (s1, packed) in s1.iter_mut().zip(&mut sk_s) {
+            encode::pack_s::<P>(kernels, s1, packed);
             (kernels.ntt)(s1);
         }
-        for (row, t) in t0.iter_mut().enumerate() {
-            (kernels.inner_product)(t, &a[row..], P::K, s1);
+        for (s2, packed) in s2.iter().zip(sk_s) {
+            encode::pack_s::<P>(kernels, s2, packed);
         }
-        let rows = pk_rows.as_chunks_mut::<T1_BYTES>().0;
-        for ((row, (t, s2)), packed) in t0.iter_mut().zip(s2).enumerate().zip(rows) {
+        let rows = pk_rows.as_chunks_mut::<T1_BYTES>().0.iter_mut().zip(sk_t0.chunks_exact_mut(T0_BYTES));
+        for ((row, (t, s2)), (packed_t1, packed_t0)) in t0.iter_mut().zip(s2).enumerate().zip(rows) {
+            (kernels.inner_product)(t, &a[row..], P::K, s1);
             finish_t(kernels, t, s2, &mut t1);
-            encode::pack_t1(kernels, &t1, packed);
-            encode::pack_t0(kernels, t, t0_packed.expose_mut());
-            each_t0(row, t0_packed.expose());
+            encode::pack_t1(kernels, &t1, packed_t1);
+            encode::pack_t0(kernels, t, packed_t0);
             (kernels.ntt)(t);
             (kernels.ntt)(s2);
         }
@@ -307,42 +313,15 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         declassify(&pk);
         *self.public = VerifyingKey::from_bytes(&pk);
         *self.tr = self.public.tr();
+        head[64..].copy_from_slice(&*self.tr);
+        self.sk = sk;
     }
 
     /// The key in the standard's expanded encoding (FIPS 204, Algorithm 24 (skEncode)), for libraries that know no
     /// seeds. To store a key, prefer its seed.
     #[must_use]
     pub fn to_expanded_bytes(&self) -> Secret<Vec<u8>> {
-        let mut sk = Secret::new(vec![0; P::ExpandedKeyBytes::LEN]);
-        scrubbed::<P, 3_072, 3_072, 3_072, _>(|| self.encode(sk.expose_mut()));
-        sk
-    }
-
-    #[inline(never)]
-    fn encode(&self, sk: &mut [u8]) {
-        let kernels = active();
-        let (rho, rest) = sk.split_at_mut(32);
-        let (k, rest) = rest.split_at_mut(32);
-        let (tr, rest) = rest.split_at_mut(64);
-        let (s, t0) = rest.split_at_mut((P::L + P::K) * P::S_BYTES);
-        rho.copy_from_slice(&self.public.as_bytes().as_ref()[..32]);
-        k.copy_from_slice(self.k.expose());
-        tr.copy_from_slice(&*self.tr);
-        // The inverse transform undoes a product too: let it be one with the constant 1, transformed.
-        let one = Poly([1; 256]);
-        let mut p = Poly::ZERO;
-        let (s_hat, t0_hat) = self.polynomials[P::K * P::L..].split_at(P::L + P::K);
-        let packed = s.chunks_exact_mut(P::S_BYTES).chain(t0.chunks_exact_mut(T0_BYTES));
-        for (packed, hat) in packed.zip(s_hat.iter().chain(t0_hat)) {
-            p.0 = hat.0;
-            (kernels.multiply)(&mut p, &one);
-            (kernels.inverse_ntt)(&mut p);
-            if packed.len() == T0_BYTES {
-                encode::pack_t0(kernels, &p, packed)
-            } else {
-                encode::pack_s::<P>(kernels, &p, packed)
-            }
-        }
+        Secret::new(self.sk.expose().clone())
     }
 
     /// The seed ξ, unless the key came without it.

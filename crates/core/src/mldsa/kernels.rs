@@ -31,6 +31,7 @@ pub(crate) struct Kernels {
     pub multiply_add: fn(&mut Poly, &Poly, &Poly),
     /// The first plus the sum of products as in `multiply`, of every `stride`-th polynomial of the second, each below q,
     /// and the polynomials of the last, at most eight, each below 18q; the first grows by less than 2q for each.
+    #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a matrix that is remembered has rows.
     pub inner_product: fn(&mut Poly, &[Poly], usize, &[Poly]),
     /// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): from which place, the bytes, up to which place.
     pub reject_uniform: fn(&mut Poly, usize, &[u8]) -> usize,

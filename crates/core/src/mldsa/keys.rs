@@ -289,7 +289,7 @@ impl<P: ParameterSet> SigningKey<P> {
     #[inline(never)]
     fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
         let mu = message.representative(&self.tr);
-        scrubbed::<P, 11_264, 13_440, 15_616, _>(|| self.sign_mu(&mu, rnd, signature));
+        scrubbed::<P, 10_752, 12_928, 15_104, _>(|| self.sign_mu(&mu, rnd, signature));
     }
 
     #[inline(never)]
