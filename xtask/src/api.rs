@@ -78,10 +78,12 @@ fn published_libraries(workspace: &Workspace) -> Result<Vec<String>> {
         .output()?;
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
+    // The library inside a program's package is nobody's to call.
     let is_library = |package: &&Value| {
         let targets = package["targets"].as_array().into_iter().flatten();
-        package["publish"].is_null()
-            && targets.flat_map(|t| t["kind"].as_array()).flatten().any(|kind| kind == "lib")
+        let kinds: Vec<&Value> = targets.flat_map(|target| target["kind"].as_array()).flatten().collect();
+        let has = |wanted: &str| kinds.iter().any(|kind| *kind == wanted);
+        package["publish"].is_null() && has("lib") && !has("bin")
     };
     Ok(packages
         .filter(is_library)

@@ -138,3 +138,71 @@ fn signature_across<P: mldsa::ParameterSet>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers::ours::Ours;
+    use crate::peers::{KemPeer, SignaturePeer};
+
+    /// `work`, but one bit of what it gives is wrong in the last case.
+    fn lying(work: Option<Work>, case: usize, private: bool) -> Work {
+        let Work { mut run, random } = work.expect("ours has every form");
+        let run = move |i: usize, answer: &mut Answer| {
+            run(i, answer);
+            if i == case {
+                let bytes = if private { &mut answer.private } else { &mut answer.public };
+                *bytes.last_mut().expect("an output") ^= 1;
+            }
+        };
+        Work { run: Box::new(run), random }
+    }
+
+    #[test]
+    fn one_wrong_bit_of_one_case_is_noticed() {
+        let cases = KemCases::new(KemSet::MlKem512);
+        for (verb, case, private) in [
+            (KemVerb::Keygen, 3, false),
+            (KemVerb::Keygen, 15, true),
+            (KemVerb::Encaps, 7, false),
+            (KemVerb::Encaps, 0, true),
+            (KemVerb::Decaps, 16, true),
+        ] {
+            let work = || KemPeer::work(&Ours, KemSet::MlKem512, verb, Form::Oneshot, &cases);
+            let check = |mut work| kem(KemSet::MlKem512, verb, Form::Oneshot, &cases, &mut work);
+            check(work().expect("ours has it")).expect("ours agrees with itself");
+            check(lying(work(), case, private)).expect_err("a lie");
+        }
+    }
+
+    #[test]
+    fn one_wrong_bit_is_noticed_across_as_well() {
+        let cases = KemCases::new(KemSet::MlKem768);
+        let honest = || {
+            let work = KemPeer::work(&Ours, KemSet::MlKem768, KemVerb::Encaps, Form::Oneshot, &cases);
+            work.map(|work| Work { random: true, ..work })
+        };
+        let check = |mut work| kem(KemSet::MlKem768, KemVerb::Encaps, Form::Oneshot, &cases, &mut work);
+        check(honest().expect("ours has it")).expect("honest work agrees");
+        check(lying(honest(), 5, false)).expect_err("another ciphertext");
+        check(lying(honest(), 5, true)).expect_err("another secret");
+
+        let cases = SignatureCases::new(SignatureSet::MlDsa44);
+        let set = SignatureSet::MlDsa44;
+        let honest = || {
+            let work = SignaturePeer::work(&Ours, set, SignatureVerb::Sign, Form::Expanded, &cases);
+            work.map(|work| Work { random: true, ..work })
+        };
+        let check = |mut work| signature(set, SignatureVerb::Sign, Form::Expanded, &cases, &mut work);
+        check(honest().expect("ours has it")).expect("honest work agrees");
+        check(lying(honest(), 100, false)).expect_err("another signature");
+    }
+
+    #[test]
+    fn a_verifier_that_accepts_everything_is_noticed() {
+        let cases = SignatureCases::new(SignatureSet::MlDsa65);
+        let mut work = Work::exact(|_, answer| answer.set([1], [])).expect("work");
+        signature(SignatureSet::MlDsa65, SignatureVerb::Verify, Form::Oneshot, &cases, &mut work)
+            .expect_err("the tampered signature was accepted");
+    }
+}

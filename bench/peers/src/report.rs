@@ -167,3 +167,37 @@ fn micros(ns: f64) -> String {
     let micros = ns / 1000.0;
     if micros < 100.0 { format!("{micros:.2}") } else { format!("{micros:.1}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_report_replaces_the_first_and_leaves_the_rest() {
+        let file = std::env::temp_dir().join(format!("gambeson-bench-{}.md", std::process::id()));
+        let context = |limit| Context { machine: "m".into(), compiler: "c", command: "x".into(), limit };
+        let key = "bench/peers, limit portable";
+        std::fs::write(
+            &file,
+            format!("# Before\n\n<!-- {key}: begin -->\nold\n<!-- {key}: end -->\n\nafter\n"),
+        )
+        .expect("a file");
+        markdown(&file, &context(Some(Level::Portable)), &[], &[]).expect("written");
+        markdown(&file, &context(None), &[], &[]).expect("appended");
+        let text = std::fs::read_to_string(&file).expect("the file");
+        std::fs::remove_file(&file).expect("removed");
+        assert!(text.starts_with("# Before\n\n<!-- bench/peers, limit portable: begin -->\n* Machine: m\n"));
+        assert!(!text.contains("old"));
+        assert!(text.contains("end -->\n\nafter\n"));
+        assert!(text.contains("<!-- bench/peers, every level: begin -->"));
+    }
+
+    #[test]
+    fn the_lock_file_knows_every_package_that_the_report_names() {
+        for peer in crate::peers::all() {
+            for package in peer.packages {
+                assert_ne!(version(package), "unknown", "{package}");
+            }
+        }
+    }
+}

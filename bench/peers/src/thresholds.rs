@@ -66,3 +66,25 @@ pub fn missed(row: &Row) -> Vec<String> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::Time;
+
+    fn row(op: &str, form: Form, ours_ns: f64, rival: &'static str) -> Row {
+        let peers = vec![Time { name: rival, level: Level::Portable, ns: 100.0, random: false }];
+        Row { op: op.into(), form, kernels: Level::Portable, ours_ns, peers }
+    }
+
+    #[test]
+    fn a_slower_row_is_missed_and_a_faster_one_is_not() {
+        assert_eq!(missed(&row("ML-KEM-768 decaps", Form::Oneshot, 101.0, "RustCrypto")).len(), 1);
+        assert_eq!(missed(&row("ML-KEM-768 decaps", Form::Oneshot, 99.0, "RustCrypto")).len(), 0);
+    }
+
+    #[test]
+    fn a_rival_that_was_not_measured_is_a_miss() {
+        assert_eq!(missed(&row("ML-DSA-65 sign", Form::Expanded, 1.0, "another")).len(), 1);
+    }
+}

@@ -14,6 +14,7 @@ use gambeson::mlkem::{
 use gambeson::sha3::{self, CShake128, CShake256, Kmac128, Kmac256, Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 use gambeson::sha3::{Shake128, Shake256};
 use gambeson_gates::{bytes, canary, valgrind};
+use gambeson_hybrid::xwing;
 use std::env;
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
             signatures::<MlDsa44>(&mut gate);
             signatures::<MlDsa65>(&mut gate);
             signatures::<MlDsa87>(&mut gate);
+            hybrid(&mut gate);
             println!("{} operations, {} with reports", gate.ran, gate.failed);
             ExitCode::from(u8::from(gate.failed != 0))
         }
@@ -232,6 +234,28 @@ fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
     valgrind::mark_public(five.as_ref());
     assert!(four.as_ref() == five.as_ref(), "an imported key signs alike");
     gate.run(&format!("{name} drop"), || drop((compact, expanded, grown, imported)));
+}
+
+/// X-Wing: the draft's door and the one that refuses, for an honest ciphertext and a wrong one.
+fn hybrid(gate: &mut Gate) {
+    let seed: [u8; 32] = secret("X-Wing");
+    let eseed: [u8; 64] = secret("eseed");
+    let key = gate.run("X-Wing keygen", || xwing::DecapsulationKey::from_seed(&seed));
+    let public = gate.run("X-Wing public key", || key.encapsulation_key());
+    valgrind::mark_public(public.as_bytes());
+    let (c, k) = gate.run("X-Wing encaps", || public.encapsulate_deterministic(&eseed));
+    valgrind::mark_public(&c);
+    let mut wrong = c;
+    wrong[9] ^= 4;
+    for (c, right) in [(c, true), (wrong, false)] {
+        let one = gate.run("X-Wing decaps", || key.decapsulate(&c));
+        let two = gate.run("X-Wing decaps, contributory", || key.decapsulate_contributory(&c));
+        let two = two.expect("an honest share contributes");
+        for secret in [&one, &two, &k] {
+            valgrind::mark_public(secret.expose());
+        }
+        assert!(one.expose() == two.expose() && (one.expose() == k.expose()) == right);
+    }
 }
 
 /// k of the parameter set: rows of A, polynomials of t0.

@@ -178,19 +178,31 @@ fn inverse_layer<const LEN: usize>(f: &mut Coefficients) {
     }
 }
 
-/// The product of pair i is taken modulo X² − ζ^(2·BitRev7(i) + 1) (FIPS 203, Algorithm 12 (BaseCaseMultiply)); these are ±
-/// the factors of the last layer.
+/// The product of pair i is taken modulo X² − ζ^(2·BitRev7(i) + 1) (FIPS 203, Algorithm 12 (BaseCaseMultiply)).
 fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     debug_assert!(a.iter().all(|x| i32::from(x.abs()) <= 8 * i32::from(Q)));
     debug_assert!(b.iter().all(|x| x.abs() <= Q));
-    let quads = sum.as_chunks_mut::<4>().0.iter_mut().zip(a.as_chunks::<4>().0).zip(b.as_chunks::<4>().0);
-    for (((sum, a), b), zeta) in quads.zip(&ZETAS[64..]) {
+    let pairs = sum.as_chunks_mut::<2>().0.iter_mut().zip(a.as_chunks::<2>().0).zip(b.as_chunks::<2>().0);
+    for (((sum, a), b), (value, twisted)) in pairs.zip(PAIR_ZETAS.0.iter().zip(&PAIR_ZETAS.1)) {
+        let zeta = Factor { value: *value, twisted: *twisted };
         sum[0] += montgomery(a[0], b[0]) + zeta.times(montgomery(a[1], b[1]));
         sum[1] += montgomery(a[0], b[1]) + montgomery(a[1], b[0]);
-        sum[2] += montgomery(a[2], b[2]) - zeta.times(montgomery(a[3], b[3]));
-        sum[3] += montgomery(a[2], b[3]) + montgomery(a[3], b[2]);
     }
 }
+
+/// ζ^(2·BitRev7(i) + 1) for i = 0 to 127 (FIPS 203, Appendix A): ± the factors of the last layer. In two arrays, because
+/// the two parts of a factor go to two vectors.
+static PAIR_ZETAS: ([i16; 128], [i16; 128]) = {
+    let (mut values, mut twisted) = ([0; 128], [0; 128]);
+    let mut i = 0;
+    while i < 64 {
+        let Factor { value, twisted: other } = ZETAS[64 + i];
+        (values[2 * i], twisted[2 * i]) = (value, other);
+        (values[2 * i + 1], twisted[2 * i + 1]) = (-value, other.wrapping_neg());
+        i += 1;
+    }
+    (values, twisted)
+};
 
 fn scale(f: &mut Coefficients) {
     const FACTOR: Factor = Factor { value: R_SQUARED, twisted: R_SQUARED.wrapping_mul(Q_INVERSE) };
@@ -287,8 +299,8 @@ pub(super) const fn compress_offset(d: usize) -> u32 {
 ///
 /// The product with 2^32/q, modulo 2^32, has the quotient modulo 2^d in its upper bits. A test shows it for every x and d.
 #[inline(always)]
-fn compress_coefficient<const D: usize>(x: i16) -> u16 {
-    ((x as u32).wrapping_mul(COMPRESS_FACTOR).wrapping_add(compress_offset(D)) >> (32 - D)) as u16
+fn compress_coefficient<const D: usize>(x: i16) -> u32 {
+    (x as u32).wrapping_mul(COMPRESS_FACTOR).wrapping_add(compress_offset(D)) >> (32 - D)
 }
 
 /// Decompress_d(y) = ⌈(q/2^d)·y⌋ (FIPS 203, §4.2.1, (4.8)); y < 2^d.
@@ -299,15 +311,22 @@ fn decompress_coefficient<const D: usize>(y: u16) -> i16 {
     ((y * Q as u32 + (1 << (D - 1))) >> D) as i16
 }
 
-/// Eight coefficients make D bytes.
+/// Eight coefficients make D bytes. They are compressed 32 at a time, which compilers turn into vectors.
 #[inline(always)]
 fn pack<const D: usize>(out: &mut [u8], f: &Coefficients) {
-    for (bytes, eight) in out.as_chunks_mut::<D>().0.iter_mut().zip(f.as_chunks::<8>().0) {
-        let mut packed: u128 = 0;
-        for (i, &x) in eight.iter().enumerate() {
-            packed |= u128::from(compress_coefficient::<D>(canonical(x))) << (D * i);
+    let rows = out.as_chunks_mut::<D>().0.as_chunks_mut::<4>().0;
+    for (row, coefficients) in rows.iter_mut().zip(f.as_chunks::<32>().0) {
+        let mut compressed = [0; 32];
+        for (y, &x) in compressed.iter_mut().zip(coefficients) {
+            *y = compress_coefficient::<D>(canonical(x));
         }
-        bytes.copy_from_slice(&packed.to_le_bytes()[..D]);
+        for (bytes, eight) in row.iter_mut().zip(compressed.as_chunks::<8>().0) {
+            let mut packed: u128 = 0;
+            for (i, &y) in eight.iter().enumerate() {
+                packed |= u128::from(y) << (D * i);
+            }
+            bytes.copy_from_slice(&packed.to_le_bytes()[..D]);
+        }
     }
 }
 
@@ -369,12 +388,12 @@ mod tests {
             for x in 0..Q {
                 // ⌈y⌋ = ⌊y + 1/2⌋, in integers: (2·2^d·x + q) / 2q.
                 let exact = (((2 * (x as u32)) << D) + 3329) / (2 * 3329) % (1 << D);
-                assert_eq!(u32::from(compress_coefficient::<D>(x)), exact, "x = {x}, d = {D}");
+                assert_eq!(compress_coefficient::<D>(x), exact, "x = {x}, d = {D}");
             }
             for y in 0..1u16 << D {
                 let exact = (2 * 3329 * u32::from(y) + (1 << D)) / (2 << D);
                 assert_eq!(decompress_coefficient::<D>(y) as u32, exact, "y = {y}, d = {D}");
-                assert_eq!(compress_coefficient::<D>(decompress_coefficient::<D>(y)), y);
+                assert_eq!(compress_coefficient::<D>(decompress_coefficient::<D>(y)), u32::from(y));
             }
         }
         check::<1>();

@@ -1,0 +1,248 @@
+//! Stock `age` and `age-keygen`, both ways.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use gambeson_age::{Format, Identity, Recipient, open, seal};
+use libtest_mimic::Trial;
+
+use crate::tools::{Result, check, command, exists, go, run, succeed, unavailable};
+
+const VERSION: &str = "v1.3.1";
+const CHUNK: usize = 64 * 1024;
+const SIZES: [usize; 7] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 5 * 1024 * 1024 + 3];
+const FORMATS: [Format; 2] = [Format::Binary, Format::Armored];
+
+/// The tests with our library, and with our program if it can be built.
+#[must_use]
+pub fn trials(scratch: &Path) -> Vec<Trial> {
+    let age = match Age::build(scratch) {
+        Ok(age) => Arc::new(age),
+        Err(reason) => return vec![unavailable("age", reason.message().unwrap_or_default())],
+    };
+    let mut trials = Vec::new();
+    let mut add = |name: &str, test: fn(&Age) -> Result| {
+        let age = Arc::clone(&age);
+        trials.push(Trial::test(format!("age::{name}"), move || test(&age)));
+    };
+    add("is_the_version_that_we_name", the_version);
+    add("age_opens_what_we_seal", age_opens_ours);
+    add("we_open_what_age_seals", we_open_ages);
+    add("keys_go_both_ways", keys);
+    add("age_refuses_ours_when_it_was_changed_or_is_for_another", age_refuses);
+    add("several_recipients_both_ways", several);
+
+    match program() {
+        Ok(program) => {
+            let age = Arc::clone(&age);
+            let test = move || our_program(&age, &program);
+            trials.push(Trial::test("age::our_program_and_age_open_each_others_files", test));
+        }
+        Err(reason) => trials.push(unavailable("age::our_program", reason.message().unwrap_or_default())),
+    }
+    trials
+}
+
+/// The two programs, and a folder for files.
+struct Age {
+    age: PathBuf,
+    keygen: PathBuf,
+    files: PathBuf,
+}
+
+impl Age {
+    /// Builds both from the Go module proxy, unless they are there.
+    fn build(scratch: &Path) -> Result<Self> {
+        let bin = scratch.join(format!("age-{VERSION}"));
+        let (age, keygen, files) = (bin.join("age"), bin.join("age-keygen"), scratch.join("age-files"));
+        if !exists(&age) || !exists(&keygen) {
+            let packages = ["age", "age-keygen"].map(|name| format!("filippo.io/age/cmd/{name}@{VERSION}"));
+            succeed(go().current_dir(scratch).env("GOBIN", &bin).arg("install").args(packages), b"")?;
+        }
+        std::fs::create_dir_all(&files).map_err(|error| error.to_string())?;
+        Ok(Self { age, keygen, files })
+    }
+
+    fn run(&self) -> Command {
+        command(&self.age)
+    }
+
+    /// Writes a file for a test, and returns its path.
+    fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<PathBuf> {
+        let path = self.files.join(name);
+        std::fs::write(&path, contents).map_err(|error| error.to_string())?;
+        Ok(path)
+    }
+
+    fn identity_file(&self, name: &str, identities: &[&Identity]) -> Result<PathBuf> {
+        let lines: Vec<String> =
+            identities.iter().map(|identity| format!("{}\n", *identity.encode())).collect();
+        self.file(name, lines.concat())
+    }
+}
+
+fn plaintext(size: usize) -> Vec<u8> {
+    (0..size).map(|i| (i / 5 + i / CHUNK) as u8).collect()
+}
+
+fn sealed(recipients: &[Recipient], plaintext: &[u8], format: Format) -> Result<Vec<u8>> {
+    let mut file = Vec::new();
+    seal(recipients, plaintext, &mut file, format).map_err(|error| error.to_string())?;
+    Ok(file)
+}
+
+fn opened(identity: &Identity, file: &[u8]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    open(&[identity], file, &mut out).map_err(|error| error.to_string())?;
+    Ok(out)
+}
+
+fn generate() -> Result<Identity> {
+    Ok(Identity::generate().map_err(|error| error.to_string())?)
+}
+
+fn the_version(age: &Age) -> Result {
+    let version = succeed(age.run().arg("--version"), b"")?;
+    check(version.trim_ascii() == VERSION.as_bytes(), "another version of age")
+}
+
+fn age_opens_ours(age: &Age) -> Result {
+    let identity = generate()?;
+    let key = age.identity_file("ours.key", &[&identity])?;
+    let mut ran = 0;
+    for size in SIZES {
+        for format in FORMATS {
+            let plaintext = plaintext(size);
+            let file = sealed(&[identity.recipient()], &plaintext, format)?;
+            let out = succeed(age.run().arg("-d").arg("-i").arg(&key), &file)?;
+            check(out == plaintext, format!("{size} bytes, {format:?}"))?;
+            ran += 1;
+        }
+    }
+    check(ran == 14, "every size in both formats")
+}
+
+fn we_open_ages(age: &Age) -> Result {
+    let identity = generate()?;
+    let recipient = identity.recipient().to_string();
+    let file_of_recipients = age.file("ours.pub", format!("# ours\n{recipient}\n"))?;
+    let mut ran = 0;
+    for size in SIZES {
+        for format in FORMATS {
+            let plaintext = plaintext(size);
+            let mut seal = age.run();
+            if format == Format::Armored {
+                seal.arg("-a").arg("-R").arg(&file_of_recipients);
+            } else {
+                seal.arg("-r").arg(&recipient);
+            }
+            let file = succeed(&mut seal, &plaintext)?;
+            check(opened(&identity, &file)? == plaintext, format!("{size} bytes, {format:?}"))?;
+            ran += 1;
+        }
+    }
+    check(ran == 14, "every size in both formats")
+}
+
+fn keys(age: &Age) -> Result {
+    let text = String::from_utf8(succeed(command(&age.keygen).arg("-pq"), b"")?).expect("age writes text");
+    let theirs = Identity::parse_file(&text).map_err(|error| error.to_string())?;
+    check(theirs.len() == 1, "one identity")?;
+    let line = format!("# public key: {}\n", theirs[0].recipient());
+    check(text.contains(&line), "the recipient that age-keygen names is ours")?;
+
+    let ours = generate()?;
+    let path = age.identity_file("ours-y.key", &[&ours])?;
+    let recipient = succeed(command(&age.keygen).arg("-y").arg(path), b"")?;
+    check(
+        recipient.trim_ascii() == ours.recipient().to_string().as_bytes(),
+        "age-keygen -y of our identity",
+    )?;
+
+    let classical = succeed(&mut command(&age.keygen), b"")?;
+    let classical = String::from_utf8(classical).expect("age writes text");
+    check(Identity::parse_file(&classical).is_err(), "an X25519 identity is refused")
+}
+
+fn age_refuses(age: &Age) -> Result {
+    let (ours, other) = (generate()?, generate()?);
+    let key = age.identity_file("refuses.key", &[&ours])?;
+    let file = sealed(&[ours.recipient()], b"quilted linen", Format::Binary)?;
+    let for_another = sealed(&[other.recipient()], b"quilted linen", Format::Binary)?;
+    let mut changed = file.clone();
+    *changed.last_mut().expect("a file is not empty") ^= 1;
+    let mut header = file.clone();
+    header[1600] ^= 1;
+    for (name, file) in [("another", &for_another), ("changed", &changed), ("header", &header)] {
+        let output = run(age.run().arg("-d").arg("-i").arg(&key), file)?;
+        check(!output.status.success() && output.stdout.is_empty(), format!("age opened it: {name}"))?;
+        check(opened(&ours, file).is_err(), format!("we opened it: {name}"))?;
+    }
+    Ok(())
+}
+
+fn several(age: &Age) -> Result {
+    let identities = [generate()?, generate()?, generate()?];
+    let recipients: Vec<Recipient> = identities.iter().map(Identity::recipient).collect();
+    let plaintext = plaintext(100_000);
+
+    let ours = sealed(&recipients, &plaintext, Format::Armored)?;
+    let mut seal = age.run();
+    recipients.iter().for_each(|recipient| {
+        seal.arg("-r").arg(recipient.to_string());
+    });
+    let theirs = succeed(&mut seal, &plaintext)?;
+    for (index, identity) in identities.iter().enumerate() {
+        let key = age.identity_file(&format!("several-{index}.key"), &[identity])?;
+        let out = succeed(age.run().arg("-d").arg("-i").arg(key), &ours)?;
+        check(out == plaintext, format!("age opens ours as recipient {index}"))?;
+        check(opened(identity, &theirs)? == plaintext, format!("we open age's as recipient {index}"))?;
+    }
+    Ok(())
+}
+
+/// Builds our program from this checkout, where its workspace builds it too.
+fn program() -> Result<PathBuf> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--release", "-p", "gambeson-cli", "--bin", "gambeson", "--message-format", "json"]);
+    let messages = succeed(cargo.arg("--manifest-path").arg(manifest), b"")?;
+    let executable = messages
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok())
+        .filter(|message| message["target"]["name"] == "gambeson")
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    Ok(executable.ok_or("cargo named no executable")?)
+}
+
+fn our_program(age: &Age, program: &Path) -> Result {
+    let identity = generate()?;
+    let key = age.identity_file("program.key", &[&identity])?;
+    let plaintext = plaintext(200_000);
+    let input = age.file("program.txt", &plaintext)?;
+    let output = age.files.join("program.out");
+    for armored in [false, true] {
+        let _ = std::fs::remove_file(&output);
+        let mut seal = command(program);
+        seal.arg("seal").arg("-r").arg(identity.recipient().to_string());
+        if armored {
+            seal.arg("-a");
+        }
+        succeed(seal.arg(&input).arg("-o").arg(&output), b"")?;
+        let out = succeed(age.run().arg("-d").arg("-i").arg(&key).arg(&output), b"")?;
+        check(out == plaintext, "age opens what `gambeson seal` wrote")?;
+
+        let mut seal = age.run();
+        seal.arg("-r").arg(identity.recipient().to_string());
+        if armored {
+            seal.arg("-a");
+        }
+        let theirs = age.file("program.age", succeed(&mut seal, &plaintext)?)?;
+        let _ = std::fs::remove_file(&output);
+        succeed(command(program).arg("open").arg("-i").arg(&key).arg(theirs).arg("-o").arg(&output), b"")?;
+        let out = std::fs::read(&output).map_err(|error| error.to_string())?;
+        check(out == plaintext, "`gambeson open` opens what age wrote")?;
+    }
+    Ok(())
+}

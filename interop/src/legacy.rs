@@ -1,0 +1,98 @@
+//! X25519 and passphrase identities of age, for the test vectors that are addressed to them.
+//!
+//! Source: c2sp.org/age, "The X25519 recipient type" and "The scrypt recipient type". A quantum computer breaks the
+//! first, so neither is in `gambeson-age`; they show that its trait [`UnwrapFileKey`] is border enough.
+
+use base64ct::{Base64Unpadded, Encoding};
+use bech32::primitives::decode::CheckedHrpstring;
+use chacha20poly1305::aead::{Aead, KeyInit};
+use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce};
+use gambeson_age::{FileKey, HeaderError, Stanza, UnwrapFileKey};
+use hkdf::Hkdf;
+use sha2::Sha256;
+use x25519_dalek::{PublicKey, StaticSecret};
+
+/// Highest work factor that is computed, as in stock age.
+const MAX_LOG_N: u8 = 22;
+
+/// An X25519 identity, `AGE-SECRET-KEY-1…`.
+pub struct X25519Identity(StaticSecret);
+
+impl X25519Identity {
+    /// Reads the Bech32 text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let checked = CheckedHrpstring::new::<bech32::Bech32>(text).ok()?;
+        let bytes: Vec<u8> = checked.byte_iter().collect();
+        (checked.hrp().as_str() == "AGE-SECRET-KEY-").then_some(())?;
+        Some(Self(StaticSecret::from(<[u8; 32]>::try_from(bytes).ok()?)))
+    }
+}
+
+impl UnwrapFileKey for X25519Identity {
+    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+        for stanza in stanzas.iter().filter(|stanza| stanza.kind() == "X25519") {
+            let [_, share] = stanza.args.as_slice() else {
+                return Err(HeaderError::Stanza("an X25519 stanza does not have two arguments"));
+            };
+            let share: [u8; 32] = decode(share)?;
+            let secret = self.0.diffie_hellman(&PublicKey::from(share));
+            if !secret.was_contributory() {
+                return Err(HeaderError::Stanza("the share of an X25519 stanza has low order"));
+            }
+            let salt = [share, PublicKey::from(&self.0).to_bytes()].concat();
+            let mut key = [0; 32];
+            Hkdf::<Sha256>::new(Some(&salt), secret.as_bytes())
+                .expand(b"age-encryption.org/v1/X25519", &mut key)
+                .expect("32 bytes are not too long");
+            if let Some(file_key) = unwrap(&key, &stanza.body)? {
+                return Ok(Some(file_key));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A passphrase.
+pub struct Passphrase(pub String);
+
+impl UnwrapFileKey for Passphrase {
+    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+        let Some(stanza) = stanzas.iter().find(|stanza| stanza.kind() == "scrypt") else { return Ok(None) };
+        if stanzas.len() != 1 {
+            return Err(HeaderError::Stanza("an scrypt stanza is not alone"));
+        }
+        let [_, salt, work] = stanza.args.as_slice() else {
+            return Err(HeaderError::Stanza("an scrypt stanza does not have three arguments"));
+        };
+        let salt: [u8; 16] = decode(salt)?;
+        let decimal = !work.starts_with('0') && work.bytes().all(|byte| byte.is_ascii_digit());
+        let log_n: u8 =
+            work.parse().ok().filter(|log_n| decimal && (1..=MAX_LOG_N).contains(log_n)).ok_or(
+                HeaderError::Stanza("the work factor of an scrypt stanza is not a number in its range"),
+            )?;
+        if stanza.body.len() != 32 {
+            return Err(HeaderError::Stanza("the body of a stanza is not 32 bytes long"));
+        }
+
+        let salt = [b"age-encryption.org/v1/scrypt", &salt[..]].concat();
+        let parameters = scrypt::Params::new(log_n, 8, 1).expect("parameters in range");
+        let mut key = [0; 32];
+        scrypt::scrypt(self.0.as_bytes(), &salt, &parameters, &mut key).expect("32 bytes are not too long");
+        unwrap(&key, &stanza.body)
+    }
+}
+
+fn decode<const N: usize>(text: &str) -> Result<[u8; N], HeaderError> {
+    let bytes = Base64Unpadded::decode_vec(text).ok().and_then(|bytes| bytes.try_into().ok());
+    bytes.ok_or(HeaderError::Stanza("an argument of a stanza is not what its kind demands"))
+}
+
+/// Opens the body of a stanza: 32 bytes, under a key that is used once.
+fn unwrap(key: &[u8; 32], body: &[u8]) -> Result<Option<FileKey>, HeaderError> {
+    if body.len() != 32 {
+        return Err(HeaderError::Stanza("the body of a stanza is not 32 bytes long"));
+    }
+    let opened = ChaCha20Poly1305::new(&Key::from(*key)).decrypt(&Nonce::default(), body);
+    Ok(opened.ok().map(|key| FileKey::new(key.try_into().expect("32 bytes less a tag of 16"))))
+}

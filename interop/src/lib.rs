@@ -1,0 +1,28 @@
+//! Real peers over real files: see README.md.
+//!
+//! # Layout
+//!
+//! | module | peer |
+//! | --- | --- |
+//! | [`age`] | stock `age`, with our library and with our program |
+//! | [`cctv`] | the age test vectors |
+//! | [`python`] | Python's `cryptography` |
+//! | [`aws_lc`] | AWS-LC |
+//! | [`legacy`] | kinds of age identity that only the test vectors need |
+//! | [`tools`] | finding, building and running the peers |
+
+pub mod age;
+pub mod aws_lc;
+pub mod cctv;
+pub mod legacy;
+pub mod python;
+pub mod tools;
+
+/// All tests; the peers are built below `scratch`.
+#[must_use]
+pub fn trials(scratch: &std::path::Path) -> Vec<libtest_mimic::Trial> {
+    [age::trials(scratch), cctv::trials(scratch), python::trials(scratch), aws_lc::trials()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
