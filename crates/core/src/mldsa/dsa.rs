@@ -11,6 +11,7 @@ use super::hint::{make_hint, use_hint_vartime};
 use super::kernels::{Kernels, active};
 use super::params::{ParameterSet, T1_BYTES, sealed::Parameters};
 use super::ring::Poly;
+use super::sample::{EachMask, Masks};
 use super::{InvalidSignature, sample};
 use crate::Bytes;
 use crate::secret::{Secret, declassify, declassify_value};
@@ -18,8 +19,8 @@ use crate::sha3::Shake256;
 
 /// What verification reads of a public key.
 pub(super) trait VerifyingForm {
-    /// Â\[row, column\]: a reference, or sampled into `scratch` now.
-    fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly;
+    /// Adds (Â ∘ ẑ)\[row\] to `w`, whose bound grows by 2q a column.
+    fn add_row(&self, kernels: &Kernels, row: usize, z_hat: &[Poly], w: &mut Poly, scratch: &mut Poly);
 
     /// NTT(-2^d · t1\[row\]), copied or decoded into `out`.
     fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly);
@@ -38,6 +39,9 @@ pub(super) trait SigningForm {
 
     /// t̂0\[row\], copied or made again.
     fn t0_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly);
+
+    /// How the masks are made.
+    type Masks<'a>: Masks<'a>;
 
     /// K: what keeps ρ″ secret when the randomness is not.
     fn k(&self) -> &[u8; 32];
@@ -65,30 +69,38 @@ impl<P: Parameters> Seeds<P> {
         seeds
     }
 
+    /// s1, then s2.
+    #[cfg(feature = "alloc")]
+    pub(super) fn s(&self, kernels: &Kernels, out: &mut [Poly]) {
+        sample::expand_s_batch::<P>(kernels, self.rho_prime.expose(), 0, out);
+    }
+
     /// s1\[column\].
-    pub(super) fn s1(&self, column: usize, out: &mut Poly) {
-        sample::expand_s::<P>(self.rho_prime.expose(), column, out);
+    pub(super) fn s1(&self, kernels: &Kernels, column: usize, out: &mut Poly) {
+        sample::expand_s::<P>(kernels, self.rho_prime.expose(), column, out);
     }
 
     /// s2\[row\].
-    pub(super) fn s2(&self, row: usize, out: &mut Poly) {
-        sample::expand_s::<P>(self.rho_prime.expose(), P::L + row, out);
+    pub(super) fn s2(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
+        sample::expand_s::<P>(kernels, self.rho_prime.expose(), P::L + row, out);
     }
 }
 
 impl<P: Parameters> SigningForm for Seeds<P> {
+    type Masks<'a> = EachMask<'a>;
+
     fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly {
         sample_a(kernels, &self.rho, row, column, scratch);
         scratch
     }
 
     fn s1_hat(&self, kernels: &Kernels, column: usize, out: &mut Poly) {
-        self.s1(column, out);
+        self.s1(kernels, column, out);
         (kernels.ntt)(out);
     }
 
     fn s2_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        self.s2(row, out);
+        self.s2(kernels, row, out);
         (kernels.ntt)(out);
     }
 
@@ -101,7 +113,7 @@ impl<P: Parameters> SigningForm for Seeds<P> {
             sample_a(kernels, &self.rho, row, column, &mut a);
             (kernels.multiply_add)(out, &a, &s);
         }
-        self.s2(row, &mut s);
+        self.s2(kernels, row, &mut s);
         finish_t(kernels, out, &s, &mut a);
         (kernels.ntt)(out);
     }
@@ -143,11 +155,11 @@ pub(super) fn public_key<P: ParameterSet>(seeds: &Seeds<P>, pk: &mut [u8]) {
             (kernels.multiply_add)(&mut t, &a, s1_hat);
         }
         let s2 = &mut a;
-        seeds.s2(row, s2);
+        seeds.s2(kernels, row, s2);
         (kernels.inverse_ntt)(&mut t);
         t.add(s2);
         (kernels.power2round)(&mut t, &mut a);
-        encode::pack_t1(&a, t1);
+        encode::pack_t1(kernels, &a, t1);
     }
     // public: t1 is the public key.
     declassify(pk);
@@ -188,8 +200,8 @@ pub(super) enum Attempt {
 ///
 /// The bound on attempts of the standard's Appendix C is not used: κ would wrap after more than 9,000 attempts,
 /// which has a chance below 2^-2000.
-pub(super) fn sign<P: ParameterSet>(
-    key: &impl SigningForm,
+pub(super) fn sign<P: ParameterSet, F: SigningForm>(
+    key: &F,
     mu: &[u8; 64],
     rnd: &[u8; 32],
     signature: &mut [u8],
@@ -200,12 +212,12 @@ pub(super) fn sign<P: ParameterSet>(
     h(&[key.k(), rnd, mu], rho_second.expose_mut());
     let mut w = P::ROWS;
     let w = w.as_mut();
-    let mut kappa = 0;
+    let mut masks = F::Masks::new(rho_second.expose());
     loop {
         let attempt = {
             let (c_tilde, rest) = signature.split_at_mut(P::C_TILDE);
             let (z, hint) = rest.split_at_mut(P::L * P::Z_BYTES);
-            commit::<P>(kernels, key, rho_second.expose(), kappa, z, w);
+            commit::<P>(kernels, key, &mut masks, z, w);
             challenge::<P>(kernels, mu, w, c_tilde);
             respond::<P>(kernels, key, c_tilde, w, z, hint)
         };
@@ -213,7 +225,6 @@ pub(super) fn sign<P: ParameterSet>(
         if attempt == Attempt::Accepted {
             break;
         }
-        kappa = kappa.wrapping_add(P::L as u16);
     }
     // public: the signature.
     declassify(signature);
@@ -221,11 +232,10 @@ pub(super) fn sign<P: ParameterSet>(
 
 /// The mask y, packed, to `z`, and w = NTT^-1(Â ∘ NTT(y)) to `w`: lines 11 and 12 of Algorithm 7, column by column.
 #[inline(never)]
-fn commit<P: Parameters>(
+fn commit<'m, P: Parameters>(
     kernels: &Kernels,
     key: &impl SigningForm,
-    rho_second: &[u8; 64],
-    kappa: u16,
+    masks: &mut impl Masks<'m>,
     z: &mut [u8],
     w: &mut [Poly],
 ) {
@@ -234,8 +244,8 @@ fn commit<P: Parameters>(
         w.0.fill(0);
     }
     for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
-        sample::expand_mask(rho_second, kappa.wrapping_add(column as u16), packed);
-        encode::unpack_z::<P>(packed, &mut y_hat);
+        masks.next(packed);
+        encode::unpack_z::<P>(kernels, packed, &mut y_hat);
         (kernels.ntt)(&mut y_hat);
         for (row, w) in w.iter_mut().enumerate() {
             (kernels.multiply_add)(w, key.a(kernels, row, column, &mut scratch), &y_hat);
@@ -256,7 +266,7 @@ fn challenge<P: Parameters>(kernels: &Kernels, mu: &[u8; 64], w: &[Poly], c_tild
     for w in w {
         r0.0 = w.0;
         decompose::<P>(kernels, &mut r0, &mut w1);
-        let length = encode::pack_w1::<P>(&w1, &mut packed);
+        let length = encode::pack_w1::<P>(kernels, &w1, &mut packed);
         hasher.update(&packed[..length]);
     }
     hasher.finalize_xof().squeeze(c_tilde);
@@ -294,7 +304,7 @@ fn respond<P: Parameters>(
         key.s1_hat(kernels, column, &mut p);
         (kernels.multiply)(&mut p, &c_hat);
         (kernels.inverse_ntt)(&mut p);
-        if !answer::<P>(&mut p, packed) {
+        if !answer::<P>(kernels, &mut p, packed) {
             return Attempt::Response;
         }
     }
@@ -306,7 +316,7 @@ fn respond<P: Parameters>(
         (kernels.multiply)(&mut p, &c_hat);
         (kernels.inverse_ntt)(&mut p);
         // public: whether c·t0 is small: t0 is no secret (FIPS 204, §6.1).
-        if declassify_value(p.is_below(P::GAMMA2)) == 0 {
+        if declassify_value((kernels.is_below)(&p, P::GAMMA2)) == 0 {
             return Attempt::T0;
         }
         ones += hint_row::<P>(kernels, w, &p, bits);
@@ -331,7 +341,7 @@ fn low_bits_are_small<P: Parameters>(kernels: &Kernels, r: &Poly, r1: &mut Poly)
     decompose::<P>(kernels, &mut r0, r1);
     // public: that the attempt fails here. That a coefficient is too large is as likely for every key, and
     // neither which one nor its sign is told.
-    declassify_value(r0.is_below(P::GAMMA2 - P::BETA)) == 1
+    declassify_value((kernels.is_below)(&r0, P::GAMMA2 - P::BETA)) == 1
 }
 
 /// The hint of one row, from r = w - c·s2 and c·t0: line 26 of Algorithm 7. Returns the number of ones.
@@ -340,20 +350,20 @@ fn hint_row<P: Parameters>(kernels: &Kernels, r: &mut Poly, ct0: &Poly, bits: &m
     let mut r1 = Poly::ZERO;
     decompose::<P>(kernels, r, &mut r1);
     r.add(ct0);
-    make_hint::<P>(r, &r1, bits)
+    make_hint::<P>(kernels, r, &r1, bits)
 }
 
 /// Puts z = y + c·s1 in the place of y, and says whether ‖z‖∞ < γ1 - β.
 #[inline(never)]
-fn answer<P: Parameters>(cs1: &mut Poly, packed: &mut [u8]) -> bool {
+fn answer<P: Parameters>(kernels: &Kernels, cs1: &mut Poly, packed: &mut [u8]) -> bool {
     let mut z = Poly::ZERO;
-    encode::unpack_z::<P>(packed, &mut z);
+    encode::unpack_z::<P>(kernels, packed, &mut z);
     z.add(cs1);
     // public: that the attempt fails here, as for the low bits.
-    if declassify_value(z.is_below(P::GAMMA1 - P::BETA)) == 0 {
+    if declassify_value((kernels.is_below)(&z, P::GAMMA1 - P::BETA)) == 0 {
         return false;
     }
-    encode::pack_z::<P>(&z, packed);
+    encode::pack_z::<P>(kernels, &z, packed);
     true
 }
 
@@ -376,8 +386,8 @@ pub(super) fn verify<P: ParameterSet>(
     let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
     let mut z_hat = P::COLUMNS;
     for (packed, z_hat) in z.chunks_exact(P::Z_BYTES).zip(z_hat.as_mut()) {
-        encode::unpack_z::<P>(packed, z_hat);
-        if z_hat.is_below(P::GAMMA1 - P::BETA) == 0 {
+        encode::unpack_z::<P>(kernels, packed, z_hat);
+        if (kernels.is_below)(z_hat, P::GAMMA1 - P::BETA) == 0 {
             return Err(InvalidSignature);
         }
         (kernels.ntt)(z_hat);
@@ -407,14 +417,12 @@ fn recompute_challenge<P: Parameters>(
     for row in 0..P::K {
         key.minus_t1_2d_hat(kernels, row, &mut w);
         (kernels.multiply)(&mut w, &c_hat);
-        for (column, z_hat) in z_hat.iter().enumerate() {
-            (kernels.multiply_add)(&mut w, key.a(kernels, row, column, &mut scratch), z_hat);
-        }
+        key.add_row(kernels, row, z_hat, &mut w, &mut scratch);
         (kernels.inverse_ntt)(&mut w);
         let w1 = &mut scratch;
         decompose::<P>(kernels, &mut w, w1);
         use_hint_vartime::<P>(w1, &w, hint.row(row));
-        let length = encode::pack_w1::<P>(w1, &mut packed);
+        let length = encode::pack_w1::<P>(kernels, w1, &mut packed);
         hasher.update(&packed[..length]);
     }
     hasher.finalize_xof().squeeze(expected);
@@ -441,7 +449,7 @@ mod tests {
         for message in messages {
             let mut signature = P::Signature::zeroed();
             let mu = Message::internal(&message).representative(&tr);
-            sign::<P>(&key, &mu, &[0; 32], signature.as_mut(), &mut |attempt| {
+            sign::<P, _>(&key, &mu, &[0; 32], signature.as_mut(), &mut |attempt| {
                 *seen.entry(format!("{attempt:?}")).or_default() += 1;
             });
         }

@@ -3,111 +3,56 @@
 //! Keys and signatures are concatenations of these (Algorithms 22 to 28); whoever writes or reads one walks
 //! through its bytes polynomial by polynomial, so that no vector of them has to exist.
 
+use super::kernels::Kernels;
 use super::params::sealed::Parameters;
 use super::ring::Poly;
 
-/// Writes 256 numbers of `BITS` bits, least significant first; `number` makes them from the coefficients.
-#[inline(always)]
-fn pack<const BITS: usize>(p: &Poly, out: &mut [u8], number: impl Fn(i32) -> u32) {
-    debug_assert_eq!(out.len(), 32 * BITS);
-    let groups = p.0.as_chunks::<8>().0;
-    for (group, out) in groups.iter().zip(out.as_chunks_mut::<BITS>().0) {
-        let (mut buffer, mut bits, mut at) = (0u64, 0, 0);
-        for c in group {
-            let x = number(*c);
-            debug_assert!(x >> BITS == 0);
-            buffer |= u64::from(x) << bits;
-            bits += BITS;
-            while bits >= 8 {
-                out[at] = buffer as u8;
-                at += 1;
-                buffer >>= 8;
-                bits -= 8;
-            }
-        }
-    }
-}
-
-/// Reads 256 numbers of `BITS` bits, least significant first; `coefficient` makes the coefficients from them.
-#[inline(always)]
-fn unpack<const BITS: usize>(bytes: &[u8], p: &mut Poly, coefficient: impl Fn(u32) -> i32) {
-    debug_assert_eq!(bytes.len(), 32 * BITS);
-    let groups = p.0.as_chunks_mut::<8>().0;
-    for (group, bytes) in groups.iter_mut().zip(bytes.as_chunks::<BITS>().0) {
-        for (i, c) in group.iter_mut().enumerate() {
-            let first = (i * BITS) >> 3;
-            let mut x = 0;
-            for (byte, shift) in bytes[first..].iter().zip([0, 8, 16, 24]) {
-                x |= u32::from(*byte) << shift;
-            }
-            *c = coefficient((x >> ((i * BITS) & 7)) & ((1 << BITS) - 1));
-        }
-    }
-}
-
 /// FIPS 204, Algorithm 16 (SimpleBitPack), of t1: 10 bits a coefficient.
-pub(crate) fn pack_t1(t1: &Poly, out: &mut [u8]) {
-    pack::<10>(t1, out, |c| c as u32);
+pub(crate) fn pack_t1(kernels: &Kernels, t1: &Poly, out: &mut [u8]) {
+    (kernels.pack)(out, t1, 0);
 }
 
 /// FIPS 204, Algorithm 18 (SimpleBitUnpack), of t1, made -2^13·t1 on the way: what verification adds.
-pub(crate) fn unpack_minus_t1_2d(bytes: &[u8], p: &mut Poly) {
-    unpack::<10>(bytes, p, |x| -((x as i32) << super::ring::D));
+pub(crate) fn unpack_minus_t1_2d(kernels: &Kernels, bytes: &[u8], p: &mut Poly) {
+    (kernels.unpack)(p, bytes, 0);
+    for c in &mut p.0 {
+        *c = -(*c << super::ring::D);
+    }
 }
 
 /// FIPS 204, Algorithm 17 (BitPack), of t0, in -4095..=4096.
 #[cfg(any(feature = "alloc", test))]
-pub(crate) fn pack_t0(t0: &Poly, out: &mut [u8]) {
-    pack::<13>(t0, out, |c| (4096 - c) as u32);
+pub(crate) fn pack_t0(kernels: &Kernels, t0: &Poly, out: &mut [u8]) {
+    (kernels.pack)(out, t0, 1 << 12);
 }
 
 /// FIPS 204, Algorithm 17 (BitPack), of a polynomial of s1 or s2.
 #[cfg(any(feature = "alloc", test))]
-pub(crate) fn pack_s<P: Parameters>(s: &Poly, out: &mut [u8]) {
-    if P::ETA == 2 {
-        pack::<3>(s, out, |c| (2 - c) as u32);
-    } else {
-        pack::<4>(s, out, |c| (4 - c) as u32);
-    }
+pub(crate) fn pack_s<P: Parameters>(kernels: &Kernels, s: &Poly, out: &mut [u8]) {
+    (kernels.pack)(out, s, P::ETA);
 }
 
 /// FIPS 204, Algorithm 19 (BitUnpack), of a polynomial of s1 or s2.
 ///
 /// A string from elsewhere may give coefficients below -η: the caller checks.
 #[cfg(any(feature = "alloc", test))]
-pub(crate) fn unpack_s<P: Parameters>(bytes: &[u8], s: &mut Poly) {
-    if P::ETA == 2 {
-        unpack::<3>(bytes, s, |x| 2 - x as i32);
-    } else {
-        unpack::<4>(bytes, s, |x| 4 - x as i32);
-    }
+pub(crate) fn unpack_s<P: Parameters>(kernels: &Kernels, bytes: &[u8], s: &mut Poly) {
+    (kernels.unpack)(s, bytes, P::ETA);
 }
 
 /// FIPS 204, Algorithm 17 (BitPack), of a polynomial of z, in -γ1+1..=γ1.
-pub(crate) fn pack_z<P: Parameters>(z: &Poly, out: &mut [u8]) {
-    if P::GAMMA1_LOG == 17 {
-        pack::<18>(z, out, |c| ((1 << 17) - c) as u32);
-    } else {
-        pack::<20>(z, out, |c| ((1 << 19) - c) as u32);
-    }
+pub(crate) fn pack_z<P: Parameters>(kernels: &Kernels, z: &Poly, out: &mut [u8]) {
+    (kernels.pack)(out, z, P::GAMMA1);
 }
 
 /// FIPS 204, Algorithm 19 (BitUnpack), of a polynomial of z or y: in -γ1+1..=γ1 for every string.
-pub(crate) fn unpack_z<P: Parameters>(bytes: &[u8], z: &mut Poly) {
-    if P::GAMMA1_LOG == 17 {
-        unpack::<18>(bytes, z, |x| (1 << 17) - x as i32);
-    } else {
-        unpack::<20>(bytes, z, |x| (1 << 19) - x as i32);
-    }
+pub(crate) fn unpack_z<P: Parameters>(kernels: &Kernels, bytes: &[u8], z: &mut Poly) {
+    (kernels.unpack)(z, bytes, P::GAMMA1);
 }
 
 /// FIPS 204, Algorithm 28 (w1Encode), of one row: 192 bytes for γ2 = (q-1)/88, else the first 128.
-pub(crate) fn pack_w1<P: Parameters>(w1: &Poly, out: &mut [u8; 192]) -> usize {
-    if P::M == 44 {
-        pack::<6>(w1, out, |c| c as u32);
-    } else {
-        pack::<4>(w1, &mut out[..128], |c| c as u32);
-    }
+pub(crate) fn pack_w1<P: Parameters>(kernels: &Kernels, w1: &Poly, out: &mut [u8; 192]) -> usize {
+    (kernels.pack)(&mut out[..P::W1_BYTES], w1, 0);
     P::W1_BYTES
 }
 
@@ -169,6 +114,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
+    use super::super::kernels::{active, tests::tables};
     use super::super::{MlDsa44, MlDsa65, MlDsa87};
     use super::*;
     use crate::sha3::Shake128;
@@ -199,8 +145,8 @@ mod tests {
         bytes
     }
 
-    type Pack = fn(&Poly, &mut [u8]);
-    type Unpack = fn(&[u8], &mut Poly);
+    type Pack = fn(&Kernels, &Poly, &mut [u8]);
+    type Unpack = fn(&Kernels, &[u8], &mut Poly);
 
     #[test]
     fn polynomials_are_packed_bit_by_bit_and_come_back() {
@@ -218,13 +164,16 @@ mod tests {
         for (low, high, width, from_high, pack, unpack) in cases {
             let p = sample(low, high);
             let numbers = p.0.iter().map(|c| if from_high { high - c } else { *c } as u32);
-            let mut bytes = vec![0xff; 32 * width];
-            pack(&p, &mut bytes);
-            assert_eq!(bytes, bits_to_bytes(numbers, width));
-            if let Some(unpack) = unpack {
-                let mut back = Poly::ZERO;
-                unpack(&bytes, &mut back);
-                assert_eq!(back, p);
+            let expected = bits_to_bytes(numbers, width);
+            for kernels in tables() {
+                let mut bytes = vec![0xff; 32 * width];
+                pack(kernels, &p, &mut bytes);
+                assert_eq!(bytes, expected);
+                if let Some(unpack) = unpack {
+                    let mut back = Poly::ZERO;
+                    unpack(kernels, &bytes, &mut back);
+                    assert_eq!(back, p);
+                }
             }
         }
     }
@@ -233,9 +182,9 @@ mod tests {
     fn t1_is_read_as_what_verification_adds() {
         let t1 = sample(0, 1023);
         let mut bytes = [0; 320];
-        pack_t1(&t1, &mut bytes);
+        pack_t1(active(), &t1, &mut bytes);
         let mut p = Poly::ZERO;
-        unpack_minus_t1_2d(&bytes, &mut p);
+        unpack_minus_t1_2d(active(), &bytes, &mut p);
         assert!(p.0.iter().zip(&t1.0).all(|(p, t1)| *p == -8192 * t1));
     }
 
@@ -243,10 +192,10 @@ mod tests {
     fn high_bits_are_packed_with_the_width_of_the_set() {
         let mut out = [0; 192];
         let w1 = sample(0, 43);
-        assert_eq!(pack_w1::<MlDsa44>(&w1, &mut out), 192);
+        assert_eq!(pack_w1::<MlDsa44>(active(), &w1, &mut out), 192);
         assert_eq!(out[..], bits_to_bytes(w1.0.iter().map(|c| *c as u32), 6));
         let w1 = sample(0, 15);
-        assert_eq!(pack_w1::<MlDsa87>(&w1, &mut out), 128);
+        assert_eq!(pack_w1::<MlDsa87>(active(), &w1, &mut out), 128);
         assert_eq!(out[..128], bits_to_bytes(w1.0.iter().map(|c| *c as u32), 4));
     }
 

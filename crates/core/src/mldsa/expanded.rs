@@ -11,28 +11,30 @@ use rand_core::TryCryptoRng;
 use zeroize::Zeroize;
 
 use super::dsa::{self, Seeds, SigningForm, VerifyingForm, finish_t};
+use super::encode;
 use super::kernels::{Kernels, active};
 use super::keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength, scrubbed};
 use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES};
 use super::ring::Poly;
-use super::{encode, sample};
+use super::sample::{MaskBatch, expand_a_and_hash};
 use crate::Bytes;
 use crate::rng::draw;
 use crate::secret::{Secret, declassify, declassify_value, difference};
 
-/// How many polynomials of the matrix are sampled side by side.
-const BATCH: usize = 4;
-
-/// Fills `out` with Â, column by column, as signing reads it.
-fn fill_matrix<P: ParameterSet>(kernels: &Kernels, rho: &[u8; 32], out: &mut [Poly]) {
-    let mut places = (0..P::L as u8).flat_map(|column| (0..P::K as u8).map(move |row| (row, column)));
-    for batch in out.chunks_mut(BATCH) {
-        let mut now = [(0, 0); BATCH];
-        let now = &mut now[..batch.len()];
-        now.fill_with(|| places.next().expect("a place for each polynomial of the matrix"));
-        sample::expand_a::<BATCH>(kernels, rho, now, batch);
+/// Fills `out` with Â, column by column, as signing reads it; returns H of the message, if there is one.
+fn fill_matrix<P: ParameterSet>(
+    kernels: &Kernels,
+    rho: &[u8; 32],
+    out: &mut [Poly],
+    message: Option<&[u8]>,
+) -> [u8; 64] {
+    let mut places = [(0, 0); 56];
+    let all = (0..P::L as u8).flat_map(|column| (0..P::K as u8).map(move |row| (row, column)));
+    for (place, now) in places.iter_mut().zip(all) {
+        *place = now;
     }
+    expand_a_and_hash(kernels, rho, |i| places[i], out, message)
 }
 
 /// A public key made ready for many verifications: the matrix and t1, transformed, on the heap.
@@ -65,11 +67,11 @@ impl<P: ParameterSet> VerifyingKey<P> {
         let mut polynomials = vec![Poly::ZERO; P::K * P::L + P::K].into_boxed_slice();
         let (a, t1) = polynomials.split_at_mut(P::K * P::L);
         let rho = self.as_bytes().as_ref().first_chunk().expect("a public key is longer than ρ");
-        fill_matrix::<P>(kernels, rho, a);
+        let tr = fill_matrix::<P>(kernels, rho, a, Some(self.as_bytes().as_ref()));
         for (row, t1) in t1.iter_mut().enumerate() {
             self.minus_t1_2d_hat(kernels, row, t1);
         }
-        ExpandedVerifyingKey { polynomials, tr: Box::new(self.tr()), key: Box::new(*self) }
+        ExpandedVerifyingKey { polynomials, tr: Box::new(tr), key: Box::new(*self) }
     }
 }
 
@@ -111,8 +113,8 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
 }
 
 impl<P: ParameterSet> VerifyingForm for ExpandedVerifyingKey<P> {
-    fn a<'a>(&'a self, _: &Kernels, row: usize, column: usize, _: &'a mut Poly) -> &'a Poly {
-        &self.polynomials[column * P::K + row]
+    fn add_row(&self, kernels: &Kernels, row: usize, z_hat: &[Poly], w: &mut Poly, _: &mut Poly) {
+        (kernels.inner_product)(w, &self.polynomials[row..P::K * P::L], P::K, z_hat);
     }
 
     fn minus_t1_2d_hat(&self, _: &Kernels, row: usize, out: &mut Poly) {
@@ -136,7 +138,7 @@ impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
 
 /// A private key made ready for many signatures: the matrix, s1, s2 and t0, transformed, on the heap.
 ///
-/// 29, 49 or 82 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
+/// 32, 53 or 86 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
 ///
 /// ```
 /// use gambeson::mldsa::{ExpandedSigningKey, MlDsa44};
@@ -157,6 +159,8 @@ pub struct ExpandedSigningKey<P: ParameterSet> {
     seed: Option<Box<Secret<[u8; 32]>>>,
     tr: Box<[u8; 64]>,
     public: Box<VerifyingKey<P>>,
+    /// The standard's encoding: remembered, since its coefficients would have to be transformed back.
+    sk: Secret<Vec<u8>>,
 }
 
 impl<P: ParameterSet> SigningKey<P> {
@@ -191,7 +195,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         let mut key = Self::empty();
-        scrubbed::<P, 5_120, 5_760, 6_400, _>(|| key.fill_from_seed(seed));
+        scrubbed::<P, 9_216, 9_856, 10_496, _>(|| key.fill_from_seed(seed));
         key
     }
 
@@ -210,7 +214,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
             return Err(SigningKeyError::Length { expected, actual: bytes.len() });
         }
         let mut key = Self::empty();
-        scrubbed::<P, 5_120, 5_760, 6_400, _>(|| key.fill_from_bytes(bytes))?;
+        scrubbed::<P, 9_216, 9_856, 10_496, _>(|| key.fill_from_bytes(bytes))?;
         Ok(key)
     }
 
@@ -221,6 +225,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
             seed: None,
             tr: Box::new([0; 64]),
             public: Box::new(VerifyingKey::from_bytes(&P::VerifyingKeyBytes::zeroed())),
+            sk: Secret::new(vec![0; P::ExpandedKeyBytes::LEN]),
         }
     }
 
@@ -234,73 +239,73 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
 
     #[inline(never)]
     fn fill_from_seed(&mut self, seed: &[u8; 32]) {
+        let kernels = active();
         let seeds = Seeds::<P>::new(seed);
         self.seed = Some(Box::new(Secret::new(*seed)));
         *self.k.expose_mut() = *seeds.k();
-        let [_, s1, s2, _] = self.parts();
-        for (column, s1) in s1.iter_mut().enumerate() {
-            seeds.s1(column, s1);
-        }
-        for (row, s2) in s2.iter_mut().enumerate() {
-            seeds.s2(row, s2);
-        }
-        self.complete(&seeds.rho, |_, _| ());
+        let s_range = P::K * P::L..P::K * P::L + P::L + P::K;
+        seeds.s(kernels, &mut self.polynomials[s_range]);
+        self.complete(&seeds.rho);
     }
 
     /// FIPS 204, Algorithm 25 (skDecode), and the checks.
     #[inline(never)]
     fn fill_from_bytes(&mut self, bytes: &[u8]) -> Result<(), SigningKeyError> {
+        let kernels = active();
         let (rho, rest) = bytes.split_first_chunk::<32>().expect("the length is checked");
         let (k, rest) = rest.split_first_chunk::<32>().expect("the length is checked");
-        let (tr, rest) = rest.split_at(64);
-        let (s, t0) = rest.split_at((P::L + P::K) * P::S_BYTES);
-        // public: ρ and tr belong to the public key.
+        let s = &rest[64..][..(P::L + P::K) * P::S_BYTES];
+        // public: ρ belongs to the public key.
         declassify(rho);
-        declassify(tr);
         *self.k.expose_mut() = *k;
 
         let s_range = P::K * P::L..P::K * P::L + P::L + P::K;
         let mut in_range = 1;
         for (packed, s) in s.chunks_exact(P::S_BYTES).zip(&mut self.polynomials[s_range]) {
-            encode::unpack_s::<P>(packed, s);
-            in_range &= s.is_below(P::ETA + 1);
+            encode::unpack_s::<P>(kernels, packed, s);
+            in_range &= (kernels.is_below)(s, P::ETA + 1);
         }
         // public: whether the bytes are a key.
         if declassify_value(in_range) == 0 {
             return Err(SigningKeyError::Coefficient);
         }
 
-        let mut different = 0;
-        self.complete(rho, |row, packed| different |= difference(packed, &t0[row * T0_BYTES..][..T0_BYTES]));
-        different |= difference(&*self.tr, tr);
+        self.complete(rho);
+        let different = difference(self.sk.expose(), bytes);
         // public: whether the bytes are a key.
         if declassify_value(different) == 0 { Ok(()) } else { Err(SigningKeyError::Mismatch) }
     }
 
-    /// Makes Â, t0, the public key and tr from ρ, s1 and s2, and transforms the last three vectors;
-    /// `each_t0` sees each row of t0 packed.
-    fn complete(&mut self, rho: &[u8; 32], mut each_t0: impl FnMut(usize, &[u8])) {
+    /// Makes Â, t0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K, s1 and s2, and
+    /// transforms s1, s2 and t0.
+    fn complete(&mut self, rho: &[u8; 32]) {
         let kernels = active();
         let mut pk = P::VerifyingKeyBytes::zeroed();
         let (pk_rho, pk_rows) = pk.as_mut().split_at_mut(32);
         pk_rho.copy_from_slice(rho);
+        let mut sk = core::mem::replace(&mut self.sk, Secret::new(Vec::new()));
+        let (head, rest) = sk.expose_mut().split_at_mut(128);
+        head[..32].copy_from_slice(rho);
+        head[32..64].copy_from_slice(self.k.expose());
+        let (sk_s, sk_t0) = rest.split_at_mut((P::L + P::K) * P::S_BYTES);
+        let mut sk_s = sk_s.chunks_exact_mut(P::S_BYTES);
         let mut t1 = Poly::ZERO;
-        let mut t0_packed = Secret::new([0; T0_BYTES]);
 
         let [a, s1, s2, t0] = self.parts();
-        fill_matrix::<P>(kernels, rho, a);
-        for (column, s1) in s1.iter_mut().enumerate() {
+        fill_matrix::<P>(kernels, rho, a, None);
+        for (s1, packed) in s1.iter_mut().zip(&mut sk_s) {
+            encode::pack_s::<P>(kernels, s1, packed);
             (kernels.ntt)(s1);
-            for (t, a) in t0.iter_mut().zip(&a[column * P::K..]) {
-                (kernels.multiply_add)(t, a, s1);
-            }
         }
-        let rows = pk_rows.as_chunks_mut::<T1_BYTES>().0;
-        for ((row, (t, s2)), packed) in t0.iter_mut().zip(s2).enumerate().zip(rows) {
+        for (s2, packed) in s2.iter().zip(sk_s) {
+            encode::pack_s::<P>(kernels, s2, packed);
+        }
+        let rows = pk_rows.as_chunks_mut::<T1_BYTES>().0.iter_mut().zip(sk_t0.chunks_exact_mut(T0_BYTES));
+        for ((row, (t, s2)), (packed_t1, packed_t0)) in t0.iter_mut().zip(s2).enumerate().zip(rows) {
+            (kernels.inner_product)(t, &a[row..], P::K, s1);
             finish_t(kernels, t, s2, &mut t1);
-            encode::pack_t1(&t1, packed);
-            encode::pack_t0(t, t0_packed.expose_mut());
-            each_t0(row, t0_packed.expose());
+            encode::pack_t1(kernels, &t1, packed_t1);
+            encode::pack_t0(kernels, t, packed_t0);
             (kernels.ntt)(t);
             (kernels.ntt)(s2);
         }
@@ -308,42 +313,15 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         declassify(&pk);
         *self.public = VerifyingKey::from_bytes(&pk);
         *self.tr = self.public.tr();
+        head[64..].copy_from_slice(&*self.tr);
+        self.sk = sk;
     }
 
     /// The key in the standard's expanded encoding (FIPS 204, Algorithm 24 (skEncode)), for libraries that know no
     /// seeds. To store a key, prefer its seed.
     #[must_use]
     pub fn to_expanded_bytes(&self) -> Secret<Vec<u8>> {
-        let mut sk = Secret::new(vec![0; P::ExpandedKeyBytes::LEN]);
-        scrubbed::<P, 2_048, 2_048, 2_048, _>(|| self.encode(sk.expose_mut()));
-        sk
-    }
-
-    #[inline(never)]
-    fn encode(&self, sk: &mut [u8]) {
-        let kernels = active();
-        let (rho, rest) = sk.split_at_mut(32);
-        let (k, rest) = rest.split_at_mut(32);
-        let (tr, rest) = rest.split_at_mut(64);
-        let (s, t0) = rest.split_at_mut((P::L + P::K) * P::S_BYTES);
-        rho.copy_from_slice(&self.public.as_bytes().as_ref()[..32]);
-        k.copy_from_slice(self.k.expose());
-        tr.copy_from_slice(&*self.tr);
-        // The inverse transform undoes a product too: let it be one with the constant 1, transformed.
-        let one = Poly([1; 256]);
-        let mut p = Poly::ZERO;
-        let (s_hat, t0_hat) = self.polynomials[P::K * P::L..].split_at(P::L + P::K);
-        let packed = s.chunks_exact_mut(P::S_BYTES).chain(t0.chunks_exact_mut(T0_BYTES));
-        for (packed, hat) in packed.zip(s_hat.iter().chain(t0_hat)) {
-            p.0 = hat.0;
-            (kernels.multiply)(&mut p, &one);
-            (kernels.inverse_ntt)(&mut p);
-            if packed.len() == T0_BYTES {
-                encode::pack_t0(&p, packed)
-            } else {
-                encode::pack_s::<P>(&p, packed)
-            }
-        }
+        Secret::new(self.sk.expose().clone())
     }
 
     /// The seed ξ, unless the key came without it.
@@ -399,12 +377,12 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     #[inline(never)]
     fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
         let mu = message.representative(&self.tr);
-        scrubbed::<P, 8_448, 10_496, 12_544, _>(|| self.sign_mu(&mu, rnd, signature));
+        scrubbed::<P, 14_848, 16_896, 18_944, _>(|| self.sign_mu(&mu, rnd, signature));
     }
 
     #[inline(never)]
     fn sign_mu(&self, mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
-        dsa::sign::<P>(self, mu, rnd, signature, &mut |_| ());
+        dsa::sign::<P, _>(self, mu, rnd, signature, &mut |_| ());
     }
 
     /// Starts μ of a message of any size, for [`Message::mu`].
@@ -418,6 +396,8 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
 }
 
 impl<P: ParameterSet> SigningForm for ExpandedSigningKey<P> {
+    type Masks<'a> = MaskBatch<'a>;
+
     fn a<'a>(&'a self, _: &Kernels, row: usize, column: usize, _: &'a mut Poly) -> &'a Poly {
         &self.polynomials[column * P::K + row]
     }

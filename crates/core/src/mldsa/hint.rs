@@ -1,5 +1,6 @@
 //! FIPS 204, §7.4: the hint that lets a verifier find the high bits of w - c·s2 without knowing t0.
 
+use super::kernels::Kernels;
 use super::params::sealed::Parameters;
 use super::ring::Poly;
 
@@ -10,22 +11,8 @@ use super::ring::Poly;
 /// where the standard's Decompose has its exception. |sum| < 2γ2.
 ///
 /// Returns the number of ones; both it and the time say nothing of their places.
-pub(crate) fn make_hint<P: Parameters>(sum: &Poly, r1: &Poly, hint: &mut [u32; 8]) -> u32 {
-    let mut count = 0;
-    let groups = sum.0.as_chunks::<32>().0.iter().zip(r1.0.as_chunks::<32>().0);
-    for (word, (sum, r1)) in hint.iter_mut().zip(groups) {
-        let mut bits = 0;
-        for (sum, r1) in sum.iter().zip(r1).rev() {
-            debug_assert!(sum.abs() < 2 * P::GAMMA2 && (0..P::M).contains(r1));
-            let not_zero = -r1 as u32 >> 31;
-            let above = (P::GAMMA2 - sum) as u32 >> 31;
-            let below = (P::GAMMA2 + sum - not_zero as i32) as u32 >> 31;
-            bits = bits << 1 | above | below;
-            count += above | below;
-        }
-        *word = bits;
-    }
-    count
+pub(crate) fn make_hint<P: Parameters>(kernels: &Kernels, sum: &Poly, r1: &Poly, hint: &mut [u32; 8]) -> u32 {
+    (kernels.make_hint)(sum, r1, P::GAMMA2, hint)
 }
 
 /// FIPS 204, Algorithm 40 (UseHint), for a whole row, already decomposed: corrects `r1` at the hinted `places`
@@ -48,7 +35,7 @@ pub(crate) fn use_hint_vartime<P: Parameters>(r1: &mut Poly, r0: &Poly, places: 
 
 #[cfg(test)]
 mod tests {
-    use super::super::kernels::PORTABLE;
+    use super::super::kernels::{PORTABLE, tests::tables};
     use super::super::ring::Q;
     use super::super::{MlDsa44, MlDsa65};
     use super::*;
@@ -69,6 +56,7 @@ mod tests {
     fn a_hint_is_made_exactly_where_the_high_bits_change() {
         fn test<P: Parameters>() {
             let mut ran = 0;
+            let tables = tables();
             for r1 in 0..P::M {
                 for r0 in [-P::GAMMA2 + P::BETA + 1, -1, 0, 1, P::GAMMA2 - P::BETA - 1] {
                     for edge in [-P::GAMMA2, 0, P::GAMMA2] {
@@ -76,15 +64,18 @@ mod tests {
                             if (sum - r0).abs() >= P::GAMMA2 {
                                 continue;
                             }
-                            let (mut sums, mut r1s, mut hint) = (Poly::ZERO, Poly::ZERO, [0; 8]);
+                            let (mut sums, mut r1s) = (Poly::ZERO, Poly::ZERO);
                             sums.0[77] = sum;
                             r1s.0 = [r1; 256];
-                            let count = make_hint::<P>(&sums, &r1s, &mut hint);
                             // FIPS 204, Algorithm 39 (MakeHint), as it stands.
                             let changed = high_bits::<P>(r1 * 2 * P::GAMMA2 + sum) != r1;
                             let mut expected = [0; 8];
                             expected[2] = u32::from(changed) << (77 & 31);
-                            assert_eq!((count, hint), (u32::from(changed), expected), "{r1} {r0} {sum}");
+                            for kernels in &tables {
+                                let mut hint = [7; 8];
+                                let count = make_hint::<P>(kernels, &sums, &r1s, &mut hint);
+                                assert_eq!((count, hint), (u32::from(changed), expected), "{r1} {r0} {sum}");
+                            }
                             ran += 1;
                         }
                     }
@@ -106,7 +97,7 @@ mod tests {
                         let (mut sum, mut r1s, mut hint) = (Poly::ZERO, Poly::ZERO, [0; 8]);
                         sum.0[5] = r0 + ct0;
                         r1s.0[5] = r1;
-                        make_hint::<P>(&sum, &r1s, &mut hint);
+                        make_hint::<P>(&PORTABLE, &sum, &r1s, &mut hint);
                         let mut w = Poly::ZERO;
                         w.0[5] = (r1 * 2 * P::GAMMA2 + r0 + ct0).rem_euclid(Q);
                         let mut w1 = Poly::ZERO;

@@ -1,11 +1,17 @@
 //! The table of kernels: the work on whole polynomials that deserves a fast path.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use super::ring::Poly;
-use crate::cpu::Level;
+use crate::cpu::{self, Level};
+#[cfg(feature = "alloc")]
+use crate::sha3::State;
 
 pub(crate) use portable::PORTABLE;
 
@@ -23,18 +29,62 @@ pub(crate) struct Kernels {
     pub multiply: fn(&mut Poly, &Poly),
     /// The first plus the product of the others as in `multiply`.
     pub multiply_add: fn(&mut Poly, &Poly, &Poly),
+    /// The first plus the sum of products as in `multiply`, of every `stride`-th polynomial of the second, each below q,
+    /// and the polynomials of the last, at most eight, each below 18q; the first grows by less than 2q for each.
+    #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a matrix that is remembered has rows.
+    pub inner_product: fn(&mut Poly, &[Poly], usize, &[Poly]),
     /// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): from which place, the bytes, up to which place.
     pub reject_uniform: fn(&mut Poly, usize, &[u8]) -> usize,
+    /// The inner loop of FIPS 204, Algorithm 31 (RejBoundedPoly), for η = 2 or 4, the last argument: like the one above.
+    pub reject_bounded: fn(&mut Poly, usize, &[u8], i32) -> usize,
     /// FIPS 204, Algorithm 35 (Power2Round): t becomes t0, the second t1; -q < t < q.
     pub power2round: fn(&mut Poly, &mut Poly),
     /// FIPS 204, Algorithm 36 (Decompose), γ2 = (q-1)/88: r becomes r0, the second r1; -q < r < q.
     pub decompose_44: fn(&mut Poly, &mut Poly),
     /// The same for γ2 = (q-1)/32.
     pub decompose_16: fn(&mut Poly, &mut Poly),
+    /// Whether |c| is below the bound for every coefficient, as 1 or 0; |c| < 2^30. Constant time.
+    pub is_below: fn(&Poly, i32) -> u32,
+    /// FIPS 204, Algorithm 39 (MakeHint), as `hint::make_hint` explains; the third argument is γ2.
+    pub make_hint: fn(&Poly, &Poly, i32, &mut [u32; 8]) -> u32,
+    /// FIPS 204, Algorithm 17 (BitPack), of b - c, b the last argument; where b is 0, Algorithm 16 (SimpleBitPack), of c.
+    /// The length of the bytes gives the width: 3, 4, 6, 10, 13, 18 or 20 bits.
+    pub pack: fn(&mut [u8], &Poly, i32),
+    /// Undoes `pack`: FIPS 204, Algorithms 19 (BitUnpack) and 18 (SimpleBitUnpack); 3, 4, 10, 18 or 20 bits.
+    pub unpack: fn(&mut Poly, &[u8], i32),
+}
+
+/// The first `RATE` bytes of a state.
+///
+/// On x86-64 where they stand: a copy by words, read at once by wider loads, stalls each of them.
+#[cfg(feature = "alloc")]
+#[allow(unsafe_code)]
+pub(crate) fn squeezed<const RATE: usize>(state: &State, take: impl FnOnce(&[u8; RATE]) -> usize) -> usize {
+    const { assert!(RATE <= size_of::<State>()) };
+    #[cfg(target_arch = "x86_64")]
+    {
+        // SAFETY: `RATE` bytes are there, any of which may be read as such; the words are little-endian.
+        take(unsafe { &*(&raw const state.0).cast::<[u8; RATE]>() })
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let mut bytes = [0; RATE];
+        for (word, lane) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
+            *word = lane.to_le_bytes();
+        }
+        let taken = take(&bytes);
+        zeroize::Zeroize::zeroize(&mut bytes);
+        taken
+    }
 }
 
 /// The best table at or below `cpu::level()`.
 pub(crate) fn active() -> &'static Kernels {
-    // The tables for AVX2, AVX-512 and NEON will be chosen here.
-    &PORTABLE
+    match cpu::level() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => &avx512::AVX512,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => &avx2::AVX2,
+        _ => &PORTABLE,
+    }
 }

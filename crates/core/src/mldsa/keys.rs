@@ -12,6 +12,8 @@ use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T1_BYTES};
 use super::ring::Poly;
 use crate::Bytes;
+#[cfg(feature = "alloc")]
+use crate::cpu::Level;
 use crate::rng::draw;
 use crate::secret::{Secret, StackGuard};
 
@@ -74,6 +76,8 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ///
     /// FIPS 204, Algorithm 3 (ML-DSA.Verify), and Algorithm 5 (HashML-DSA.Verify) for a digest. No input makes it panic.
     ///
+    /// With feature `alloc`, and unless the table in force is the portable one, the key is expanded on the heap first.
+    ///
     /// # Errors
     ///
     /// [`InvalidSignature`] for a signature of a wrong length, one that is malformed, and one that is not of
@@ -83,6 +87,11 @@ impl<P: ParameterSet> VerifyingKey<P> {
         message: impl Into<Message<'m>>,
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
+        // With wide tables the heap is faster than the stack: all sponges run side by side.
+        #[cfg(feature = "alloc")]
+        if super::kernels() != Level::Portable && signature.len() == P::Signature::LEN {
+            return self.expand().verify(message, signature);
+        }
         dsa::verify::<P>(self, &message.into().representative(&self.tr()), signature)
     }
 
@@ -112,13 +121,15 @@ impl<P: ParameterSet> VerifyingKey<P> {
 }
 
 impl<P: ParameterSet> VerifyingForm for VerifyingKey<P> {
-    fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly {
-        sample_a(kernels, self.rho(), row, column, scratch);
-        scratch
+    fn add_row(&self, kernels: &Kernels, row: usize, z_hat: &[Poly], w: &mut Poly, scratch: &mut Poly) {
+        for (column, z_hat) in z_hat.iter().enumerate() {
+            sample_a(kernels, self.rho(), row, column, scratch);
+            (kernels.multiply_add)(w, scratch, z_hat);
+        }
     }
 
     fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        encode::unpack_minus_t1_2d(self.t1(row), out);
+        encode::unpack_minus_t1_2d(kernels, self.t1(row), out);
         (kernels.ntt)(out);
     }
 }
@@ -283,7 +294,7 @@ impl<P: ParameterSet> SigningKey<P> {
 
     #[inline(never)]
     fn sign_mu(&self, mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
-        dsa::sign::<P>(&Seeds::<P>::new(self.seed.expose()), mu, rnd, signature, &mut |_| ());
+        dsa::sign::<P, _>(&Seeds::<P>::new(self.seed.expose()), mu, rnd, signature, &mut |_| ());
     }
 
     /// Starts μ of a message of any size, for [`Message::mu`].

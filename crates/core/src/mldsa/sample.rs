@@ -3,7 +3,6 @@
 use super::kernels::Kernels;
 use super::params::sealed::Parameters;
 use super::ring::{N, Poly};
-use crate::secret::declassify_value;
 use crate::sha3::{Shake256, State, permute_many};
 
 /// FIPS 204, Algorithm 29 (SampleInBall): τ coefficients ±1, the others 0, from c̃.
@@ -76,35 +75,271 @@ pub(crate) fn expand_a<const BATCH: usize>(
 
 /// FIPS 204, Algorithm 33 (ExpandS), one polynomial: coefficients in -η..=η from ρ′ and its place.
 #[inline(never)]
-pub(crate) fn expand_s<P: Parameters>(rho_prime: &[u8; 64], place: usize, s: &mut Poly) {
-    // FIPS 204, Algorithm 31 (RejBoundedPoly).
+pub(crate) fn expand_s<P: Parameters>(kernels: &Kernels, rho_prime: &[u8; 64], place: usize, s: &mut Poly) {
     let mut squeeze = Shake256::new().update(rho_prime).update(&(place as u16).to_le_bytes()).finalize_xof();
-    let mut block = [0; 136];
+    let mut block = [0; Shake256::RATE];
     let mut filled = 0;
-    loop {
+    while filled < N {
         squeeze.squeeze(&mut block);
-        for byte in block {
-            for half in [u32::from(byte & 15), u32::from(byte >> 4)] {
-                let Some(place) = s.0.get_mut(filled) else { return };
-                // FIPS 204, Algorithm 15 (CoeffFromHalfByte), without a branch or an index on the half byte.
-                let (c, accepted) = if P::ETA == 2 {
-                    // half mod 5 for half below 15: ⌊half/5⌋ = ⌊half·205/1024⌋.
-                    (2 - (half - 5 * ((half * 205) >> 10)) as i32, half.wrapping_sub(15) >> 31)
-                } else {
-                    (4 - half as i32, half.wrapping_sub(9) >> 31)
-                };
-                *place = c;
-                // public: which half bytes were refused; they are independent of the accepted ones, and
-                // say nothing of them.
-                filled += declassify_value(accepted) as usize;
-            }
-        }
+        // FIPS 204, Algorithm 31 (RejBoundedPoly), one block.
+        filled = (kernels.reject_bounded)(s, filled, &block, P::ETA);
     }
 }
 
-/// FIPS 204, Algorithm 34 (ExpandMask), one polynomial, still packed: 32·(1 + bitlen(γ1 - 1)) bytes.
-pub(crate) fn expand_mask(rho_second: &[u8; 64], kappa: u16, packed: &mut [u8]) {
-    Shake256::new().update(rho_second).update(&kappa.to_le_bytes()).finalize_xof().squeeze(packed);
+/// The masks of one signing after another: y\[0\], y\[1\], … of the first attempt, then those of the next (FIPS 204,
+/// Algorithm 34 (ExpandMask)); each still packed, in 32·(1 + bitlen(γ1 - 1)) bytes.
+pub(crate) trait Masks<'a> {
+    /// Begins with κ = 0.
+    fn new(rho_second: &'a [u8; 64]) -> Self;
+
+    /// The next polynomial.
+    fn next(&mut self, packed: &mut [u8]);
+}
+
+/// Each mask hashed when it is asked for: the least memory.
+pub(crate) struct EachMask<'a> {
+    rho_second: &'a [u8; 64],
+    kappa: u16,
+}
+
+impl<'a> Masks<'a> for EachMask<'a> {
+    fn new(rho_second: &'a [u8; 64]) -> Self {
+        Self { rho_second, kappa: 0 }
+    }
+
+    fn next(&mut self, packed: &mut [u8]) {
+        Shake256::new()
+            .update(self.rho_second)
+            .update(&self.kappa.to_le_bytes())
+            .finalize_xof()
+            .squeeze(packed);
+        self.kappa = self.kappa.wrapping_add(1);
+    }
+}
+
+#[cfg(feature = "alloc")]
+pub(crate) use batch::{MaskBatch, expand_a_and_hash, expand_s_batch};
+
+/// The same, with many permutations side by side: what has memory for it is faster.
+#[cfg(feature = "alloc")]
+pub(crate) mod batch {
+    use zeroize::Zeroize;
+
+    use super::*;
+    use crate::cpu::Level;
+    use crate::mldsa::kernels::squeezed;
+    use crate::sha3::{self, Shake128};
+
+    /// The most sponges that any table permutes side by side.
+    const LANES: usize = 8;
+
+    /// How many sponges side by side cost hardly more than one.
+    fn lanes() -> usize {
+        match sha3::kernels() {
+            Level::Avx512 => LANES,
+            Level::Avx2 => 4,
+            Level::Neon => 2,
+            _ => 1,
+        }
+    }
+
+    /// A sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
+    fn sponge(seed: &[u8], place: [u8; 2], rate: usize) -> State {
+        let mut state = State::new();
+        let words = seed.as_chunks::<8>().0;
+        absorb(&mut state, words);
+        state.0[words.len()] = u64::from(u16::from_le_bytes(place)) | 0x1f << 16;
+        state.0[(rate >> 3) - 1] |= 1 << 63;
+        state
+    }
+
+    fn absorb(state: &mut State, words: &[[u8; 8]]) {
+        for (lane, word) in state.0.iter_mut().zip(words) {
+            *lane ^= u64::from_le_bytes(*word);
+        }
+    }
+
+    fn squeeze(state: &State, bytes: &mut [u8]) {
+        for (word, lane) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
+            *word = lane.to_le_bytes();
+        }
+    }
+
+    /// A message on its way through SHAKE256, block by block.
+    struct Absorbing<'a> {
+        rest: Option<&'a [u8]>,
+    }
+
+    impl Absorbing<'_> {
+        /// Adds the next block to the state; false if there is none.
+        fn feed(&mut self, state: &mut State) -> bool {
+            const RATE: usize = Shake256::RATE;
+            let Some(rest) = self.rest else { return false };
+            if let Some((block, rest)) = rest.split_first_chunk::<RATE>() {
+                absorb(state, block.as_chunks().0);
+                self.rest = Some(rest);
+                return true;
+            }
+            let mut block = [0; RATE];
+            block[..rest.len()].copy_from_slice(rest);
+            block[rest.len()] = 0x1f;
+            block[RATE - 1] |= 0x80;
+            absorb(state, block.as_chunks().0);
+            self.rest = None;
+            true
+        }
+    }
+
+    /// Fills polynomials 0..`count`, as many as the table permutes side by side at a time, and hashes a message in a
+    /// lane of the same permutations; returns H(message, 64).
+    ///
+    /// `begin` makes the sponge of a polynomial; `take` reads a block of it into the polynomial and says whether that
+    /// is full now. Then the lane takes up the next one.
+    fn fill(
+        count: usize,
+        message: Option<&[u8]>,
+        begin: impl Fn(usize) -> State,
+        mut take: impl FnMut(usize, &State) -> bool,
+    ) -> [u8; 64] {
+        const HASH: usize = usize::MAX;
+        let mut digest = [0; 64];
+        let mut states = [const { State::new() }; LANES];
+        let mut jobs = [HASH; LANES];
+        let mut next = 0..count;
+        let mut start = |state: &mut State, job: &mut usize| -> bool {
+            let Some(i) = next.next() else { return false };
+            (*state, *job) = (begin(i), i);
+            true
+        };
+        let mut hash = Absorbing { rest: message };
+        let mut busy = usize::from(hash.feed(&mut states[0]));
+        while busy < lanes() && start(&mut states[busy], &mut jobs[busy]) {
+            busy += 1;
+        }
+        while busy > 0 {
+            permute_many(&mut states[..busy]);
+            let mut lane = 0;
+            while lane < busy {
+                let state = &mut states[lane];
+                let done = if jobs[lane] != HASH {
+                    take(jobs[lane], state)
+                } else if hash.feed(state) {
+                    false
+                } else {
+                    squeeze(state, &mut digest);
+                    true
+                };
+                if done && !start(state, &mut jobs[lane]) {
+                    busy -= 1;
+                    states.swap(lane, busy);
+                    jobs.swap(lane, busy);
+                } else {
+                    lane += 1;
+                }
+            }
+        }
+        states.zeroize();
+        digest
+    }
+
+    /// FIPS 204, Algorithm 32 (ExpandA), the polynomials at `place` (row, column) of each index of `out`; and H of the
+    /// `message`, if there is one, in a lane of the same permutations.
+    ///
+    /// Variable time: the matrix is public, and so must be the length of the message.
+    #[inline(never)]
+    pub(crate) fn expand_a_and_hash(
+        kernels: &Kernels,
+        rho: &[u8; 32],
+        place: impl Fn(usize) -> (u8, u8),
+        out: &mut [Poly],
+        message: Option<&[u8]>,
+    ) -> [u8; 64] {
+        let mut filled = [0; 56];
+        fill(
+            out.len(),
+            message,
+            |i| {
+                let (row, column) = place(i);
+                sponge(rho, [column, row], Shake128::RATE)
+            },
+            |i, state| {
+                filled[i] = squeezed::<{ Shake128::RATE }>(state, |block| {
+                    (kernels.reject_uniform)(&mut out[i], filled[i], block)
+                });
+                filled[i] == N
+            },
+        )
+    }
+
+    /// FIPS 204, Algorithm 33 (ExpandS), the polynomials from `first` on.
+    #[inline(never)]
+    pub(crate) fn expand_s_batch<P: Parameters>(
+        kernels: &Kernels,
+        rho_prime: &[u8; 64],
+        first: usize,
+        out: &mut [Poly],
+    ) {
+        let mut filled = [0; 15];
+        fill(
+            out.len(),
+            None,
+            |i| sponge(rho_prime, ((first + i) as u16).to_le_bytes(), Shake256::RATE),
+            |i, state| {
+                filled[i] = squeezed::<{ Shake256::RATE }>(state, |block| {
+                    (kernels.reject_bounded)(&mut out[i], filled[i], block, P::ETA)
+                });
+                filled[i] == N
+            },
+        );
+    }
+
+    /// As many masks as the table permutes side by side; those that one attempt leaves are the next one's.
+    pub(crate) struct MaskBatch<'a> {
+        rho_second: &'a [u8; 64],
+        kappa: u16,
+        ready: core::ops::Range<usize>,
+        packed: [[u8; 640]; LANES],
+    }
+
+    impl MaskBatch<'_> {
+        #[inline(never)]
+        fn refill(&mut self, length: usize) {
+            let mut states = [const { State::new() }; LANES];
+            self.ready = 0..lanes();
+            let states = &mut states[self.ready.clone()];
+            for state in states.iter_mut() {
+                *state = sponge(self.rho_second, self.kappa.to_le_bytes(), Shake256::RATE);
+                self.kappa = self.kappa.wrapping_add(1);
+            }
+            for from in (0..length).step_by(Shake256::RATE) {
+                permute_many(states);
+                for (state, packed) in states.iter().zip(&mut self.packed) {
+                    squeeze(state, &mut packed[from..length.min(from + Shake256::RATE)]);
+                }
+            }
+            states.iter_mut().for_each(Zeroize::zeroize);
+        }
+    }
+
+    impl<'a> Masks<'a> for MaskBatch<'a> {
+        fn new(rho_second: &'a [u8; 64]) -> Self {
+            Self { rho_second, kappa: 0, ready: 0..0, packed: [[0; 640]; LANES] }
+        }
+
+        fn next(&mut self, packed: &mut [u8]) {
+            if self.ready.is_empty() {
+                self.refill(packed.len());
+            }
+            let i = self.ready.next().expect("refilled");
+            packed.copy_from_slice(&self.packed[i][..packed.len()]);
+        }
+    }
+
+    impl Drop for MaskBatch<'_> {
+        fn drop(&mut self) {
+            self.packed.zeroize();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -162,12 +397,56 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "alloc")]
+    #[allow(clippy::integer_division_remainder_used)]
+    #[test]
+    fn batches_give_what_the_single_samplers_give() {
+        fn test<P: Parameters>() {
+            let (rho, rho_prime) = ([7; 32], [3; 64]);
+            let mut matrix = std::vec![Poly::ZERO; P::K * P::L];
+            let place = |i: usize| ((i % P::K) as u8, (i / P::K) as u8);
+            for length in [None, Some(0), Some(7), Some(135), Some(136), Some(137), Some(2592), Some(20_000)]
+            {
+                let message = length.map(|length| std::vec![5; length]);
+                matrix.iter_mut().for_each(|a| a.0.fill(0));
+                let digest = expand_a_and_hash(active(), &rho, place, &mut matrix, message.as_deref());
+                let mut expected = [0; 64];
+                if let Some(message) = &message {
+                    Shake256::digest_into(message, &mut expected);
+                }
+                assert_eq!(digest, expected);
+                for (i, a) in matrix.iter().enumerate() {
+                    let mut alone = [Poly::ZERO];
+                    expand_a::<1>(active(), &rho, &[place(i)], &mut alone);
+                    assert_eq!(alone[0], *a);
+                }
+            }
+            let mut s = std::vec![Poly::ZERO; P::K + P::L];
+            expand_s_batch::<P>(active(), &rho_prime, 0, &mut s);
+            for (i, s) in s.iter().enumerate() {
+                let mut alone = Poly::ZERO;
+                expand_s::<P>(active(), &rho_prime, i, &mut alone);
+                assert_eq!(alone, *s);
+            }
+            let (mut each, mut batch) = (EachMask::new(&rho_prime), MaskBatch::new(&rho_prime));
+            for _ in 0..40 {
+                let (mut one, mut other) = ([0; 640], [0; 640]);
+                each.next(&mut one[..P::Z_BYTES]);
+                batch.next(&mut other[..P::Z_BYTES]);
+                assert_eq!(one, other);
+            }
+        }
+        test::<MlDsa44>();
+        test::<MlDsa65>();
+        test::<MlDsa87>();
+    }
+
     #[test]
     fn private_polynomials_take_the_accepted_half_bytes_in_order() {
         fn test<P: Parameters>() {
             for place in 0..15 {
                 let mut s = Poly::ZERO;
-                expand_s::<P>(&[3; 64], place, &mut s);
+                expand_s::<P>(active(), &[3; 64], place, &mut s);
                 let mut squeeze = Shake256::new().update(&[3; 64]).update(&[place as u8, 0]).finalize_xof();
                 let mut bytes = [0; 600];
                 squeeze.squeeze(&mut bytes);

@@ -7,6 +7,7 @@
 use super::Kernels;
 use crate::cpu::Level;
 use crate::mldsa::ring::{D, N, Poly, Q};
+use crate::secret::declassify_value;
 
 /// Plain Rust, for every target.
 pub(crate) static PORTABLE: Kernels = Kernels {
@@ -15,10 +16,16 @@ pub(crate) static PORTABLE: Kernels = Kernels {
     inverse_ntt,
     multiply,
     multiply_add,
+    inner_product,
     reject_uniform,
+    reject_bounded,
     power2round,
     decompose_44,
     decompose_16,
+    is_below: Poly::is_below,
+    make_hint,
+    pack,
+    unpack,
 };
 
 const QU: u32 = Q as u32;
@@ -27,7 +34,7 @@ const QU: u32 = Q as u32;
 const REST: u32 = (1 << 23) - QU;
 
 /// q^-1 mod 2^32, by Newton's iteration.
-const Q_INVERSE: u32 = {
+pub(super) const Q_INVERSE: u32 = {
     let mut x: u32 = 1;
     let mut i = 0;
     while i < 5 {
@@ -39,8 +46,8 @@ const Q_INVERSE: u32 = {
 
 /// A constant factor in Montgomery form, f = x·2^32 mod q, and f·q^-1 mod 2^32.
 #[derive(Clone, Copy)]
-struct Factor {
-    f: u32,
+pub(super) struct Factor {
+    pub(super) f: u32,
     f_q_inverse: u32,
 }
 
@@ -53,7 +60,7 @@ const fn factor(x: u64) -> Factor {
 }
 
 /// ζ^BitRev8(k) for k from 0 to 255 (FIPS 204, Appendix B), ζ = 1753.
-const ZETAS: [Factor; N] = {
+pub(super) const ZETAS: [Factor; N] = {
     let mut powers = [1u64; N];
     let mut i = 1;
     while i < N {
@@ -73,7 +80,7 @@ const ZETAS: [Factor; N] = {
 
 /// 2^32·256^-1: undoes the factor 256 of the inverse transform and the 2^-32 of the product before it.
 /// 256^-1 = 8347681 mod q (FIPS 204, Algorithm 42).
-const SCALE: Factor = {
+pub(super) const SCALE: Factor = {
     #[allow(clippy::integer_division_remainder_used)]
     let montgomery = (1u64 << 32) % QU as u64;
     #[allow(clippy::integer_division_remainder_used)]
@@ -253,6 +260,13 @@ pub(crate) fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     }
 }
 
+/// `c` plus the products of `a\[0\]`, `a\[stride\]`, … and `b\[0\]`, `b\[1\]`, ….
+pub(crate) fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
+    for (a, b) in a.iter().step_by(stride).zip(b) {
+        multiply_add(c, a, b);
+    }
+}
+
 /// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): fills `a` from place `filled` on with the values
 /// below q among the 23-bit strings of `bytes`, three bytes each; returns how many coefficients stand.
 ///
@@ -269,6 +283,38 @@ pub(crate) fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize
     filled
 }
 
+/// The inner loop of FIPS 204, Algorithm 31 (RejBoundedPoly): fills `s` from place `filled` on with what the half
+/// bytes of `bytes` give; returns how many coefficients stand. The time says which half bytes were refused, no more.
+pub(crate) fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize {
+    if eta == 2 {
+        // half mod 5 for half below 15: ⌊half/5⌋ = ⌊half·205/1024⌋.
+        reject_halves(s, filled, bytes, 15, |half| 2 - (half - 5 * ((half * 205) >> 10)) as i32)
+    } else {
+        reject_halves(s, filled, bytes, 9, |half| 4 - half as i32)
+    }
+}
+
+/// FIPS 204, Algorithm 15 (CoeffFromHalfByte), of each half, without a branch or an index on it.
+#[inline(always)]
+fn reject_halves(
+    s: &mut Poly,
+    filled: usize,
+    bytes: &[u8],
+    limit: u32,
+    coefficient: impl Fn(u32) -> i32,
+) -> usize {
+    let mut filled = filled;
+    for byte in bytes {
+        for half in [u32::from(byte & 15), u32::from(byte >> 4)] {
+            let Some(place) = s.0.get_mut(filled) else { return filled };
+            *place = coefficient(half);
+            // public: which half bytes were refused; they are independent of the accepted ones, and say nothing of them.
+            filled += declassify_value(half.wrapping_sub(limit) >> 31) as usize;
+        }
+    }
+    filled
+}
+
 /// FIPS 204, Algorithm 35 (Power2Round): `t` becomes t0, in -4095..=4096, and `t1` is in 0..1024.
 ///
 /// -q < t < q on entry.
@@ -280,18 +326,21 @@ pub(crate) fn power2round(t: &mut Poly, t1: &mut Poly) {
     }
 }
 
+/// α = 2·γ2.
+#[allow(clippy::integer_division_remainder_used)]
+pub(super) const fn alpha(m: i32) -> i32 {
+    (Q - 1) / m
+}
+
+/// ⌈2^48 / α⌉: the product is exact in its integer part for dividends below 2^24.
+#[allow(clippy::integer_division_remainder_used)]
+pub(super) const fn reciprocal(m: i32) -> u64 {
+    (1u64 << 48) / alpha(m) as u64 + 1
+}
+
 /// `(r1, r0)` of `Decompose` for 2·γ2 = (q - 1)/`M`; -q < r < q.
 #[inline(always)]
 fn decompose<const M: i32>(r: &mut Poly, r1: &mut Poly) {
-    #[allow(clippy::integer_division_remainder_used)]
-    const fn alpha(m: i32) -> i32 {
-        (Q - 1) / m
-    }
-    /// ⌈2^48 / α⌉: the product is exact in its integer part for dividends below 2^24.
-    #[allow(clippy::integer_division_remainder_used)]
-    const fn reciprocal(m: i32) -> u64 {
-        (1u64 << 48) / alpha(m) as u64 + 1
-    }
     let alpha = const { alpha(M) };
     let reciprocal = const { reciprocal(M) };
     for (r, r1) in r.0.iter_mut().zip(&mut r1.0) {
@@ -313,6 +362,91 @@ pub(crate) fn decompose_44(r: &mut Poly, r1: &mut Poly) {
 /// FIPS 204, Algorithm 36 (Decompose), for γ2 = (q - 1)/32: `r` becomes r0, and `r1` is in 0..16.
 pub(crate) fn decompose_16(r: &mut Poly, r1: &mut Poly) {
     decompose::<16>(r, r1);
+}
+
+/// FIPS 204, Algorithm 39 (MakeHint), of a row, as `hint::make_hint` explains.
+pub(crate) fn make_hint(sum: &Poly, r1: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
+    let mut count = 0;
+    let groups = sum.0.as_chunks::<32>().0.iter().zip(r1.0.as_chunks::<32>().0);
+    for (word, (sum, r1)) in hint.iter_mut().zip(groups) {
+        let mut bits = 0;
+        for (sum, r1) in sum.iter().zip(r1).rev() {
+            debug_assert!(sum.abs() < 2 * gamma2 && 0 <= *r1);
+            let not_zero = -r1 as u32 >> 31;
+            let above = (gamma2 - sum) as u32 >> 31;
+            let below = (gamma2 + sum - not_zero as i32) as u32 >> 31;
+            bits = bits << 1 | above | below;
+            count += above | below;
+        }
+        *word = bits;
+    }
+    count
+}
+
+/// Writes 256 numbers of `BITS` bits, least significant first; `number` makes them from the coefficients.
+#[inline(always)]
+fn pack_bits<const BITS: usize>(p: &Poly, out: &mut [u8], number: impl Fn(i32) -> u32) {
+    debug_assert_eq!(out.len(), 32 * BITS);
+    let groups = p.0.as_chunks::<8>().0;
+    for (group, out) in groups.iter().zip(out.as_chunks_mut::<BITS>().0) {
+        let (mut buffer, mut bits, mut at) = (0u64, 0, 0);
+        for c in group {
+            let x = number(*c);
+            debug_assert!(x >> BITS == 0);
+            buffer |= u64::from(x) << bits;
+            bits += BITS;
+            while bits >= 8 {
+                out[at] = buffer as u8;
+                at += 1;
+                buffer >>= 8;
+                bits -= 8;
+            }
+        }
+    }
+}
+
+/// Reads 256 numbers of `BITS` bits, least significant first; `coefficient` makes the coefficients from them.
+#[inline(always)]
+fn unpack_bits<const BITS: usize>(bytes: &[u8], p: &mut Poly, coefficient: impl Fn(u32) -> i32) {
+    debug_assert_eq!(bytes.len(), 32 * BITS);
+    let groups = p.0.as_chunks_mut::<8>().0;
+    for (group, bytes) in groups.iter_mut().zip(bytes.as_chunks::<BITS>().0) {
+        for (i, c) in group.iter_mut().enumerate() {
+            let first = (i * BITS) >> 3;
+            let mut x = 0;
+            for (byte, shift) in bytes[first..].iter().zip([0, 8, 16, 24]) {
+                x |= u32::from(*byte) << shift;
+            }
+            *c = coefficient((x >> ((i * BITS) & 7)) & ((1 << BITS) - 1));
+        }
+    }
+}
+
+/// FIPS 204, Algorithm 17 (BitPack), or 16 (SimpleBitPack) where `high` is 0.
+pub(crate) fn pack(out: &mut [u8], p: &Poly, high: i32) {
+    let number = |c| (high - c) as u32;
+    match out.len() >> 5 {
+        3 => pack_bits::<3>(p, out, number),
+        4 if high == 0 => pack_bits::<4>(p, out, |c| c as u32),
+        4 => pack_bits::<4>(p, out, number),
+        6 => pack_bits::<6>(p, out, |c| c as u32),
+        10 => pack_bits::<10>(p, out, |c| c as u32),
+        13 => pack_bits::<13>(p, out, number),
+        18 => pack_bits::<18>(p, out, number),
+        _ => pack_bits::<20>(p, out, number),
+    }
+}
+
+/// FIPS 204, Algorithm 19 (BitUnpack), or 18 (SimpleBitUnpack) where `high` is 0.
+pub(crate) fn unpack(p: &mut Poly, bytes: &[u8], high: i32) {
+    let coefficient = |x| high - x as i32;
+    match bytes.len() >> 5 {
+        3 => unpack_bits::<3>(bytes, p, coefficient),
+        4 => unpack_bits::<4>(bytes, p, coefficient),
+        10 => unpack_bits::<10>(bytes, p, |x| x as i32),
+        18 => unpack_bits::<18>(bytes, p, coefficient),
+        _ => unpack_bits::<20>(bytes, p, coefficient),
+    }
 }
 
 #[cfg(test)]

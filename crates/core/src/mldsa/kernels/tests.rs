@@ -12,10 +12,12 @@ use crate::mldsa::{MlDsa44, MlDsa65};
 use crate::sha3::Shake128;
 
 /// Every table that this machine can run.
-fn tables() -> Vec<&'static Kernels> {
+pub(crate) fn tables() -> Vec<&'static Kernels> {
     let mut tables = vec![&PORTABLE];
-    if active().level != Level::Portable {
-        tables.push(active());
+    #[cfg(target_arch = "x86_64")]
+    {
+        tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));
+        tables.extend((cpu::detected() >= Level::Avx512).then_some(&avx512::AVX512));
     }
     println!("tables: {}", tables.iter().map(|table| table.level.name()).collect::<Vec<_>>().join(" "));
     tables
@@ -142,6 +144,107 @@ fn uniform_sampling_takes_what_is_below_q_and_stops_when_full() {
         }
         let expected = (0..251).map(|i: i32| i.rem_euclid(56) * 1000 + 7);
         assert!(a.0[5..].iter().copied().eq(expected));
+    }
+}
+
+#[test]
+fn every_table_samples_tests_and_packs_as_the_portable_one() {
+    let mut squeeze = Shake128::new().finalize_xof();
+    for kernels in tables() {
+        for round in 0..60u8 {
+            let mut bytes = [round.wrapping_mul(85); 640];
+            if round >= 4 {
+                squeeze.squeeze(&mut bytes);
+            }
+            for filled in [0, 1, 7, 100, 200, 239, 240, 247, 248, 249, 255, 256] {
+                let (mut ours, mut expected) = (Poly([9; N]), Poly([9; N]));
+                let n = (kernels.reject_uniform)(&mut ours, filled, &bytes[..168]);
+                assert_eq!(n, (PORTABLE.reject_uniform)(&mut expected, filled, &bytes[..168]));
+                assert_eq!(ours.0[..n], expected.0[..n]);
+                for eta in [2, 4] {
+                    let (mut ours, mut expected) = (Poly([9; N]), Poly([9; N]));
+                    let n = (kernels.reject_bounded)(&mut ours, filled, &bytes[..136], eta);
+                    assert_eq!(n, (PORTABLE.reject_bounded)(&mut expected, filled, &bytes[..136], eta));
+                    assert_eq!(ours.0[..n], expected.0[..n]);
+                }
+            }
+            for (bits, high) in [(3, 2), (4, 4), (10, 0), (18, 1 << 17), (20, 1 << 19)] {
+                let (mut ours, mut expected) = (Poly([9; N]), Poly([9; N]));
+                (kernels.unpack)(&mut ours, &bytes[..32 * bits], high);
+                (PORTABLE.unpack)(&mut expected, &bytes[..32 * bits], high);
+                assert_eq!(ours, expected, "{bits} bits");
+                let mut packed = [0; 640];
+                (kernels.pack)(&mut packed[..32 * bits], &ours, high);
+                assert_eq!(packed[..32 * bits], bytes[..32 * bits], "{bits} bits");
+            }
+        }
+        for (bits, high, low) in [(4, 0, 0), (6, 0, 0), (13, 4096, -4095)] {
+            for p in polynomials(low, if high == 0 { (1 << bits) - 1 } else { high }) {
+                let (mut ours, mut expected) = ([0; 416], [0; 416]);
+                (kernels.pack)(&mut ours[..32 * bits], &p, high);
+                (PORTABLE.pack)(&mut expected[..32 * bits], &p, high);
+                assert_eq!(ours, expected, "{bits} bits");
+            }
+        }
+        for bound in [3, MlDsa44::GAMMA2 - MlDsa44::BETA, MlDsa65::GAMMA2, MlDsa65::GAMMA1 - MlDsa65::BETA] {
+            for at in [0, 7, 8, 15, 16, 100, 255] {
+                for c in [bound - 1, bound, bound + 1, Q, (1 << 30) - 1] {
+                    for c in [c, -c] {
+                        let mut p = Poly::ZERO;
+                        p.0[at] = c;
+                        assert_eq!((kernels.is_below)(&p, bound), u32::from(c.abs() < bound));
+                    }
+                }
+            }
+        }
+        for gamma2 in [MlDsa44::GAMMA2, MlDsa65::GAMMA2] {
+            for (sum, r1) in polynomials(1 - 2 * gamma2, 2 * gamma2 - 1).iter().zip(polynomials(0, 3)) {
+                let (mut ours, mut expected) = ([7; 8], [9; 8]);
+                let count = (kernels.make_hint)(sum, &r1, gamma2, &mut ours);
+                assert_eq!(count, (PORTABLE.make_hint)(sum, &r1, gamma2, &mut expected));
+                assert_eq!(ours, expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn products_of_every_table_are_those_of_the_portable_one() {
+    for kernels in tables() {
+        for (a, b) in polynomials(0, 18 * Q - 1).iter().zip(polynomials(0, 18 * Q - 1).iter().rev()) {
+            for start in [0, 14 * Q] {
+                let (mut ours, mut expected) = (Poly([start; N]), Poly([start; N]));
+                (kernels.multiply_add)(&mut ours, a, b);
+                (PORTABLE.multiply_add)(&mut expected, a, b);
+                for (ours, expected) in ours.0.iter().zip(&expected.0) {
+                    assert!((start..start + 2 * Q).contains(ours));
+                    assert_eq!(residue(*ours), residue(*expected));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_every_table_are_those_of_the_portable_one() {
+    for kernels in tables() {
+        let mut all: Vec<Poly> = polynomials(0, Q - 1);
+        let mut vectors = polynomials(0, 18 * Q - 1);
+        // Eight products of the greatest factors.
+        all.extend((0..64).map(|_| Poly([Q - 1; N])));
+        vectors.extend((0..8).map(|_| Poly([18 * Q - 1; N])));
+        for (stride, length) in [(1, 1), (4, 4), (6, 5), (8, 7), (3, 8)] {
+            for (a, b) in [(&all[..], &vectors[..length]), (&all[24..], &vectors[24..24 + length])] {
+                let reach = stride * (length - 1) + 1;
+                let (mut ours, mut expected) = (Poly([2 * Q - 1; N]), Poly([2 * Q - 1; N]));
+                (kernels.inner_product)(&mut ours, &a[..reach], stride, b);
+                (PORTABLE.inner_product)(&mut expected, &a[..reach], stride, b);
+                for (ours, expected) in ours.0.iter().zip(&expected.0) {
+                    assert!((0..(2 + 2 * length as i32) * Q).contains(ours));
+                    assert_eq!(residue(*ours), residue(*expected));
+                }
+            }
+        }
     }
 }
 

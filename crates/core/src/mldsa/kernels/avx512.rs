@@ -1,0 +1,690 @@
+//! x86-64 with AVX-512: sixteen coefficients at a time, a whole polynomial in registers; the bounds of `avx2`.
+
+#![allow(unsafe_code)] // Loads, stores, and the table that is handed out only where AVX-512 is.
+
+use core::arch::x86_64::*;
+
+use super::Kernels;
+use super::avx2::{CENTRED, Factors, LAST};
+use super::portable::{Q_INVERSE, alpha, reciprocal};
+use crate::cpu::Level;
+use crate::mldsa::ring::{D, N, Poly, Q};
+use crate::secret::declassify_value;
+
+// SAFETY: `active` hands this table out only after the CPU reported these features.
+pub(super) static AVX512: Kernels = unsafe { table() };
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+pub(super) const fn table() -> Kernels {
+    Kernels {
+        level: Level::Avx512,
+        ntt,
+        inverse_ntt,
+        multiply,
+        multiply_add,
+        inner_product,
+        reject_uniform,
+        reject_bounded,
+        power2round,
+        decompose_44,
+        decompose_16,
+        is_below,
+        make_hint,
+        pack,
+        unpack,
+    }
+}
+
+type Vector = __m512i;
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(lanes: &[i32; 16]) -> Vector {
+    // SAFETY: 64 bytes are there.
+    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(lanes: &mut [i32; 16], value: Vector) {
+    // SAFETY: 64 bytes are there.
+    unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), value) };
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_places(places: &[u8; 64]) -> Vector {
+    // SAFETY: 64 bytes are there.
+    unsafe { _mm512_loadu_si512(places.as_ptr().cast()) }
+}
+
+/// As many bytes as there are, at most 64; zeros after them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load_bytes(bytes: &[u8]) -> Vector {
+    debug_assert!(bytes.len() <= 64);
+    // SAFETY: the mask has a bit for each byte that is there, and no other byte is touched.
+    unsafe { _mm512_maskz_loadu_epi8(first_u64(bytes.len()), bytes.as_ptr().cast()) }
+}
+
+/// The first lanes, as many as there is room for.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_first(room: &mut [i32], value: Vector) {
+    // SAFETY: the mask has a bit for each lane that has a place, and no other place is touched.
+    unsafe {
+        _mm512_mask_storeu_epi32(room.as_mut_ptr(), first_u64(room.len().min(16)) as u16, value);
+    }
+}
+
+/// `n` ones, n ≤ 64.
+#[inline(always)]
+fn first_u64(n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+/// The odd lanes, in the places of the even ones.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn odd(x: Vector) -> Vector {
+    _mm512_castps_si512(_mm512_movehdup_ps(_mm512_castsi512_ps(x)))
+}
+
+/// The upper halves of 64 bits, of the even and of the odd lanes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn upper(even: Vector, odds: Vector) -> Vector {
+    let (even, odds) = (_mm512_castsi512_ps(even), _mm512_castsi512_ps(odds));
+    _mm512_castps_si512(_mm512_mask_movehdup_ps(odds, 0x5555, even))
+}
+
+/// x·f, as in `avx2`; the factors of lanes 2i and 2i + 1 are the same.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn times(x: Vector, value: Vector, twisted: Vector) -> Vector {
+    times_each(x, value, twisted, value, twisted)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn times_each(x: Vector, value: Vector, twisted: Vector, odd_value: Vector, odd_twisted: Vector) -> Vector {
+    let q = _mm512_set1_epi32(Q);
+    let x_odd = odd(x);
+    let even =
+        _mm512_sub_epi64(_mm512_mul_epi32(x, value), _mm512_mul_epi32(_mm512_mul_epi32(x, twisted), q));
+    let odds = _mm512_sub_epi64(
+        _mm512_mul_epi32(x_odd, odd_value),
+        _mm512_mul_epi32(_mm512_mul_epi32(x_odd, odd_twisted), q),
+    );
+    upper(even, odds)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn times_one(x: Vector, (value, twisted): (i32, i32)) -> Vector {
+    times(x, _mm512_set1_epi32(value), _mm512_set1_epi32(twisted))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn times_distinct(x: Vector, zeta: &Factors<16>) -> Vector {
+    let (value, twisted) = (load(&zeta.value), load(&zeta.twisted));
+    times_each(x, value, twisted, odd(value), odd(twisted))
+}
+
+/// a·b·2^-32 mod q, in -q..q; 0 ≤ a, b and a·b < 2^32·q.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn montgomery(a: Vector, b: Vector) -> Vector {
+    montgomery_reduce(_mm512_mul_epu32(a, b), _mm512_mul_epu32(odd(a), odd(b)))
+}
+
+/// The products of the even and of the odd lanes, times 2^-32 mod q, in -q..q; each below 2^32·q.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn montgomery_reduce(even: Vector, odds: Vector) -> Vector {
+    let q = _mm512_set1_epi32(Q);
+    let q_inverse = _mm512_set1_epi32(Q_INVERSE as i32);
+    let even = _mm512_sub_epi64(even, _mm512_mul_epu32(_mm512_mul_epu32(even, q_inverse), q));
+    let odds = _mm512_sub_epi64(odds, _mm512_mul_epu32(_mm512_mul_epu32(odds, q_inverse), q));
+    upper(even, odds)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn forward(v: &mut [Vector; 16], a: usize, b: usize, zeta: (i32, i32)) {
+    let t = times_one(v[b], zeta);
+    (v[a], v[b]) = (_mm512_add_epi32(v[a], t), _mm512_sub_epi32(v[a], t));
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn backward(v: &mut [Vector; 16], a: usize, b: usize, zeta: (i32, i32)) {
+    let difference = _mm512_sub_epi32(v[b], v[a]);
+    (v[a], v[b]) = (_mm512_add_epi32(v[a], v[b]), times_one(difference, zeta));
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn forward_lanes(a: Vector, b: Vector, zeta: &Factors<16>) -> (Vector, Vector) {
+    let t = times(b, load(&zeta.value), load(&zeta.twisted));
+    (_mm512_add_epi32(a, t), _mm512_sub_epi32(a, t))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn backward_lanes(a: Vector, b: Vector, zeta: &Factors<16>) -> (Vector, Vector) {
+    let t = times(_mm512_sub_epi32(b, a), load(&zeta.value), load(&zeta.twisted));
+    (_mm512_add_epi32(a, b), t)
+}
+
+/// Factors of the layers of length 8, 4, 2 and 1 for one pair of vectors: 32 coefficients, in the order in which the
+/// shuffles bring the blocks.
+struct Inner {
+    eight: Factors<16>,
+    four: Factors<16>,
+    two: Factors<16>,
+    one: Factors<16>,
+}
+
+static INNER: [Inner; 8] = {
+    const fn inner(p: usize) -> Inner {
+        Inner {
+            eight: Factors::of(16 + 2 * p, [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]),
+            four: Factors::of(32 + 4 * p, [0, 0, 0, 0, 2, 2, 2, 2, 1, 1, 1, 1, 3, 3, 3, 3]),
+            two: Factors::of(64 + 8 * p, [0, 0, 1, 1, 4, 4, 5, 5, 2, 2, 3, 3, 6, 6, 7, 7]),
+            one: Factors::of(128 + 16 * p, [0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15]),
+        }
+    }
+    let mut all = [const { inner(0) }; 8];
+    let mut p = 1;
+    while p < 8 {
+        all[p] = inner(p);
+        p += 1;
+    }
+    all
+};
+
+/// The inverse transform takes the factors of each layer from the last to the first.
+static INVERSE_INNER: [Inner; 8] = {
+    const fn inner(p: usize) -> Inner {
+        Inner {
+            eight: Factors::of(30 - 2 * p, [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]),
+            four: Factors::of(60 - 4 * p, [3, 3, 3, 3, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0]),
+            two: Factors::of(120 - 8 * p, [7, 7, 6, 6, 3, 3, 2, 2, 5, 5, 4, 4, 1, 1, 0, 0]),
+            one: Factors::of(240 - 16 * p, [15, 13, 14, 12, 7, 5, 6, 4, 11, 9, 10, 8, 3, 1, 2, 0]),
+        }
+    }
+    let mut all = [const { inner(0) }; 8];
+    let mut p = 1;
+    while p < 8 {
+        all[p] = inner(p);
+        p += 1;
+    }
+    all
+};
+
+/// Halves of 256 bits: the lower ones, the upper ones. Its own inverse.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn halves(a: Vector, b: Vector) -> (Vector, Vector) {
+    (_mm512_shuffle_i64x2::<0b01_00_01_00>(a, b), _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b))
+}
+
+/// From halves to quarters of 128 bits: the even ones of both, the odd ones.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn quarters(a: Vector, b: Vector) -> (Vector, Vector) {
+    (_mm512_shuffle_i64x2::<0b10_00_10_00>(a, b), _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b))
+}
+
+/// Undoes [`quarters`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn join_quarters(a: Vector, b: Vector) -> (Vector, Vector) {
+    (
+        _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), b),
+        _mm512_permutex2var_epi64(a, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15), b),
+    )
+}
+
+/// [`halves`] and [`quarters`] in one, and its own inverse.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn both(a: Vector, b: Vector) -> (Vector, Vector) {
+    (
+        _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), b),
+        _mm512_permutex2var_epi64(a, _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15), b),
+    )
+}
+
+/// Words of 64 bits: the even ones, the odd ones. Its own inverse.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn words(a: Vector, b: Vector) -> (Vector, Vector) {
+    (_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b))
+}
+
+/// Takes the even and the odd lanes apart.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn split(a: Vector, b: Vector) -> (Vector, Vector) {
+    let (a, b) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
+    (
+        _mm512_castps_si512(_mm512_shuffle_ps::<0b10_00_10_00>(a, b)),
+        _mm512_castps_si512(_mm512_shuffle_ps::<0b11_01_11_01>(a, b)),
+    )
+}
+
+/// Undoes [`split`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn join(a: Vector, b: Vector) -> (Vector, Vector) {
+    (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_all(w: &Poly) -> [Vector; 16] {
+    let lanes = w.0.as_chunks::<16>().0;
+    core::array::from_fn(|i| load(&lanes[i]))
+}
+
+#[target_feature(enable = "avx512f")]
+fn ntt(w: &mut Poly) {
+    debug_assert!(w.0.iter().all(|c| -Q < *c && *c < Q));
+    let mut v = load_all(w);
+    for v in &mut v[..8] {
+        *v = _mm512_add_epi32(*v, _mm512_set1_epi32(6 * Q));
+    }
+    for i in 0..8 {
+        forward(&mut v, i, i + 8, CENTRED[1]);
+    }
+    for i in [0, 1, 2, 3, 8, 9, 10, 11] {
+        forward(&mut v, i, i + 4, CENTRED[2 + (i >> 3)]);
+    }
+    for i in [0, 1, 4, 5, 8, 9, 12, 13] {
+        forward(&mut v, i, i + 2, CENTRED[4 + (i >> 2)]);
+    }
+    for i in [0, 2, 4, 6, 8, 10, 12, 14] {
+        forward(&mut v, i, i + 1, CENTRED[8 + (i >> 1)]);
+    }
+    let lanes = w.0.as_chunks_mut::<16>().0.as_chunks_mut::<2>().0;
+    for (([a, b], [low, high]), inner) in v.as_chunks::<2>().0.iter().zip(lanes).zip(&INNER) {
+        let (a, b) = halves(*a, *b);
+        let (a, b) = forward_lanes(a, b, &inner.eight);
+        let (a, b) = quarters(a, b);
+        let (a, b) = forward_lanes(a, b, &inner.four);
+        let (a, b) = words(a, b);
+        let (a, b) = forward_lanes(a, b, &inner.two);
+        let (a, b) = split(a, b);
+        let t = times_distinct(b, &inner.one);
+        let (a, b) = join(_mm512_add_epi32(a, t), _mm512_sub_epi32(a, t));
+        let (a, b) = words(a, b);
+        let (a, b) = both(a, b);
+        store(low, a);
+        store(high, b);
+    }
+}
+
+/// c mod q, at most 2^22 + 2^21 in absolute value; 0 ≤ c.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn reduce(c: Vector) -> Vector {
+    // Unsigned, since the rounding may pass 2^31.
+    let quotient = _mm512_srli_epi32::<23>(_mm512_add_epi32(c, _mm512_set1_epi32(1 << 22)));
+    // q = 2^23 - 2^13 + 1.
+    let low = _mm512_sub_epi32(c, quotient);
+    let middle = _mm512_slli_epi32::<13>(quotient);
+    _mm512_sub_epi32(_mm512_add_epi32(low, middle), _mm512_slli_epi32::<23>(quotient))
+}
+
+/// c mod± q; |c| < q.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn centre(c: Vector) -> Vector {
+    let q = _mm512_set1_epi32(Q);
+    let above = _mm512_cmpgt_epi32_mask(c, _mm512_set1_epi32(Q >> 1));
+    let below = _mm512_cmplt_epi32_mask(c, _mm512_set1_epi32(-(Q >> 1)));
+    let c = _mm512_mask_sub_epi32(c, above, c, q);
+    _mm512_mask_add_epi32(c, below, c, q)
+}
+
+#[target_feature(enable = "avx512f")]
+fn inverse_ntt(w: &mut Poly) {
+    debug_assert!(w.0.iter().all(|c| 0 <= *c));
+    let mut v = load_all(w);
+    for ([low, high], inner) in v.as_chunks_mut::<2>().0.iter_mut().zip(&INVERSE_INNER) {
+        let (a, b) = both(reduce(*low), reduce(*high));
+        let (a, b) = words(a, b);
+        let (a, b) = split(a, b);
+        let t = times_distinct(_mm512_sub_epi32(b, a), &inner.one);
+        let (a, b) = join(_mm512_add_epi32(a, b), t);
+        let (a, b) = backward_lanes(a, b, &inner.two);
+        let (a, b) = words(a, b);
+        let (a, b) = backward_lanes(a, b, &inner.four);
+        let (a, b) = join_quarters(a, b);
+        let (a, b) = backward_lanes(a, b, &inner.eight);
+        (*low, *high) = halves(a, b);
+    }
+    for i in [0, 2, 4, 6, 8, 10, 12, 14] {
+        backward(&mut v, i, i + 1, CENTRED[15 - (i >> 1)]);
+    }
+    for i in [0, 1, 4, 5, 8, 9, 12, 13] {
+        backward(&mut v, i, i + 2, CENTRED[7 - (i >> 2)]);
+    }
+    for i in [0, 1, 2, 3, 8, 9, 10, 11] {
+        backward(&mut v, i, i + 4, CENTRED[3 - (i >> 3)]);
+    }
+    let lanes = w.0.as_chunks_mut::<16>().0;
+    for i in 0..8 {
+        let (a, b) = (v[i], v[i + 8]);
+        store(&mut lanes[i], centre(times_one(_mm512_add_epi32(a, b), LAST[0])));
+        store(&mut lanes[i + 8], centre(times_one(_mm512_sub_epi32(b, a), LAST[1])));
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+fn multiply(a: &mut Poly, b: &Poly) {
+    for (a, b) in a.0.as_chunks_mut::<16>().0.iter_mut().zip(b.0.as_chunks::<16>().0) {
+        let product = montgomery(load(a), load(b));
+        store(a, _mm512_add_epi32(product, _mm512_set1_epi32(Q)));
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
+    let factors = a.0.as_chunks::<16>().0.iter().zip(b.0.as_chunks::<16>().0);
+    for (c, (a, b)) in c.0.as_chunks_mut::<16>().0.iter_mut().zip(factors) {
+        let sum = _mm512_add_epi32(load(c), _mm512_set1_epi32(Q));
+        store(c, _mm512_add_epi32(sum, montgomery(load(a), load(b))));
+    }
+}
+
+/// The products are summed in 64 bits: 8·18q² < 2^32·q.
+#[target_feature(enable = "avx512f")]
+fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
+    const { assert!(8 * 18 * (Q as u64) < 1 << 32) };
+    debug_assert!(b.len() <= 8 && a.len() > stride * (b.len() - 1));
+    for (i, c) in c.0.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let (mut even, mut odds) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+        for (a, b) in a.iter().step_by(stride).zip(b) {
+            let (a, b) = (load(&a.0.as_chunks().0[i]), load(&b.0.as_chunks().0[i]));
+            even = _mm512_add_epi64(even, _mm512_mul_epu32(a, b));
+            odds = _mm512_add_epi64(odds, _mm512_mul_epu32(odd(a), odd(b)));
+        }
+        let sum = _mm512_add_epi32(load(c), _mm512_set1_epi32(Q));
+        store(c, _mm512_add_epi32(sum, montgomery_reduce(even, odds)));
+    }
+}
+
+/// Three bytes to each lane, the fourth a zero, since at most 63 bytes are loaded.
+const TRIPLES: [u8; 64] = {
+    let mut places = [63; 64];
+    let mut i = 0;
+    while i < 64 {
+        if i & 3 != 3 {
+            places[i] = (3 * (i >> 2) + (i & 3)) as u8;
+        }
+        i += 1;
+    }
+    places
+};
+
+/// 48 bytes are sixteen candidates.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
+    let mut filled = filled;
+    for group in bytes.as_chunks::<3>().0.chunks(16) {
+        let triples = _mm512_permutexvar_epi8(load_places(&TRIPLES), load_bytes(group.as_flattened()));
+        let candidates = _mm512_and_si512(triples, _mm512_set1_epi32(0x7f_ffff));
+        let there = first_u64(group.len()) as u16;
+        let accepted = _mm512_mask_cmplt_epi32_mask(there, candidates, _mm512_set1_epi32(Q));
+        let room = &mut a.0[filled..];
+        let n = (accepted.count_ones() as usize).min(room.len());
+        store_first(&mut room[..n], _mm512_maskz_compress_epi32(accepted, candidates));
+        filled += n;
+    }
+    filled
+}
+
+/// The coefficient of each half byte, -128 for none, which is not used.
+const BOUNDED: [[i8; 16]; 2] = [
+    [2, 1, 0, -1, -2, 2, 1, 0, -1, -2, 2, 1, 0, -1, -2, -128],
+    [4, 3, 2, 1, 0, -1, -2, -3, -4, -128, -128, -128, -128, -128, -128, -128],
+];
+
+/// 32 bytes are 64 half bytes; they look up their coefficients in a register.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize {
+    let coefficients = i128::from_le_bytes(BOUNDED[usize::from(eta != 2)].map(|c| c as u8));
+    let coefficients = _mm_set_epi64x((coefficients >> 64) as i64, coefficients as i64);
+    let coefficients = _mm512_broadcast_i32x4(coefficients);
+    let limit = _mm512_set1_epi8(if eta == 2 { 15 } else { 9 });
+    let mut filled = filled;
+    for group in bytes.chunks(32) {
+        let pairs = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(load_bytes(group)));
+        let halves =
+            _mm512_and_si512(_mm512_or_si512(pairs, _mm512_slli_epi16::<4>(pairs)), _mm512_set1_epi8(15));
+        // public: which half bytes were refused; they say nothing of the accepted ones.
+        let accepted =
+            declassify_value(_mm512_mask_cmplt_epu8_mask(first_u64(2 * group.len()), halves, limit));
+        let c = _mm512_maskz_compress_epi8(accepted, _mm512_shuffle_epi8(coefficients, halves));
+        let room = &mut s.0[filled..];
+        let n = (accepted.count_ones() as usize).min(room.len());
+        let quarters = [
+            _mm512_castsi512_si128(c),
+            _mm512_extracti32x4_epi32::<1>(c),
+            _mm512_extracti32x4_epi32::<2>(c),
+            _mm512_extracti32x4_epi32::<3>(c),
+        ];
+        for (room, quarter) in room[..n].chunks_mut(16).zip(quarters) {
+            store_first(room, _mm512_cvtepi8_epi32(quarter));
+        }
+        filled += n;
+    }
+    filled
+}
+
+/// c mod q in 0..q; -q < c < q.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn lift(c: Vector) -> Vector {
+    // As an unsigned number the negative one is the greater.
+    _mm512_min_epu32(c, _mm512_add_epi32(c, _mm512_set1_epi32(Q)))
+}
+
+#[target_feature(enable = "avx512f")]
+fn power2round(t: &mut Poly, t1: &mut Poly) {
+    for (t, t1) in t.0.as_chunks_mut::<16>().0.iter_mut().zip(t1.0.as_chunks_mut::<16>().0) {
+        let r = lift(load(t));
+        let rounded = _mm512_add_epi32(r, _mm512_set1_epi32((1 << (D - 1)) - 1));
+        let high = _mm512_srai_epi32::<D>(rounded);
+        store(t1, high);
+        store(t, _mm512_sub_epi32(r, _mm512_slli_epi32::<D>(high)));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn decompose<const M: i32>(r: &mut Poly, r1: &mut Poly) {
+    let alpha = const { alpha(M) };
+    let reciprocal = _mm512_set1_epi32(const { reciprocal(M) as i32 });
+    for (r, r1) in r.0.as_chunks_mut::<16>().0.iter_mut().zip(r1.0.as_chunks_mut::<16>().0) {
+        let x = lift(load(r));
+        let dividend = _mm512_add_epi32(x, _mm512_set1_epi32((alpha >> 1) - 1));
+        let even = _mm512_mul_epu32(dividend, reciprocal);
+        let odds = _mm512_mul_epu32(odd(dividend), reciprocal);
+        let quotient = _mm512_srli_epi32::<16>(upper(even, odds));
+        let wrapped = _mm512_cmpeq_epi32_mask(quotient, _mm512_set1_epi32(M));
+        let low = _mm512_sub_epi32(x, _mm512_mullo_epi32(quotient, _mm512_set1_epi32(alpha)));
+        store(r, _mm512_mask_sub_epi32(low, wrapped, low, _mm512_set1_epi32(1)));
+        store(r1, _mm512_maskz_mov_epi32(!wrapped, quotient));
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+fn decompose_44(r: &mut Poly, r1: &mut Poly) {
+    decompose::<44>(r, r1);
+}
+
+#[target_feature(enable = "avx512f")]
+fn decompose_16(r: &mut Poly, r1: &mut Poly) {
+    decompose::<16>(r, r1);
+}
+
+#[target_feature(enable = "avx512f")]
+fn is_below(p: &Poly, bound: i32) -> u32 {
+    let mut greatest = _mm512_setzero_si512();
+    for c in p.0.as_chunks::<16>().0 {
+        greatest = _mm512_max_epu32(greatest, _mm512_abs_epi32(load(c)));
+    }
+    let outside = _mm512_cmpge_epu32_mask(greatest, _mm512_set1_epi32(bound));
+    u32::from(outside).wrapping_sub(1) >> 31
+}
+
+#[target_feature(enable = "avx512f")]
+fn make_hint(sum: &Poly, r1: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
+    let one = |sum, r1| {
+        let (sum, r1) = (load(sum), load(r1));
+        let not_zero = _mm512_cmpgt_epi32_mask(r1, _mm512_setzero_si512());
+        let above = _mm512_cmpgt_epi32_mask(sum, _mm512_set1_epi32(gamma2));
+        let below = _mm512_cmplt_epi32_mask(sum, _mm512_set1_epi32(-gamma2));
+        let least = _mm512_cmpeq_epi32_mask(sum, _mm512_set1_epi32(-gamma2));
+        u32::from(above | below | least & not_zero)
+    };
+    let groups = sum.0.as_chunks::<16>().0.as_chunks::<2>().0.iter();
+    let mut count = 0;
+    for ((word, sum), r1) in hint.iter_mut().zip(groups).zip(r1.0.as_chunks::<16>().0.as_chunks::<2>().0) {
+        *word = one(&sum[0], &r1[0]) | one(&sum[1], &r1[1]) << 16;
+        count += word.count_ones();
+    }
+    count
+}
+
+/// high - c = !c + high + 1, or c = c + 0: what is to be flipped, and what added.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn from_high(high: i32) -> (Vector, Vector) {
+    if high == 0 {
+        (_mm512_setzero_si512(), _mm512_setzero_si512())
+    } else {
+        (_mm512_set1_epi32(-1), _mm512_set1_epi32(high + 1))
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn pack(out: &mut [u8], p: &Poly, high: i32) {
+    match out.len() >> 5 {
+        3 => pack_bits::<3>(out, p, high),
+        4 => pack_bits::<4>(out, p, high),
+        6 => pack_bits::<6>(out, p, high),
+        10 => pack_bits::<10>(out, p, high),
+        13 => pack_bits::<13>(out, p, high),
+        18 => pack_bits::<18>(out, p, high),
+        _ => pack_bits::<20>(out, p, high),
+    }
+}
+
+/// How eight words of 2·`bits` bits become 2·`bits` bytes: each is shifted to its place in a byte; then every byte is
+/// the sum of at most two, which come from `first` and, where there is a second, `second`.
+struct Packing {
+    shifts: [i64; 8],
+    first: [u8; 64],
+    second: [u8; 64],
+    has_second: u64,
+}
+
+const fn packing(bits: usize) -> Packing {
+    let mut packing = Packing { shifts: [0; 8], first: [0; 64], second: [0; 64], has_second: 0 };
+    let mut seen = [false; 64];
+    let mut word = 0;
+    while word < 8 {
+        let start = 2 * bits * word;
+        packing.shifts[word] = (start & 7) as i64;
+        let mut byte = start >> 3;
+        while 8 * byte < start + 2 * bits {
+            let from = (8 * word + byte - (start >> 3)) as u8;
+            if seen[byte] {
+                assert!(packing.has_second >> byte & 1 == 0, "at most two words in a byte");
+                packing.second[byte] = from;
+                packing.has_second |= 1 << byte;
+            } else {
+                packing.first[byte] = from;
+                seen[byte] = true;
+            }
+            byte += 1;
+        }
+        word += 1;
+    }
+    packing
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn pack_bits<const BITS: usize>(out: &mut [u8], p: &Poly, high: i32) {
+    let packing = const { &packing(BITS) };
+    let (sign, offset) = from_high(high);
+    let (first, second) = (load_places(&packing.first), load_places(&packing.second));
+    // SAFETY: 64 bytes are there.
+    let shifts = unsafe { _mm512_loadu_si512(packing.shifts.as_ptr().cast()) };
+    for (out, c) in
+        out.as_chunks_mut::<BITS>().0.as_chunks_mut::<2>().0.iter_mut().zip(p.0.as_chunks::<16>().0)
+    {
+        let x = _mm512_add_epi32(_mm512_xor_si512(load(c), sign), offset);
+        let up = _mm512_maskz_mov_epi32(0xaaaa, x);
+        let up = _mm512_srl_epi64(up, _mm_cvtsi64_si128(32 - BITS as i64));
+        let twos = _mm512_or_si512(_mm512_maskz_mov_epi32(0x5555, x), up);
+        let placed = _mm512_sllv_epi64(twos, shifts);
+        let bytes = _mm512_or_si512(
+            _mm512_permutexvar_epi8(first, placed),
+            _mm512_maskz_permutexvar_epi8(packing.has_second, second, placed),
+        );
+        let out = out.as_flattened_mut();
+        // SAFETY: the mask has a bit for each byte of `out`, and no other byte is touched.
+        unsafe { _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), first_u64(2 * BITS), bytes) };
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn unpack(p: &mut Poly, bytes: &[u8], high: i32) {
+    match bytes.len() >> 5 {
+        3 => unpack_bits::<3>(p, bytes, high),
+        4 => unpack_bits::<4>(p, bytes, high),
+        10 => unpack_bits::<10>(p, bytes, high),
+        18 => unpack_bits::<18>(p, bytes, high),
+        _ => unpack_bits::<20>(p, bytes, high),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn unpack_bits<const BITS: usize>(p: &mut Poly, bytes: &[u8], high: i32) {
+    /// Three bytes hold each number, which begins at a bit of the first.
+    const fn places(bits: usize) -> ([u8; 64], [i32; 16]) {
+        let (mut places, mut shifts) = ([63; 64], [0; 16]);
+        let mut i = 0;
+        while i < 16 {
+            shifts[i] = ((i * bits) & 7) as i32;
+            let mut byte = 0;
+            while byte < 3 {
+                places[4 * i + byte] = (((i * bits) >> 3) + byte) as u8;
+                byte += 1;
+            }
+            i += 1;
+        }
+        (places, shifts)
+    }
+    let (places, shifts) = const { &places(BITS) };
+    let (places, shifts) = (load_places(places), load(shifts));
+    let (sign, offset) = from_high(high);
+    for (c, bytes) in
+        p.0.as_chunks_mut::<16>().0.iter_mut().zip(bytes.as_chunks::<BITS>().0.as_chunks::<2>().0)
+    {
+        let x = _mm512_permutexvar_epi8(places, load_bytes(bytes.as_flattened()));
+        let x = _mm512_and_si512(_mm512_srlv_epi32(x, shifts), _mm512_set1_epi32((1 << BITS) - 1));
+        store(c, _mm512_add_epi32(_mm512_xor_si512(x, sign), offset));
+    }
+}
+
+const _: () = assert!(N == 256, "sixteen vectors");
