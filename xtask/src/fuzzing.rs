@@ -53,7 +53,7 @@ pub fn run(workspace: &Workspace, seconds: u32) -> Result<String> {
     for name in &names {
         let mut fuzz = workspace.command(&program, &["fuzz", "run", "--release", name, "--"]);
         fuzz.arg(format!("-max_total_time={seconds}")).args([
-            "-timeout=30",
+            "-timeout=120",
             "-rss_limit_mb=4096",
             "-print_final_stats=1",
         ]);

@@ -6,15 +6,16 @@ use anyhow::{Result, anyhow, bail};
 use std::process::Command;
 use std::time::Instant;
 
-/// What a step says when it ends well: how many checks passed, and a sentence.
+/// What a step says when it ends well: how many checks passed and how many could not run, and a sentence.
 struct Done {
     passed: usize,
+    skipped: usize,
     note: String,
 }
 
 impl From<String> for Done {
     fn from(note: String) -> Self {
-        Self { passed: 1, note }
+        Self { passed: 1, skipped: 0, note }
     }
 }
 
@@ -65,6 +66,7 @@ impl Report<'_> {
         let word = match outcome {
             Ok(done) => {
                 self.passed += done.passed;
+                self.skipped += done.skipped;
                 println!("   ok ({minutes:.1} min): {}", done.note);
                 "ok"
             }
@@ -300,7 +302,19 @@ fn counted(name: &str, workspace: &Workspace, test: &mut Command, note: &str) ->
         let text = format!("{passed} tests passed, {failed} failed\n{}", failures(&text));
         return Err(TestsFailed { passed, failed, text }.into());
     }
-    Ok(Done { passed, note: format!("{passed} tests, {ignored} left for --full, {note}") })
+    let skipped = skips(&text);
+    skipped.iter().for_each(|test| println!("   {test}"));
+    let left = ignored - skipped.len().min(ignored);
+    Ok(Done {
+        passed,
+        skipped: skipped.len(),
+        note: format!("{passed} tests, {left} left for --full, {note}"),
+    })
+}
+
+/// The tests that say in their name that they cannot run here.
+fn skips(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with("test ") && line.contains("(skipped)")).collect()
 }
 
 /// Passed, failed and ignored tests of all the programs that a `cargo test` ran.
@@ -338,6 +352,14 @@ mod tests {
     }
 
     #[test]
+    fn tests_that_cannot_run_are_counted() {
+        assert_eq!(
+            skips("test a ... ok\ntest stock age (skipped) ... ignored\ntest b ... ignored\n").len(),
+            1
+        );
+    }
+
+    #[test]
     fn failing_tests_are_named() {
         assert!(failures(TEXT).starts_with("test b ... FAILED"));
     }
@@ -364,7 +386,7 @@ mod tests {
             Err(TestsFailed { passed: 5, failed: 2, text: String::new() }.into())
         });
         report.step("plain", None, || -> Result<String> { bail!("no") });
-        report.step("good", None, || Ok(Done { passed: 3, note: String::new() }));
-        assert_eq!((report.passed, report.failed, report.skipped), (8, 3, 0));
+        report.step("good", None, || Ok(Done { passed: 3, skipped: 1, note: String::new() }));
+        assert_eq!((report.passed, report.failed, report.skipped), (8, 3, 1));
     }
 }

@@ -189,7 +189,7 @@ impl error::Error for HeaderError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PayloadError {
-    /// The tag of a chunk does not fit: the file was changed, or chunks were moved.
+    /// The tag of a chunk does not fit: the file was changed, chunks were moved, or it was cut inside this one.
     Chunk {
         /// Which chunk of 64 KiB, counted from 0.
         index: u64,

@@ -10,6 +10,7 @@ use gambeson_age::{
     ArmorError, Decryptor, Encryptor, Error, FileKey, Format, HeaderError, Identity, PayloadError, Recipient,
     Stanza, UnwrapFileKey, open, seal,
 };
+use sha2::Digest;
 
 const CHUNK: usize = 65536;
 const SEALED: usize = CHUNK + 16;
@@ -83,6 +84,26 @@ fn the_layout_is_that_of_the_specification() {
     assert_eq!(lines[lines.len() - 1], "-----END AGE ENCRYPTED FILE-----");
     assert!(lines[1..lines.len() - 2].iter().all(|line| line.len() == 64));
     assert!(armored.ends_with('\n'));
+}
+
+/// Files that others wrote: the strings of HPKE, of the key schedules and of the stanza are theirs.
+#[test]
+fn published_files_open() {
+    for file in [&include_bytes!("data/cctv-hybrid")[..], include_bytes!("data/cctv-armor_hybrid")] {
+        let head = file.windows(2).position(|window| window == b"\n\n").unwrap();
+        let (head, mut file) = (std::str::from_utf8(&file[..head]).unwrap(), &file[head + 2..]);
+        let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        let mut inflated = Vec::new();
+        if !field("compressed: ").is_empty() {
+            flate2::read::ZlibDecoder::new(file).read_to_end(&mut inflated).unwrap();
+            file = &inflated;
+        }
+        let identity: Identity = field("identity: ").parse().unwrap();
+        let (out, end) = opened_by(&[identity], file);
+        assert_eq!(end.unwrap(), out.len() as u64);
+        let hash: String = sha2::Sha256::digest(&out).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hash, field("payload: "));
+    }
 }
 
 #[test]
@@ -364,6 +385,66 @@ fn our_stanzas_have_one_shape() {
     }
     let upper = header.replace("mlkem768x25519", "MLKEM768X25519");
     assert!(matches!(opened(upper.as_bytes()).1, Err(Error::NoMatch)), "another kind");
+}
+
+/// A chunk sealed by hand under the file key 16 × 7 and the payload nonce 16 × 0.
+fn chunk_by_hand(index: u8, last: bool, plaintext: &[u8]) -> Vec<u8> {
+    use chacha20poly1305::aead::{AeadInOut, KeyInit};
+    let mut key = [0; 32];
+    hkdf::Hkdf::<sha2::Sha256>::new(Some(&[0; 16]), &[7; 16]).expand(b"payload", &mut key).unwrap();
+    let mut nonce = [0; 12];
+    (nonce[10], nonce[11]) = (index, last.into());
+    let mut chunk = plaintext.to_vec();
+    let aead = chacha20poly1305::ChaCha20Poly1305::new(&key.into());
+    let tag = aead.encrypt_inout_detached(&nonce.into(), b"", chunk.as_mut_slice().into()).unwrap();
+    [&chunk[..], &tag].concat()
+}
+
+#[test]
+fn payloads_that_no_honest_writer_makes() {
+    let start = by_hand("-> known\n\n");
+    let start = &start[..start.len() - 16];
+    let (full, known) = (text(CHUNK), [Known([7; 16])]);
+    let first = chunk_by_hand(0, false, &full);
+    for (name, chunks, released, error) in [
+        ("honest, one empty chunk", vec![chunk_by_hand(0, true, b"")], 0, None),
+        ("honest, a full last chunk", vec![chunk_by_hand(0, true, &full)], CHUNK, None),
+        ("honest, two chunks", vec![first.clone(), chunk_by_hand(1, true, b"x")], CHUNK + 1, None),
+        (
+            "an empty last chunk after another",
+            vec![first.clone(), chunk_by_hand(1, true, b"")],
+            CHUNK,
+            Some(PayloadError::EmptyLastChunk),
+        ),
+        ("no last chunk", vec![first.clone()], CHUNK, Some(PayloadError::Truncated)),
+        (
+            "a short chunk that is not the last",
+            vec![chunk_by_hand(0, false, b"x")],
+            0,
+            Some(PayloadError::Chunk { index: 0 }),
+        ),
+        (
+            "two last chunks",
+            vec![chunk_by_hand(0, true, &full), chunk_by_hand(1, true, b"x")],
+            CHUNK,
+            Some(PayloadError::TrailingData),
+        ),
+        (
+            "a number left out",
+            vec![first.clone(), chunk_by_hand(2, true, b"x")],
+            CHUNK,
+            Some(PayloadError::Chunk { index: 1 }),
+        ),
+    ] {
+        let (out, end) = opened_by(&known, &[start, &chunks.concat()].concat());
+        assert_eq!(out.len(), released, "{name}");
+        let found = match end {
+            Ok(_) => None,
+            Err(Error::Payload(error)) => Some(error),
+            Err(error) => panic!("{name}: {error:?}"),
+        };
+        assert_eq!(found, error, "{name}");
+    }
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl Console {
         let (bar, template) = match length {
             Some(length) => (
                 ProgressBar::new(length),
-                "{msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+                "{msg} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
             ),
             None => (ProgressBar::new_spinner(), "{msg} {spinner} {bytes} {bytes_per_sec}"),
         };
@@ -73,7 +73,7 @@ impl Console {
         if !io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
-        styled(ProgressBar::new(count), "{msg} [{bar:32}] {pos}/{len} {eta} left", what)
+        styled(ProgressBar::new(count), "{msg} [{wide_bar}] {pos}/{len} {eta} left", what)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::args::Demo;
 use crate::console::{Console, duration, grouped};
 use crate::error::{Error, Status};
 use crate::files;
+use crate::unfinished::Unfinished;
 use gambeson::mldsa::{ExpandedSigningKey, MlDsa65, VerifyingKey};
 use gambeson_age::{Format, Identity};
 use serde_json::json;
@@ -27,6 +28,7 @@ pub(crate) fn demo(console: Console, options: &Demo) -> Result<Status, Error> {
         None => std::env::current_exe().map_err(|e| Error::stream(&"the path of this program", &e))?,
     };
     let folder = tempfile::tempdir().map_err(|e| Error::stream(&"a temporary folder", &e))?;
+    let _unfinished = Unfinished::new(folder.path());
     let sealed = folder.path().join("sealed.age");
     let opened = folder.path().join("opened");
     let (length, digest) = measured(&original)?;

@@ -28,8 +28,9 @@ pub(crate) fn doctor(console: Console) -> Result<Status, Error> {
         console.say(format_args!("      {name:<24} {fact}"))?;
     }
     console.say("")?;
-    let examinations: [Examination; 6] = [
+    let examinations: [Examination; 7] = [
         ("entropy", entropy),
+        ("self-tests", self_tests),
         ("FIPS 202", hashing),
         ("ML-KEM", encapsulation),
         ("ML-DSA", signatures),
@@ -78,6 +79,12 @@ fn entropy() -> Finding {
         return Err("the operating system's generator repeats itself".to_owned());
     }
     Ok("the operating system's generator answers".to_owned())
+}
+
+/// That every known answer of the library is what this machine computes.
+fn self_tests() -> Finding {
+    gambeson::approved::self_test().map_err(|e| e.to_string())?;
+    Ok("every known answer is computed".to_owned())
 }
 
 /// The first bytes of SHA3-256("abc").

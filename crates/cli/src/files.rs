@@ -2,6 +2,7 @@
 //! are for their owner alone.
 
 use crate::error::{Error, named};
+use crate::unfinished::Unfinished;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -121,6 +122,7 @@ enum Target {
         file: NamedTempFile,
         path: PathBuf,
         replace: bool,
+        unfinished: Unfinished,
     },
 }
 
@@ -161,7 +163,8 @@ impl Output {
         #[cfg(not(unix))]
         let _ = access;
         let file = builder.tempfile_in(folder).map_err(|e| Error::stream(&name, &e))?;
-        Ok(Self { target: Target::New { file, path, replace }, name })
+        let unfinished = Unfinished::new(file.path());
+        Ok(Self { target: Target::New { file, path, replace, unfinished }, name })
     }
 
     /// What to call it in a message.
@@ -179,11 +182,13 @@ impl Output {
         let named = match self.target {
             Target::Stdout(mut stdout) => stdout.flush(),
             Target::Special(mut file) => file.flush(),
-            Target::New { mut file, path, replace } => {
-                file.flush().and_then(|()| file.as_file().sync_all()).and_then(|()| {
+            Target::New { mut file, path, replace, unfinished } => {
+                let kept = file.flush().and_then(|()| file.as_file().sync_all()).and_then(|()| {
                     let kept = if replace { file.persist(&path) } else { file.persist_noclobber(&path) };
                     kept.map(drop).map_err(|e| e.error)
-                })
+                });
+                drop(unfinished);
+                kept
             }
         };
         named.map_err(|e| match e.kind() {

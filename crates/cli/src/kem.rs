@@ -101,5 +101,5 @@ fn decapsulate<P: ParameterSet>(
 }
 
 fn cannot(name: &str, algorithm: &str) -> Error {
-    Error::usage(format!("{name}: is a {algorithm} key, which encapsulates nothing"))
+    Error::usage(format!("{name}: is an {algorithm} key, which encapsulates nothing"))
 }

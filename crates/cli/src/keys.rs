@@ -47,9 +47,12 @@ pub(crate) fn generate(console: Console, options: &KeyGen) -> Result<Status, Err
     let recipient = recipient(&public);
     console.beside_data(is_stream(&options.out) || public_to_stdout).report(
         format_args!(
-            "made a {} key in {name}\nfingerprint {fingerprint}{}",
+            "made an {} key in {name}\nfingerprint {fingerprint}{}",
             key.algorithm(),
-            recipient.as_ref().map(|text| format!("\nrecipient {text}")).unwrap_or_default()
+            match (&recipient, &options.public) {
+                (Some(text), None) => format!("\nrecipient {text}"),
+                _ => String::new(),
+            }
         ),
         json!({
             "alg": key.algorithm(),
@@ -93,7 +96,7 @@ pub(crate) fn show(console: Console, options: &KeyShow) -> Result<Status, Error>
     let (bytes, fingerprint, recipient) = (key.as_bytes().len(), key.fingerprint(), recipient(&key));
     console.report(
         format_args!(
-            "{name}: {} {kind} key, {encoding}{}{}\npublic key {bytes} bytes\nfingerprint {fingerprint}{}",
+            "{name}: {kind} {} key, {encoding}{}{}\npublic key {bytes} bytes\nfingerprint {fingerprint}{}",
             key.algorithm(),
             if encrypted { ", encrypted" } else { "" },
             match seed {

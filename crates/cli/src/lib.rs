@@ -16,7 +16,7 @@
 //! | module | what is in it |
 //! | --- | --- |
 //! | [`args`] | the command line |
-//! | `console`, `files`, `passphrase` | reports and progress; files in and out; passphrases |
+//! | `console`, `files`, `unfinished`, `passphrase` | reports and progress; files in and out, also when interrupted; passphrases |
 //! | `keyfile`, `keys` | what a key file can hold; the commands `key …` |
 //! | `signatures`, `kem`, `sealing` | `sign`, `verify`; `kem …`; `seal`, `open` |
 //! | `harness`, `vectors`, `check` | `vectors serve`; files of test vectors; `vectors check` |
@@ -38,6 +38,7 @@ mod pages;
 mod passphrase;
 mod sealing;
 mod signatures;
+mod unfinished;
 mod vectors;
 
 pub use args::Cli;

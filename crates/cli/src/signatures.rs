@@ -23,7 +23,7 @@ pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
         PrivateKey::Pki(pki::PrivateKey::MlDsa44(key)) => job.sign(key)?,
         PrivateKey::Pki(pki::PrivateKey::MlDsa65(key)) => job.sign(key)?,
         PrivateKey::Pki(pki::PrivateKey::MlDsa87(key)) => job.sign(key)?,
-        _ => return Err(Error::usage(format!("{name}: is a {} key, which cannot sign", key.algorithm()))),
+        _ => return Err(Error::usage(format!("{name}: is an {} key, which cannot sign", key.algorithm()))),
     };
     files::write(&out, &signature, Access::Shared, true)?;
     console.beside_data(is_stream(&out)).report(
@@ -56,7 +56,7 @@ pub(crate) fn verify(console: Console, options: &Verify) -> Result<Status, Error
         PublicKey::Pki(pki::PublicKey::MlDsa44(key)) => job.verify(key)?,
         PublicKey::Pki(pki::PublicKey::MlDsa65(key)) => job.verify(key)?,
         PublicKey::Pki(pki::PublicKey::MlDsa87(key)) => job.verify(key)?,
-        _ => return Err(Error::usage(format!("{name}: is a {} key, which signs nothing", key.algorithm()))),
+        _ => return Err(Error::usage(format!("{name}: is an {} key, which signs nothing", key.algorithm()))),
     };
     let file = options.file.display();
     console.report(

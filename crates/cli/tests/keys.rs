@@ -168,7 +168,7 @@ fn wrong_kinds_of_keys_are_named() {
     }
     folder.write("file", "content");
     folder.write("file.sig", "signature");
-    folder.run("sign -k ml-kem-768.key file -o s").exits(2).tells("ml-kem-768.key: is a ML-KEM-768 key");
+    folder.run("sign -k ml-kem-768.key file -o s").exits(2).tells("ml-kem-768.key: is an ML-KEM-768 key");
     folder.run("sign -k ml-dsa-65.pub file -o s").exits(2).tells("is a public key");
     folder.run("sign -k x-wing.key file -o s").exits(2).tells("X-Wing");
     folder.run("verify -k x-wing.pub file").exits(2);

@@ -106,6 +106,32 @@ fn the_output_gets_its_name_only_after_the_last_chunk() {
     assert_eq!(folder.read("opened"), folder.read("file"));
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupted_program_leaves_nothing() {
+    use std::io::Write;
+    let folder = with_keys();
+    folder.write("file", noise(LONG));
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    let before = folder.names();
+    for signal in ["-INT", "-TERM"] {
+        let mut command = folder.command();
+        command.args(["open", "-i", "bob.txt", "-", "-o", "opened"]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&folder.read("sealed")[..LONG / 2]).unwrap();
+        while folder.names() == before {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let sent =
+            std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(folder.names(), before, "{signal}");
+    }
+}
+
 #[test]
 fn recipients_that_are_not_post_quantum_are_refused() {
     let folder = with_keys();

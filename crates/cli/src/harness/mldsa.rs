@@ -69,7 +69,6 @@ impl Input {
             Some("none") if internal => false,
             Some(_) => return Err(Refusal::unsupported("unknown `preHash`")),
         };
-        let hash = fields.text("hashAlg")?;
         let external_mu = fields.flag("externalMu")?;
         let context = fields.optional("context")?.unwrap_or_default();
         if context.len() > 255 {
@@ -93,7 +92,8 @@ impl Input {
             (true, false) => Ok(Self::Internal(message)),
             (true, true) => Err(Refusal::bad_request("the internal interface has no `preHash`")),
             (false, true) => {
-                let name = hash.ok_or_else(|| Refusal::bad_request("`hashAlg` is missing"))?;
+                let name =
+                    fields.text("hashAlg")?.ok_or_else(|| Refusal::bad_request("`hashAlg` is missing"))?;
                 let hash: PreHash = name.parse().map_err(|_| Refusal::unsupported("unknown `hashAlg`"))?;
                 Ok(Self::PreHashed { digest: hash.digest(&message), context })
             }
