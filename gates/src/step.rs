@@ -4,8 +4,8 @@
 //! gives for each step must be the same for all of them.
 
 use iced_x86::{
-    Decoder, DecoderOptions, EncodingKind, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
-    UsedMemory,
+    ConditionCode, Decoder, DecoderOptions, EncodingKind, FlowControl, InstructionInfoFactory, Mnemonic,
+    OpAccess, OpKind, Register, UsedMemory,
 };
 
 /// The registers that addresses are made of, and the mask registers where an instruction asks for one.
@@ -25,10 +25,58 @@ pub struct Seen {
     mask: Option<usize>,
     /// A division takes a time that depends on its operands.
     divisor: Option<Register>,
+    /// A repeated string instruction is taken as one, with its count.
+    pub is_repeated: bool,
+    /// The general registers that its words are made of, and those that it writes, a bit for each.
+    reads: u16,
+    writes: u16,
+    /// Where the next instruction is.
+    pub flow: Flow,
     /// The marker before and after the operation.
     pub is_marker: bool,
     /// Whether only a processor with AVX-512 knows this encoding.
     pub is_evex: bool,
+}
+
+/// Where an instruction leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// To the one behind it, at this address.
+    On(u64),
+    /// To the first address if the condition holds, else to the second.
+    Branch(ConditionCode, u64, u64),
+    /// Where only the processor knows.
+    Elsewhere,
+}
+
+/// Whether a condition holds, by the flags (Intel's manual, volume 2, Jcc); a jump without one is taken.
+pub fn holds(condition: ConditionCode, flags: u64) -> bool {
+    let [carry, parity, zero, sign, overflow] = [0, 2, 6, 7, 11].map(|bit| flags >> bit & 1 == 1);
+    match condition {
+        ConditionCode::None => true,
+        ConditionCode::o => overflow,
+        ConditionCode::no => !overflow,
+        ConditionCode::b => carry,
+        ConditionCode::ae => !carry,
+        ConditionCode::e => zero,
+        ConditionCode::ne => !zero,
+        ConditionCode::be => carry || zero,
+        ConditionCode::a => !carry && !zero,
+        ConditionCode::s => sign,
+        ConditionCode::ns => !sign,
+        ConditionCode::p => parity,
+        ConditionCode::np => !parity,
+        ConditionCode::l => sign != overflow,
+        ConditionCode::ge => sign == overflow,
+        ConditionCode::le => zero || sign != overflow,
+        ConditionCode::g => !zero && sign == overflow,
+    }
+}
+
+/// The bit of a general register, none for others.
+fn bit(register: Register) -> u16 {
+    let number = (register.full_register() as usize).wrapping_sub(Register::RAX as usize);
+    if number < 16 { 1 << number } else { 0 }
 }
 
 /// The gate cannot judge the instruction at this address: a gather or a scatter, or no instruction at all.
@@ -42,8 +90,13 @@ impl Seen {
     ///
     /// [`Unjudged`] for what is no instruction, and for gathers and scatters: none of our kernels has one.
     pub fn decode(address: u64, bytes: &[u8]) -> Result<Self, Unjudged> {
-        let instruction: Instruction = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).decode();
-        let memory = InstructionInfoFactory::new().info(&instruction).used_memory().to_vec();
+        let instruction = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).decode();
+        let mut factory = InstructionInfoFactory::new();
+        let info = factory.info(&instruction);
+        let memory = info.used_memory().to_vec();
+        let is_write = |access| !matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::None);
+        let written = info.used_registers().iter().filter(|register| is_write(register.access()));
+        let writes = written.fold(0, |bits, register| bits | bit(register.register()));
         if instruction.is_invalid() || memory.iter().any(|memory| memory.vsib_size() != 0) {
             return Err(Unjudged(address));
         }
@@ -56,14 +109,45 @@ impl Seen {
                 Register::RAX
             }
         });
+        let is_repeated = instruction.is_string_instruction()
+            && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
+        let addressing = memory.iter().flat_map(|memory| [memory.base(), memory.index()]);
+        let flow = match instruction.flow_control() {
+            FlowControl::Next => Flow::On(instruction.next_ip()),
+            FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch
+                if instruction.is_jmp_short_or_near() || instruction.is_jcc_short_or_near() =>
+            {
+                let target = instruction.near_branch_target();
+                Flow::Branch(instruction.condition_code(), target, instruction.next_ip())
+            }
+            _ => Flow::Elsewhere,
+        };
         Ok(Self {
             address,
+            reads: addressing.fold(0, |bits, register| bits | bit(register)),
+            writes,
+            flow,
             memory,
             mask,
             divisor,
+            is_repeated,
             is_marker: instruction.mnemonic() == Mnemonic::Int3,
             is_evex: instruction.code().encoding() == EncodingKind::EVEX,
         })
+    }
+
+    /// Whether the words can be made without stopping here, from the registers as they were before the general
+    /// registers in `changed` changed. If so, `changed` takes in what this one writes.
+    pub fn follows(&self, changed: &mut u16) -> bool {
+        let needs_stop = self.is_marker || self.is_repeated || self.mask.is_some() || self.divisor.is_some();
+        let known = self.reads & *changed == 0 && !needs_stop && matches!(self.flow, Flow::On(_));
+        *changed |= self.writes;
+        known
+    }
+
+    /// What this instruction writes, when it is the first after a stop.
+    pub const fn changes(&self) -> u16 {
+        self.writes
     }
 
     /// Appends the address of the instruction, those of its operands in memory, its mask, and a division's operands.
@@ -89,6 +173,9 @@ impl Seen {
         }
         if let Some(number) = self.mask {
             words.push(registers.mask(number).ok_or(Unjudged(self.address))?);
+        }
+        if self.is_repeated {
+            words.push(value(Register::RCX).ok_or(Unjudged(self.address))?);
         }
         if let Some(divisor) = self.divisor {
             for register in [Register::RAX, Register::RDX, divisor] {
@@ -246,6 +333,56 @@ mod tests {
         // div ebx; div rbx
         assert_eq!(words(&[0xf7, 0xf3]), Ok(vec![0x100, 1000, 2, 3]));
         assert_eq!(words(&[0x48, 0xf7, 0xf3]), Ok(vec![0x100, 1000, 2, 3]));
+    }
+
+    #[test]
+    fn a_repeated_string_instruction_shows_its_count() {
+        // rep stosb
+        assert_eq!(words(&[0xf3, 0xaa]), Ok(vec![0x100, 7, 0xffff_ffff_0000_0001]));
+    }
+
+    #[test]
+    fn an_instruction_follows_while_its_addresses_are_known() {
+        let decode = |bytes: &[u8]| Seen::decode(0x100, bytes).expect("all of these are judged");
+        // add rdi, 8; mov rax, [rsi]; mov rax, [rdi]
+        let mut changed = decode(&[0x48, 0x83, 0xc7, 0x08]).changes();
+        assert!(decode(&[0x48, 0x8b, 0x06]).follows(&mut changed));
+        assert!(!decode(&[0x48, 0x8b, 0x07]).follows(&mut changed));
+        // mov rbx, [rax], which the load before wrote; push rdx, then push rdx
+        assert!(!decode(&[0x48, 0x8b, 0x18]).follows(&mut changed));
+        assert!(decode(&[0x52]).follows(&mut changed));
+        assert!(!decode(&[0x52]).follows(&mut changed));
+        // int3; div rbx; rep stosb; vmovdqu8 [rsi]{k3}, zmm0; je; ret
+        for stop in [
+            &[0xcc][..],
+            &[0x48, 0xf7, 0xf3],
+            &[0xf3, 0xaa],
+            &[0x62, 0xf1, 0x7f, 0x4b, 0x7f, 0x06],
+            &[0x74, 0x05],
+            &[0xc3],
+        ] {
+            assert!(!decode(stop).follows(&mut 0), "{stop:x?}");
+        }
+    }
+
+    #[test]
+    fn branches_lead_where_the_flags_say() {
+        let flow = |bytes: &[u8]| Seen::decode(0x100, bytes).expect("all of these are judged").flow;
+        assert_eq!(flow(&[0x74, 0x05]), Flow::Branch(ConditionCode::e, 0x107, 0x102));
+        assert_eq!(flow(&[0xeb, 0xfe]), Flow::Branch(ConditionCode::None, 0x100, 0x102));
+        assert_eq!(flow(&[0x90]), Flow::On(0x101));
+        // ret; call; jmp rax; jrcxz; syscall
+        for bytes in [&[0xc3][..], &[0xe8, 0, 0, 0, 0], &[0xff, 0xe0], &[0xe3, 0], &[0x0f, 0x05]] {
+            assert_eq!(flow(bytes), Flow::Elsewhere, "{bytes:x?}");
+        }
+        let (carry, zero, sign, overflow) = (1, 1 << 6, 1 << 7, 1 << 11);
+        assert!(holds(ConditionCode::be, zero) && holds(ConditionCode::be, carry));
+        assert!(holds(ConditionCode::a, sign) && !holds(ConditionCode::a, carry));
+        assert!(holds(ConditionCode::l, sign) && holds(ConditionCode::l, overflow));
+        assert!(!holds(ConditionCode::l, sign | overflow) && holds(ConditionCode::ge, sign | overflow));
+        assert!(
+            holds(ConditionCode::le, zero) && holds(ConditionCode::g, 0) && !holds(ConditionCode::g, zero)
+        );
     }
 
     #[test]

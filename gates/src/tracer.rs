@@ -1,10 +1,11 @@
 //! Runs an operation once for each secret, each time in a new process with the same addresses, and steps through it.
 
-use crate::step::{Comparison, Difference, Registers, Seen, Unjudged};
+use crate::step::{Comparison, Difference, Flow, Registers, Seen, Unjudged, holds};
 use iced_x86::Register;
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::rc::Rc;
 use std::{io, mem, ptr};
 
 /// The number of secrets that each operation runs with.
@@ -42,7 +43,7 @@ fn marker() {
 /// Decoded instructions: each process is a copy of this one, so that one table serves all.
 #[derive(Default)]
 pub struct Tracer {
-    decoded: HashMap<u64, Seen>,
+    decoded: HashMap<u64, Rc<Seen>>,
 }
 
 impl Tracer {
@@ -58,12 +59,13 @@ impl Tracer {
         Self::default()
     }
 
-    /// Runs `operation` with each secret's number; it must call `region` once.
+    /// Runs `operation` with each secret's number; it must call `region` once. `thorough` steps through the first run
+    /// one by one, which is slow; the others are held against it.
     ///
     /// # Errors
     ///
     /// That processes cannot be traced here, that one ended by itself, or that an instruction cannot be judged.
-    pub fn judge(&mut self, operation: &dyn Fn(usize)) -> io::Result<Judged> {
+    pub fn judge(&mut self, operation: &dyn Fn(usize), thorough: bool) -> io::Result<Judged> {
         // All of them before anything else is allocated here: each finds the same heap.
         let mut children = [const { None }; SECRETS];
         for (number, child) in children.iter_mut().enumerate() {
@@ -71,9 +73,9 @@ impl Tracer {
         }
         let mut comparison = Comparison::default();
         let mut evex = 0;
-        for child in children.into_iter().flatten() {
+        for (number, child) in children.into_iter().flatten().enumerate() {
             comparison.start();
-            let (wide, difference) = self.follow(&child, &mut comparison)?;
+            let (wide, difference) = self.follow(&child, &mut comparison, thorough && number == 0)?;
             if difference.is_some() {
                 return Ok(Judged { steps: comparison.steps(), evex: wide, difference });
             }
@@ -82,37 +84,70 @@ impl Tracer {
         Ok(Judged { steps: comparison.steps(), evex, difference: None })
     }
 
-    /// Steps through the region of one process.
+    /// Goes through the region of one process, stopping where the addresses of operands are not known from the last
+    /// stop; `one_by_one` stops at each instruction, by the processor's own means.
+    ///
+    /// A trap of the processor costs a virtual machine's exit, some 20 µs; a planted trap instruction a tenth.
     fn follow(
         &mut self,
         child: &Child,
         comparison: &mut Comparison,
+        one_by_one: bool,
     ) -> io::Result<(usize, Option<Difference>)> {
         child.wait_for_trap()?;
-        let text = File::open(format!("/proc/{}/mem", child.pid))?;
-        let (mut evex, mut words) = (0, Vec::new());
+        let text = File::options().read(true).write(true).open(format!("/proc/{}/mem", child.pid))?;
+        let (mut evex, mut words, mut state) = (0, Vec::new(), child.state()?);
         while comparison.steps() < MOST_STEPS {
-            let state = child.state()?;
-            let address = state.registers.rip;
-            if !self.decoded.contains_key(&address) {
-                let mut bytes = [0; 15];
-                let length = text.read_at(&mut bytes, address)?;
-                self.decoded.insert(address, Seen::decode(address, &bytes[..length]).map_err(unjudged)?);
-            }
-            let seen = &self.decoded[&address];
-            if seen.is_marker {
+            let first = self.decode(&text, state.registers.rip)?;
+            if first.is_marker {
                 return Ok((evex, comparison.end().err()));
             }
-            evex += usize::from(seen.is_evex);
-            words.clear();
-            seen.words(&state, &mut words).map_err(unjudged)?;
-            if let Err(difference) = comparison.step(&words) {
-                return Ok((evex, Some(difference)));
+            let (flow, mut changed) = (first.flow, first.changes());
+            // The processor traps at each round of a repeated instruction.
+            let one_by_one = one_by_one && !first.is_repeated;
+            let mut next = Some(first);
+            while let Some(seen) = next.take() {
+                evex += usize::from(seen.is_evex);
+                words.clear();
+                seen.words(&state, &mut words).map_err(unjudged)?;
+                if let Err(difference) = comparison.step(&words) {
+                    return Ok((evex, Some(difference)));
+                }
+                if let (Flow::On(address), false) = (seen.flow, one_by_one) {
+                    let seen = self.decode(&text, address)?;
+                    if seen.follows(&mut changed) {
+                        next = Some(seen);
+                    } else {
+                        child.run_to(&mut state, &text, address)?;
+                    }
+                }
             }
-            child.request(libc::PTRACE_SINGLESTEP)?;
-            child.wait_for_trap()?;
+            match flow {
+                Flow::On(_) if !one_by_one => {}
+                Flow::Branch(condition, target, behind) if !one_by_one => {
+                    let taken = holds(condition, state.registers.eflags);
+                    state.registers.rip = if taken { target } else { behind };
+                }
+                _ => {
+                    child.set(&state)?;
+                    child.request(libc::PTRACE_SINGLESTEP)?;
+                    child.wait_for_trap()?;
+                    state = child.state()?;
+                }
+            }
         }
         Err(io::Error::other("the region does not end"))
+    }
+
+    fn decode(&mut self, text: &File, address: u64) -> io::Result<Rc<Seen>> {
+        if let Some(seen) = self.decoded.get(&address) {
+            return Ok(Rc::clone(seen));
+        }
+        let mut bytes = [0; 15];
+        let length = text.read_at(&mut bytes, address)?;
+        let seen = Rc::new(Seen::decode(address, &bytes[..length]).map_err(unjudged)?);
+        self.decoded.insert(address, Rc::clone(&seen));
+        Ok(seen)
     }
 }
 
@@ -123,12 +158,15 @@ fn unjudged(Unjudged(address): Unjudged) -> io::Error {
 /// The function and line of an address of this program, as `addr2line` knows it.
 pub fn place(address: u64) -> String {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let program = std::env::current_exe().unwrap_or_default();
-    let start = maps
-        .lines()
-        .find(|line| program.to_str().is_some_and(|program| line.ends_with(program)))
-        .and_then(|line| u64::from_str_radix(line.split('-').next()?, 16).ok())
-        .unwrap_or(0);
+    let file = |line: &str| line.find('/').map(|at| line[at..].to_owned());
+    let range = |line: &str| {
+        let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+        Some(u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?)
+    };
+    let here = maps.lines().find(|line| range(line).is_some_and(|range| range.contains(&address)));
+    let Some(program) = here.and_then(file) else { return format!("{address:#x}") };
+    let first = maps.lines().find(|line| file(line).as_ref() == Some(&program)).and_then(range);
+    let start = first.map_or(0, |range| range.start);
     let offset = format!("{:#x}", address.wrapping_sub(start));
     let output = std::process::Command::new("addr2line")
         .args(["--functions", "--demangle", "--inlines", "--pretty-print", "--exe"])
@@ -136,7 +174,7 @@ pub fn place(address: u64) -> String {
         .arg(&offset)
         .output();
     let names = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().replace('\n', ""));
-    format!("{offset} {}", names.unwrap_or_default())
+    format!("{program} {offset} {}", names.unwrap_or_default())
 }
 
 /// A process that runs the operation with one secret; killed when dropped.
@@ -184,6 +222,32 @@ impl Child {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(()),
         }
+    }
+
+    /// Lets the process run from the state's address to another one in the same straight line.
+    fn run_to(&self, state: &mut State, text: &File, address: u64) -> io::Result<()> {
+        const TRAP: u8 = 0xcc;
+        self.set(state)?;
+        let mut byte = [0];
+        text.read_exact_at(&mut byte, address)?;
+        text.write_all_at(&[TRAP], address)?;
+        self.request(libc::PTRACE_CONT)?;
+        self.wait_for_trap()?;
+        text.write_all_at(&byte, address)?;
+        *state = self.state()?;
+        if state.registers.rip != address + 1 {
+            return Err(io::Error::other(format!("a trap at {}", place(state.registers.rip))));
+        }
+        state.registers.rip = address;
+        Ok(())
+    }
+
+    fn set(&self, state: &State) -> io::Result<()> {
+        // SAFETY: the request reads one such structure.
+        let answer = unsafe {
+            libc::ptrace(libc::PTRACE_SETREGS, self.pid, ptr::null_mut::<()>(), &raw const state.registers)
+        };
+        if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
     fn state(&self) -> io::Result<State> {
