@@ -190,7 +190,8 @@ fn hex(label: &str, length: usize) -> String {
     text
 }
 
-fn keygen_requests() -> Vec<String> {
+/// A key of every algorithm.
+pub fn keygen_requests() -> Vec<String> {
     let mut requests = Vec::new();
     for alg in KEMS {
         requests.push(json!({"alg": alg, "op": "keygen", "d": hex(alg, 32), "z": hex("z", 32)}));

@@ -1,10 +1,11 @@
 //! The fuzz targets, each for a minute.
 
+use crate::answers;
 use crate::run::{Workspace, installed};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Deserialize)]
 struct Manifest {
@@ -50,8 +51,17 @@ pub fn run(workspace: &Workspace, seconds: u32) -> Result<String> {
     let program = tool(workspace)?;
     let names = targets(&manifest)?;
     let mut errors = Vec::new();
+    let seeds = workspace.target.join("xtask/seeds");
+    sow(workspace, &seeds)?;
     for name in &names {
-        let mut fuzz = workspace.command(&program, &["fuzz", "run", "--release", name, "--"]);
+        let corpus = workspace.root.join("fuzz/corpus").join(name);
+        fs::create_dir_all(&corpus)?;
+        let mut fuzz = workspace.command(&program, &["fuzz", "run", "--release", name]);
+        fuzz.arg(corpus);
+        if seeds.join(name).exists() {
+            fuzz.arg(seeds.join(name));
+        }
+        fuzz.arg("--");
         fuzz.arg(format!("-max_total_time={seconds}")).args([
             "-timeout=120",
             "-rss_limit_mb=4096",
@@ -70,6 +80,44 @@ pub fn run(workspace: &Workspace, seconds: u32) -> Result<String> {
         bail!("{}", errors.join("\n"));
     }
     Ok(format!("{} targets, {seconds} s each, no finding", names.len()))
+}
+
+/// Gives the parsers something to start from: keys and files that the program itself writes.
+fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
+    if seeds.exists() {
+        fs::remove_dir_all(seeds)?;
+    }
+    let mut build = workspace.cargo(&["build", "--quiet", "--release", "-p", "gambeson-cli"]);
+    workspace.logged("fuzz-seeds-build", &mut build)?;
+    let program = workspace.built("release", "gambeson");
+    let folder = |name: &str| -> Result<PathBuf> {
+        let folder = seeds.join(name);
+        fs::create_dir_all(&folder)?;
+        Ok(folder)
+    };
+    let (private, public, encrypted) =
+        (folder("pki_private")?, folder("pki_public")?, folder("pki_encrypted")?);
+    let generate = |arguments: &[&str], out: &Path, public: &Path| -> Result<()> {
+        let mut make = workspace.command(&program, &["key", "gen"]);
+        make.args(arguments).arg("--out").arg(out).arg("--public").arg(public);
+        make.env("GAMBESON_PASSPHRASE", "passphrase");
+        workspace.logged("fuzz-seeds", &mut make).map(drop)
+    };
+    for alg in ["ml-kem-512", "ml-kem-1024", "ml-dsa-44", "ml-dsa-65"] {
+        for format in ["pem", "der"] {
+            let name = format!("{alg}.{format}");
+            let options = ["--alg", alg, "--format", format];
+            generate(&options, &private.join(&name), &public.join(&name))?;
+        }
+        generate(&["--alg", alg, "--encrypt"], &encrypted.join(alg), &seeds.join(format!("{alg}.pub")))?;
+    }
+    let keys = folder("age_keys")?;
+    generate(&["--alg", "x-wing"], &keys.join("identity"), &keys.join("recipient"))?;
+    let requests = folder("request_line")?;
+    for (at, request) in answers::keygen_requests().iter().enumerate() {
+        fs::write(requests.join(at.to_string()), request)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ impl Default for State {
 
 impl Zeroize for State {
     fn zeroize(&mut self) {
-        self.0.zeroize();
+        crate::secret::wipe(&mut self.0);
     }
 }
 

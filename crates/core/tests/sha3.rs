@@ -193,7 +193,7 @@ fn many_states_permute_as_one_by_one() {
         alone.iter_mut().for_each(|state| permute_portable(core::slice::from_mut(state)));
         assert_eq!(together, alone);
     }
-    assert_eq!(kernels(), gambeson::cpu::Level::Portable);
+    assert!(kernels() <= gambeson::cpu::level());
 }
 
 #[test]

@@ -9,7 +9,6 @@ use core::marker::PhantomData;
 use rand_core::TryCryptoRng;
 
 use super::encode::{self, Writer};
-use super::keys::DEPTH;
 use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, EncryptionKey};
 use super::ring::Ntt;
@@ -19,6 +18,9 @@ use crate::Bytes;
 use crate::rng;
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::Sha3_256;
+
+/// The stack that the work behind a door of an expanded key uses at most, batches of states included.
+const DEPTH: usize = 10 * 1024;
 
 /// An encapsulation key that remembers Â, t̂ and H(ek): for many encapsulations to one peer.
 ///

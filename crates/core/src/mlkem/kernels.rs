@@ -5,6 +5,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 
 use super::ring::Coefficients;
@@ -46,7 +48,9 @@ pub(crate) struct Kernels {
 pub(crate) fn active() -> &'static Kernels {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => &avx2::AVX2,
+        Level::Avx512 => &avx512::AVX512,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => &avx2::AVX2,
         _ => &portable::PORTABLE,
     }
 }
@@ -98,6 +102,7 @@ mod tests {
         const BOUND: i32 = Q as i32;
         let mut tables: Vec<&Kernels> = Vec::new();
         tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));
+        tables.extend((cpu::detected() >= Level::Avx512).then_some(&avx512::AVX512));
         for table in tables {
             let one = |ours: fn(&mut Coefficients), theirs: fn(&mut Coefficients), bound: i32, after: i16| {
                 for input in inputs(bound) {

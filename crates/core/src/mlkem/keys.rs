@@ -19,7 +19,7 @@ use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::Sha3_256;
 
 /// The stack that the work behind a door uses at most, by `cargo xtask stack`.
-pub(super) const DEPTH: usize = 6 * 1024 + 512;
+const DEPTH: usize = 6 * 1024 + 512;
 
 /// An encapsulation key, as its bytes: owned, or borrowed ([`EncapsulationKeyRef`]).
 ///

@@ -3,6 +3,7 @@
 use zeroize::Zeroize;
 
 use super::kernels::active;
+use crate::secret::wipe;
 
 /// The modulus q (FIPS 203, §2.3).
 pub(crate) const Q: i16 = 3329;
@@ -87,7 +88,7 @@ impl Ntt {
 
 impl Zeroize for Poly {
     fn zeroize(&mut self) {
-        self.0.zeroize();
+        wipe(&mut self.0);
     }
 }
 

@@ -62,6 +62,7 @@ mod batch {
 
     use super::super::params::ParameterSet;
     use super::*;
+    use crate::secret::wipe;
     use crate::sha3::{Sha3_256, State, permute_many};
 
     /// A block of SHAKE128: ρ ‖ j ‖ i, the suffix, the padding.
@@ -188,7 +189,7 @@ mod batch {
 
     impl Drop for PrfBatch {
         fn drop(&mut self) {
-            self.0.zeroize();
+            wipe(self.0.as_flattened_mut());
         }
     }
 }

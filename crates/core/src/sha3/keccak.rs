@@ -52,7 +52,7 @@ impl Lane for u64 {
 
     /// x86-64 has no and-not in its baseline, so that χ would copy and complement 25 lanes a round. With these six
     /// complemented throughout, De Morgan's laws leave five («lane complementing» of the Keccak implementation
-    /// overview): 250 ns a permutation in place of 271 on a Sapphire Rapids.
+    /// overview): 250 ns a permutation in place of 271 on a recent Xeon.
     #[cfg(target_arch = "x86_64")]
     const COMPLEMENTED: &[usize] = &[1, 2, 8, 12, 17, 20];
 

@@ -214,7 +214,7 @@ mod body {
         assert_eq!(first.decapsulate(&c).expose(), k.expose());
         let (other, _) = first.encapsulation_key().expand().encapsulate().expect("randomness");
         assert_ne!(c, other);
-        assert_eq!(kernels(), cpu::Level::Portable.min(cpu::level()));
+        assert!(kernels() <= cpu::level());
     }
 
     pub fn a_failing_generator_gives_its_error_and_no_key<P: ParameterSet>() {

@@ -369,7 +369,7 @@ static ACCEPTED: [[u8; 16]; 256] = {
 
 /// Twelve bytes are eight candidates: bytes 3i, 3i + 1 and 3i + 1, 3i + 2, the latter to be shifted by four.
 #[target_feature(enable = "avx2")]
-fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
+pub(super) fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
     let pairs = _mm_setr_epi8(0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11);
     let mut n = 0;
     let mut at = 0;

@@ -1,0 +1,89 @@
+//! Every kernel table that this machine can run gives the same accumulated digests. One test: the limit is the
+//! process's.
+
+use gambeson::cpu::{self, Level};
+use gambeson::mlkem::{
+    self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
+};
+use gambeson::sha3::{self, Shake128};
+use gambeson::{Bytes, mldsa};
+
+/// Keys, ciphertexts and secrets of both forms, in one digest.
+fn accumulate<P: ParameterSet>(steps: usize) -> [u8; 32] {
+    let mut input = Shake128::new().update(P::NAME.as_bytes()).finalize_xof();
+    let mut output = Shake128::new();
+    for _ in 0..steps {
+        let (mut seed, mut m, mut random_c) = ([0; 64], [0; 32], P::Ciphertext::zeroed());
+        input.squeeze(&mut seed);
+        input.squeeze(&mut m);
+        input.squeeze(random_c.as_mut());
+        let compact = DecapsulationKey::<P>::from_seed(&seed);
+        let expanded = ExpandedDecapsulationKey::<P>::from_seed(&seed);
+        let (c, k) = expanded.expanded_encapsulation_key().encapsulate_deterministic(&m);
+        output.update(expanded.to_expanded_bytes().expose()).update(c.as_ref()).update(k.expose());
+        output.update(expanded.decapsulate(&random_c).expose());
+        assert_eq!(compact.decapsulate(&c).expose(), k.expose());
+        assert_eq!(compact.encapsulation_key().encapsulate_deterministic(&m).0, c);
+        assert_eq!(expanded.decapsulate(&c).expose(), k.expose());
+        let imported =
+            ExpandedDecapsulationKey::<P>::from_expanded_bytes(expanded.to_expanded_bytes().expose());
+        assert_eq!(imported.expect("our own key").decapsulate(&c).expose(), k.expose());
+    }
+    let mut digest = [0; 32];
+    output.finalize_xof().squeeze(&mut digest);
+    digest
+}
+
+/// Keys and signatures of both forms, in one digest.
+fn accumulate_signatures<P: mldsa::ParameterSet>(steps: usize) -> [u8; 32] {
+    let mut input = Shake128::new().update(P::NAME.as_bytes()).finalize_xof();
+    let mut output = Shake128::new();
+    for _ in 0..steps {
+        let mut seed = [0; 32];
+        input.squeeze(&mut seed);
+        let compact = mldsa::SigningKey::<P>::from_seed(&seed);
+        let expanded = mldsa::ExpandedSigningKey::<P>::from_seed(&seed);
+        let signature = expanded.sign_deterministic(&seed);
+        output.update(expanded.to_expanded_bytes().expose()).update(signature.as_ref());
+        assert_eq!(compact.sign_deterministic(&seed), signature);
+        assert!(compact.verifying_key().verify(&seed, signature.as_ref()).is_ok());
+        assert!(expanded.verifying_key().expand().verify(&seed, signature.as_ref()).is_ok());
+    }
+    let mut digest = [0; 32];
+    output.finalize_xof().squeeze(&mut digest);
+    digest
+}
+
+#[test]
+fn every_table_gives_the_results_of_the_portable_one() {
+    let run = || {
+        (
+            [accumulate::<MlKem512>(300), accumulate::<MlKem768>(300), accumulate::<MlKem1024>(300)],
+            [
+                accumulate_signatures::<mldsa::MlDsa44>(30),
+                accumulate_signatures::<mldsa::MlDsa65>(30),
+                accumulate_signatures::<mldsa::MlDsa87>(30),
+            ],
+        )
+    };
+    cpu::limit(Level::Portable);
+    assert_eq!([sha3::kernels(), mlkem::kernels(), mldsa::kernels()], [Level::Portable; 3]);
+    let expected = run();
+    // A key that one table made serves another: nothing in it depends on the table.
+    let made_by_portable = ExpandedDecapsulationKey::<MlKem768>::from_seed(&[7; 64]);
+    let (c, k) = made_by_portable.expanded_encapsulation_key().encapsulate_deterministic(&[8; 32]);
+    let mut ran = 1;
+    for level in [Level::Neon, Level::Avx2, Level::Avx512] {
+        cpu::limit(level);
+        if cpu::level() != level {
+            println!("{level}: not on this machine");
+            continue;
+        }
+        println!("{level}: sha3 {}, mlkem {}, mldsa {}", sha3::kernels(), mlkem::kernels(), mldsa::kernels());
+        assert!(run() == expected, "{level}");
+        assert_eq!(made_by_portable.decapsulate(&c).expose(), k.expose(), "{level}");
+        ran += 1;
+    }
+    assert!(ran >= 1);
+    println!("{ran} tables ran");
+}
