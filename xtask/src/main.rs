@@ -42,7 +42,7 @@ cargo xtask COMMAND
   step                    AVX-512: one trace for eight secrets, instruction by instruction
   divisions               no division instruction in the primitives
   residue                 no secret in dead stack or freed heap
-  stack [--json] [--check]
+  stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
   answers                 `vectors serve` in release and checked builds
   fuzz [SECONDS]          every fuzz target";
@@ -64,6 +64,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
     let workspace = &Workspace::find()?;
     let said = match name.as_str() {
         "demo" => {
+            eprintln!("building the program");
             let mut demo =
                 workspace.cargo(&["run", "--quiet", "--release", "-p", "gambeson-cli", "--", "demo"]);
             return Ok(demo.args(rest).status()?.success());
@@ -95,6 +96,10 @@ fn command(arguments: Vec<String>) -> Result<bool> {
                 rows.iter().for_each(|row| println!("{row}"));
             } else {
                 print!("{}", stack::table(&rows));
+            }
+            if let Some(at) = rest.iter().position(|argument| argument == "--markdown") {
+                let Some(file) = rest.get(at + 1) else { bail!("--markdown needs a file") };
+                std::fs::write(file, stack::markdown(&rows))?;
             }
             if !has("--check") {
                 return Ok(true);

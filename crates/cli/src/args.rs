@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::files::is_stream;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gambeson::cpu::Level;
@@ -60,6 +61,34 @@ pub enum Command {
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
+}
+
+impl Command {
+    /// Whether standard output carries data, so that reports must go elsewhere.
+    pub(crate) fn fills_stdout(&self) -> bool {
+        match self {
+            Self::Key(KeyCommand::Gen(options)) => {
+                is_stream(&options.out) || options.public.as_deref().is_some_and(is_stream)
+            }
+            Self::Key(KeyCommand::Public(options)) => is_stream(&options.out),
+            Self::Key(KeyCommand::Convert(options)) => is_stream(&options.out),
+            Self::Sign(options) => options.out.as_deref().is_some_and(is_stream),
+            Self::Kem(KemCommand::Encaps(options)) => {
+                is_stream(&options.ciphertext) || is_stream(&options.secret)
+            }
+            Self::Kem(KemCommand::Decaps(options)) => is_stream(&options.secret),
+            Self::Seal(options) => is_stream(&options.out),
+            Self::Open(options) => is_stream(&options.out),
+            Self::Vectors(VectorsCommand::Serve) | Self::Completions { .. } => true,
+            Self::Key(KeyCommand::Show(_))
+            | Self::Verify(_)
+            | Self::Bench(_)
+            | Self::Vectors(VectorsCommand::Check { .. })
+            | Self::Demo(_)
+            | Self::Doctor
+            | Self::Man { .. } => false,
+        }
+    }
 }
 
 /// The algorithms that a key can be of.

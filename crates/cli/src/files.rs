@@ -134,6 +134,7 @@ impl Output {
         }
         let name = path.display().to_string();
         let mut path = path.to_path_buf();
+        let mut replaced = None;
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => {
                 return Err(Error::outside(format!("{name}: is a directory")));
@@ -145,24 +146,28 @@ impl Output {
             }
             Ok(_) if !replace => return Err(exists(&name)),
             // The file that a link leads to is replaced, not the link.
-            Ok(_) => path = path.canonicalize().map_err(|e| Error::stream(&name, &e))?,
+            Ok(metadata) => {
+                path = path.canonicalize().map_err(|e| Error::stream(&name, &e))?;
+                replaced = Some(metadata.permissions());
+            }
             Err(_) => {}
         }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
         let mut builder = tempfile::Builder::new();
         builder.prefix(".gambeson-").suffix(".part");
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = if access == Access::Private { 0o600 } else { 0o666 };
+            let mode = match (access, replaced) {
+                (Access::Private, _) => 0o600,
+                // Whoever could not read the old file shall not read the new one.
+                (Access::Shared, Some(old)) => old.mode() & 0o777,
+                (Access::Shared, None) => 0o666,
+            };
             builder.permissions(fs::Permissions::from_mode(mode));
         }
         #[cfg(not(unix))]
-        let _ = access;
-        let file = builder.tempfile_in(folder).map_err(|e| Error::stream(&name, &e))?;
+        let _ = (access, replaced);
+        let file = builder.tempfile_in(folder_of(&path)).map_err(|e| Error::stream(&name, &e))?;
         let unfinished = Unfinished::new(file.path());
         Ok(Self { target: Target::New { file, path, replace, unfinished }, name })
     }
@@ -239,6 +244,24 @@ pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, replace: bool) ->
     let mut output = Output::create(path, access, replace)?;
     output.write_all(bytes).map_err(|e| Error::named(&e))?;
     output.finish()
+}
+
+/// Whether two paths mean one file, which need not exist yet.
+pub(crate) fn is_one_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        path.canonicalize().or_else(|_| {
+            let folder = folder_of(path).canonicalize()?;
+            Ok::<_, io::Error>(folder.join(path.file_name().unwrap_or_default()))
+        })
+    };
+    a == b || matches!((place(a), place(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Refuses an output that is one of the inputs.

@@ -15,7 +15,7 @@ pub(crate) fn encaps(console: Console, options: &Encaps) -> Result<Status, Error
     if is_stream(&options.ciphertext) && is_stream(&options.secret) {
         return Err(Error::usage("standard output (-) can be only one of the outputs"));
     }
-    if options.ciphertext == options.secret {
+    if files::is_one_file(&options.ciphertext, &options.secret) {
         return Err(Error::usage("the ciphertext and the secret need two files"));
     }
     files::refuse_existing(&options.ciphertext, options.force)?;
@@ -33,8 +33,7 @@ pub(crate) fn encaps(console: Console, options: &Encaps) -> Result<Status, Error
     };
     files::write(&options.ciphertext, &ciphertext, Access::Shared, options.force)?;
     files::write(&options.secret, secret.expose(), Access::Private, options.force)?;
-    let streams = is_stream(&options.ciphertext) || is_stream(&options.secret);
-    console.beside_data(streams).report(
+    console.report(
         format_args!(
             "a secret for the holder of {name} is in {}, its ciphertext in {}",
             options.secret.display(),
@@ -79,7 +78,7 @@ pub(crate) fn decaps(console: Console, options: &Decaps) -> Result<Status, Error
         _ => return Err(cannot(&name, key.algorithm())),
     };
     files::write(&options.secret, secret.expose(), Access::Private, options.force)?;
-    console.beside_data(is_stream(&options.secret)).report(
+    console.report(
         format_args!("the secret is in {}", options.secret.display()),
         json!({"alg": key.algorithm(), "secret": options.secret.display().to_string()}),
     )?;

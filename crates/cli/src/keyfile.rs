@@ -178,6 +178,10 @@ fn pki_key(
         }
         // It is a public key that is wrong inside.
         Err(_) if about_content(&not_public) => return Err(pki_error(name, not_public)),
+        // It is labelled as a public key, and no PEM beyond that.
+        Err(pki::Error::Label { .. }) if not_public == pki::Error::Pem => {
+            return Err(pki_error(name, not_public));
+        }
         Err(error) => return Err(pki_error(name, error)),
     };
     let key = pki::PrivateKey::read(bytes, Some(passphrase.as_bytes())).map_err(|e| pki_error(name, e))?;

@@ -45,7 +45,7 @@ pub(crate) fn generate(console: Console, options: &KeyGen) -> Result<Status, Err
     }
     let fingerprint = public.fingerprint();
     let recipient = recipient(&public);
-    console.beside_data(is_stream(&options.out) || public_to_stdout).report(
+    console.report(
         format_args!(
             "made an {} key in {name}\nfingerprint {fingerprint}{}",
             key.algorithm(),
@@ -71,7 +71,7 @@ pub(crate) fn public(console: Console, options: &KeyPublic) -> Result<Status, Er
     files::refuse_existing(&options.out, options.force)?;
     let (name, key) = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?.public();
     files::write(&options.out, &public_file(&key, options.format)?, Access::Shared, options.force)?;
-    console.beside_data(is_stream(&options.out)).report(
+    console.report(
         format_args!("the public key of {name} is in {}", options.out.display()),
         json!({
             "alg": key.algorithm(),
@@ -151,7 +151,7 @@ pub(crate) fn convert(console: Console, options: &KeyConvert) -> Result<Status, 
         }
     };
     files::write(&options.out, &bytes, access, options.force)?;
-    console.beside_data(is_stream(&options.out)).report(
+    console.report(
         format_args!("converted {name} to {target}"),
         json!({"alg": algorithm, "key": name, "out": target, "encrypted": options.encrypt}),
     )?;
@@ -239,7 +239,7 @@ fn public_file(key: &PublicKey, format: Option<Format>) -> Result<Vec<u8>, Error
 }
 
 fn refuse_one_name(private: &Path, public: &Path) -> Result<(), Error> {
-    if !is_stream(private) && private == public {
+    if !is_stream(private) && files::is_one_file(private, public) {
         return Err(Error::usage(format!(
             "{}: cannot hold both the private and the public key",
             public.display()

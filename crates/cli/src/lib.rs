@@ -57,7 +57,7 @@ pub fn respond(line: &[u8]) -> String {
 
 /// Does what the command line says, reports, and returns the exit status.
 pub fn run(cli: &Cli) -> Status {
-    let console = Console::new(cli.json);
+    let console = Console::new(cli.json).beside_data(cli.command.fills_stdout());
     match dispatch(console, &cli.command) {
         Ok(status) => status,
         Err(error) => {
@@ -67,7 +67,7 @@ pub fn run(cli: &Cli) -> Status {
                 if cli.json {
                     let report =
                         serde_json::json!({"error": error.to_string(), "status": error.status().code()});
-                    let _ = writeln!(io::stdout(), "{report}");
+                    let _ = console.report("", report);
                 }
             }
             error.status()

@@ -10,7 +10,9 @@ use std::path::Path;
 
 pub(crate) fn seal(console: Console, options: &Seal) -> Result<Status, Error> {
     one_standard_input(options.files.iter().chain([&options.file]).map(|path| path.as_path()))?;
-    files::refuse_same(&options.file, &options.out)?;
+    for input in options.files.iter().chain([&options.file]) {
+        files::refuse_same(input, &options.out)?;
+    }
     let recipients = recipients(options)?;
     let input = Input::open(&options.file)?;
     let mut output = Output::create(&options.out, Access::Shared, true)?;
@@ -24,7 +26,7 @@ pub(crate) fn seal(console: Console, options: &Seal) -> Result<Status, Error> {
         .map_err(|e| age_error(&name, e))?;
     output.finish()?;
     bar.finish_and_clear();
-    console.beside_data(is_stream(&options.out)).report(
+    console.report(
         format_args!("sealed {bytes} bytes of {name} to {} in {target}", count(recipients.len(), "recipient")),
         json!({"sealed": name, "out": target, "bytes": bytes, "recipients": recipients.len(), "armor": options.armor}),
     )?;
@@ -33,7 +35,9 @@ pub(crate) fn seal(console: Console, options: &Seal) -> Result<Status, Error> {
 
 pub(crate) fn open(console: Console, options: &Open) -> Result<Status, Error> {
     one_standard_input(options.identities.iter().chain([&options.file]).map(|path| path.as_path()))?;
-    files::refuse_same(&options.file, &options.out)?;
+    for input in options.identities.iter().chain([&options.file]) {
+        files::refuse_same(input, &options.out)?;
+    }
     let mut identities = Vec::new();
     for path in &options.identities {
         identities.extend(identities_of(path)?);
@@ -46,7 +50,7 @@ pub(crate) fn open(console: Console, options: &Open) -> Result<Status, Error> {
         .map_err(|e| age_error(&name, e))?;
     output.finish()?;
     bar.finish_and_clear();
-    console.beside_data(is_stream(&options.out)).report(
+    console.report(
         format_args!("opened {name}: {bytes} bytes in {target}"),
         json!({"opened": name, "out": target, "bytes": bytes}),
     )?;

@@ -26,7 +26,7 @@ pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
         _ => return Err(Error::usage(format!("{name}: is an {} key, which cannot sign", key.algorithm()))),
     };
     files::write(&out, &signature, Access::Shared, true)?;
-    console.beside_data(is_stream(&out)).report(
+    console.report(
         format_args!(
             "signed {} ({bytes} bytes) with {}: {}",
             options.file.display(),

@@ -80,6 +80,18 @@ fn a_file_that_exists_is_kept_unless_forced() {
 }
 
 #[test]
+fn two_outputs_are_two_files_whatever_they_are_called() {
+    let folder = Folder::new();
+    folder.run("key gen --alg ml-kem-512 -o a.key -p a.pub").exits(0);
+    for (one, other) in [("new", "./new"), ("a.key", "./a.key")] {
+        folder.run(&format!("key gen --alg ml-dsa-44 -o {one} -p {other} --force")).exits(2);
+        folder.run(&format!("kem encaps -k a.pub -c {one} -s {other} --force")).exits(2);
+    }
+    assert_eq!(folder.names(), ["a.key", "a.pub"]);
+    folder.run("key show a.key").exits(0);
+}
+
+#[test]
 fn a_key_survives_every_conversion() {
     let folder = Folder::new();
     for algorithm in ["ml-kem-768", "ml-dsa-65"] {
@@ -186,6 +198,9 @@ fn wrong_kinds_of_keys_are_named() {
 #[test]
 fn files_that_are_no_keys_are_named() {
     let folder = Folder::new();
+    folder.run("key gen --alg ml-dsa-44 -o a.key -p a.pub").exits(0);
+    folder.write("two", [folder.read("a.pub"), folder.read("a.pub")].concat());
+    folder.run("key show two").exits(3).tells("two: not PEM");
     folder.run("key show missing.key").exits(3).tells("missing.key");
     folder.run("key show .").exits(3).tells("directory");
     for (name, content) in [

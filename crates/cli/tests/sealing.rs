@@ -220,3 +220,45 @@ fn reports_do_not_mix_with_data() {
     let report: serde_json::Value = serde_json::from_str(&sealed.stderr).unwrap();
     assert_eq!(report["bytes"], 7);
 }
+
+#[test]
+fn an_error_does_not_mix_with_data() {
+    let folder = with_keys();
+    let content = noise(LONG);
+    folder.write("file", &content);
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    let sealed = folder.read("sealed");
+    folder.write("sealed", &sealed[..sealed.len() - 1]);
+    let outcome = folder.run("--json open -i bob.txt sealed").exits(1);
+    assert!(content.starts_with(&outcome.stdout), "nothing but content");
+    let report: serde_json::Value = serde_json::from_str(outcome.stderr.lines().last().unwrap()).unwrap();
+    assert_eq!(report["status"], 1);
+}
+
+#[test]
+fn an_identity_is_not_replaced_by_what_it_opens() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    for name in ["bob.txt", "./bob.txt", "sealed"] {
+        folder
+            .run(&format!("open -i bob.txt sealed -o {name}"))
+            .exits(2)
+            .tells("is the input and the output");
+    }
+    folder.run("seal -R bob.pub file -o bob.pub").exits(2);
+    folder.run("open -i bob.txt sealed -o opened").exits(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_does_not_become_readable_to_more() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    folder.write("opened", "older");
+    std::fs::set_permissions(folder.path("opened"), PermissionsExt::from_mode(0o600)).unwrap();
+    folder.run("open -i bob.txt sealed -o opened").exits(0);
+    assert_eq!((folder.read("opened"), folder.mode("opened")), (b"content".to_vec(), 0o600));
+}

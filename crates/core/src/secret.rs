@@ -193,8 +193,24 @@ fn valgrind_make_defined(start: *const u8, len: usize) {
 ///
 /// Each public door that computes on secrets holds one and calls its work through a function that is not
 /// inlined: what the work left in dead frames is then overwritten. `N` is a measured bound of the work's depth
-/// (`cargo xtask stack`); the gate `dead_stack` checks that nothing secret is left.
-pub(crate) struct StackGuard<const N: usize>;
+/// (`cargo xtask stack`); the gate `cargo xtask residue` checks that nothing secret is left.
+///
+/// ```
+/// use gambeson::secret::StackGuard;
+///
+/// fn door(key: &[u8; 32]) -> u8 {
+///     let _guard = StackGuard::<1024>;
+///     work(key)
+/// }
+///
+/// #[inline(never)]
+/// fn work(key: &[u8; 32]) -> u8 {
+///     key.iter().fold(0, |all, byte| all ^ byte)
+/// }
+/// # assert_eq!(door(&[0; 32]), 0);
+/// ```
+#[derive(Debug)]
+pub struct StackGuard<const N: usize>;
 
 impl<const N: usize> Drop for StackGuard<N> {
     #[inline(always)]

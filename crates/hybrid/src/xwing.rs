@@ -35,7 +35,7 @@ use core::fmt;
 
 use gambeson::mlkem::{self, MlKem768};
 use gambeson::rand_core::TryCryptoRng;
-use gambeson::secret::{Secret, equal};
+use gambeson::secret::{Secret, StackGuard, equal};
 use gambeson::sha3::{Sha3_256, Shake256};
 use x25519_dalek::{PublicKey, StaticSecret};
 
@@ -48,6 +48,9 @@ pub const SEED_LEN: usize = 32;
 pub const ENCAPSULATION_KEY_LEN: usize = ML_KEM_KEY_LEN + 32;
 /// Length of a ciphertext.
 pub const CIPHERTEXT_LEN: usize = ML_KEM_CIPHERTEXT_LEN + 32;
+
+/// Bytes of stack that the work of any door uses, and a margin for other compilers.
+const DEPTH: usize = 12 << 10;
 
 const ML_KEM_KEY_LEN: usize = 1184;
 const ML_KEM_CIPHERTEXT_LEN: usize = 1088;
@@ -92,6 +95,12 @@ impl DecapsulationKey {
     /// The key of a seed: `expandDecapsulationKey` and `GenerateKeyPairDerand` of the draft (§5.2).
     #[must_use]
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
+        let _guard = StackGuard::<DEPTH>;
+        Self::expand(seed)
+    }
+
+    #[inline(never)]
+    fn expand(seed: &[u8; SEED_LEN]) -> Self {
         let mut expanded = Secret::new([0; 96]);
         Shake256::digest_into(seed, expanded.expose_mut());
         let (d_z, x) = expanded.expose().split_at(64);
@@ -127,6 +136,12 @@ impl DecapsulationKey {
     /// X25519 share is not looked at; [`decapsulate_contributory`](Self::decapsulate_contributory) does.
     #[must_use]
     pub fn decapsulate(&self, ciphertext: &Ciphertext) -> SharedSecret {
+        let _guard = StackGuard::<DEPTH>;
+        self.combined(ciphertext)
+    }
+
+    #[inline(never)]
+    fn combined(&self, ciphertext: &Ciphertext) -> SharedSecret {
         let (c_m, c_x) = split_ciphertext(ciphertext);
         let ss_m = self.mlkem.decapsulate(c_m);
         let ss_x = self.x25519.diffie_hellman(&PublicKey::from(*c_x));
@@ -141,6 +156,12 @@ impl DecapsulationKey {
     /// # Errors
     /// [`NonContributory`] when the X25519 share is one of the few low-order points.
     pub fn decapsulate_contributory(&self, ciphertext: &Ciphertext) -> Result<SharedSecret, NonContributory> {
+        let _guard = StackGuard::<DEPTH>;
+        self.combined_contributory(ciphertext)
+    }
+
+    #[inline(never)]
+    fn combined_contributory(&self, ciphertext: &Ciphertext) -> Result<SharedSecret, NonContributory> {
         let (c_m, c_x) = split_ciphertext(ciphertext);
         let ss_x = self.x25519.diffie_hellman(&PublicKey::from(*c_x));
         refuse_all_zero(ss_x.as_bytes())?;
@@ -202,6 +223,12 @@ impl EncapsulationKey {
     /// secret for every call outside tests.
     #[must_use]
     pub fn encapsulate_deterministic(&self, eseed: &[u8; 64]) -> (Ciphertext, SharedSecret) {
+        let _guard = StackGuard::<DEPTH>;
+        self.encapsulated(eseed)
+    }
+
+    #[inline(never)]
+    fn encapsulated(&self, eseed: &[u8; 64]) -> (Ciphertext, SharedSecret) {
         let (ciphertext, ss_m, ss_x) = self.encapsulate_parts(eseed);
         let (_, c_x) = split_ciphertext(&ciphertext);
         let (_, x_public) = split_key(&self.0);
@@ -238,6 +265,15 @@ impl EncapsulationKey {
     /// # Errors
     /// [`NonContributory`] when the X25519 part of this key is a low-order point.
     pub fn encapsulate_contributory_deterministic(
+        &self,
+        eseed: &[u8; 64],
+    ) -> Result<(Ciphertext, SharedSecret), NonContributory> {
+        let _guard = StackGuard::<DEPTH>;
+        self.encapsulated_contributory(eseed)
+    }
+
+    #[inline(never)]
+    fn encapsulated_contributory(
         &self,
         eseed: &[u8; 64],
     ) -> Result<(Ciphertext, SharedSecret), NonContributory> {

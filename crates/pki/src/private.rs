@@ -400,11 +400,14 @@ const fn seed_len(algorithm: Algorithm) -> usize {
     }
 }
 
-/// An encrypted key is a SEQUENCE that begins with a SEQUENCE; a plain one begins with its version.
+/// An encrypted key is a SEQUENCE and an OCTET STRING; a plain one begins with its version, and what follows the
+/// SEQUENCE of a public one is a BIT STRING.
 fn looks_encrypted(der: &[u8]) -> bool {
-    let first = AnyRef::from_der(der)
-        .and_then(|any| der::SliceReader::new(any.value())?.tlv_bytes().map(|tlv| tlv.first().copied()));
-    first == Ok(Some(0x30))
+    let tags = AnyRef::from_der(der).and_then(|any| {
+        let mut reader = der::SliceReader::new(any.value())?;
+        Ok((reader.decode::<AnyRef<'_>>()?.tag(), reader.decode::<AnyRef<'_>>()?.tag()))
+    });
+    tags == Ok((Tag::Sequence, Tag::OctetString))
 }
 
 fn to_pem(document: &SecretDocument, label: &'static str) -> Zeroizing<String> {

@@ -513,6 +513,13 @@ fn nothing_that_is_cut_or_changed_makes_a_panic() {
 }
 
 #[test]
+fn a_public_key_is_not_taken_for_an_encrypted_one() {
+    let public = key(Algorithm::MlKem768).public_key();
+    assert_eq!(PrivateKey::from_pkcs8_der(&public.to_spki_der()).err(), Some(Error::Der));
+    assert_eq!(PrivateKey::read(&public.to_spki_der(), Some(b"pass")).err(), Some(Error::Der));
+}
+
+#[test]
 fn debug_shows_no_secret_and_errors_speak() {
     let key = key(Algorithm::MlKem768);
     assert_eq!(format!("{key:?}"), "PrivateKey(ML-KEM-768, [redacted])");

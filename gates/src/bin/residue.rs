@@ -8,6 +8,7 @@ use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, Signi
 use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
 use gambeson::sha3::{Sha3_512, Shake256};
 use gambeson_gates::{bytes, canary, heap, stack};
+use gambeson_hybrid::xwing;
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     signatures::<MlDsa44>(&mut gate, &Shape { k: 4, l: 4, eta: 2, mask_bits: 18 });
     signatures::<MlDsa65>(&mut gate, &Shape { k: 6, l: 5, eta: 4, mask_bits: 20 });
     signatures::<MlDsa87>(&mut gate, &Shape { k: 8, l: 7, eta: 2, mask_bits: 20 });
+    hybrid(&mut gate);
     println!("{} operations, {} with residue", gate.ran, gate.failed);
     let caught = canaries();
     println!("{caught} of 4 canaries found");
@@ -304,6 +306,35 @@ fn power(base: u64, exponent: u64, modulus: u64) -> u64 {
         let square = result * result % modulus;
         if exponent >> bit & 1 == 1 { square * base % modulus } else { square }
     })
+}
+
+// X-Wing
+
+fn hybrid(gate: &mut Gate) {
+    let seed: [u8; 32] = bytes("X-Wing");
+    let eseed: [u8; 64] = bytes("X-Wing eseed");
+    let key = xwing::DecapsulationKey::from_seed(&seed);
+    let public = key.encapsulation_key();
+    let (c, secret) = public.encapsulate_deterministic(&eseed);
+
+    let mut hunt = Hunt::default();
+    hunt.bytes("the seed", &seed);
+    let mut expanded = [0; 96];
+    Shake256::digest_into(&seed, &mut expanded);
+    hunt.bytes("d and z", &expanded[..64]);
+    hunt.bytes("the X25519 scalar", &expanded[64..]);
+    hunt.bytes("m", &eseed[..32]);
+    hunt.bytes("the ephemeral scalar", &eseed[32..]);
+    hunt.bytes("the shared secret", secret.expose());
+
+    let hunt = &hunt;
+    gate.run("X-Wing keygen", hunt, || live_and_die!(xwing::DecapsulationKey::from_seed(&seed)));
+    gate.run("X-Wing encaps", hunt, || live_and_die!(public.encapsulate_deterministic(&eseed)));
+    gate.run("X-Wing encaps, contributory", hunt, || {
+        live_and_die!(public.encapsulate_contributory_deterministic(&eseed))
+    });
+    gate.run("X-Wing decaps", hunt, || live_and_die!(key.decapsulate(&c)));
+    gate.run("X-Wing decaps, contributory", hunt, || live_and_die!(key.decapsulate_contributory(&c)));
 }
 
 // ML-DSA

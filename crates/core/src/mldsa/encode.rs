@@ -56,13 +56,13 @@ pub(crate) fn unpack_minus_t1_2d(bytes: &[u8], p: &mut Poly) {
 }
 
 /// FIPS 204, Algorithm 17 (BitPack), of t0, in -4095..=4096.
-#[cfg(feature = "alloc")]
+#[cfg(any(feature = "alloc", test))]
 pub(crate) fn pack_t0(t0: &Poly, out: &mut [u8]) {
     pack::<13>(t0, out, |c| (4096 - c) as u32);
 }
 
 /// FIPS 204, Algorithm 17 (BitPack), of a polynomial of s1 or s2.
-#[cfg(feature = "alloc")]
+#[cfg(any(feature = "alloc", test))]
 pub(crate) fn pack_s<P: Parameters>(s: &Poly, out: &mut [u8]) {
     if P::ETA == 2 {
         pack::<3>(s, out, |c| (2 - c) as u32);
@@ -74,7 +74,7 @@ pub(crate) fn pack_s<P: Parameters>(s: &Poly, out: &mut [u8]) {
 /// FIPS 204, Algorithm 19 (BitUnpack), of a polynomial of s1 or s2.
 ///
 /// A string from elsewhere may give coefficients below -η: the caller checks.
-#[cfg(feature = "alloc")]
+#[cfg(any(feature = "alloc", test))]
 pub(crate) fn unpack_s<P: Parameters>(bytes: &[u8], s: &mut Poly) {
     if P::ETA == 2 {
         unpack::<3>(bytes, s, |x| 2 - x as i32);
