@@ -25,6 +25,29 @@ pub fn index(secret: &[u8]) -> u8 {
     black_box(&TABLE)[secret[0] as usize]
 }
 
+/// A store under a secret mask, where the processor has such.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+pub fn mask(secret: &[u8]) -> u8 {
+    let mut line = [0_u8; 64];
+    let mask = u64::from(secret[0]);
+    if !std::arch::is_x86_feature_detected!("avx512bw") {
+        return 0;
+    }
+    // SAFETY: the processor has AVX-512; the store writes within 64 bytes that are there.
+    unsafe {
+        core::arch::asm!(
+            "kmovq k1, {mask}",
+            "vmovdqu8 [{line}] {{k1}}, zmm0",
+            mask = in(reg) mask,
+            line = in(reg) line.as_mut_ptr(),
+            out("k1") _,
+            options(nostack),
+        );
+    }
+    black_box(&line)[63]
+}
+
 /// A division of a secret by a number that the compiler does not know.
 #[inline(never)]
 pub fn division(secret: u32, divisor: u32) -> u32 {

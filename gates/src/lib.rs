@@ -1,19 +1,24 @@
 //! What the gates share: requests to valgrind, painting the stack, and the mistakes planted on purpose.
 //!
-//! The programs are run by `cargo xtask ct`, `residue` and `stack`; each of them catches a planted mistake in the
+//! The programs are run by `cargo xtask ct`, `step`, `residue` and `stack`; each of them catches a planted mistake in the
 //! run in which it finds none of ours.
 //!
 //! # Layout
 //!
 //! * `valgrind`: client requests
+//! * `step`, `tracer`: what an instruction shows, and running one after the other
 //! * `stack`: the depth of calls, and what they left behind
 //! * `heap`: an allocator that counts, and that keeps what was freed
 //! * `canary`: the planted mistakes
-//! * `bin/ct.rs`, `bin/residue.rs`, `bin/stack.rs`: the programs
+//! * `bin/ct.rs`, `bin/step.rs`, `bin/residue.rs`, `bin/stack.rs`: the programs
 
 pub mod canary;
 pub mod heap;
 pub mod stack;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod step;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod tracer;
 pub mod valgrind;
 
 /// `N` bytes that look random and differ for each `label`, the same in every run.

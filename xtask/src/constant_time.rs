@@ -1,4 +1,5 @@
-//! The constant-time gates: valgrind over every operation on secrets, and the search for divisions.
+//! The constant-time gates: valgrind over every operation on secrets, stepping through the tables that it does not
+//! know, and the search for divisions.
 
 use crate::run::{Workspace, installed};
 use anyhow::{Context, Result, bail};
@@ -9,15 +10,24 @@ use std::path::Path;
 
 /// Each optimisation level has its own profile and its own compiler's tricks.
 const PROFILES: &[&str] = &["ct-1", "ct-2", "ct-3", "ct-s"];
-/// Kernel tables to run. valgrind 3.19 knows no AVX-512.
-const LEVELS: &[&str] = &["portable"];
+/// Kernel tables to run. valgrind 3.19 knows no AVX-512: `step` does those.
+const LEVELS: &[&str] = &["portable", "avx2"];
+
+/// Where the processor has no AVX2, the other table is left; the gate would refuse to run.
+fn levels() -> &'static [&'static str] {
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("bmi2") {
+        return LEVELS;
+    }
+    &LEVELS[..1]
+}
 
 /// Builds the gate at each optimisation level and runs it: no report for ours, a report for each canary.
 pub fn check(workspace: &Workspace) -> Result<String> {
     let (mut operations, mut canaries) = (0, 0);
     for profile in PROFILES {
-        let program = build(workspace, profile)?;
-        for level in LEVELS {
+        let program = build(workspace, profile, "gate-ct")?;
+        for level in levels() {
             let name = format!("{profile}-{level}");
             let mut clean = workspace.command("valgrind", VALGRIND);
             clean.arg(&program).args(["operations", level]);
@@ -37,21 +47,55 @@ pub fn check(workspace: &Workspace) -> Result<String> {
         }
     }
     Ok(format!(
-        "{operations} operations at {} optimisation levels without a report, {canaries} planted ones caught",
-        PROFILES.len()
+        "{operations} operations at {} optimisation levels ({}) without a report, {canaries} planted ones caught",
+        PROFILES.len(),
+        levels().join(", ")
     ))
+}
+
+/// What stepping through the tables with AVX-512 found.
+pub enum Stepped {
+    /// A sentence about the operations.
+    Alike(String),
+    /// The machine cannot run them.
+    NotHere,
+}
+
+/// Builds the stepping gate at each optimisation level and runs it: equal traces for ours, different ones for each
+/// canary.
+pub fn step(workspace: &Workspace) -> Result<Stepped> {
+    let (mut operations, mut canaries, mut tables) = (0, 0, String::new());
+    for profile in PROFILES {
+        let program = build(workspace, profile, "gate-step")?;
+        let text = workspace.logged(&format!("step-{profile}"), &mut workspace.command(program, &[]))?;
+        if text.starts_with("skipped: ") {
+            return Ok(Stepped::NotHere);
+        }
+        operations +=
+            number_before(&text, " operations, 0 with different traces").context("the gate said nothing")?;
+        if !text.contains("4 of 4 canaries told apart") {
+            bail!("canary: at {profile} the gate did not tell all of them apart\n{text}");
+        }
+        canaries += 4;
+        tables = text.lines().find_map(|line| line.strip_prefix("tables: ")).unwrap_or_default().to_owned();
+    }
+    Ok(Stepped::Alike(format!(
+        "{operations} operations ({tables}) at {} optimisation levels, each with one trace for eight secrets; \
+         {canaries} planted ones told apart",
+        PROFILES.len()
+    )))
 }
 
 const VALGRIND: &[&str] =
     &["--error-exitcode=99", "--error-limit=no", "--num-callers=30", "--max-stackframe=8000000", "-q"];
 
-fn build(workspace: &Workspace, profile: &str) -> Result<std::path::PathBuf> {
-    let arguments = ["build", "--quiet", "-p", "gambeson-gates", "--bin", "gate-ct", "--profile", profile];
+fn build(workspace: &Workspace, profile: &str, program: &str) -> Result<std::path::PathBuf> {
+    let arguments = ["build", "--quiet", "-p", "gambeson-gates", "--bin", program, "--profile", profile];
     let mut build = workspace.cargo(&arguments);
     // New-style names keep the type arguments, so that an instance of another crate's function tells whose it is.
     build.env("RUSTFLAGS", "--cfg gambeson_ct -Csymbol-mangling-version=v0");
-    workspace.logged(&format!("ct-build-{profile}"), &mut build)?;
-    Ok(workspace.built(profile, "gate-ct"))
+    workspace.logged(&format!("ct-build-{program}-{profile}"), &mut build)?;
+    Ok(workspace.built(profile, program))
 }
 
 fn number_before(text: &str, mark: &str) -> Option<usize> {
@@ -84,7 +128,7 @@ pub fn divisions(workspace: &Workspace, thumb: Option<&Path>) -> Result<String> 
     let (mut errors, mut functions, mut planted, mut programs) = (Vec::new(), 0, 0, 0);
     let mut objects = Vec::new();
     for profile in PROFILES {
-        objects.push(("objdump", build(workspace, profile)?));
+        objects.push(("objdump", build(workspace, profile, "gate-ct")?));
     }
     if let Some(object) = thumb {
         let tool = ["arm-none-eabi-objdump", "objdump"].into_iter().find(|tool| installed(tool));

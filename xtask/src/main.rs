@@ -38,7 +38,8 @@ cargo xtask COMMAND
   declassified            the list of values declared public
   api [--bless]           the public API against docs/public-api
   no-std                  core and hybrid for a bare target
-  ct                      secrets under valgrind, at four optimisation levels
+  ct                      secrets under valgrind, at four optimisation levels, portable and AVX2
+  step                    AVX-512: one trace for eight secrets, instruction by instruction
   divisions               no division instruction in the primitives
   residue                 no secret in dead stack or freed heap
   stack [--json] [--check] [--markdown FILE]
@@ -83,6 +84,10 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "api" => api::check(workspace, has("--bless"))?,
         "no-std" => bare::check(workspace)?,
         "ct" => constant_time::check(workspace)?,
+        "step" => match constant_time::step(workspace)? {
+            constant_time::Stepped::Alike(said) => said,
+            constant_time::Stepped::NotHere => String::from("skipped: this machine has no AVX-512"),
+        },
         "divisions" => constant_time::divisions(workspace, bare::object(workspace).as_deref())?,
         "residue" => residue::check(workspace)?,
         "stack" => {

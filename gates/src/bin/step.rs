@@ -1,0 +1,204 @@
+//! Operations on secrets, each stepped through with eight secrets: the same instructions must run, on the same
+//! addresses, with the same masks on memory.
+//!
+//! `gate-step [LEVEL]` ends with status 0 if they do and if each canary does not. Run by `cargo xtask step` for the
+//! tables with AVX-512, which valgrind does not know. Left out is what takes variable time on public data that comes
+//! from the secrets: key generation (ρ, and with it the matrix, comes from the seed) and ML-DSA signing (the
+//! challenge and the refusals come from the randomness, in the first attempt already).
+
+use std::process::ExitCode;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn main() -> ExitCode {
+    operations::main()
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+fn main() -> ExitCode {
+    println!("skipped: this machine has no AVX-512");
+    ExitCode::SUCCESS
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod operations {
+    use gambeson::cpu::{self, Level};
+    use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87};
+    use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+    use gambeson::sha3::{self, Kmac256, State};
+    use gambeson_gates::tracer::{Judged, SECRETS, Tracer, place, region};
+    use gambeson_gates::{bytes, canary};
+    use std::env;
+    use std::hint::black_box;
+    use std::process::ExitCode;
+    use std::time::Instant;
+
+    /// Runs everything; the last line says what was found.
+    pub fn main() -> ExitCode {
+        let level = env::args().nth(1).map_or(Level::Avx512, |name| name.parse().expect("a level"));
+        if cpu::detected() < level {
+            println!(
+                "skipped: this machine has no {}",
+                if level == Level::Avx512 { "AVX-512" } else { "AVX2" }
+            );
+            return ExitCode::SUCCESS;
+        }
+        cpu::limit(level);
+        assert_eq!(sha3::kernels(), level, "the table that is to be stepped through");
+        // These families have not got every table yet.
+        assert!(mlkem::kernels() <= level && mldsa::kernels() <= level);
+        println!("tables: sha3 {}, mlkem {}, mldsa {}", sha3::kernels(), mlkem::kernels(), mldsa::kernels());
+
+        let mut gate = Gate { tracer: Tracer::new(), ran: 0, failed: 0 };
+        keccak(&mut gate, level);
+        kem::<MlKem512>(&mut gate);
+        kem::<MlKem768>(&mut gate);
+        kem::<MlKem1024>(&mut gate);
+        signatures::<MlDsa44>(&mut gate);
+        signatures::<MlDsa65>(&mut gate);
+        signatures::<MlDsa87>(&mut gate);
+        println!("{} operations, {} with different traces", gate.ran, gate.failed);
+
+        let mut planted = Gate { ran: 0, failed: 0, ..gate };
+        canaries(&mut planted);
+        println!("{} of {} canaries told apart", planted.failed, planted.ran);
+        ExitCode::from(u8::from(gate.failed != 0 || planted.failed != planted.ran))
+    }
+
+    struct Gate {
+        tracer: Tracer,
+        ran: usize,
+        failed: usize,
+    }
+
+    impl Gate {
+        /// `operation` makes its inputs from the secret of that number, then does its work inside `region`.
+        fn run(&mut self, name: &str, operation: impl Fn(usize)) -> Judged {
+            let start = Instant::now();
+            // The short ones also tell whether the shortcut sees what the processor does.
+            let thorough = !name.starts_with("ML-");
+            let judged =
+                self.tracer.judge(&operation, thorough).unwrap_or_else(|error| panic!("{name}: {error}"));
+            self.ran += 1;
+            let seconds = start.elapsed().as_secs_f64();
+            println!("{name}: {} instructions, {} of AVX-512 ({seconds:.2} s)", judged.steps, judged.evex);
+            if let Some(difference) = judged.difference {
+                self.failed += 1;
+                let kind = if difference.is_operand { "another operand" } else { "another way" };
+                println!("  {kind} after {} instructions, at {}", difference.steps, place(difference.after));
+                if difference.is_operand {
+                    println!("  {:#x} and {:#x}", difference.expected, difference.found);
+                } else {
+                    println!("  to {}\n  and {}", place(difference.expected), place(difference.found));
+                }
+            }
+            judged
+        }
+    }
+
+    fn secret<const N: usize>(label: &str, number: usize) -> [u8; N] {
+        bytes(&format!("{label} {number}"))
+    }
+
+    fn keccak(gate: &mut Gate, level: Level) {
+        for count in [1, 2, 3, 4, 5, 8] {
+            let judged = gate.run(&format!("permutation of {count}"), |number| {
+                let content: [u8; 1600] = secret("states", number);
+                let word = |at: usize| u64::from_le_bytes(*content[8 * at..].first_chunk().expect("eight"));
+                let mut states: Vec<State> =
+                    (0..count).map(|i| State(std::array::from_fn(|lane| word(25 * i + lane)))).collect();
+                region(|| sha3::permute_many(black_box(&mut states)));
+            });
+            assert!(level < Level::Avx512 || count < 8 || judged.evex != 0, "no instruction of AVX-512 ran");
+        }
+        gate.run("KMAC256", |number| {
+            let (key, mut tag): ([u8; 32], _) = (secret("key", number), [0; 64]);
+            region(|| {
+                let mut mac = Kmac256::new(&key, b"gate");
+                mac.update(&key);
+                mac.finalize_into(&mut tag);
+            });
+        });
+    }
+
+    fn kem<P: mlkem::ParameterSet>(gate: &mut Gate) {
+        let name = P::NAME;
+        // One matrix for all secrets, wherever it is sampled inside the region.
+        let fixed = ExpandedDecapsulationKey::<P>::from_seed(&bytes(name));
+        let (ready, compact) = (fixed.expanded_encapsulation_key(), fixed.encapsulation_key());
+        gate.run(&format!("{name} encaps expanded"), |number| {
+            let m = secret("m", number);
+            region(|| _ = black_box(ready.encapsulate_deterministic(&m)));
+        });
+        gate.run(&format!("{name} encaps compact"), |number| {
+            let m = secret("m", number);
+            region(|| _ = black_box(compact.encapsulate_deterministic(&m)));
+        });
+        gate.run(&format!("{name} decaps expanded"), |number| {
+            let key = ExpandedDecapsulationKey::<P>::from_seed(&secret(name, number));
+            let (c, _) = key.expanded_encapsulation_key().encapsulate_deterministic(&secret("m", number));
+            let c = sometimes_wrong(c, number);
+            region(|| _ = black_box(key.decapsulate(&c)));
+        });
+        gate.run(&format!("{name} decaps compact"), |number| {
+            let mut seed: [u8; 64] = secret(name, number);
+            seed[..32].copy_from_slice(&bytes::<32>(name));
+            let key = DecapsulationKey::<P>::from_seed(&seed);
+            let (c, _) = key.encapsulation_key().encapsulate_deterministic(&secret("m", number));
+            let c = sometimes_wrong(c, number);
+            region(|| _ = black_box(key.decapsulate(&c)));
+        });
+        let exported = fixed.to_expanded_bytes();
+        gate.run(&format!("{name} import"), |number| {
+            let mut whole = exported.expose().clone();
+            let length = whole.len();
+            let s_length = length - compact.as_bytes().as_ref().len() - 64;
+            let random: [u8; 1536 + 32] = secret("s and z", number);
+            whole[..s_length].copy_from_slice(&random[..s_length]);
+            whole[length - 32..].copy_from_slice(&random[1536..]);
+            region(|| _ = black_box(ExpandedDecapsulationKey::<P>::from_expanded_bytes(&whole).is_ok()));
+        });
+        gate.run(&format!("{name} export"), |number| {
+            let key = ExpandedDecapsulationKey::<P>::from_seed(&secret(name, number));
+            region(|| _ = black_box(key.to_expanded_bytes()));
+        });
+    }
+
+    /// A quarter of the ciphertexts is refused.
+    fn sometimes_wrong<C: AsMut<[u8]>>(mut c: C, number: usize) -> C {
+        match number {
+            3 => c.as_mut()[7] ^= 0x20,
+            6 => *c.as_mut().last_mut().expect("a ciphertext has bytes") ^= 1,
+            _ => {}
+        }
+        c
+    }
+
+    fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
+        gate.run(&format!("{} export", P::NAME), |number| {
+            let key = ExpandedSigningKey::<P>::from_seed(&secret(P::NAME, number));
+            region(|| _ = black_box(key.to_expanded_bytes()));
+        });
+    }
+
+    /// What the gate is for; the numbers are the secrets, so that they surely differ.
+    fn canaries(gate: &mut Gate) {
+        const _: () = assert!(SECRETS > 1);
+        let planted = |number: usize| black_box([number as u8, 1, 2, 3]);
+        gate.run("canary branch", |number| {
+            let secret = planted(number);
+            region(|| _ = black_box(canary::branch(&secret)));
+        });
+        gate.run("canary index", |number| {
+            let secret = planted(number);
+            region(|| _ = black_box(canary::index(&secret)));
+        });
+        gate.run("canary division", |number| {
+            let secret = u32::from_le_bytes(planted(number));
+            region(|| _ = black_box(canary::division(secret, 3)));
+        });
+        gate.run("canary mask", |number| {
+            let secret = planted(number);
+            region(|| _ = black_box(canary::mask(&secret)));
+        });
+    }
+}
