@@ -9,9 +9,13 @@ use crate::cpu::Level;
 use crate::sha3::State;
 use crate::sha3::keccak::{self, Lane};
 
-// SAFETY: `active` hands this table out only after the CPU reported AVX2, BMI1 and BMI2.
-pub(super) static AVX2: Kernels =
-    Kernels { level: Level::Avx2, permute_many: |states| unsafe { permute_many(states) } };
+pub(super) static AVX2: Kernels = Kernels {
+    level: Level::Avx2,
+    permute_many: |states| {
+        // SAFETY: `active` hands this table out only after the CPU reported AVX2, BMI1 and BMI2.
+        unsafe { permute_many(states) }
+    },
+};
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn permute_many(states: &mut [State]) {
