@@ -73,6 +73,9 @@ mod sample;
 
 #[cfg(feature = "alloc")]
 pub use expanded::{ExpandedSigningKey, ExpandedVerifyingKey, SigningKeyError};
+#[cfg(gambeson_ct)]
+#[doc(hidden)]
+pub use kernels::gate;
 pub use keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength};
 pub use message::{
     ContextTooLong, Digest, DigestLength, Message, MuHasher, PreHash, PreHasher, UnknownPreHash,

@@ -88,3 +88,68 @@ pub(crate) fn active() -> &'static Kernels {
         _ => &PORTABLE,
     }
 }
+
+/// Single kernels, for the gate that steps through machine code: an attempt at signing is refused for reasons that are
+/// public but differ, a kernel has one trace.
+#[cfg(gambeson_ct)]
+pub mod gate {
+    use super::active;
+    use crate::mldsa::ring::Poly;
+
+    /// The kernels that see secrets and have one trace.
+    pub const NAMES: [&str; 15] = [
+        "ntt",
+        "inverse_ntt",
+        "multiply",
+        "multiply_add",
+        "inner_product",
+        "power2round",
+        "decompose_44",
+        "decompose_16",
+        "is_below",
+        "make_hint",
+        "pack 18",
+        "pack 20",
+        "pack 13",
+        "pack 4",
+        "unpack 20",
+    ];
+
+    /// Runs the `n`-th of them in the table in force, on polynomials made of `secret`.
+    pub fn run(n: usize, secret: &[u8; 1280]) {
+        let kernels = active();
+        let [mut y, mut small, mut other] = [const { Poly::ZERO }; 3];
+        let mut bytes = [0; 640];
+        let mut hint = [0; 8];
+        // y as in signing; small coefficients from 0 to 1023.
+        (kernels.unpack)(&mut y, &secret[..576], 1 << 17);
+        (kernels.unpack)(&mut small, &secret[640..960], 0);
+        match NAMES[n] {
+            "ntt" => (kernels.ntt)(&mut y),
+            "inverse_ntt" => (kernels.inverse_ntt)(&mut small),
+            "multiply" => (kernels.multiply)(&mut y, &small),
+            "multiply_add" => (kernels.multiply_add)(&mut other, &small, &small.clone()),
+            "inner_product" => {
+                let row = [small.clone(), small.clone()];
+                (kernels.inner_product)(&mut other, &row, 1, &row);
+            }
+            "power2round" => (kernels.power2round)(&mut y, &mut other),
+            "decompose_44" => (kernels.decompose_44)(&mut y, &mut other),
+            "decompose_16" => (kernels.decompose_16)(&mut y, &mut other),
+            "is_below" => _ = core::hint::black_box((kernels.is_below)(&y, 1 << 16)),
+            "make_hint" => _ = core::hint::black_box((kernels.make_hint)(&y, &other, 95_232, &mut hint)),
+            "pack 18" => (kernels.pack)(&mut bytes[..576], &y, 1 << 17),
+            "pack 20" => (kernels.pack)(&mut bytes, &y, 1 << 19),
+            "pack 13" => {
+                (kernels.power2round)(&mut y, &mut other);
+                (kernels.pack)(&mut bytes[..416], &y, 1 << 12);
+            }
+            "pack 4" => {
+                (kernels.decompose_16)(&mut y, &mut other);
+                (kernels.pack)(&mut bytes[..128], &other, 0);
+            }
+            _ => (kernels.unpack)(&mut other, &secret[..640], 1 << 19),
+        }
+        core::hint::black_box((&y, &small, &other, &bytes, &hint));
+    }
+}
