@@ -86,7 +86,7 @@ pub fn table(rows: &[Value]) -> String {
 pub fn markdown(rows: &[Value]) -> String {
     let mut text = String::from(
         "# Stack and heap\n\n\
-         Bytes below the caller's frame, keys, messages and outputs of the caller left out, on x86-64 in release;\n\
+         Bytes below the caller's frame, keys, messages and outputs of the caller left out, on x86-64 in release, portable tables;\n\
          heap: the peak, the sum and the number of allocations. Painted stack and a counting allocator measured it;\n\
          `cargo xtask stack --markdown docs/memory.md` writes this page, `cargo xtask stack --check` holds the bounds.\n\
          A compact key has 96 bytes.\n\n\
