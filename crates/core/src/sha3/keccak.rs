@@ -147,7 +147,7 @@ fn round<L: Lane>(a: &[L; 25], constant: u64) -> [L; 25] {
 }
 
 /// RC of FIPS 202, Algorithm 6, for the round indices 0 to 23.
-const ROUND_CONSTANTS: [u64; 24] = round_constants();
+pub(super) const ROUND_CONSTANTS: [u64; 24] = round_constants();
 
 /// Bit 2^j − 1 of constant i is bit 7i + j of a linear feedback shift register (FIPS 202, Algorithm 5).
 const fn round_constants() -> [u64; 24] {

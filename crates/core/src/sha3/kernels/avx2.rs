@@ -38,7 +38,7 @@ fn permute_many(states: &mut [State]) {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-pub(super) fn permute_one(state: &mut State) {
+fn permute_one(state: &mut State) {
     let mut lanes = state.0.map(Word);
     keccak::permute(&mut lanes);
     state.0 = lanes.map(|lane| lane.0);

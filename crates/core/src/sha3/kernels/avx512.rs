@@ -1,4 +1,4 @@
-//! x86-64 with AVX-512: eight states side by side, four in half registers, or one with `andn` and `rorx`.
+//! x86-64 with AVX-512: eight states side by side, four in half registers, or one in five.
 
 #![allow(unsafe_code)] // Intrinsics inside a trait whose methods cannot name their features.
 
@@ -26,7 +26,7 @@ fn permute_many(states: &mut [State]) {
     // Idle lanes work on zeros: eight cost a third more than four, and four as much as one.
     match rest {
         [] => {}
-        [one] => avx2::permute_one(one),
+        [one] => permute_one(one),
         few @ [_, _] | few @ [_, _, _] | few @ [_, _, _, _] => {
             padded::<4>(few, |four| permute_four(four));
         }
@@ -214,4 +214,83 @@ impl Lane for Four {
             |a: Self, b: Self, c: Self| Self(unsafe { _mm256_ternarylogic_epi64::<0xd2>(a.0, b.0, c.0) });
         [bit(a, e, i), bit(e, i, o), bit(i, o, u), bit(o, u, a), bit(u, a, e)]
     }
+}
+
+/// One state. A register holds a plane, the five words of one `y`, word (x, y) in lane x; lanes 5 to 7 hold nothing.
+///
+/// π needs no shuffle: with y = x - k in lane x of register k, words of five planes, all of them go to the plane
+/// 2x + 3y = 2k, the one in lane x to the place x - k. So each plane of the next state comes from one register: blends gather
+/// it, beside θ, and χ reads it rotated by k, k + 1 and k + 2 lanes. A round waits for one shuffle in θ and one in χ.
+#[target_feature(enable = "avx512f")]
+fn permute_one(state: &mut State) {
+    let chi = |a, b, c| _mm512_ternarylogic_epi64::<0xd2>(a, b, c);
+    let mut a = [0, 1, 2, 3, 4].map(|y| {
+        let plane: &[u64] = &state.0[5 * y..5 * y + 5];
+        // SAFETY: the mask loads the five words that are there.
+        unsafe { _mm512_maskz_loadu_epi64(0b1_1111, plane.as_ptr().cast()) }
+    });
+    for rc in &keccak::ROUND_CONSTANTS {
+        let c = xor(xor(a[0], a[1], a[2]), a[3], a[4]);
+        let d = [rotate::<4>(c), rotate::<1>(_mm512_rol_epi64::<1>(c))];
+        let b = [
+            gather::<0>(&a, d),
+            gather::<1>(&a, d),
+            gather::<2>(&a, d),
+            gather::<3>(&a, d),
+            gather::<4>(&a, d),
+        ];
+        let rc = _mm512_maskz_set1_epi64(1, *rc as i64);
+        a = [
+            chi(_mm512_xor_si512(b[0], rc), rotate::<1>(b[0]), rotate::<2>(b[0])),
+            chi(rotate::<3>(b[3]), rotate::<4>(b[3]), b[3]),
+            chi(rotate::<1>(b[1]), rotate::<2>(b[1]), rotate::<3>(b[1])),
+            chi(rotate::<4>(b[4]), b[4], rotate::<1>(b[4])),
+            chi(rotate::<2>(b[2]), rotate::<3>(b[2]), rotate::<4>(b[2])),
+        ];
+    }
+    for (y, plane) in a.into_iter().enumerate() {
+        let words: &mut [u64] = &mut state.0[5 * y..5 * y + 5];
+        // SAFETY: the mask stores the five words that are there.
+        unsafe { _mm512_mask_storeu_epi64(words.as_mut_ptr().cast(), 0b1_1111, plane) };
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn xor(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+    _mm512_ternarylogic_epi64::<0x96>(a, b, c)
+}
+
+/// Lane x takes lane x + `N` of the five.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn rotate<const N: usize>(lanes: __m512i) -> __m512i {
+    const fn from(x: usize) -> i64 {
+        (if x >= 5 { x - 5 } else { x }) as i64
+    }
+    let from = _mm512_setr_epi64(from(N), from(N + 1), from(N + 2), from(N + 3), from(N + 4), 5, 6, 7);
+    _mm512_permutexvar_epi64(from, lanes)
+}
+
+/// The words (x, x - `K`) after θ, of which the halves are `d`, and ρ.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn gather<const K: usize>(planes: &[__m512i; 5], d: [__m512i; 2]) -> __m512i {
+    /// `RHO[k][x]`: the offset of (x, x - k) of FIPS 202, Table 2, modulo 64.
+    const RHO: [[i64; 5]; 5] = [
+        [0, 44, 43, 21, 14],
+        [18, 1, 6, 25, 8],
+        [41, 2, 62, 55, 39],
+        [3, 45, 61, 28, 20],
+        [36, 10, 15, 56, 27],
+    ];
+    let plane = |x: usize| planes[if x < K { 5 + x - K } else { x - K }];
+    // The masks speak of the idle lanes too: where they do not, LLVM narrows the blends and makes shuffles of them.
+    let low = _mm512_mask_blend_epi64(0b1110_0010, plane(0), plane(1));
+    let high = _mm512_mask_blend_epi64(0b1110_1000, plane(2), plane(3));
+    let gathered = _mm512_mask_blend_epi64(0b0000_1100, low, high);
+    let gathered = _mm512_mask_blend_epi64(0b1111_0000, gathered, plane(4));
+    let offsets = RHO[K];
+    let offsets = _mm512_setr_epi64(offsets[0], offsets[1], offsets[2], offsets[3], offsets[4], 0, 0, 0);
+    _mm512_rolv_epi64(xor(gathered, d[0], d[1]), offsets)
 }
