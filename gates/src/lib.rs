@@ -9,11 +9,14 @@
 //! * `step`, `tracer`: what an instruction shows, and running one after the other
 //! * `stack`: the depth of calls, and what they left behind
 //! * `heap`: an allocator that counts, and that keeps what was freed
+//! * `registers`: what a call left in the vector registers
 //! * `canary`: the planted mistakes
 //! * `bin/ct.rs`, `bin/step.rs`, `bin/residue.rs`, `bin/stack.rs`: the programs
 
 pub mod canary;
 pub mod heap;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub mod registers;
 pub mod stack;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod step;
