@@ -3,7 +3,7 @@
 use zeroize::Zeroize;
 
 use super::kernels::active;
-use super::ring::{Ntt, Poly, Q};
+use super::ring::{Ntt, Poly};
 use crate::secret::{barrier, difference};
 use crate::sha3::Sha3_256;
 
@@ -88,10 +88,5 @@ pub(super) fn decompress(f: &mut Poly, bytes: &[u8]) {
 
 /// Whether every 12-bit integer is below q: the modulus check of FIPS 203, §7.2. The key is public.
 pub(super) fn is_reduced(bytes: &[u8]) -> bool {
-    let mut largest = 0;
-    for &[b0, b1, b2] in bytes.as_chunks::<3>().0 {
-        let (b0, b1, b2) = (u16::from(b0), u16::from(b1), u16::from(b2));
-        largest = largest.max(b0 | (b1 & 15) << 8).max(b1 >> 4 | b2 << 4);
-    }
-    largest < Q as u16
+    bytes.as_chunks().0.iter().all(active().is_reduced)
 }

@@ -9,7 +9,7 @@ mod avx2;
 mod avx512;
 mod portable;
 
-use super::ring::Coefficients;
+use super::ring::{Coefficients, Ntt};
 use crate::cpu::{self, Level};
 
 /// One table; every |x| is a bound of the absolute values of the coefficients.
@@ -23,6 +23,10 @@ pub(crate) struct Kernels {
     /// FIPS 203, Algorithm 11 (MultiplyNTTs), times 2^-16, added to the first argument, which grows by less than 2q.
     /// |x| of the second ≤ 8q, of the third ≤ q.
     pub multiply_add: fn(&mut Coefficients, &Coefficients, &Coefficients),
+    /// The first plus such products, of every `stride`-th element of the second and the elements of the last, at most
+    /// four; |x| of both ≤ q. The first grows by less than 2q for each.
+    #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a matrix that is remembered has rows.
+    pub inner_product: fn(&mut Coefficients, &[Ntt], usize, &[Ntt]),
     /// Times 2^16. Any x on entry, |x| < q on return.
     pub scale: fn(&mut Coefficients),
     /// Any x on entry, |x| ≤ q/2 + 1 on return.
@@ -38,6 +42,8 @@ pub(crate) struct Kernels {
     pub encode: fn(&mut [u8; 384], &Coefficients),
     /// FIPS 203, Algorithm 6 (ByteDecode) for d = 12, modulo q: 0 ≤ x < q on return.
     pub decode: fn(&mut Coefficients, &[u8; 384]),
+    /// Whether every integer of 12 bits is below q.
+    pub is_reduced: fn(&[u8; 384]) -> bool,
     /// Compress_d of §4.2.1, then ByteEncode_d: 32·d bytes, d = 1, 4, 5, 10 or 11, of any representatives.
     pub compress: fn(&mut [u8], &Coefficients),
     /// ByteDecode_d, then Decompress_d: 0 ≤ x < q on return. The length of the bytes gives d.
@@ -62,7 +68,7 @@ mod tests {
 
     use super::portable::PORTABLE;
     use super::*;
-    use crate::mlkem::ring::Q;
+    use crate::mlkem::ring::{Poly, Q};
     use crate::sha3::Shake128;
 
     /// Polynomials at the edges of |x| ≤ `bound`, and random ones below it.
@@ -122,6 +128,17 @@ mod tests {
                 (PORTABLE.multiply_add)(&mut expected, a, &b);
                 assert!(same_residues(&ours, &expected) && ours.iter().all(|x| (x - 7).abs() < 2 * Q));
             }
+            let vectors: Vec<Ntt> = inputs(BOUND).iter().map(|f| Ntt(Poly(*f))).collect();
+            for (a, b) in vectors.windows(13).zip(vectors.chunks(4)) {
+                for (stride, k) in [(1, 4), (4, 4), (3, 3), (2, 2), (1, 1), (1, 0)] {
+                    let (mut ours, mut expected) = ([7; 256], [7; 256]);
+                    (table.inner_product)(&mut ours, a, stride, &b[..k.min(b.len())]);
+                    (PORTABLE.inner_product)(&mut expected, a, stride, &b[..k.min(b.len())]);
+                    let bound = 2 * Q * k as i16;
+                    assert!(same_residues(&ours, &expected));
+                    assert!(ours.iter().all(|x| (x - 7).abs() <= bound));
+                }
+            }
             for bytes in bytes::<128>() {
                 let (mut ours, mut expected) = ([0; 256], [0; 256]);
                 (table.noise2)(&mut ours, &bytes);
@@ -142,11 +159,22 @@ mod tests {
                     assert_eq!(ours[..n], expected[..n]);
                 }
             }
+            let mut reduced = [0; 384];
             for bytes in bytes::<384>() {
                 let (mut ours, mut expected) = ([0; 256], [0; 256]);
                 (table.decode)(&mut ours, &bytes);
                 (PORTABLE.decode)(&mut expected, &bytes);
                 assert_eq!(ours, expected);
+                assert!(!(table.is_reduced)(&[0xff; 384]));
+                (PORTABLE.encode)(&mut reduced, &ours);
+                assert!((table.is_reduced)(&reduced));
+                for place in 0..128 {
+                    for (bytes, fits) in [([0, 0x0d, 0], true), ([1, 0x0d, 0], false), ([0, 0, 0xd0], true), ([0, 0x10, 0xd0], false)] {
+                        let mut key = reduced;
+                        key[3 * place..][..3].copy_from_slice(&bytes);
+                        assert_eq!((table.is_reduced)(&key), fits, "{bytes:?} at {place}");
+                    }
+                }
                 for d in [1, 4, 5, 10, 11] {
                     (table.decompress)(&mut ours, &bytes[..32 * d]);
                     (PORTABLE.decompress)(&mut expected, &bytes[..32 * d]);

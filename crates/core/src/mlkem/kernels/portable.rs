@@ -5,13 +5,14 @@
 
 use super::Kernels;
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Q};
+use crate::mlkem::ring::{Coefficients, Ntt, Q};
 
 pub(super) const PORTABLE: Kernels = Kernels {
     level: Level::Portable,
     ntt,
     inverse_ntt,
     multiply_add,
+    inner_product,
     scale,
     reduce: reduce_all,
     reject_vartime,
@@ -19,6 +20,7 @@ pub(super) const PORTABLE: Kernels = Kernels {
     noise3,
     encode,
     decode,
+    is_reduced,
     compress,
     decompress,
 };
@@ -109,7 +111,7 @@ pub(super) const ZETAS: [Factor; 128] = {
 };
 
 #[allow(clippy::integer_division_remainder_used)] // evaluated by the compiler
-const fn power(base: i64, exponent: u32) -> i64 {
+pub(super) const fn power(base: i64, exponent: u32) -> i64 {
     let mut result = 1;
     let mut i = 0;
     while i < exponent {
@@ -190,6 +192,12 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     }
 }
 
+fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
+    for (a, b) in a.iter().step_by(stride).zip(b) {
+        multiply_add(sum, &a.0.0, &b.0.0);
+    }
+}
+
 /// ζ^(2·BitRev7(i) + 1) for i = 0 to 127 (FIPS 203, Appendix A): ± the factors of the last layer. In two arrays, because
 /// the two parts of a factor go to two vectors.
 static PAIR_ZETAS: ([i16; 128], [i16; 128]) = {
@@ -263,6 +271,15 @@ fn decode(f: &mut Coefficients, bytes: &[u8; 384]) {
         let (b0, b1, b2) = (i16::from(b0), i16::from(b1), i16::from(b2));
         *pair = [canonical(b0 | (b1 & 15) << 8), canonical(b1 >> 4 | b2 << 4)];
     }
+}
+
+fn is_reduced(bytes: &[u8; 384]) -> bool {
+    let mut largest = 0;
+    for &[b0, b1, b2] in bytes.as_chunks::<3>().0 {
+        let (b0, b1, b2) = (i16::from(b0), i16::from(b1), i16::from(b2));
+        largest = largest.max(b0 | (b1 & 15) << 8).max(b1 >> 4 | b2 << 4);
+    }
+    largest < Q
 }
 
 fn compress(out: &mut [u8], f: &Coefficients) {
