@@ -241,12 +241,12 @@ fn clear_vectors() {
             concat!($($instruction, " ", $register, $n, ", ", $register, $n, ", ", $register, $n, "\n"),*)
         };
     }
-    // SAFETY, for each block: the registers exist, the processor says so; all of them are declared as overwritten; no
-    // memory is touched.
     if avx::get() {
         // Registers 0 to 15, in their whole width.
+        // SAFETY: the processor has them, all are declared as overwritten, no memory is touched.
         unsafe { core::arch::asm!("vzeroall", clobber_abi("C"), options(nomem, nostack, preserves_flags)) };
     } else {
+        // SAFETY: every x86-64 processor has them, all are declared as overwritten, no memory is touched.
         unsafe {
             core::arch::asm!(
                 "xorps xmm0, xmm0\n xorps xmm1, xmm1\n xorps xmm2, xmm2\n xorps xmm3, xmm3",
@@ -259,6 +259,7 @@ fn clear_vectors() {
         }
     }
     if avx512::get() {
+        // SAFETY: as for the first.
         unsafe {
             core::arch::asm!(
                 zero!("vpxord", "zmm", 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31),

@@ -169,7 +169,12 @@ mod tests {
                 (PORTABLE.encode)(&mut reduced, &ours);
                 assert!((table.is_reduced)(&reduced));
                 for place in 0..128 {
-                    for (bytes, fits) in [([0, 0x0d, 0], true), ([1, 0x0d, 0], false), ([0, 0, 0xd0], true), ([0, 0x10, 0xd0], false)] {
+                    for (bytes, fits) in [
+                        ([0, 0x0d, 0], true),
+                        ([1, 0x0d, 0], false),
+                        ([0, 0, 0xd0], true),
+                        ([0, 0x10, 0xd0], false),
+                    ] {
                         let mut key = reduced;
                         key[3 * place..][..3].copy_from_slice(&bytes);
                         assert_eq!((table.is_reduced)(&key), fits, "{bytes:?} at {place}");

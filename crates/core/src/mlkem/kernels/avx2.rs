@@ -6,10 +6,10 @@ use core::arch::x86_64::*;
 
 use super::Kernels;
 use super::portable::{
-    COMPRESS_FACTOR, Factor, PORTABLE, Q_INVERSE, R_SQUARED, RECIPROCAL, ZETAS, compress_offset,
+    COMPRESS_FACTOR, Factor, PORTABLE, Q_INVERSE, R_SQUARED, RECIPROCAL, ZETAS, compress_offset, power,
 };
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Q};
+use crate::mlkem::ring::{Coefficients, Ntt, Q};
 
 // SAFETY: `active` hands this table out only after the CPU reported AVX2.
 pub(super) static AVX2: Kernels = unsafe { table() };
@@ -21,15 +21,17 @@ pub(super) const fn table() -> Kernels {
         ntt,
         inverse_ntt,
         multiply_add,
+        inner_product,
         scale,
         reduce: reduce_all,
         reject_vartime,
         noise2,
+        noise3,
         encode,
         decode,
+        is_reduced,
         compress,
         decompress,
-        ..PORTABLE
     }
 }
 
@@ -115,9 +117,9 @@ fn reduce(x: Vector) -> Vector {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn canonical(x: Vector) -> Vector {
-    let x = _mm256_add_epi16(reduce(x), _mm256_set1_epi16(Q));
-    let quotient = _mm256_srai_epi16::<10>(_mm256_mulhi_epi16(x, _mm256_set1_epi16(RECIPROCAL)));
-    _mm256_sub_epi16(x, _mm256_mullo_epi16(quotient, _mm256_set1_epi16(Q)))
+    // Without sign, what is below zero is above all else.
+    let x = reduce(x);
+    _mm256_min_epu16(x, _mm256_add_epi16(x, _mm256_set1_epi16(Q)))
 }
 
 #[target_feature(enable = "avx2")]
@@ -271,10 +273,15 @@ fn inverse_ntt(f: &mut Coefficients) {
     inverse_layer::<16>(f);
     inverse_layer::<32>(f);
     inverse_layer::<64>(f);
-    inverse_layer::<128>(f);
-    // 128^-1, times R.
+    // 128^-1, times R, and in the last layer with its factor in one.
     const LAST: Factor = Factor::new(3303 * (1 << 16));
-    each(f, |x| times_factor(x, LAST));
+    const LAST_ZETA: Factor = Factor::new(3303 * (1 << 16) * power(17, 64));
+    let (low, high) = f.split_at_mut(128);
+    for (low, high) in low.as_chunks_mut::<16>().0.iter_mut().zip(high.as_chunks_mut::<16>().0) {
+        let (a, b) = (load(low), load(high));
+        store(low, times_factor(_mm256_add_epi16(a, b), LAST));
+        store(high, times_factor(_mm256_sub_epi16(b, a), LAST_ZETA));
+    }
 }
 
 #[inline]
@@ -327,6 +334,25 @@ static PRODUCT_FACTORS: [Factors; 16] = [
     product_factors(15),
 ];
 
+/// Eight products in 32 bits: a0·b0 + a1·ζ·b1 and a0·b1 + a1·b0.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn products(a: Vector, b: Vector, factors: &Factors) -> [Vector; 2] {
+    let swap =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+    [_mm256_madd_epi16(a, factors.times(b)), _mm256_madd_epi16(a, _mm256_shuffle_epi8(b, swap))]
+}
+
+/// The Montgomery reductions of sums of [`products`], side by side: |x|/R + q/2.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn montgomery([even, odd]: [Vector; 2]) -> Vector {
+    let low = _mm256_blend_epi16::<0b1010_1010>(even, _mm256_slli_epi32::<16>(odd));
+    let high = _mm256_blend_epi16::<0b1010_1010>(_mm256_srli_epi32::<16>(even), odd);
+    let quotient = _mm256_mullo_epi16(low, _mm256_set1_epi16(Q_INVERSE));
+    _mm256_sub_epi16(high, _mm256_mulhi_epi16(quotient, _mm256_set1_epi16(Q)))
+}
+
 #[target_feature(enable = "avx2")]
 fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     debug_assert!(a.iter().all(|x| i32::from(x.abs()) <= 8 * i32::from(Q)));
@@ -334,17 +360,24 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     let vectors = a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0);
     for ((sum, (a, b)), factors) in sum.as_chunks_mut::<16>().0.iter_mut().zip(vectors).zip(&PRODUCT_FACTORS)
     {
-        let (a, b) = (load(a), load(b));
-        // a0·b0 + a1·ζ·b1 and a0·b1 + a1·b0, in 32 bits: < 18q² in absolute value.
-        let even = _mm256_madd_epi16(a, factors.times(b));
-        let swapped = _mm256_or_si256(_mm256_slli_epi32::<16>(b), _mm256_srli_epi32::<16>(b));
-        let odd = _mm256_madd_epi16(a, swapped);
-        // Their Montgomery reductions, side by side: < 18q²/R + q/2 < 2q.
-        let low = _mm256_blend_epi16::<0b1010_1010>(even, _mm256_slli_epi32::<16>(odd));
-        let high = _mm256_blend_epi16::<0b1010_1010>(_mm256_srli_epi32::<16>(even), odd);
-        let quotient = _mm256_mullo_epi16(low, _mm256_set1_epi16(Q_INVERSE));
-        let product = _mm256_sub_epi16(high, _mm256_mulhi_epi16(quotient, _mm256_set1_epi16(Q)));
+        // The products are below 18q² in absolute value: what is added is below 18q²/R + q/2 < 2q.
+        let product = montgomery(products(load(a), load(b), factors));
         store(sum, _mm256_add_epi16(load(sum), product));
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
+    debug_assert!(a.iter().chain(b).all(|f| f.0.0.iter().all(|x| x.abs() <= Q)) && b.len() <= 4);
+    for (v, (sum, factors)) in sum.as_chunks_mut::<16>().0.iter_mut().zip(&PRODUCT_FACTORS).enumerate() {
+        let mut total = [_mm256_setzero_si256(); 2];
+        for (a, b) in a.iter().step_by(stride).zip(b) {
+            let [a, b] = [a, b].map(|f| load(&f.0.0.as_chunks().0[v]));
+            let [even, odd] = products(a, b, factors);
+            total = [_mm256_add_epi32(total[0], even), _mm256_add_epi32(total[1], odd)];
+        }
+        // At most four times 2q²: what is added is below 8q²/R + q/2 < q.
+        store(sum, _mm256_add_epi16(load(sum), montgomery(total)));
     }
 }
 
@@ -367,31 +400,85 @@ static ACCEPTED: [[u8; 16]; 256] = {
     table
 };
 
-/// Twelve bytes are eight candidates: bytes 3i, 3i + 1 and 3i + 1, 3i + 2, the latter to be shifted by four.
+/// The two halves of 2·D bytes in the halves of a register. Loads stay inside, so the upper one begins with bytes of the
+/// lower: see [`half_at`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves_of<const D: usize>(bytes: &[u8]) -> Vector {
+    let bytes: &[u8] = &bytes[..2 * D];
+    let upper = |width: usize| &bytes[2 * D - width..];
+    let (low, high) = if D >= 8 {
+        // SAFETY: 16 bytes are there, twice.
+        unsafe { (_mm_loadu_si128(bytes.as_ptr().cast()), _mm_loadu_si128(upper(16).as_ptr().cast())) }
+    } else {
+        // SAFETY: 8 bytes are there, twice.
+        unsafe { (_mm_loadl_epi64(bytes.as_ptr().cast()), _mm_loadl_epi64(upper(8).as_ptr().cast())) }
+    };
+    _mm256_set_m128i(high, low)
+}
+
+/// Where in the lower and in the upper half of the register the D bytes begin.
+const fn half_at(d: usize) -> [usize; 2] {
+    [0, if d >= 8 { 16 - d } else { 8 - d }]
+}
+
+/// Eight pairs of integers of 12 bits from 24 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn triples(bytes: &[u8]) -> Vector {
+    /// Bytes 3i, 3i + 1 and 3i + 1, 3i + 2, the latter to be shifted by four.
+    static PAIRS: [u8; 32] = {
+        let mut pairs = [0; 32];
+        let mut i = 0;
+        while i < 32 {
+            pairs[i] = (half_at(12)[i >> 4] + 3 * ((i & 15) >> 2) + (((i & 3) + 1) >> 1)) as u8;
+            i += 1;
+        }
+        pairs
+    };
+    let words = _mm256_shuffle_epi8(halves_of::<12>(bytes), constant(&PAIRS));
+    // Every second word has four bits of its neighbour below.
+    let words = _mm256_blend_epi16::<0b1010_1010>(words, _mm256_srli_epi16::<4>(words));
+    _mm256_and_si256(words, _mm256_set1_epi16(0xfff))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn constant(bytes: &[u8; 32]) -> Vector {
+    // SAFETY: 32 bytes are there.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
 #[target_feature(enable = "avx2")]
 pub(super) fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
-    let pairs = _mm_setr_epi8(0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11);
     let mut n = 0;
     let mut at = 0;
-    // A load of 16 bytes for 12, and room for all eight.
-    while at + 16 <= bytes.len() && n + 8 <= out.len() {
-        let window: &[u8] = &bytes[at..at + 16];
-        // SAFETY: 16 bytes are there.
-        let window = unsafe { _mm_loadu_si128(window.as_ptr().cast()) };
-        let words = _mm_shuffle_epi8(window, pairs);
-        let words = _mm_blend_epi16::<0b1010_1010>(words, _mm_srli_epi16::<4>(words));
-        let candidates = _mm_and_si128(words, _mm_set1_epi16(0xfff));
-        let accepted = _mm_cmplt_epi16(candidates, _mm_set1_epi16(Q));
-        let mask = _mm_movemask_epi8(_mm_packs_epi16(accepted, _mm_setzero_si128())) as usize;
-        // SAFETY: 16 bytes are there.
-        let shuffle = unsafe { _mm_loadu_si128(ACCEPTED[mask].as_ptr().cast()) };
-        let place: &mut [i16] = &mut out[n..n + 8];
-        // SAFETY: 16 bytes are there.
-        unsafe { _mm_storeu_si128(place.as_mut_ptr().cast(), _mm_shuffle_epi8(candidates, shuffle)) };
-        n += mask.count_ones() as usize;
-        at += 12;
+    // 24 bytes are 16 candidates, and there must be room for all.
+    while at + 24 <= bytes.len() && n + 16 <= out.len() {
+        let candidates = triples(&bytes[at..]);
+        let accepted = _mm256_cmpgt_epi16(_mm256_set1_epi16(Q), candidates);
+        let mask = _mm256_movemask_epi8(_mm256_packs_epi16(accepted, _mm256_setzero_si256())) as usize;
+        let halves = [_mm256_castsi256_si128(candidates), _mm256_extracti128_si256::<1>(candidates)];
+        for (half, mask) in halves.into_iter().zip([mask & 0xff, mask >> 16]) {
+            // SAFETY: 16 bytes are there.
+            let shuffle = unsafe { _mm_loadu_si128(ACCEPTED[mask].as_ptr().cast()) };
+            let place: &mut [i16] = &mut out[n..n + 8];
+            // SAFETY: 16 bytes are there; what stands behind the accepted ones is overwritten next.
+            unsafe { _mm_storeu_si128(place.as_mut_ptr().cast(), _mm_shuffle_epi8(half, shuffle)) };
+            n += mask.count_ones() as usize;
+        }
+        at += 24;
     }
     n + (PORTABLE.reject_vartime)(&mut out[n..], &bytes[at..])
+}
+
+#[target_feature(enable = "avx2")]
+fn is_reduced(bytes: &[u8; 384]) -> bool {
+    let mut largest = _mm256_setzero_si256();
+    for window in bytes.as_chunks::<24>().0 {
+        largest = _mm256_max_epi16(largest, triples(window));
+    }
+    _mm256_movemask_epi8(_mm256_cmpgt_epi16(_mm256_set1_epi16(Q), largest)) == -1
 }
 
 #[target_feature(enable = "avx2")]
@@ -425,45 +512,135 @@ fn noise2(f: &mut Coefficients, bytes: &[u8; 128]) {
     }
 }
 
+/// In each 32 bits, three bytes: four coefficients of six bits each.
+#[target_feature(enable = "avx2")]
+fn noise3(f: &mut Coefficients, bytes: &[u8; 192]) {
+    static THREES: [u8; 32] = {
+        let mut threes = [0x80; 32];
+        let mut i = 0;
+        while i < 32 {
+            if i & 3 < 3 {
+                threes[i] = (half_at(12)[i >> 4] + 3 * ((i & 15) >> 2) + (i & 3)) as u8;
+            }
+            i += 1;
+        }
+        threes
+    };
+    for (out, bytes) in f.as_chunks_mut::<32>().0.iter_mut().zip(bytes.as_chunks::<24>().0) {
+        let word = _mm256_shuffle_epi8(halves_of::<12>(bytes), constant(&THREES));
+        let bits = |word| _mm256_and_si256(word, _mm256_set1_epi32(0x0024_9249));
+        let triples = _mm256_add_epi32(
+            _mm256_add_epi32(bits(word), bits(_mm256_srli_epi32::<1>(word))),
+            bits(_mm256_srli_epi32::<2>(word)),
+        );
+        let sums = |triples| _mm256_and_si256(triples, _mm256_set1_epi32(0x001c_71c7));
+        // Each six bits: the difference of two sums, plus 3.
+        let differences = _mm256_sub_epi32(
+            _mm256_add_epi32(sums(triples), _mm256_set1_epi32(0x000c_30c3)),
+            sums(_mm256_srli_epi32::<3>(triples)),
+        );
+        let low = |x| _mm256_and_si256(x, _mm256_set1_epi32(0x3f));
+        let high = |x| _mm256_and_si256(x, _mm256_set1_epi32(0x3f_0000));
+        let first = _mm256_or_si256(low(differences), high(_mm256_slli_epi32::<10>(differences)));
+        let second = _mm256_or_si256(
+            low(_mm256_srli_epi32::<12>(differences)),
+            high(_mm256_srli_epi32::<2>(differences)),
+        );
+        let (a, b) = halves(_mm256_unpacklo_epi32(first, second), _mm256_unpackhi_epi32(first, second));
+        let [low, high] = out.as_chunks_mut::<16>().0 else { unreachable!("32 are two times 16") };
+        store(low, _mm256_sub_epi16(a, _mm256_set1_epi16(3)));
+        store(high, _mm256_sub_epi16(b, _mm256_set1_epi16(3)));
+    }
+}
+
 /// Sixteen integers of D bits, to 2·D bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pack<const D: usize>(out: &mut [u8], values: Vector) {
-    // Two in 32 bits, then four in 64.
+    // Two in 32 bits, then four in 64, then eight in 128.
     let twos = _mm256_madd_epi16(values, _mm256_set1_epi32(1 | 1 << (16 + D)));
     let shift = 32 - 2 * D as i64;
     let up = _mm256_sllv_epi32(twos, _mm256_set1_epi64x(shift));
     let fours = _mm256_srl_epi64(up, _mm_cvtsi64_si128(shift));
-    let fours = [
-        _mm256_extract_epi64::<0>(fours) as u64,
-        _mm256_extract_epi64::<1>(fours) as u64,
-        _mm256_extract_epi64::<2>(fours) as u64,
-        _mm256_extract_epi64::<3>(fours) as u64,
-    ];
-    for (bytes, [low, high]) in out.as_chunks_mut::<D>().0.iter_mut().zip(fours.as_chunks::<2>().0) {
-        let eight = u128::from(*low) | u128::from(*high) << (4 * D);
-        bytes.copy_from_slice(&eight.to_le_bytes()[..D]);
+    // Shifts by 64 and more give zero.
+    let (d, zero) = (4 * D as i64, 64);
+    let low = _mm256_sllv_epi64(_mm256_bsrli_epi128::<8>(fours), _mm256_setr_epi64x(d, zero, d, zero));
+    let high = _mm256_srlv_epi64(fours, _mm256_setr_epi64x(0, 64 - d, 0, 64 - d));
+    let eights = _mm256_or_si256(low, high);
+
+    /// Moves bytes up by D, or down by 16 - D: in one register what the lower half leaves room for, in the other the rest.
+    const fn moved(d: usize, up: bool) -> [u8; 16] {
+        let mut moved = [0x80; 16];
+        let mut i = 0;
+        while i < 16 {
+            if up && i >= d {
+                moved[i] = (i - d) as u8;
+            } else if !up && i < d {
+                moved[i] = (i + 16 - d) as u8;
+            }
+            i += 1;
+        }
+        moved
+    }
+    let [up, down] = const { [moved(D, true), moved(D, false)] };
+    // SAFETY: 16 bytes are there, twice.
+    let [up, down] = [up, down].map(|moved| unsafe { _mm_loadu_si128(moved.as_ptr().cast()) });
+    let (low, high) = (_mm256_castsi256_si128(eights), _mm256_extracti128_si256::<1>(eights));
+    let joined = _mm_or_si128(low, _mm_shuffle_epi8(high, up));
+    let out: &mut [u8] = &mut out[..2 * D];
+    if D >= 8 {
+        // SAFETY: 16 bytes are there.
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), joined) };
+        let rest = _mm_cvtsi128_si64(_mm_shuffle_epi8(high, down)).to_le_bytes();
+        out[16..].copy_from_slice(&rest[..2 * D - 16]);
+    } else {
+        out[..8].copy_from_slice(&_mm_cvtsi128_si64(joined).to_le_bytes());
+        out[8..].copy_from_slice(&_mm_extract_epi64::<1>(joined).to_le_bytes()[..2 * D - 8]);
     }
 }
 
-/// Sixteen integers of D bits, from 2·D bytes.
+/// Sixteen integers of D bits, from 2·D bytes, times 2^(15 - D).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn unpack<const D: usize>(bytes: &[u8]) -> Vector {
-    let mut fours = [0i64; 4];
-    for (bytes, fours) in bytes.as_chunks::<D>().0.iter().zip(fours.as_chunks_mut::<2>().0) {
-        let mut eight = [0; 16];
-        eight[..D].copy_from_slice(bytes);
-        let eight = u128::from_le_bytes(eight);
-        *fours = [(eight & ((1 << (4 * D)) - 1)) as i64, (eight >> (4 * D)) as i64];
+    /// For each 2^`log_width` bytes of the result, the bytes from where an integer begins; the lowest of them is the `first`.
+    const fn from(d: usize, log_width: usize, first: usize) -> [u8; 32] {
+        let mut from = [0; 32];
+        let mut i = 0;
+        while i < 32 {
+            let integer = first + ((i & 15) >> log_width);
+            from[i] = (half_at(d)[i >> 4] + ((d * integer) >> 3) + (i & ((1 << log_width) - 1))) as u8;
+            i += 1;
+        }
+        from
     }
-    let fours = _mm256_setr_epi64x(fours[0], fours[1], fours[2], fours[3]);
-    let low = _mm256_and_si256(fours, _mm256_set1_epi64x((1 << (2 * D)) - 1));
-    let high = _mm256_slli_epi64::<32>(_mm256_srl_epi64(fours, _mm_cvtsi64_si128(2 * D as i64)));
-    let twos = _mm256_or_si256(low, high);
-    let low = _mm256_and_si256(twos, _mm256_set1_epi32((1 << D) - 1));
-    let high = _mm256_slli_epi32::<16>(_mm256_srl_epi32(twos, _mm_cvtsi64_si128(D as i64)));
-    _mm256_or_si256(low, high)
+    let window = halves_of::<D>(bytes);
+    if D == 11 {
+        // Up to 18 bits with the neighbour's: in 32.
+        let four = |from: &[u8; 32], shifts: [i32; 4]| {
+            let [a, b, c, d] = shifts;
+            let words = _mm256_shuffle_epi8(window, constant(from));
+            let words = _mm256_srlv_epi32(words, _mm256_setr_epi32(a, b, c, d, a, b, c, d));
+            _mm256_and_si256(words, _mm256_set1_epi32(0x7ff))
+        };
+        let low = four(const { &from(D, 2, 0) }, [0, 3, 6, 1]);
+        let high = four(const { &from(D, 2, 4) }, [4, 7, 2, 5]);
+        return _mm256_slli_epi16::<4>(_mm256_packus_epi32(low, high));
+    }
+    /// What moves each integer to the upper end of its 16 bits.
+    const fn up(d: usize) -> [i16; 8] {
+        let mut up = [0; 8];
+        let mut i = 0;
+        while i < 8 {
+            up[i] = (1u16 << (16 - d - ((d * i) & 7))) as i16;
+            i += 1;
+        }
+        up
+    }
+    let [a, b, c, d, e, f, g, h] = const { if D == 11 { [0; 8] } else { up(D) } };
+    let up = _mm256_setr_epi16(a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h);
+    let words = _mm256_mullo_epi16(_mm256_shuffle_epi8(window, constant(const { &from(D, 1, 0) })), up);
+    _mm256_and_si256(_mm256_srli_epi16::<1>(words), _mm256_set1_epi16(((1 << D) - 1) << (15 - D)))
 }
 
 #[target_feature(enable = "avx2")]
@@ -476,45 +653,72 @@ fn encode(out: &mut [u8; 384], f: &Coefficients) {
 #[target_feature(enable = "avx2")]
 fn decode(f: &mut Coefficients, bytes: &[u8; 384]) {
     for (lanes, bytes) in f.as_chunks_mut::<16>().0.iter_mut().zip(bytes.as_chunks::<24>().0) {
-        store(lanes, canonical(unpack::<12>(bytes)));
+        let x = triples(bytes);
+        // Without sign, what is below zero is above all else.
+        store(lanes, _mm256_min_epu16(x, _mm256_sub_epi16(x, _mm256_set1_epi16(Q))));
     }
 }
 
 #[target_feature(enable = "avx2")]
 fn compress(out: &mut [u8], f: &Coefficients) {
     match out.len() >> 5 {
+        1 => compress_to_bits(out, f),
         4 => compress_to::<4>(out, f),
         5 => compress_to::<5>(out, f),
         10 => compress_to::<10>(out, f),
         11 => compress_to::<11>(out, f),
-        _ => (PORTABLE.compress)(out, f),
+        d => unreachable!("no parameter set compresses to {d} bits"),
     }
+}
+
+/// Compress_D of sixteen coefficients.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn compressed<const D: usize>(x: Vector) -> Vector {
+    /// The halves of the factor, and of the offset.
+    const FACTOR: [i16; 2] = [COMPRESS_FACTOR as i16, (COMPRESS_FACTOR >> 16) as i16];
+    let offset = const { [compress_offset(D) as i16, (compress_offset(D) >> 16) as i16] };
+    let x = canonical(x);
+    // The upper half of the product and the offset, with the carry from the lower halves.
+    let low = _mm256_mullo_epi16(x, _mm256_set1_epi16(FACTOR[0]));
+    let carry = _mm256_cmpeq_epi16(low, _mm256_max_epu16(low, _mm256_set1_epi16(offset[0].wrapping_neg())));
+    let high = _mm256_add_epi16(
+        _mm256_mulhi_epu16(x, _mm256_set1_epi16(FACTOR[0])),
+        _mm256_add_epi16(_mm256_mullo_epi16(x, _mm256_set1_epi16(FACTOR[1])), _mm256_set1_epi16(offset[1])),
+    );
+    _mm256_srl_epi16(_mm256_sub_epi16(high, carry), _mm_cvtsi64_si128(16 - D as i64))
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn compress_to<const D: usize>(out: &mut [u8], f: &Coefficients) {
-    let wide = |x: Vector| {
-        let product = _mm256_mullo_epi32(x, _mm256_set1_epi32(COMPRESS_FACTOR as i32));
-        let rounded = _mm256_add_epi32(product, _mm256_set1_epi32(compress_offset(D) as i32));
-        _mm256_srl_epi32(rounded, _mm_cvtsi64_si128(32 - D as i64))
-    };
     for (out, lanes) in out.chunks_exact_mut(2 * D).zip(f.as_chunks::<16>().0) {
-        let x = canonical(load(lanes));
-        let even = wide(_mm256_and_si256(x, _mm256_set1_epi32(0xffff)));
-        let odd = wide(_mm256_srli_epi32::<16>(x));
-        pack::<D>(out, _mm256_or_si256(even, _mm256_slli_epi32::<16>(odd)));
+        pack::<D>(out, compressed::<D>(load(lanes)));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn compress_to_bits(out: &mut [u8], f: &Coefficients) {
+    for (out, [low, high]) in
+        out.as_chunks_mut::<4>().0.iter_mut().zip(f.as_chunks::<16>().0.as_chunks::<2>().0)
+    {
+        // Bytes of 32 coefficients, in order but for the halves; their only bit to the top.
+        let bytes = _mm256_packs_epi16(compressed::<1>(load(low)), compressed::<1>(load(high)));
+        let bytes = _mm256_slli_epi16::<7>(_mm256_permute4x64_epi64::<0b11_01_10_00>(bytes));
+        *out = _mm256_movemask_epi8(bytes).to_le_bytes();
     }
 }
 
 #[target_feature(enable = "avx2")]
 fn decompress(f: &mut Coefficients, bytes: &[u8]) {
     match bytes.len() >> 5 {
+        1 => decompress_bits(f, bytes),
         4 => decompress_from::<4>(f, bytes),
         5 => decompress_from::<5>(f, bytes),
         10 => decompress_from::<10>(f, bytes),
         11 => decompress_from::<11>(f, bytes),
-        _ => (PORTABLE.decompress)(f, bytes),
+        d => unreachable!("no parameter set compresses to {d} bits"),
     }
 }
 
@@ -523,7 +727,34 @@ fn decompress(f: &mut Coefficients, bytes: &[u8]) {
 fn decompress_from<const D: usize>(f: &mut Coefficients, bytes: &[u8]) {
     for (lanes, bytes) in f.as_chunks_mut::<16>().0.iter_mut().zip(bytes.chunks_exact(2 * D)) {
         // The rounding product with q over 2^15.
-        let y = _mm256_sll_epi16(unpack::<D>(bytes), _mm_cvtsi64_si128(15 - D as i64));
-        store(lanes, _mm256_mulhrs_epi16(y, _mm256_set1_epi16(Q)));
+        store(lanes, _mm256_mulhrs_epi16(unpack::<D>(bytes), _mm256_set1_epi16(Q)));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn decompress_bits(f: &mut Coefficients, bytes: &[u8]) {
+    let bits = _mm256_setr_epi16(
+        1,
+        1 << 1,
+        1 << 2,
+        1 << 3,
+        1 << 4,
+        1 << 5,
+        1 << 6,
+        1 << 7,
+        1 << 8,
+        1 << 9,
+        1 << 10,
+        1 << 11,
+        1 << 12,
+        1 << 13,
+        1 << 14,
+        i16::MIN,
+    );
+    for (lanes, bytes) in f.as_chunks_mut::<16>().0.iter_mut().zip(bytes.as_chunks::<2>().0) {
+        let word = _mm256_set1_epi16(i16::from_le_bytes(*bytes));
+        let set = _mm256_cmpeq_epi16(_mm256_and_si256(word, bits), bits);
+        store(lanes, _mm256_and_si256(set, _mm256_set1_epi16((Q + 1) >> 1)));
     }
 }
