@@ -52,6 +52,8 @@ mod kernels;
 mod sponge;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
+#[cfg(feature = "alloc")]
+pub(crate) use kernels::{Aligned, permute_aligned};
 pub use kernels::{
     WrongPermutation, clear_permutation, kernels, permute_many, permute_portable, set_permutation,
 };

@@ -4,7 +4,7 @@
 
 use core::arch::x86_64::*;
 
-use super::Kernels;
+use super::{Holder, Kernels, padded};
 use crate::cpu::Level;
 use crate::sha3::State;
 use crate::sha3::keccak::{self, Lane};
@@ -15,25 +15,23 @@ pub(super) static AVX2: Kernels = Kernels {
         // SAFETY: `active` hands this table out only after the CPU reported AVX2, BMI1 and BMI2.
         unsafe { permute_many(states) }
     },
+    permute_aligned: |states| {
+        // SAFETY: as above.
+        unsafe { permute_many(states) }
+    },
 };
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-fn permute_many(states: &mut [State]) {
+fn permute_many<H: Holder>(states: &mut [H]) {
     let (fours, rest) = states.as_chunks_mut::<4>();
     for four in fours {
         permute_four(four);
     }
     match rest {
         [] => {}
-        [one] => permute_one(one),
+        [one] => permute_one(one.state()),
         // Four lanes cost as much as two single permutations.
-        few => {
-            let mut four = [const { State::new() }; 4];
-            four[..few.len()].clone_from_slice(few);
-            permute_four(&mut four);
-            few.clone_from_slice(&four[..few.len()]);
-            four.iter_mut().for_each(zeroize::Zeroize::zeroize);
-        }
+        few => padded(few, |four| permute_four(four)),
     }
 }
 
@@ -71,7 +69,7 @@ impl Lane for Word {
 }
 
 #[target_feature(enable = "avx2")]
-fn permute_four(states: &mut [State; 4]) {
+fn permute_four<H: Holder>(states: &mut [H; 4]) {
     let mut lanes = [Four(_mm256_setzero_si256()); 25];
     interleave(states, |i, lane| lanes[i] = Four(lane));
     keccak::permute(&mut lanes);
@@ -81,32 +79,32 @@ fn permute_four(states: &mut [State; 4]) {
 /// Gives out each lane of four states side by side.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn interleave(states: &[State; 4], mut lane: impl FnMut(usize, __m256i)) {
+pub(super) fn interleave<H: Holder>(states: &mut [H; 4], mut lane: impl FnMut(usize, __m256i)) {
     for i in 0..6 {
-        let four = transpose([0, 1, 2, 3].map(|s| load(&states[s].0, 4 * i)));
+        let four = transpose([0, 1, 2, 3].map(|s| load(&states[s].state().0, 4 * i)));
         for (x, four) in four.into_iter().enumerate() {
             lane(4 * i + x, four);
         }
     }
-    let last = [0, 1, 2, 3].map(|s: usize| states[s].0[24] as i64);
+    let last = [0, 1, 2, 3].map(|s: usize| states[s].state().0[24] as i64);
     lane(24, _mm256_set_epi64x(last[3], last[2], last[1], last[0]));
 }
 
 /// Takes back what [`interleave`] gave.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn separate(states: &mut [State; 4], lane: impl Fn(usize) -> __m256i) {
+pub(super) fn separate<H: Holder>(states: &mut [H; 4], lane: impl Fn(usize) -> __m256i) {
     for i in 0..6 {
         let rows = transpose([0, 1, 2, 3].map(|x| lane(4 * i + x)));
         for (state, row) in states.iter_mut().zip(rows) {
-            store(&mut state.0, 4 * i, row);
+            store(&mut state.state().0, 4 * i, row);
         }
     }
     let mut last = [0; 4];
     // SAFETY: `last` is 32 bytes long.
     unsafe { _mm256_storeu_si256(last.as_mut_ptr().cast(), lane(24)) };
     for (state, word) in states.iter_mut().zip(last) {
-        state.0[24] = word;
+        state.state().0[24] = word;
     }
 }
 

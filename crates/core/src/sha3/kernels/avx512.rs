@@ -4,7 +4,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Kernels, avx2};
+use super::{Holder, Kernels, avx2, padded};
 use crate::cpu::Level;
 use crate::sha3::State;
 use crate::sha3::keccak::{self, Lane};
@@ -15,56 +15,47 @@ pub(super) static AVX512: Kernels = Kernels {
         // SAFETY: `active` hands this table out only after the CPU reported AVX-512 F and VL, AVX2, BMI1 and BMI2.
         unsafe { permute_many(states) }
     },
+    permute_aligned: |states| {
+        // SAFETY: as above.
+        unsafe { permute_many(states) }
+    },
 };
 
 #[target_feature(enable = "avx512f,avx512vl,avx2,bmi1,bmi2")]
-fn permute_many(states: &mut [State]) {
+fn permute_many<H: Holder>(states: &mut [H]) {
     let (eights, rest) = states.as_chunks_mut::<8>();
     for eight in eights {
         permute_eight(eight);
     }
     // Idle lanes work on zeros: eight cost a third more than four, and four as much as one.
-    match rest {
-        [] => {}
-        [one] => permute_one(one),
-        few @ [_, _] | few @ [_, _, _] | few @ [_, _, _, _] => {
-            padded::<4>(few, |four| permute_four(four));
-        }
-        many => padded::<8>(many, |eight| permute_eight(eight)),
+    match rest.len() {
+        0 => {}
+        1 => permute_one(rest[0].state()),
+        4 => permute_four(rest.first_chunk_mut().expect("they are four")),
+        2 | 3 => padded(rest, |four| permute_four(four)),
+        _ => padded(rest, |eight| permute_eight(eight)),
     }
-}
-
-#[inline(always)]
-fn padded<const N: usize>(states: &mut [State], permute: impl FnOnce(&mut [State; N])) {
-    if let Ok(full) = <&mut [State; N]>::try_from(&mut *states) {
-        return permute(full);
-    }
-    let mut all = [const { State::new() }; N];
-    all[..states.len()].clone_from_slice(states);
-    permute(&mut all);
-    states.clone_from_slice(&all[..states.len()]);
-    all.iter_mut().for_each(zeroize::Zeroize::zeroize);
 }
 
 #[target_feature(enable = "avx512f")]
-fn permute_eight(states: &mut [State; 8]) {
+fn permute_eight<H: Holder>(states: &mut [H; 8]) {
     let mut lanes = [Eight(_mm512_setzero_si512()); 25];
     for (i, eight) in lanes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let rows = [0, 1, 2, 3, 4, 5, 6, 7].map(|s| {
-            let words: &[u64] = &states[s].0[8 * i..8 * i + 8];
+            let words: &[u64] = &states[s].state().0[8 * i..8 * i + 8];
             // SAFETY: `words` is 64 bytes long.
             unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
         });
         *eight = transpose_eight(rows).map(Eight);
     }
-    let last = [0, 1, 2, 3, 4, 5, 6, 7].map(|s: usize| states[s].0[24]);
+    let last = [0, 1, 2, 3, 4, 5, 6, 7].map(|s: usize| states[s].state().0[24]);
     // SAFETY: `last` is 64 bytes long.
     lanes[24] = Eight(unsafe { _mm512_loadu_si512(last.as_ptr().cast()) });
     keccak::permute(&mut lanes);
     for (i, eight) in lanes.as_chunks::<8>().0.iter().enumerate() {
         let rows = transpose_eight(eight.map(|lane| lane.0));
         for (state, row) in states.iter_mut().zip(rows) {
-            let words: &mut [u64] = &mut state.0[8 * i..8 * i + 8];
+            let words: &mut [u64] = &mut state.state().0[8 * i..8 * i + 8];
             // SAFETY: `words` is 64 bytes long.
             unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), row) };
         }
@@ -73,7 +64,7 @@ fn permute_eight(states: &mut [State; 8]) {
     // SAFETY: `last` is 64 bytes long.
     unsafe { _mm512_storeu_si512(last.as_mut_ptr().cast(), lanes[24].0) };
     for (state, word) in states.iter_mut().zip(last) {
-        state.0[24] = word;
+        state.state().0[24] = word;
     }
 }
 
@@ -161,7 +152,7 @@ impl Lane for Eight {
 }
 
 #[target_feature(enable = "avx512f,avx512vl,avx2")]
-fn permute_four(states: &mut [State; 4]) {
+fn permute_four<H: Holder>(states: &mut [H; 4]) {
     let mut lanes = [Four(_mm256_setzero_si256()); 25];
     avx2::interleave(states, |i, lane| lanes[i] = Four(lane));
     keccak::permute(&mut lanes);

@@ -8,7 +8,7 @@
 
 use core::arch::aarch64::*;
 
-use super::Kernels;
+use super::{Holder, Kernels};
 use crate::cpu::Level;
 use crate::sha3::State;
 use crate::sha3::keccak::{self, Lane};
@@ -21,6 +21,10 @@ pub(super) static NEON: Kernels = Kernels {
         // SAFETY: `table` hands this out only after the CPU reported the extension.
         unsafe { permute_many(states) }
     },
+    permute_aligned: |states| {
+        // SAFETY: as above.
+        unsafe { permute_many(states) }
+    },
 };
 
 /// The table, where the CPU has the extension.
@@ -29,18 +33,19 @@ pub(super) fn table() -> Option<&'static Kernels> {
 }
 
 #[target_feature(enable = "neon,sha3")]
-fn permute_many(states: &mut [State]) {
+fn permute_many<H: Holder>(states: &mut [H]) {
     let (twos, rest) = states.as_chunks_mut::<2>();
     for two in twos {
         permute_two(two);
     }
     for one in rest {
-        keccak::permute(&mut one.0);
+        keccak::permute(&mut one.state().0);
     }
 }
 
 #[target_feature(enable = "neon,sha3")]
-fn permute_two([a, b]: &mut [State; 2]) {
+fn permute_two<H: Holder>([a, b]: &mut [H; 2]) {
+    let (a, b) = (a.state(), b.state());
     let mut lanes: [Two; 25] =
         core::array::from_fn(|i| Two(vcombine_u64(vcreate_u64(a.0[i]), vcreate_u64(b.0[i]))));
     keccak::permute(&mut lanes);
