@@ -49,6 +49,8 @@ mod expanded;
 mod kem;
 mod kernels;
 mod keys;
+#[cfg(feature = "alloc")]
+mod lanes;
 mod params;
 mod pke;
 mod ring;

@@ -282,12 +282,6 @@ fn decapsulate<P: ParameterSet>(seed: &[u8; 64], h: &[u8; 32], c: &[u8], shared:
 struct Encoded<'a>(&'a [u8]);
 
 impl<P: ParameterSet> EncryptionKey<P> for Encoded<'_> {
-    type Noise<'r> = Prf<'r>;
-
-    fn noise<'r>(&self, r: &'r [u8; 32]) -> Prf<'r> {
-        Prf(r)
-    }
-
     #[inline(never)]
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
         let mut a = Ntt::ZERO;
@@ -327,17 +321,11 @@ impl<P: ParameterSet> Remade<P> {
         for (j, s) in s.iter_mut().enumerate() {
             pke::secret::<P>(s, &Prf(self.sigma.expose()), j);
         }
-        pke::key_gen(self, s, &Prf(self.sigma.expose()), sink);
+        pke::key_gen(self, 0..P::K, s, &Prf(self.sigma.expose()), sink);
     }
 }
 
 impl<P: ParameterSet> EncryptionKey<P> for Remade<P> {
-    type Noise<'r> = Prf<'r>;
-
-    fn noise<'r>(&self, r: &'r [u8; 32]) -> Prf<'r> {
-        Prf(r)
-    }
-
     #[inline(never)]
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
         let mut a = Ntt::ZERO;
