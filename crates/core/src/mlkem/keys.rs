@@ -52,6 +52,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     /// # Errors
     ///
     /// [`InvalidEncapsulationKey`] if a coefficient is not below q (FIPS 203, §7.2).
+    #[inline]
     pub fn from_bytes(bytes: &P::EncapsulationKeyBytes) -> Result<Self, InvalidEncapsulationKey> {
         EncapsulationKeyRef::<P>::borrowed(bytes)?;
         Ok(Self { bytes: *bytes, parameters: PhantomData })
@@ -75,6 +76,7 @@ impl<'a, P: ParameterSet> EncapsulationKeyRef<'a, P> {
 impl<P: ParameterSet> TryFrom<&[u8]> for EncapsulationKey<P> {
     type Error = EncapsulationKeyError;
 
+    #[inline]
     fn try_from(bytes: &[u8]) -> Result<Self, EncapsulationKeyError> {
         let length =
             EncapsulationKeyError::Length { expected: P::EncapsulationKeyBytes::LEN, actual: bytes.len() };

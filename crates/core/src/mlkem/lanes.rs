@@ -75,8 +75,8 @@ impl<'a> Chain<'a> {
         true
     }
 
-    /// A measure of what is left to absorb.
-    const fn left(&self) -> usize {
+    /// A measure of what it has to absorb, in bytes of blocks.
+    const fn work(&self) -> usize {
         self.head.len() + self.tail.len() + if self.suffix.is_some() { BLOCK } else { 0 }
     }
 }
@@ -233,19 +233,15 @@ impl<'a> Operation<'a> {
         run::<P>(core::slice::from_mut(&mut self));
     }
 
-    /// A measure of the work, in bytes of blocks.
-    fn work<P: ParameterSet>(&self) -> usize {
-        let chains: usize = self.chains_left().sum();
+    /// A measure of the work, in bytes of blocks: that of H, of J, and of everything.
+    fn work<P: ParameterSet>(&self) -> (usize, usize, usize) {
+        let h = self.h.as_ref().map_or(0, Chain::work);
+        let j = self.j.as_ref().map_or(0, Chain::work);
         let entries = self.matrix.as_ref().map_or(0, |matrix| 3 * P::K * (matrix.end - matrix.next.0));
         let (all, wide) = self.noises;
         let noises = if P::ETA1 == 3 { all + wide } else { all };
         let g = usize::from(self.g != G::Done && all > 0);
-        chains + (entries + noises + g) * BLOCK
-    }
-
-    /// What is left of the chains.
-    fn chains_left(&self) -> impl Iterator<Item = usize> {
-        self.h.iter().chain(&self.j).map(Chain::left)
+        (h, j, h + j + (entries + noises + g) * BLOCK)
     }
 
     /// Loads the first block of the next sponge of this kind.
@@ -280,7 +276,7 @@ impl<'a> Operation<'a> {
                 absorb(&mut state.0, matrix.rho);
                 state.0[4] = (j | i << 8 | 0b1_1111 << 16) as u64;
                 state.0[(Shake128::RATE >> 3) - 1] = 1 << 63;
-                return Begun::Part(i * P::K + j);
+                return Begun::Part((i * P::K + j) as u8);
             }
             Kind::Noise => {
                 let b = self.next_noise;
@@ -295,7 +291,7 @@ impl<'a> Operation<'a> {
                 absorb(&mut state.0, &self.hashed.r);
                 state.0[4] = (b | 0b1_1111 << 8) as u64;
                 state.0[(BLOCK >> 3) - 1] = 1 << 63;
-                return Begun::Part(b);
+                return Begun::Part(b as u8);
             }
         }
         Begun::Part(0)
@@ -330,19 +326,20 @@ impl<'a> Operation<'a> {
                 self.g = G::Done;
             }
             Kind::Entry => {
-                let a = &mut self.matrix.as_mut().expect("it runs").elements[job.part].0.0;
-                job.filled += reject_vartime(&mut a[job.filled..], state);
-                return job.filled < a.len();
+                let a = &mut self.matrix.as_mut().expect("it runs").elements[usize::from(job.part)].0.0;
+                job.filled += reject_vartime(&mut a[usize::from(job.filled)..], state) as u16;
+                return job.filled < 256;
             }
             Kind::Noise => {
-                let bytes = &mut self.hashed.noise[job.part];
-                if P::ETA1 == 3 && job.part < self.noises.1 {
+                let part = usize::from(job.part);
+                let bytes = &mut self.hashed.noise[part];
+                if P::ETA1 == 3 && part < self.noises.1 {
                     // Two blocks are needed.
-                    let rest = &mut bytes[job.filled..];
+                    let rest = &mut bytes[usize::from(job.filled)..];
                     let length = rest.len().min(BLOCK);
                     squeeze(state, &mut rest[..length]);
-                    job.filled += length;
-                    return job.filled < bytes.len();
+                    job.filled += length as u16;
+                    return usize::from(job.filled) < bytes.len();
                 }
                 squeeze(state, &mut bytes[..128]);
             }
@@ -366,21 +363,21 @@ const KINDS: [Kind; 5] = [Kind::H, Kind::J, Kind::G, Kind::Entry, Kind::Noise];
 /// Whether a sponge was begun.
 enum Begun {
     /// Yes, for this entry of the matrix or this polynomial of noise.
-    Part(usize),
+    Part(u8),
     /// What it needs is not there yet.
     NotYet,
     /// All of them are on their way.
     NoMore,
 }
 
-/// What a lane works on.
+/// What a lane works on; small, so that it travels in a register.
 #[derive(Clone, Copy)]
 struct Job {
-    operation: usize,
+    operation: u16,
     kind: Kind,
-    part: usize,
+    part: u8,
     /// Coefficients or bytes that are there.
-    filled: usize,
+    filled: u16,
 }
 
 /// Hands out the sponges of all operations.
@@ -390,6 +387,7 @@ struct Queue {
 }
 
 impl Queue {
+    #[inline]
     fn next<P: ParameterSet>(
         &mut self,
         operations: &mut [Operation<'_>],
@@ -398,7 +396,7 @@ impl Queue {
         for (kind, at) in KINDS.into_iter().zip(&mut self.at) {
             while let Some(operation) = operations.get_mut(*at) {
                 match operation.begin::<P>(kind, state) {
-                    Begun::Part(part) => return Some(Job { operation: *at, kind, part, filled: 0 }),
+                    Begun::Part(part) => return Some(Job { operation: *at as u16, kind, part, filled: 0 }),
                     Begun::NotYet => break,
                     Begun::NoMore => *at += 1,
                 }
@@ -427,7 +425,12 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
     let mut states = [const { State::new() }; LANES];
     let mut jobs = [Job { operation: 0, kind: Kind::H, part: 0, filled: 0 }; LANES];
     let mut queue = Queue { at: [0; KINDS.len()] };
-    let mut left: usize = operations.iter().map(Operation::work::<P>).sum();
+    let (mut left, mut longest) = (0, 0);
+    for operation in operations.iter() {
+        let (h, j, all) = operation.work::<P>();
+        longest = h.max(j).max(longest);
+        left += all;
+    }
     let mut busy = 0;
     loop {
         while busy < most
@@ -442,8 +445,7 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
         let mut width = busy;
         if most == 8 && width > 4 {
             // Eight lanes cost more than four: not while the longest chain leaves time for the rest beside it.
-            let longest = operations.iter().flat_map(Operation::chains_left).max().unwrap_or(0);
-            if 4 * (longest + BLOCK) >= left {
+            if 4 * longest >= left {
                 width = 4;
             }
         }
@@ -451,9 +453,10 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
         let permuted = if most < 4 || width == 1 { width } else { width.next_multiple_of(4) };
         permute_many(&mut states[..permuted]);
         left = left.saturating_sub(width * BLOCK);
+        longest = longest.saturating_sub(BLOCK);
         for lane in (0..width).rev() {
             let (job, state) = (&mut jobs[lane], &mut states[lane]);
-            if operations[job.operation].step::<P>(job, state) {
+            if operations[usize::from(job.operation)].step::<P>(job, state) {
                 continue;
             }
             if let Some(next) = queue.next::<P>(operations, state) {

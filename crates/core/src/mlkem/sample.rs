@@ -1,6 +1,8 @@
 //! Sampling (FIPS 203, §4.2.2) and the functions that feed it (§4.1).
 
 use super::kernels::active;
+#[cfg(feature = "alloc")]
+use super::kernels::squeezed;
 use super::ring::{Ntt, Poly};
 #[cfg(feature = "alloc")]
 use crate::sha3::State;
@@ -24,12 +26,7 @@ pub(super) fn matrix_entry(a: &mut Ntt, rho: &[u8; 32], i: usize, j: usize) {
 /// Adds to the front of `a` what a block of SHAKE128 gives of the loop of FIPS 203, Algorithm 7 (SampleNTT); returns how many.
 #[cfg(feature = "alloc")]
 pub(super) fn reject_vartime(a: &mut [i16], state: &State) -> usize {
-    const RATE: usize = Shake128::RATE;
-    let mut block = [0; RATE];
-    for (bytes, word) in block.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
-        *bytes = word.to_le_bytes();
-    }
-    (active().reject_vartime)(a, &block)
+    squeezed::<{ Shake128::RATE }>(state, |block| (active().reject_vartime)(a, block))
 }
 
 /// PRF_η(s, b) made into noise, one polynomial after another in any order.
