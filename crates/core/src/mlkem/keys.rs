@@ -133,7 +133,7 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn expand(&self) -> super::ExpandedEncapsulationKey<P> {
-        super::ExpandedEncapsulationKey::new(self.as_bytes())
+        super::ExpandedEncapsulationKey::new(self.as_bytes().as_ref())
     }
 }
 
