@@ -59,6 +59,16 @@ impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
         &self.bytes
     }
 
+    /// Â by rows, then t̂.
+    pub(super) fn elements(&self) -> &[Ntt] {
+        &self.elements
+    }
+
+    /// H(ek).
+    pub(super) const fn h(&self) -> &[u8; 32] {
+        &self.h
+    }
+
     /// The compact form.
     #[must_use]
     pub fn compact(&self) -> EncapsulationKey<P> {
@@ -259,6 +269,10 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     #[must_use]
     pub const fn expanded_encapsulation_key(&self) -> &ExpandedEncapsulationKey<P> {
         &self.ek
+    }
+
+    pub(super) const fn z(&self) -> &[u8; 32] {
+        self.z.expose()
     }
 
     /// The shared secret that `c` carries.
