@@ -314,9 +314,7 @@ fn expand<P: ParameterSet>(seed: &[u8; 64]) -> ExpandedDecapsulationKey<P> {
     let h = Chain::h_begun(&ek.bytes[..BEGUN]);
     Operation::new(&mut hashed).h(h).matrix(rho, last.clone(), &mut ek.elements).run::<P>();
     public_rows::<P>(&mut ek, last, s.expose(), &noise);
-    let h = Chain::h_continued(hashed.begun.clone(), &ek.bytes[BEGUN..]);
-    Operation::new(&mut hashed).h(h).run::<P>();
-    ek.h = hashed.hash;
+    ek.h = Chain::h(&ek.bytes[BEGUN..]).finish(hashed.begun.clone());
     decode_t::<P>(&mut ek.elements, &ek.bytes);
     ExpandedDecapsulationKey {
         ek,

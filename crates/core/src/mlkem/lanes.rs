@@ -27,7 +27,6 @@ const _: () = assert!(BEGUN <= 768 && 768 < BEGUN + BLOCK);
 
 /// A message on its way through H or J, block by block.
 pub(super) struct Chain<'a> {
-    state: State,
     head: &'a [u8],
     tail: &'a [u8],
     /// The domain bits and the first bit of the padding; none if the message goes on elsewhere.
@@ -38,7 +37,7 @@ pub(super) struct Chain<'a> {
 impl<'a> Chain<'a> {
     /// H (FIPS 203, §4.1, (4.4)): SHA3-256 of an encapsulation key.
     pub(super) const fn h(key: &'a [u8]) -> Self {
-        Self { state: State::new(), head: &[], tail: key, suffix: Some(0b110), begun: false }
+        Self { head: &[], tail: key, suffix: Some(0b110), begun: false }
     }
 
     /// The beginning of such a message, whole blocks.
@@ -47,14 +46,19 @@ impl<'a> Chain<'a> {
         Self { suffix: None, ..Self::h(key) }
     }
 
-    /// The rest of it.
-    pub(super) fn h_continued(begun: State, rest: &'a [u8]) -> Self {
-        Self { state: begun, ..Self::h(rest) }
+    /// J (FIPS 203, §4.1, (4.4)): SHAKE256 of z and a ciphertext.
+    const fn j(z: &'a [u8; 32], c: &'a [u8]) -> Self {
+        Self { head: z, tail: c, suffix: Some(0b1_1111), begun: false }
     }
 
-    /// J (FIPS 203, §4.1, (4.4)): SHAKE256 of z and a ciphertext.
-    pub(super) const fn j(z: &'a [u8; 32], c: &'a [u8]) -> Self {
-        Self { state: State::new(), head: z, tail: c, suffix: Some(0b1_1111), begun: false }
+    /// Runs alone to its end, from the state that its beginning left.
+    pub(super) fn finish(mut self, mut state: State) -> [u8; 32] {
+        while self.feed(&mut state) {
+            permute_many(core::slice::from_mut(&mut state));
+        }
+        let mut digest = [0; 32];
+        squeeze(&state, &mut digest);
+        digest
     }
 
     /// Adds the next block to the state; false if there is none.
@@ -183,23 +187,27 @@ pub(super) struct Operation<'a> {
 
 impl<'a> Operation<'a> {
     /// One that hashes nothing yet.
+    #[inline(always)]
     pub(super) const fn new(hashed: &'a mut Hashed) -> Self {
         Self { hashed, h: None, j: None, matrix: None, g: G::Waits, noises: (0, 0), next_noise: 0 }
     }
 
     /// With H of a key, or of a part of it.
+    #[inline(always)]
     pub(super) const fn h(mut self, chain: Chain<'a>) -> Self {
         self.h = Some(chain);
         self
     }
 
     /// With J of a ciphertext.
+    #[inline(always)]
     pub(super) const fn j(mut self, z: &'a [u8; 32], c: &'a [u8]) -> Self {
         self.j = Some(Chain::j(z, c));
         self
     }
 
     /// With these rows of the matrix of ρ, into a place where all have room.
+    #[inline(always)]
     pub(super) const fn matrix(
         mut self,
         rho: &'a [u8; 32],
@@ -211,6 +219,7 @@ impl<'a> Operation<'a> {
     }
 
     /// With G of `m` and H(ek), which is known or comes of this operation; and the noise of an encryption.
+    #[inline(always)]
     pub(super) const fn secrets<P: ParameterSet>(mut self, h: Option<&[u8; 32]>) -> Self {
         self.noises = (2 * P::K + 1, P::K);
         if let Some(h) = h {
@@ -221,6 +230,7 @@ impl<'a> Operation<'a> {
     }
 
     /// With the noise of a key, of σ.
+    #[inline(always)]
     pub(super) const fn noise<P: ParameterSet>(mut self, sigma: &[u8; 32]) -> Self {
         self.hashed.r = *sigma;
         self.noises = (2 * P::K, 2 * P::K);
@@ -229,6 +239,7 @@ impl<'a> Operation<'a> {
     }
 
     /// Runs its sponges.
+    #[inline(always)]
     pub(super) fn run<P: ParameterSet>(mut self) {
         run::<P>(core::slice::from_mut(&mut self));
     }
@@ -251,7 +262,7 @@ impl<'a> Operation<'a> {
                 let chain = if kind == Kind::H { &mut self.h } else { &mut self.j };
                 let Some(chain) = chain.as_mut().filter(|chain| !chain.begun) else { return Begun::NoMore };
                 chain.begun = true;
-                state.0 = chain.state.0;
+                state.0 = [0; 25];
                 chain.feed(state);
             }
             Kind::G => match self.g {
