@@ -23,7 +23,7 @@ pub enum Level {
     Portable,
     /// aarch64 with Advanced SIMD.
     Neon,
-    /// x86-64 with AVX2, BMI1 and BMI2.
+    /// x86-64 with AVX2, BMI1, BMI2 and POPCNT.
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI and VBMI2.
     Avx512,
@@ -87,7 +87,7 @@ pub fn detected() -> Level {
     #[cfg(target_arch = "x86_64")]
     {
         cpufeatures::new!(avx512, "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "avx512vbmi2");
-        cpufeatures::new!(avx2, "avx2", "bmi1", "bmi2");
+        cpufeatures::new!(avx2, "avx2", "bmi1", "bmi2", "popcnt");
         if avx2::get() {
             return if avx512::get() { Level::Avx512 } else { Level::Avx2 };
         }

@@ -43,12 +43,16 @@
 //! * `kem`: §6, `pke`: §5, `sample`: §4.2.2, `encode`: §4.2.1, `ring`: §2.4 and §4.3
 //! * `kernels`: the operations that have fast paths
 
+#[cfg(feature = "alloc")]
+mod batch;
 mod encode;
 #[cfg(feature = "alloc")]
 mod expanded;
 mod kem;
 mod kernels;
 mod keys;
+#[cfg(feature = "alloc")]
+mod lanes;
 mod params;
 mod pke;
 mod ring;
@@ -58,6 +62,10 @@ mod sample;
 
 use core::fmt;
 
+#[cfg(all(feature = "alloc", feature = "getrandom"))]
+pub use batch::encapsulate_many;
+#[cfg(feature = "alloc")]
+pub use batch::{Recipient, encapsulate_many_deterministic, encapsulate_many_with};
 #[cfg(feature = "alloc")]
 pub use expanded::{ExpandedDecapsulationKey, ExpandedEncapsulationKey};
 pub use keys::{DecapsulationKey, EncapsulationKey, EncapsulationKeyRef};

@@ -18,8 +18,14 @@ impl core::error::Error for RngError {}
 #[cfg(feature = "getrandom")]
 pub(crate) fn system<const N: usize>() -> Result<crate::secret::Secret<[u8; N]>, RngError> {
     let mut bytes = crate::secret::Secret::new([0; N]);
-    getrandom::fill(bytes.expose_mut()).map_err(|_| RngError)?;
+    fill(bytes.expose_mut())?;
     Ok(bytes)
+}
+
+/// Fills `bytes` from the operating system.
+#[cfg(feature = "getrandom")]
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), RngError> {
+    getrandom::fill(bytes).map_err(|_| RngError)
 }
 
 /// Draws `N` secret bytes from the caller's generator.

@@ -5,19 +5,20 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use rand_core::TryCryptoRng;
 
 use super::encode::{self, Writer};
 use super::params::ParameterSet;
-use super::pke::{self, DecryptionKey, EncryptionKey};
+use super::kem::{Elements, decaps_hashed, encaps_hashed};
+use super::lanes::{BEGUN, Chain, Hashed, Operation};
+use super::pke::{self, DecryptionKey, decrypt};
 use super::ring::Ntt;
-use super::sample::{PrfBatch, matrix_and_hash};
-use super::{DecapsulationKeyError, EncapsulationKey, EncapsulationKeyRef, SharedSecret, kem};
+use super::{DecapsulationKeyError, EncapsulationKey, SharedSecret, kem};
 use crate::Bytes;
 use crate::rng;
 use crate::secret::{Secret, StackGuard, declassify};
-use crate::sha3::Sha3_256;
 
 /// The stack that the work behind a door of an expanded key uses at most, batches of states included.
 const DEPTH: usize = 10 * 1024;
@@ -36,35 +37,36 @@ pub struct ExpandedEncapsulationKey<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
-    pub(super) fn new(bytes: &P::EncapsulationKeyBytes) -> Self {
-        let bytes = bytes.as_ref();
-        let (mut key, h) = Self::without_t(bytes.last_chunk().expect("a key ends with ρ"), Some(bytes));
-        key.bytes.copy_from_slice(bytes);
-        key.h = h;
-        key.decode_t();
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        let mut key = Self::of_bytes(bytes.into());
+        let mut hashed = Hashed::ZERO;
+        let (rho, h) = (rho(&key.bytes), Chain::h(&key.bytes));
+        Operation::new(&mut hashed).h(h).matrix(rho, 0..P::K, &mut key.elements).run::<P>();
+        key.h = hashed.hash;
+        decode_t::<P>(&mut key.elements, &key.bytes);
         key
     }
 
-    /// Â, with t̂ and its encoding still to come; and H(`message`).
-    fn without_t(rho: &[u8; 32], message: Option<&[u8]>) -> (Self, [u8; 32]) {
-        let mut elements = vec![Ntt::ZERO; P::K * P::K + P::K].into_boxed_slice();
-        let hash = matrix_and_hash::<P>(&mut elements[..P::K * P::K], rho, message);
-        let mut bytes = vec![0; P::EncapsulationKeyBytes::LEN].into_boxed_slice();
-        bytes[384 * P::K..].copy_from_slice(rho);
-        (Self { bytes, h: [0; 32], elements, parameters: PhantomData }, hash)
-    }
-
-    /// t̂, from the bytes.
-    fn decode_t(&mut self) {
-        for (j, t) in self.elements[P::K * P::K..].iter_mut().enumerate() {
-            encode::decode(t, &self.bytes, j);
-        }
+    /// The bytes, and all else still to come.
+    fn of_bytes(bytes: Box<[u8]>) -> Self {
+        let elements = vec![Ntt::ZERO; P::K * P::K + P::K].into_boxed_slice();
+        Self { bytes, h: [0; 32], elements, parameters: PhantomData }
     }
 
     /// The bytes, t̂ encoded and ρ.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Â by rows, then t̂.
+    pub(super) fn elements(&self) -> &[Ntt] {
+        &self.elements
+    }
+
+    /// H(ek).
+    pub(super) const fn h(&self) -> &[u8; 32] {
+        &self.h
     }
 
     /// The compact form.
@@ -120,22 +122,21 @@ fn encapsulate<P: ParameterSet>(
     c: &mut [u8],
     shared: &mut [u8; 32],
 ) {
-    kem::encaps(key, &key.h, m, c, shared);
+    let mut hashed = Hashed::ZERO;
+    hashed.m = *m;
+    Operation::new(&mut hashed).secrets::<P>(Some(&key.h)).run::<P>();
+    encaps_hashed::<P>(&key.elements, &hashed, c, shared);
 }
 
-impl<P: ParameterSet> EncryptionKey<P> for ExpandedEncapsulationKey<P> {
-    type Noise<'r> = PrfBatch;
+/// ρ, with which the bytes of a key end.
+pub(super) fn rho(ek: &[u8]) -> &[u8; 32] {
+    ek.last_chunk().expect("a key ends with ρ")
+}
 
-    fn noise(&self, r: &[u8; 32]) -> PrfBatch {
-        PrfBatch::new(r, 2 * P::K + 1, P::ETA1, P::K)
-    }
-
-    fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
-        sum.multiply_add(&self.elements[i * P::K + j], x);
-    }
-
-    fn multiply_add_t(&self, sum: &mut Ntt, j: usize, _row: &Ntt, y: &Ntt) {
-        sum.multiply_add(&self.elements[P::K * P::K + j], y);
+/// t̂, from the bytes of a key.
+pub(super) fn decode_t<P: ParameterSet>(elements: &mut [Ntt], ek: &[u8]) {
+    for (j, t) in elements[P::K * P::K..].iter_mut().enumerate() {
+        encode::decode(t, ek, j);
     }
 }
 
@@ -217,6 +218,26 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
         import(bytes)
     }
 
+    /// The shared secret that `c` carries for the key in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z.
+    ///
+    /// As [`from_expanded_bytes`](Self::from_expanded_bytes) and [`decapsulate`](Self::decapsulate), in two thirds of
+    /// their time: for a key that is used once. No heap; the stack holds the matrix, 12 KiB for ML-KEM-1024.
+    ///
+    /// # Errors
+    ///
+    /// Those of `from_expanded_bytes`.
+    pub fn decapsulate_from_bytes(
+        bytes: &[u8],
+        c: &P::Ciphertext,
+    ) -> Result<SharedSecret, DecapsulationKeyError> {
+        let key = EncodedKey::<P>::parse(bytes)?;
+        let mut shared = Secret::new([0; 32]);
+        let mut elements = P::elements();
+        let _guard = StackGuard::<DEPTH>;
+        decapsulate_encoded(&key, elements.as_mut(), c.as_ref(), shared.expose_mut())?;
+        Ok(shared.hand_over())
+    }
+
     /// The key in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z, for libraries that want it.
     #[must_use]
     pub fn to_expanded_bytes(&self) -> Secret<Vec<u8>> {
@@ -250,6 +271,10 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
         &self.ek
     }
 
+    pub(super) const fn z(&self) -> &[u8; 32] {
+        self.z.expose()
+    }
+
     /// The shared secret that `c` carries.
     ///
     /// It cannot fail: a ciphertext that no encapsulation made yields a secret that nobody else knows (implicit
@@ -271,18 +296,26 @@ fn expand<P: ParameterSet>(seed: &[u8; 64]) -> ExpandedDecapsulationKey<P> {
     let rho_sigma = kem::g(&seed[..32], &[P::K as u8]);
     let [rho, sigma] = rho_sigma.expose();
     declassify(rho); // public: ρ is part of the encapsulation key
-    let (mut ek, _) = ExpandedEncapsulationKey::<P>::without_t(rho, None);
-    let noise = PrfBatch::new(sigma, 2 * P::K, P::ETA1, 2 * P::K);
+    let mut bytes = vec![0; P::EncapsulationKeyBytes::LEN].into_boxed_slice();
+    bytes[384 * P::K..].copy_from_slice(rho);
+    let mut ek = ExpandedEncapsulationKey::<P>::of_bytes(bytes);
     let mut s = Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice());
+
+    // The last rows are sampled while the first are hashed.
+    let (first, last) = (0..P::K.min(2), P::K.min(2)..P::K);
+    let mut noise = Hashed::ZERO;
+    let matrix = Operation::new(&mut noise).matrix(rho, first.clone(), &mut ek.elements);
+    matrix.noise::<P>(sigma).run::<P>();
     for (j, s) in s.expose_mut().iter_mut().enumerate() {
         pke::secret::<P>(s, &noise, j);
     }
-    let mut rows = vec![0; 384 * P::K];
-    pke::key_gen(&ek, s.expose(), &noise, &mut Writer(&mut rows));
-    declassify(&rows[..]); // public: the encapsulation key is published
-    ek.bytes[..384 * P::K].copy_from_slice(&rows);
-    ek.decode_t();
-    ek.h = Sha3_256::digest(&ek.bytes);
+    public_rows::<P>(&mut ek, first, s.expose(), &noise);
+    let mut hashed = Hashed::ZERO;
+    let h = Chain::h_begun(&ek.bytes[..BEGUN]);
+    Operation::new(&mut hashed).h(h).matrix(rho, last.clone(), &mut ek.elements).run::<P>();
+    public_rows::<P>(&mut ek, last, s.expose(), &noise);
+    ek.h = Chain::h(&ek.bytes[BEGUN..]).finish(hashed.begun.clone());
+    decode_t::<P>(&mut ek.elements, &ek.bytes);
     ExpandedDecapsulationKey {
         ek,
         s,
@@ -291,60 +324,103 @@ fn expand<P: ParameterSet>(seed: &[u8; 64]) -> ExpandedDecapsulationKey<P> {
     }
 }
 
+/// These rows of t̂, encoded.
+fn public_rows<P: ParameterSet>(
+    ek: &mut ExpandedEncapsulationKey<P>,
+    rows: Range<usize>,
+    s: &[Ntt],
+    noise: &Hashed,
+) {
+    let bytes = &mut ek.bytes[384 * rows.start..384 * rows.end];
+    pke::key_gen::<P>(&Elements(&ek.elements), rows, s, noise, &mut Writer(bytes));
+    declassify(bytes); // public: the encapsulation key is published
+}
+
+/// A decapsulation key in the standard's form, in its parts.
+pub(super) struct EncodedKey<'a, P: ParameterSet> {
+    pub s: &'a [u8],
+    pub ek: &'a [u8],
+    pub h: &'a [u8; 32],
+    pub z: &'a [u8; 32],
+    parameters: PhantomData<P>,
+}
+
+impl<'a, P: ParameterSet> EncodedKey<'a, P> {
+    /// Cuts the bytes; what they hold is still to be checked.
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, DecapsulationKeyError> {
+        let expected = P::ExpandedKeyBytes::LEN;
+        if bytes.len() != expected {
+            return Err(DecapsulationKeyError::Length { expected, actual: bytes.len() });
+        }
+        let (s, rest) = bytes.split_at(384 * P::K);
+        let (ek, rest) = rest.split_at(P::EncapsulationKeyBytes::LEN);
+        let ([h, z], []) = rest.as_chunks::<32>() else { unreachable!("64 bytes are left") };
+        Ok(Self { s, ek, h, z, parameters: PhantomData })
+    }
+
+    /// The checks of FIPS 203, §7.3 and §7.2, with H(ek) computed.
+    pub(super) fn check(&self, h: &[u8; 32]) -> Result<(), DecapsulationKeyError> {
+        if self.h != h {
+            return Err(DecapsulationKeyError::Hash);
+        }
+        if !encode::is_reduced(&self.ek[..384 * P::K]) {
+            return Err(DecapsulationKeyError::Modulus);
+        }
+        Ok(())
+    }
+}
+
+impl<P: ParameterSet> DecryptionKey for EncodedKey<'_, P> {
+    fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt) {
+        let mut s = Secret::new(Ntt::ZERO);
+        encode::decode(s.expose_mut(), self.s, j);
+        sum.multiply_add(x, s.expose());
+    }
+}
+
 /// FIPS 203, §7.3, in a frame of its own: the key is moved from there, and the guard above wipes what stays.
 #[inline(never)]
 fn import<P: ParameterSet>(bytes: &[u8]) -> Result<ExpandedDecapsulationKey<P>, DecapsulationKeyError> {
-    let expected = P::ExpandedKeyBytes::LEN;
-    if bytes.len() != expected {
-        return Err(DecapsulationKeyError::Length { expected, actual: bytes.len() });
-    }
-    let (s, rest) = bytes.split_at(384 * P::K);
-    let (ek, rest) = rest.split_at(P::EncapsulationKeyBytes::LEN);
-    let (h, z) = rest.split_at(32);
-    let ek_bytes = P::EncapsulationKeyBytes::try_from(ek).expect("the slice was cut to that length");
+    let encoded = EncodedKey::<P>::parse(bytes)?;
     // Expansion hashes the key anyway, so the hash is compared after it.
-    let ek = ExpandedEncapsulationKey::new(&ek_bytes);
-    if ek.h != h {
-        return Err(DecapsulationKeyError::Hash);
-    }
-    EncapsulationKeyRef::<P>::borrowed(&ek_bytes).map_err(|_| DecapsulationKeyError::Modulus)?;
-
+    let ek = ExpandedEncapsulationKey::new(encoded.ek);
+    encoded.check(&ek.h)?;
     let mut key = ExpandedDecapsulationKey::<P> {
         ek,
         s: Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice()),
-        z: Secret::new(z.try_into().expect("32 bytes are left")),
+        z: Secret::new(*encoded.z),
         seed: None,
     };
-    decode_secrets(&mut key, s);
+    for (j, s) in key.s.expose_mut().iter_mut().enumerate() {
+        encode::decode(s, encoded.s, j);
+    }
     Ok(key)
 }
 
 #[inline(never)]
-fn decode_secrets<P: ParameterSet>(key: &mut ExpandedDecapsulationKey<P>, bytes: &[u8]) {
-    for (j, s) in key.s.expose_mut().iter_mut().enumerate() {
-        encode::decode(s, bytes, j);
-    }
+fn decapsulate_encoded<P: ParameterSet>(
+    key: &EncodedKey<'_, P>,
+    elements: &mut [Ntt],
+    c: &[u8],
+    shared: &mut [u8; 32],
+) -> Result<(), DecapsulationKeyError> {
+    let ek = key.ek;
+    let mut hashed = Hashed::ZERO;
+    decrypt::<P>(key, c, &mut hashed.m);
+    let chains = Operation::new(&mut hashed).h(Chain::h(ek)).j(key.z, c);
+    chains.matrix(rho(ek), 0..P::K, elements).secrets::<P>(Some(key.h)).run::<P>();
+    key.check(&hashed.hash)?;
+    decode_t::<P>(elements, ek);
+    decaps_hashed::<P>(elements, &hashed, c, shared);
+    Ok(())
 }
 
 #[inline(never)]
 fn decapsulate<P: ParameterSet>(key: &ExpandedDecapsulationKey<P>, c: &[u8], shared: &mut [u8; 32]) {
-    kem::decaps(key, &key.ek.h, key.z.expose(), c, shared);
-}
-
-impl<P: ParameterSet> EncryptionKey<P> for ExpandedDecapsulationKey<P> {
-    type Noise<'r> = PrfBatch;
-
-    fn noise(&self, r: &[u8; 32]) -> PrfBatch {
-        <ExpandedEncapsulationKey<P> as EncryptionKey<P>>::noise(&self.ek, r)
-    }
-
-    fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
-        self.ek.multiply_add_a(sum, i, j, x);
-    }
-
-    fn multiply_add_t(&self, sum: &mut Ntt, j: usize, row: &Ntt, y: &Ntt) {
-        self.ek.multiply_add_t(sum, j, row, y);
-    }
+    let mut hashed = Hashed::ZERO;
+    decrypt::<P>(key, c, &mut hashed.m);
+    Operation::new(&mut hashed).j(key.z.expose(), c).secrets::<P>(Some(&key.ek.h)).run::<P>();
+    decaps_hashed::<P>(&key.ek.elements, &hashed, c, shared);
 }
 
 impl<P: ParameterSet> DecryptionKey for ExpandedDecapsulationKey<P> {

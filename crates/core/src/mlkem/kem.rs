@@ -3,6 +3,7 @@
 use super::encode::{Comparer, Writer};
 use super::params::ParameterSet;
 use super::pke::{DecryptionKey, EncryptionKey, decrypt, encrypt};
+use super::sample::Prf;
 use crate::secret::{Secret, mask_nonzero, select_bytes};
 use crate::sha3::{Sha3_512, Shake256};
 
@@ -26,7 +27,7 @@ pub(super) fn encaps<P: ParameterSet>(
 ) {
     let k_r = g(m, h);
     let [k, r] = k_r.expose();
-    encrypt(key, m, &key.noise(r), &mut Writer(c));
+    encrypt(key, m, &Prf(r), &mut Writer(c));
     *shared = *k;
 }
 
@@ -45,10 +46,68 @@ pub(super) fn decaps<P: ParameterSet>(
     let k_r = g(m.expose(), h);
     let [k, r] = k_r.expose();
     let mut comparer = Comparer::new(c);
-    encrypt(key, m.expose(), &key.noise(r), &mut comparer);
+    encrypt(key, m.expose(), &Prf(r), &mut comparer);
 
     let mut rejection = Secret::new([0; 32]);
     Shake256::new().update(z).update(c).finalize_xof().squeeze(rejection.expose_mut());
     *shared = *k;
     select_bytes(shared, rejection.expose(), mask_nonzero(comparer.difference()));
+}
+
+#[cfg(feature = "alloc")]
+pub(super) use hashed::{Elements, decaps_hashed, encaps_hashed};
+
+/// The same for expanded keys, whose sponges are lanes of [`lanes::run`](super::lanes::run): what comes after them.
+#[cfg(feature = "alloc")]
+mod hashed {
+    use super::super::lanes::Hashed;
+    use super::super::ring::Ntt;
+    use super::*;
+
+    /// Â by rows, then t̂.
+    pub(in super::super) struct Elements<'a>(pub &'a [Ntt]);
+
+    impl<P: ParameterSet> EncryptionKey<P> for Elements<'_> {
+        fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
+            sum.multiply_add(&self.0[i * P::K + j], x);
+        }
+
+        fn multiply_add_t(&self, sum: &mut Ntt, j: usize, _row: &Ntt, y: &Ntt) {
+            sum.multiply_add(&self.0[P::K * P::K + j], y);
+        }
+
+        fn multiply_add_row(&self, sum: &mut Ntt, i: usize, x: &[Ntt]) {
+            sum.add_inner_product(&self.0[i * P::K..][..P::K], 1, x);
+        }
+
+        fn multiply_add_column(&self, sum: &mut Ntt, j: usize, x: &[Ntt]) {
+            sum.add_inner_product(&self.0[j..P::K * P::K], P::K, x);
+        }
+    }
+
+    /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal), lines 2 and 3.
+    #[inline(never)]
+    pub(in super::super) fn encaps_hashed<P: ParameterSet>(
+        key: &[Ntt],
+        hashed: &Hashed,
+        c: &mut [u8],
+        shared: &mut [u8; 32],
+    ) {
+        encrypt::<P>(&Elements(key), &hashed.m, hashed, &mut Writer(c));
+        *shared = hashed.k;
+    }
+
+    /// FIPS 203, Algorithm 18 (ML-KEM.Decaps_internal), lines 8 to 12.
+    #[inline(never)]
+    pub(in super::super) fn decaps_hashed<P: ParameterSet>(
+        key: &[Ntt],
+        hashed: &Hashed,
+        c: &[u8],
+        shared: &mut [u8; 32],
+    ) {
+        let mut comparer = Comparer::new(c);
+        encrypt::<P>(&Elements(key), &hashed.m, hashed, &mut comparer);
+        *shared = hashed.k;
+        select_bytes(shared, &hashed.rejection, mask_nonzero(comparer.difference()));
+    }
 }

@@ -52,6 +52,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     /// # Errors
     ///
     /// [`InvalidEncapsulationKey`] if a coefficient is not below q (FIPS 203, §7.2).
+    #[inline]
     pub fn from_bytes(bytes: &P::EncapsulationKeyBytes) -> Result<Self, InvalidEncapsulationKey> {
         EncapsulationKeyRef::<P>::borrowed(bytes)?;
         Ok(Self { bytes: *bytes, parameters: PhantomData })
@@ -75,6 +76,7 @@ impl<'a, P: ParameterSet> EncapsulationKeyRef<'a, P> {
 impl<P: ParameterSet> TryFrom<&[u8]> for EncapsulationKey<P> {
     type Error = EncapsulationKeyError;
 
+    #[inline]
     fn try_from(bytes: &[u8]) -> Result<Self, EncapsulationKeyError> {
         let length =
             EncapsulationKeyError::Length { expected: P::EncapsulationKeyBytes::LEN, actual: bytes.len() };
@@ -131,7 +133,7 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn expand(&self) -> super::ExpandedEncapsulationKey<P> {
-        super::ExpandedEncapsulationKey::new(self.as_bytes())
+        super::ExpandedEncapsulationKey::new(self.as_bytes().as_ref())
     }
 }
 
@@ -282,12 +284,6 @@ fn decapsulate<P: ParameterSet>(seed: &[u8; 64], h: &[u8; 32], c: &[u8], shared:
 struct Encoded<'a>(&'a [u8]);
 
 impl<P: ParameterSet> EncryptionKey<P> for Encoded<'_> {
-    type Noise<'r> = Prf<'r>;
-
-    fn noise<'r>(&self, r: &'r [u8; 32]) -> Prf<'r> {
-        Prf(r)
-    }
-
     #[inline(never)]
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
         let mut a = Ntt::ZERO;
@@ -327,17 +323,11 @@ impl<P: ParameterSet> Remade<P> {
         for (j, s) in s.iter_mut().enumerate() {
             pke::secret::<P>(s, &Prf(self.sigma.expose()), j);
         }
-        pke::key_gen(self, s, &Prf(self.sigma.expose()), sink);
+        pke::key_gen(self, 0..P::K, s, &Prf(self.sigma.expose()), sink);
     }
 }
 
 impl<P: ParameterSet> EncryptionKey<P> for Remade<P> {
-    type Noise<'r> = Prf<'r>;
-
-    fn noise<'r>(&self, r: &'r [u8; 32]) -> Prf<'r> {
-        Prf(r)
-    }
-
     #[inline(never)]
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
         let mut a = Ntt::ZERO;

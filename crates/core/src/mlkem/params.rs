@@ -20,6 +20,14 @@ pub trait Sealed: Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync 
 
     /// K zeros.
     fn vector() -> Self::Vector;
+
+    /// What encryption with an expanded key reads: Â by rows, then t̂.
+    #[cfg(feature = "alloc")]
+    type Elements: AsRef<[Ntt]> + AsMut<[Ntt]>;
+
+    /// K² + K zeros.
+    #[cfg(feature = "alloc")]
+    fn elements() -> Self::Elements;
 }
 
 /// A parameter set of ML-KEM: [`MlKem512`], [`MlKem768`] or [`MlKem1024`].
@@ -50,6 +58,14 @@ macro_rules! parameter_set {
 
             fn vector() -> [Ntt; $k] {
                 [const { Ntt::ZERO }; $k]
+            }
+
+            #[cfg(feature = "alloc")]
+            type Elements = [Ntt; $k * $k + $k];
+
+            #[cfg(feature = "alloc")]
+            fn elements() -> Self::Elements {
+                [const { Ntt::ZERO }; $k * $k + $k]
             }
         }
 

@@ -1,5 +1,7 @@
 //! K-PKE (FIPS 203, §5), written once for every form of key.
 
+use core::ops::Range;
+
 use zeroize::Zeroize;
 
 use super::encode::{self, Sink, put, put_compressed};
@@ -13,12 +15,6 @@ const ETA2: usize = 2;
 
 /// What encryption reads of a key: a form that remembers looks it up, one that does not makes it again.
 pub(super) trait EncryptionKey<P: ParameterSet> {
-    /// Where this form takes the noise of the randomness r from.
-    type Noise<'r>: Noise;
-
-    /// The noise of ŷ, e₁ and e₂.
-    fn noise<'r>(&self, r: &'r [u8; 32]) -> Self::Noise<'r>;
-
     /// Adds Â\[i, j\] ∘ `x`.
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt);
 
@@ -27,6 +23,22 @@ pub(super) trait EncryptionKey<P: ParameterSet> {
     /// That is t̂\[j\] ∘ ŷ\[j\]; but a key without t̂ has the sum of all from t̂ = Â ∘ ŝ + ê as
     /// ŝ\[j\] ∘ (Âᵀ ∘ ŷ)\[j\] + ê\[j\] ∘ ŷ\[j\], and encryption computes `row` = (Âᵀ ∘ ŷ)\[j\] · 2^-16 anyway.
     fn multiply_add_t(&self, sum: &mut Ntt, j: usize, row: &Ntt, y: &Ntt);
+
+    /// Adds row i of Â ∘ `x`.
+    #[inline(always)]
+    fn multiply_add_row(&self, sum: &mut Ntt, i: usize, x: &[Ntt]) {
+        for (j, x) in x.iter().enumerate() {
+            self.multiply_add_a(sum, i, j, x);
+        }
+    }
+
+    /// Adds row j of Âᵀ ∘ `x`.
+    #[inline(always)]
+    fn multiply_add_column(&self, sum: &mut Ntt, j: usize, x: &[Ntt]) {
+        for (i, x) in x.iter().enumerate() {
+            self.multiply_add_a(sum, i, j, x);
+        }
+    }
 }
 
 /// What decryption reads of a key.
@@ -35,11 +47,12 @@ pub(super) trait DecryptionKey {
     fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt);
 }
 
-/// t̂ = Â ∘ ŝ + ê, encoded row by row.
+/// These rows of t̂ = Â ∘ ŝ + ê, encoded one after the other.
 ///
 /// FIPS 203, Algorithm 13 (K-PKE.KeyGen), lines 16 to 19; the caller appends ρ.
 pub(super) fn key_gen<P: ParameterSet>(
     key: &impl EncryptionKey<P>,
+    rows: Range<usize>,
     s: &[Ntt],
     noise: &impl Noise,
     sink: &mut impl Sink,
@@ -47,11 +60,9 @@ pub(super) fn key_gen<P: ParameterSet>(
     let mut t = Secret::new(Ntt::ZERO);
     let mut e = Secret::new(Ntt::ZERO);
     let (t, e) = (t.expose_mut(), e.expose_mut());
-    for i in 0..P::K {
+    for i in rows {
         t.clear();
-        for (j, s) in s.iter().enumerate() {
-            key.multiply_add_a(t, i, j, s);
-        }
+        key.multiply_add_row(t, i, s);
         t.scale();
         e.transform(|e| noise.fill(e, P::ETA1, P::K + i));
         t.add(e);
@@ -88,9 +99,7 @@ pub(super) fn encrypt<P: ParameterSet>(
     let e = e.expose_mut();
     for j in 0..P::K {
         u.clear();
-        for (i, y) in y.iter().enumerate() {
-            key.multiply_add_a(u, i, j, y);
-        }
+        key.multiply_add_column(u, j, y);
         key.multiply_add_t(v, j, u, &y[j]);
         let u = u.inverse();
         noise.fill(e, ETA2, P::K + j);

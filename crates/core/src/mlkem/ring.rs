@@ -67,6 +67,13 @@ impl Ntt {
         (active().multiply_add)(&mut self.0.0, &a.0.0, &b.0.0);
     }
 
+    /// Adds the inner product of every `stride`-th element of `a` and the elements of `b`, four at most, times R^-1.
+    /// |coefficient| ≤ q in both; of the sum < 2q more for each product.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn add_inner_product(&mut self, a: &[Self], stride: usize, b: &[Self]) {
+        (active().inner_product)(&mut self.0.0, a, stride, b);
+    }
+
     /// Multiplies by R = 2^16. |coefficient| < q on return.
     pub(crate) fn scale(&mut self) {
         (active().scale)(&mut self.0.0);

@@ -11,10 +11,10 @@ use super::portable::{
 use crate::cpu::Level;
 use crate::mlkem::ring::{Coefficients, Ntt, Q};
 
-// SAFETY: `active` hands this table out only after the CPU reported AVX-512 F, BW, VL, VBMI and VBMI2, and AVX2.
+// SAFETY: `active` hands this table out only after the CPU reported AVX-512 F, BW, VBMI and VBMI2, and POPCNT.
 pub(super) static AVX512: Kernels = unsafe { table() };
 
-#[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
 const fn table() -> Kernels {
     Kernels {
         level: Level::Avx512,
@@ -394,7 +394,7 @@ fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
     }
 }
 
-/// Sixteen triples of bytes as 32 integers of 12 bits; `bytes` are 48 at most, zeros behind them.
+/// The first sixteen triples of bytes as 32 integers of 12 bits; zeros, where fewer are there.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn triples(bytes: &[u8]) -> Vector {
@@ -408,36 +408,44 @@ fn triples(bytes: &[u8]) -> Vector {
         }
         pairs
     };
-    debug_assert!(bytes.len() <= 48);
     // SAFETY: 64 bytes are there.
     let pairs = unsafe { _mm512_loadu_si512(PAIRS.as_ptr().cast()) };
-    // SAFETY: the mask loads the bytes that are there, fewer than 64.
-    let window = unsafe { _mm512_maskz_loadu_epi8((1 << bytes.len()) - 1, bytes.as_ptr().cast()) };
+    let window = if let Some(bytes) = bytes.first_chunk::<64>() {
+        // SAFETY: 64 bytes are there.
+        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    } else {
+        // SAFETY: the mask loads the bytes that are there, fewer than 64.
+        unsafe { _mm512_maskz_loadu_epi8((1 << bytes.len()) - 1, bytes.as_ptr().cast()) }
+    };
     let words = _mm512_permutexvar_epi8(pairs, window);
     // Every second word has four bits of its neighbour below.
     let words = _mm512_mask_srli_epi16::<4>(words, 0xaaaa_aaaa, words);
     _mm512_and_si512(words, _mm512_set1_epi16(0xfff))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
 fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
     let mut n = 0;
-    for window in bytes.chunks(48) {
+    for at in (0..bytes.len()).step_by(48) {
+        let window = &bytes[at..];
         let candidates = triples(window);
-        // The candidates of whole triples.
-        let there = (1u64 << (2 * ((window.len() * 171) >> 9))) - 1;
+        // Two for each whole triple, sixteen of which are a window.
+        let there = (1u64 << (2 * ((window.len().min(48) * 171) >> 9))) - 1;
         let accepted = _mm512_mask_cmplt_epi16_mask(there as u32, candidates, _mm512_set1_epi16(Q));
-        let place: &mut [i16] = &mut out[n..];
-        let room = place.len().min(32);
-        // SAFETY: the mask stores as many as there is room; what stands behind the accepted ones is overwritten next.
-        unsafe {
-            _mm512_mask_storeu_epi16(
-                place.as_mut_ptr(),
-                ((1u64 << room) - 1) as u32,
-                _mm512_maskz_compress_epi16(accepted, candidates),
-            );
+        let compressed = _mm512_maskz_compress_epi16(accepted, candidates);
+        let room: &mut [i16] = &mut out[n..];
+        let accepted = accepted.count_ones() as usize;
+        if let Some(place) = room.first_chunk_mut() {
+            // What stands behind the accepted ones is overwritten next.
+            store(place, compressed);
+            n += accepted;
+        } else {
+            let accepted = accepted.min(room.len());
+            let mut lanes = [0; 32];
+            store(&mut lanes, compressed);
+            room[..accepted].copy_from_slice(&lanes[..accepted]);
+            n += accepted;
         }
-        n += room.min(accepted.count_ones() as usize);
     }
     n
 }
@@ -445,16 +453,16 @@ fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn is_reduced(bytes: &[u8; 384]) -> bool {
     let mut largest = _mm512_setzero_si512();
-    for window in bytes.as_chunks::<48>().0 {
-        largest = _mm512_max_epi16(largest, triples(window));
+    for at in 0..8 {
+        largest = _mm512_max_epi16(largest, triples(&bytes[48 * at..]));
     }
     _mm512_cmplt_epi16_mask(largest, _mm512_set1_epi16(Q)) == u32::MAX
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn decode(f: &mut Coefficients, bytes: &[u8; 384]) {
-    for (lanes, bytes) in f.as_chunks_mut::<32>().0.iter_mut().zip(bytes.as_chunks::<48>().0) {
-        let x = triples(bytes);
+    for (v, lanes) in f.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let x = triples(&bytes[48 * v..]);
         // Without sign, what is below zero is above all else.
         store(lanes, _mm512_min_epu16(x, _mm512_sub_epi16(x, _mm512_set1_epi16(Q))));
     }
@@ -495,7 +503,7 @@ fn unpack<const D: usize>(bytes: &[u8]) -> Vector {
     _mm512_and_si512(_mm512_multishift_epi64_epi8(bits, fours), _mm512_set1_epi16((1 << D) - 1))
 }
 
-/// 32 integers of D bits, to 4·D bytes.
+/// 32 integers of D bits, to the first 4·D bytes; if there are 64, it overwrites as many.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn pack<const D: usize>(out: &mut [u8], values: Vector) {
@@ -528,14 +536,14 @@ fn pack<const D: usize>(out: &mut [u8], values: Vector) {
     );
     let high = _mm512_srlv_epi64(fours, _mm512_set_epi64(64 - d, 0, 64 - d, 0, 64 - d, 0, 64 - d, 0));
     let eights = _mm512_or_si512(low, high);
-    let out: &mut [u8] = &mut out[..4 * D];
-    // SAFETY: the mask stores the bytes that are there, fewer than 64.
-    unsafe {
-        _mm512_mask_storeu_epi8(
-            out.as_mut_ptr().cast(),
-            (1 << (4 * D)) - 1,
-            _mm512_permutexvar_epi8(used, eights),
-        );
+    let bytes = _mm512_permutexvar_epi8(used, eights);
+    if let Some(place) = out.first_chunk_mut::<64>() {
+        // SAFETY: 64 bytes are there; those behind the first 4·D are overwritten next.
+        unsafe { _mm512_storeu_si512(place.as_mut_ptr().cast(), bytes) };
+    } else {
+        let out: &mut [u8] = &mut out[..4 * D];
+        // SAFETY: the mask stores the bytes that are there, fewer than 64.
+        unsafe { _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), (1 << (4 * D)) - 1, bytes) };
     }
 }
 
@@ -577,8 +585,8 @@ fn noise<const BITS: usize>(f: &mut Coefficients, bytes: &[u8]) {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn encode(out: &mut [u8; 384], f: &Coefficients) {
-    for (out, lanes) in out.as_chunks_mut::<48>().0.iter_mut().zip(f.as_chunks::<32>().0) {
-        pack::<12>(out, canonical(load(lanes)));
+    for (v, lanes) in f.as_chunks::<32>().0.iter().enumerate() {
+        pack::<12>(&mut out[48 * v..], canonical(load(lanes)));
     }
 }
 
@@ -600,7 +608,7 @@ fn compress_to<const D: usize>(out: &mut [u8], f: &Coefficients) {
     /// The halves of the factor, and of the offset.
     const FACTOR: [i16; 2] = [COMPRESS_FACTOR as i16, (COMPRESS_FACTOR >> 16) as i16];
     let offset = const { [compress_offset(D) as i16, (compress_offset(D) >> 16) as i16] };
-    for (out, lanes) in out.chunks_exact_mut(4 * D).zip(f.as_chunks::<32>().0) {
+    for (v, lanes) in f.as_chunks::<32>().0.iter().enumerate() {
         let x = canonical(load(lanes));
         // The upper half of the product and the offset, with the carry from the lower halves.
         let low = _mm512_mullo_epi16(x, _mm512_set1_epi16(FACTOR[0]));
@@ -613,7 +621,7 @@ fn compress_to<const D: usize>(out: &mut [u8], f: &Coefficients) {
             ),
         );
         let rounded = _mm512_mask_add_epi16(high, carry, high, _mm512_set1_epi16(1));
-        pack::<D>(out, _mm512_srlv_epi16(rounded, _mm512_set1_epi16(16 - D as i16)));
+        pack::<D>(&mut out[4 * D * v..], _mm512_srlv_epi16(rounded, _mm512_set1_epi16(16 - D as i16)));
     }
 }
 

@@ -1,0 +1,483 @@
+//! What an operation hashes, side by side: its sponges are lanes of the same permutations.
+//!
+//! A permutation of four or eight states costs hardly more than that of one. So H(ek) and J(z ‖ c), which are long chains,
+//! run beside the matrix and the noise, and the lanes of several operations fill each other's gaps.
+
+use core::ops::Range;
+
+use zeroize::Zeroize;
+
+use super::params::ParameterSet;
+use super::ring::{Ntt, Poly};
+use super::sample::{Noise, noise_of, reject_vartime};
+use crate::cpu::Level;
+use crate::secret::wipe;
+use crate::sha3::{self, Sha3_256, Sha3_512, Shake128, Shake256, State, permute_many};
+
+/// The most sponges that any table permutes side by side.
+const LANES: usize = 8;
+
+/// The bytes of a block of H and J, and the unit in which [`run`] measures the work that is left.
+const BLOCK: usize = Sha3_256::RATE;
+const _: () = assert!(BLOCK == Shake256::RATE);
+
+/// The whole blocks of the first two rows of t̂.
+pub(super) const BEGUN: usize = 5 * BLOCK;
+const _: () = assert!(BEGUN <= 768 && 768 < BEGUN + BLOCK);
+
+/// A message on its way through H or J, block by block.
+pub(super) struct Chain<'a> {
+    head: &'a [u8],
+    tail: &'a [u8],
+    /// The domain bits and the first bit of the padding; none if the message goes on elsewhere.
+    suffix: Option<u8>,
+    begun: bool,
+}
+
+impl<'a> Chain<'a> {
+    /// H (FIPS 203, §4.1, (4.4)): SHA3-256 of an encapsulation key.
+    pub(super) const fn h(key: &'a [u8]) -> Self {
+        Self { head: &[], tail: key, suffix: Some(0b110), begun: false }
+    }
+
+    /// The beginning of such a message, whole blocks.
+    pub(super) fn h_begun(key: &'a [u8]) -> Self {
+        debug_assert!(key.len() == BEGUN);
+        Self { suffix: None, ..Self::h(key) }
+    }
+
+    /// J (FIPS 203, §4.1, (4.4)): SHAKE256 of z and a ciphertext.
+    const fn j(z: &'a [u8; 32], c: &'a [u8]) -> Self {
+        Self { head: z, tail: c, suffix: Some(0b1_1111), begun: false }
+    }
+
+    /// Runs alone to its end, from the state that its beginning left.
+    pub(super) fn finish(mut self, mut state: State) -> [u8; 32] {
+        while self.feed(&mut state) {
+            permute_many(core::slice::from_mut(&mut state));
+        }
+        let mut digest = [0; 32];
+        squeeze(&state, &mut digest);
+        digest
+    }
+
+    /// Adds the next block to the state; false if there is none.
+    fn feed(&mut self, state: &mut State) -> bool {
+        let head = core::mem::take(&mut self.head);
+        if self.tail.is_empty() && self.suffix.is_none() {
+            return false;
+        }
+        let (piece, rest) = self.tail.split_at(self.tail.len().min(BLOCK - head.len()));
+        self.tail = rest;
+        absorb(&mut state.0, head);
+        absorb(&mut state.0[head.len() >> 3..], piece);
+        let end = head.len() + piece.len();
+        if end < BLOCK {
+            let suffix = self.suffix.take().expect("what goes on elsewhere ends with a block");
+            pad(state, end, suffix, BLOCK);
+        }
+        true
+    }
+
+    /// A measure of what it has to absorb, in bytes of blocks.
+    const fn work(&self) -> usize {
+        self.head.len() + self.tail.len() + if self.suffix.is_some() { BLOCK } else { 0 }
+    }
+}
+
+/// Adds whole words.
+fn absorb(words: &mut [u64], bytes: &[u8]) {
+    debug_assert!(bytes.len() & 7 == 0);
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *word ^= u64::from_le_bytes(*bytes);
+    }
+}
+
+/// pad10*1 behind `end` whole words of a block.
+const fn pad(state: &mut State, end: usize, suffix: u8, rate: usize) {
+    state.0[end >> 3] ^= suffix as u64;
+    state.0[(rate >> 3) - 1] ^= 1 << 63;
+}
+
+fn squeeze(state: &State, bytes: &mut [u8]) {
+    for (bytes, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
+        *bytes = word.to_le_bytes();
+    }
+}
+
+/// What the sponges of one operation read and give: secrets, but for the hash of the key.
+pub(super) struct Hashed {
+    /// The message of G, and the H(ek) that goes with it.
+    pub m: [u8; 32],
+    known_hash: [u8; 32],
+    /// What G gave.
+    pub k: [u8; 32],
+    r: [u8; 32],
+    /// What J gave.
+    pub rejection: [u8; 32],
+    /// What H gave, or the state of a message that goes on elsewhere.
+    pub hash: [u8; 32],
+    pub begun: State,
+    /// PRF_η(r, b).
+    noise: [[u8; 192]; 9],
+}
+
+impl Hashed {
+    pub(super) const ZERO: Self = Self {
+        m: [0; 32],
+        known_hash: [0; 32],
+        k: [0; 32],
+        r: [0; 32],
+        rejection: [0; 32],
+        hash: [0; 32],
+        begun: State::new(),
+        noise: [[0; 192]; 9],
+    };
+}
+
+impl Noise for Hashed {
+    fn fill(&self, f: &mut Poly, eta: usize, b: usize) {
+        noise_of(f, eta, &self.noise[b]);
+    }
+}
+
+impl Drop for Hashed {
+    fn drop(&mut self) {
+        for secret in [&mut self.m, &mut self.k, &mut self.r, &mut self.rejection] {
+            wipe(secret);
+        }
+        wipe(self.noise.as_flattened_mut());
+    }
+}
+
+/// Rows of Â that are to be sampled.
+struct Matrix<'a> {
+    rho: &'a [u8; 32],
+    /// Row and column of the next entry.
+    next: (usize, usize),
+    end: usize,
+    /// Â by rows, and what else its owner keeps behind it.
+    elements: &'a mut [Ntt],
+}
+
+/// G(m ‖ H(ek)) of an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum G {
+    /// It waits for H.
+    Waits,
+    Ready,
+    /// It is in a lane.
+    Runs,
+    /// The randomness is there.
+    Done,
+}
+
+/// The sponges of one operation.
+pub(super) struct Operation<'a> {
+    hashed: &'a mut Hashed,
+    h: Option<Chain<'a>>,
+    j: Option<Chain<'a>>,
+    matrix: Option<Matrix<'a>>,
+    g: G,
+    /// How many polynomials of noise are needed, nine at most, and how many of them with η1.
+    noises: (usize, usize),
+    /// The next of them.
+    next_noise: usize,
+}
+
+impl<'a> Operation<'a> {
+    /// One that hashes nothing yet.
+    #[inline(always)]
+    pub(super) const fn new(hashed: &'a mut Hashed) -> Self {
+        Self { hashed, h: None, j: None, matrix: None, g: G::Waits, noises: (0, 0), next_noise: 0 }
+    }
+
+    /// With H of a key, or of a part of it.
+    #[inline(always)]
+    pub(super) const fn h(mut self, chain: Chain<'a>) -> Self {
+        self.h = Some(chain);
+        self
+    }
+
+    /// With J of a ciphertext.
+    #[inline(always)]
+    pub(super) const fn j(mut self, z: &'a [u8; 32], c: &'a [u8]) -> Self {
+        self.j = Some(Chain::j(z, c));
+        self
+    }
+
+    /// With these rows of the matrix of ρ, into a place where all have room.
+    #[inline(always)]
+    pub(super) const fn matrix(
+        mut self,
+        rho: &'a [u8; 32],
+        rows: Range<usize>,
+        elements: &'a mut [Ntt],
+    ) -> Self {
+        self.matrix = Some(Matrix { rho, next: (rows.start, 0), end: rows.end, elements });
+        self
+    }
+
+    /// With G of `m` and H(ek), which is known or comes of this operation; and the noise of an encryption.
+    #[inline(always)]
+    pub(super) const fn secrets<P: ParameterSet>(mut self, h: Option<&[u8; 32]>) -> Self {
+        self.noises = (2 * P::K + 1, P::K);
+        if let Some(h) = h {
+            self.hashed.known_hash = *h;
+            self.g = G::Ready;
+        }
+        self
+    }
+
+    /// With the noise of a key, of σ.
+    #[inline(always)]
+    pub(super) const fn noise<P: ParameterSet>(mut self, sigma: &[u8; 32]) -> Self {
+        self.hashed.r = *sigma;
+        self.noises = (2 * P::K, 2 * P::K);
+        self.g = G::Done;
+        self
+    }
+
+    /// Runs its sponges.
+    #[inline(always)]
+    pub(super) fn run<P: ParameterSet>(mut self) {
+        run::<P>(core::slice::from_mut(&mut self));
+    }
+
+    /// A measure of the work, in bytes of blocks: that of H, of J, and of everything.
+    fn work<P: ParameterSet>(&self) -> (usize, usize, usize) {
+        let h = self.h.as_ref().map_or(0, Chain::work);
+        let j = self.j.as_ref().map_or(0, Chain::work);
+        let entries = self.matrix.as_ref().map_or(0, |matrix| 3 * P::K * (matrix.end - matrix.next.0));
+        let (all, wide) = self.noises;
+        let noises = if P::ETA1 == 3 { all + wide } else { all };
+        let g = usize::from(self.g != G::Done && all > 0);
+        (h, j, h + j + (entries + noises + g) * BLOCK)
+    }
+
+    /// Loads the first block of the next sponge of this kind.
+    fn begin<P: ParameterSet>(&mut self, kind: Kind, state: &mut State) -> Begun {
+        match kind {
+            Kind::H | Kind::J => {
+                let chain = if kind == Kind::H { &mut self.h } else { &mut self.j };
+                let Some(chain) = chain.as_mut().filter(|chain| !chain.begun) else { return Begun::NoMore };
+                chain.begun = true;
+                state.0 = [0; 25];
+                chain.feed(state);
+            }
+            Kind::G => match self.g {
+                G::Waits if self.h.is_some() => return Begun::NotYet,
+                G::Ready => {
+                    self.g = G::Runs;
+                    state.0 = [0; 25];
+                    absorb(&mut state.0, &self.hashed.m);
+                    absorb(&mut state.0[4..], &self.hashed.known_hash);
+                    pad(state, 64, 0b110, Sha3_512::RATE);
+                }
+                _ => return Begun::NoMore,
+            },
+            Kind::Entry => {
+                let Some(matrix) = &mut self.matrix else { return Begun::NoMore };
+                let (i, j) = matrix.next;
+                if i == matrix.end {
+                    return Begun::NoMore;
+                }
+                matrix.next = if j + 1 < P::K { (i, j + 1) } else { (i + 1, 0) };
+                state.0 = [0; 25];
+                absorb(&mut state.0, matrix.rho);
+                state.0[4] = (j | i << 8 | 0b1_1111 << 16) as u64;
+                state.0[(Shake128::RATE >> 3) - 1] = 1 << 63;
+                return Begun::Part((i * P::K + j) as u8);
+            }
+            Kind::Noise => {
+                let b = self.next_noise;
+                if b == self.noises.0 {
+                    return Begun::NoMore;
+                }
+                if self.g != G::Done {
+                    return Begun::NotYet;
+                }
+                self.next_noise += 1;
+                state.0 = [0; 25];
+                absorb(&mut state.0, &self.hashed.r);
+                state.0[4] = (b | 0b1_1111 << 8) as u64;
+                state.0[(BLOCK >> 3) - 1] = 1 << 63;
+                return Begun::Part(b as u8);
+            }
+        }
+        Begun::Part(0)
+    }
+
+    /// Takes the block that a permutation gave, or adds the next; false when the sponge is done.
+    fn step<P: ParameterSet>(&mut self, job: &mut Job, state: &mut State) -> bool {
+        match job.kind {
+            Kind::H => {
+                let chain = self.h.as_mut().expect("it runs");
+                if chain.feed(state) {
+                    return true;
+                }
+                squeeze(state, &mut self.hashed.hash);
+                self.hashed.begun.0 = state.0;
+                if self.g == G::Waits {
+                    self.hashed.known_hash = self.hashed.hash;
+                    self.g = G::Ready;
+                }
+            }
+            Kind::J => {
+                if self.j.as_mut().expect("it runs").feed(state) {
+                    return true;
+                }
+                squeeze(state, &mut self.hashed.rejection);
+            }
+            Kind::G => {
+                squeeze(state, &mut self.hashed.k);
+                for (bytes, word) in self.hashed.r.as_chunks_mut::<8>().0.iter_mut().zip(&state.0[4..]) {
+                    *bytes = word.to_le_bytes();
+                }
+                self.g = G::Done;
+            }
+            Kind::Entry => {
+                let a = &mut self.matrix.as_mut().expect("it runs").elements[usize::from(job.part)].0.0;
+                job.filled += reject_vartime(&mut a[usize::from(job.filled)..], state) as u16;
+                return job.filled < 256;
+            }
+            Kind::Noise => {
+                let part = usize::from(job.part);
+                let bytes = &mut self.hashed.noise[part];
+                if P::ETA1 == 3 && part < self.noises.1 {
+                    // Two blocks are needed.
+                    let rest = &mut bytes[usize::from(job.filled)..];
+                    let length = rest.len().min(BLOCK);
+                    squeeze(state, &mut rest[..length]);
+                    job.filled += length as u16;
+                    return usize::from(job.filled) < bytes.len();
+                }
+                squeeze(state, &mut bytes[..128]);
+            }
+        }
+        false
+    }
+}
+
+/// Kinds of sponges, in the order in which they get a lane: what is long or has others waiting comes first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    H,
+    J,
+    G,
+    Entry,
+    Noise,
+}
+
+const KINDS: [Kind; 5] = [Kind::H, Kind::J, Kind::G, Kind::Entry, Kind::Noise];
+
+/// Whether a sponge was begun.
+enum Begun {
+    /// Yes, for this entry of the matrix or this polynomial of noise.
+    Part(u8),
+    /// What it needs is not there yet.
+    NotYet,
+    /// All of them are on their way.
+    NoMore,
+}
+
+/// What a lane works on; small, so that it travels in a register.
+#[derive(Clone, Copy)]
+struct Job {
+    operation: u16,
+    kind: Kind,
+    part: u8,
+    /// Coefficients or bytes that are there.
+    filled: u16,
+}
+
+/// Hands out the sponges of all operations.
+struct Queue {
+    /// The first operation that may still have one of each kind.
+    at: [usize; KINDS.len()],
+}
+
+impl Queue {
+    #[inline]
+    fn next<P: ParameterSet>(
+        &mut self,
+        operations: &mut [Operation<'_>],
+        state: &mut State,
+    ) -> Option<Job> {
+        for (kind, at) in KINDS.into_iter().zip(&mut self.at) {
+            while let Some(operation) = operations.get_mut(*at) {
+                match operation.begin::<P>(kind, state) {
+                    Begun::Part(part) => return Some(Job { operation: *at as u16, kind, part, filled: 0 }),
+                    Begun::NotYet => break,
+                    Begun::NoMore => *at += 1,
+                }
+            }
+        }
+        None
+    }
+}
+
+/// How many sponges side by side cost hardly more than one.
+fn lanes() -> usize {
+    match sha3::kernels() {
+        Level::Avx512 => LANES,
+        Level::Avx2 => 4,
+        Level::Neon => 2,
+        _ => 1,
+    }
+}
+
+/// Runs all sponges of these operations. A lane that is done takes up the next sponge.
+///
+/// Variable time in the matrices, which are public, and in nothing else.
+#[inline(never)]
+pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
+    let most = lanes();
+    let mut states = [const { State::new() }; LANES];
+    let mut jobs = [Job { operation: 0, kind: Kind::H, part: 0, filled: 0 }; LANES];
+    let mut queue = Queue { at: [0; KINDS.len()] };
+    let (mut left, mut longest) = (0, 0);
+    for operation in operations.iter() {
+        let (h, j, all) = operation.work::<P>();
+        longest = h.max(j).max(longest);
+        left += all;
+    }
+    let mut busy = 0;
+    loop {
+        while busy < most
+            && let Some(job) = queue.next::<P>(operations, &mut states[busy])
+        {
+            jobs[busy] = job;
+            busy += 1;
+        }
+        if busy == 0 {
+            break;
+        }
+        let mut width = busy;
+        if most == 8 && width > 4 {
+            // Eight lanes cost more than four: not while the longest chain leaves time for the rest beside it.
+            if 4 * longest >= left {
+                width = 4;
+            }
+        }
+        // A table with wide lanes fills them up with copies: idle lanes are cheaper.
+        let permuted = if most < 4 || width == 1 { width } else { width.next_multiple_of(4) };
+        permute_many(&mut states[..permuted]);
+        left = left.saturating_sub(width * BLOCK);
+        longest = longest.saturating_sub(BLOCK);
+        for lane in (0..width).rev() {
+            let (job, state) = (&mut jobs[lane], &mut states[lane]);
+            if operations[usize::from(job.operation)].step::<P>(job, state) {
+                continue;
+            }
+            if let Some(next) = queue.next::<P>(operations, state) {
+                *job = next;
+            } else {
+                busy -= 1;
+                states.swap(lane, busy);
+                jobs.swap(lane, busy);
+            }
+        }
+    }
+    states.zeroize();
+}
