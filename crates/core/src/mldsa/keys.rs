@@ -115,22 +115,26 @@ impl<P: ParameterSet> VerifyingKey<P> {
         self.bytes.as_ref().first_chunk().expect("a public key is longer than ρ")
     }
 
+    /// NTT(-2^d·t1\[row\]).
+    pub(super) fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
+        encode::unpack_minus_t1_2d(kernels, self.t1(row), out);
+        (kernels.ntt)(out);
+    }
+
     fn t1(&self, row: usize) -> &[u8] {
         &self.bytes.as_ref()[32 + row * T1_BYTES..][..T1_BYTES]
     }
 }
 
 impl<P: ParameterSet> VerifyingForm for VerifyingKey<P> {
-    fn add_row(&self, kernels: &Kernels, row: usize, z_hat: &[Poly], w: &mut Poly, scratch: &mut Poly) {
+    fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, scratch: &mut Poly) {
+        let (c_hat, z_hat) = factors.split_last().expect("more than one");
+        self.minus_t1_2d_hat(kernels, row, w);
+        (kernels.multiply)(w, c_hat);
         for (column, z_hat) in z_hat.iter().enumerate() {
             sample_a(kernels, self.rho(), row, column, scratch);
             (kernels.multiply_add)(w, scratch, z_hat);
         }
-    }
-
-    fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        encode::unpack_minus_t1_2d(kernels, self.t1(row), out);
-        (kernels.ntt)(out);
     }
 }
 

@@ -2,15 +2,14 @@
 
 use super::kernels::Kernels;
 use super::params::sealed::Parameters;
-use super::ring::{N, Poly};
+use super::ring::{N, Places, Poly};
 use crate::sha3::{Shake256, State, permute_many};
 
-/// FIPS 204, Algorithm 29 (SampleInBall): τ coefficients ±1, the others 0, from c̃.
+/// FIPS 204, Algorithm 29 (SampleInBall): the places of τ coefficients ±1, from c̃; the others are 0.
 ///
 /// Variable time: c̃ is public, or will be if the attempt succeeds (see `dsa::sign`).
 #[inline(never)]
-pub(crate) fn in_ball_vartime<P: Parameters>(c_tilde: &[u8], c: &mut Poly) {
-    c.0.fill(0);
+pub(crate) fn in_ball_vartime<P: Parameters>(c_tilde: &[u8], places: &mut Places) {
     let mut squeeze = Shake256::new().update(c_tilde).finalize_xof();
     let mut signs = [0; 8];
     squeeze.squeeze(&mut signs);
@@ -18,7 +17,11 @@ pub(crate) fn in_ball_vartime<P: Parameters>(c_tilde: &[u8], c: &mut Poly) {
     // 64 bytes hold the places of most challenges; any number of them may follow.
     let mut bytes = [0; 64];
     let mut at = bytes.len();
-    for i in N - P::TAU..N {
+    // Which of the ones stands at a place, `NONE` for a 0: where it is moved, its entry is found.
+    const NONE: u8 = 63;
+    const { assert!(P::TAU <= NONE as usize) };
+    let mut which = [NONE; N];
+    for (n, i) in (N - P::TAU..N).enumerate() {
         let j = loop {
             if at == bytes.len() {
                 squeeze.squeeze(&mut bytes);
@@ -30,9 +33,28 @@ pub(crate) fn in_ball_vartime<P: Parameters>(c_tilde: &[u8], c: &mut Poly) {
                 break j;
             }
         };
-        c.0[i] = c.0[j];
-        c.0[j] = 1 - 2 * (signs & 1) as i32;
+        let moved = &mut places[usize::from(which[j] & 63)];
+        *moved = *moved & 256 | i as u16;
+        which[i] = which[j];
+        which[j] = n as u8;
+        places[n] = (signs & 1) as u16 * 256 | j as u16;
         signs >>= 1;
+    }
+}
+
+/// The challenge itself: [`in_ball_vartime`] as a polynomial.
+pub(crate) fn challenge_vartime<P: Parameters>(c_tilde: &[u8], c: &mut Poly) {
+    let mut places = [0; 64];
+    in_ball_vartime::<P>(c_tilde, &mut places);
+    set_challenge_vartime(&places[..P::TAU], c);
+}
+
+/// The polynomial with ±1 at the places.
+#[inline]
+pub(crate) fn set_challenge_vartime(places: &[u16], c: &mut Poly) {
+    c.0.fill(0);
+    for place in places {
+        c.0[usize::from(*place & 255)] = if *place < 256 { 1 } else { -1 };
     }
 }
 
@@ -94,6 +116,14 @@ pub(crate) trait Masks<'a> {
 
     /// The next polynomial.
     fn next(&mut self, packed: &mut [u8]);
+
+    /// c̃ = H(μ ‖ w1, λ/4) to `c_tilde`; `pack_row` writes a row of w1, packed.
+    fn challenge<P: Parameters>(
+        &mut self,
+        mu: &[u8; 64],
+        pack_row: impl FnMut(usize, &mut [u8]),
+        c_tilde: &mut [u8],
+    );
 }
 
 /// Each mask hashed when it is asked for: the least memory.
@@ -115,6 +145,23 @@ impl<'a> Masks<'a> for EachMask<'a> {
             .squeeze(packed);
         self.kappa = self.kappa.wrapping_add(1);
     }
+
+    fn challenge<P: Parameters>(
+        &mut self,
+        mu: &[u8; 64],
+        mut pack_row: impl FnMut(usize, &mut [u8]),
+        c_tilde: &mut [u8],
+    ) {
+        let mut hasher = Shake256::new();
+        hasher.update(mu);
+        let mut packed = [0; 192];
+        let packed = &mut packed[..P::W1_BYTES];
+        for row in 0..P::K {
+            pack_row(row, packed);
+            hasher.update(packed);
+        }
+        hasher.finalize_xof().squeeze(c_tilde);
+    }
 }
 
 #[cfg(feature = "alloc")]
@@ -128,6 +175,7 @@ pub(crate) mod batch {
     use super::*;
     use crate::cpu::Level;
     use crate::mldsa::kernels::squeezed;
+    use crate::secret::wipe;
     use crate::sha3::{self, Shake128};
 
     /// The most sponges that any table permutes side by side.
@@ -293,51 +341,110 @@ pub(crate) mod batch {
         );
     }
 
-    /// As many masks as the table permutes side by side; those that one attempt leaves are the next one's.
+    /// As many masks as the table permutes side by side; those that one attempt leaves are the next one's. Where eight
+    /// permutations cost hardly more than one, seven masks more come beside the hash of the challenge.
     pub(crate) struct MaskBatch<'a> {
         rho_second: &'a [u8; 64],
         kappa: u16,
-        ready: core::ops::Range<usize>,
-        packed: [[u8; 640]; LANES],
+        /// The first of those that are ready, mod `RING`, and their number.
+        first: usize,
+        ready: usize,
+        packed: [[u8; 640]; RING],
     }
 
+    /// Six masks that were not enough for an attempt, and seven more.
+    const RING: usize = 16;
+
     impl MaskBatch<'_> {
-        #[inline(never)]
-        fn refill(&mut self, length: usize) {
-            let mut states = [const { State::new() }; LANES];
-            self.ready = 0..lanes();
-            let states = &mut states[self.ready.clone()];
-            for state in states.iter_mut() {
+        /// Makes the sponges of the next masks, which `write` is to find in their places.
+        fn begin(&mut self, states: &mut [State]) {
+            for state in states {
                 *state = sponge(self.rho_second, self.kappa.to_le_bytes(), Shake256::RATE);
                 self.kappa = self.kappa.wrapping_add(1);
             }
-            for from in (0..length).step_by(Shake256::RATE) {
-                permute_many(states);
-                for (state, packed) in states.iter().zip(&mut self.packed) {
-                    squeeze(state, &mut packed[from..length.min(from + Shake256::RATE)]);
-                }
+        }
+
+        /// Block number `block` of masks of `length` bytes, of which the first comes after those that are ready.
+        fn write(&mut self, states: &[State], block: usize, length: usize) {
+            let (from, to) = (block * Shake256::RATE, length.min((block + 1) * Shake256::RATE));
+            for (state, i) in states.iter().zip(self.first + self.ready..) {
+                squeeze(state, &mut self.packed[i & (RING - 1)][from..to]);
             }
+        }
+
+        #[inline(never)]
+        fn refill(&mut self, length: usize) {
+            let mut states = [const { State::new() }; LANES];
+            let states = &mut states[..lanes()];
+            self.begin(states);
+            for block in 0..length.div_ceil(Shake256::RATE) {
+                permute_many(states);
+                self.write(states, block, length);
+            }
+            self.ready += states.len();
+            states.iter_mut().for_each(Zeroize::zeroize);
+        }
+
+        /// H of the input, and masks in the lanes beside it if the next attempt will want more than there are.
+        #[inline(never)]
+        fn hash<P: Parameters>(&mut self, input: &[u8], out: &mut [u8]) {
+            let blocks = P::Z_BYTES.div_ceil(Shake256::RATE);
+            debug_assert!(blocks <= input.len().div_ceil(Shake256::RATE) && out.len() <= 64);
+            let mut states = [const { State::new() }; LANES];
+            let beside = if self.ready < P::L && lanes() == LANES { LANES - 1 } else { 0 };
+            self.begin(&mut states[1..=beside]);
+            let mut hash = Absorbing { rest: Some(input) };
+            let mut block = 0;
+            while hash.feed(&mut states[0]) {
+                if block < blocks {
+                    permute_many(&mut states[..=beside]);
+                    self.write(&states[1..=beside], block, P::Z_BYTES);
+                } else {
+                    permute_many(&mut states[..1]);
+                }
+                block += 1;
+            }
+            self.ready += beside;
+            squeeze(&states[0], out);
             states.iter_mut().for_each(Zeroize::zeroize);
         }
     }
 
     impl<'a> Masks<'a> for MaskBatch<'a> {
         fn new(rho_second: &'a [u8; 64]) -> Self {
-            Self { rho_second, kappa: 0, ready: 0..0, packed: [[0; 640]; LANES] }
+            Self { rho_second, kappa: 0, first: 0, ready: 0, packed: [[0; 640]; RING] }
         }
 
         fn next(&mut self, packed: &mut [u8]) {
-            if self.ready.is_empty() {
+            if self.ready == 0 {
                 self.refill(packed.len());
             }
-            let i = self.ready.next().expect("refilled");
-            packed.copy_from_slice(&self.packed[i][..packed.len()]);
+            packed.copy_from_slice(&self.packed[self.first][..packed.len()]);
+            self.first = (self.first + 1) & (RING - 1);
+            self.ready -= 1;
+        }
+
+        fn challenge<P: Parameters>(
+            &mut self,
+            mu: &[u8; 64],
+            mut pack_row: impl FnMut(usize, &mut [u8]),
+            c_tilde: &mut [u8],
+        ) {
+            let mut input = [0; 64 + 8 * 128];
+            const { assert!(64 + P::K * P::W1_BYTES <= 64 + 8 * 128) };
+            let input = &mut input[..64 + P::K * P::W1_BYTES];
+            let (head, rows) = input.split_at_mut(64);
+            head.copy_from_slice(mu);
+            for (row, packed) in rows.chunks_exact_mut(P::W1_BYTES).enumerate() {
+                pack_row(row, packed);
+            }
+            self.hash::<P>(input, c_tilde);
         }
     }
 
     impl Drop for MaskBatch<'_> {
         fn drop(&mut self) {
-            self.packed.zeroize();
+            wipe(self.packed.as_flattened_mut());
         }
     }
 }
@@ -357,7 +464,7 @@ mod tests {
             for i in 0..200u8 {
                 let mut c = Poly::ZERO;
                 c.0.fill(9);
-                in_ball_vartime::<P>(&[i; 64][..P::C_TILDE], &mut c);
+                challenge_vartime::<P>(&[i; 64][..P::C_TILDE], &mut c);
                 assert!(c.0.iter().all(|c| (-1..=1).contains(c)));
                 assert_eq!(c.0.iter().filter(|c| **c != 0).count(), P::TAU);
                 plus += c.0.iter().filter(|c| **c == 1).count();

@@ -8,9 +8,9 @@
 use core::arch::x86_64::*;
 
 use super::Kernels;
-use super::portable::{PORTABLE, Q_INVERSE, SCALE, ZETAS, alpha, reciprocal};
+use super::portable::{PORTABLE, Q_INVERSE, SCALE, ZETAS, alpha, at_once, reciprocal};
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, N, Poly, Q};
+use crate::mldsa::ring::{D, N, Poly, Q, Short};
 use crate::secret::declassify_value;
 
 // SAFETY: `active` hands this table out only after the CPU reported AVX2.
@@ -25,12 +25,15 @@ pub(super) const fn table() -> Kernels {
         multiply,
         multiply_add,
         inner_product,
+        add_short_product,
         reject_uniform,
         reject_bounded,
         power2round,
         decompose_44,
         decompose_16,
         is_below,
+        high_bits_44,
+        high_bits_16,
         make_hint,
         pack,
         unpack,
@@ -281,6 +284,24 @@ fn times_distinct(x: Vector, zeta: &Factors<8>) -> Vector {
     times_each(x, value, twisted, odd(value), odd(twisted))
 }
 
+/// Every fourth vector. A loop, since a closure given to `array::from_fn` is called there for each vector: that function
+/// is compiled without AVX2.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_column(vectors: &[[i32; 8]], column: usize) -> [Vector; 8] {
+    let mut v = [_mm256_setzero_si256(); 8];
+    for (v, lanes) in v.iter_mut().zip(vectors[column..].iter().step_by(4)) {
+        *v = load(lanes);
+    }
+    v
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_block(lanes: &[[i32; 8]; 4]) -> [Vector; 4] {
+    [load(&lanes[0]), load(&lanes[1]), load(&lanes[2]), load(&lanes[3])]
+}
+
 /// In absolute value the coefficients grow from q by less than 0.52q a layer, to 5.2q; 6q, added to those that no
 /// product reduces on the way, lift all of them.
 #[target_feature(enable = "avx2")]
@@ -288,7 +309,7 @@ fn ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| -Q < *c && *c < Q));
     let vectors = w.0.as_chunks_mut::<8>().0;
     for column in 0..4 {
-        let mut v: [Vector; 8] = core::array::from_fn(|i| load(&vectors[4 * i + column]));
+        let mut v = load_column(vectors, column);
         for v in &mut v[..4] {
             *v = _mm256_add_epi32(*v, _mm256_set1_epi32(6 * Q));
         }
@@ -308,7 +329,7 @@ fn ntt(w: &mut Poly) {
     for (block, (lanes, inner)) in
         vectors.as_chunks_mut::<4>().0.iter_mut().zip(INNER.as_chunks::<2>().0).enumerate()
     {
-        let mut v: [Vector; 4] = core::array::from_fn(|i| load(&lanes[i]));
+        let mut v = load_block(lanes);
         forward(&mut v, 0, 2, CENTRED[8 + block]);
         forward(&mut v, 1, 3, CENTRED[8 + block]);
         forward(&mut v, 0, 1, CENTRED[16 + 2 * block]);
@@ -359,7 +380,10 @@ fn inverse_ntt(w: &mut Poly) {
     for (block, (lanes, inner)) in
         vectors.as_chunks_mut::<4>().0.iter_mut().zip(INVERSE_INNER.as_chunks::<2>().0).enumerate()
     {
-        let mut v: [Vector; 4] = core::array::from_fn(|i| reduce(load(&lanes[i])));
+        let mut v = load_block(lanes);
+        for v in &mut v {
+            *v = reduce(*v);
+        }
         for ([low, high], inner) in v.as_chunks_mut::<2>().0.iter_mut().zip(inner) {
             let (a, b) = halves(*low, *high);
             let (a, b) = quarters(a, b);
@@ -380,7 +404,7 @@ fn inverse_ntt(w: &mut Poly) {
         }
     }
     for column in 0..4 {
-        let mut v: [Vector; 8] = core::array::from_fn(|i| load(&vectors[4 * i + column]));
+        let mut v = load_column(vectors, column);
         for i in [0, 2, 4, 6] {
             backward(&mut v, i, i + 1, CENTRED[7 - (i >> 1)]);
         }
@@ -414,10 +438,10 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     }
 }
 
-/// The products are summed in 64 bits: 8·18q² < 2^32·q.
+/// The products are summed in 64 bits.
 #[target_feature(enable = "avx2")]
 fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
-    const { assert!(8 * 18 * (Q as u64) < 1 << 32) };
+    const { assert!((7 * 18 + 18 * 18) * (Q as u64) < 1 << 32) };
     debug_assert!(b.len() <= 8 && a.len() > stride * (b.len() - 1));
     for (i, c) in c.0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let (mut even, mut odds) = (_mm256_setzero_si256(), _mm256_setzero_si256());
@@ -426,9 +450,39 @@ fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
             even = _mm256_add_epi64(even, _mm256_mul_epu32(a, b));
             odds = _mm256_add_epi64(odds, _mm256_mul_epu32(odd(a), odd(b)));
         }
-        let sum = _mm256_add_epi32(load(c), _mm256_set1_epi32(Q));
-        store(c, _mm256_add_epi32(sum, montgomery_reduce(even, odds)));
+        store(c, _mm256_add_epi32(montgomery_reduce(even, odds), _mm256_set1_epi32(Q)));
     }
+}
+
+/// Eight vectors of bytes are a sum.
+#[target_feature(enable = "avx2")]
+fn add_short_product(p: &mut Poly, s: &Short, places: &[u16], eta: i32, bound: i32) -> u32 {
+    let mut below = 0;
+    for places in places.chunks(at_once(eta)) {
+        let mut sum = [_mm256_setzero_si256(); 8];
+        for place in places {
+            let shifted: &[i8; N] =
+                s.0[2 * N - usize::from(*place)..].first_chunk().expect("three times as many");
+            for (sum, shifted) in sum.iter_mut().zip(shifted.as_chunks::<32>().0) {
+                // SAFETY: 32 bytes are there.
+                let bytes = unsafe { _mm256_loadu_si256(shifted.as_ptr().cast()) };
+                *sum = _mm256_add_epi8(*sum, bytes);
+            }
+        }
+        let mut outside = _mm256_setzero_si256();
+        for (lanes, sum) in p.0.as_chunks_mut::<8>().0.as_chunks_mut::<4>().0.iter_mut().zip(sum) {
+            let (low, high) = (_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
+            let sums = [low, _mm_srli_si128::<8>(low), high, _mm_srli_si128::<8>(high)];
+            for (c, sum) in lanes.iter_mut().zip(sums) {
+                let c_new = _mm256_add_epi32(load(c), _mm256_cvtepi8_epi32(sum));
+                let over = _mm256_cmpgt_epi32(_mm256_abs_epi32(c_new), _mm256_set1_epi32(bound - 1));
+                outside = _mm256_or_si256(outside, over);
+                store(c, c_new);
+            }
+        }
+        below = _mm256_testz_si256(outside, outside);
+    }
+    below as u32
 }
 
 /// Where the accepted of eight candidates are; by the mask of the accepted.
@@ -570,16 +624,17 @@ fn is_below(p: &Poly, bound: i32) -> u32 {
 }
 
 #[target_feature(enable = "avx2")]
-fn make_hint(sum: &Poly, r1: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
+fn make_hint(sum: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
+    let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     let mut count = 0;
-    let groups =
-        sum.0.as_chunks::<8>().0.as_chunks::<4>().0.iter().zip(r1.0.as_chunks::<8>().0.as_chunks::<4>().0);
-    for (word, (sum, r1)) in hint.iter_mut().zip(groups) {
+    for (word, sum) in hint.iter_mut().zip(sum.0.as_chunks::<8>().0.as_chunks::<4>().0) {
+        let not_zero = *word;
         *word = 0;
-        for ((sum, r1), shift) in sum.iter().zip(r1).zip([0, 8, 16, 24]) {
+        for (sum, shift) in sum.iter().zip([0, 8, 16, 24]) {
             let sum = load(sum);
             // -1 where r1 is not zero: there -γ2 itself is below.
-            let not_zero = _mm256_cmpgt_epi32(load(r1), _mm256_setzero_si256());
+            let all = _mm256_set1_epi32((not_zero >> shift) as i32);
+            let not_zero = _mm256_cmpeq_epi32(_mm256_and_si256(all, bits), bits);
             let least = _mm256_sub_epi32(_mm256_set1_epi32(-gamma2), not_zero);
             let above = _mm256_cmpgt_epi32(sum, _mm256_set1_epi32(gamma2));
             let outside = _mm256_or_si256(above, _mm256_cmpgt_epi32(least, sum));
@@ -588,6 +643,31 @@ fn make_hint(sum: &Poly, r1: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
         count += word.count_ones();
     }
     count
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn high_bits<const M: i32, const BITS: usize>(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    let mut r1 = Poly::ZERO;
+    decompose::<M>(r, &mut r1);
+    pack_bits::<BITS>(packed, &r1, 0);
+    for (word, r1) in not_zero.iter_mut().zip(r1.0.as_chunks::<8>().0.as_chunks::<4>().0) {
+        *word = 0;
+        for (r1, shift) in r1.iter().zip([0, 8, 16, 24]) {
+            let not_zero = _mm256_cmpgt_epi32(load(r1), _mm256_setzero_si256());
+            *word |= (_mm256_movemask_ps(_mm256_castsi256_ps(not_zero)) as u32) << shift;
+        }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn high_bits_44(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    high_bits::<44, 6>(r, packed, not_zero);
+}
+
+#[target_feature(enable = "avx2")]
+fn high_bits_16(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    high_bits::<16, 4>(r, packed, not_zero);
 }
 
 #[target_feature(enable = "avx2")]
