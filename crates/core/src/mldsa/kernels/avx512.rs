@@ -475,7 +475,7 @@ fn add_short_product(p: &mut Poly, s: &Short, places: &[u16], eta: i32, bound: i
     u32::from(outside).wrapping_sub(1) >> 31
 }
 
-/// Three bytes to each lane, the fourth a zero, since at most 63 bytes are loaded.
+/// Three bytes to each lane, the fourth any.
 const TRIPLES: [u8; 64] = {
     let mut places = [63; 64];
     let mut i = 0;
@@ -488,13 +488,25 @@ const TRIPLES: [u8; 64] = {
     places
 };
 
-/// 48 bytes are sixteen candidates.
+/// 48 bytes are sixteen candidates. While 64 may be read, and there is room for all, no load or store needs a mask: what
+/// is stored beyond the accepted ones is overwritten.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
+    let candidates = |bytes| {
+        let triples = _mm512_permutexvar_epi8(load_places(&TRIPLES), bytes);
+        _mm512_and_si512(triples, _mm512_set1_epi32(0x7f_ffff))
+    };
     let mut filled = filled;
+    let mut bytes = bytes;
+    while let (Some(first), Some(room)) = (bytes.first_chunk(), a.0[filled..].first_chunk_mut()) {
+        let candidates = candidates(load_places(first));
+        let accepted = _mm512_cmplt_epi32_mask(candidates, _mm512_set1_epi32(Q));
+        store(room, _mm512_maskz_compress_epi32(accepted, candidates));
+        filled += accepted.count_ones() as usize;
+        bytes = &bytes[48..];
+    }
     for group in bytes.as_chunks::<3>().0.chunks(16) {
-        let triples = _mm512_permutexvar_epi8(load_places(&TRIPLES), load_bytes(group.as_flattened()));
-        let candidates = _mm512_and_si512(triples, _mm512_set1_epi32(0x7f_ffff));
+        let candidates = candidates(load_bytes(group.as_flattened()));
         let there = first_u64(group.len()) as u16;
         let accepted = _mm512_mask_cmplt_epi32_mask(there, candidates, _mm512_set1_epi32(Q));
         let room = &mut a.0[filled..];
@@ -535,8 +547,15 @@ fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize 
             _mm512_extracti32x4_epi32::<2>(c),
             _mm512_extracti32x4_epi32::<3>(c),
         ];
-        for (room, quarter) in room[..n].chunks_mut(16).zip(quarters) {
-            store_first(room, _mm512_cvtepi8_epi32(quarter));
+        if let Some(room) = room.first_chunk_mut::<64>() {
+            // What is stored beyond the accepted ones is overwritten.
+            for (room, quarter) in room.as_chunks_mut().0.iter_mut().zip(quarters) {
+                store(room, _mm512_cvtepi8_epi32(quarter));
+            }
+        } else {
+            for (room, quarter) in room[..n].chunks_mut(16).zip(quarters) {
+                store_first(room, _mm512_cvtepi8_epi32(quarter));
+            }
         }
         filled += n;
     }
