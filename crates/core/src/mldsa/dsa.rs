@@ -83,10 +83,9 @@ impl<P: Parameters> Seeds<P> {
         seeds
     }
 
-    /// s1, then s2.
     #[cfg(feature = "alloc")]
-    pub(super) fn s(&self, kernels: &Kernels, out: &mut [Poly]) {
-        sample::expand_s_batch::<P>(kernels, self.rho_prime.expose(), 0, out);
+    pub(super) fn rho_prime(&self) -> &[u8; 64] {
+        self.rho_prime.expose()
     }
 
     /// s1\[column\].

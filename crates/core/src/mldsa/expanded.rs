@@ -17,24 +17,17 @@ use super::keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength
 use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES};
 use super::ring::{Places, Poly, Short};
-use super::sample::{MaskBatch, Masks, expand_a_and_hash, in_ball_vartime, set_challenge_vartime};
+use super::sample::{
+    Absorber, Beside, Hash, MaskBatch, Masks, expand, in_ball_vartime, set_challenge_vartime, squeeze,
+};
 use crate::Bytes;
 use crate::rng::draw;
 use crate::secret::{Secret, declassify, declassify_value, difference};
+use crate::sha3::State;
 
-/// Fills `out` with Â, column by column, as signing reads it; returns H of the message, if there is one.
-fn fill_matrix<P: ParameterSet>(
-    kernels: &Kernels,
-    rho: &[u8; 32],
-    out: &mut [Poly],
-    message: Option<&[u8]>,
-) -> [u8; 64] {
-    let mut places = [(0, 0); 56];
-    let all = (0..P::L as u8).flat_map(|column| (0..P::K as u8).map(move |row| (row, column)));
-    for (place, now) in places.iter_mut().zip(all) {
-        *place = now;
-    }
-    expand_a_and_hash(kernels, rho, |i| places[i], out, message)
+/// Polynomials to be filled. `vec!` would copy each from one of zeros.
+fn polynomials(count: usize) -> Vec<Poly> {
+    (0..count).map(|_| Poly::ZERO).collect()
 }
 
 /// A public key made ready for many verifications: the matrix and t1, transformed, on the heap.
@@ -64,14 +57,15 @@ impl<P: ParameterSet> VerifyingKey<P> {
     #[must_use]
     pub fn expand(&self) -> ExpandedVerifyingKey<P> {
         let kernels = active();
-        let mut polynomials = vec![Poly::ZERO; P::K * P::L + P::K].into_boxed_slice();
+        let mut polynomials = polynomials(P::K * P::L + P::K).into_boxed_slice();
         let (a, t1) = polynomials.split_at_mut(P::K * P::L);
-        let rho = self.as_bytes().as_ref().first_chunk().expect("a public key is longer than ρ");
-        let tr = fill_matrix::<P>(kernels, rho, a, Some(self.as_bytes().as_ref()));
+        let bytes = self.as_bytes().as_ref();
+        let mut hash = Hash { message: bytes, absorber: Absorber::default(), digest: [0; 64] };
+        expand::<P>(kernels, self.rho(), None, &mut [], a, &mut hash);
         for (row, t1) in t1.iter_mut().enumerate() {
             self.minus_t1_2d_hat(kernels, row, t1);
         }
-        ExpandedVerifyingKey { polynomials, tr: Box::new(tr), key: Box::new(*self) }
+        ExpandedVerifyingKey { polynomials, tr: Box::new(hash.digest), key: Box::new(*self) }
     }
 }
 
@@ -219,7 +213,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
 
     fn empty() -> Self {
         Self {
-            polynomials: vec![Poly::ZERO; P::K * P::L + P::K].into_boxed_slice(),
+            polynomials: polynomials(P::K * P::L + P::K).into_boxed_slice(),
             short: vec![Short::ZERO; P::L + P::K].into_boxed_slice(),
             k: Box::new(Secret::new([0; 32])),
             seed: None,
@@ -231,13 +225,11 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
 
     #[inline(never)]
     fn fill_from_seed(&mut self, seed: &[u8; 32]) {
-        let kernels = active();
         let seeds = Seeds::<P>::new(seed);
         self.seed = Some(Box::new(Secret::new(*seed)));
         *self.k.expose_mut() = *seeds.k();
-        let mut s = Secret::new(vec![Poly::ZERO; P::L + P::K]);
-        seeds.s(kernels, s.expose_mut());
-        self.complete(&seeds.rho, s.expose_mut());
+        let mut s = Secret::new(polynomials(P::L + P::K));
+        self.complete(&seeds.rho, Some(seeds.rho_prime()), s.expose_mut());
     }
 
     /// FIPS 204, Algorithm 25 (skDecode), and the checks.
@@ -251,7 +243,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         declassify(rho);
         *self.k.expose_mut() = *k;
 
-        let mut s = Secret::new(vec![Poly::ZERO; P::L + P::K]);
+        let mut s = Secret::new(polynomials(P::L + P::K));
         let mut in_range = 1;
         for (packed, s) in packed.chunks_exact(P::S_BYTES).zip(s.expose_mut()) {
             encode::unpack_s::<P>(kernels, packed, s);
@@ -262,50 +254,38 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
             return Err(SigningKeyError::Coefficient);
         }
 
-        self.complete(rho, s.expose_mut());
+        self.complete(rho, None, s.expose_mut());
         let different = difference(self.sk.expose(), bytes);
         // public: whether the bytes are a key.
         if declassify_value(different) == 0 { Ok(()) } else { Err(SigningKeyError::Mismatch) }
     }
 
-    /// Makes Â, t̂0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K, s1 and s2; s1 is
-    /// transformed.
-    fn complete(&mut self, rho: &[u8; 32], s: &mut [Poly]) {
+    /// Makes Â, t̂0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K and s: s1 and s2,
+    /// made from ρ′ if that is given. s1 is transformed.
+    fn complete(&mut self, rho: &[u8; 32], rho_prime: Option<&[u8; 64]>, s: &mut [Poly]) {
         let kernels = active();
-        let mut pk = P::VerifyingKeyBytes::zeroed();
-        let (pk_rho, pk_rows) = pk.as_mut().split_at_mut(32);
-        pk_rho.copy_from_slice(rho);
-        let mut sk = core::mem::replace(&mut self.sk, Secret::new(Vec::new()));
-        let (head, rest) = sk.expose_mut().split_at_mut(128);
+        let sk = self.sk.expose_mut();
+        let (head, rest) = sk.split_at_mut(128);
         head[..32].copy_from_slice(rho);
         head[32..64].copy_from_slice(self.k.expose());
         let (sk_s, sk_t0) = rest.split_at_mut((P::L + P::K) * P::S_BYTES);
-        let mut t1 = Poly::ZERO;
-
+        let mut pk = P::VerifyingKeyBytes::zeroed();
+        pk.as_mut()[..32].copy_from_slice(rho);
         let (a, t0) = self.polynomials.split_at_mut(P::K * P::L);
-        fill_matrix::<P>(kernels, rho, a, None);
-        for ((s, short), packed) in s.iter().zip(&mut self.short).zip(sk_s.chunks_exact_mut(P::S_BYTES)) {
-            encode::pack_s::<P>(kernels, s, packed);
-            short.set(s);
-        }
-        let (s1, s2) = s.split_at_mut(P::L);
-        for s1 in s1.iter_mut() {
-            (kernels.ntt)(s1);
-        }
-        let rows = pk_rows.as_chunks_mut::<T1_BYTES>().0.iter_mut().zip(sk_t0.chunks_exact_mut(T0_BYTES));
-        for ((row, (t, s2)), (packed_t1, packed_t0)) in t0.iter_mut().zip(s2).enumerate().zip(rows) {
-            (kernels.inner_product)(t, &a[row..], P::K, s1);
-            finish_t(kernels, t, s2, &mut t1);
-            encode::pack_t1(kernels, &t1, packed_t1);
-            encode::pack_t0(kernels, t, packed_t0);
-            (kernels.ntt)(t);
-        }
-        // public: t1 is the public key.
-        declassify(&pk);
-        *self.public = VerifyingKey::from_bytes(&pk);
-        *self.tr = self.public.tr();
+        let mut rows = KeyRows::<P> {
+            kernels,
+            short: &mut self.short,
+            sk_s,
+            t0,
+            sk_t0,
+            pk: &mut pk,
+            rows: 0,
+            absorber: Absorber::default(),
+            tr: &mut self.tr,
+        };
+        expand::<P>(kernels, rho, rho_prime, s, a, &mut rows);
         head[64..].copy_from_slice(&*self.tr);
-        self.sk = sk;
+        *self.public = VerifyingKey::from_bytes(&pk);
     }
 
     /// The key in the standard's expanded encoding (FIPS 204, Algorithm 24 (skEncode)), for libraries that know no
@@ -383,6 +363,53 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     /// [`ContextTooLong`] if the context has more than 255 bytes.
     pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
         MuHasher::new(&self.tr, context)
+    }
+}
+
+/// A key in the making: the rows of t as the matrix comes, and tr beside it.
+struct KeyRows<'a, P: ParameterSet> {
+    kernels: &'a Kernels,
+    short: &'a mut [Short],
+    sk_s: &'a mut [u8],
+    t0: &'a mut [Poly],
+    sk_t0: &'a mut [u8],
+    pk: &'a mut P::VerifyingKeyBytes,
+    /// How many rows of t1 stand in `pk`.
+    rows: usize,
+    absorber: Absorber,
+    tr: &'a mut [u8; 64],
+}
+
+impl<P: ParameterSet> Beside for KeyRows<'_, P> {
+    fn row(&mut self, a: &[Poly], s: &mut [Poly], row: usize) {
+        let kernels = self.kernels;
+        if row == 0 {
+            let encoded = self.short.iter_mut().zip(self.sk_s.chunks_exact_mut(P::S_BYTES));
+            for (s, (short, packed)) in s.iter().zip(encoded) {
+                encode::pack_s::<P>(kernels, s, packed);
+                short.set(s);
+            }
+            s[..P::L].iter_mut().for_each(kernels.ntt);
+        }
+        let (s1_hat, s2) = s.split_at(P::L);
+        let (t, mut t1) = (&mut self.t0[row], Poly::ZERO);
+        (kernels.inner_product)(t, &a[row..], P::K, s1_hat);
+        finish_t(kernels, t, &s2[row], &mut t1);
+        encode::pack_t0(kernels, t, &mut self.sk_t0[row * T0_BYTES..][..T0_BYTES]);
+        (kernels.ntt)(t);
+        let packed = &mut self.pk.as_mut()[32 + row * T1_BYTES..][..T1_BYTES];
+        encode::pack_t1(kernels, &t1, packed);
+        // public: t1 is the public key.
+        declassify(packed);
+        self.rows = row + 1;
+    }
+
+    fn feed(&mut self, hash: &mut State) -> bool {
+        if self.absorber.is_padded {
+            squeeze(hash, self.tr);
+        }
+        let known = &self.pk.as_ref()[..32 + self.rows * T1_BYTES];
+        self.absorber.feed(hash, known, self.rows == P::K)
     }
 }
 

@@ -111,7 +111,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         tr
     }
 
-    fn rho(&self) -> &[u8; 32] {
+    pub(super) fn rho(&self) -> &[u8; 32] {
         self.bytes.as_ref().first_chunk().expect("a public key is longer than ρ")
     }
 

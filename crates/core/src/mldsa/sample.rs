@@ -165,11 +165,13 @@ impl<'a> Masks<'a> for EachMask<'a> {
 }
 
 #[cfg(feature = "alloc")]
-pub(crate) use batch::{MaskBatch, expand_a_and_hash, expand_s_batch};
+pub(crate) use batch::{Absorber, Beside, Hash, MaskBatch, expand, squeeze};
 
 /// The same, with many permutations side by side: what has memory for it is faster.
 #[cfg(feature = "alloc")]
 pub(crate) mod batch {
+    use core::marker::PhantomData;
+
     use zeroize::Zeroize;
 
     use super::*;
@@ -207,138 +209,195 @@ pub(crate) mod batch {
         }
     }
 
-    fn squeeze(state: &State, bytes: &mut [u8]) {
+    pub(crate) fn squeeze(state: &State, bytes: &mut [u8]) {
         for (word, lane) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
             *word = lane.to_le_bytes();
         }
     }
 
     /// A message on its way through SHAKE256, block by block.
-    struct Absorbing<'a> {
-        rest: Option<&'a [u8]>,
+    #[derive(Default)]
+    pub(crate) struct Absorber {
+        absorbed: usize,
+        /// The last block, with the padding, was added.
+        pub(crate) is_padded: bool,
     }
 
-    impl Absorbing<'_> {
-        /// Adds the next block to the state; false if there is none.
-        fn feed(&mut self, state: &mut State) -> bool {
+    impl Absorber {
+        /// Adds the next block of the message to the state, if so much of it is `known`; false if not, and at its end.
+        pub(crate) fn feed(&mut self, state: &mut State, known: &[u8], is_all: bool) -> bool {
             const RATE: usize = Shake256::RATE;
-            let Some(rest) = self.rest else { return false };
-            if let Some((block, rest)) = rest.split_first_chunk::<RATE>() {
+            let rest = &known[self.absorbed..];
+            if self.is_padded {
+                return false;
+            }
+            if let Some(block) = rest.first_chunk::<RATE>() {
                 absorb(state, block.as_chunks().0);
-                self.rest = Some(rest);
+                self.absorbed += RATE;
                 return true;
             }
-            let mut block = [0; RATE];
-            block[..rest.len()].copy_from_slice(rest);
-            block[rest.len()] = 0x1f;
-            block[RATE - 1] |= 0x80;
-            absorb(state, block.as_chunks().0);
-            self.rest = None;
-            true
+            if is_all {
+                let mut block = [0; RATE];
+                block[..rest.len()].copy_from_slice(rest);
+                block[rest.len()] = 0x1f;
+                block[RATE - 1] |= 0x80;
+                absorb(state, block.as_chunks().0);
+                self.is_padded = true;
+            }
+            is_all
         }
     }
 
-    /// Fills polynomials 0..`count`, as many as the table permutes side by side at a time, and hashes a message in a
-    /// lane of the same permutations; returns H(message, 64).
+    /// What is done beside the sampling of a matrix: with its rows as they come, and with one more lane.
+    pub(crate) trait Beside {
+        /// This row of the matrix, which stands in `a` column by column, is complete, as are those before it and `s`.
+        fn row(&mut self, a: &[Poly], s: &mut [Poly], row: usize);
+
+        /// Adds the next block of what is to be hashed to the state of the lane; false if there is none now.
+        fn feed(&mut self, hash: &mut State) -> bool;
+    }
+
+    /// FIPS 204, Algorithm 32 (ExpandA), to `a`, column by column; before it, if there is a ρ′, Algorithm 33 (ExpandS) to
+    /// `s`; and what `beside` does. As many permutations run side by side as the table likes: when a polynomial is full,
+    /// its lane takes up the next.
     ///
-    /// `begin` makes the sponge of a polynomial; `take` reads a block of it into the polynomial and says whether that
-    /// is full now. Then the lane takes up the next one.
-    fn fill(
-        count: usize,
-        message: Option<&[u8]>,
-        begin: impl Fn(usize) -> State,
-        mut take: impl FnMut(usize, &State) -> bool,
-    ) -> [u8; 64] {
-        const HASH: usize = usize::MAX;
-        let mut digest = [0; 64];
-        let mut states = [const { State::new() }; LANES];
-        let mut jobs = [HASH; LANES];
-        let mut next = 0..count;
-        let mut start = |state: &mut State, job: &mut usize| -> bool {
-            let Some(i) = next.next() else { return false };
-            (*state, *job) = (begin(i), i);
-            true
+    /// Variable time: the matrix is public, and so must be the lengths of what is hashed.
+    #[inline(never)]
+    pub(crate) fn expand<P: Parameters>(
+        kernels: &Kernels,
+        rho: &[u8; 32],
+        rho_prime: Option<&[u8; 64]>,
+        s: &mut [Poly],
+        a: &mut [Poly],
+        beside: &mut impl Beside,
+    ) {
+        let mut sampling = Sampling::<P> {
+            kernels,
+            rho,
+            rho_prime,
+            secrets: if rho_prime.is_some() { s.len() } else { 0 },
+            filled: [0; 71],
+            next_row: 0,
+            set: PhantomData,
         };
-        let mut hash = Absorbing { rest: message };
-        let mut busy = usize::from(hash.feed(&mut states[0]));
-        while busy < lanes() && start(&mut states[busy], &mut jobs[busy]) {
+        let mut jobs = 0..sampling.secrets + P::K * P::L;
+        let lanes = lanes();
+        // The lane of the hash, and one more than can run beside it: when the hash has nothing to do, all others run.
+        let mut states = [const { State::new() }; 1 + LANES];
+        let mut job = [0; 1 + LANES];
+        let mut busy = 0;
+        for (state, (job, i)) in states[1..].iter_mut().zip(job[1..].iter_mut().zip(&mut jobs)).take(lanes)
+        {
+            (*state, *job) = (sampling.begin(i), i);
             busy += 1;
         }
-        while busy > 0 {
-            permute_many(&mut states[..busy]);
-            let mut lane = 0;
-            while lane < busy {
-                let state = &mut states[lane];
-                let done = if jobs[lane] != HASH {
-                    take(jobs[lane], state)
-                } else if hash.feed(state) {
-                    false
+        loop {
+            let first = usize::from(!beside.feed(&mut states[0]));
+            let end = (first + lanes).min(1 + busy);
+            if first == end {
+                break;
+            }
+            permute_many(&mut states[first..end]);
+            // Backwards: what takes an emptied place has had its turn, or was not permuted.
+            for lane in (1..end).rev() {
+                if !sampling.take(job[lane], &states[lane], s, a, beside) {
+                    continue;
+                }
+                if let Some(i) = jobs.next() {
+                    (states[lane], job[lane]) = (sampling.begin(i), i);
                 } else {
-                    squeeze(state, &mut digest);
-                    true
-                };
-                if done && !start(state, &mut jobs[lane]) {
-                    busy -= 1;
                     states.swap(lane, busy);
-                    jobs.swap(lane, busy);
-                } else {
-                    lane += 1;
+                    job.swap(lane, busy);
+                    busy -= 1;
                 }
             }
         }
         states.zeroize();
-        digest
     }
 
-    /// FIPS 204, Algorithm 32 (ExpandA), the polynomials at `place` (row, column) of each index of `out`; and H of the
-    /// `message`, if there is one, in a lane of the same permutations.
-    ///
-    /// Variable time: the matrix is public, and so must be the length of the message.
-    #[inline(never)]
-    pub(crate) fn expand_a_and_hash(
-        kernels: &Kernels,
-        rho: &[u8; 32],
-        place: impl Fn(usize) -> (u8, u8),
-        out: &mut [Poly],
-        message: Option<&[u8]>,
-    ) -> [u8; 64] {
-        let mut filled = [0; 56];
-        fill(
-            out.len(),
-            message,
-            |i| {
-                let (row, column) = place(i);
-                sponge(rho, [column, row], Shake128::RATE)
-            },
-            |i, state| {
-                filled[i] = squeezed::<{ Shake128::RATE }>(state, |block| {
-                    (kernels.reject_uniform)(&mut out[i], filled[i], block)
-                });
-                filled[i] == N
-            },
-        )
+    /// The polynomials of a key in the making: first s, then the matrix row by row.
+    struct Sampling<'a, P> {
+        kernels: &'a Kernels,
+        rho: &'a [u8; 32],
+        rho_prime: Option<&'a [u8; 64]>,
+        /// How many polynomials of s there are to sample.
+        secrets: usize,
+        filled: [u16; 15 + 56],
+        next_row: usize,
+        set: PhantomData<P>,
     }
 
-    /// FIPS 204, Algorithm 33 (ExpandS), the polynomials from `first` on.
-    #[inline(never)]
-    pub(crate) fn expand_s_batch<P: Parameters>(
-        kernels: &Kernels,
-        rho_prime: &[u8; 64],
-        first: usize,
-        out: &mut [Poly],
-    ) {
-        let mut filled = [0; 15];
-        fill(
-            out.len(),
-            None,
-            |i| sponge(rho_prime, ((first + i) as u16).to_le_bytes(), Shake256::RATE),
-            |i, state| {
-                filled[i] = squeezed::<{ Shake256::RATE }>(state, |block| {
-                    (kernels.reject_bounded)(&mut out[i], filled[i], block, P::ETA)
-                });
-                filled[i] == N
-            },
-        );
+    impl<P: Parameters> Sampling<'_, P> {
+        // By the compiler.
+        #[allow(clippy::integer_division_remainder_used)]
+        fn place(i: usize) -> (usize, usize) {
+            (i / P::L, i % P::L)
+        }
+
+        fn begin(&self, i: usize) -> State {
+            match self.rho_prime {
+                Some(rho_prime) if i < self.secrets => {
+                    sponge(rho_prime, (i as u16).to_le_bytes(), Shake256::RATE)
+                }
+                _ => {
+                    let (row, column) = Self::place(i - self.secrets);
+                    sponge(self.rho, [column as u8, row as u8], Shake128::RATE)
+                }
+            }
+        }
+
+        /// Reads a block into the polynomial, and says whether that is full now.
+        fn take(
+            &mut self,
+            i: usize,
+            state: &State,
+            s: &mut [Poly],
+            a: &mut [Poly],
+            beside: &mut impl Beside,
+        ) -> bool {
+            let filled = usize::from(self.filled[i]);
+            let filled = if i < self.secrets {
+                squeezed::<{ Shake256::RATE }>(state, |block| {
+                    (self.kernels.reject_bounded)(&mut s[i], filled, block, P::ETA)
+                })
+            } else {
+                let (row, column) = Self::place(i - self.secrets);
+                squeezed::<{ Shake128::RATE }>(state, |block| {
+                    (self.kernels.reject_uniform)(&mut a[column * P::K + row], filled, block)
+                })
+            };
+            self.filled[i] = filled as u16;
+            let is_full = |filled: &u16| usize::from(*filled) == N;
+            while is_full(&self.filled[i]) && self.next_row < P::K {
+                let (secrets, rows) = self.filled.split_at(self.secrets);
+                let row = &rows[self.next_row * P::L..][..P::L];
+                if !row.iter().all(is_full) || !secrets.iter().all(is_full) {
+                    break;
+                }
+                beside.row(a, s, self.next_row);
+                self.next_row += 1;
+            }
+            filled == N
+        }
+    }
+
+    /// One hash beside the matrix, and nothing else.
+    pub(crate) struct Hash<'a> {
+        pub(crate) message: &'a [u8],
+        pub(crate) absorber: Absorber,
+        /// H(message, 64), when all is done.
+        pub(crate) digest: [u8; 64],
+    }
+
+    impl Beside for Hash<'_> {
+        fn row(&mut self, _: &[Poly], _: &mut [Poly], _: usize) {}
+
+        fn feed(&mut self, hash: &mut State) -> bool {
+            if self.absorber.is_padded {
+                squeeze(hash, &mut self.digest);
+            }
+            self.absorber.feed(hash, self.message, true)
+        }
     }
 
     /// As many masks as the table permutes side by side; those that one attempt leaves are the next one's. Where eight
@@ -393,9 +452,9 @@ pub(crate) mod batch {
             let mut states = [const { State::new() }; LANES];
             let beside = if self.ready < P::L && lanes() == LANES { LANES - 1 } else { 0 };
             self.begin(&mut states[1..=beside]);
-            let mut hash = Absorbing { rest: Some(input) };
+            let mut hash = Absorber::default();
             let mut block = 0;
-            while hash.feed(&mut states[0]) {
+            while hash.feed(&mut states[0], input, true) {
                 if block < blocks {
                     permute_many(&mut states[..=beside]);
                     self.write(&states[1..=beside], block, P::Z_BYTES);
@@ -511,25 +570,23 @@ mod tests {
         fn test<P: Parameters>() {
             let (rho, rho_prime) = ([7; 32], [3; 64]);
             let mut matrix = std::vec![Poly::ZERO; P::K * P::L];
-            let place = |i: usize| ((i % P::K) as u8, (i / P::K) as u8);
-            for length in [None, Some(0), Some(7), Some(135), Some(136), Some(137), Some(2592), Some(20_000)]
-            {
-                let message = length.map(|length| std::vec![5; length]);
+            let mut s = std::vec![Poly::ZERO; P::K + P::L];
+            let lengths = [0, 7, 135, 136, 137, 2592, 20_000];
+            for (length, rho_prime_given) in lengths.into_iter().zip([true, false].into_iter().cycle()) {
+                let message = std::vec![5; length];
                 matrix.iter_mut().for_each(|a| a.0.fill(0));
-                let digest = expand_a_and_hash(active(), &rho, place, &mut matrix, message.as_deref());
+                let mut hash = Hash { message: &message, absorber: Absorber::default(), digest: [0; 64] };
+                let given = rho_prime_given.then_some(&rho_prime);
+                expand::<P>(active(), &rho, given, &mut s, &mut matrix, &mut hash);
                 let mut expected = [0; 64];
-                if let Some(message) = &message {
-                    Shake256::digest_into(message, &mut expected);
-                }
-                assert_eq!(digest, expected);
+                Shake256::digest_into(&message, &mut expected);
+                assert_eq!(hash.digest, expected);
                 for (i, a) in matrix.iter().enumerate() {
                     let mut alone = [Poly::ZERO];
-                    expand_a::<1>(active(), &rho, &[place(i)], &mut alone);
+                    expand_a::<1>(active(), &rho, &[((i % P::K) as u8, (i / P::K) as u8)], &mut alone);
                     assert_eq!(alone[0], *a);
                 }
             }
-            let mut s = std::vec![Poly::ZERO; P::K + P::L];
-            expand_s_batch::<P>(active(), &rho_prime, 0, &mut s);
             for (i, s) in s.iter().enumerate() {
                 let mut alone = Poly::ZERO;
                 expand_s::<P>(active(), &rho_prime, i, &mut alone);

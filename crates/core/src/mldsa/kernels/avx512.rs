@@ -488,8 +488,8 @@ const TRIPLES: [u8; 64] = {
     places
 };
 
-/// 48 bytes are sixteen candidates. While 64 may be read, and there is room for all, no load or store needs a mask: what
-/// is stored beyond the accepted ones is overwritten.
+/// 48 bytes are sixteen candidates. A block of SHAKE128 is read as it was written, in vectors of 64 bytes from its
+/// beginning: other loads would wait for those stores.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
     let candidates = |bytes| {
@@ -498,9 +498,27 @@ fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
     };
     let mut filled = filled;
     let mut bytes = bytes;
+    if filled <= N - 56 - 8 && bytes.len() == 168 {
+        let (vectors, last) = bytes.as_chunks::<64>();
+        let out = &mut *a;
+        let [a, b] = [load_places(&vectors[0]), load_places(&vectors[1])];
+        let c = load_bytes(last);
+        // Words of 64 bits from 0, 6, 12 and 18 on; the last group has eight candidates.
+        let groups = [a, _mm512_alignr_epi64::<6>(b, a), _mm512_alignr_epi64::<4>(c, b), _mm512_alignr_epi64::<2>(c, c)];
+        for (group, there) in groups.into_iter().zip([0xffff, 0xffff, 0xffff, 0xff]) {
+            let candidates = candidates(group);
+            let accepted = _mm512_mask_cmplt_epi32_mask(there, candidates, _mm512_set1_epi32(Q));
+            // What is stored beyond the accepted ones is overwritten.
+            let room = out.0[filled..].first_chunk_mut().expect("room for 64");
+            store(room, _mm512_maskz_compress_epi32(accepted, candidates));
+            filled += accepted.count_ones() as usize;
+        }
+        return filled;
+    }
     while let (Some(first), Some(room)) = (bytes.first_chunk(), a.0[filled..].first_chunk_mut()) {
         let candidates = candidates(load_places(first));
         let accepted = _mm512_cmplt_epi32_mask(candidates, _mm512_set1_epi32(Q));
+        // What is stored beyond the accepted ones is overwritten.
         store(room, _mm512_maskz_compress_epi32(accepted, candidates));
         filled += accepted.count_ones() as usize;
         bytes = &bytes[48..];
