@@ -127,7 +127,7 @@ impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
     }
 }
 
-/// A private key made ready for many signatures: the matrix, s1, s2 and t0, transformed, on the heap.
+/// A private key made ready for many signatures: the matrix, s1, s2 and t0 on the heap.
 ///
 /// 32, 53 or 86 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
 ///
@@ -144,7 +144,7 @@ impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ExpandedSigningKey<P: ParameterSet> {
-    /// Â column by column, then t̂0.
+    /// Â column by column, then t0.
     polynomials: Box<[Poly]>,
     /// s1, s2.
     short: Box<[Short]>,
@@ -260,7 +260,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         if declassify_value(different) == 0 { Ok(()) } else { Err(SigningKeyError::Mismatch) }
     }
 
-    /// Makes Â, t̂0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K and s: s1 and s2,
+    /// Makes Â, t0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K and s: s1 and s2,
     /// made from ρ′ if that is given. s1 is transformed.
     fn complete(&mut self, rho: &[u8; 32], rho_prime: Option<&[u8; 64]>, s: &mut [Poly]) {
         let kernels = active();
@@ -396,7 +396,6 @@ impl<P: ParameterSet> Beside for KeyRows<'_, P> {
         (kernels.inner_product)(t, &a[row..], P::K, s1_hat);
         finish_t(kernels, t, &s2[row], &mut t1);
         encode::pack_t0(kernels, t, &mut self.sk_t0[row * T0_BYTES..][..T0_BYTES]);
-        (kernels.ntt)(t);
         let packed = &mut self.pk.as_mut()[32 + row * T1_BYTES..][..T1_BYTES];
         encode::pack_t1(kernels, &t1, packed);
         // public: t1 is the public key.
@@ -460,7 +459,9 @@ impl<P: ParameterSet> SigningForm for ExpandedSigningKey<P> {
             set_challenge_vartime(&c.places[0][..P::TAU], &mut c.c_hat);
             (kernels.ntt)(&mut c.c_hat);
         }
+        // Transformed now, once or twice a signature, and not when the key is made.
         out.0 = self.polynomials[P::K * P::L + row].0;
+        (kernels.ntt)(out);
         (kernels.multiply)(out, &c.c_hat);
         (kernels.inverse_ntt)(out);
     }

@@ -193,14 +193,13 @@ pub(crate) mod batch {
         }
     }
 
-    /// A sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
-    fn sponge(seed: &[u8], place: [u8; 2], rate: usize) -> State {
-        let mut state = State::new();
+    /// Makes a sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
+    fn sponge(state: &mut State, seed: &[u8], place: [u8; 2], rate: usize) {
+        state.0.fill(0);
         let words = seed.as_chunks::<8>().0;
-        absorb(&mut state, words);
+        absorb(state, words);
         state.0[words.len()] = u64::from(u16::from_le_bytes(place)) | 0x1f << 16;
         state.0[(rate >> 3) - 1] |= 1 << 63;
-        state
     }
 
     fn absorb(state: &mut State, words: &[[u8; 8]]) {
@@ -288,7 +287,8 @@ pub(crate) mod batch {
         let mut busy = 0;
         for (state, (job, i)) in states[1..].iter_mut().zip(job[1..].iter_mut().zip(&mut jobs)).take(lanes)
         {
-            (*state, *job) = (sampling.begin(i), i);
+            sampling.begin(i, state);
+            *job = i;
             busy += 1;
         }
         loop {
@@ -304,7 +304,8 @@ pub(crate) mod batch {
                     continue;
                 }
                 if let Some(i) = jobs.next() {
-                    (states[lane], job[lane]) = (sampling.begin(i), i);
+                    sampling.begin(i, &mut states[lane]);
+                    job[lane] = i;
                 } else {
                     states.swap(lane, busy);
                     job.swap(lane, busy);
@@ -334,14 +335,14 @@ pub(crate) mod batch {
             (i / P::L, i % P::L)
         }
 
-        fn begin(&self, i: usize) -> State {
+        fn begin(&self, i: usize, state: &mut State) {
             match self.rho_prime {
                 Some(rho_prime) if i < self.secrets => {
-                    sponge(rho_prime, (i as u16).to_le_bytes(), Shake256::RATE)
+                    sponge(state, rho_prime, (i as u16).to_le_bytes(), Shake256::RATE);
                 }
                 _ => {
                     let (row, column) = Self::place(i - self.secrets);
-                    sponge(self.rho, [column as u8, row as u8], Shake128::RATE)
+                    sponge(state, self.rho, [column as u8, row as u8], Shake128::RATE);
                 }
             }
         }
@@ -418,7 +419,7 @@ pub(crate) mod batch {
         /// Makes the sponges of the next masks, which `write` is to find in their places.
         fn begin(&mut self, states: &mut [State]) {
             for state in states {
-                *state = sponge(self.rho_second, self.kappa.to_le_bytes(), Shake256::RATE);
+                sponge(state, self.rho_second, self.kappa.to_le_bytes(), Shake256::RATE);
                 self.kappa = self.kappa.wrapping_add(1);
             }
         }

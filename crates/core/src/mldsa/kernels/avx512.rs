@@ -251,14 +251,22 @@ fn join_quarters(a: Vector, b: Vector) -> (Vector, Vector) {
     )
 }
 
-/// [`halves`] and [`quarters`] in one, and its own inverse.
+/// [`halves`], [`quarters`], [`words`] and [`split`] in one.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn both(a: Vector, b: Vector) -> (Vector, Vector) {
-    (
-        _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), b),
-        _mm512_permutex2var_epi64(a, _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15), b),
-    )
+fn take_apart(a: Vector, b: Vector) -> (Vector, Vector) {
+    let even = _mm512_setr_epi32(0, 4, 2, 6, 16, 20, 18, 22, 8, 12, 10, 14, 24, 28, 26, 30);
+    let odds = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+    (_mm512_permutex2var_epi32(a, even, b), _mm512_permutex2var_epi32(a, odds, b))
+}
+
+/// Undoes [`take_apart`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn put_together(a: Vector, b: Vector) -> (Vector, Vector) {
+    let low = _mm512_setr_epi32(0, 16, 2, 18, 1, 17, 3, 19, 8, 24, 10, 26, 9, 25, 11, 27);
+    let high = _mm512_add_epi32(low, _mm512_set1_epi32(4));
+    (_mm512_permutex2var_epi32(a, low, b), _mm512_permutex2var_epi32(a, high, b))
 }
 
 /// Words of 64 bits: the even ones, the odd ones. Its own inverse.
@@ -340,9 +348,7 @@ fn transform(v: &mut [Vector; 16]) {
         let (a, b) = forward_lanes(a, b, &inner.two);
         let (a, b) = split(a, b);
         let t = times_distinct(b, &inner.one);
-        let (a, b) = join(_mm512_add_epi32(a, t), _mm512_sub_epi32(a, t));
-        let (a, b) = words(a, b);
-        (v[2 * I], v[2 * I + 1]) = both(a, b);
+        (v[2 * I], v[2 * I + 1]) = put_together(_mm512_add_epi32(a, t), _mm512_sub_epi32(a, t));
     });
 }
 
@@ -382,9 +388,7 @@ fn inverse_ntt(w: &mut Poly) {
 fn inverse_transform(v: &mut [Vector; 16]) {
     unrolled!(I in [0 1 2 3 4 5 6 7] {
         let inner = &INVERSE_INNER[I];
-        let (a, b) = both(reduce(v[2 * I]), reduce(v[2 * I + 1]));
-        let (a, b) = words(a, b);
-        let (a, b) = split(a, b);
+        let (a, b) = take_apart(reduce(v[2 * I]), reduce(v[2 * I + 1]));
         let t = times_distinct(_mm512_sub_epi32(b, a), &inner.one);
         let (a, b) = join(_mm512_add_epi32(a, b), t);
         let (a, b) = backward_lanes(a, b, &inner.two);
@@ -421,19 +425,26 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     }
 }
 
-/// The products are summed in 64 bits.
+/// The products are summed in 64 bits; four vectors at a time, so that the walk through the polynomials costs less.
 #[target_feature(enable = "avx512f")]
 fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
     const { assert!((7 * 18 + 18 * 18) * (Q as u64) < 1 << 32) };
     debug_assert!(b.len() <= 8 && a.len() > stride * (b.len() - 1));
-    for (i, c) in c.0.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        let (mut even, mut odds) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+    for (i, c) in c.0.as_chunks_mut::<16>().0.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let (mut even, mut odds) = ([_mm512_setzero_si512(); 4], [_mm512_setzero_si512(); 4]);
         for (a, b) in a.iter().step_by(stride).zip(b) {
-            let (a, b) = (load(&a.0.as_chunks().0[i]), load(&b.0.as_chunks().0[i]));
-            even = _mm512_add_epi64(even, _mm512_mul_epu32(a, b));
-            odds = _mm512_add_epi64(odds, _mm512_mul_epu32(odd(a), odd(b)));
+            let a = &a.0.as_chunks::<16>().0.as_chunks::<4>().0[i];
+            let b = &b.0.as_chunks::<16>().0.as_chunks::<4>().0[i];
+            unrolled!(I in [0 1 2 3] {
+                let (a, b) = (load(&a[I]), load(&b[I]));
+                even[I] = _mm512_add_epi64(even[I], _mm512_mul_epu32(a, b));
+                odds[I] = _mm512_add_epi64(odds[I], _mm512_mul_epu32(odd(a), odd(b)));
+            });
         }
-        store(c, _mm512_add_epi32(montgomery_reduce(even, odds), _mm512_set1_epi32(Q)));
+        unrolled!(I in [0 1 2 3] {
+            let sum = montgomery_reduce(even[I], odds[I]);
+            store(&mut c[I], _mm512_add_epi32(sum, _mm512_set1_epi32(Q)));
+        });
     }
 }
 
