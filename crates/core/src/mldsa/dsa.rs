@@ -385,24 +385,49 @@ pub(super) fn verify<P: ParameterSet>(
         return Err(InvalidSignature);
     }
     let kernels = active();
-    let (c_tilde, rest) = signature.split_at(P::C_TILDE);
-    let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
-    let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
     let mut factors = P::FACTORS;
-    let (c_hat, z_hat) = factors.as_mut().split_last_mut().expect("more than one");
-    for (packed, z_hat) in z.chunks_exact(P::Z_BYTES).zip(z_hat) {
-        encode::unpack_z::<P>(kernels, packed, z_hat);
-        if (kernels.is_below)(z_hat, P::GAMMA1 - P::BETA) == 0 {
-            return Err(InvalidSignature);
-        }
-        (kernels.ntt)(z_hat);
-    }
+    let (c_tilde, hint) = read_vartime::<P>(kernels, signature, factors.as_mut()).ok_or(InvalidSignature)?;
+    let c_hat = factors.as_mut().last_mut().expect("one more than columns");
     sample::challenge_vartime::<P>(c_tilde, c_hat);
     (kernels.ntt)(c_hat);
     let mut expected = [0; 64];
     let expected = &mut expected[..P::C_TILDE];
     recompute_challenge::<P>(kernels, key, mu, factors.as_ref(), &hint, expected);
     if expected == c_tilde { Ok(()) } else { Err(InvalidSignature) }
+}
+
+/// c̃ and the hint of a signature of the right length, and ẑ to all of `factors` but the last: lines 2 and 3 of Algorithm 8,
+/// and the check of z in line 13. `None` if that or the hint is malformed.
+pub(super) fn read_vartime<'a, P: ParameterSet>(
+    kernels: &Kernels,
+    signature: &'a [u8],
+    factors: &mut [Poly],
+) -> Option<(&'a [u8], Hint<'a>)> {
+    let (c_tilde, rest) = signature.split_at(P::C_TILDE);
+    let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
+    let hint = Hint::parse::<P>(hint)?;
+    for (packed, z_hat) in z.chunks_exact(P::Z_BYTES).zip(factors) {
+        encode::unpack_z::<P>(kernels, packed, z_hat);
+        if (kernels.is_below)(z_hat, P::GAMMA1 - P::BETA) == 0 {
+            return None;
+        }
+        (kernels.ntt)(z_hat);
+    }
+    Some((c_tilde, hint))
+}
+
+/// A row of w1, packed, from one of Â ∘ ẑ - ĉ ∘ NTT(2^d·t1): lines 9 to 11 of Algorithm 8. `scratch` and `w` are used up.
+pub(super) fn high_bits_vartime<P: Parameters>(
+    kernels: &Kernels,
+    w: &mut Poly,
+    scratch: &mut Poly,
+    hint: &[u8],
+    packed: &mut [u8],
+) {
+    (kernels.inverse_ntt)(w);
+    decompose::<P>(kernels, w, scratch);
+    use_hint_vartime::<P>(scratch, w, hint);
+    (kernels.pack)(packed, scratch, 0);
 }
 
 /// c̃′ = H(μ ‖ w1Encode(UseHint(h, w′))): lines 9 to 12 of Algorithm 8, row by row.
@@ -418,14 +443,11 @@ fn recompute_challenge<P: Parameters>(
     let mut hasher = Shake256::new();
     hasher.update(mu);
     let mut packed = [0; 192];
+    let packed = &mut packed[..P::W1_BYTES];
     for row in 0..P::K {
         key.row(kernels, row, factors, &mut w, &mut scratch);
-        (kernels.inverse_ntt)(&mut w);
-        let w1 = &mut scratch;
-        decompose::<P>(kernels, &mut w, w1);
-        use_hint_vartime::<P>(w1, &w, hint.row(row));
-        let length = encode::pack_w1::<P>(kernels, w1, &mut packed);
-        hasher.update(&packed[..length]);
+        high_bits_vartime::<P>(kernels, &mut w, &mut scratch, hint.row(row), packed);
+        hasher.update(packed);
     }
     hasher.finalize_xof().squeeze(expected);
 }

@@ -26,7 +26,7 @@ use crate::secret::{Secret, declassify, declassify_value, difference};
 use crate::sha3::State;
 
 /// Polynomials to be filled. `vec!` would copy each from one of zeros.
-fn polynomials(count: usize) -> Vec<Poly> {
+pub(super) fn polynomials(count: usize) -> Vec<Poly> {
     (0..count).map(|_| Poly::ZERO).collect()
 }
 
@@ -70,6 +70,15 @@ impl<P: ParameterSet> VerifyingKey<P> {
 }
 
 impl<P: ParameterSet> ExpandedVerifyingKey<P> {
+    pub(super) fn tr(&self) -> &[u8; 64] {
+        &self.tr
+    }
+
+    pub(super) fn product(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly) {
+        // t1 is one more column of the matrix.
+        (kernels.inner_product)(w, &self.polynomials[row..], P::K, factors);
+    }
+
     /// The key's bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &P::VerifyingKeyBytes {
@@ -108,8 +117,7 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
 
 impl<P: ParameterSet> VerifyingForm for ExpandedVerifyingKey<P> {
     fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, _: &mut Poly) {
-        // t1 is one more column of the matrix.
-        (kernels.inner_product)(w, &self.polynomials[row..], P::K, factors);
+        self.product(kernels, row, factors, w);
     }
 }
 

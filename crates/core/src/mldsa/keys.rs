@@ -76,7 +76,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ///
     /// FIPS 204, Algorithm 3 (ML-DSA.Verify), and Algorithm 5 (HashML-DSA.Verify) for a digest. No input makes it panic.
     ///
-    /// With feature `alloc`, and unless the table in force is the portable one, the key is expanded on the heap first.
+    /// With feature `alloc`, and unless the table in force is the portable one, the matrix is made on the heap.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         // With wide tables the heap is faster than the stack: all sponges run side by side.
         #[cfg(feature = "alloc")]
         if super::kernels() != Level::Portable && signature.len() == P::Signature::LEN {
-            return self.expand().verify(message, signature);
+            return self.verify_once(&message.into(), signature);
         }
         dsa::verify::<P>(self, &message.into().representative(&self.tr()), signature)
     }

@@ -11,24 +11,32 @@ use crate::sha3::{Shake256, State, permute_many};
 #[inline(never)]
 pub(crate) fn in_ball_vartime<P: Parameters>(c_tilde: &[u8], places: &mut Places) {
     let mut squeeze = Shake256::new().update(c_tilde).finalize_xof();
-    let mut signs = [0; 8];
-    squeeze.squeeze(&mut signs);
-    let mut signs = u64::from_le_bytes(signs);
-    // 64 bytes hold the places of most challenges; any number of them may follow.
-    let mut bytes = [0; 64];
-    let mut at = bytes.len();
+    let mut block = [0; Shake256::RATE];
+    squeeze.squeeze(&mut block);
+    let more = || {
+        let mut byte = [0];
+        squeeze.squeeze(&mut byte);
+        byte[0]
+    };
+    place_vartime::<P>(&block, more, places);
+}
+
+/// The places from the output of the hash: its first block, then byte by byte.
+pub(crate) fn place_vartime<P: Parameters>(
+    block: &[u8; Shake256::RATE],
+    mut more: impl FnMut() -> u8,
+    places: &mut Places,
+) {
+    let (signs, bytes) = block.split_first_chunk().expect("a block is longer");
+    let mut signs = u64::from_le_bytes(*signs);
+    let mut bytes = bytes.iter();
     // Which of the ones stands at a place, `NONE` for a 0: where it is moved, its entry is found.
     const NONE: u8 = 63;
     const { assert!(P::TAU <= NONE as usize) };
     let mut which = [NONE; N];
     for (n, i) in (N - P::TAU..N).enumerate() {
         let j = loop {
-            if at == bytes.len() {
-                squeeze.squeeze(&mut bytes);
-                at = 0;
-            }
-            let j = usize::from(bytes[at]);
-            at += 1;
+            let j = usize::from(bytes.next().copied().unwrap_or_else(&mut more));
             if j <= i {
                 break j;
             }
@@ -165,7 +173,10 @@ impl<'a> Masks<'a> for EachMask<'a> {
 }
 
 #[cfg(feature = "alloc")]
-pub(crate) use batch::{Absorber, Beside, Hash, MaskBatch, expand, squeeze};
+pub(crate) use batch::{
+    Absorber, Beside, Hash, LANES, MaskBatch, challenges_vartime, expand, expand_rows, hash_side_by_side,
+    squeeze,
+};
 
 /// The same, with many permutations side by side: what has memory for it is faster.
 #[cfg(feature = "alloc")]
@@ -181,7 +192,7 @@ pub(crate) mod batch {
     use crate::sha3::{self, Shake128};
 
     /// The most sponges that any table permutes side by side.
-    const LANES: usize = 8;
+    pub(crate) const LANES: usize = 8;
 
     /// How many sponges side by side cost hardly more than one.
     fn lanes() -> usize {
@@ -285,8 +296,7 @@ pub(crate) mod batch {
         let mut states = [const { State::new() }; 1 + LANES];
         let mut job = [0; 1 + LANES];
         let mut busy = 0;
-        for (state, (job, i)) in states[1..].iter_mut().zip(job[1..].iter_mut().zip(&mut jobs)).take(lanes)
-        {
+        for (state, (job, i)) in states[1..].iter_mut().zip(job[1..].iter_mut().zip(&mut jobs)).take(lanes) {
             sampling.begin(i, state);
             *job = i;
             busy += 1;
@@ -379,6 +389,92 @@ pub(crate) mod batch {
                 self.next_row += 1;
             }
             filled == N
+        }
+    }
+
+    /// FIPS 204, Algorithm 29 (SampleInBall), of at most eight c̃ of one length, side by side.
+    pub(crate) fn challenges_vartime<'c, P: Parameters>(
+        c_tilde: impl Iterator<Item = &'c [u8]> + Clone,
+        mut out: impl FnMut(usize, &[u16]),
+    ) {
+        let mut states = [const { State::new() }; LANES];
+        let count = hash_side_by_side(c_tilde.clone(), &mut states);
+        for ((i, state), c_tilde) in states[..count].iter().enumerate().zip(c_tilde) {
+            let mut block = [0; Shake256::RATE];
+            squeeze(state, &mut block);
+            let mut more = Shake256::new().update(c_tilde).finalize_xof();
+            let (mut places, mut skipped) = ([0; 64], false);
+            let more = || {
+                // Hardly ever: all of the first block was not enough.
+                if !skipped {
+                    more.squeeze(&mut [0; Shake256::RATE]);
+                    skipped = true;
+                }
+                let mut byte = [0];
+                more.squeeze(&mut byte);
+                byte[0]
+            };
+            place_vartime::<P>(&block, more, &mut places);
+            out(i, &places[..P::TAU]);
+        }
+    }
+
+    /// The sponges that have absorbed one message each, at most eight and of one length; how many there are.
+    pub(crate) fn hash_side_by_side<'m>(
+        messages: impl Iterator<Item = &'m [u8]> + Clone,
+        states: &mut [State; LANES],
+    ) -> usize {
+        states.fill(State::new());
+        let mut absorbers: [Absorber; LANES] = Default::default();
+        loop {
+            let mut count = 0;
+            for ((state, absorber), message) in states.iter_mut().zip(&mut absorbers).zip(messages.clone()) {
+                count += usize::from(absorber.feed(state, message, true));
+            }
+            if count == 0 {
+                return messages.count();
+            }
+            permute_many(&mut states[..count]);
+        }
+    }
+
+    /// FIPS 204, Algorithm 32 (ExpandA), of row `row` for each ρ; the polynomials of each stand in L + 1 places.
+    ///
+    /// Variable time: the matrix is public.
+    pub(crate) fn expand_rows<'r, P: Parameters>(
+        kernels: &Kernels,
+        rho: impl Iterator<Item = &'r [u8; 32]>,
+        row: usize,
+        out: &mut [Poly],
+    ) {
+        let mut jobs = rho
+            .zip(out.chunks_exact_mut(P::L + 1))
+            .flat_map(|(rho, out)| out[..P::L].iter_mut().enumerate().map(move |a| (rho, a)));
+        let mut states = [const { State::new() }; LANES];
+        loop {
+            let mut polynomials: [Option<&mut Poly>; LANES] = Default::default();
+            let mut count = 0;
+            for ((state, polynomial), (rho, (column, a))) in
+                states.iter_mut().zip(&mut polynomials).zip(&mut jobs)
+            {
+                sponge(state, rho, [column as u8, row as u8], Shake128::RATE);
+                *polynomial = Some(a);
+                count += 1;
+            }
+            if count == 0 {
+                return;
+            }
+            let mut filled = [0; LANES];
+            while filled[..count].iter().any(|filled| *filled < N) {
+                permute_many(&mut states[..count]);
+                for ((state, filled), a) in
+                    states.iter().zip(&mut filled).zip(polynomials.iter_mut().flatten())
+                {
+                    *filled = squeezed::<{ Shake128::RATE }>(state, |block| {
+                        (kernels.reject_uniform)(a, *filled, block)
+                    });
+                }
+            }
         }
     }
 

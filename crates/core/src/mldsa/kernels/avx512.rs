@@ -515,7 +515,12 @@ fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
         let [a, b] = [load_places(&vectors[0]), load_places(&vectors[1])];
         let c = load_bytes(last);
         // Words of 64 bits from 0, 6, 12 and 18 on; the last group has eight candidates.
-        let groups = [a, _mm512_alignr_epi64::<6>(b, a), _mm512_alignr_epi64::<4>(c, b), _mm512_alignr_epi64::<2>(c, c)];
+        let groups = [
+            a,
+            _mm512_alignr_epi64::<6>(b, a),
+            _mm512_alignr_epi64::<4>(c, b),
+            _mm512_alignr_epi64::<2>(c, c),
+        ];
         for (group, there) in groups.into_iter().zip([0xffff, 0xffff, 0xffff, 0xff]) {
             let candidates = candidates(group);
             let accepted = _mm512_mask_cmplt_epi32_mask(there, candidates, _mm512_set1_epi32(Q));
