@@ -1,5 +1,16 @@
 //! The table of kernels: the work on whole polynomials that deserves a fast path.
 
+/// The same for each constant: no loop is left whose index the compiler might keep, and with it the vectors in memory.
+#[cfg(target_arch = "x86_64")]
+macro_rules! unrolled {
+    ($i:ident in [$($n:literal)*] $body:block) => {
+        $({
+            const $i: usize = $n;
+            $body
+        })*
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -497,8 +497,8 @@ pub(crate) mod batch {
         }
     }
 
-    /// As many masks as the table permutes side by side; those that one attempt leaves are the next one's. Where eight
-    /// permutations cost hardly more than one, seven masks more come beside the hash of the challenge.
+    /// As many masks as the table permutes side by side; those that one attempt leaves are the next one's. Three or
+    /// seven more come beside the hash of the challenge, if an attempt will want them.
     pub(crate) struct MaskBatch<'a> {
         rho_second: &'a [u8; 64],
         kappa: u16,
@@ -547,7 +547,8 @@ pub(crate) mod batch {
             let blocks = P::Z_BYTES.div_ceil(Shake256::RATE);
             debug_assert!(blocks <= input.len().div_ceil(Shake256::RATE) && out.len() <= 64);
             let mut states = [const { State::new() }; LANES];
-            let beside = if self.ready < P::L && lanes() == LANES { LANES - 1 } else { 0 };
+            let lanes = lanes();
+            let beside = if self.ready < P::L && lanes > 2 { lanes - 1 } else { 0 };
             self.begin(&mut states[1..=beside]);
             let mut hash = Absorber::default();
             let mut block = 0;

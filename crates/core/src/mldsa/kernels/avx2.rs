@@ -284,60 +284,31 @@ fn times_distinct(x: Vector, zeta: &Factors<8>) -> Vector {
     times_each(x, value, twisted, odd(value), odd(twisted))
 }
 
-/// Every fourth vector. A loop, since a closure given to `array::from_fn` is called there for each vector: that function
-/// is compiled without AVX2.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_column(vectors: &[[i32; 8]], column: usize) -> [Vector; 8] {
-    let mut v = [_mm256_setzero_si256(); 8];
-    for (v, lanes) in v.iter_mut().zip(vectors[column..].iter().step_by(4)) {
-        *v = load(lanes);
-    }
-    v
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_block(lanes: &[[i32; 8]; 4]) -> [Vector; 4] {
-    [load(&lanes[0]), load(&lanes[1]), load(&lanes[2]), load(&lanes[3])]
-}
-
 /// In absolute value the coefficients grow from q by less than 0.52q a layer, to 5.2q; 6q, added to those that no
 /// product reduces on the way, lift all of them.
 #[target_feature(enable = "avx2")]
 fn ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| -Q < *c && *c < Q));
-    let vectors = w.0.as_chunks_mut::<8>().0;
+    let vectors: &mut [[i32; 8]; 32] = w.0.as_chunks_mut::<8>().0.try_into().expect("256 coefficients");
     for column in 0..4 {
-        let mut v = load_column(vectors, column);
-        for v in &mut v[..4] {
-            *v = _mm256_add_epi32(*v, _mm256_set1_epi32(6 * Q));
-        }
-        for i in 0..4 {
-            forward(&mut v, i, i + 4, CENTRED[1]);
-        }
-        for i in [0, 1, 4, 5] {
-            forward(&mut v, i, i + 2, CENTRED[2 + (i >> 2)]);
-        }
-        for i in [0, 2, 4, 6] {
-            forward(&mut v, i, i + 1, CENTRED[4 + (i >> 1)]);
-        }
-        for (i, v) in v.into_iter().enumerate() {
-            store(&mut vectors[4 * i + column], v);
-        }
+        let mut v = [_mm256_setzero_si256(); 8];
+        unrolled!(I in [0 1 2 3 4 5 6 7] { v[I] = load(&vectors[4 * I + column]); });
+        unrolled!(I in [0 1 2 3] {
+            v[I] = _mm256_add_epi32(v[I], _mm256_set1_epi32(6 * Q));
+            forward(&mut v, I, I + 4, CENTRED[1]);
+        });
+        unrolled!(I in [0 1 4 5] { forward(&mut v, I, I + 2, CENTRED[2 + (I >> 2)]); });
+        unrolled!(I in [0 2 4 6] { forward(&mut v, I, I + 1, CENTRED[4 + (I >> 1)]); });
+        unrolled!(I in [0 1 2 3 4 5 6 7] { store(&mut vectors[4 * I + column], v[I]); });
     }
-    for (block, (lanes, inner)) in
-        vectors.as_chunks_mut::<4>().0.iter_mut().zip(INNER.as_chunks::<2>().0).enumerate()
-    {
-        let mut v = load_block(lanes);
-        forward(&mut v, 0, 2, CENTRED[8 + block]);
-        forward(&mut v, 1, 3, CENTRED[8 + block]);
-        forward(&mut v, 0, 1, CENTRED[16 + 2 * block]);
-        forward(&mut v, 2, 3, CENTRED[17 + 2 * block]);
-        for (([a, b], [low, high]), inner) in
-            v.as_chunks::<2>().0.iter().zip(lanes.as_chunks_mut::<2>().0).zip(inner)
-        {
-            let (a, b) = halves(*a, *b);
+    let blocks = vectors.as_chunks_mut::<4>().0.iter_mut().zip(INNER.as_chunks::<2>().0);
+    for (block, (lanes, inner)) in blocks.enumerate() {
+        let mut v = [load(&lanes[0]), load(&lanes[1]), load(&lanes[2]), load(&lanes[3])];
+        unrolled!(I in [0 1] { forward(&mut v, I, I + 2, CENTRED[8 + block]); });
+        unrolled!(I in [0 2] { forward(&mut v, I, I + 1, CENTRED[16 + 2 * block + (I >> 1)]); });
+        unrolled!(I in [0 1] {
+            let inner = &inner[I];
+            let (a, b) = halves(v[2 * I], v[2 * I + 1]);
             let (a, b) = forward_lanes(a, b, &inner.four);
             let (a, b) = quarters(a, b);
             let (a, b) = forward_lanes(a, b, &inner.two);
@@ -346,9 +317,9 @@ fn ntt(w: &mut Poly) {
             let (a, b) = join(_mm256_add_epi32(a, t), _mm256_sub_epi32(a, t));
             let (a, b) = quarters(a, b);
             let (a, b) = halves(a, b);
-            store(low, a);
-            store(high, b);
-        }
+            store(&mut lanes[2 * I], a);
+            store(&mut lanes[2 * I + 1], b);
+        });
     }
 }
 
@@ -376,16 +347,13 @@ fn centre(c: Vector) -> Vector {
 fn inverse_ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| 0 <= *c));
     const { assert!((Q >> 1) + (Q >> 2) + 2 < (1 << 22) + (1 << 21)) };
-    let vectors = w.0.as_chunks_mut::<8>().0;
-    for (block, (lanes, inner)) in
-        vectors.as_chunks_mut::<4>().0.iter_mut().zip(INVERSE_INNER.as_chunks::<2>().0).enumerate()
-    {
-        let mut v = load_block(lanes);
-        for v in &mut v {
-            *v = reduce(*v);
-        }
-        for ([low, high], inner) in v.as_chunks_mut::<2>().0.iter_mut().zip(inner) {
-            let (a, b) = halves(*low, *high);
+    let vectors: &mut [[i32; 8]; 32] = w.0.as_chunks_mut::<8>().0.try_into().expect("256 coefficients");
+    let blocks = vectors.as_chunks_mut::<4>().0.iter_mut().zip(INVERSE_INNER.as_chunks::<2>().0);
+    for (block, (lanes, inner)) in blocks.enumerate() {
+        let mut v = [_mm256_setzero_si256(); 4];
+        unrolled!(I in [0 1] {
+            let inner = &inner[I];
+            let (a, b) = halves(reduce(load(&lanes[2 * I])), reduce(load(&lanes[2 * I + 1])));
             let (a, b) = quarters(a, b);
             let (a, b) = split(a, b);
             let t = times_distinct(_mm256_sub_epi32(b, a), &inner.one);
@@ -393,31 +361,24 @@ fn inverse_ntt(w: &mut Poly) {
             let (a, b) = backward_lanes(a, b, &inner.two);
             let (a, b) = quarters(a, b);
             let (a, b) = backward_lanes(a, b, &inner.four);
-            (*low, *high) = halves(a, b);
-        }
-        backward(&mut v, 0, 1, CENTRED[31 - 2 * block]);
-        backward(&mut v, 2, 3, CENTRED[30 - 2 * block]);
-        backward(&mut v, 0, 2, CENTRED[15 - block]);
-        backward(&mut v, 1, 3, CENTRED[15 - block]);
-        for (lanes, v) in lanes.iter_mut().zip(v) {
-            store(lanes, v);
-        }
+            (v[2 * I], v[2 * I + 1]) = halves(a, b);
+        });
+        unrolled!(I in [0 2] { backward(&mut v, I, I + 1, CENTRED[31 - 2 * block - (I >> 1)]); });
+        unrolled!(I in [0 1] { backward(&mut v, I, I + 2, CENTRED[15 - block]); });
+        unrolled!(I in [0 1 2 3] { store(&mut lanes[I], v[I]); });
     }
     for column in 0..4 {
-        let mut v = load_column(vectors, column);
-        for i in [0, 2, 4, 6] {
-            backward(&mut v, i, i + 1, CENTRED[7 - (i >> 1)]);
-        }
-        for i in [0, 1, 4, 5] {
-            backward(&mut v, i, i + 2, CENTRED[3 - (i >> 2)]);
-        }
-        for i in 0..4 {
-            let (a, b) = (v[i], v[i + 4]);
+        let mut v = [_mm256_setzero_si256(); 8];
+        unrolled!(I in [0 1 2 3 4 5 6 7] { v[I] = load(&vectors[4 * I + column]); });
+        unrolled!(I in [0 2 4 6] { backward(&mut v, I, I + 1, CENTRED[7 - (I >> 1)]); });
+        unrolled!(I in [0 1 4 5] { backward(&mut v, I, I + 2, CENTRED[3 - (I >> 2)]); });
+        unrolled!(I in [0 1 2 3] {
+            let (a, b) = (v[I], v[I + 4]);
             let sum = times_one(_mm256_add_epi32(a, b), LAST[0]);
             let difference = times_one(_mm256_sub_epi32(b, a), LAST[1]);
-            store(&mut vectors[4 * i + column], centre(sum));
-            store(&mut vectors[4 * (i + 4) + column], centre(difference));
-        }
+            store(&mut vectors[4 * I + column], centre(sum));
+            store(&mut vectors[4 * (I + 4) + column], centre(difference));
+        });
     }
 }
 
@@ -438,19 +399,26 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     }
 }
 
-/// The products are summed in 64 bits.
+/// The products are summed in 64 bits; four vectors at a time, so that the walk through the polynomials costs less.
 #[target_feature(enable = "avx2")]
 fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
     const { assert!((7 * 18 + 18 * 18) * (Q as u64) < 1 << 32) };
     debug_assert!(b.len() <= 8 && a.len() > stride * (b.len() - 1));
-    for (i, c) in c.0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let (mut even, mut odds) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+    for (i, c) in c.0.as_chunks_mut::<8>().0.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let (mut even, mut odds) = ([_mm256_setzero_si256(); 4], [_mm256_setzero_si256(); 4]);
         for (a, b) in a.iter().step_by(stride).zip(b) {
-            let (a, b) = (load(&a.0.as_chunks().0[i]), load(&b.0.as_chunks().0[i]));
-            even = _mm256_add_epi64(even, _mm256_mul_epu32(a, b));
-            odds = _mm256_add_epi64(odds, _mm256_mul_epu32(odd(a), odd(b)));
+            let a = &a.0.as_chunks::<8>().0.as_chunks::<4>().0[i];
+            let b = &b.0.as_chunks::<8>().0.as_chunks::<4>().0[i];
+            unrolled!(I in [0 1 2 3] {
+                let (a, b) = (load(&a[I]), load(&b[I]));
+                even[I] = _mm256_add_epi64(even[I], _mm256_mul_epu32(a, b));
+                odds[I] = _mm256_add_epi64(odds[I], _mm256_mul_epu32(odd(a), odd(b)));
+            });
         }
-        store(c, _mm256_add_epi32(montgomery_reduce(even, odds), _mm256_set1_epi32(Q)));
+        unrolled!(I in [0 1 2 3] {
+            let sum = montgomery_reduce(even[I], odds[I]);
+            store(&mut c[I], _mm256_add_epi32(sum, _mm256_set1_epi32(Q)));
+        });
     }
 }
 

@@ -294,16 +294,6 @@ fn join(a: Vector, b: Vector) -> (Vector, Vector) {
     (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b))
 }
 
-/// The same for each constant: no loop is left whose index the compiler might keep, and with it the vectors in memory.
-macro_rules! unrolled {
-    ($i:ident in [$($n:literal)*] $body:block) => {
-        $({
-            const $i: usize = $n;
-            $body
-        })*
-    };
-}
-
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_all(w: &Poly) -> [Vector; 16] {
