@@ -51,7 +51,7 @@
 //! * `params`: the parameter sets (§4);
 //! * `message`: M, M′ and μ, and the pre-hash functions (§5.2, §5.4);
 //! * `keys`, `expanded`: the two forms of a key;
-//! * `dsa`: key generation, signing, verification (§6);
+//! * `dsa`: key generation, signing, verification (§6); `verify`: verification with more memory, one by one or many at once;
 //! * `encode`: bits and bytes (§7.1, §7.2);
 //! * `sample`: polynomials from hashes (§7.3);
 //! * `hint`: the high bits and their hints (§7.4);
@@ -70,6 +70,8 @@ mod ring;
 #[cfg(feature = "rustcrypto")]
 mod rustcrypto;
 mod sample;
+#[cfg(feature = "alloc")]
+mod verify;
 
 #[cfg(feature = "alloc")]
 pub use expanded::{ExpandedSigningKey, ExpandedVerifyingKey, SigningKeyError};

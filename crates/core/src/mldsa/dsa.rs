@@ -19,29 +19,43 @@ use crate::sha3::Shake256;
 
 /// What verification reads of a public key.
 pub(super) trait VerifyingForm {
-    /// Adds (Â ∘ ẑ)\[row\] to `w`, whose bound grows by 2q a column.
-    fn add_row(&self, kernels: &Kernels, row: usize, z_hat: &[Poly], w: &mut Poly, scratch: &mut Poly);
-
-    /// NTT(-2^d · t1\[row\]), copied or decoded into `out`.
-    fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly);
+    /// (Â ∘ ẑ - ĉ ∘ NTT(2^d·t1))\[row\] to `w`, below 16q; ĉ is the last of the `factors`, ẑ are the others.
+    fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, scratch: &mut Poly);
 }
 
 /// What signing reads of a private key.
 pub(super) trait SigningForm {
-    /// Â\[row, column\]: a reference, or sampled into `scratch` now.
-    fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly;
-
-    /// ŝ1\[column\], copied or made again.
-    fn s1_hat(&self, kernels: &Kernels, column: usize, out: &mut Poly);
-
-    /// ŝ2\[row\], copied or made again.
-    fn s2_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly);
-
-    /// t̂0\[row\], copied or made again.
-    fn t0_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly);
-
-    /// How the masks are made.
+    /// How the masks are made, and the challenges.
     type Masks<'a>: Masks<'a>;
+
+    /// The challenge c as products with it want it.
+    type Challenge;
+    /// A place for it.
+    const NO_CHALLENGE: Self::Challenge;
+
+    /// The next mask y, packed, to `z`, and w = NTT^-1(Â ∘ NTT(y)) to `w`: lines 11 and 12 of FIPS 204, Algorithm 7
+    /// (ML-DSA.Sign_internal).
+    fn commit(&self, kernels: &Kernels, masks: &mut Self::Masks<'_>, z: &mut [u8], w: &mut [Poly]);
+
+    /// c from c̃: lines 16 and 17.
+    fn challenge(&self, kernels: &Kernels, c_tilde: &[u8], c: &mut Self::Challenge);
+
+    /// Adds c·s1\[column\] to `p`, and returns, as 1 or 0, whether all of it is below `bound`.
+    fn add_cs1(&self, kernels: &Kernels, c: &Self::Challenge, column: usize, p: &mut Poly, bound: i32)
+    -> u32;
+
+    /// Takes c·s2\[row\] from `p`, and returns the same.
+    fn subtract_cs2(
+        &self,
+        kernels: &Kernels,
+        c: &Self::Challenge,
+        row: usize,
+        p: &mut Poly,
+        bound: i32,
+    ) -> u32;
+
+    /// c·t0\[row\], mod± q.
+    fn ct0(&self, kernels: &Kernels, c: &mut Self::Challenge, row: usize, out: &mut Poly);
 
     /// K: what keeps ρ″ secret when the randomness is not.
     fn k(&self) -> &[u8; 32];
@@ -69,10 +83,9 @@ impl<P: Parameters> Seeds<P> {
         seeds
     }
 
-    /// s1, then s2.
     #[cfg(feature = "alloc")]
-    pub(super) fn s(&self, kernels: &Kernels, out: &mut [Poly]) {
-        sample::expand_s_batch::<P>(kernels, self.rho_prime.expose(), 0, out);
+    pub(super) fn rho_prime(&self) -> &[u8; 64] {
+        self.rho_prime.expose()
     }
 
     /// s1\[column\].
@@ -86,24 +99,13 @@ impl<P: Parameters> Seeds<P> {
     }
 }
 
-impl<P: Parameters> SigningForm for Seeds<P> {
-    type Masks<'a> = EachMask<'a>;
-
-    fn a<'a>(&'a self, kernels: &Kernels, row: usize, column: usize, scratch: &'a mut Poly) -> &'a Poly {
-        sample_a(kernels, &self.rho, row, column, scratch);
-        scratch
-    }
-
+impl<P: Parameters> Seeds<P> {
     fn s1_hat(&self, kernels: &Kernels, column: usize, out: &mut Poly) {
         self.s1(kernels, column, out);
         (kernels.ntt)(out);
     }
 
-    fn s2_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        self.s2(kernels, row, out);
-        (kernels.ntt)(out);
-    }
-
+    /// t̂0\[row\], made again.
     #[inline(never)]
     fn t0_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
         let (mut a, mut s) = (Poly::ZERO, Poly::ZERO);
@@ -116,6 +118,66 @@ impl<P: Parameters> SigningForm for Seeds<P> {
         self.s2(kernels, row, &mut s);
         finish_t(kernels, out, &s, &mut a);
         (kernels.ntt)(out);
+    }
+}
+
+impl<P: Parameters> SigningForm for Seeds<P> {
+    type Masks<'a> = EachMask<'a>;
+
+    type Challenge = Poly;
+    const NO_CHALLENGE: Poly = Poly::ZERO;
+
+    /// Column by column, so that each mask is transformed once, and each polynomial of the matrix sampled once.
+    #[inline(never)]
+    fn commit(&self, kernels: &Kernels, masks: &mut EachMask<'_>, z: &mut [u8], w: &mut [Poly]) {
+        let (mut y_hat, mut a) = (Poly::ZERO, Poly::ZERO);
+        for w in w.iter_mut() {
+            w.0.fill(0);
+        }
+        for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
+            masks.next(packed);
+            encode::unpack_z::<P>(kernels, packed, &mut y_hat);
+            (kernels.ntt)(&mut y_hat);
+            for (row, w) in w.iter_mut().enumerate() {
+                sample_a(kernels, &self.rho, row, column, &mut a);
+                (kernels.multiply_add)(w, &a, &y_hat);
+            }
+        }
+        for w in w {
+            (kernels.inverse_ntt)(w);
+        }
+    }
+
+    fn challenge(&self, kernels: &Kernels, c_tilde: &[u8], c: &mut Poly) {
+        sample::challenge_vartime::<P>(c_tilde, c);
+        (kernels.ntt)(c);
+    }
+
+    #[inline(never)]
+    fn add_cs1(&self, kernels: &Kernels, c: &Poly, column: usize, p: &mut Poly, bound: i32) -> u32 {
+        let mut s = Poly::ZERO;
+        self.s1_hat(kernels, column, &mut s);
+        (kernels.multiply)(&mut s, c);
+        (kernels.inverse_ntt)(&mut s);
+        p.add(&s);
+        (kernels.is_below)(p, bound)
+    }
+
+    #[inline(never)]
+    fn subtract_cs2(&self, kernels: &Kernels, c: &Poly, row: usize, p: &mut Poly, bound: i32) -> u32 {
+        let mut s = Poly::ZERO;
+        self.s2(kernels, row, &mut s);
+        (kernels.ntt)(&mut s);
+        (kernels.multiply)(&mut s, c);
+        (kernels.inverse_ntt)(&mut s);
+        p.subtract(&s);
+        (kernels.is_below)(p, bound)
+    }
+
+    fn ct0(&self, kernels: &Kernels, c: &mut Poly, row: usize, out: &mut Poly) {
+        self.t0_hat(kernels, row, out);
+        (kernels.multiply)(out, c);
+        (kernels.inverse_ntt)(out);
     }
 
     fn k(&self) -> &[u8; 32] {
@@ -212,14 +274,16 @@ pub(super) fn sign<P: ParameterSet, F: SigningForm>(
     h(&[key.k(), rnd, mu], rho_second.expose_mut());
     let mut w = P::ROWS;
     let w = w.as_mut();
+    let mut bits = P::HINT_BITS;
+    let bits = bits.as_mut();
     let mut masks = F::Masks::new(rho_second.expose());
     loop {
         let attempt = {
             let (c_tilde, rest) = signature.split_at_mut(P::C_TILDE);
             let (z, hint) = rest.split_at_mut(P::L * P::Z_BYTES);
-            commit::<P>(kernels, key, &mut masks, z, w);
-            challenge::<P>(kernels, mu, w, c_tilde);
-            respond::<P>(kernels, key, c_tilde, w, z, hint)
+            key.commit(kernels, &mut masks, z, w);
+            challenge::<P>(kernels, mu, &mut masks, w, bits, c_tilde);
+            respond::<P, F>(kernels, key, c_tilde, w, bits, z, hint)
         };
         observe(attempt);
         if attempt == Attempt::Accepted {
@@ -230,96 +294,70 @@ pub(super) fn sign<P: ParameterSet, F: SigningForm>(
     declassify(signature);
 }
 
-/// The mask y, packed, to `z`, and w = NTT^-1(Â ∘ NTT(y)) to `w`: lines 11 and 12 of Algorithm 7, column by column.
+/// c̃ = H(μ ‖ w1Encode(HighBits(w))): lines 13 to 15 of Algorithm 7. `w` becomes LowBits(w), and `bits` say where w1 is
+/// not 0.
 #[inline(never)]
-fn commit<'m, P: Parameters>(
+fn challenge<'m, P: Parameters>(
     kernels: &Kernels,
-    key: &impl SigningForm,
+    mu: &[u8; 64],
     masks: &mut impl Masks<'m>,
-    z: &mut [u8],
     w: &mut [Poly],
+    bits: &mut [[u32; 8]],
+    c_tilde: &mut [u8],
 ) {
-    let (mut y_hat, mut scratch) = (Poly::ZERO, Poly::ZERO);
-    for w in w.iter_mut() {
-        w.0.fill(0);
-    }
-    for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
-        masks.next(packed);
-        encode::unpack_z::<P>(kernels, packed, &mut y_hat);
-        (kernels.ntt)(&mut y_hat);
-        for (row, w) in w.iter_mut().enumerate() {
-            (kernels.multiply_add)(w, key.a(kernels, row, column, &mut scratch), &y_hat);
-        }
-    }
-    for w in w {
-        (kernels.inverse_ntt)(w);
-    }
-}
-
-/// c̃ = H(μ ‖ w1Encode(HighBits(w))): lines 13 to 15 of Algorithm 7; `w` stays.
-#[inline(never)]
-fn challenge<P: Parameters>(kernels: &Kernels, mu: &[u8; 64], w: &[Poly], c_tilde: &mut [u8]) {
-    let mut hasher = Shake256::new();
-    hasher.update(mu);
-    let (mut r0, mut w1) = (Poly::ZERO, Poly::ZERO);
-    let mut packed = [0; 192];
-    for w in w {
-        r0.0 = w.0;
-        decompose::<P>(kernels, &mut r0, &mut w1);
-        let length = encode::pack_w1::<P>(kernels, &w1, &mut packed);
-        hasher.update(&packed[..length]);
-    }
-    hasher.finalize_xof().squeeze(c_tilde);
+    let high_bits = if P::M == 44 { kernels.high_bits_44 } else { kernels.high_bits_16 };
+    masks.challenge::<P>(mu, |row, packed| high_bits(&mut w[row], packed, &mut bits[row]), c_tilde);
     // public: in the signature if the attempt succeeds; if not, a hash of w1, which does not show it.
     declassify(c_tilde);
 }
 
 /// z = y + c·s1 and the hint, or why the attempt is rejected: lines 16 to 32 of Algorithm 7.
+///
+/// `w` is w0 = LowBits(w), from which c·s2 is taken, where the standard has LowBits(w - c·s2): a coefficient of one is
+/// below γ2 - β exactly if that of the other is, since ‖c·s2‖∞ ≤ β, and then they are the same, and w and w - c·s2 have
+/// the same high bits. `bits` say where those are not 0.
 #[inline(never)]
-fn respond<P: Parameters>(
+fn respond<P: Parameters, F: SigningForm>(
     kernels: &Kernels,
-    key: &impl SigningForm,
+    key: &F,
     c_tilde: &[u8],
     w: &mut [Poly],
+    bits: &mut [[u32; 8]],
     z: &mut [u8],
     hint: &mut [u8],
 ) -> Attempt {
-    let (mut c_hat, mut p) = (Poly::ZERO, Poly::ZERO);
-    sample::in_ball_vartime::<P>(c_tilde, &mut c_hat);
-    (kernels.ntt)(&mut c_hat);
+    let (mut c, mut p) = (F::NO_CHALLENGE, Poly::ZERO);
+    key.challenge(kernels, c_tilde, &mut c);
 
-    // w becomes w - c·s2, and its low bits must be small.
     for (row, w) in w.iter_mut().enumerate() {
-        key.s2_hat(kernels, row, &mut p);
-        (kernels.multiply)(&mut p, &c_hat);
-        (kernels.inverse_ntt)(&mut p);
-        w.subtract(&p);
-        if !low_bits_are_small::<P>(kernels, w, &mut p) {
+        let small = key.subtract_cs2(kernels, &c, row, w, P::GAMMA2 - P::BETA);
+        // public: that the attempt fails here. That a coefficient is too large is as likely for every key, and
+        // neither which one nor its sign is told.
+        if declassify_value(small) == 0 {
             return Attempt::LowBits;
         }
     }
 
     // Before the hint, which hardly ever fails and costs a compact key its matrix again.
     for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
-        key.s1_hat(kernels, column, &mut p);
-        (kernels.multiply)(&mut p, &c_hat);
-        (kernels.inverse_ntt)(&mut p);
-        if !answer::<P>(kernels, &mut p, packed) {
+        encode::unpack_z::<P>(kernels, packed, &mut p);
+        let small = key.add_cs1(kernels, &c, column, &mut p, P::GAMMA1 - P::BETA);
+        // public: that the attempt fails here, as for the low bits.
+        if declassify_value(small) == 0 {
             return Attempt::Response;
         }
+        encode::pack_z::<P>(kernels, &p, packed);
     }
 
-    let mut bits = P::HINT_BITS;
     let mut ones = 0;
-    for ((row, w), bits) in w.iter_mut().enumerate().zip(bits.as_mut()) {
-        key.t0_hat(kernels, row, &mut p);
-        (kernels.multiply)(&mut p, &c_hat);
-        (kernels.inverse_ntt)(&mut p);
+    for ((row, w), bits) in w.iter_mut().enumerate().zip(bits.iter_mut()) {
+        key.ct0(kernels, &mut c, row, &mut p);
         // public: whether c·t0 is small: t0 is no secret (FIPS 204, §6.1).
         if declassify_value((kernels.is_below)(&p, P::GAMMA2)) == 0 {
             return Attempt::T0;
         }
-        ones += hint_row::<P>(kernels, w, &p, bits);
+        w.add(&p);
+        ones += make_hint::<P>(kernels, w, bits);
     }
     // public: whether the hint has too many ones; it is made of public values alone once z is published, and for
     // a rejected attempt the verdict is part of the algorithm's running time.
@@ -328,43 +366,9 @@ fn respond<P: Parameters>(
     }
 
     // public: the attempt is accepted, the hint is part of the signature.
-    declassify(bits.as_ref());
-    encode::pack_hint_vartime::<P>(bits.as_ref(), hint);
+    declassify(bits);
+    encode::pack_hint_vartime::<P>(bits, hint);
     Attempt::Accepted
-}
-
-/// Whether ‖LowBits(r)‖∞ < γ2 - β: line 21 and the second half of line 23 of Algorithm 7.
-#[inline(never)]
-fn low_bits_are_small<P: Parameters>(kernels: &Kernels, r: &Poly, r1: &mut Poly) -> bool {
-    let mut r0 = Poly::ZERO;
-    r0.0 = r.0;
-    decompose::<P>(kernels, &mut r0, r1);
-    // public: that the attempt fails here. That a coefficient is too large is as likely for every key, and
-    // neither which one nor its sign is told.
-    declassify_value((kernels.is_below)(&r0, P::GAMMA2 - P::BETA)) == 1
-}
-
-/// The hint of one row, from r = w - c·s2 and c·t0: line 26 of Algorithm 7. Returns the number of ones.
-#[inline(never)]
-fn hint_row<P: Parameters>(kernels: &Kernels, r: &mut Poly, ct0: &Poly, bits: &mut [u32; 8]) -> u32 {
-    let mut r1 = Poly::ZERO;
-    decompose::<P>(kernels, r, &mut r1);
-    r.add(ct0);
-    make_hint::<P>(kernels, r, &r1, bits)
-}
-
-/// Puts z = y + c·s1 in the place of y, and says whether ‖z‖∞ < γ1 - β.
-#[inline(never)]
-fn answer<P: Parameters>(kernels: &Kernels, cs1: &mut Poly, packed: &mut [u8]) -> bool {
-    let mut z = Poly::ZERO;
-    encode::unpack_z::<P>(kernels, packed, &mut z);
-    z.add(cs1);
-    // public: that the attempt fails here, as for the low bits.
-    if declassify_value((kernels.is_below)(&z, P::GAMMA1 - P::BETA)) == 0 {
-        return false;
-    }
-    encode::pack_z::<P>(kernels, &z, packed);
-    true
 }
 
 /// Verifies `signature` over μ.
@@ -381,49 +385,69 @@ pub(super) fn verify<P: ParameterSet>(
         return Err(InvalidSignature);
     }
     let kernels = active();
-    let (c_tilde, rest) = signature.split_at(P::C_TILDE);
-    let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
-    let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
-    let mut z_hat = P::COLUMNS;
-    for (packed, z_hat) in z.chunks_exact(P::Z_BYTES).zip(z_hat.as_mut()) {
-        encode::unpack_z::<P>(kernels, packed, z_hat);
-        if (kernels.is_below)(z_hat, P::GAMMA1 - P::BETA) == 0 {
-            return Err(InvalidSignature);
-        }
-        (kernels.ntt)(z_hat);
-    }
+    let mut factors = P::FACTORS;
+    let (c_tilde, hint) = read_vartime::<P>(kernels, signature, factors.as_mut()).ok_or(InvalidSignature)?;
+    let c_hat = factors.as_mut().last_mut().expect("one more than columns");
+    sample::challenge_vartime::<P>(c_tilde, c_hat);
+    (kernels.ntt)(c_hat);
     let mut expected = [0; 64];
     let expected = &mut expected[..P::C_TILDE];
-    recompute_challenge::<P>(kernels, key, mu, c_tilde, z_hat.as_ref(), &hint, expected);
+    recompute_challenge::<P>(kernels, key, mu, factors.as_ref(), &hint, expected);
     if expected == c_tilde { Ok(()) } else { Err(InvalidSignature) }
 }
 
-/// c̃′ = H(μ ‖ w1Encode(UseHint(h, w′))): lines 8 to 12 of Algorithm 8, row by row.
+/// c̃ and the hint of a signature of the right length, and ẑ to all of `factors` but the last: lines 2 and 3 of Algorithm 8,
+/// and the check of z in line 13. `None` if that or the hint is malformed.
+pub(super) fn read_vartime<'a, P: ParameterSet>(
+    kernels: &Kernels,
+    signature: &'a [u8],
+    factors: &mut [Poly],
+) -> Option<(&'a [u8], Hint<'a>)> {
+    let (c_tilde, rest) = signature.split_at(P::C_TILDE);
+    let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
+    let hint = Hint::parse::<P>(hint)?;
+    for (packed, z_hat) in z.chunks_exact(P::Z_BYTES).zip(factors) {
+        encode::unpack_z::<P>(kernels, packed, z_hat);
+        if (kernels.is_below)(z_hat, P::GAMMA1 - P::BETA) == 0 {
+            return None;
+        }
+        (kernels.ntt)(z_hat);
+    }
+    Some((c_tilde, hint))
+}
+
+/// A row of w1, packed, from one of Â ∘ ẑ - ĉ ∘ NTT(2^d·t1): lines 9 to 11 of Algorithm 8. `scratch` and `w` are used up.
+pub(super) fn high_bits_vartime<P: Parameters>(
+    kernels: &Kernels,
+    w: &mut Poly,
+    scratch: &mut Poly,
+    hint: &[u8],
+    packed: &mut [u8],
+) {
+    (kernels.inverse_ntt)(w);
+    decompose::<P>(kernels, w, scratch);
+    use_hint_vartime::<P>(scratch, w, hint);
+    (kernels.pack)(packed, scratch, 0);
+}
+
+/// c̃′ = H(μ ‖ w1Encode(UseHint(h, w′))): lines 9 to 12 of Algorithm 8, row by row.
 fn recompute_challenge<P: Parameters>(
     kernels: &Kernels,
     key: &impl VerifyingForm,
     mu: &[u8; 64],
-    c_tilde: &[u8],
-    z_hat: &[Poly],
+    factors: &[Poly],
     hint: &Hint<'_>,
     expected: &mut [u8],
 ) {
-    let (mut c_hat, mut w, mut scratch) = (Poly::ZERO, Poly::ZERO, Poly::ZERO);
-    sample::in_ball_vartime::<P>(c_tilde, &mut c_hat);
-    (kernels.ntt)(&mut c_hat);
+    let (mut w, mut scratch) = (Poly::ZERO, Poly::ZERO);
     let mut hasher = Shake256::new();
     hasher.update(mu);
     let mut packed = [0; 192];
+    let packed = &mut packed[..P::W1_BYTES];
     for row in 0..P::K {
-        key.minus_t1_2d_hat(kernels, row, &mut w);
-        (kernels.multiply)(&mut w, &c_hat);
-        key.add_row(kernels, row, z_hat, &mut w, &mut scratch);
-        (kernels.inverse_ntt)(&mut w);
-        let w1 = &mut scratch;
-        decompose::<P>(kernels, &mut w, w1);
-        use_hint_vartime::<P>(w1, &w, hint.row(row));
-        let length = encode::pack_w1::<P>(kernels, w1, &mut packed);
-        hasher.update(&packed[..length]);
+        key.row(kernels, row, factors, &mut w, &mut scratch);
+        high_bits_vartime::<P>(kernels, &mut w, &mut scratch, hint.row(row), packed);
+        hasher.update(packed);
     }
     hasher.finalize_xof().squeeze(expected);
 }

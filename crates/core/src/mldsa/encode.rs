@@ -51,6 +51,7 @@ pub(crate) fn unpack_z<P: Parameters>(kernels: &Kernels, bytes: &[u8], z: &mut P
 }
 
 /// FIPS 204, Algorithm 28 (w1Encode), of one row: 192 bytes for γ2 = (q-1)/88, else the first 128.
+#[cfg(test)]
 pub(crate) fn pack_w1<P: Parameters>(kernels: &Kernels, w1: &Poly, out: &mut [u8; 192]) -> usize {
     (kernels.pack)(&mut out[..P::W1_BYTES], w1, 0);
     P::W1_BYTES

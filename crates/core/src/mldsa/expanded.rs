@@ -16,25 +16,18 @@ use super::kernels::{Kernels, active};
 use super::keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength, scrubbed};
 use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES};
-use super::ring::Poly;
-use super::sample::{MaskBatch, expand_a_and_hash};
+use super::ring::{Places, Poly, Short};
+use super::sample::{
+    Absorber, Beside, Hash, MaskBatch, Masks, expand, in_ball_vartime, set_challenge_vartime, squeeze,
+};
 use crate::Bytes;
 use crate::rng::draw;
 use crate::secret::{Secret, declassify, declassify_value, difference};
+use crate::sha3::State;
 
-/// Fills `out` with Â, column by column, as signing reads it; returns H of the message, if there is one.
-fn fill_matrix<P: ParameterSet>(
-    kernels: &Kernels,
-    rho: &[u8; 32],
-    out: &mut [Poly],
-    message: Option<&[u8]>,
-) -> [u8; 64] {
-    let mut places = [(0, 0); 56];
-    let all = (0..P::L as u8).flat_map(|column| (0..P::K as u8).map(move |row| (row, column)));
-    for (place, now) in places.iter_mut().zip(all) {
-        *place = now;
-    }
-    expand_a_and_hash(kernels, rho, |i| places[i], out, message)
+/// Polynomials to be filled. `vec!` would copy each from one of zeros.
+pub(super) fn polynomials(count: usize) -> Vec<Poly> {
+    (0..count).map(|_| Poly::ZERO).collect()
 }
 
 /// A public key made ready for many verifications: the matrix and t1, transformed, on the heap.
@@ -64,18 +57,28 @@ impl<P: ParameterSet> VerifyingKey<P> {
     #[must_use]
     pub fn expand(&self) -> ExpandedVerifyingKey<P> {
         let kernels = active();
-        let mut polynomials = vec![Poly::ZERO; P::K * P::L + P::K].into_boxed_slice();
+        let mut polynomials = polynomials(P::K * P::L + P::K).into_boxed_slice();
         let (a, t1) = polynomials.split_at_mut(P::K * P::L);
-        let rho = self.as_bytes().as_ref().first_chunk().expect("a public key is longer than ρ");
-        let tr = fill_matrix::<P>(kernels, rho, a, Some(self.as_bytes().as_ref()));
+        let bytes = self.as_bytes().as_ref();
+        let mut hash = Hash { message: bytes, absorber: Absorber::default(), digest: [0; 64] };
+        expand::<P>(kernels, self.rho(), None, &mut [], a, &mut hash);
         for (row, t1) in t1.iter_mut().enumerate() {
             self.minus_t1_2d_hat(kernels, row, t1);
         }
-        ExpandedVerifyingKey { polynomials, tr: Box::new(tr), key: Box::new(*self) }
+        ExpandedVerifyingKey { polynomials, tr: Box::new(hash.digest), key: Box::new(*self) }
     }
 }
 
 impl<P: ParameterSet> ExpandedVerifyingKey<P> {
+    pub(super) fn tr(&self) -> &[u8; 64] {
+        &self.tr
+    }
+
+    pub(super) fn product(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly) {
+        // t1 is one more column of the matrix.
+        (kernels.inner_product)(w, &self.polynomials[row..], P::K, factors);
+    }
+
     /// The key's bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &P::VerifyingKeyBytes {
@@ -113,12 +116,8 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
 }
 
 impl<P: ParameterSet> VerifyingForm for ExpandedVerifyingKey<P> {
-    fn add_row(&self, kernels: &Kernels, row: usize, z_hat: &[Poly], w: &mut Poly, _: &mut Poly) {
-        (kernels.inner_product)(w, &self.polynomials[row..P::K * P::L], P::K, z_hat);
-    }
-
-    fn minus_t1_2d_hat(&self, _: &Kernels, row: usize, out: &mut Poly) {
-        out.0 = self.polynomials[P::K * P::L + row].0;
+    fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, _: &mut Poly) {
+        self.product(kernels, row, factors, w);
     }
 }
 
@@ -136,7 +135,7 @@ impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
     }
 }
 
-/// A private key made ready for many signatures: the matrix, s1, s2 and t0, transformed, on the heap.
+/// A private key made ready for many signatures: the matrix, s1, s2 and t0 on the heap.
 ///
 /// 32, 53 or 86 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
 ///
@@ -153,8 +152,10 @@ impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ExpandedSigningKey<P: ParameterSet> {
-    /// Â column by column, ŝ1, ŝ2, t̂0.
+    /// Â column by column, then t0.
     polynomials: Box<[Poly]>,
+    /// s1, s2.
+    short: Box<[Short]>,
     k: Box<Secret<[u8; 32]>>,
     seed: Option<Box<Secret<[u8; 32]>>>,
     tr: Box<[u8; 64]>,
@@ -220,7 +221,8 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
 
     fn empty() -> Self {
         Self {
-            polynomials: vec![Poly::ZERO; P::K * P::L + P::L + 2 * P::K].into_boxed_slice(),
+            polynomials: polynomials(P::K * P::L + P::K).into_boxed_slice(),
+            short: vec![Short::ZERO; P::L + P::K].into_boxed_slice(),
             k: Box::new(Secret::new([0; 32])),
             seed: None,
             tr: Box::new([0; 64]),
@@ -229,23 +231,13 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         }
     }
 
-    /// Â, s1, s2 and t0.
-    fn parts(&mut self) -> [&mut [Poly]; 4] {
-        let (a, rest) = self.polynomials.split_at_mut(P::K * P::L);
-        let (s1, rest) = rest.split_at_mut(P::L);
-        let (s2, t0) = rest.split_at_mut(P::K);
-        [a, s1, s2, t0]
-    }
-
     #[inline(never)]
     fn fill_from_seed(&mut self, seed: &[u8; 32]) {
-        let kernels = active();
         let seeds = Seeds::<P>::new(seed);
         self.seed = Some(Box::new(Secret::new(*seed)));
         *self.k.expose_mut() = *seeds.k();
-        let s_range = P::K * P::L..P::K * P::L + P::L + P::K;
-        seeds.s(kernels, &mut self.polynomials[s_range]);
-        self.complete(&seeds.rho);
+        let mut s = Secret::new(polynomials(P::L + P::K));
+        self.complete(&seeds.rho, Some(seeds.rho_prime()), s.expose_mut());
     }
 
     /// FIPS 204, Algorithm 25 (skDecode), and the checks.
@@ -254,14 +246,14 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         let kernels = active();
         let (rho, rest) = bytes.split_first_chunk::<32>().expect("the length is checked");
         let (k, rest) = rest.split_first_chunk::<32>().expect("the length is checked");
-        let s = &rest[64..][..(P::L + P::K) * P::S_BYTES];
+        let packed = &rest[64..][..(P::L + P::K) * P::S_BYTES];
         // public: ρ belongs to the public key.
         declassify(rho);
         *self.k.expose_mut() = *k;
 
-        let s_range = P::K * P::L..P::K * P::L + P::L + P::K;
+        let mut s = Secret::new(polynomials(P::L + P::K));
         let mut in_range = 1;
-        for (packed, s) in s.chunks_exact(P::S_BYTES).zip(&mut self.polynomials[s_range]) {
+        for (packed, s) in packed.chunks_exact(P::S_BYTES).zip(s.expose_mut()) {
             encode::unpack_s::<P>(kernels, packed, s);
             in_range &= (kernels.is_below)(s, P::ETA + 1);
         }
@@ -270,51 +262,38 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
             return Err(SigningKeyError::Coefficient);
         }
 
-        self.complete(rho);
+        self.complete(rho, None, s.expose_mut());
         let different = difference(self.sk.expose(), bytes);
         // public: whether the bytes are a key.
         if declassify_value(different) == 0 { Ok(()) } else { Err(SigningKeyError::Mismatch) }
     }
 
-    /// Makes Â, t0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K, s1 and s2, and
-    /// transforms s1, s2 and t0.
-    fn complete(&mut self, rho: &[u8; 32]) {
+    /// Makes Â, t0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K and s: s1 and s2,
+    /// made from ρ′ if that is given. s1 is transformed.
+    fn complete(&mut self, rho: &[u8; 32], rho_prime: Option<&[u8; 64]>, s: &mut [Poly]) {
         let kernels = active();
-        let mut pk = P::VerifyingKeyBytes::zeroed();
-        let (pk_rho, pk_rows) = pk.as_mut().split_at_mut(32);
-        pk_rho.copy_from_slice(rho);
-        let mut sk = core::mem::replace(&mut self.sk, Secret::new(Vec::new()));
-        let (head, rest) = sk.expose_mut().split_at_mut(128);
+        let sk = self.sk.expose_mut();
+        let (head, rest) = sk.split_at_mut(128);
         head[..32].copy_from_slice(rho);
         head[32..64].copy_from_slice(self.k.expose());
         let (sk_s, sk_t0) = rest.split_at_mut((P::L + P::K) * P::S_BYTES);
-        let mut sk_s = sk_s.chunks_exact_mut(P::S_BYTES);
-        let mut t1 = Poly::ZERO;
-
-        let [a, s1, s2, t0] = self.parts();
-        fill_matrix::<P>(kernels, rho, a, None);
-        for (s1, packed) in s1.iter_mut().zip(&mut sk_s) {
-            encode::pack_s::<P>(kernels, s1, packed);
-            (kernels.ntt)(s1);
-        }
-        for (s2, packed) in s2.iter().zip(sk_s) {
-            encode::pack_s::<P>(kernels, s2, packed);
-        }
-        let rows = pk_rows.as_chunks_mut::<T1_BYTES>().0.iter_mut().zip(sk_t0.chunks_exact_mut(T0_BYTES));
-        for ((row, (t, s2)), (packed_t1, packed_t0)) in t0.iter_mut().zip(s2).enumerate().zip(rows) {
-            (kernels.inner_product)(t, &a[row..], P::K, s1);
-            finish_t(kernels, t, s2, &mut t1);
-            encode::pack_t1(kernels, &t1, packed_t1);
-            encode::pack_t0(kernels, t, packed_t0);
-            (kernels.ntt)(t);
-            (kernels.ntt)(s2);
-        }
-        // public: t1 is the public key.
-        declassify(&pk);
-        *self.public = VerifyingKey::from_bytes(&pk);
-        *self.tr = self.public.tr();
+        let mut pk = P::VerifyingKeyBytes::zeroed();
+        pk.as_mut()[..32].copy_from_slice(rho);
+        let (a, t0) = self.polynomials.split_at_mut(P::K * P::L);
+        let mut rows = KeyRows::<P> {
+            kernels,
+            short: &mut self.short,
+            sk_s,
+            t0,
+            sk_t0,
+            pk: &mut pk,
+            rows: 0,
+            absorber: Absorber::default(),
+            tr: &mut self.tr,
+        };
+        expand::<P>(kernels, rho, rho_prime, s, a, &mut rows);
         head[64..].copy_from_slice(&*self.tr);
-        self.sk = sk;
+        *self.public = VerifyingKey::from_bytes(&pk);
     }
 
     /// The key in the standard's expanded encoding (FIPS 204, Algorithm 24 (skEncode)), for libraries that know no
@@ -395,23 +374,104 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     }
 }
 
+/// A key in the making: the rows of t as the matrix comes, and tr beside it.
+struct KeyRows<'a, P: ParameterSet> {
+    kernels: &'a Kernels,
+    short: &'a mut [Short],
+    sk_s: &'a mut [u8],
+    t0: &'a mut [Poly],
+    sk_t0: &'a mut [u8],
+    pk: &'a mut P::VerifyingKeyBytes,
+    /// How many rows of t1 stand in `pk`.
+    rows: usize,
+    absorber: Absorber,
+    tr: &'a mut [u8; 64],
+}
+
+impl<P: ParameterSet> Beside for KeyRows<'_, P> {
+    fn row(&mut self, a: &[Poly], s: &mut [Poly], row: usize) {
+        let kernels = self.kernels;
+        if row == 0 {
+            let encoded = self.short.iter_mut().zip(self.sk_s.chunks_exact_mut(P::S_BYTES));
+            for (s, (short, packed)) in s.iter().zip(encoded) {
+                encode::pack_s::<P>(kernels, s, packed);
+                short.set(s);
+            }
+            s[..P::L].iter_mut().for_each(kernels.ntt);
+        }
+        let (s1_hat, s2) = s.split_at(P::L);
+        let (t, mut t1) = (&mut self.t0[row], Poly::ZERO);
+        (kernels.inner_product)(t, &a[row..], P::K, s1_hat);
+        finish_t(kernels, t, &s2[row], &mut t1);
+        encode::pack_t0(kernels, t, &mut self.sk_t0[row * T0_BYTES..][..T0_BYTES]);
+        let packed = &mut self.pk.as_mut()[32 + row * T1_BYTES..][..T1_BYTES];
+        encode::pack_t1(kernels, &t1, packed);
+        // public: t1 is the public key.
+        declassify(packed);
+        self.rows = row + 1;
+    }
+
+    fn feed(&mut self, hash: &mut State) -> bool {
+        if self.absorber.is_padded {
+            squeeze(hash, self.tr);
+        }
+        let known = &self.pk.as_ref()[..32 + self.rows * T1_BYTES];
+        self.absorber.feed(hash, known, self.rows == P::K)
+    }
+}
+
+/// A challenge for products with what an expanded key remembers.
+pub(super) struct Challenge {
+    /// Of c, and of -c.
+    places: [Places; 2],
+    /// ĉ, made when the first product with t̂0 is.
+    c_hat: Poly,
+}
+
 impl<P: ParameterSet> SigningForm for ExpandedSigningKey<P> {
     type Masks<'a> = MaskBatch<'a>;
 
-    fn a<'a>(&'a self, _: &Kernels, row: usize, column: usize, _: &'a mut Poly) -> &'a Poly {
-        &self.polynomials[column * P::K + row]
+    type Challenge = Challenge;
+    const NO_CHALLENGE: Challenge = Challenge { places: [[0; 64]; 2], c_hat: Poly::ZERO };
+
+    #[inline(never)]
+    fn commit(&self, kernels: &Kernels, masks: &mut MaskBatch<'_>, z: &mut [u8], w: &mut [Poly]) {
+        let mut y_hat = P::COLUMNS;
+        for (packed, y_hat) in z.chunks_exact_mut(P::Z_BYTES).zip(y_hat.as_mut()) {
+            masks.next(packed);
+            encode::unpack_z::<P>(kernels, packed, y_hat);
+            (kernels.ntt)(y_hat);
+        }
+        for (row, w) in w.iter_mut().enumerate() {
+            (kernels.inner_product)(w, &self.polynomials[row..P::K * P::L], P::K, y_hat.as_ref());
+            (kernels.inverse_ntt)(w);
+        }
     }
 
-    fn s1_hat(&self, _: &Kernels, column: usize, out: &mut Poly) {
-        out.0 = self.polynomials[P::K * P::L + column].0;
+    fn challenge(&self, _: &Kernels, c_tilde: &[u8], c: &mut Challenge) {
+        let [places, negated] = &mut c.places;
+        in_ball_vartime::<P>(c_tilde, places);
+        *negated = places.map(|place| place ^ 256);
     }
 
-    fn s2_hat(&self, _: &Kernels, row: usize, out: &mut Poly) {
-        out.0 = self.polynomials[P::K * P::L + P::L + row].0;
+    fn add_cs1(&self, kernels: &Kernels, c: &Challenge, column: usize, p: &mut Poly, bound: i32) -> u32 {
+        (kernels.add_short_product)(p, &self.short[column], &c.places[0][..P::TAU], P::ETA, bound)
     }
 
-    fn t0_hat(&self, _: &Kernels, row: usize, out: &mut Poly) {
-        out.0 = self.polynomials[P::K * P::L + P::L + P::K + row].0;
+    fn subtract_cs2(&self, kernels: &Kernels, c: &Challenge, row: usize, p: &mut Poly, bound: i32) -> u32 {
+        (kernels.add_short_product)(p, &self.short[P::L + row], &c.places[1][..P::TAU], P::ETA, bound)
+    }
+
+    fn ct0(&self, kernels: &Kernels, c: &mut Challenge, row: usize, out: &mut Poly) {
+        if row == 0 {
+            set_challenge_vartime(&c.places[0][..P::TAU], &mut c.c_hat);
+            (kernels.ntt)(&mut c.c_hat);
+        }
+        // Transformed now, once or twice a signature, and not when the key is made.
+        out.0 = self.polynomials[P::K * P::L + row].0;
+        (kernels.ntt)(out);
+        (kernels.multiply)(out, &c.c_hat);
+        (kernels.inverse_ntt)(out);
     }
 
     fn k(&self) -> &[u8; 32] {
@@ -423,6 +483,7 @@ impl<P: ParameterSet> Drop for ExpandedSigningKey<P> {
     fn drop(&mut self) {
         // The matrix is public.
         self.polynomials[P::K * P::L..].iter_mut().for_each(Zeroize::zeroize);
+        self.short.iter_mut().for_each(Zeroize::zeroize);
     }
 }
 

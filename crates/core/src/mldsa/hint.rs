@@ -6,13 +6,14 @@ use super::ring::Poly;
 
 /// FIPS 204, Algorithm 39 (MakeHint), for a whole row: whether adding c·t0 changed the high bits.
 ///
-/// The caller has decomposed r = w - c·s2 into `r1` and r0, and added c·t0 to the latter: `sum`. The high bits
-/// of r + c·t0 = r1·2γ2 + `sum` differ from r1 unless -γ2 < `sum` ≤ γ2; at `sum` = -γ2 they differ unless r1 = 0,
-/// where the standard's Decompose has its exception. |sum| < 2γ2.
+/// The caller has decomposed r = w - c·s2 into r1 and r0, and added c·t0 to the latter: `sum`; `hint` has a bit for each
+/// r1 that is not 0, and becomes the hint. The high bits of r + c·t0 = r1·2γ2 + `sum` differ from r1 unless
+/// -γ2 < `sum` ≤ γ2; at `sum` = -γ2 they differ unless r1 = 0, where the standard's Decompose has its exception.
+/// |sum| < 2γ2.
 ///
 /// Returns the number of ones; both it and the time say nothing of their places.
-pub(crate) fn make_hint<P: Parameters>(kernels: &Kernels, sum: &Poly, r1: &Poly, hint: &mut [u32; 8]) -> u32 {
-    (kernels.make_hint)(sum, r1, P::GAMMA2, hint)
+pub(crate) fn make_hint<P: Parameters>(kernels: &Kernels, sum: &Poly, hint: &mut [u32; 8]) -> u32 {
+    (kernels.make_hint)(sum, P::GAMMA2, hint)
 }
 
 /// FIPS 204, Algorithm 40 (UseHint), for a whole row, already decomposed: corrects `r1` at the hinted `places`
@@ -64,16 +65,16 @@ mod tests {
                             if (sum - r0).abs() >= P::GAMMA2 {
                                 continue;
                             }
-                            let (mut sums, mut r1s) = (Poly::ZERO, Poly::ZERO);
+                            let mut sums = Poly::ZERO;
                             sums.0[77] = sum;
-                            r1s.0 = [r1; 256];
+                            let not_zero = [if r1 == 0 { 0 } else { u32::MAX }; 8];
                             // FIPS 204, Algorithm 39 (MakeHint), as it stands.
                             let changed = high_bits::<P>(r1 * 2 * P::GAMMA2 + sum) != r1;
                             let mut expected = [0; 8];
                             expected[2] = u32::from(changed) << (77 & 31);
                             for kernels in &tables {
-                                let mut hint = [7; 8];
-                                let count = make_hint::<P>(kernels, &sums, &r1s, &mut hint);
+                                let mut hint = not_zero;
+                                let count = make_hint::<P>(kernels, &sums, &mut hint);
                                 assert_eq!((count, hint), (u32::from(changed), expected), "{r1} {r0} {sum}");
                             }
                             ran += 1;
@@ -94,10 +95,10 @@ mod tests {
             for r1 in 0..P::M {
                 for r0 in [-P::GAMMA2 + P::BETA + 1, 0, P::GAMMA2 - P::BETA - 1] {
                     for ct0 in [1 - P::GAMMA2, -(P::GAMMA2 >> 1), -1, 0, 1, P::GAMMA2 >> 1, P::GAMMA2 - 1] {
-                        let (mut sum, mut r1s, mut hint) = (Poly::ZERO, Poly::ZERO, [0; 8]);
+                        let (mut sum, mut hint) =
+                            (Poly::ZERO, [u32::from(r1 != 0) << 5, 0, 0, 0, 0, 0, 0, 0]);
                         sum.0[5] = r0 + ct0;
-                        r1s.0[5] = r1;
-                        make_hint::<P>(&PORTABLE, &sum, &r1s, &mut hint);
+                        make_hint::<P>(&PORTABLE, &sum, &mut hint);
                         let mut w = Poly::ZERO;
                         w.0[5] = (r1 * 2 * P::GAMMA2 + r0 + ct0).rem_euclid(Q);
                         let mut w1 = Poly::ZERO;

@@ -1,5 +1,16 @@
 //! The table of kernels: the work on whole polynomials that deserves a fast path.
 
+/// The same for each constant: no loop is left whose index the compiler might keep, and with it the vectors in memory.
+#[cfg(target_arch = "x86_64")]
+macro_rules! unrolled {
+    ($i:ident in [$($n:literal)*] $body:block) => {
+        $({
+            const $i: usize = $n;
+            $body
+        })*
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -10,7 +21,7 @@ mod portable;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use super::ring::Poly;
+use super::ring::{Poly, Short};
 use crate::cpu::{self, Level};
 #[cfg(feature = "alloc")]
 use crate::sha3::State;
@@ -31,10 +42,16 @@ pub(crate) struct Kernels {
     pub multiply: fn(&mut Poly, &Poly),
     /// The first plus the product of the others as in `multiply`.
     pub multiply_add: fn(&mut Poly, &Poly, &Poly),
-    /// The first plus the sum of products as in `multiply`, of every `stride`-th polynomial of the second, each below q,
-    /// and the polynomials of the last, at most eight, each below 18q; the first grows by less than 2q for each.
+    /// The sum of products as in `multiply`, of every `stride`-th polynomial of the second and the polynomials of the last,
+    /// at most eight, below 16q: at most seven of the former are below q, the others, like the latter, below 18q.
     #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a matrix that is remembered has rows.
     pub inner_product: fn(&mut Poly, &[Poly], usize, &[Poly]),
+    /// Adds c·s to the first, s being the second, with coefficients of at most the fourth argument, and c the challenge
+    /// with its ±1 at the places; returns as `is_below` whether the sums are below the bound, the last argument.
+    ///
+    /// The time and the addresses depend on the places.
+    #[cfg_attr(not(feature = "alloc"), allow(dead_code))]
+    pub add_short_product: fn(&mut Poly, &Short, &[u16], i32, i32) -> u32,
     /// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): from which place, the bytes, up to which place.
     pub reject_uniform: fn(&mut Poly, usize, &[u8]) -> usize,
     /// The inner loop of FIPS 204, Algorithm 31 (RejBoundedPoly), for η = 2 or 4, the last argument: like the one above.
@@ -47,8 +64,13 @@ pub(crate) struct Kernels {
     pub decompose_16: fn(&mut Poly, &mut Poly),
     /// Whether |c| is below the bound for every coefficient, as 1 or 0; |c| < 2^30. Constant time.
     pub is_below: fn(&Poly, i32) -> u32,
-    /// FIPS 204, Algorithm 39 (MakeHint), as `hint::make_hint` explains; the third argument is γ2.
-    pub make_hint: fn(&Poly, &Poly, i32, &mut [u32; 8]) -> u32,
+    /// `decompose_44`, r1 being packed as `pack` does it with 6 bits; and a bit for each r1 that is not 0.
+    pub high_bits_44: fn(&mut Poly, &mut [u8], &mut [u32; 8]),
+    /// `decompose_16`, r1 being packed with 4 bits; and a bit for each r1 that is not 0.
+    pub high_bits_16: fn(&mut Poly, &mut [u8], &mut [u32; 8]),
+    /// FIPS 204, Algorithm 39 (MakeHint), as `hint::make_hint` explains; the second argument is γ2. The bits of r1 that is
+    /// not 0 become the hint.
+    pub make_hint: fn(&Poly, i32, &mut [u32; 8]) -> u32,
     /// FIPS 204, Algorithm 17 (BitPack), of b - c, b the last argument; where b is 0, Algorithm 16 (SimpleBitPack), of c.
     /// The length of the bytes gives the width: 3, 4, 6, 10, 13, 18 or 20 bits.
     pub pack: fn(&mut [u8], &Poly, i32),
@@ -98,24 +120,27 @@ pub(crate) fn active() -> &'static Kernels {
 #[cfg(gambeson_ct)]
 pub mod gate {
     use super::active;
-    use crate::mldsa::ring::Poly;
+    use crate::mldsa::ring::{Poly, Short};
 
     /// The kernels that see secrets and have one trace.
-    pub const NAMES: [&str; 15] = [
+    pub const NAMES: [&str; 18] = [
         "ntt",
         "inverse_ntt",
         "multiply",
         "multiply_add",
         "inner_product",
+        "add_short_product",
         "power2round",
         "decompose_44",
         "decompose_16",
         "is_below",
+        "high_bits_44",
+        "high_bits_16",
         "make_hint",
         "pack 18",
         "pack 20",
         "pack 13",
-        "pack 4",
+        "unpack 18",
         "unpack 20",
     ];
 
@@ -137,21 +162,34 @@ pub mod gate {
                 let row = [small.clone(), small.clone()];
                 (kernels.inner_product)(&mut other, &row, 1, &row);
             }
+            "add_short_product" => {
+                (kernels.unpack)(&mut other, &secret[..128], 4);
+                other.0.iter_mut().for_each(|c| *c >>= 2);
+                let mut short = Short::ZERO;
+                short.set(&other);
+                let places: [u16; 49] = core::array::from_fn(|i| 10 * i as u16 + 3);
+                let below = (kernels.add_short_product)(&mut y, &short, &places, 4, 1 << 16);
+                core::hint::black_box(below);
+            }
             "power2round" => (kernels.power2round)(&mut y, &mut other),
             "decompose_44" => (kernels.decompose_44)(&mut y, &mut other),
             "decompose_16" => (kernels.decompose_16)(&mut y, &mut other),
             "is_below" => _ = core::hint::black_box((kernels.is_below)(&y, 1 << 16)),
-            "make_hint" => _ = core::hint::black_box((kernels.make_hint)(&y, &other, 95_232, &mut hint)),
+            "high_bits_44" => (kernels.high_bits_44)(&mut y, &mut bytes[..192], &mut hint),
+            "high_bits_16" => (kernels.high_bits_16)(&mut y, &mut bytes[..128], &mut hint),
+            "make_hint" => {
+                hint.iter_mut()
+                    .zip(secret.as_chunks().0)
+                    .for_each(|(word, bits)| *word = u32::from_le_bytes(*bits));
+                core::hint::black_box((kernels.make_hint)(&y, 95_232, &mut hint));
+            }
             "pack 18" => (kernels.pack)(&mut bytes[..576], &y, 1 << 17),
             "pack 20" => (kernels.pack)(&mut bytes, &y, 1 << 19),
             "pack 13" => {
                 (kernels.power2round)(&mut y, &mut other);
                 (kernels.pack)(&mut bytes[..416], &y, 1 << 12);
             }
-            "pack 4" => {
-                (kernels.decompose_16)(&mut y, &mut other);
-                (kernels.pack)(&mut bytes[..128], &other, 0);
-            }
+            "unpack 18" => (kernels.unpack)(&mut other, &secret[..576], 1 << 17),
             _ => (kernels.unpack)(&mut other, &secret[..640], 1 << 19),
         }
         core::hint::black_box((&y, &small, &other, &bytes, &hint));

@@ -76,7 +76,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ///
     /// FIPS 204, Algorithm 3 (ML-DSA.Verify), and Algorithm 5 (HashML-DSA.Verify) for a digest. No input makes it panic.
     ///
-    /// With feature `alloc`, and unless the table in force is the portable one, the key is expanded on the heap first.
+    /// With feature `alloc`, and unless the table in force is the portable one, the matrix is made on the heap.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         // With wide tables the heap is faster than the stack: all sponges run side by side.
         #[cfg(feature = "alloc")]
         if super::kernels() != Level::Portable && signature.len() == P::Signature::LEN {
-            return self.expand().verify(message, signature);
+            return self.verify_once(&message.into(), signature);
         }
         dsa::verify::<P>(self, &message.into().representative(&self.tr()), signature)
     }
@@ -111,8 +111,14 @@ impl<P: ParameterSet> VerifyingKey<P> {
         tr
     }
 
-    fn rho(&self) -> &[u8; 32] {
+    pub(super) fn rho(&self) -> &[u8; 32] {
         self.bytes.as_ref().first_chunk().expect("a public key is longer than ρ")
+    }
+
+    /// NTT(-2^d·t1\[row\]).
+    pub(super) fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
+        encode::unpack_minus_t1_2d(kernels, self.t1(row), out);
+        (kernels.ntt)(out);
     }
 
     fn t1(&self, row: usize) -> &[u8] {
@@ -121,16 +127,14 @@ impl<P: ParameterSet> VerifyingKey<P> {
 }
 
 impl<P: ParameterSet> VerifyingForm for VerifyingKey<P> {
-    fn add_row(&self, kernels: &Kernels, row: usize, z_hat: &[Poly], w: &mut Poly, scratch: &mut Poly) {
+    fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, scratch: &mut Poly) {
+        let (c_hat, z_hat) = factors.split_last().expect("more than one");
+        self.minus_t1_2d_hat(kernels, row, w);
+        (kernels.multiply)(w, c_hat);
         for (column, z_hat) in z_hat.iter().enumerate() {
             sample_a(kernels, self.rho(), row, column, scratch);
             (kernels.multiply_add)(w, scratch, z_hat);
         }
-    }
-
-    fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        encode::unpack_minus_t1_2d(kernels, self.t1(row), out);
-        (kernels.ntt)(out);
     }
 }
 

@@ -37,6 +37,10 @@ pub(crate) mod sealed {
         type Columns: AsRef<[Poly]> + AsMut<[Poly]>;
         /// `Columns` of zeros.
         const COLUMNS: Self::Columns;
+        /// One polynomial a column, and one more.
+        type Factors: AsRef<[Poly]> + AsMut<[Poly]>;
+        /// `Factors` of zeros.
+        const FACTORS: Self::Factors;
         /// One bit a coefficient of each row.
         type HintBits: AsRef<[[u32; 8]]> + AsMut<[[u32; 8]]> + Debug;
         /// `HintBits` of zeros.
@@ -104,6 +108,8 @@ macro_rules! parameter_sets {
             const ROWS: Self::Rows = [Poly::ZERO; $k];
             type Columns = [Poly; $l];
             const COLUMNS: Self::Columns = [Poly::ZERO; $l];
+            type Factors = [Poly; $l + 1];
+            const FACTORS: Self::Factors = [Poly::ZERO; $l + 1];
             type HintBits = [[u32; 8]; $k];
             const HINT_BITS: Self::HintBits = [[0; 8]; $k];
         }

@@ -2,37 +2,67 @@
 
 use super::kernels::Kernels;
 use super::params::sealed::Parameters;
-use super::ring::{N, Poly};
+use super::ring::{N, Places, Poly};
 use crate::sha3::{Shake256, State, permute_many};
 
-/// FIPS 204, Algorithm 29 (SampleInBall): τ coefficients ±1, the others 0, from c̃.
+/// FIPS 204, Algorithm 29 (SampleInBall): the places of τ coefficients ±1, from c̃; the others are 0.
 ///
 /// Variable time: c̃ is public, or will be if the attempt succeeds (see `dsa::sign`).
 #[inline(never)]
-pub(crate) fn in_ball_vartime<P: Parameters>(c_tilde: &[u8], c: &mut Poly) {
-    c.0.fill(0);
+pub(crate) fn in_ball_vartime<P: Parameters>(c_tilde: &[u8], places: &mut Places) {
     let mut squeeze = Shake256::new().update(c_tilde).finalize_xof();
-    let mut signs = [0; 8];
-    squeeze.squeeze(&mut signs);
-    let mut signs = u64::from_le_bytes(signs);
-    // 64 bytes hold the places of most challenges; any number of them may follow.
-    let mut bytes = [0; 64];
-    let mut at = bytes.len();
-    for i in N - P::TAU..N {
+    let mut block = [0; Shake256::RATE];
+    squeeze.squeeze(&mut block);
+    let more = || {
+        let mut byte = [0];
+        squeeze.squeeze(&mut byte);
+        byte[0]
+    };
+    place_vartime::<P>(&block, more, places);
+}
+
+/// The places from the output of the hash: its first block, then byte by byte.
+pub(crate) fn place_vartime<P: Parameters>(
+    block: &[u8; Shake256::RATE],
+    mut more: impl FnMut() -> u8,
+    places: &mut Places,
+) {
+    let (signs, bytes) = block.split_first_chunk().expect("a block is longer");
+    let mut signs = u64::from_le_bytes(*signs);
+    let mut bytes = bytes.iter();
+    // Which of the ones stands at a place, `NONE` for a 0: where it is moved, its entry is found.
+    const NONE: u8 = 63;
+    const { assert!(P::TAU <= NONE as usize) };
+    let mut which = [NONE; N];
+    for (n, i) in (N - P::TAU..N).enumerate() {
         let j = loop {
-            if at == bytes.len() {
-                squeeze.squeeze(&mut bytes);
-                at = 0;
-            }
-            let j = usize::from(bytes[at]);
-            at += 1;
+            let j = usize::from(bytes.next().copied().unwrap_or_else(&mut more));
             if j <= i {
                 break j;
             }
         };
-        c.0[i] = c.0[j];
-        c.0[j] = 1 - 2 * (signs & 1) as i32;
+        let moved = &mut places[usize::from(which[j] & 63)];
+        *moved = *moved & 256 | i as u16;
+        which[i] = which[j];
+        which[j] = n as u8;
+        places[n] = (signs & 1) as u16 * 256 | j as u16;
         signs >>= 1;
+    }
+}
+
+/// The challenge itself: [`in_ball_vartime`] as a polynomial.
+pub(crate) fn challenge_vartime<P: Parameters>(c_tilde: &[u8], c: &mut Poly) {
+    let mut places = [0; 64];
+    in_ball_vartime::<P>(c_tilde, &mut places);
+    set_challenge_vartime(&places[..P::TAU], c);
+}
+
+/// The polynomial with ±1 at the places.
+#[inline]
+pub(crate) fn set_challenge_vartime(places: &[u16], c: &mut Poly) {
+    c.0.fill(0);
+    for place in places {
+        c.0[usize::from(*place & 255)] = if *place < 256 { 1 } else { -1 };
     }
 }
 
@@ -94,6 +124,14 @@ pub(crate) trait Masks<'a> {
 
     /// The next polynomial.
     fn next(&mut self, packed: &mut [u8]);
+
+    /// c̃ = H(μ ‖ w1, λ/4) to `c_tilde`; `pack_row` writes a row of w1, packed.
+    fn challenge<P: Parameters>(
+        &mut self,
+        mu: &[u8; 64],
+        pack_row: impl FnMut(usize, &mut [u8]),
+        c_tilde: &mut [u8],
+    );
 }
 
 /// Each mask hashed when it is asked for: the least memory.
@@ -115,23 +153,46 @@ impl<'a> Masks<'a> for EachMask<'a> {
             .squeeze(packed);
         self.kappa = self.kappa.wrapping_add(1);
     }
+
+    fn challenge<P: Parameters>(
+        &mut self,
+        mu: &[u8; 64],
+        mut pack_row: impl FnMut(usize, &mut [u8]),
+        c_tilde: &mut [u8],
+    ) {
+        let mut hasher = Shake256::new();
+        hasher.update(mu);
+        let mut packed = [0; 192];
+        let packed = &mut packed[..P::W1_BYTES];
+        for row in 0..P::K {
+            pack_row(row, packed);
+            hasher.update(packed);
+        }
+        hasher.finalize_xof().squeeze(c_tilde);
+    }
 }
 
 #[cfg(feature = "alloc")]
-pub(crate) use batch::{MaskBatch, expand_a_and_hash, expand_s_batch};
+pub(crate) use batch::{
+    Absorber, Beside, Hash, LANES, MaskBatch, challenges_vartime, expand, expand_rows, hash_side_by_side,
+    squeeze,
+};
 
 /// The same, with many permutations side by side: what has memory for it is faster.
 #[cfg(feature = "alloc")]
 pub(crate) mod batch {
+    use core::marker::PhantomData;
+
     use zeroize::Zeroize;
 
     use super::*;
     use crate::cpu::Level;
     use crate::mldsa::kernels::squeezed;
+    use crate::secret::wipe;
     use crate::sha3::{self, Shake128};
 
     /// The most sponges that any table permutes side by side.
-    const LANES: usize = 8;
+    pub(crate) const LANES: usize = 8;
 
     /// How many sponges side by side cost hardly more than one.
     fn lanes() -> usize {
@@ -143,14 +204,13 @@ pub(crate) mod batch {
         }
     }
 
-    /// A sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
-    fn sponge(seed: &[u8], place: [u8; 2], rate: usize) -> State {
-        let mut state = State::new();
+    /// Makes a sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
+    fn sponge(state: &mut State, seed: &[u8], place: [u8; 2], rate: usize) {
+        state.0.fill(0);
         let words = seed.as_chunks::<8>().0;
-        absorb(&mut state, words);
+        absorb(state, words);
         state.0[words.len()] = u64::from(u16::from_le_bytes(place)) | 0x1f << 16;
         state.0[(rate >> 3) - 1] |= 1 << 63;
-        state
     }
 
     fn absorb(state: &mut State, words: &[[u8; 8]]) {
@@ -159,185 +219,389 @@ pub(crate) mod batch {
         }
     }
 
-    fn squeeze(state: &State, bytes: &mut [u8]) {
+    pub(crate) fn squeeze(state: &State, bytes: &mut [u8]) {
         for (word, lane) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
             *word = lane.to_le_bytes();
         }
     }
 
     /// A message on its way through SHAKE256, block by block.
-    struct Absorbing<'a> {
-        rest: Option<&'a [u8]>,
+    #[derive(Default)]
+    pub(crate) struct Absorber {
+        absorbed: usize,
+        /// The last block, with the padding, was added.
+        pub(crate) is_padded: bool,
     }
 
-    impl Absorbing<'_> {
-        /// Adds the next block to the state; false if there is none.
-        fn feed(&mut self, state: &mut State) -> bool {
+    impl Absorber {
+        /// Adds the next block of the message to the state, if so much of it is `known`; false if not, and at its end.
+        pub(crate) fn feed(&mut self, state: &mut State, known: &[u8], is_all: bool) -> bool {
             const RATE: usize = Shake256::RATE;
-            let Some(rest) = self.rest else { return false };
-            if let Some((block, rest)) = rest.split_first_chunk::<RATE>() {
+            let rest = &known[self.absorbed..];
+            if self.is_padded {
+                return false;
+            }
+            if let Some(block) = rest.first_chunk::<RATE>() {
                 absorb(state, block.as_chunks().0);
-                self.rest = Some(rest);
+                self.absorbed += RATE;
                 return true;
             }
-            let mut block = [0; RATE];
-            block[..rest.len()].copy_from_slice(rest);
-            block[rest.len()] = 0x1f;
-            block[RATE - 1] |= 0x80;
-            absorb(state, block.as_chunks().0);
-            self.rest = None;
-            true
+            if is_all {
+                let mut block = [0; RATE];
+                block[..rest.len()].copy_from_slice(rest);
+                block[rest.len()] = 0x1f;
+                block[RATE - 1] |= 0x80;
+                absorb(state, block.as_chunks().0);
+                self.is_padded = true;
+            }
+            is_all
         }
     }
 
-    /// Fills polynomials 0..`count`, as many as the table permutes side by side at a time, and hashes a message in a
-    /// lane of the same permutations; returns H(message, 64).
+    /// What is done beside the sampling of a matrix: with its rows as they come, and with one more lane.
+    pub(crate) trait Beside {
+        /// This row of the matrix, which stands in `a` column by column, is complete, as are those before it and `s`.
+        fn row(&mut self, a: &[Poly], s: &mut [Poly], row: usize);
+
+        /// Adds the next block of what is to be hashed to the state of the lane; false if there is none now.
+        fn feed(&mut self, hash: &mut State) -> bool;
+    }
+
+    /// FIPS 204, Algorithm 32 (ExpandA), to `a`, column by column; before it, if there is a ρ′, Algorithm 33 (ExpandS) to
+    /// `s`; and what `beside` does. As many permutations run side by side as the table likes: when a polynomial is full,
+    /// its lane takes up the next.
     ///
-    /// `begin` makes the sponge of a polynomial; `take` reads a block of it into the polynomial and says whether that
-    /// is full now. Then the lane takes up the next one.
-    fn fill(
-        count: usize,
-        message: Option<&[u8]>,
-        begin: impl Fn(usize) -> State,
-        mut take: impl FnMut(usize, &State) -> bool,
-    ) -> [u8; 64] {
-        const HASH: usize = usize::MAX;
-        let mut digest = [0; 64];
-        let mut states = [const { State::new() }; LANES];
-        let mut jobs = [HASH; LANES];
-        let mut next = 0..count;
-        let mut start = |state: &mut State, job: &mut usize| -> bool {
-            let Some(i) = next.next() else { return false };
-            (*state, *job) = (begin(i), i);
-            true
+    /// Variable time: the matrix is public, and so must be the lengths of what is hashed.
+    #[inline(never)]
+    pub(crate) fn expand<P: Parameters>(
+        kernels: &Kernels,
+        rho: &[u8; 32],
+        rho_prime: Option<&[u8; 64]>,
+        s: &mut [Poly],
+        a: &mut [Poly],
+        beside: &mut impl Beside,
+    ) {
+        let mut sampling = Sampling::<P> {
+            kernels,
+            rho,
+            rho_prime,
+            secrets: if rho_prime.is_some() { s.len() } else { 0 },
+            filled: [0; 71],
+            next_row: 0,
+            set: PhantomData,
         };
-        let mut hash = Absorbing { rest: message };
-        let mut busy = usize::from(hash.feed(&mut states[0]));
-        while busy < lanes() && start(&mut states[busy], &mut jobs[busy]) {
+        let mut jobs = 0..sampling.secrets + P::K * P::L;
+        let lanes = lanes();
+        // The lane of the hash, and one more than can run beside it: when the hash has nothing to do, all others run.
+        let mut states = [const { State::new() }; 1 + LANES];
+        let mut job = [0; 1 + LANES];
+        let mut busy = 0;
+        for (state, (job, i)) in states[1..].iter_mut().zip(job[1..].iter_mut().zip(&mut jobs)).take(lanes) {
+            sampling.begin(i, state);
+            *job = i;
             busy += 1;
         }
-        while busy > 0 {
-            permute_many(&mut states[..busy]);
-            let mut lane = 0;
-            while lane < busy {
-                let state = &mut states[lane];
-                let done = if jobs[lane] != HASH {
-                    take(jobs[lane], state)
-                } else if hash.feed(state) {
-                    false
+        loop {
+            let first = usize::from(!beside.feed(&mut states[0]));
+            let end = (first + lanes).min(1 + busy);
+            if first == end {
+                break;
+            }
+            permute_many(&mut states[first..end]);
+            // Backwards: what takes an emptied place has had its turn, or was not permuted.
+            for lane in (1..end).rev() {
+                if !sampling.take(job[lane], &states[lane], s, a, beside) {
+                    continue;
+                }
+                if let Some(i) = jobs.next() {
+                    sampling.begin(i, &mut states[lane]);
+                    job[lane] = i;
                 } else {
-                    squeeze(state, &mut digest);
-                    true
-                };
-                if done && !start(state, &mut jobs[lane]) {
-                    busy -= 1;
                     states.swap(lane, busy);
-                    jobs.swap(lane, busy);
-                } else {
-                    lane += 1;
+                    job.swap(lane, busy);
+                    busy -= 1;
                 }
             }
         }
         states.zeroize();
-        digest
     }
 
-    /// FIPS 204, Algorithm 32 (ExpandA), the polynomials at `place` (row, column) of each index of `out`; and H of the
-    /// `message`, if there is one, in a lane of the same permutations.
+    /// The polynomials of a key in the making: first s, then the matrix row by row.
+    struct Sampling<'a, P> {
+        kernels: &'a Kernels,
+        rho: &'a [u8; 32],
+        rho_prime: Option<&'a [u8; 64]>,
+        /// How many polynomials of s there are to sample.
+        secrets: usize,
+        filled: [u16; 15 + 56],
+        next_row: usize,
+        set: PhantomData<P>,
+    }
+
+    impl<P: Parameters> Sampling<'_, P> {
+        // By the compiler.
+        #[allow(clippy::integer_division_remainder_used)]
+        fn place(i: usize) -> (usize, usize) {
+            (i / P::L, i % P::L)
+        }
+
+        fn begin(&self, i: usize, state: &mut State) {
+            match self.rho_prime {
+                Some(rho_prime) if i < self.secrets => {
+                    sponge(state, rho_prime, (i as u16).to_le_bytes(), Shake256::RATE);
+                }
+                _ => {
+                    let (row, column) = Self::place(i - self.secrets);
+                    sponge(state, self.rho, [column as u8, row as u8], Shake128::RATE);
+                }
+            }
+        }
+
+        /// Reads a block into the polynomial, and says whether that is full now.
+        fn take(
+            &mut self,
+            i: usize,
+            state: &State,
+            s: &mut [Poly],
+            a: &mut [Poly],
+            beside: &mut impl Beside,
+        ) -> bool {
+            let filled = usize::from(self.filled[i]);
+            let filled = if i < self.secrets {
+                squeezed::<{ Shake256::RATE }>(state, |block| {
+                    (self.kernels.reject_bounded)(&mut s[i], filled, block, P::ETA)
+                })
+            } else {
+                let (row, column) = Self::place(i - self.secrets);
+                squeezed::<{ Shake128::RATE }>(state, |block| {
+                    (self.kernels.reject_uniform)(&mut a[column * P::K + row], filled, block)
+                })
+            };
+            self.filled[i] = filled as u16;
+            let is_full = |filled: &u16| usize::from(*filled) == N;
+            while is_full(&self.filled[i]) && self.next_row < P::K {
+                let (secrets, rows) = self.filled.split_at(self.secrets);
+                let row = &rows[self.next_row * P::L..][..P::L];
+                if !row.iter().all(is_full) || !secrets.iter().all(is_full) {
+                    break;
+                }
+                beside.row(a, s, self.next_row);
+                self.next_row += 1;
+            }
+            filled == N
+        }
+    }
+
+    /// FIPS 204, Algorithm 29 (SampleInBall), of at most eight c̃ of one length, side by side.
+    pub(crate) fn challenges_vartime<'c, P: Parameters>(
+        c_tilde: impl Iterator<Item = &'c [u8]> + Clone,
+        mut out: impl FnMut(usize, &[u16]),
+    ) {
+        let mut states = [const { State::new() }; LANES];
+        let count = hash_side_by_side(c_tilde.clone(), &mut states);
+        for ((i, state), c_tilde) in states[..count].iter().enumerate().zip(c_tilde) {
+            let mut block = [0; Shake256::RATE];
+            squeeze(state, &mut block);
+            let mut more = Shake256::new().update(c_tilde).finalize_xof();
+            let (mut places, mut skipped) = ([0; 64], false);
+            let more = || {
+                // Hardly ever: all of the first block was not enough.
+                if !skipped {
+                    more.squeeze(&mut [0; Shake256::RATE]);
+                    skipped = true;
+                }
+                let mut byte = [0];
+                more.squeeze(&mut byte);
+                byte[0]
+            };
+            place_vartime::<P>(&block, more, &mut places);
+            out(i, &places[..P::TAU]);
+        }
+    }
+
+    /// The sponges that have absorbed one message each, at most eight and of one length; how many there are.
+    pub(crate) fn hash_side_by_side<'m>(
+        messages: impl Iterator<Item = &'m [u8]> + Clone,
+        states: &mut [State; LANES],
+    ) -> usize {
+        states.fill(State::new());
+        let mut absorbers: [Absorber; LANES] = Default::default();
+        loop {
+            let mut count = 0;
+            for ((state, absorber), message) in states.iter_mut().zip(&mut absorbers).zip(messages.clone()) {
+                count += usize::from(absorber.feed(state, message, true));
+            }
+            if count == 0 {
+                return messages.count();
+            }
+            permute_many(&mut states[..count]);
+        }
+    }
+
+    /// FIPS 204, Algorithm 32 (ExpandA), of row `row` for each ρ; the polynomials of each stand in L + 1 places.
     ///
-    /// Variable time: the matrix is public, and so must be the length of the message.
-    #[inline(never)]
-    pub(crate) fn expand_a_and_hash(
+    /// Variable time: the matrix is public.
+    pub(crate) fn expand_rows<'r, P: Parameters>(
         kernels: &Kernels,
-        rho: &[u8; 32],
-        place: impl Fn(usize) -> (u8, u8),
-        out: &mut [Poly],
-        message: Option<&[u8]>,
-    ) -> [u8; 64] {
-        let mut filled = [0; 56];
-        fill(
-            out.len(),
-            message,
-            |i| {
-                let (row, column) = place(i);
-                sponge(rho, [column, row], Shake128::RATE)
-            },
-            |i, state| {
-                filled[i] = squeezed::<{ Shake128::RATE }>(state, |block| {
-                    (kernels.reject_uniform)(&mut out[i], filled[i], block)
-                });
-                filled[i] == N
-            },
-        )
-    }
-
-    /// FIPS 204, Algorithm 33 (ExpandS), the polynomials from `first` on.
-    #[inline(never)]
-    pub(crate) fn expand_s_batch<P: Parameters>(
-        kernels: &Kernels,
-        rho_prime: &[u8; 64],
-        first: usize,
+        rho: impl Iterator<Item = &'r [u8; 32]>,
+        row: usize,
         out: &mut [Poly],
     ) {
-        let mut filled = [0; 15];
-        fill(
-            out.len(),
-            None,
-            |i| sponge(rho_prime, ((first + i) as u16).to_le_bytes(), Shake256::RATE),
-            |i, state| {
-                filled[i] = squeezed::<{ Shake256::RATE }>(state, |block| {
-                    (kernels.reject_bounded)(&mut out[i], filled[i], block, P::ETA)
-                });
-                filled[i] == N
-            },
-        );
+        let mut jobs = rho
+            .zip(out.chunks_exact_mut(P::L + 1))
+            .flat_map(|(rho, out)| out[..P::L].iter_mut().enumerate().map(move |a| (rho, a)));
+        let mut states = [const { State::new() }; LANES];
+        loop {
+            let mut polynomials: [Option<&mut Poly>; LANES] = Default::default();
+            let mut count = 0;
+            for ((state, polynomial), (rho, (column, a))) in
+                states.iter_mut().zip(&mut polynomials).zip(&mut jobs)
+            {
+                sponge(state, rho, [column as u8, row as u8], Shake128::RATE);
+                *polynomial = Some(a);
+                count += 1;
+            }
+            if count == 0 {
+                return;
+            }
+            let mut filled = [0; LANES];
+            while filled[..count].iter().any(|filled| *filled < N) {
+                permute_many(&mut states[..count]);
+                for ((state, filled), a) in
+                    states.iter().zip(&mut filled).zip(polynomials.iter_mut().flatten())
+                {
+                    *filled = squeezed::<{ Shake128::RATE }>(state, |block| {
+                        (kernels.reject_uniform)(a, *filled, block)
+                    });
+                }
+            }
+        }
     }
 
-    /// As many masks as the table permutes side by side; those that one attempt leaves are the next one's.
+    /// One hash beside the matrix, and nothing else.
+    pub(crate) struct Hash<'a> {
+        pub(crate) message: &'a [u8],
+        pub(crate) absorber: Absorber,
+        /// H(message, 64), when all is done.
+        pub(crate) digest: [u8; 64],
+    }
+
+    impl Beside for Hash<'_> {
+        fn row(&mut self, _: &[Poly], _: &mut [Poly], _: usize) {}
+
+        fn feed(&mut self, hash: &mut State) -> bool {
+            if self.absorber.is_padded {
+                squeeze(hash, &mut self.digest);
+            }
+            self.absorber.feed(hash, self.message, true)
+        }
+    }
+
+    /// As many masks as the table permutes side by side; those that one attempt leaves are the next one's. Three or
+    /// seven more come beside the hash of the challenge, if an attempt will want them.
     pub(crate) struct MaskBatch<'a> {
         rho_second: &'a [u8; 64],
         kappa: u16,
-        ready: core::ops::Range<usize>,
-        packed: [[u8; 640]; LANES],
+        /// The first of those that are ready, mod `RING`, and their number.
+        first: usize,
+        ready: usize,
+        packed: [[u8; 640]; RING],
     }
 
+    /// Six masks that were not enough for an attempt, and seven more.
+    const RING: usize = 16;
+
     impl MaskBatch<'_> {
+        /// Makes the sponges of the next masks, which `write` is to find in their places.
+        fn begin(&mut self, states: &mut [State]) {
+            for state in states {
+                sponge(state, self.rho_second, self.kappa.to_le_bytes(), Shake256::RATE);
+                self.kappa = self.kappa.wrapping_add(1);
+            }
+        }
+
+        /// Block number `block` of masks of `length` bytes, of which the first comes after those that are ready.
+        fn write(&mut self, states: &[State], block: usize, length: usize) {
+            let (from, to) = (block * Shake256::RATE, length.min((block + 1) * Shake256::RATE));
+            for (state, i) in states.iter().zip(self.first + self.ready..) {
+                squeeze(state, &mut self.packed[i & (RING - 1)][from..to]);
+            }
+        }
+
         #[inline(never)]
         fn refill(&mut self, length: usize) {
             let mut states = [const { State::new() }; LANES];
-            self.ready = 0..lanes();
-            let states = &mut states[self.ready.clone()];
-            for state in states.iter_mut() {
-                *state = sponge(self.rho_second, self.kappa.to_le_bytes(), Shake256::RATE);
-                self.kappa = self.kappa.wrapping_add(1);
-            }
-            for from in (0..length).step_by(Shake256::RATE) {
+            let states = &mut states[..lanes()];
+            self.begin(states);
+            for block in 0..length.div_ceil(Shake256::RATE) {
                 permute_many(states);
-                for (state, packed) in states.iter().zip(&mut self.packed) {
-                    squeeze(state, &mut packed[from..length.min(from + Shake256::RATE)]);
-                }
+                self.write(states, block, length);
             }
+            self.ready += states.len();
+            states.iter_mut().for_each(Zeroize::zeroize);
+        }
+
+        /// H of the input, and masks in the lanes beside it if the next attempt will want more than there are.
+        #[inline(never)]
+        fn hash<P: Parameters>(&mut self, input: &[u8], out: &mut [u8]) {
+            let blocks = P::Z_BYTES.div_ceil(Shake256::RATE);
+            debug_assert!(blocks <= input.len().div_ceil(Shake256::RATE) && out.len() <= 64);
+            let mut states = [const { State::new() }; LANES];
+            let lanes = lanes();
+            let beside = if self.ready < P::L && lanes > 2 { lanes - 1 } else { 0 };
+            self.begin(&mut states[1..=beside]);
+            let mut hash = Absorber::default();
+            let mut block = 0;
+            while hash.feed(&mut states[0], input, true) {
+                if block < blocks {
+                    permute_many(&mut states[..=beside]);
+                    self.write(&states[1..=beside], block, P::Z_BYTES);
+                } else {
+                    permute_many(&mut states[..1]);
+                }
+                block += 1;
+            }
+            self.ready += beside;
+            squeeze(&states[0], out);
             states.iter_mut().for_each(Zeroize::zeroize);
         }
     }
 
     impl<'a> Masks<'a> for MaskBatch<'a> {
         fn new(rho_second: &'a [u8; 64]) -> Self {
-            Self { rho_second, kappa: 0, ready: 0..0, packed: [[0; 640]; LANES] }
+            Self { rho_second, kappa: 0, first: 0, ready: 0, packed: [[0; 640]; RING] }
         }
 
         fn next(&mut self, packed: &mut [u8]) {
-            if self.ready.is_empty() {
+            if self.ready == 0 {
                 self.refill(packed.len());
             }
-            let i = self.ready.next().expect("refilled");
-            packed.copy_from_slice(&self.packed[i][..packed.len()]);
+            packed.copy_from_slice(&self.packed[self.first][..packed.len()]);
+            self.first = (self.first + 1) & (RING - 1);
+            self.ready -= 1;
+        }
+
+        fn challenge<P: Parameters>(
+            &mut self,
+            mu: &[u8; 64],
+            mut pack_row: impl FnMut(usize, &mut [u8]),
+            c_tilde: &mut [u8],
+        ) {
+            let mut input = [0; 64 + 8 * 128];
+            const { assert!(64 + P::K * P::W1_BYTES <= 64 + 8 * 128) };
+            let input = &mut input[..64 + P::K * P::W1_BYTES];
+            let (head, rows) = input.split_at_mut(64);
+            head.copy_from_slice(mu);
+            for (row, packed) in rows.chunks_exact_mut(P::W1_BYTES).enumerate() {
+                pack_row(row, packed);
+            }
+            self.hash::<P>(input, c_tilde);
         }
     }
 
     impl Drop for MaskBatch<'_> {
         fn drop(&mut self) {
-            self.packed.zeroize();
+            wipe(self.packed.as_flattened_mut());
         }
     }
 }
@@ -357,7 +621,7 @@ mod tests {
             for i in 0..200u8 {
                 let mut c = Poly::ZERO;
                 c.0.fill(9);
-                in_ball_vartime::<P>(&[i; 64][..P::C_TILDE], &mut c);
+                challenge_vartime::<P>(&[i; 64][..P::C_TILDE], &mut c);
                 assert!(c.0.iter().all(|c| (-1..=1).contains(c)));
                 assert_eq!(c.0.iter().filter(|c| **c != 0).count(), P::TAU);
                 plus += c.0.iter().filter(|c| **c == 1).count();
@@ -404,25 +668,23 @@ mod tests {
         fn test<P: Parameters>() {
             let (rho, rho_prime) = ([7; 32], [3; 64]);
             let mut matrix = std::vec![Poly::ZERO; P::K * P::L];
-            let place = |i: usize| ((i % P::K) as u8, (i / P::K) as u8);
-            for length in [None, Some(0), Some(7), Some(135), Some(136), Some(137), Some(2592), Some(20_000)]
-            {
-                let message = length.map(|length| std::vec![5; length]);
+            let mut s = std::vec![Poly::ZERO; P::K + P::L];
+            let lengths = [0, 7, 135, 136, 137, 2592, 20_000];
+            for (length, rho_prime_given) in lengths.into_iter().zip([true, false].into_iter().cycle()) {
+                let message = std::vec![5; length];
                 matrix.iter_mut().for_each(|a| a.0.fill(0));
-                let digest = expand_a_and_hash(active(), &rho, place, &mut matrix, message.as_deref());
+                let mut hash = Hash { message: &message, absorber: Absorber::default(), digest: [0; 64] };
+                let given = rho_prime_given.then_some(&rho_prime);
+                expand::<P>(active(), &rho, given, &mut s, &mut matrix, &mut hash);
                 let mut expected = [0; 64];
-                if let Some(message) = &message {
-                    Shake256::digest_into(message, &mut expected);
-                }
-                assert_eq!(digest, expected);
+                Shake256::digest_into(&message, &mut expected);
+                assert_eq!(hash.digest, expected);
                 for (i, a) in matrix.iter().enumerate() {
                     let mut alone = [Poly::ZERO];
-                    expand_a::<1>(active(), &rho, &[place(i)], &mut alone);
+                    expand_a::<1>(active(), &rho, &[((i % P::K) as u8, (i / P::K) as u8)], &mut alone);
                     assert_eq!(alone[0], *a);
                 }
             }
-            let mut s = std::vec![Poly::ZERO; P::K + P::L];
-            expand_s_batch::<P>(active(), &rho_prime, 0, &mut s);
             for (i, s) in s.iter().enumerate() {
                 let mut alone = Poly::ZERO;
                 expand_s::<P>(active(), &rho_prime, i, &mut alone);

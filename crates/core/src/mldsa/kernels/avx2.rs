@@ -8,9 +8,9 @@
 use core::arch::x86_64::*;
 
 use super::Kernels;
-use super::portable::{PORTABLE, Q_INVERSE, SCALE, ZETAS, alpha, reciprocal};
+use super::portable::{PORTABLE, Q_INVERSE, SCALE, ZETAS, alpha, at_once, reciprocal};
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, N, Poly, Q};
+use crate::mldsa::ring::{D, N, Poly, Q, Short};
 use crate::secret::declassify_value;
 
 // SAFETY: `active` hands this table out only after the CPU reported AVX2.
@@ -25,12 +25,15 @@ pub(super) const fn table() -> Kernels {
         multiply,
         multiply_add,
         inner_product,
+        add_short_product,
         reject_uniform,
         reject_bounded,
         power2round,
         decompose_44,
         decompose_16,
         is_below,
+        high_bits_44,
+        high_bits_16,
         make_hint,
         pack,
         unpack,
@@ -286,37 +289,26 @@ fn times_distinct(x: Vector, zeta: &Factors<8>) -> Vector {
 #[target_feature(enable = "avx2")]
 fn ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| -Q < *c && *c < Q));
-    let vectors = w.0.as_chunks_mut::<8>().0;
+    let vectors: &mut [[i32; 8]; 32] = w.0.as_chunks_mut::<8>().0.try_into().expect("256 coefficients");
     for column in 0..4 {
-        let mut v: [Vector; 8] = core::array::from_fn(|i| load(&vectors[4 * i + column]));
-        for v in &mut v[..4] {
-            *v = _mm256_add_epi32(*v, _mm256_set1_epi32(6 * Q));
-        }
-        for i in 0..4 {
-            forward(&mut v, i, i + 4, CENTRED[1]);
-        }
-        for i in [0, 1, 4, 5] {
-            forward(&mut v, i, i + 2, CENTRED[2 + (i >> 2)]);
-        }
-        for i in [0, 2, 4, 6] {
-            forward(&mut v, i, i + 1, CENTRED[4 + (i >> 1)]);
-        }
-        for (i, v) in v.into_iter().enumerate() {
-            store(&mut vectors[4 * i + column], v);
-        }
+        let mut v = [_mm256_setzero_si256(); 8];
+        unrolled!(I in [0 1 2 3 4 5 6 7] { v[I] = load(&vectors[4 * I + column]); });
+        unrolled!(I in [0 1 2 3] {
+            v[I] = _mm256_add_epi32(v[I], _mm256_set1_epi32(6 * Q));
+            forward(&mut v, I, I + 4, CENTRED[1]);
+        });
+        unrolled!(I in [0 1 4 5] { forward(&mut v, I, I + 2, CENTRED[2 + (I >> 2)]); });
+        unrolled!(I in [0 2 4 6] { forward(&mut v, I, I + 1, CENTRED[4 + (I >> 1)]); });
+        unrolled!(I in [0 1 2 3 4 5 6 7] { store(&mut vectors[4 * I + column], v[I]); });
     }
-    for (block, (lanes, inner)) in
-        vectors.as_chunks_mut::<4>().0.iter_mut().zip(INNER.as_chunks::<2>().0).enumerate()
-    {
-        let mut v: [Vector; 4] = core::array::from_fn(|i| load(&lanes[i]));
-        forward(&mut v, 0, 2, CENTRED[8 + block]);
-        forward(&mut v, 1, 3, CENTRED[8 + block]);
-        forward(&mut v, 0, 1, CENTRED[16 + 2 * block]);
-        forward(&mut v, 2, 3, CENTRED[17 + 2 * block]);
-        for (([a, b], [low, high]), inner) in
-            v.as_chunks::<2>().0.iter().zip(lanes.as_chunks_mut::<2>().0).zip(inner)
-        {
-            let (a, b) = halves(*a, *b);
+    let blocks = vectors.as_chunks_mut::<4>().0.iter_mut().zip(INNER.as_chunks::<2>().0);
+    for (block, (lanes, inner)) in blocks.enumerate() {
+        let mut v = [load(&lanes[0]), load(&lanes[1]), load(&lanes[2]), load(&lanes[3])];
+        unrolled!(I in [0 1] { forward(&mut v, I, I + 2, CENTRED[8 + block]); });
+        unrolled!(I in [0 2] { forward(&mut v, I, I + 1, CENTRED[16 + 2 * block + (I >> 1)]); });
+        unrolled!(I in [0 1] {
+            let inner = &inner[I];
+            let (a, b) = halves(v[2 * I], v[2 * I + 1]);
             let (a, b) = forward_lanes(a, b, &inner.four);
             let (a, b) = quarters(a, b);
             let (a, b) = forward_lanes(a, b, &inner.two);
@@ -325,9 +317,9 @@ fn ntt(w: &mut Poly) {
             let (a, b) = join(_mm256_add_epi32(a, t), _mm256_sub_epi32(a, t));
             let (a, b) = quarters(a, b);
             let (a, b) = halves(a, b);
-            store(low, a);
-            store(high, b);
-        }
+            store(&mut lanes[2 * I], a);
+            store(&mut lanes[2 * I + 1], b);
+        });
     }
 }
 
@@ -355,13 +347,13 @@ fn centre(c: Vector) -> Vector {
 fn inverse_ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| 0 <= *c));
     const { assert!((Q >> 1) + (Q >> 2) + 2 < (1 << 22) + (1 << 21)) };
-    let vectors = w.0.as_chunks_mut::<8>().0;
-    for (block, (lanes, inner)) in
-        vectors.as_chunks_mut::<4>().0.iter_mut().zip(INVERSE_INNER.as_chunks::<2>().0).enumerate()
-    {
-        let mut v: [Vector; 4] = core::array::from_fn(|i| reduce(load(&lanes[i])));
-        for ([low, high], inner) in v.as_chunks_mut::<2>().0.iter_mut().zip(inner) {
-            let (a, b) = halves(*low, *high);
+    let vectors: &mut [[i32; 8]; 32] = w.0.as_chunks_mut::<8>().0.try_into().expect("256 coefficients");
+    let blocks = vectors.as_chunks_mut::<4>().0.iter_mut().zip(INVERSE_INNER.as_chunks::<2>().0);
+    for (block, (lanes, inner)) in blocks.enumerate() {
+        let mut v = [_mm256_setzero_si256(); 4];
+        unrolled!(I in [0 1] {
+            let inner = &inner[I];
+            let (a, b) = halves(reduce(load(&lanes[2 * I])), reduce(load(&lanes[2 * I + 1])));
             let (a, b) = quarters(a, b);
             let (a, b) = split(a, b);
             let t = times_distinct(_mm256_sub_epi32(b, a), &inner.one);
@@ -369,31 +361,24 @@ fn inverse_ntt(w: &mut Poly) {
             let (a, b) = backward_lanes(a, b, &inner.two);
             let (a, b) = quarters(a, b);
             let (a, b) = backward_lanes(a, b, &inner.four);
-            (*low, *high) = halves(a, b);
-        }
-        backward(&mut v, 0, 1, CENTRED[31 - 2 * block]);
-        backward(&mut v, 2, 3, CENTRED[30 - 2 * block]);
-        backward(&mut v, 0, 2, CENTRED[15 - block]);
-        backward(&mut v, 1, 3, CENTRED[15 - block]);
-        for (lanes, v) in lanes.iter_mut().zip(v) {
-            store(lanes, v);
-        }
+            (v[2 * I], v[2 * I + 1]) = halves(a, b);
+        });
+        unrolled!(I in [0 2] { backward(&mut v, I, I + 1, CENTRED[31 - 2 * block - (I >> 1)]); });
+        unrolled!(I in [0 1] { backward(&mut v, I, I + 2, CENTRED[15 - block]); });
+        unrolled!(I in [0 1 2 3] { store(&mut lanes[I], v[I]); });
     }
     for column in 0..4 {
-        let mut v: [Vector; 8] = core::array::from_fn(|i| load(&vectors[4 * i + column]));
-        for i in [0, 2, 4, 6] {
-            backward(&mut v, i, i + 1, CENTRED[7 - (i >> 1)]);
-        }
-        for i in [0, 1, 4, 5] {
-            backward(&mut v, i, i + 2, CENTRED[3 - (i >> 2)]);
-        }
-        for i in 0..4 {
-            let (a, b) = (v[i], v[i + 4]);
+        let mut v = [_mm256_setzero_si256(); 8];
+        unrolled!(I in [0 1 2 3 4 5 6 7] { v[I] = load(&vectors[4 * I + column]); });
+        unrolled!(I in [0 2 4 6] { backward(&mut v, I, I + 1, CENTRED[7 - (I >> 1)]); });
+        unrolled!(I in [0 1 4 5] { backward(&mut v, I, I + 2, CENTRED[3 - (I >> 2)]); });
+        unrolled!(I in [0 1 2 3] {
+            let (a, b) = (v[I], v[I + 4]);
             let sum = times_one(_mm256_add_epi32(a, b), LAST[0]);
             let difference = times_one(_mm256_sub_epi32(b, a), LAST[1]);
-            store(&mut vectors[4 * i + column], centre(sum));
-            store(&mut vectors[4 * (i + 4) + column], centre(difference));
-        }
+            store(&mut vectors[4 * I + column], centre(sum));
+            store(&mut vectors[4 * (I + 4) + column], centre(difference));
+        });
     }
 }
 
@@ -414,21 +399,58 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     }
 }
 
-/// The products are summed in 64 bits: 8·18q² < 2^32·q.
+/// The products are summed in 64 bits; four vectors at a time, so that the walk through the polynomials costs less.
 #[target_feature(enable = "avx2")]
 fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
-    const { assert!(8 * 18 * (Q as u64) < 1 << 32) };
+    const { assert!((7 * 18 + 18 * 18) * (Q as u64) < 1 << 32) };
     debug_assert!(b.len() <= 8 && a.len() > stride * (b.len() - 1));
-    for (i, c) in c.0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let (mut even, mut odds) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+    for (i, c) in c.0.as_chunks_mut::<8>().0.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let (mut even, mut odds) = ([_mm256_setzero_si256(); 4], [_mm256_setzero_si256(); 4]);
         for (a, b) in a.iter().step_by(stride).zip(b) {
-            let (a, b) = (load(&a.0.as_chunks().0[i]), load(&b.0.as_chunks().0[i]));
-            even = _mm256_add_epi64(even, _mm256_mul_epu32(a, b));
-            odds = _mm256_add_epi64(odds, _mm256_mul_epu32(odd(a), odd(b)));
+            let a = &a.0.as_chunks::<8>().0.as_chunks::<4>().0[i];
+            let b = &b.0.as_chunks::<8>().0.as_chunks::<4>().0[i];
+            unrolled!(I in [0 1 2 3] {
+                let (a, b) = (load(&a[I]), load(&b[I]));
+                even[I] = _mm256_add_epi64(even[I], _mm256_mul_epu32(a, b));
+                odds[I] = _mm256_add_epi64(odds[I], _mm256_mul_epu32(odd(a), odd(b)));
+            });
         }
-        let sum = _mm256_add_epi32(load(c), _mm256_set1_epi32(Q));
-        store(c, _mm256_add_epi32(sum, montgomery_reduce(even, odds)));
+        unrolled!(I in [0 1 2 3] {
+            let sum = montgomery_reduce(even[I], odds[I]);
+            store(&mut c[I], _mm256_add_epi32(sum, _mm256_set1_epi32(Q)));
+        });
     }
+}
+
+/// Eight vectors of bytes are a sum.
+#[target_feature(enable = "avx2")]
+fn add_short_product(p: &mut Poly, s: &Short, places: &[u16], eta: i32, bound: i32) -> u32 {
+    let mut below = 0;
+    for places in places.chunks(at_once(eta)) {
+        let mut sum = [_mm256_setzero_si256(); 8];
+        for place in places {
+            let shifted: &[i8; N] =
+                s.0[2 * N - usize::from(*place)..].first_chunk().expect("three times as many");
+            for (sum, shifted) in sum.iter_mut().zip(shifted.as_chunks::<32>().0) {
+                // SAFETY: 32 bytes are there.
+                let bytes = unsafe { _mm256_loadu_si256(shifted.as_ptr().cast()) };
+                *sum = _mm256_add_epi8(*sum, bytes);
+            }
+        }
+        let mut outside = _mm256_setzero_si256();
+        for (lanes, sum) in p.0.as_chunks_mut::<8>().0.as_chunks_mut::<4>().0.iter_mut().zip(sum) {
+            let (low, high) = (_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
+            let sums = [low, _mm_srli_si128::<8>(low), high, _mm_srli_si128::<8>(high)];
+            for (c, sum) in lanes.iter_mut().zip(sums) {
+                let c_new = _mm256_add_epi32(load(c), _mm256_cvtepi8_epi32(sum));
+                let over = _mm256_cmpgt_epi32(_mm256_abs_epi32(c_new), _mm256_set1_epi32(bound - 1));
+                outside = _mm256_or_si256(outside, over);
+                store(c, c_new);
+            }
+        }
+        below = _mm256_testz_si256(outside, outside);
+    }
+    below as u32
 }
 
 /// Where the accepted of eight candidates are; by the mask of the accepted.
@@ -570,16 +592,17 @@ fn is_below(p: &Poly, bound: i32) -> u32 {
 }
 
 #[target_feature(enable = "avx2")]
-fn make_hint(sum: &Poly, r1: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
+fn make_hint(sum: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
+    let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     let mut count = 0;
-    let groups =
-        sum.0.as_chunks::<8>().0.as_chunks::<4>().0.iter().zip(r1.0.as_chunks::<8>().0.as_chunks::<4>().0);
-    for (word, (sum, r1)) in hint.iter_mut().zip(groups) {
+    for (word, sum) in hint.iter_mut().zip(sum.0.as_chunks::<8>().0.as_chunks::<4>().0) {
+        let not_zero = *word;
         *word = 0;
-        for ((sum, r1), shift) in sum.iter().zip(r1).zip([0, 8, 16, 24]) {
+        for (sum, shift) in sum.iter().zip([0, 8, 16, 24]) {
             let sum = load(sum);
             // -1 where r1 is not zero: there -γ2 itself is below.
-            let not_zero = _mm256_cmpgt_epi32(load(r1), _mm256_setzero_si256());
+            let all = _mm256_set1_epi32((not_zero >> shift) as i32);
+            let not_zero = _mm256_cmpeq_epi32(_mm256_and_si256(all, bits), bits);
             let least = _mm256_sub_epi32(_mm256_set1_epi32(-gamma2), not_zero);
             let above = _mm256_cmpgt_epi32(sum, _mm256_set1_epi32(gamma2));
             let outside = _mm256_or_si256(above, _mm256_cmpgt_epi32(least, sum));
@@ -588,6 +611,31 @@ fn make_hint(sum: &Poly, r1: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
         count += word.count_ones();
     }
     count
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn high_bits<const M: i32, const BITS: usize>(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    let mut r1 = Poly::ZERO;
+    decompose::<M>(r, &mut r1);
+    pack_bits::<BITS>(packed, &r1, 0);
+    for (word, r1) in not_zero.iter_mut().zip(r1.0.as_chunks::<8>().0.as_chunks::<4>().0) {
+        *word = 0;
+        for (r1, shift) in r1.iter().zip([0, 8, 16, 24]) {
+            let not_zero = _mm256_cmpgt_epi32(load(r1), _mm256_setzero_si256());
+            *word |= (_mm256_movemask_ps(_mm256_castsi256_ps(not_zero)) as u32) << shift;
+        }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn high_bits_44(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    high_bits::<44, 6>(r, packed, not_zero);
+}
+
+#[target_feature(enable = "avx2")]
+fn high_bits_16(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    high_bits::<16, 4>(r, packed, not_zero);
 }
 
 #[target_feature(enable = "avx2")]

@@ -6,9 +6,9 @@ use core::arch::x86_64::*;
 
 use super::Kernels;
 use super::avx2::{CENTRED, Factors, LAST};
-use super::portable::{Q_INVERSE, alpha, reciprocal};
+use super::portable::{Q_INVERSE, alpha, at_once, reciprocal};
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, N, Poly, Q};
+use crate::mldsa::ring::{D, N, Poly, Q, Short};
 use crate::secret::declassify_value;
 
 // SAFETY: `active` hands this table out only after the CPU reported these features.
@@ -23,12 +23,15 @@ pub(super) const fn table() -> Kernels {
         multiply,
         multiply_add,
         inner_product,
+        add_short_product,
         reject_uniform,
         reject_bounded,
         power2round,
         decompose_44,
         decompose_16,
         is_below,
+        high_bits_44,
+        high_bits_16,
         make_hint,
         pack,
         unpack,
@@ -248,14 +251,22 @@ fn join_quarters(a: Vector, b: Vector) -> (Vector, Vector) {
     )
 }
 
-/// [`halves`] and [`quarters`] in one, and its own inverse.
+/// [`halves`], [`quarters`], [`words`] and [`split`] in one.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn both(a: Vector, b: Vector) -> (Vector, Vector) {
-    (
-        _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), b),
-        _mm512_permutex2var_epi64(a, _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15), b),
-    )
+fn take_apart(a: Vector, b: Vector) -> (Vector, Vector) {
+    let even = _mm512_setr_epi32(0, 4, 2, 6, 16, 20, 18, 22, 8, 12, 10, 14, 24, 28, 26, 30);
+    let odds = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+    (_mm512_permutex2var_epi32(a, even, b), _mm512_permutex2var_epi32(a, odds, b))
+}
+
+/// Undoes [`take_apart`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn put_together(a: Vector, b: Vector) -> (Vector, Vector) {
+    let low = _mm512_setr_epi32(0, 16, 2, 18, 1, 17, 3, 19, 8, 24, 10, 26, 9, 25, 11, 27);
+    let high = _mm512_add_epi32(low, _mm512_set1_epi32(4));
+    (_mm512_permutex2var_epi32(a, low, b), _mm512_permutex2var_epi32(a, high, b))
 }
 
 /// Words of 64 bits: the even ones, the odd ones. Its own inverse.
@@ -287,31 +298,39 @@ fn join(a: Vector, b: Vector) -> (Vector, Vector) {
 #[target_feature(enable = "avx512f")]
 fn load_all(w: &Poly) -> [Vector; 16] {
     let lanes = w.0.as_chunks::<16>().0;
-    core::array::from_fn(|i| load(&lanes[i]))
+    let mut v = [_mm512_setzero_si512(); 16];
+    unrolled!(I in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] { v[I] = load(&lanes[I]); });
+    v
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_all(w: &mut Poly, v: &[Vector; 16]) {
+    let lanes = w.0.as_chunks_mut::<16>().0;
+    unrolled!(I in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] { store(&mut lanes[I], v[I]); });
 }
 
 #[target_feature(enable = "avx512f")]
 fn ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| -Q < *c && *c < Q));
     let mut v = load_all(w);
-    for v in &mut v[..8] {
-        *v = _mm512_add_epi32(*v, _mm512_set1_epi32(6 * Q));
-    }
-    for i in 0..8 {
-        forward(&mut v, i, i + 8, CENTRED[1]);
-    }
-    for i in [0, 1, 2, 3, 8, 9, 10, 11] {
-        forward(&mut v, i, i + 4, CENTRED[2 + (i >> 3)]);
-    }
-    for i in [0, 1, 4, 5, 8, 9, 12, 13] {
-        forward(&mut v, i, i + 2, CENTRED[4 + (i >> 2)]);
-    }
-    for i in [0, 2, 4, 6, 8, 10, 12, 14] {
-        forward(&mut v, i, i + 1, CENTRED[8 + (i >> 1)]);
-    }
-    let lanes = w.0.as_chunks_mut::<16>().0.as_chunks_mut::<2>().0;
-    for (([a, b], [low, high]), inner) in v.as_chunks::<2>().0.iter().zip(lanes).zip(&INNER) {
-        let (a, b) = halves(*a, *b);
+    transform(&mut v);
+    store_all(w, &v);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transform(v: &mut [Vector; 16]) {
+    unrolled!(I in [0 1 2 3 4 5 6 7] {
+        v[I] = _mm512_add_epi32(v[I], _mm512_set1_epi32(6 * Q));
+        forward(v, I, I + 8, CENTRED[1]);
+    });
+    unrolled!(I in [0 1 2 3 8 9 10 11] { forward(v, I, I + 4, CENTRED[2 + (I >> 3)]); });
+    unrolled!(I in [0 1 4 5 8 9 12 13] { forward(v, I, I + 2, CENTRED[4 + (I >> 2)]); });
+    unrolled!(I in [0 2 4 6 8 10 12 14] { forward(v, I, I + 1, CENTRED[8 + (I >> 1)]); });
+    unrolled!(I in [0 1 2 3 4 5 6 7] {
+        let inner = &INNER[I];
+        let (a, b) = halves(v[2 * I], v[2 * I + 1]);
         let (a, b) = forward_lanes(a, b, &inner.eight);
         let (a, b) = quarters(a, b);
         let (a, b) = forward_lanes(a, b, &inner.four);
@@ -319,12 +338,8 @@ fn ntt(w: &mut Poly) {
         let (a, b) = forward_lanes(a, b, &inner.two);
         let (a, b) = split(a, b);
         let t = times_distinct(b, &inner.one);
-        let (a, b) = join(_mm512_add_epi32(a, t), _mm512_sub_epi32(a, t));
-        let (a, b) = words(a, b);
-        let (a, b) = both(a, b);
-        store(low, a);
-        store(high, b);
-    }
+        (v[2 * I], v[2 * I + 1]) = put_together(_mm512_add_epi32(a, t), _mm512_sub_epi32(a, t));
+    });
 }
 
 /// c mod q, at most 2^22 + 2^21 in absolute value; 0 ≤ c.
@@ -354,10 +369,16 @@ fn centre(c: Vector) -> Vector {
 fn inverse_ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| 0 <= *c));
     let mut v = load_all(w);
-    for ([low, high], inner) in v.as_chunks_mut::<2>().0.iter_mut().zip(&INVERSE_INNER) {
-        let (a, b) = both(reduce(*low), reduce(*high));
-        let (a, b) = words(a, b);
-        let (a, b) = split(a, b);
+    inverse_transform(&mut v);
+    store_all(w, &v);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn inverse_transform(v: &mut [Vector; 16]) {
+    unrolled!(I in [0 1 2 3 4 5 6 7] {
+        let inner = &INVERSE_INNER[I];
+        let (a, b) = take_apart(reduce(v[2 * I]), reduce(v[2 * I + 1]));
         let t = times_distinct(_mm512_sub_epi32(b, a), &inner.one);
         let (a, b) = join(_mm512_add_epi32(a, b), t);
         let (a, b) = backward_lanes(a, b, &inner.two);
@@ -365,23 +386,16 @@ fn inverse_ntt(w: &mut Poly) {
         let (a, b) = backward_lanes(a, b, &inner.four);
         let (a, b) = join_quarters(a, b);
         let (a, b) = backward_lanes(a, b, &inner.eight);
-        (*low, *high) = halves(a, b);
-    }
-    for i in [0, 2, 4, 6, 8, 10, 12, 14] {
-        backward(&mut v, i, i + 1, CENTRED[15 - (i >> 1)]);
-    }
-    for i in [0, 1, 4, 5, 8, 9, 12, 13] {
-        backward(&mut v, i, i + 2, CENTRED[7 - (i >> 2)]);
-    }
-    for i in [0, 1, 2, 3, 8, 9, 10, 11] {
-        backward(&mut v, i, i + 4, CENTRED[3 - (i >> 3)]);
-    }
-    let lanes = w.0.as_chunks_mut::<16>().0;
-    for i in 0..8 {
-        let (a, b) = (v[i], v[i + 8]);
-        store(&mut lanes[i], centre(times_one(_mm512_add_epi32(a, b), LAST[0])));
-        store(&mut lanes[i + 8], centre(times_one(_mm512_sub_epi32(b, a), LAST[1])));
-    }
+        (v[2 * I], v[2 * I + 1]) = halves(a, b);
+    });
+    unrolled!(I in [0 2 4 6 8 10 12 14] { backward(v, I, I + 1, CENTRED[15 - (I >> 1)]); });
+    unrolled!(I in [0 1 4 5 8 9 12 13] { backward(v, I, I + 2, CENTRED[7 - (I >> 2)]); });
+    unrolled!(I in [0 1 2 3 8 9 10 11] { backward(v, I, I + 4, CENTRED[3 - (I >> 3)]); });
+    unrolled!(I in [0 1 2 3 4 5 6 7] {
+        let (a, b) = (v[I], v[I + 8]);
+        v[I] = centre(times_one(_mm512_add_epi32(a, b), LAST[0]));
+        v[I + 8] = centre(times_one(_mm512_sub_epi32(b, a), LAST[1]));
+    });
 }
 
 #[target_feature(enable = "avx512f")]
@@ -401,24 +415,68 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     }
 }
 
-/// The products are summed in 64 bits: 8·18q² < 2^32·q.
+/// The products are summed in 64 bits; four vectors at a time, so that the walk through the polynomials costs less.
 #[target_feature(enable = "avx512f")]
 fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
-    const { assert!(8 * 18 * (Q as u64) < 1 << 32) };
+    const { assert!((7 * 18 + 18 * 18) * (Q as u64) < 1 << 32) };
     debug_assert!(b.len() <= 8 && a.len() > stride * (b.len() - 1));
-    for (i, c) in c.0.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        let (mut even, mut odds) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+    for (i, c) in c.0.as_chunks_mut::<16>().0.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let (mut even, mut odds) = ([_mm512_setzero_si512(); 4], [_mm512_setzero_si512(); 4]);
         for (a, b) in a.iter().step_by(stride).zip(b) {
-            let (a, b) = (load(&a.0.as_chunks().0[i]), load(&b.0.as_chunks().0[i]));
-            even = _mm512_add_epi64(even, _mm512_mul_epu32(a, b));
-            odds = _mm512_add_epi64(odds, _mm512_mul_epu32(odd(a), odd(b)));
+            let a = &a.0.as_chunks::<16>().0.as_chunks::<4>().0[i];
+            let b = &b.0.as_chunks::<16>().0.as_chunks::<4>().0[i];
+            unrolled!(I in [0 1 2 3] {
+                let (a, b) = (load(&a[I]), load(&b[I]));
+                even[I] = _mm512_add_epi64(even[I], _mm512_mul_epu32(a, b));
+                odds[I] = _mm512_add_epi64(odds[I], _mm512_mul_epu32(odd(a), odd(b)));
+            });
         }
-        let sum = _mm512_add_epi32(load(c), _mm512_set1_epi32(Q));
-        store(c, _mm512_add_epi32(sum, montgomery_reduce(even, odds)));
+        unrolled!(I in [0 1 2 3] {
+            let sum = montgomery_reduce(even[I], odds[I]);
+            store(&mut c[I], _mm512_add_epi32(sum, _mm512_set1_epi32(Q)));
+        });
     }
 }
 
-/// Three bytes to each lane, the fourth a zero, since at most 63 bytes are loaded.
+/// Bytes to coefficients: the sixteen from `quarter` on.
+macro_rules! widened {
+    ($bytes:expr, $quarter:literal) => {
+        _mm512_cvtepi8_epi32(_mm512_extracti32x4_epi32::<$quarter>($bytes))
+    };
+}
+
+/// Four vectors of bytes are a sum.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn add_short_product(p: &mut Poly, s: &Short, places: &[u16], eta: i32, bound: i32) -> u32 {
+    let mut outside = 0;
+    for places in places.chunks(at_once(eta)) {
+        let mut sum = [_mm512_setzero_si512(); 4];
+        for place in places {
+            let shifted: &[i8; N] =
+                s.0[2 * N - usize::from(*place)..].first_chunk().expect("three times as many");
+            let shifted = shifted.as_chunks::<64>().0;
+            unrolled!(I in [0 1 2 3] {
+                // SAFETY: 64 bytes are there.
+                let bytes = unsafe { _mm512_loadu_si512(shifted[I].as_ptr().cast()) };
+                sum[I] = _mm512_add_epi8(sum[I], bytes);
+            });
+        }
+        let lanes = p.0.as_chunks_mut::<16>().0;
+        let mut greatest = _mm512_setzero_si512();
+        unrolled!(I in [0 1 2 3] {
+            let sums = [widened!(sum[I], 0), widened!(sum[I], 1), widened!(sum[I], 2), widened!(sum[I], 3)];
+            for (c, sum) in lanes[4 * I..].iter_mut().zip(sums) {
+                let c_new = _mm512_add_epi32(load(c), sum);
+                greatest = _mm512_max_epu32(greatest, _mm512_abs_epi32(c_new));
+                store(c, c_new);
+            }
+        });
+        outside = _mm512_cmpge_epu32_mask(greatest, _mm512_set1_epi32(bound));
+    }
+    u32::from(outside).wrapping_sub(1) >> 31
+}
+
+/// Three bytes to each lane, the fourth any.
 const TRIPLES: [u8; 64] = {
     let mut places = [63; 64];
     let mut i = 0;
@@ -431,13 +489,48 @@ const TRIPLES: [u8; 64] = {
     places
 };
 
-/// 48 bytes are sixteen candidates.
+/// 48 bytes are sixteen candidates. A block of SHAKE128 is read as it was written, in vectors of 64 bytes from its
+/// beginning: other loads would wait for those stores.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
+    let candidates = |bytes| {
+        let triples = _mm512_permutexvar_epi8(load_places(&TRIPLES), bytes);
+        _mm512_and_si512(triples, _mm512_set1_epi32(0x7f_ffff))
+    };
     let mut filled = filled;
+    let mut bytes = bytes;
+    if filled <= N - 56 - 8 && bytes.len() == 168 {
+        let (vectors, last) = bytes.as_chunks::<64>();
+        let out = &mut *a;
+        let [a, b] = [load_places(&vectors[0]), load_places(&vectors[1])];
+        let c = load_bytes(last);
+        // Words of 64 bits from 0, 6, 12 and 18 on; the last group has eight candidates.
+        let groups = [
+            a,
+            _mm512_alignr_epi64::<6>(b, a),
+            _mm512_alignr_epi64::<4>(c, b),
+            _mm512_alignr_epi64::<2>(c, c),
+        ];
+        for (group, there) in groups.into_iter().zip([0xffff, 0xffff, 0xffff, 0xff]) {
+            let candidates = candidates(group);
+            let accepted = _mm512_mask_cmplt_epi32_mask(there, candidates, _mm512_set1_epi32(Q));
+            // What is stored beyond the accepted ones is overwritten.
+            let room = out.0[filled..].first_chunk_mut().expect("room for 64");
+            store(room, _mm512_maskz_compress_epi32(accepted, candidates));
+            filled += accepted.count_ones() as usize;
+        }
+        return filled;
+    }
+    while let (Some(first), Some(room)) = (bytes.first_chunk(), a.0[filled..].first_chunk_mut()) {
+        let candidates = candidates(load_places(first));
+        let accepted = _mm512_cmplt_epi32_mask(candidates, _mm512_set1_epi32(Q));
+        // What is stored beyond the accepted ones is overwritten.
+        store(room, _mm512_maskz_compress_epi32(accepted, candidates));
+        filled += accepted.count_ones() as usize;
+        bytes = &bytes[48..];
+    }
     for group in bytes.as_chunks::<3>().0.chunks(16) {
-        let triples = _mm512_permutexvar_epi8(load_places(&TRIPLES), load_bytes(group.as_flattened()));
-        let candidates = _mm512_and_si512(triples, _mm512_set1_epi32(0x7f_ffff));
+        let candidates = candidates(load_bytes(group.as_flattened()));
         let there = first_u64(group.len()) as u16;
         let accepted = _mm512_mask_cmplt_epi32_mask(there, candidates, _mm512_set1_epi32(Q));
         let room = &mut a.0[filled..];
@@ -478,8 +571,15 @@ fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize 
             _mm512_extracti32x4_epi32::<2>(c),
             _mm512_extracti32x4_epi32::<3>(c),
         ];
-        for (room, quarter) in room[..n].chunks_mut(16).zip(quarters) {
-            store_first(room, _mm512_cvtepi8_epi32(quarter));
+        if let Some(room) = room.first_chunk_mut::<64>() {
+            // What is stored beyond the accepted ones is overwritten.
+            for (room, quarter) in room.as_chunks_mut().0.iter_mut().zip(quarters) {
+                store(room, _mm512_cvtepi8_epi32(quarter));
+            }
+        } else {
+            for (room, quarter) in room[..n].chunks_mut(16).zip(quarters) {
+                store_first(room, _mm512_cvtepi8_epi32(quarter));
+            }
         }
         filled += n;
     }
@@ -533,6 +633,29 @@ fn decompose_16(r: &mut Poly, r1: &mut Poly) {
     decompose::<16>(r, r1);
 }
 
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn high_bits<const M: i32, const BITS: usize>(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    let mut r1 = Poly::ZERO;
+    decompose::<M>(r, &mut r1);
+    pack_bits::<BITS>(packed, &r1, 0);
+    for (word, r1) in not_zero.iter_mut().zip(r1.0.as_chunks::<16>().0.as_chunks::<2>().0) {
+        let [low, high] = [load(&r1[0]), load(&r1[1])];
+        let high = u32::from(_mm512_test_epi32_mask(high, high));
+        *word = u32::from(_mm512_test_epi32_mask(low, low)) | high << 16;
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn high_bits_44(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    high_bits::<44, 6>(r, packed, not_zero);
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn high_bits_16(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    high_bits::<16, 4>(r, packed, not_zero);
+}
+
 #[target_feature(enable = "avx512f")]
 fn is_below(p: &Poly, bound: i32) -> u32 {
     let mut greatest = _mm512_setzero_si512();
@@ -544,19 +667,18 @@ fn is_below(p: &Poly, bound: i32) -> u32 {
 }
 
 #[target_feature(enable = "avx512f")]
-fn make_hint(sum: &Poly, r1: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
-    let one = |sum, r1| {
-        let (sum, r1) = (load(sum), load(r1));
-        let not_zero = _mm512_cmpgt_epi32_mask(r1, _mm512_setzero_si512());
-        let above = _mm512_cmpgt_epi32_mask(sum, _mm512_set1_epi32(gamma2));
-        let below = _mm512_cmplt_epi32_mask(sum, _mm512_set1_epi32(-gamma2));
-        let least = _mm512_cmpeq_epi32_mask(sum, _mm512_set1_epi32(-gamma2));
-        u32::from(above | below | least & not_zero)
-    };
-    let groups = sum.0.as_chunks::<16>().0.as_chunks::<2>().0.iter();
+fn make_hint(sum: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
     let mut count = 0;
-    for ((word, sum), r1) in hint.iter_mut().zip(groups).zip(r1.0.as_chunks::<16>().0.as_chunks::<2>().0) {
-        *word = one(&sum[0], &r1[0]) | one(&sum[1], &r1[1]) << 16;
+    for (word, sum) in hint.iter_mut().zip(sum.0.as_chunks::<16>().0.as_chunks::<2>().0) {
+        let not_zero = *word;
+        *word = 0;
+        for (sum, shift) in sum.iter().zip([0, 16]) {
+            let sum = load(sum);
+            let above = _mm512_cmpgt_epi32_mask(sum, _mm512_set1_epi32(gamma2));
+            let below = _mm512_cmplt_epi32_mask(sum, _mm512_set1_epi32(-gamma2));
+            let least = _mm512_cmpeq_epi32_mask(sum, _mm512_set1_epi32(-gamma2));
+            *word |= u32::from(above | below | least & (not_zero >> shift) as u16) << shift;
+        }
         count += word.count_ones();
     }
     count

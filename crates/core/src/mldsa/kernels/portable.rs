@@ -6,7 +6,7 @@
 
 use super::Kernels;
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, N, Poly, Q};
+use crate::mldsa::ring::{D, N, Poly, Q, Short};
 use crate::secret::declassify_value;
 
 /// Plain Rust, for every target.
@@ -17,12 +17,15 @@ pub(crate) static PORTABLE: Kernels = Kernels {
     multiply,
     multiply_add,
     inner_product,
+    add_short_product,
     reject_uniform,
     reject_bounded,
     power2round,
     decompose_44,
     decompose_16,
     is_below: Poly::is_below,
+    high_bits_44,
+    high_bits_16,
     make_hint,
     pack,
     unpack,
@@ -260,11 +263,36 @@ pub(crate) fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     }
 }
 
-/// `c` plus the products of `a\[0\]`, `a\[stride\]`, … and `b\[0\]`, `b\[1\]`, ….
+/// The products of `a\[0\]`, `a\[stride\]`, … and `b\[0\]`, `b\[1\]`, …, added up.
 pub(crate) fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
-    for (a, b) in a.iter().step_by(stride).zip(b) {
+    c.0 = a[0].0;
+    multiply(c, &b[0]);
+    for (a, b) in a.iter().step_by(stride).zip(b).skip(1) {
         multiply_add(c, a, b);
     }
+}
+
+/// How many coefficients of at most `eta` can be added in a byte.
+#[inline]
+pub(super) const fn at_once(eta: i32) -> usize {
+    if eta == 2 { 63 } else { 31 }
+}
+
+/// `p` + c·`s`, in bytes as long as they hold the sum.
+pub(crate) fn add_short_product(p: &mut Poly, s: &Short, places: &[u16], eta: i32, bound: i32) -> u32 {
+    for places in places.chunks(at_once(eta)) {
+        let mut sum = [0i8; N];
+        for place in places {
+            let shifted = &s.0[2 * N - usize::from(*place)..][..N];
+            for (sum, s) in sum.iter_mut().zip(shifted) {
+                *sum = sum.wrapping_add(*s);
+            }
+        }
+        for (c, sum) in p.0.iter_mut().zip(sum) {
+            *c += i32::from(sum);
+        }
+    }
+    p.is_below(bound)
 }
 
 /// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): fills `a` from place `filled` on with the values
@@ -364,18 +392,37 @@ pub(crate) fn decompose_16(r: &mut Poly, r1: &mut Poly) {
     decompose::<16>(r, r1);
 }
 
+#[inline(always)]
+fn high_bits<const M: i32, const BITS: usize>(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    let mut r1 = Poly::ZERO;
+    decompose::<M>(r, &mut r1);
+    pack_bits::<BITS>(&r1, packed, |c| c as u32);
+    for (word, r1) in not_zero.iter_mut().zip(r1.0.as_chunks::<32>().0) {
+        *word = r1.iter().rev().fold(0, |word, r1| word << 1 | -r1 as u32 >> 31);
+    }
+}
+
+/// [`decompose_44`] of w in signing; the high bits go to the hash, packed, and of them remains whether they are 0.
+pub(crate) fn high_bits_44(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    high_bits::<44, 6>(r, packed, not_zero);
+}
+
+/// The same of [`decompose_16`].
+pub(crate) fn high_bits_16(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    high_bits::<16, 4>(r, packed, not_zero);
+}
+
 /// FIPS 204, Algorithm 39 (MakeHint), of a row, as `hint::make_hint` explains.
-pub(crate) fn make_hint(sum: &Poly, r1: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
+pub(crate) fn make_hint(sum: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
     let mut count = 0;
-    let groups = sum.0.as_chunks::<32>().0.iter().zip(r1.0.as_chunks::<32>().0);
-    for (word, (sum, r1)) in hint.iter_mut().zip(groups) {
+    for (word, sum) in hint.iter_mut().zip(sum.0.as_chunks::<32>().0) {
+        let not_zero = *word;
         let mut bits = 0;
-        for (sum, r1) in sum.iter().zip(r1).rev() {
-            debug_assert!(sum.abs() < 2 * gamma2 && 0 <= *r1);
-            let not_zero = -r1 as u32 >> 31;
+        for (i, sum) in (0..).zip(sum) {
+            debug_assert!(sum.abs() < 2 * gamma2);
             let above = (gamma2 - sum) as u32 >> 31;
-            let below = (gamma2 + sum - not_zero as i32) as u32 >> 31;
-            bits = bits << 1 | above | below;
+            let below = (gamma2 + sum - (not_zero >> i & 1) as i32) as u32 >> 31;
+            bits |= (above | below) << i;
             count += above | below;
         }
         *word = bits;

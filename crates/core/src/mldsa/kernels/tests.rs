@@ -7,7 +7,7 @@ use std::{println, vec};
 use super::*;
 use crate::mldsa::hint::use_hint_vartime;
 use crate::mldsa::params::sealed::Parameters;
-use crate::mldsa::ring::{N, Q};
+use crate::mldsa::ring::{N, Q, Short};
 use crate::mldsa::{MlDsa44, MlDsa65};
 use crate::sha3::Shake128;
 
@@ -200,11 +200,86 @@ fn every_table_samples_tests_and_packs_as_the_portable_one() {
             }
         }
         for gamma2 in [MlDsa44::GAMMA2, MlDsa65::GAMMA2] {
-            for (sum, r1) in polynomials(1 - 2 * gamma2, 2 * gamma2 - 1).iter().zip(polynomials(0, 3)) {
-                let (mut ours, mut expected) = ([7; 8], [9; 8]);
-                let count = (kernels.make_hint)(sum, &r1, gamma2, &mut ours);
-                assert_eq!(count, (PORTABLE.make_hint)(sum, &r1, gamma2, &mut expected));
+            for sum in polynomials(1 - 2 * gamma2, 2 * gamma2 - 1) {
+                let mut edges = sum;
+                for (c, edge) in edges
+                    .0
+                    .iter_mut()
+                    .step_by(3)
+                    .zip([-gamma2 - 1, -gamma2, gamma2, gamma2 + 1].iter().cycle())
+                {
+                    *c = *edge;
+                }
+                let mut not_zero = [0u8; 32];
+                squeeze.squeeze(&mut not_zero);
+                let not_zero = core::array::from_fn(|i| u32::from_le_bytes(not_zero.as_chunks().0[i]));
+                let (mut ours, mut expected) = (not_zero, not_zero);
+                let count = (kernels.make_hint)(&edges, gamma2, &mut ours);
+                assert_eq!(count, (PORTABLE.make_hint)(&edges, gamma2, &mut expected));
                 assert_eq!(ours, expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_short_product_is_the_one_of_the_transforms_up_to_the_greatest_sums() {
+    let mut squeeze = Shake128::new().update(b"places").finalize_xof();
+    for kernels in tables() {
+        for (eta, tau) in [(2, 39), (4, 49), (2, 60)] {
+            for s in polynomials(-eta, eta) {
+                // The first places with either sign make sums of τ·η where s is constant.
+                for (round, p) in polynomials(1 - (1 << 19), 1 << 19).into_iter().enumerate() {
+                    let mut places = [0u16; 64];
+                    for (place, i) in places.iter_mut().zip(0..) {
+                        let mut sign = [0; 2];
+                        squeeze.squeeze(&mut sign);
+                        let sign = if round < 4 { round as u16 & 1 } else { u16::from(sign[0]) & 1 };
+                        *place = i * 4 + u16::from(sign as u8) * 256;
+                    }
+                    let places = &places[..tau];
+                    let mut c = Poly::ZERO;
+                    for place in places {
+                        c.0[usize::from(*place & 255)] = if *place < 256 { 1 } else { -1 };
+                    }
+                    let mut expected = s.clone();
+                    (PORTABLE.ntt)(&mut expected);
+                    (PORTABLE.ntt)(&mut c);
+                    (PORTABLE.multiply)(&mut expected, &c);
+                    (PORTABLE.inverse_ntt)(&mut expected);
+                    expected.add(&p);
+                    let (mut short, mut sum) = (Short::ZERO, p.clone());
+                    short.set(&s);
+                    let greatest = expected.0.iter().map(|c| c.abs()).max().unwrap_or(0);
+                    assert_eq!((kernels.add_short_product)(&mut sum, &short, places, eta, greatest), 0);
+                    assert_eq!(sum, expected);
+                    sum = p;
+                    assert_eq!((kernels.add_short_product)(&mut sum, &short, places, eta, greatest + 1), 1);
+                    assert_eq!(sum, expected);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn high_bits_are_decomposed_packed_and_marked() {
+    for kernels in tables() {
+        for w in polynomials(1 - Q, Q - 1) {
+            for (bits, high_bits, decompose) in [
+                (6, kernels.high_bits_44, PORTABLE.decompose_44),
+                (4, kernels.high_bits_16, PORTABLE.decompose_16),
+            ] {
+                let (mut r0, mut r1) = (w.clone(), Poly::ZERO);
+                decompose(&mut r0, &mut r1);
+                let mut expected = [0; 192];
+                (PORTABLE.pack)(&mut expected[..32 * bits], &r1, 0);
+                let (mut ours, mut packed, mut marks) = (w.clone(), [0; 192], [0; 8]);
+                high_bits(&mut ours, &mut packed[..32 * bits], &mut marks);
+                assert_eq!(ours, r0);
+                assert_eq!(packed, expected);
+                let marked = (0..N).map(|i| marks[i >> 5] >> (i & 31) & 1);
+                assert!(marked.eq(r1.0.iter().map(|r1| u32::from(*r1 != 0))));
             }
         }
     }
@@ -232,17 +307,18 @@ fn rows_of_every_table_are_those_of_the_portable_one() {
     for kernels in tables() {
         let mut all: Vec<Poly> = polynomials(0, Q - 1);
         let mut vectors = polynomials(0, 18 * Q - 1);
-        // Eight products of the greatest factors.
-        all.extend((0..64).map(|_| Poly([Q - 1; N])));
+        // Eight products of the greatest factors, the last of them as in verification.
+        all.extend((0..63).map(|_| Poly([Q - 1; N])));
         vectors.extend((0..8).map(|_| Poly([18 * Q - 1; N])));
-        for (stride, length) in [(1, 1), (4, 4), (6, 5), (8, 7), (3, 8)] {
+        all[24 + 56] = Poly([18 * Q - 1; N]);
+        for (stride, length) in [(1, 1), (4, 4), (6, 5), (8, 7), (8, 8)] {
             for (a, b) in [(&all[..], &vectors[..length]), (&all[24..], &vectors[24..24 + length])] {
                 let reach = stride * (length - 1) + 1;
-                let (mut ours, mut expected) = (Poly([2 * Q - 1; N]), Poly([2 * Q - 1; N]));
+                let (mut ours, mut expected) = (Poly([2 * Q - 1; N]), Poly([-1; N]));
                 (kernels.inner_product)(&mut ours, &a[..reach], stride, b);
                 (PORTABLE.inner_product)(&mut expected, &a[..reach], stride, b);
                 for (ours, expected) in ours.0.iter().zip(&expected.0) {
-                    assert!((0..(2 + 2 * length as i32) * Q).contains(ours));
+                    assert!((0..2 * length as i32 * Q).contains(ours));
                     assert_eq!(residue(*ours), residue(*expected));
                 }
             }

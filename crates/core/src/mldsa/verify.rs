@@ -1,0 +1,261 @@
+//! Verification with the heap: one signature by a key that is used once, and many signatures, eight at a time.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::dsa::{high_bits_vartime, read_vartime};
+use super::encode::Hint;
+use super::expanded::{ExpandedVerifyingKey, polynomials};
+use super::kernels::{Kernels, active};
+use super::keys::{InvalidSignature, VerifyingKey};
+use super::message::Message;
+use super::params::ParameterSet;
+use super::ring::Poly;
+use super::sample::{
+    Absorber, Beside, LANES, challenge_vartime, challenges_vartime, expand, expand_rows, hash_side_by_side,
+    set_challenge_vartime, squeeze,
+};
+use crate::Bytes;
+use crate::sha3::State;
+
+impl<P: ParameterSet> VerifyingKey<P> {
+    /// Verifies each signature over its message by its key, as [`VerifyingKey::verify`]; the verdicts come in the order
+    /// of the items.
+    ///
+    /// The hashes of eight items run side by side. Up to 150 KiB of heap, however many there are, and the verdicts.
+    ///
+    /// ```
+    /// use gambeson::mldsa::{InvalidSignature, Message, MlDsa44, SigningKey, VerifyingKey};
+    ///
+    /// let keys = [1, 2].map(|seed| SigningKey::<MlDsa44>::from_seed(&[seed; 32]));
+    /// let public = [keys[0].verifying_key(), keys[1].verifying_key()];
+    /// let signature = keys[0].sign_deterministic(b"message");
+    ///
+    /// let message = Message::from(b"message");
+    /// let verdicts =
+    ///     VerifyingKey::verify_many(&[(&public[0], message, &signature), (&public[1], message, &signature)]);
+    /// assert_eq!(verdicts, [Ok(()), Err(InvalidSignature)]);
+    /// ```
+    #[must_use]
+    pub fn verify_many(items: &[(&Self, Message<'_>, &[u8])]) -> Vec<Result<(), InvalidSignature>> {
+        let mut keys = ManyKeys { items, matrix: Vec::new() };
+        verify_many::<P>(items.iter().map(|(_, _, signature)| *signature), &mut keys)
+    }
+
+    /// Verifies once: the rows of the matrix are used as they come, while tr, and after it c̃, are hashed beside them.
+    pub(super) fn verify_once(
+        &self,
+        message: &Message<'_>,
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        if signature.len() != P::Signature::LEN {
+            return Err(InvalidSignature);
+        }
+        let kernels = active();
+        let mut factors = P::FACTORS;
+        let (c_tilde, hint) =
+            read_vartime::<P>(kernels, signature, factors.as_mut()).ok_or(InvalidSignature)?;
+        let c_hat = factors.as_mut().last_mut().expect("one more than columns");
+        challenge_vartime::<P>(c_tilde, c_hat);
+        (kernels.ntt)(c_hat);
+
+        let mut matrix = polynomials(P::K * (P::L + 1));
+        for (row, t1) in matrix[P::K * P::L..].iter_mut().enumerate() {
+            self.minus_t1_2d_hat(kernels, row, t1);
+        }
+        let mut once = Once {
+            kernels,
+            key: self,
+            message,
+            factors: factors.as_ref(),
+            hint,
+            absorber: Absorber::default(),
+            has_mu: false,
+            input: [0; INPUT],
+            rows: 0,
+            expected: [0; 64],
+        };
+        expand::<P>(kernels, self.rho(), None, &mut [], &mut matrix, &mut once);
+        if once.expected[..P::C_TILDE] == *c_tilde { Ok(()) } else { Err(InvalidSignature) }
+    }
+}
+
+impl<P: ParameterSet> ExpandedVerifyingKey<P> {
+    /// Verifies each signature over its message, as [`ExpandedVerifyingKey::verify`]; the verdicts come in the order of
+    /// the items.
+    ///
+    /// The hashes of eight items run side by side. Up to 80 KiB of heap, however many there are, and the verdicts.
+    #[must_use]
+    pub fn verify_many(&self, items: &[(Message<'_>, &[u8])]) -> Vec<Result<(), InvalidSignature>> {
+        verify_many::<P>(items.iter().map(|(_, signature)| *signature), &mut OneKey { key: self, items })
+    }
+}
+
+/// μ and all of w1, packed: what c̃ is the hash of.
+const INPUT: usize = 64 + 8 * 128;
+
+/// One verification on its way.
+struct Once<'a, P: ParameterSet> {
+    kernels: &'a Kernels,
+    key: &'a VerifyingKey<P>,
+    message: &'a Message<'a>,
+    factors: &'a [Poly],
+    hint: Hint<'a>,
+    /// Of the public key, then, once μ is known, of the input.
+    absorber: Absorber,
+    has_mu: bool,
+    input: [u8; INPUT],
+    /// How many rows of w1 stand in the input.
+    rows: usize,
+    expected: [u8; 64],
+}
+
+impl<P: ParameterSet> Beside for Once<'_, P> {
+    fn row(&mut self, a: &[Poly], _: &mut [Poly], row: usize) {
+        let (mut w, mut scratch) = (Poly::ZERO, Poly::ZERO);
+        (self.kernels.inner_product)(&mut w, &a[row..], P::K, self.factors);
+        let packed = &mut self.input[64 + row * P::W1_BYTES..][..P::W1_BYTES];
+        high_bits_vartime::<P>(self.kernels, &mut w, &mut scratch, self.hint.row(row), packed);
+        self.rows = row + 1;
+    }
+
+    fn feed(&mut self, hash: &mut State) -> bool {
+        if !self.has_mu {
+            if self.absorber.feed(hash, self.key.as_bytes().as_ref(), true) {
+                return true;
+            }
+            let mut tr = [0; 64];
+            squeeze(hash, &mut tr);
+            self.input[..64].copy_from_slice(&self.message.representative(&tr));
+            self.has_mu = true;
+            self.absorber = Absorber::default();
+            *hash = State::new();
+        }
+        if self.absorber.is_padded {
+            squeeze(hash, &mut self.expected);
+        }
+        let known = &self.input[..64 + self.rows * P::W1_BYTES];
+        self.absorber.feed(hash, known, self.rows == P::K)
+    }
+}
+
+/// Where the items of a group have their keys and messages.
+trait Source<P: ParameterSet> {
+    /// μ of each of these items.
+    fn representatives(&self, items: &[usize], mu: &mut [[u8; 64]]);
+
+    /// The row of Â ∘ ẑ - ĉ ∘ NTT(2^d·t1) of each of these items, from its L + 1 factors.
+    fn row(&mut self, kernels: &Kernels, items: &[usize], row: usize, factors: &[Poly], w: &mut [Poly]);
+}
+
+struct ManyKeys<'a, P: ParameterSet> {
+    items: &'a [(&'a VerifyingKey<P>, Message<'a>, &'a [u8])],
+    /// A row for each item: of the matrix, and of -2^d·t1.
+    matrix: Vec<Poly>,
+}
+
+impl<P: ParameterSet> Source<P> for ManyKeys<'_, P> {
+    fn representatives(&self, items: &[usize], mu: &mut [[u8; 64]]) {
+        let mut states = [const { State::new() }; LANES];
+        hash_side_by_side(items.iter().map(|i| self.items[*i].0.as_bytes().as_ref()), &mut states);
+        for ((i, state), mu) in items.iter().zip(&states).zip(mu) {
+            let mut tr = [0; 64];
+            squeeze(state, &mut tr);
+            *mu = self.items[*i].1.representative(&tr);
+        }
+    }
+
+    fn row(&mut self, kernels: &Kernels, items: &[usize], row: usize, factors: &[Poly], w: &mut [Poly]) {
+        if self.matrix.is_empty() {
+            self.matrix = polynomials(LANES * (P::L + 1));
+        }
+        let keys = items.iter().map(|i| self.items[*i].0);
+        expand_rows::<P>(kernels, keys.clone().map(VerifyingKey::rho), row, &mut self.matrix);
+        let rows = self.matrix.chunks_exact_mut(P::L + 1).zip(factors.chunks_exact(P::L + 1));
+        for ((key, (a, factors)), w) in keys.zip(rows).zip(w) {
+            key.minus_t1_2d_hat(kernels, row, &mut a[P::L]);
+            (kernels.inner_product)(w, a, 1, factors);
+        }
+    }
+}
+
+struct OneKey<'a, P: ParameterSet> {
+    key: &'a ExpandedVerifyingKey<P>,
+    items: &'a [(Message<'a>, &'a [u8])],
+}
+
+impl<P: ParameterSet> Source<P> for OneKey<'_, P> {
+    fn representatives(&self, items: &[usize], mu: &mut [[u8; 64]]) {
+        for (i, mu) in items.iter().zip(mu) {
+            *mu = self.items[*i].0.representative(self.key.tr());
+        }
+    }
+
+    fn row(&mut self, kernels: &Kernels, _: &[usize], row: usize, factors: &[Poly], w: &mut [Poly]) {
+        for (factors, w) in factors.chunks_exact(P::L + 1).zip(w) {
+            self.key.product(kernels, row, factors, w);
+        }
+    }
+}
+
+/// Judges group after group of those signatures whose form is right.
+fn verify_many<'a, P: ParameterSet>(
+    signatures: impl ExactSizeIterator<Item = &'a [u8]>,
+    source: &mut impl Source<P>,
+) -> Vec<Result<(), InvalidSignature>> {
+    let kernels = active();
+    let mut verdicts = vec![Err(InvalidSignature); signatures.len()];
+    let mut signatures = signatures.enumerate();
+    let mut factors = polynomials(LANES.min(verdicts.len()) * (P::L + 1));
+    let mut w = polynomials(LANES.min(verdicts.len()));
+    loop {
+        let mut items = [0; LANES];
+        let mut read = [const { None }; LANES];
+        let mut count = 0;
+        for (item, signature) in &mut signatures {
+            if signature.len() == P::Signature::LEN
+                && let Some(parts) =
+                    read_vartime::<P>(kernels, signature, &mut factors[count * (P::L + 1)..][..P::L])
+            {
+                (items[count], read[count]) = (item, Some(parts));
+                count += 1;
+                if count == LANES {
+                    break;
+                }
+            }
+        }
+        if count == 0 {
+            return verdicts;
+        }
+        let (items, factors, w) = (&items[..count], &mut factors[..count * (P::L + 1)], &mut w[..count]);
+        let parts = read.iter().flatten();
+        challenges_vartime::<P>(parts.clone().map(|(c_tilde, _)| *c_tilde), |i, places| {
+            let c_hat = &mut factors[i * (P::L + 1) + P::L];
+            set_challenge_vartime(places, c_hat);
+            (kernels.ntt)(c_hat);
+        });
+        let mut mu = [[0; 64]; LANES];
+        source.representatives(items, &mut mu[..count]);
+        let mut inputs = [[0; INPUT]; LANES];
+        for (input, mu) in inputs.iter_mut().zip(&mu) {
+            input[..64].copy_from_slice(mu);
+        }
+        let mut scratch = Poly::ZERO;
+        for row in 0..P::K {
+            source.row(kernels, items, row, factors, w);
+            for ((w, input), (_, hint)) in w.iter_mut().zip(&mut inputs).zip(parts.clone()) {
+                let packed = &mut input[64 + row * P::W1_BYTES..][..P::W1_BYTES];
+                high_bits_vartime::<P>(kernels, w, &mut scratch, hint.row(row), packed);
+            }
+        }
+        let mut states = [const { State::new() }; LANES];
+        hash_side_by_side(inputs[..count].iter().map(|input| &input[..64 + P::K * P::W1_BYTES]), &mut states);
+        for ((item, state), (c_tilde, _)) in items.iter().zip(&states).zip(parts) {
+            let mut expected = [0; 64];
+            squeeze(state, &mut expected);
+            if expected[..P::C_TILDE] == **c_tilde {
+                verdicts[*item] = Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! `verify_many` against the doors for one signature, under every level that this machine can run, in one process of its
+//! own: the limit is the process's.
+
+#![cfg(feature = "alloc")]
+
+use gambeson::cpu::{self, Level};
+use gambeson::mldsa::{
+    ExpandedSigningKey, InvalidSignature, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreHash,
+    VerifyingKey,
+};
+
+/// A signature with one of its parts made wrong.
+fn spoilt<P: ParameterSet>(signature: &[u8], how: usize) -> Vec<u8> {
+    let mut wrong = signature.to_vec();
+    let last = wrong.len() - 1;
+    match how {
+        // c̃, z, the ends of the hint's rows, and the length.
+        0 => wrong[0] ^= 1,
+        1 => wrong[100] ^= 4,
+        2 => wrong[last] = 255,
+        3 => wrong.truncate(last),
+        4 => wrong.push(0),
+        // z beyond its bound: all of its first coefficients are γ1.
+        5 => wrong[64..160].fill(0),
+        _ => wrong.clear(),
+    }
+    wrong
+}
+
+fn every_count_and_every_mistake<P: ParameterSet>() {
+    let keys: Vec<_> = (0..17).map(|seed| ExpandedSigningKey::<P>::from_seed(&[seed; 32])).collect();
+    let public: Vec<_> = keys.iter().map(ExpandedSigningKey::verifying_key).collect();
+    let expanded = public[0].expand();
+    let digest = PreHash::Sha3_256.digest(b"digest");
+    let long = vec![7; 5000];
+    let messages = [
+        Message::from(b"message"),
+        Message::from(b""),
+        Message::from(long.as_slice()),
+        Message::pure(b"message", &[1; 255]).expect("as long as a context may be"),
+        Message::prehashed(&digest, b"context").expect("short"),
+    ];
+    let count = 64;
+    let key_of = |i: usize| (i * 5) % keys.len();
+    let message_of = |i: usize| messages[i % messages.len()];
+    let each: Vec<P::Signature> =
+        (0..count).map(|i| keys[key_of(i)].sign_deterministic(message_of(i))).collect();
+    let same: Vec<P::Signature> = (0..count).map(|i| keys[0].sign_deterministic(message_of(i))).collect();
+
+    let judge = |each: &[Vec<u8>], same: &[Vec<u8>]| {
+        let items: Vec<(&VerifyingKey<P>, Message<'_>, &[u8])> =
+            each.iter().enumerate().map(|(i, s)| (&public[key_of(i)], message_of(i), s.as_slice())).collect();
+        let verdicts = VerifyingKey::verify_many(&items);
+        let expected: Vec<_> =
+            items.iter().map(|(key, message, signature)| key.verify(*message, signature)).collect();
+        assert_eq!(verdicts, expected);
+        let items: Vec<(Message<'_>, &[u8])> =
+            same.iter().enumerate().map(|(i, s)| (message_of(i), s.as_slice())).collect();
+        let by_one = expanded.verify_many(&items);
+        let expected: Vec<_> =
+            items.iter().map(|(message, signature)| expanded.verify(*message, signature)).collect();
+        assert_eq!(by_one, expected);
+        (verdicts, by_one)
+    };
+
+    let bytes = |signatures: &[P::Signature]| -> Vec<Vec<u8>> {
+        signatures.iter().map(|signature| signature.as_ref().to_vec()).collect()
+    };
+    for count in (0..=17).chain([64]) {
+        let (each, same) = judge(&bytes(&each[..count]), &bytes(&same[..count]));
+        assert_eq!((each.len(), same.len()), (count, count));
+        assert!(each.iter().chain(&same).all(Result::is_ok), "{count}");
+    }
+    // A mistake in each place of two groups and more; then as many as there are places.
+    for at in 0..17 {
+        let how = at % 7;
+        let (mut each, mut same) = (bytes(&each[..17]), bytes(&same[..17]));
+        (each[at], same[at]) = (spoilt::<P>(&each[at], how), spoilt::<P>(&same[at], how));
+        let (each, same) = judge(&each, &same);
+        for verdicts in [each, same] {
+            let wrong: Vec<usize> = (0..17).filter(|i| verdicts[*i] == Err(InvalidSignature)).collect();
+            assert_eq!(wrong, [at], "{how}");
+        }
+    }
+    let all = |signatures: &[P::Signature]| -> Vec<Vec<u8>> {
+        signatures.iter().enumerate().map(|(i, signature)| spoilt::<P>(signature.as_ref(), i % 7)).collect()
+    };
+    let (each, same) = judge(&all(&each[..17]), &all(&same[..17]));
+    assert!(each.iter().chain(&same).all(Result::is_err));
+    // The right signature of another message, and by another key.
+    let swapped = VerifyingKey::verify_many(&[
+        (&public[0], message_of(1), &same_bytes::<P>(&keys[0], message_of(0))),
+        (&public[1], message_of(0), &same_bytes::<P>(&keys[0], message_of(0))),
+        (&public[0], message_of(0), &same_bytes::<P>(&keys[0], message_of(0))),
+    ]);
+    assert_eq!(swapped, [Err(InvalidSignature), Err(InvalidSignature), Ok(())]);
+}
+
+fn same_bytes<P: ParameterSet>(key: &ExpandedSigningKey<P>, message: Message<'_>) -> Vec<u8> {
+    key.sign_deterministic(message).as_ref().to_vec()
+}
+
+#[test]
+fn many_verdicts_are_those_of_the_single_doors_under_every_level() {
+    let mut ran = 0;
+    for level in Level::ALL {
+        cpu::limit(level);
+        if cpu::level() == level {
+            every_count_and_every_mistake::<MlDsa44>();
+            every_count_and_every_mistake::<MlDsa65>();
+            every_count_and_every_mistake::<MlDsa87>();
+            ran += 1;
+        }
+    }
+    assert!(ran > 0, "a level");
+}
