@@ -101,8 +101,7 @@ fn main() -> ExitCode {
     if let Some(core) = core_affinity::get_core_ids().and_then(|cores| cores.last().copied()) {
         core_affinity::set_for_current(core);
     }
-    let mut bench = Bench { peers: peers::all(), arguments, rows: Vec::new() };
-    bench.peers.retain(|peer| bench.arguments.limit.is_none_or(|limit| peer.level <= limit));
+    let mut bench = Bench { peers: peers::all(arguments.limit), arguments, rows: Vec::new() };
     if let Err(error) = bench.run() {
         eprintln!("error: {error}");
         return ExitCode::from(3);

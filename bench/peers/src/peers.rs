@@ -14,6 +14,8 @@ mod libcrux;
 pub mod ours;
 mod pqcrypto;
 mod rustcrypto;
+#[cfg(wolfssl)]
+mod wolfssl;
 
 /// What an operation starts from and what it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,11 +192,14 @@ pub struct Peer {
     pub signature: Option<Box<dyn SignaturePeer>>,
 }
 
-/// Every peer that can run on this machine.
-pub fn all() -> Vec<Peer> {
+/// Every peer that can run on this machine, at its best below `limit`.
+pub fn all(limit: Option<Level>) -> Vec<Peer> {
     let mut peers = vec![rustcrypto::peer(), libcrux::portable(), aws_lc::peer(), pqcrypto::peer()];
     peers.extend(libcrux::avx2());
     peers.extend(graviola::peer());
+    #[cfg(wolfssl)]
+    peers.extend(wolfssl::peer(limit));
+    peers.retain(|peer| limit.is_none_or(|limit| peer.level <= limit));
     peers
 }
 

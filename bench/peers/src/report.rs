@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_lock_file_knows_every_package_that_the_report_names() {
-        for peer in crate::peers::all() {
+        for peer in crate::peers::all(None) {
             for package in peer.packages {
                 assert_ne!(version(package), "unknown", "{package}");
             }
