@@ -11,6 +11,8 @@ use crate::cases::{KemCases, SignatureCases};
 mod aws_lc;
 mod graviola;
 mod libcrux;
+#[cfg(feature = "oqs")]
+mod oqs;
 pub mod ours;
 mod pqcrypto;
 mod rustcrypto;
@@ -197,6 +199,8 @@ pub fn all(limit: Option<Level>) -> Vec<Peer> {
     let mut peers = vec![rustcrypto::peer(), libcrux::portable(), aws_lc::peer(), pqcrypto::peer()];
     peers.extend(libcrux::avx2());
     peers.extend(graviola::peer());
+    #[cfg(feature = "oqs")]
+    peers.push(oqs::peer());
     #[cfg(wolfssl)]
     peers.extend(wolfssl::peer(limit));
     peers.retain(|peer| limit.is_none_or(|limit| peer.level <= limit));
