@@ -14,10 +14,14 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(wolfssl)");
     let target = |key: &str| std::env::var(format!("CARGO_CFG_TARGET_{key}")).unwrap_or_default();
     let wanted = std::env::var_os("CARGO_FEATURE_WOLFSSL").is_some();
-    if wanted && target("ARCH") == "x86_64" && target("OS") == "linux" {
-        if let Err(error) = wolfssl::build() {
-            println!("cargo::error=wolfSSL: {error}");
-            println!("cargo::error=It is a peer of the default features: `--no-default-features` does without it.");
-        }
+    if wanted
+        && target("ARCH") == "x86_64"
+        && target("OS") == "linux"
+        && let Err(error) = wolfssl::build()
+    {
+        println!("cargo::error=wolfSSL: {error}");
+        println!(
+            "cargo::error=It is a peer of the default features: `--no-default-features` does without it."
+        );
     }
 }

@@ -40,8 +40,9 @@ const FLAGS: &[&str] = &[
 ];
 
 /// The C compilers, best first.
-const COMPILERS: &[&str] =
-    &["clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "gcc", "cc"];
+const COMPILERS: &[&str] = &[
+    "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "gcc", "cc",
+];
 
 /// Builds the library and the shim, and tells cargo to link both.
 pub fn build() -> Result<(), String> {
@@ -108,7 +109,8 @@ fn runs(tool: &str) -> bool {
 
 fn first_line(compiler: &str) -> String {
     let output = Command::new(compiler).arg("--version").output().ok();
-    let output = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let output =
+        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     output.lines().next().unwrap_or("unknown compiler").to_owned()
 }
 
@@ -131,7 +133,8 @@ fn sources() -> Result<PathBuf, String> {
         .and_then(|package| package["manifest_path"].as_str())
         .ok_or("cargo metadata does not know wolfssl-sys")?;
     let folder = Path::new(manifest).with_file_name("wolfssl-src");
-    let header = std::fs::read_to_string(folder.join("wolfssl/version.h")).map_err(at("wolfssl/version.h"))?;
+    let header =
+        std::fs::read_to_string(folder.join("wolfssl/version.h")).map_err(at("wolfssl/version.h"))?;
     if header.contains(&format!("LIBWOLFSSL_VERSION_STRING \"{VERSION}\"")) {
         Ok(folder)
     } else {

@@ -2,7 +2,8 @@
 //! mlkem-native, the reference team's AVX2 ML-DSA, and XKCP's Keccak of four lanes.
 //!
 //! There are no key objects: every form starts from bytes, so that there is no expanded one. Its randomness is given
-//! to it, near free of cost: signatures are deterministic.
+//! to it, near free of cost: signatures are deterministic. (Its build for one processor, the feature `non_portable`, has
+//! the same Keccak under names that pqcrypto has too, so that the two cannot be linked into one program.)
 
 use std::rc::Rc;
 
@@ -92,8 +93,7 @@ impl SignaturePeer for Oqs {
                 answer.set(public, if form == Form::Oneshot { private.as_ref() } else { &[] });
             }),
             (SignatureVerb::Sign, Form::Oneshot) => Work::exact(move |i, answer| {
-                let private =
-                    scheme.secret_key_from_bytes(&cases.key(i).private).expect("the right length");
+                let private = scheme.secret_key_from_bytes(&cases.key(i).private).expect("the right length");
                 randomness::next([0; 32]);
                 answer.set(scheme.sign(&cases.all[i].message, private).expect("a signature"), []);
             }),
@@ -105,10 +105,8 @@ impl SignaturePeer for Oqs {
             }),
             (SignatureVerb::Verify, Form::Oneshot | Form::Compact) => Work::exact(move |i, answer| {
                 let case = &cases.all[i];
-                let public =
-                    scheme.public_key_from_bytes(&cases.key(i).public).expect("the right length");
-                let signature =
-                    scheme.signature_from_bytes(&case.signature).expect("the right length");
+                let public = scheme.public_key_from_bytes(&cases.key(i).public).expect("the right length");
+                let signature = scheme.signature_from_bytes(&case.signature).expect("the right length");
                 answer.set([u8::from(scheme.verify(&case.message, signature, public).is_ok())], []);
             }),
             _ => None,
