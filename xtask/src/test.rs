@@ -270,11 +270,14 @@ fn long_runs(report: &mut Report<'_>) {
         let arguments = ["--workspace", "--release", "--lib", "--bins", "--tests", "--", "--ignored"];
         cargo_test(workspace, "tests-ignored", &arguments, "the long ones")
     });
+    // The peers behind features are C and assembly that a machine may not be able to build; the portable tables are
+    // not compared with them.
     report.step("peers", None, || {
         let arguments = [
             "run",
             "--quiet",
             "--release",
+            "--no-default-features",
             "--manifest-path",
             "bench/peers/Cargo.toml",
             "--",

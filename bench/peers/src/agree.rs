@@ -19,6 +19,18 @@ pub fn kem(set: KemSet, verb: KemVerb, form: Form, cases: &KemCases, work: &mut 
     };
     // Only decapsulation has something to say about the tampered case.
     let count = if verb == KemVerb::Decaps { cases.all.len() } else { cases.all.len() - 1 };
+    let outputs = |i: usize| -> (&[u8], &[u8]) {
+        let case = &cases.all[i];
+        match (verb, form) {
+            (KemVerb::Keygen, Form::Oneshot) => (&case.public, &case.private),
+            (KemVerb::Keygen, _) => (&case.public, &[]),
+            (KemVerb::Encaps, _) => (&case.ciphertext, &case.secret),
+            (KemVerb::Decaps, _) => (&[], &case.secret),
+        }
+    };
+    if work.batch > 1 {
+        return batch(work, cases.all.len(), count, outputs);
+    }
     let mut answer = Answer::default();
     for (i, case) in cases.all.iter().enumerate().take(count) {
         (work.run)(i, &mut answer);
@@ -26,12 +38,7 @@ pub fn kem(set: KemSet, verb: KemVerb, form: Form, cases: &KemCases, work: &mut 
             across(verb, &case.private, &answer).map_err(|error| format!("case {i}: {error}"))?;
             continue;
         }
-        let (public, private): (&[u8], &[u8]) = match (verb, form) {
-            (KemVerb::Keygen, Form::Oneshot) => (&case.public, &case.private),
-            (KemVerb::Keygen, _) => (&case.public, &[]),
-            (KemVerb::Encaps, _) => (&case.ciphertext, &case.secret),
-            (KemVerb::Decaps, _) => (&[], &case.secret),
-        };
+        let (public, private) = outputs(i);
         same(i, &answer, public, private)?;
     }
     Ok(())
@@ -52,6 +59,18 @@ pub fn signature(
     };
     // Only verification has something to say about the tampered case.
     let count = if verb == SignatureVerb::Verify { cases.all.len() } else { cases.all.len() - 1 };
+    let outputs = |i: usize| -> (&[u8], &[u8]) {
+        let (key, case) = (cases.key(i), &cases.all[i]);
+        match (verb, form) {
+            (SignatureVerb::Keygen, Form::Oneshot) => (&key.public, &key.private),
+            (SignatureVerb::Keygen, _) => (&key.public, &[]),
+            (SignatureVerb::Sign, _) => (&case.signature, &[]),
+            (SignatureVerb::Verify, _) => (if case.valid { &[1] } else { &[0] }, &[]),
+        }
+    };
+    if work.batch > 1 {
+        return batch(work, cases.all.len(), count, outputs);
+    }
     let mut answer = Answer::default();
     for (i, case) in cases.all.iter().enumerate().take(count) {
         (work.run)(i, &mut answer);
@@ -61,14 +80,34 @@ pub fn signature(
                 .map_err(|error| format!("case {i}: {error}"))?;
             continue;
         }
-        let verdict = [u8::from(case.valid)];
-        let (public, private): (&[u8], &[u8]) = match (verb, form) {
-            (SignatureVerb::Keygen, Form::Oneshot) => (&key.public, &key.private),
-            (SignatureVerb::Keygen, _) => (&key.public, &[]),
-            (SignatureVerb::Sign, _) => (&case.signature, &[]),
-            (SignatureVerb::Verify, _) => (&verdict, &[]),
-        };
+        let (public, private) = outputs(i);
         same(i, &answer, public, private)?;
+    }
+    Ok(())
+}
+
+/// Runs the batch with the good cases, and, if `count` says that it counts, with the tampered one as the last.
+fn batch<'a>(
+    work: &mut Work,
+    cases: usize,
+    count: usize,
+    outputs: impl Fn(usize) -> (&'a [u8], &'a [u8]),
+) -> Result<(), String> {
+    let tampered = cases - 1;
+    if tampered != work.batch {
+        return Err(format!("{tampered} good cases for a batch of {}", work.batch));
+    }
+    let mut answer = Answer::default();
+    for asked in if count == cases { vec![0, tampered] } else { vec![0] } {
+        (work.run)(asked, &mut answer);
+        let mut wanted = Answer::default();
+        for i in 0..work.batch {
+            let last = asked == tampered && i + 1 == work.batch;
+            let (public, private) = outputs(if last { tampered } else { i });
+            wanted.public.extend_from_slice(public);
+            wanted.private.extend_from_slice(private);
+        }
+        same(asked, &answer, &wanted.public, &wanted.private)?;
     }
     Ok(())
 }
@@ -142,12 +181,13 @@ fn signature_across<P: mldsa::ParameterSet>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::{KEYS, MESSAGES};
     use crate::peers::ours::Ours;
-    use crate::peers::{KemPeer, SignaturePeer};
+    use crate::peers::{BATCH, KemPeer, SignaturePeer};
 
     /// `work`, but one bit of what it gives is wrong in the last case.
     fn lying(work: Option<Work>, case: usize, private: bool) -> Work {
-        let Work { mut run, random } = work.expect("ours has every form");
+        let Work { mut run, random, batch } = work.expect("ours has every form");
         let run = move |i: usize, answer: &mut Answer| {
             run(i, answer);
             if i == case {
@@ -155,12 +195,12 @@ mod tests {
                 *bytes.last_mut().expect("an output") ^= 1;
             }
         };
-        Work { run: Box::new(run), random }
+        Work { run: Box::new(run), random, batch }
     }
 
     #[test]
     fn one_wrong_bit_of_one_case_is_noticed() {
-        let cases = KemCases::new(KemSet::MlKem512);
+        let cases = KemCases::new(KemSet::MlKem512, KEYS);
         for (verb, case, private) in [
             (KemVerb::Keygen, 3, false),
             (KemVerb::Keygen, 15, true),
@@ -177,7 +217,7 @@ mod tests {
 
     #[test]
     fn one_wrong_bit_is_noticed_across_as_well() {
-        let cases = KemCases::new(KemSet::MlKem768);
+        let cases = KemCases::new(KemSet::MlKem768, KEYS);
         let honest = || {
             let work = KemPeer::work(&Ours, KemSet::MlKem768, KemVerb::Encaps, Form::Oneshot, &cases);
             work.map(|work| Work { random: true, ..work })
@@ -187,7 +227,7 @@ mod tests {
         check(lying(honest(), 5, false)).expect_err("another ciphertext");
         check(lying(honest(), 5, true)).expect_err("another secret");
 
-        let cases = SignatureCases::new(SignatureSet::MlDsa44);
+        let cases = SignatureCases::new(SignatureSet::MlDsa44, KEYS, MESSAGES);
         let set = SignatureSet::MlDsa44;
         let honest = || {
             let work = SignaturePeer::work(&Ours, set, SignatureVerb::Sign, Form::Expanded, &cases);
@@ -199,8 +239,30 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_answers_for_all_its_cases() {
+        let set = KemSet::MlKem512;
+        let cases = KemCases::new(set, BATCH);
+        let honest = |forgets_the_tampered: bool| {
+            let mut one = KemPeer::work(&Ours, set, KemVerb::Decaps, Form::Oneshot, &cases).expect("a door");
+            Work::batch(move |asked, answer| {
+                let mut all = Answer::default();
+                for i in 0..BATCH {
+                    let last = asked == BATCH && i + 1 == BATCH && !forgets_the_tampered;
+                    (one.run)(if last { asked } else { i }, answer);
+                    all.private.extend_from_slice(&answer.private);
+                }
+                *answer = all;
+            })
+        };
+        let check = |mut work| kem(set, KemVerb::Decaps, Form::Batch64, &cases, &mut work);
+        check(honest(false).expect("work")).expect("a loop is a batch");
+        check(honest(true).expect("work")).expect_err("the rejection secret is not there");
+        check(lying(honest(false), 0, true)).expect_err("another secret");
+    }
+
+    #[test]
     fn a_verifier_that_accepts_everything_is_noticed() {
-        let cases = SignatureCases::new(SignatureSet::MlDsa65);
+        let cases = SignatureCases::new(SignatureSet::MlDsa65, KEYS, 1);
         let mut work = Work::exact(|_, answer| answer.set([1], [])).expect("work");
         signature(SignatureSet::MlDsa65, SignatureVerb::Verify, Form::Oneshot, &cases, &mut work)
             .expect_err("the tampered signature was accepted");

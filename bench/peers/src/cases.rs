@@ -11,7 +11,7 @@ use crate::peers::{KemSet, SignatureSet};
 /// Keys that rotate, so that no branch predictor and no cache learns one of them.
 pub const KEYS: usize = 16;
 /// Messages signed under each key: the mean over all is near the mean number of attempts.
-const MESSAGES: usize = 8;
+pub const MESSAGES: usize = 8;
 
 /// One key pair and one encapsulation to it.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub struct KemCase {
 
 /// Cases of one parameter set.
 pub struct KemCases {
-    /// [`KEYS`] good ones, and last the first one with a tampered ciphertext, which is never timed.
+    /// Good ones, each with its own key, and last the first one with a tampered ciphertext, which is never timed.
     pub all: Vec<KemCase>,
 }
 
@@ -61,7 +61,7 @@ pub struct SignatureKey {
 
 /// Cases of one parameter set.
 pub struct SignatureCases {
-    /// [`KEYS`] key pairs.
+    /// The key pairs.
     pub keys: Vec<SignatureKey>,
     /// Good ones, key by key in turn, and last one with a tampered signature, which is never timed.
     pub all: Vec<SignatureCase>,
@@ -75,17 +75,17 @@ fn bytes<const N: usize>(label: &str) -> [u8; N] {
 }
 
 impl KemCases {
-    /// The cases of `set`.
-    pub fn new(set: KemSet) -> Rc<Self> {
+    /// The cases of `set` under that many keys.
+    pub fn new(set: KemSet, keys: usize) -> Rc<Self> {
         match set {
-            KemSet::MlKem512 => Self::of::<mlkem::MlKem512>(),
-            KemSet::MlKem768 => Self::of::<mlkem::MlKem768>(),
-            KemSet::MlKem1024 => Self::of::<mlkem::MlKem1024>(),
+            KemSet::MlKem512 => Self::of::<mlkem::MlKem512>(keys),
+            KemSet::MlKem768 => Self::of::<mlkem::MlKem768>(keys),
+            KemSet::MlKem1024 => Self::of::<mlkem::MlKem1024>(keys),
         }
     }
 
-    fn of<P: mlkem::ParameterSet>() -> Rc<Self> {
-        let mut all: Vec<KemCase> = (0..KEYS)
+    fn of<P: mlkem::ParameterSet>(keys: usize) -> Rc<Self> {
+        let mut all: Vec<KemCase> = (0..keys)
             .map(|i| {
                 let seed: [u8; 64] = bytes(&format!("{} key {i}", P::NAME));
                 let m: [u8; 32] = bytes(&format!("{} encapsulation {i}", P::NAME));
@@ -115,19 +115,19 @@ impl KemCases {
 }
 
 impl SignatureCases {
-    /// The cases of `set`.
-    pub fn new(set: SignatureSet) -> Rc<Self> {
+    /// The cases of `set`: that many keys, and that many messages under each.
+    pub fn new(set: SignatureSet, keys: usize, messages: usize) -> Rc<Self> {
         match set {
-            SignatureSet::MlDsa44 => Self::of::<mldsa::MlDsa44>(),
-            SignatureSet::MlDsa65 => Self::of::<mldsa::MlDsa65>(),
-            SignatureSet::MlDsa87 => Self::of::<mldsa::MlDsa87>(),
+            SignatureSet::MlDsa44 => Self::of::<mldsa::MlDsa44>(keys, messages),
+            SignatureSet::MlDsa65 => Self::of::<mldsa::MlDsa65>(keys, messages),
+            SignatureSet::MlDsa87 => Self::of::<mldsa::MlDsa87>(keys, messages),
         }
     }
 
-    fn of<P: mldsa::ParameterSet>() -> Rc<Self> {
+    fn of<P: mldsa::ParameterSet>(count: usize, messages: usize) -> Rc<Self> {
         let mut keys = Vec::new();
         let mut signers = Vec::new();
-        for i in 0..KEYS {
+        for i in 0..count {
             let seed: [u8; 32] = bytes(&format!("{} key {i}", P::NAME));
             let signer = ExpandedSigningKey::<P>::from_seed(&seed);
             keys.push(SignatureKey {
@@ -137,11 +137,11 @@ impl SignatureCases {
             });
             signers.push(signer);
         }
-        let mut all: Vec<SignatureCase> = (0..KEYS * MESSAGES)
+        let mut all: Vec<SignatureCase> = (0..count * messages)
             .map(|i| {
                 let message: [u8; 32] = bytes(&format!("{} message {i}", P::NAME));
-                let signature = signers[i % KEYS].sign_deterministic(&message).as_ref().to_vec();
-                SignatureCase { key: i % KEYS, message, signature, valid: true }
+                let signature = signers[i % count].sign_deterministic(&message).as_ref().to_vec();
+                SignatureCase { key: i % count, message, signature, valid: true }
             })
             .collect();
         let mut tampered = all[0].clone();

@@ -11,47 +11,53 @@
 //! - `cases`: keys, messages, ciphertexts and signatures, the same for all
 //! - `agree`: nobody is timed before it gave our answers
 //! - `measure`: the rounds
-//! - `row`, `report`: one line of the result, and the tables
+//! - `keccak`: the permutation alone, in core cycles
+//! - `row`, `report`, `plot`: one line of the result, the tables, the plot
+//! - `scaled`: the peer that no registry has
 //! - `thresholds`: what `--check` judges
 //!
 //! # Forms
 //!
 //! `oneshot` starts from key bytes (private keys: the expanded encoding), `seed` from the private key's seed,
 //! `expanded` from a key object made before, and `compact` is our least memory beside what a peer does from the same
-//! bytes. A row holds only the peers that have a door of that form. See [`peers::Form`].
+//! bytes. `batch64` is an operation of a batch of 64, beside the peers' `oneshot`. A row holds only the peers that have a
+//! door of that form. See [`peers::Form`].
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::time::Duration;
 
 use clap::Parser;
 use gambeson::cpu::{self, Level};
 use regex::Regex;
 
-use cases::{KemCases, SignatureCases};
+use cases::{KEYS, KemCases, MESSAGES, SignatureCases};
 use peers::ours::Ours;
-use peers::{Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
-use row::{Row, Time};
+use peers::{BATCH, Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
+use row::{Permutation, Row, Time};
 
 mod agree;
 mod cases;
+mod keccak;
 mod measure;
 mod peers;
+mod plot;
 mod report;
 mod row;
+mod scaled;
 mod thresholds;
 
 const KEM_ROWS: &[(KemVerb, &str, &[Form])] = &[
     (KemVerb::Keygen, "keygen", &[Form::Oneshot, Form::Compact]),
-    (KemVerb::Encaps, "encaps", &[Form::Oneshot, Form::Expanded, Form::Compact]),
-    (KemVerb::Decaps, "decaps", &[Form::Oneshot, Form::Seed, Form::Expanded, Form::Compact]),
+    (KemVerb::Encaps, "encaps", &[Form::Oneshot, Form::Expanded, Form::Batch64, Form::Compact]),
+    (KemVerb::Decaps, "decaps", &[Form::Oneshot, Form::Seed, Form::Expanded, Form::Batch64, Form::Compact]),
 ];
 
 const SIGNATURE_ROWS: &[(SignatureVerb, &str, &[Form])] = &[
     (SignatureVerb::Keygen, "keygen", &[Form::Oneshot, Form::Compact]),
     (SignatureVerb::Sign, "sign", &[Form::Oneshot, Form::Seed, Form::Expanded, Form::Compact]),
-    (SignatureVerb::Verify, "verify", &[Form::Oneshot, Form::Expanded, Form::Compact]),
+    (SignatureVerb::Verify, "verify", &[Form::Oneshot, Form::Expanded, Form::Batch64, Form::Compact]),
 ];
 
 /// Measures gambeson beside every peer: the same keys, messages and compiler flags, in interleaved rounds.
@@ -75,6 +81,9 @@ struct Arguments {
     /// Also write the table into FILE, between the markers of this limit.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    /// Also draw the ratios into FILE.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// What the tables call this machine, instead of its host name.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
@@ -101,12 +110,13 @@ fn main() -> ExitCode {
     if let Some(core) = core_affinity::get_core_ids().and_then(|cores| cores.last().copied()) {
         core_affinity::set_for_current(core);
     }
-    let mut bench = Bench { peers: peers::all(), arguments, rows: Vec::new() };
-    bench.peers.retain(|peer| bench.arguments.limit.is_none_or(|limit| peer.level <= limit));
+    let peers = peers::all(arguments.limit);
+    let mut bench = Bench { peers, arguments, rows: Vec::new(), permutations: Vec::new() };
     if let Err(error) = bench.run() {
         eprintln!("error: {error}");
         return ExitCode::from(3);
     }
+    bench.peers.extend(scaled::peer(&bench.peers));
     bench.conclude(&context)
 }
 
@@ -114,67 +124,115 @@ struct Bench {
     arguments: Arguments,
     peers: Vec<Peer>,
     rows: Vec<Row>,
+    permutations: Vec<Permutation>,
+}
+
+/// What is done in one row, by ours and by those peers that can.
+struct Contest {
+    op: String,
+    form: Form,
+    kernels: Level,
+    ours: Work,
+    rivals: Vec<((&'static str, Level), Work)>,
+    /// Good cases.
+    cases: usize,
+    how: fn(&mut [Work], usize, Duration) -> Vec<f64>,
 }
 
 impl Bench {
     /// Measures every row that was asked for.
     fn run(&mut self) -> Result<(), String> {
         for set in KemSet::ALL {
-            let mut cases: Option<Rc<KemCases>> = None;
+            let single = OnceCell::new();
+            let batch = OnceCell::new();
             for &(verb, name, forms) in KEM_ROWS {
                 let op = format!("{} {name}", set.name());
                 if !self.wanted(&op) {
                     continue;
                 }
-                let cases = cases.get_or_insert_with(|| KemCases::new(set));
+                let mut rows = Vec::new();
                 for &form in forms {
-                    let agreed = |name: &str, work: Option<Work>| {
+                    let (cases, theirs) = match form {
+                        Form::Batch64 => (batch.get_or_init(|| KemCases::new(set, BATCH)), Form::Oneshot),
+                        _ => (single.get_or_init(|| KemCases::new(set, KEYS)), form),
+                    };
+                    let agreed = |name: &str, form: Form, work: Option<Work>| {
                         work.map(|mut work| match agree::kem(set, verb, form, cases, &mut work) {
                             Ok(()) => Ok(work),
                             Err(error) => Err(format!("{op} ({}), {name}: {error}", form.name())),
                         })
                         .transpose()
                     };
-                    let ours = agreed("gambeson", KemPeer::work(&Ours, set, verb, form, cases))?;
+                    let ours = agreed("gambeson", form, KemPeer::work(&Ours, set, verb, form, cases))?;
+                    let Some(ours) = ours else { continue };
                     let mut rivals = Vec::new();
                     for peer in &self.peers {
-                        let work = peer.kem.as_ref().and_then(|kem| kem.work(set, verb, form, cases));
-                        rivals.extend(agreed(peer.name, work)?.map(|work| ((peer.name, peer.level), work)));
+                        let work = peer.kem.as_ref().and_then(|kem| kem.work(set, verb, theirs, cases));
+                        let work = agreed(peer.name, theirs, work)?;
+                        rivals.extend(work.map(|work| ((peer.name, peer.level), work)));
                     }
-                    // The last case is the tampered one.
-                    let count = cases.all.len() - 1;
-                    let kernels = gambeson::mlkem::kernels();
-                    self.measure(op.clone(), form, kernels, ours, rivals, count, measure::uniform);
+                    rows.push(self.measure(Contest {
+                        op: op.clone(),
+                        form,
+                        kernels: gambeson::mlkem::kernels(),
+                        ours,
+                        rivals,
+                        // The last case is the tampered one.
+                        cases: cases.all.len() - 1,
+                        how: measure::uniform,
+                    }));
                 }
+                self.keep(rows);
             }
         }
         for set in SignatureSet::ALL {
-            let mut cases: Option<Rc<SignatureCases>> = None;
+            let single = OnceCell::new();
+            let batch = OnceCell::new();
             for &(verb, name, forms) in SIGNATURE_ROWS {
                 let op = format!("{} {name}", set.name());
                 if !self.wanted(&op) {
                     continue;
                 }
-                let cases = cases.get_or_insert_with(|| SignatureCases::new(set));
+                let mut rows = Vec::new();
                 for &form in forms {
-                    let agreed = |name: &str, work: Option<Work>| {
+                    let (cases, theirs) = match form {
+                        Form::Batch64 => {
+                            (batch.get_or_init(|| SignatureCases::new(set, BATCH, 1)), Form::Oneshot)
+                        }
+                        _ => (single.get_or_init(|| SignatureCases::new(set, KEYS, MESSAGES)), form),
+                    };
+                    let agreed = |name: &str, form: Form, work: Option<Work>| {
                         work.map(|mut work| match agree::signature(set, verb, form, cases, &mut work) {
                             Ok(()) => Ok(work),
                             Err(error) => Err(format!("{op} ({}), {name}: {error}", form.name())),
                         })
                         .transpose()
                     };
-                    let ours = agreed("gambeson", SignaturePeer::work(&Ours, set, verb, form, cases))?;
+                    let ours = agreed("gambeson", form, SignaturePeer::work(&Ours, set, verb, form, cases))?;
+                    let Some(ours) = ours else { continue };
                     let mut rivals = Vec::new();
                     for peer in &self.peers {
-                        let work = peer.signature.as_ref().and_then(|it| it.work(set, verb, form, cases));
-                        rivals.extend(agreed(peer.name, work)?.map(|work| ((peer.name, peer.level), work)));
+                        let work = peer.signature.as_ref().and_then(|it| it.work(set, verb, theirs, cases));
+                        let work = agreed(peer.name, theirs, work)?;
+                        rivals.extend(work.map(|work| ((peer.name, peer.level), work)));
                     }
-                    let count = cases.all.len() - 1;
-                    let kernels = gambeson::mldsa::kernels();
-                    let how = if verb == SignatureVerb::Sign { measure::signing } else { measure::uniform };
-                    self.measure(op.clone(), form, kernels, ours, rivals, count, how);
+                    rows.push(self.measure(Contest {
+                        op: op.clone(),
+                        form,
+                        kernels: gambeson::mldsa::kernels(),
+                        ours,
+                        rivals,
+                        cases: cases.all.len() - 1,
+                        how: if verb == SignatureVerb::Sign { measure::signing } else { measure::uniform },
+                    }));
                 }
+                self.keep(rows);
+            }
+        }
+        if self.wanted("Keccak-f[1600]") {
+            self.permutations = keccak::measure(self.arguments.limit);
+            for row in self.permutations.iter().filter(|_| self.arguments.json) {
+                println!("{}", row.json());
             }
         }
         Ok(())
@@ -184,45 +242,50 @@ impl Bench {
         self.arguments.op.as_ref().is_none_or(|regex| regex.is_match(op))
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the parts of one row")]
-    fn measure(
-        &mut self,
-        op: String,
-        form: Form,
-        kernels: Level,
-        ours: Option<Work>,
-        rivals: Vec<((&'static str, Level), Work)>,
-        cases: usize,
-        how: fn(&mut [Work], usize, Duration) -> Vec<f64>,
-    ) {
-        let Some(ours) = ours else { return };
+    fn measure(&self, contest: Contest) -> Row {
+        let Contest { op, form, kernels, ours, rivals, cases, how } = contest;
         let (names, rivals): (Vec<_>, Vec<Work>) = rivals.into_iter().unzip();
         let mut works = vec![ours];
         works.extend(rivals);
         let times = how(&mut works, cases, Duration::from_secs_f64(self.arguments.seconds));
         let peers = (names.into_iter().zip(&times[1..]).zip(&works[1..]))
-            .map(|(((name, level), &ns), work)| Time { name, level, ns, random: work.random })
+            .map(|(((name, level), &ns), work)| Time { name, level, ns, random: work.random, scaled: false })
             .collect();
-        let row = Row { op, form, kernels, ours_ns: times[0], peers };
-        if self.arguments.json {
-            println!("{}", row.json());
-        } else {
-            eprintln!("{} ({}): {:.2} µs", row.op, row.form.name(), row.ours_ns / 1000.0);
+        Row { op, form, kernels, ours_ns: times[0], peers }
+    }
+
+    /// Completes the rows of one operation, and prints them if they are wanted one by one.
+    fn keep(&mut self, mut rows: Vec<Row>) {
+        scaled::add(&mut rows);
+        for row in &rows {
+            if self.arguments.json {
+                println!("{}", row.json());
+            } else {
+                eprintln!("{} ({}): {:.2} µs", row.op, row.form.name(), row.ours_ns / 1000.0);
+            }
         }
-        self.rows.push(row);
+        self.rows.extend(rows);
     }
 
     /// Prints what is left to print, and judges.
     fn conclude(&self, context: &report::Context) -> ExitCode {
-        if self.rows.is_empty() {
+        if self.rows.is_empty() && self.permutations.is_empty() {
             eprintln!("error: no operation matches");
             return ExitCode::from(2);
         }
+        let results =
+            report::Results { peers: &self.peers, rows: &self.rows, permutations: &self.permutations };
         if !self.arguments.json {
-            print!("{}", report::terminal(context, &self.peers, &self.rows));
+            print!("{}", report::terminal(context, &results));
         }
         if let Some(file) = &self.arguments.markdown
-            && let Err(error) = report::markdown(file, context, &self.peers, &self.rows)
+            && let Err(error) = report::markdown(file, context, &results)
+        {
+            eprintln!("error: {}: {error}", file.display());
+            return ExitCode::from(3);
+        }
+        if let Some(file) = &self.arguments.svg
+            && let Err(error) = plot::write(file, context, &self.rows)
         {
             eprintln!("error: {}: {error}", file.display());
             return ExitCode::from(3);
@@ -230,16 +293,28 @@ impl Bench {
         if !self.arguments.check {
             return ExitCode::SUCCESS;
         }
-        let judged = self.rows.iter().filter(|row| thresholds::of(row).next().is_some()).count();
-        let missed: Vec<String> = self.rows.iter().flat_map(thresholds::missed).collect();
-        for line in &missed {
+        let verdict = thresholds::judge(&self.rows, &self.permutations, gambeson::mlkem::kernels(), |op| {
+            self.wanted(op)
+        });
+        for line in &verdict.missed {
             eprintln!("missed: {line}");
         }
-        if judged == 0 {
+        if verdict.judged == 0 {
             eprintln!("error: no row that was measured has a promise to check");
             return ExitCode::FAILURE;
         }
-        eprintln!("{judged} of {} rows judged, {} promises missed", self.rows.len(), missed.len());
-        if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        eprintln!("{} promises judged, {} missed", verdict.judged, verdict.missed.len());
+        if verdict.missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
+}
+
+/// Every operation that has rows: set, verb, forms.
+#[cfg(test)]
+fn operations() -> impl Iterator<Item = (&'static str, &'static str, &'static [Form])> {
+    let kems =
+        KemSet::ALL.into_iter().flat_map(|set| KEM_ROWS.iter().map(move |row| (set.name(), row.1, row.2)));
+    let signatures = SignatureSet::ALL
+        .into_iter()
+        .flat_map(|set| SIGNATURE_ROWS.iter().map(move |row| (set.name(), row.1, row.2)));
+    kems.chain(signatures)
 }

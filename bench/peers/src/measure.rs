@@ -15,13 +15,16 @@ const LEAST_ROUNDS: usize = 7;
 const SIGNATURES_A_TURN: usize = 4;
 
 /// Nanoseconds an operation takes, one figure for each of `works`: for work that takes the same time whatever the case.
+/// A batch runs all its cases in one call.
 pub fn uniform(works: &mut [Work], cases: usize, time: Duration) -> Vec<f64> {
     let mut answer = Answer::default();
     let batches: Vec<usize> = works
         .iter_mut()
         .map(|work| {
-            let one = best_of(2, || (0..cases).for_each(|i| (work.run)(i, &mut answer))) / cases as f64;
-            ((SAMPLE.as_nanos() as f64 / one) as usize).max(1)
+            let calls = if work.batch == 1 { cases } else { 1 };
+            let one = best_of(2, || (0..calls).for_each(|i| (work.run)(i, &mut answer)));
+            let one = one / (calls * work.batch) as f64;
+            ((SAMPLE.as_nanos() as f64 / one) as usize).div_ceil(work.batch).max(1)
         })
         .collect();
     let mut samples = vec![Vec::new(); works.len()];
@@ -36,9 +39,11 @@ pub fn uniform(works: &mut [Work], cases: usize, time: Duration) -> Vec<f64> {
             let before = now();
             for _ in 0..batches[who] {
                 (works[who].run)(next[who], &mut answer);
-                next[who] = (next[who] + 1) % cases;
+                if works[who].batch == 1 {
+                    next[who] = (next[who] + 1) % cases;
+                }
             }
-            samples[who].push((now() - before) / batches[who] as f64);
+            samples[who].push((now() - before) / (batches[who] * works[who].batch) as f64);
         }
     }
     samples.iter_mut().map(|samples| median(samples)).collect()
@@ -91,7 +96,8 @@ fn best_of(times: usize, mut run: impl FnMut()) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-fn median(samples: &mut [f64]) -> f64 {
+/// The middle one of `samples`, which it sorts.
+pub fn median(samples: &mut [f64]) -> f64 {
     samples.sort_by(f64::total_cmp);
     let middle = samples.len() / 2;
     if samples.len() % 2 == 1 { samples[middle] } else { (samples[middle - 1] + samples[middle]) / 2.0 }
@@ -99,14 +105,14 @@ fn median(samples: &mut [f64]) -> f64 {
 
 /// Nanoseconds of processor time of this thread.
 #[cfg(unix)]
-fn now() -> f64 {
+pub fn now() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
 /// Nanoseconds since the first call.
 #[cfg(not(unix))]
-fn now() -> f64 {
+pub fn now() -> f64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as f64
 }

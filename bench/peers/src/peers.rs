@@ -11,9 +11,13 @@ use crate::cases::{KemCases, SignatureCases};
 mod aws_lc;
 mod graviola;
 mod libcrux;
+#[cfg(feature = "oqs")]
+mod oqs;
 pub mod ours;
 mod pqcrypto;
 mod rustcrypto;
+#[cfg(wolfssl)]
+mod wolfssl;
 
 /// What an operation starts from and what it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +31,13 @@ pub enum Form {
     /// Ours with the least memory: public keys stay bytes, private keys stay seeds. A peer keeps the same bytes and
     /// does what its API does with them, in whatever memory that takes.
     Compact,
+    /// An operation of a batch of [`BATCH`] from key bytes, each under a key of its own. No peer has such a door: they do
+    /// the same work one by one, as in `oneshot`.
+    Batch64,
 }
+
+/// How many operations a batch has.
+pub const BATCH: usize = 64;
 
 impl Form {
     /// The name in the report.
@@ -37,6 +47,7 @@ impl Form {
             Form::Seed => "seed",
             Form::Expanded => "expanded",
             Form::Compact => "compact",
+            Form::Batch64 => "batch64",
         }
     }
 }
@@ -142,17 +153,26 @@ pub struct Work {
     pub run: Box<Run>,
     /// The peer draws its own randomness here: its outputs differ from ours and are checked across instead.
     pub random: bool,
+    /// How many operations one run does. A batch does all good cases in one, whatever the number of the case, and gives
+    /// their outputs one after the other; only asked for the tampered case it puts that in the place of the last.
+    pub batch: usize,
 }
 
 impl Work {
     /// Work whose output is a function of the case.
     pub fn exact(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
-        Some(Self { run: Box::new(run), random: false })
+        Some(Self { run: Box::new(run), random: false, batch: 1 })
     }
 
     /// Work for which the peer draws randomness, at its own cost.
     pub fn random(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
-        Some(Self { run: Box::new(run), random: true })
+        Some(Self { run: Box::new(run), random: true, batch: 1 })
+    }
+
+    /// A batch of [`BATCH`] operations whose outputs are a function of the cases.
+    #[allow(dead_code, reason = "ours has no door for batches yet")]
+    pub fn batch(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
+        Some(Self { run: Box::new(run), random: false, batch: BATCH })
     }
 }
 
@@ -190,11 +210,16 @@ pub struct Peer {
     pub signature: Option<Box<dyn SignaturePeer>>,
 }
 
-/// Every peer that can run on this machine.
-pub fn all() -> Vec<Peer> {
+/// Every peer that can run on this machine, at its best below `limit`.
+pub fn all(limit: Option<Level>) -> Vec<Peer> {
     let mut peers = vec![rustcrypto::peer(), libcrux::portable(), aws_lc::peer(), pqcrypto::peer()];
     peers.extend(libcrux::avx2());
     peers.extend(graviola::peer());
+    #[cfg(feature = "oqs")]
+    peers.push(oqs::peer());
+    #[cfg(wolfssl)]
+    peers.extend(wolfssl::peer(limit));
+    peers.retain(|peer| limit.is_none_or(|limit| peer.level <= limit));
     peers
 }
 

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use gambeson::cpu::Level;
 
-use crate::peers::Peer;
-use crate::row::Row;
+use crate::peers::{Form, Peer};
+use crate::row::{Permutation, Row};
+use crate::thresholds;
 
 /// What a reader needs in order to judge the figures, or to measure them again.
 pub struct Context {
@@ -55,6 +56,16 @@ impl Context {
     }
 }
 
+/// What was measured.
+pub struct Results<'a> {
+    /// The columns.
+    pub peers: &'a [Peer],
+    /// The lines.
+    pub rows: &'a [Row],
+    /// The lines of the permutation alone.
+    pub permutations: &'a [Permutation],
+}
+
 /// The locked version of a package, from this workspace's lock file.
 fn version(package: &str) -> &'static str {
     let lock = include_str!("../Cargo.lock");
@@ -66,49 +77,56 @@ fn version(package: &str) -> &'static str {
 
 /// `name`, its packages with their versions, its level, and what to know of it.
 fn describe(peer: &Peer) -> String {
-    let packages: Vec<String> =
+    let mut facts: Vec<String> =
         peer.packages.iter().map(|package| format!("{package} {}", version(package))).collect();
-    format!("{}: {} (level {}; {})", peer.name, packages.join(", "), peer.level, peer.note)
+    facts.push(format!("level {}", peer.level));
+    format!("{}: {}; {}", peer.name, facts.join(", "), peer.note)
 }
 
 /// The whole report, as a terminal shows it.
-pub fn terminal(context: &Context, peers: &[Peer], rows: &[Row]) -> String {
+pub fn terminal(context: &Context, results: &Results) -> String {
     let mut out = String::new();
-    for line in facts(context, peers) {
+    for line in facts(context, results) {
         let _ = writeln!(out, "{line}");
     }
-    let table = table(peers, rows);
-    let widths: Vec<usize> = (0..table[0].len())
-        .map(|column| table.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
-        .collect();
-    let _ = writeln!(out);
-    for line in &table {
-        for (column, cell) in line.iter().enumerate() {
-            let width = widths[column];
-            let _ =
-                if column < 2 { write!(out, "{cell:<width$}  ") } else { write!(out, "{cell:>width$}  ") };
-        }
+    for table in tables(results) {
+        let widths: Vec<usize> = (0..table[0].len())
+            .map(|column| table.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
+            .collect();
         let _ = writeln!(out);
+        for line in &table {
+            for (column, cell) in line.iter().enumerate() {
+                let width = widths[column];
+                let _ = if column < 2 {
+                    write!(out, "{cell:<width$}  ")
+                } else {
+                    write!(out, "{cell:>width$}  ")
+                };
+            }
+            let _ = writeln!(out);
+        }
     }
     out
 }
 
 /// Writes the report into `file`, between the markers of this limit, and leaves what stands around them.
-pub fn markdown(file: &Path, context: &Context, peers: &[Peer], rows: &[Row]) -> std::io::Result<()> {
+pub fn markdown(file: &Path, context: &Context, results: &Results) -> std::io::Result<()> {
     let key = context.limit.map_or("every level".to_owned(), |level| format!("limit {level}"));
     let (begin, end) =
         (format!("<!-- bench/peers, {key}: begin -->"), format!("<!-- bench/peers, {key}: end -->"));
     let mut section = format!("{begin}\n");
-    for fact in facts(context, peers) {
+    for fact in facts(context, results) {
         let _ = writeln!(section, "* {fact}");
     }
-    let _ = writeln!(section);
-    for (number, line) in table(peers, rows).iter().enumerate() {
-        let _ = writeln!(section, "| {} |", line.join(" | "));
-        if number == 0 {
-            let rules: Vec<&str> =
-                (0..line.len()).map(|column| if column < 2 { "---" } else { "---:" }).collect();
-            let _ = writeln!(section, "| {} |", rules.join(" | "));
+    for table in tables(results) {
+        let _ = writeln!(section);
+        for (number, line) in table.iter().enumerate() {
+            let _ = writeln!(section, "| {} |", line.join(" | "));
+            if number == 0 {
+                let rules: Vec<&str> =
+                    (0..line.len()).map(|column| if column < 2 { "---" } else { "---:" }).collect();
+                let _ = writeln!(section, "| {} |", rules.join(" | "));
+            }
         }
     }
     let _ = write!(section, "{end}");
@@ -127,27 +145,62 @@ pub fn markdown(file: &Path, context: &Context, peers: &[Peer], rows: &[Row]) ->
     std::fs::write(file, text)
 }
 
-fn facts(context: &Context, peers: &[Peer]) -> Vec<String> {
+fn facts(context: &Context, results: &Results) -> Vec<String> {
     let mut facts = vec![
         format!("Machine: {}", context.machine),
         format!("Compiler: {}; cargo's release profile, no target-cpu, for all alike", context.compiler),
         format!("Command: `{}`", context.command),
         format!("gambeson {} (kernels: {})", version("gambeson"), gambeson::mlkem::kernels()),
     ];
-    facts.extend(peers.iter().map(describe));
+    facts.extend(results.peers.iter().map(describe));
     facts.push(
         "Times are microseconds; in brackets the peer's time over ours, above 1 where we are faster.".into(),
     );
     facts.push(
         "`*`: the peer draws its own randomness there, at its own cost; its signatures are hedged.".into(),
     );
+    if results.rows.iter().any(|row| row.form == Form::Batch64) {
+        facts.push(
+            "`batch64`: ours is an operation of a batch of 64, the peers' one alone (`oneshot`).".into(),
+        );
+    }
+    if let Some(row) = results.permutations.first() {
+        facts.push(format!("The core's clock, while Keccak ran alone: {:.2} GHz.", row.ghz));
+    }
     facts
 }
 
-fn table(peers: &[Peer], rows: &[Row]) -> Vec<Vec<String>> {
+fn tables(results: &Results) -> Vec<Vec<Vec<String>>> {
+    let mut tables = Vec::new();
+    if !results.rows.is_empty() {
+        tables.push(contests(results.peers, results.rows));
+    }
+    if !results.permutations.is_empty() {
+        tables.push(permutations(results.permutations));
+    }
+    tables
+}
+
+fn permutations(rows: &[Permutation]) -> Vec<Vec<String>> {
+    let head = ["permutation", "kernels", "states", "ns each", "core cycles each", "at most"];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
+    for row in rows {
+        table.push(vec![
+            "Keccak-f[1600]".into(),
+            row.kernels.to_string(),
+            row.states.to_string(),
+            format!("{:.1}", row.ns),
+            format!("{:.0}", row.cycles),
+            thresholds::cycles(row).map_or(String::new(), |limit| format!("{limit:.0}")),
+        ]);
+    }
+    table
+}
+
+fn contests(peers: &[Peer], rows: &[Row]) -> Vec<Vec<String>> {
     let mut head = vec!["operation".to_owned(), "form".into(), "gambeson".into()];
     head.extend(peers.iter().map(|peer| peer.name.to_owned()));
-    head.push("fastest peer".into());
+    head.extend(["fastest peer".into(), "promised".into()]);
     let mut table = vec![head];
     for row in rows {
         let mut line = vec![row.op.clone(), row.form.name().into(), micros(row.ours_ns)];
@@ -158,6 +211,7 @@ fn table(peers: &[Peer], rows: &[Row]) -> Vec<Vec<String>> {
             }));
         }
         line.push(row.ratio_to_fastest_peer().map_or("".into(), |ratio| format!("{ratio:.2}")));
+        line.push(thresholds::ratio(row).map_or("".into(), |ratio| format!("{ratio:.2}")));
         table.push(line);
     }
     table
@@ -182,8 +236,9 @@ mod tests {
             format!("# Before\n\n<!-- {key}: begin -->\nold\n<!-- {key}: end -->\n\nafter\n"),
         )
         .expect("a file");
-        markdown(&file, &context(Some(Level::Portable)), &[], &[]).expect("written");
-        markdown(&file, &context(None), &[], &[]).expect("appended");
+        let nothing = Results { peers: &[], rows: &[], permutations: &[] };
+        markdown(&file, &context(Some(Level::Portable)), &nothing).expect("written");
+        markdown(&file, &context(None), &nothing).expect("appended");
         let text = std::fs::read_to_string(&file).expect("the file");
         std::fs::remove_file(&file).expect("removed");
         assert!(text.starts_with("# Before\n\n<!-- bench/peers, limit portable: begin -->\n* Machine: m\n"));
@@ -194,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_lock_file_knows_every_package_that_the_report_names() {
-        for peer in crate::peers::all() {
+        for peer in crate::peers::all(None) {
             for package in peer.packages {
                 assert_ne!(version(package), "unknown", "{package}");
             }

@@ -3,68 +3,156 @@
 use gambeson::cpu::Level;
 
 use crate::peers::Form;
-use crate::row::Row;
+use crate::row::{Permutation, Row};
 
-/// Which peer a row must be faster than.
-#[derive(Clone, Copy)]
-pub enum Against {
-    /// This one, which must have been measured.
-    Peer(&'static str),
+/// A promise about one operation: the fastest peer's time over ours is at least this.
+pub struct Promise {
+    /// `ML-KEM-768 decaps`
+    pub op: &'static str,
+    /// What it starts from.
+    pub form: Form,
+    /// With the AVX-512 tables, against every peer.
+    pub avx512: f64,
+    /// With the AVX2 tables, against the peers at or below AVX2.
+    pub avx2: f64,
+    /// Why the row is open, if it is: `--check` prints it, and fails all the same.
+    pub open: Option<&'static str>,
 }
 
-/// A promise about some rows.
-pub struct Threshold {
-    /// The kernel table that ran.
-    pub kernels: Level,
-    /// The operations, by the last word of their names.
-    pub verbs: &'static [&'static str],
-    /// The forms.
-    pub forms: &'static [Form],
-    /// The rival.
-    pub against: Against,
-    /// The rival's time over ours is at least this.
-    pub ratio: f64,
+/// Against the fastest peer. wolfSSL must be among the measured ones, or the row is missed.
+pub const PROMISES: &[Promise] = &[
+    promise("ML-KEM-512 keygen", Form::Oneshot, 1.15, 1.0),
+    promise("ML-KEM-512 encaps", Form::Oneshot, 1.4, 1.0),
+    promise("ML-KEM-512 decaps", Form::Oneshot, 1.6, 1.0),
+    promise("ML-KEM-768 keygen", Form::Oneshot, 1.35, 1.0),
+    promise("ML-KEM-768 encaps", Form::Oneshot, 1.6, 1.0),
+    promise("ML-KEM-768 encaps", Form::Expanded, 1.1, 1.0),
+    promise("ML-KEM-768 encaps", Form::Batch64, 2.0, 1.2),
+    promise("ML-KEM-768 decaps", Form::Oneshot, 1.7, 1.0),
+    promise("ML-KEM-768 decaps", Form::Expanded, 1.25, 1.0),
+    promise("ML-KEM-768 decaps", Form::Batch64, 2.0, 1.2),
+    promise("ML-KEM-1024 keygen", Form::Oneshot, 1.25, 1.0),
+    promise("ML-KEM-1024 encaps", Form::Oneshot, 1.3, 1.0),
+    promise("ML-KEM-1024 decaps", Form::Oneshot, 1.5, 1.0),
+    promise("ML-DSA-44 keygen", Form::Oneshot, 1.3, 1.0),
+    promise("ML-DSA-44 sign", Form::Oneshot, 1.1, 1.0),
+    promise("ML-DSA-44 sign", Form::Expanded, 1.15, 1.0),
+    promise("ML-DSA-44 verify", Form::Oneshot, 1.3, 1.0),
+    promise("ML-DSA-65 keygen", Form::Oneshot, 1.35, 1.0),
+    promise("ML-DSA-65 sign", Form::Oneshot, 1.1, 1.0),
+    promise("ML-DSA-65 sign", Form::Expanded, 1.1, 1.0),
+    promise("ML-DSA-65 verify", Form::Oneshot, 1.3, 1.0),
+    promise("ML-DSA-65 verify", Form::Expanded, 1.4, 1.0),
+    promise("ML-DSA-65 verify", Form::Batch64, 1.6, 1.1),
+    promise("ML-DSA-87 keygen", Form::Oneshot, 1.2, 1.0),
+    promise("ML-DSA-87 sign", Form::Oneshot, 1.1, 1.0),
+    promise("ML-DSA-87 sign", Form::Expanded, 1.0, 1.0),
+    promise("ML-DSA-87 verify", Form::Oneshot, 1.3, 1.0),
+];
+
+const fn promise(op: &'static str, form: Form, avx512: f64, avx2: f64) -> Promise {
+    Promise { op, form, avx512, avx2, open: None }
 }
 
-/// All promises. Rows that no line names are measured and printed, not judged.
-pub const THRESHOLDS: &[Threshold] = &[Threshold {
-    kernels: Level::Portable,
-    verbs: &["keygen", "encaps", "decaps", "sign", "verify"],
-    forms: &[Form::Oneshot, Form::Seed, Form::Expanded, Form::Compact],
-    against: Against::Peer("RustCrypto"),
-    ratio: 1.0,
-}];
-
-/// The promises about `row`.
-pub fn of(row: &Row) -> impl Iterator<Item = &'static Threshold> {
-    let verb = row.op.rsplit(' ').next().unwrap_or_default().to_owned();
-    let (kernels, form) = (row.kernels, row.form);
-    THRESHOLDS.iter().filter(move |threshold| {
-        threshold.kernels == kernels
-            && threshold.verbs.contains(&verb.as_str())
-            && threshold.forms.contains(&form)
-    })
+impl Promise {
+    fn at(&self, level: Level) -> Option<f64> {
+        match level {
+            Level::Avx512 => Some(self.avx512),
+            Level::Avx2 => Some(self.avx2),
+            _ => None,
+        }
+    }
 }
 
-/// What `row` misses, in words.
-pub fn missed(row: &Row) -> Vec<String> {
-    of(row)
-        .filter_map(|threshold| {
-            let Against::Peer(name) = threshold.against;
-            let Some(rival) = row.peers.iter().find(|peer| peer.name == name) else {
-                return Some(format!("{} ({}): {name} was not measured", row.op, row.form.name()));
-            };
-            let ratio = rival.ns / row.ours_ns;
-            let wanted = threshold.ratio;
-            (ratio < wanted).then(|| {
-                format!(
-                    "{} ({}): {ratio:.3} against {name}, at least {wanted:.2} promised",
-                    row.op,
-                    row.form.name()
-                )
-            })
-        })
-        .collect()
+/// Core cycles that one permutation takes at most: states in a call, table, cycles.
+pub const CYCLES: &[(usize, Level, f64)] = &[
+    (8, Level::Avx512, 160.0),
+    (4, Level::Avx512, 200.0),
+    (4, Level::Avx2, 410.0),
+    (1, Level::Avx512, 800.0),
+    (1, Level::Avx2, 800.0),
+];
+
+/// With the portable tables every row is at least as fast as this peer.
+const PORTABLE: &str = "RustCrypto";
+/// The peer without which the others are no measure.
+const STRONGEST: &str = "wolfSSL";
+
+/// The ratio that is promised about `row`'s fastest peer.
+pub fn ratio(row: &Row) -> Option<f64> {
+    let promise = PROMISES.iter().find(|promise| promise.op == row.op && promise.form == row.form)?;
+    promise.at(row.kernels)
+}
+
+/// The cycles that are promised about `row`.
+pub fn cycles(row: &Permutation) -> Option<f64> {
+    let same = |line: &&(usize, Level, f64)| (line.0, line.1) == (row.states, row.kernels);
+    CYCLES.iter().find(same).map(|line| line.2)
+}
+
+/// The verdict on what was measured.
+pub struct Verdict {
+    /// Promises that were judged.
+    pub judged: usize,
+    /// Those that were missed, in words.
+    pub missed: Vec<String>,
+}
+
+/// Judges the rows, and the promises for tables of `level` whose operations are `wanted` but have no row.
+pub fn judge(
+    rows: &[Row],
+    permutations: &[Permutation],
+    level: Level,
+    wanted: impl Fn(&str) -> bool,
+) -> Verdict {
+    let mut verdict = Verdict { judged: 0, missed: Vec::new() };
+    let mut say = |said: Option<String>| {
+        verdict.judged += 1;
+        verdict.missed.extend(said);
+    };
+    for row in rows.iter().filter(|row| row.kernels == Level::Portable) {
+        if row.form != Form::Batch64 {
+            say(against(row, |name| name == PORTABLE, PORTABLE, 1.0));
+        }
+    }
+    for promise in PROMISES.iter().filter(|promise| wanted(promise.op)) {
+        let Some(ratio) = promise.at(level) else { continue };
+        let row = rows.iter().find(|row| row.op == promise.op && row.form == promise.form);
+        let said = match row {
+            Some(row) if row.kernels != level => {
+                Some(format!("{} ({}): ran the {} table", row.op, row.form.name(), row.kernels))
+            }
+            Some(row) if !row.peers.iter().any(|peer| peer.name.starts_with(STRONGEST)) => {
+                Some(format!("{} ({}): {STRONGEST} was not measured", row.op, row.form.name()))
+            }
+            Some(row) => against(row, |_| true, "the fastest peer", ratio),
+            None => Some(format!("{} ({}): was not measured", promise.op, promise.form.name())),
+        };
+        say(said.map(|said| match promise.open {
+            Some(reason) => format!("{said}; {reason}"),
+            None => said,
+        }));
+    }
+    for row in permutations {
+        if let Some(limit) = cycles(row) {
+            let (op, cycles) = (row.op(), row.cycles);
+            say((cycles > limit)
+                .then(|| format!("{op}: {cycles:.0} cycles a permutation, at most {limit:.0} promised")));
+        }
+    }
+    verdict
+}
+
+/// What `row` says about the peers of that name, if it is less than `wanted`.
+fn against(row: &Row, named: impl Fn(&str) -> bool, who: &str, wanted: f64) -> Option<String> {
+    let op = format!("{} ({})", row.op, row.form.name());
+    let rivals = row.peers.iter().filter(|peer| named(peer.name));
+    let Some(fastest) = rivals.min_by(|a, b| a.ns.total_cmp(&b.ns)) else {
+        return Some(format!("{op}: {who} was not measured"));
+    };
+    let ratio = fastest.ns / row.ours_ns;
+    (ratio < wanted)
+        .then(|| format!("{op}: {ratio:.3} against {}, at least {wanted:.2} promised", fastest.name))
 }
 
 #[cfg(test)]
@@ -72,19 +160,67 @@ mod tests {
     use super::*;
     use crate::row::Time;
 
-    fn row(op: &str, form: Form, ours_ns: f64, rival: &'static str) -> Row {
-        let peers = vec![Time { name: rival, level: Level::Portable, ns: 100.0, random: false }];
-        Row { op: op.into(), form, kernels: Level::Portable, ours_ns, peers }
+    fn row(op: &str, form: Form, kernels: Level, ours_ns: f64, rivals: &[(&'static str, f64)]) -> Row {
+        let time = |&(name, ns)| Time { name, level: kernels, ns, random: false, scaled: false };
+        Row { op: op.into(), form, kernels, ours_ns, peers: rivals.iter().map(time).collect() }
+    }
+
+    fn missed(rows: &[Row], permutations: &[Permutation], level: Level) -> Vec<String> {
+        let here = |op: &str| rows.iter().any(|row| row.op == op);
+        judge(rows, permutations, level, here).missed
     }
 
     #[test]
-    fn a_slower_row_is_missed_and_a_faster_one_is_not() {
-        assert_eq!(missed(&row("ML-KEM-768 decaps", Form::Oneshot, 101.0, "RustCrypto")).len(), 1);
-        assert_eq!(missed(&row("ML-KEM-768 decaps", Form::Oneshot, 99.0, "RustCrypto")).len(), 0);
+    fn portable_rows_are_compared_with_one_peer() {
+        let of = |ours, rival| row("ML-KEM-512 decaps", Form::Seed, Level::Portable, ours, &[(rival, 100.0)]);
+        assert_eq!(missed(&[of(101.0, "RustCrypto")], &[], Level::Portable).len(), 1);
+        assert_eq!(missed(&[of(99.0, "RustCrypto")], &[], Level::Portable).len(), 0);
+        assert_eq!(missed(&[of(1.0, "another")], &[], Level::Portable).len(), 1);
     }
 
     #[test]
-    fn a_rival_that_was_not_measured_is_a_miss() {
-        assert_eq!(missed(&row("ML-DSA-65 sign", Form::Expanded, 1.0, "another")).len(), 1);
+    fn vector_rows_are_compared_with_the_fastest_peer_at_their_level() {
+        let op = "ML-DSA-87 verify";
+        let of = |level, ours, rivals| row(op, Form::Oneshot, level, ours, rivals);
+        let rivals: &[_] = &[("wolfSSL", 150.0), ("liboqs-0.16 (scaled)", 130.0)];
+        assert_eq!(missed(&[of(Level::Avx512, 99.0, rivals)], &[], Level::Avx512).len(), 0);
+        assert_eq!(missed(&[of(Level::Avx512, 101.0, rivals)], &[], Level::Avx512).len(), 1);
+        let rivals: &[_] = &[("wolfSSL-avx2", 150.0), ("oqs", 100.0)];
+        assert_eq!(missed(&[of(Level::Avx2, 99.0, rivals)], &[], Level::Avx2).len(), 0);
+        assert_eq!(missed(&[of(Level::Avx2, 101.0, rivals)], &[], Level::Avx2).len(), 1);
+    }
+
+    #[test]
+    fn a_row_that_is_absent_or_lacks_its_rival_is_missed() {
+        let verify = |form| row("ML-DSA-65 verify", form, Level::Avx512, 1.0, &[("wolfSSL", 100.0)]);
+        let said = missed(&[verify(Form::Oneshot), verify(Form::Expanded)], &[], Level::Avx512);
+        assert_eq!(said, ["ML-DSA-65 verify (batch64): was not measured"]);
+        let alone = row("ML-DSA-87 sign", Form::Expanded, Level::Avx512, 1.0, &[("oqs", 100.0)]);
+        assert!(missed(&[alone], &[], Level::Avx512).iter().any(|said| said.contains("wolfSSL was not")));
+        let lower = row("ML-DSA-44 keygen", Form::Oneshot, Level::Avx2, 1.0, &[("wolfSSL", 100.0)]);
+        assert_eq!(missed(&[lower], &[], Level::Avx512), ["ML-DSA-44 keygen (oneshot): ran the avx2 table"]);
+    }
+
+    #[test]
+    fn permutations_have_a_number_of_cycles() {
+        let of = |states, kernels, cycles| Permutation { states, kernels, ns: 1.0, cycles, ghz: 1.0 };
+        assert_eq!(missed(&[], &[of(8, Level::Avx512, 159.0)], Level::Avx512).len(), 0);
+        assert_eq!(missed(&[], &[of(8, Level::Avx512, 161.0)], Level::Avx512).len(), 1);
+        assert_eq!(missed(&[], &[of(4, Level::Avx2, 411.0)], Level::Avx512).len(), 1);
+        assert_eq!(missed(&[], &[of(1, Level::Avx2, 801.0)], Level::Avx2).len(), 1);
+        assert_eq!(missed(&[], &[of(1, Level::Portable, 2000.0)], Level::Portable).len(), 0);
+    }
+
+    #[test]
+    fn every_promise_is_there_once_and_names_an_operation_that_exists() {
+        for (i, promise) in PROMISES.iter().enumerate() {
+            let twin = |other: &Promise| (other.op, other.form) == (promise.op, promise.form);
+            assert_eq!(PROMISES.iter().position(twin), Some(i), "{}", promise.op);
+            let (set, verb) = promise.op.split_once(' ').expect("a set and a verb");
+            assert!(
+                crate::operations()
+                    .any(|(s, v, forms)| (s, v) == (set, verb) && forms.contains(&promise.form))
+            );
+        }
     }
 }

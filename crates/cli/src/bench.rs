@@ -7,7 +7,7 @@
 //! # Layout
 //!
 //! * `ours`: the operations of this project
-//! * `classical`: RSA, finite-field Diffie-Hellman, P-256, X25519 and X448 of other crates
+//! * `classical`: BLAKE3, XChaCha20-Poly1305, RSA, finite-field Diffie-Hellman, P-256, X25519 and X448 of other crates
 //! * this file: the clock and the table
 
 mod classical;
@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 
 /// Something to measure: made when its turn comes, then called over and over.
 type Work = Box<dyn FnMut()>;
+
+/// The bytes of a long input.
+const LONG: u32 = 16_384;
 
 /// One row of the table.
 struct Case {
@@ -68,7 +71,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
         cpu::detected(),
     ))?;
     console.say(format_args!(
-        "{:<12} {:<13} {:<10} {:<14} {:>9} {:>14}",
+        "{:<18} {:<9} {:<8} {:<16} {:>9} {:>14}",
         "algorithm", "operation", "form", "by", "median", "a second"
     ))?;
     let bar = console.steps_bar(cases.len() as u64, "measuring");
@@ -91,7 +94,7 @@ fn row(console: Console, case: &Case, timing: &Timing) -> Result<(), Error> {
     };
     console.report(
         format_args!(
-            "{:<12} {:<13} {:<10} {:<14} {:>9} {:>14}",
+            "{:<18} {:<9} {:<8} {:<16} {:>9} {:>14}",
             case.algorithm,
             case.operation,
             case.form,

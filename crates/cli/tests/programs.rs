@@ -22,6 +22,13 @@ fn bench_measures_ours_and_others() {
     let rows = folder.run("bench --json --seconds 0.001 --op dsa-44").exits(0).rows();
     let names: Vec<String> = rows.iter().map(|row| format!("{} {}", row["op"], row["form"])).collect();
     assert_eq!(names.len(), 6, "{names:?}");
+    let rows = folder.run("bench --json --seconds 0.001 --op blake3").exits(0).rows();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["by"], "blake3");
+    assert!(rows[0]["bytes_per_s"].as_f64().unwrap() > 1e6);
+    let rows = folder.run("bench --json --seconds 0.001 --op xchacha20-poly1305").exits(0).rows();
+    let names: Vec<&str> = rows.iter().map(|row| row["op"].as_str().unwrap()).collect();
+    assert_eq!(names, ["seal", "open"]);
     let table = folder.run("bench --seconds 0.001 --op sha").exits(0);
     assert!(table.text().contains("SHAKE256") && table.text().contains("MB"), "{}", table.text());
     assert!(table.text().contains("kernels:"));
@@ -41,6 +48,8 @@ fn every_row_of_the_bench_runs() {
         "SHA3-256",
         "SHAKE128",
         "SHAKE256",
+        "BLAKE3",
+        "XChaCha20-Poly1305",
         "RSA-2048",
         "DH-2048",
         "P-256",

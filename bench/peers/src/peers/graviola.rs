@@ -1,10 +1,12 @@
-//! `graviola`: ML-KEM-768 with AVX2 assembly.
+//! `graviola`: ML-KEM-768 with assembly, for AVX2 and for AVX-512 (Keccak of eight lanes, sampling). It looks at the
+//! processor itself and cannot be told to stop below AVX-512: where there is that, it does not run with the limit AVX2.
 //!
 //! Measured through its hidden deterministic doors, which spare it its randomness. A decapsulation key can be made from
 //! a seed, not imported from the expanded encoding; it keeps the matrix, an encapsulation key does not.
 
 use std::rc::Rc;
 
+use gambeson::cpu::Level;
 use graviola::key_agreement::mlkem768::{Ciphertext, DecapKey, EncapKey, Message};
 
 use super::{Form, KemPeer, KemSet, KemVerb, Peer, Work};
@@ -15,11 +17,20 @@ pub fn peer() -> Option<Peer> {
     graviola::util::is_cpu_supported().then(|| Peer {
         name: "graviola",
         packages: &["graviola"],
-        level: super::vector_level(),
+        level: level(),
         note: "ML-KEM-768 only; private keys from seeds only; the matrix is kept for decapsulation",
         kem: Some(Box::new(Graviola)),
         signature: None,
     })
+}
+
+/// What it asks the processor for.
+fn level() -> Level {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        return Level::Avx512;
+    }
+    super::vector_level()
 }
 
 struct Graviola;

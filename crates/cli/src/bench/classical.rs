@@ -1,6 +1,8 @@
-//! What post-quantum cryptography replaces, of well-kept crates, for comparison.
+//! What post-quantum cryptography replaces, and what it is used together with, of well-kept crates, for comparison.
 
-use super::{Case, Work};
+use super::{Case, LONG, Work};
+use chacha20poly1305::aead::{AeadInOut, KeyInit};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use crypto_bigint::modular::{FixedMontyForm, FixedMontyParams};
 use crypto_bigint::{Odd, U256, U2048};
 use gambeson::rand_core::{Infallible, TryCryptoRng, TryRng};
@@ -173,6 +175,41 @@ fn x448_agree() -> Work {
     })
 }
 
+fn blake3() -> Work {
+    let data = [0x5a; LONG as usize];
+    Box::new(move || {
+        black_box(blake3::hash(black_box(&data)));
+    })
+}
+
+/// In place, as all that seals long data does; what is sealed is the last ciphertext, which costs the same.
+fn xchacha_seal() -> Work {
+    let mut rng = Stream::new("XChaCha20-Poly1305");
+    let cipher = XChaCha20Poly1305::new(&rng.array().into());
+    let nonce = XNonce::from(rng.array());
+    let mut data = [0x5a; LONG as usize];
+    Box::new(move || {
+        let tag = cipher.encrypt_inout_detached(&nonce, b"", black_box(&mut data[..]).into());
+        black_box(tag.expect("16 KiB are not too long"));
+    })
+}
+
+/// The message comes back each time: the ciphertext is copied first, which is 1 % of the work.
+fn xchacha_open() -> Work {
+    let mut rng = Stream::new("XChaCha20-Poly1305");
+    let cipher = XChaCha20Poly1305::new(&rng.array().into());
+    let nonce = XNonce::from(rng.array());
+    let mut sealed = [0x5a; LONG as usize];
+    let tag = cipher.encrypt_inout_detached(&nonce, b"", sealed[..].as_mut().into());
+    let tag = tag.expect("16 KiB are not too long");
+    let mut data = sealed;
+    Box::new(move || {
+        data.copy_from_slice(&sealed);
+        let opened = cipher.decrypt_inout_detached(&nonce, b"", black_box(&mut data[..]).into(), &tag);
+        opened.expect("what was sealed opens");
+    })
+}
+
 pub(super) fn cases() -> Vec<Case> {
     let case = |algorithm, operation, form, by, prepare| Case {
         algorithm,
@@ -183,8 +220,20 @@ pub(super) fn cases() -> Vec<Case> {
         bytes: None,
         prepare,
     };
+    let long = |algorithm, operation, by, prepare| Case {
+        algorithm,
+        operation,
+        form: "16 KiB",
+        by,
+        kernels: None,
+        bytes: Some(LONG),
+        prepare,
+    };
     vec![
-        case("RSA-2048", "sign", "PKCS #1", "rsa", rsa_sign as fn() -> Work),
+        long("BLAKE3", "hash", "blake3", blake3 as fn() -> Work),
+        long("XChaCha20-Poly1305", "seal", "chacha20poly1305", xchacha_seal),
+        long("XChaCha20-Poly1305", "open", "chacha20poly1305", xchacha_open),
+        case("RSA-2048", "sign", "PKCS #1", "rsa", rsa_sign),
         case("RSA-2048", "verify", "PKCS #1", "rsa", rsa_verify),
         case("DH-2048", "keygen", "MODP", "crypto-bigint", dh_keygen),
         case("DH-2048", "agree", "MODP", "crypto-bigint", dh_agree),

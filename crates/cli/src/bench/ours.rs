@@ -1,6 +1,6 @@
 //! The operations of this project, in both forms of keys.
 
-use super::{Case, Work};
+use super::{Case, LONG, Work};
 use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{self, MlKem512, MlKem768, MlKem1024};
 use gambeson::sha3::{self, Sha3_256, Shake128, Shake256};
@@ -179,9 +179,6 @@ fn xwing_decaps() -> Work {
         },
     )
 }
-
-/// The long input of the hashing rows.
-const LONG: u32 = 16_384;
 
 fn sha3_256() -> Work {
     let data = [0x5a; LONG as usize];
