@@ -253,6 +253,9 @@ fn backward([a, b]: [Vector; 2], times: impl Fn(Vector) -> Vector) -> [Vector; 2
 const OUTER: [[[usize; 2]; 4]; 3] =
     [[[0, 4], [1, 5], [2, 6], [3, 7]], [[0, 2], [1, 3], [4, 6], [5, 7]], [[0, 1], [2, 3], [4, 5], [6, 7]]];
 
+/// The pairs of registers of the other layers.
+const PAIRS: [usize; 4] = [0, 1, 2, 3];
+
 #[target_feature(enable = "avx512f,avx512bw")]
 fn ntt(f: &mut Coefficients) {
     debug_assert!(f.iter().all(|x| x.abs() <= Q));
@@ -263,48 +266,34 @@ fn ntt(f: &mut Coefficients) {
             [v[i], v[j]] = forward([v[i], v[j]], |x| times_factor(x, zeta));
         }
     }
-    let pairs = f.as_chunks_mut::<32>().0.as_chunks_mut::<2>().0;
-    // Without a loop, so that all stays in registers.
-    let mut last = |n: usize| {
-        let factors = &INNER[n];
-        let pair = const { Move::new(&IN_ORDER, &SIXTEEN) }.apply([v[2 * n], v[2 * n + 1]]);
-        let pair = forward(pair, |x| factors.sixteen.times(x));
-        let pair = const { Move::new(&SIXTEEN, &EIGHT) }.apply(pair);
-        let pair = forward(pair, |x| factors.eight.times(x));
-        let pair = const { Move::new(&EIGHT, &FOUR) }.apply(pair);
-        let pair = forward(pair, |x| factors.four.times(x));
-        let pair = const { Move::new(&FOUR, &TWO) }.apply(pair);
-        let pair = forward(pair, |x| factors.two.times(x)).map(|x| reduce(x));
-        let [a, b] = const { Move::new(&TWO, &IN_ORDER) }.apply(pair);
-        let [low, high] = &mut pairs[n];
-        store(low, a);
-        store(high, b);
-    };
-    last(0);
-    last(1);
-    last(2);
-    last(3);
+    let pairs = PAIRS.map(|n| const { Move::new(&IN_ORDER, &SIXTEEN) }.apply([v[2 * n], v[2 * n + 1]]));
+    let pairs = PAIRS.map(|n| forward(pairs[n], |x| INNER[n].sixteen.times(x)));
+    let pairs = PAIRS.map(|n| const { Move::new(&SIXTEEN, &EIGHT) }.apply(pairs[n]));
+    let pairs = PAIRS.map(|n| forward(pairs[n], |x| INNER[n].eight.times(x)));
+    let pairs = PAIRS.map(|n| const { Move::new(&EIGHT, &FOUR) }.apply(pairs[n]));
+    let pairs = PAIRS.map(|n| forward(pairs[n], |x| INNER[n].four.times(x)));
+    let pairs = PAIRS.map(|n| const { Move::new(&FOUR, &TWO) }.apply(pairs[n]));
+    let pairs = PAIRS.map(|n| forward(pairs[n], |x| INNER[n].two.times(x)).map(|x| reduce(x)));
+    let [[v0, v1], [v2, v3], [v4, v5], [v6, v7]] =
+        PAIRS.map(|n| const { Move::new(&TWO, &IN_ORDER) }.apply(pairs[n]));
+    store_all(f, [v0, v1, v2, v3, v4, v5, v6, v7]);
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
 fn inverse_ntt(f: &mut Coefficients) {
     debug_assert!(f.iter().all(|x| i32::from(x.abs()) <= 8 * i32::from(Q)));
-    let first = |n: usize| {
-        let factors = &INVERSE_INNER[n];
-        let [low, high] = &f.as_chunks::<32>().0.as_chunks::<2>().0[n];
-        let pair = const { Move::new(&IN_ORDER, &TWO) }.apply([reduce(load(low)), reduce(load(high))]);
-        let pair = backward(pair, |x| factors.two.times(x));
-        let pair = const { Move::new(&TWO, &FOUR) }.apply(pair);
-        let pair = backward(pair, |x| factors.four.times(x));
-        let pair = const { Move::new(&FOUR, &EIGHT) }.apply(pair);
-        // The sums have grown to 4q + 8; the products of at most that are below 2003, and sixteen of those below 2^15.
-        let [a, b] = backward(pair, |x| factors.eight.times(x));
-        let pair = const { Move::new(&EIGHT, &SIXTEEN) }.apply([reduce(a), b]);
-        let pair = backward(pair, |x| factors.sixteen.times(x));
-        const { Move::new(&SIXTEEN, &IN_ORDER) }.apply(pair)
-    };
-    // Without a loop, so that all stays in registers.
-    let [[v0, v1], [v2, v3], [v4, v5], [v6, v7]] = [first(0), first(1), first(2), first(3)];
+    let v = load_all(f).map(|x| reduce(x));
+    let pairs = PAIRS.map(|n| const { Move::new(&IN_ORDER, &TWO) }.apply([v[2 * n], v[2 * n + 1]]));
+    let pairs = PAIRS.map(|n| backward(pairs[n], |x| INVERSE_INNER[n].two.times(x)));
+    let pairs = PAIRS.map(|n| const { Move::new(&TWO, &FOUR) }.apply(pairs[n]));
+    let pairs = PAIRS.map(|n| backward(pairs[n], |x| INVERSE_INNER[n].four.times(x)));
+    let pairs = PAIRS.map(|n| const { Move::new(&FOUR, &EIGHT) }.apply(pairs[n]));
+    // The sums grow to 4q + 8; the products of at most that are below 2003, and sixteen of those below 2^15.
+    let pairs = PAIRS.map(|n| backward(pairs[n], |x| INVERSE_INNER[n].eight.times(x)));
+    let pairs = pairs.map(|[a, b]| const { Move::new(&EIGHT, &SIXTEEN) }.apply([reduce(a), b]));
+    let pairs = PAIRS.map(|n| backward(pairs[n], |x| INVERSE_INNER[n].sixteen.times(x)));
+    let [[v0, v1], [v2, v3], [v4, v5], [v6, v7]] =
+        pairs.map(|pair| const { Move::new(&SIXTEEN, &IN_ORDER) }.apply(pair));
     let mut v = [v0, v1, v2, v3, v4, v5, v6, v7];
     for layer in [2, 1] {
         for (n, &[i, j]) in OUTER[layer].iter().enumerate() {
