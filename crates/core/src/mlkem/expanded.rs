@@ -128,6 +128,32 @@ fn encapsulate<P: ParameterSet>(
     encaps_hashed::<P>(&key.elements, &hashed, c, shared);
 }
 
+/// The same from the bytes of a key, which is not kept.
+pub(super) fn encapsulate_once<P: ParameterSet>(ek: &[u8], m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
+    let mut c = P::Ciphertext::zeroed();
+    let mut shared = Secret::new([0; 32]);
+    let mut elements = P::elements();
+    let _guard = StackGuard::<DEPTH>;
+    encapsulate_encoded::<P>(ek, elements.as_mut(), m, c.as_mut(), shared.expose_mut());
+    (c, shared.hand_over())
+}
+
+#[inline(never)]
+fn encapsulate_encoded<P: ParameterSet>(
+    ek: &[u8],
+    elements: &mut [Ntt],
+    m: &[u8; 32],
+    c: &mut [u8],
+    shared: &mut [u8; 32],
+) {
+    let mut hashed = Hashed::ZERO;
+    hashed.m = *m;
+    let h = Operation::new(&mut hashed).h(Chain::h(ek));
+    h.matrix(rho(ek), 0..P::K, elements).secrets::<P>(None).run::<P>();
+    decode_t::<P>(elements, ek);
+    encaps_hashed::<P>(elements, &hashed, c, shared);
+}
+
 /// ρ, with which the bytes of a key end.
 pub(super) fn rho(ek: &[u8]) -> &[u8; 32] {
     ek.last_chunk().expect("a key ends with ρ")

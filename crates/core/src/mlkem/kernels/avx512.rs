@@ -23,6 +23,8 @@ const fn table() -> Kernels {
         multiply_add,
         inner_product,
         scale,
+        add,
+        subtract_from,
         reduce: reduce_all,
         reject_vartime,
         noise2,
@@ -124,6 +126,22 @@ fn canonical(x: Vector) -> Vector {
     // Without sign, what is below zero is above all else.
     let x = reduce(x);
     _mm512_min_epu16(x, _mm512_add_epi16(x, _mm512_set1_epi16(Q)))
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn add(a: &mut Coefficients, b: &Coefficients) {
+    for (a, b) in a.as_chunks_mut::<32>().0.iter_mut().zip(b.as_chunks::<32>().0) {
+        let sum = _mm512_add_epi16(load(a), load(b));
+        store(a, sum);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn subtract_from(a: &mut Coefficients, b: &Coefficients) {
+    for (a, b) in a.as_chunks_mut::<32>().0.iter_mut().zip(b.as_chunks::<32>().0) {
+        let difference = _mm512_sub_epi16(load(b), load(a));
+        store(a, difference);
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
