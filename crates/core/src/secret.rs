@@ -92,9 +92,10 @@ pub(crate) fn difference(a: &[u8], b: &[u8]) -> u32 {
     debug_assert_eq!(a.len(), b.len());
     // By words, which compilers turn into vectors.
     let ((words, a), (others, b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let words = words.iter().zip(others).fold(0, |all, (a, b)| {
-        all | (u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b))
-    });
+    let words = words
+        .iter()
+        .zip(others)
+        .fold(0, |all, (a, b)| all | (u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b)));
     let bytes = a.iter().zip(b).fold(0, |all, (a, b)| all | u32::from(a ^ b));
     barrier(words as u32 | (words >> 32) as u32 | bytes)
 }
