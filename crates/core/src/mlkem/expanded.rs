@@ -10,9 +10,9 @@ use core::ops::Range;
 use rand_core::TryCryptoRng;
 
 use super::encode::{self, Writer};
-use super::params::ParameterSet;
 use super::kem::{Elements, decaps_hashed, encaps_hashed};
 use super::lanes::{BEGUN, Chain, Hashed, Operation};
+use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, decrypt};
 use super::ring::Ntt;
 use super::{DecapsulationKeyError, EncapsulationKey, SharedSecret, kem};
@@ -126,6 +126,32 @@ fn encapsulate<P: ParameterSet>(
     hashed.m = *m;
     Operation::new(&mut hashed).secrets::<P>(Some(&key.h)).run::<P>();
     encaps_hashed::<P>(&key.elements, &hashed, c, shared);
+}
+
+/// The same from the bytes of a key, which is not kept.
+pub(super) fn encapsulate_once<P: ParameterSet>(ek: &[u8], m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
+    let mut c = P::Ciphertext::zeroed();
+    let mut shared = Secret::new([0; 32]);
+    let mut elements = P::elements();
+    let _guard = StackGuard::<DEPTH>;
+    encapsulate_encoded::<P>(ek, elements.as_mut(), m, c.as_mut(), shared.expose_mut());
+    (c, shared.hand_over())
+}
+
+#[inline(never)]
+fn encapsulate_encoded<P: ParameterSet>(
+    ek: &[u8],
+    elements: &mut [Ntt],
+    m: &[u8; 32],
+    c: &mut [u8],
+    shared: &mut [u8; 32],
+) {
+    let mut hashed = Hashed::ZERO;
+    hashed.m = *m;
+    let h = Operation::new(&mut hashed).h(Chain::h(ek));
+    h.matrix(rho(ek), 0..P::K, elements).secrets::<P>(None).run::<P>();
+    decode_t::<P>(elements, ek);
+    encaps_hashed::<P>(elements, &hashed, c, shared);
 }
 
 /// ρ, with which the bytes of a key end.

@@ -33,6 +33,10 @@ pub(crate) struct Kernels {
     pub inner_product: fn(&mut Coefficients, &[Ntt], usize, &[Ntt]),
     /// Times 2^16. Any x on entry, |x| < q on return.
     pub scale: fn(&mut Coefficients),
+    /// The first plus the second; the sums fit in 16 bits.
+    pub add: fn(&mut Coefficients, &Coefficients),
+    /// The second minus the first; the differences fit in 16 bits.
+    pub subtract_from: fn(&mut Coefficients, &Coefficients),
     /// Any x on entry, |x| ≤ q/2 + 1 on return.
     pub reduce: fn(&mut Coefficients),
     /// The inner loop of FIPS 203, Algorithm 7 (SampleNTT): appends the candidates below q from whole triples of
@@ -157,6 +161,12 @@ mod tests {
             one(table.scale, PORTABLE.scale, i32::from(i16::MAX), Q - 1);
             one(table.reduce, PORTABLE.reduce, i32::from(i16::MAX), Q / 2 + 1);
             for (a, b) in inputs(8 * BOUND).iter().zip(inputs(BOUND)) {
+                let (mut ours, mut expected) = ([7; 256], [7; 256]);
+                (table.add)(&mut ours, a);
+                (table.subtract_from)(&mut ours, &b);
+                (PORTABLE.add)(&mut expected, a);
+                (PORTABLE.subtract_from)(&mut expected, &b);
+                assert_eq!(ours, expected);
                 let (mut ours, mut expected) = ([7; 256], [7; 256]);
                 (table.multiply_add)(&mut ours, a, &b);
                 (PORTABLE.multiply_add)(&mut expected, a, &b);

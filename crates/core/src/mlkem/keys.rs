@@ -129,6 +129,53 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
         (c, shared.hand_over())
     }
 
+    /// [`encapsulate`](Self::encapsulate) at the speed of an expanded key, for a key that is used once.
+    ///
+    /// The matrix is not kept: it stands on the stack meanwhile, 10 KiB for ML-KEM-1024.
+    ///
+    /// ```
+    /// use gambeson::mlkem::{DecapsulationKey, MlKem768};
+    ///
+    /// let dk = DecapsulationKey::<MlKem768>::generate()?;
+    /// let (c, shared) = dk.encapsulation_key().expand_and_encapsulate()?;
+    /// assert_eq!(dk.decapsulate(&c).expose(), shared.expose());
+    /// # Ok::<(), gambeson::RngError>(())
+    /// ```
+    ///
+    /// FIPS 203, Algorithm 20 (ML-KEM.Encaps).
+    ///
+    /// # Errors
+    ///
+    /// [`RngError`](crate::RngError) if the operating system gives no randomness.
+    #[cfg(all(feature = "alloc", feature = "getrandom"))]
+    pub fn expand_and_encapsulate(&self) -> Result<(P::Ciphertext, SharedSecret), crate::RngError> {
+        Ok(self.expand_and_encapsulate_deterministic(rng::system()?.expose()))
+    }
+
+    /// The same with the caller's randomness.
+    ///
+    /// FIPS 203, Algorithm 20 (ML-KEM.Encaps).
+    ///
+    /// # Errors
+    ///
+    /// The generator's own.
+    #[cfg(feature = "alloc")]
+    pub fn expand_and_encapsulate_with<R: TryCryptoRng + ?Sized>(
+        &self,
+        rng: &mut R,
+    ) -> Result<(P::Ciphertext, SharedSecret), R::Error> {
+        Ok(self.expand_and_encapsulate_deterministic(rng::draw(rng)?.expose()))
+    }
+
+    /// The same for the message `m`, which must be uniformly random, secret and used once.
+    ///
+    /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal).
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn expand_and_encapsulate_deterministic(&self, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
+        super::expanded::encapsulate_once::<P>(self.as_bytes().as_ref(), m)
+    }
+
     /// The form that remembers the matrix and the hash of the key, on the heap.
     #[cfg(feature = "alloc")]
     #[must_use]

@@ -163,6 +163,8 @@ struct Matrix<'a> {
 /// G(m ‖ H(ek)) of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum G {
+    /// It is not wanted.
+    Absent,
     /// It waits for H.
     Waits,
     Ready,
@@ -189,7 +191,7 @@ impl<'a> Operation<'a> {
     /// One that hashes nothing yet.
     #[inline(always)]
     pub(super) const fn new(hashed: &'a mut Hashed) -> Self {
-        Self { hashed, h: None, j: None, matrix: None, g: G::Waits, noises: (0, 0), next_noise: 0 }
+        Self { hashed, h: None, j: None, matrix: None, g: G::Absent, noises: (0, 0), next_noise: 0 }
     }
 
     /// With H of a key, or of a part of it.
@@ -222,6 +224,7 @@ impl<'a> Operation<'a> {
     #[inline(always)]
     pub(super) const fn secrets<P: ParameterSet>(mut self, h: Option<&[u8; 32]>) -> Self {
         self.noises = (2 * P::K + 1, P::K);
+        self.g = G::Waits;
         if let Some(h) = h {
             self.hashed.known_hash = *h;
             self.g = G::Ready;
@@ -251,7 +254,7 @@ impl<'a> Operation<'a> {
         let entries = self.matrix.as_ref().map_or(0, |matrix| 3 * P::K * (matrix.end - matrix.next.0));
         let (all, wide) = self.noises;
         let noises = if P::ETA1 == 3 { all + wide } else { all };
-        let g = usize::from(self.g != G::Done && all > 0);
+        let g = usize::from(self.g == G::Waits || self.g == G::Ready);
         (h, j, h + j + (entries + noises + g) * BLOCK)
     }
 
@@ -266,7 +269,7 @@ impl<'a> Operation<'a> {
                 chain.feed(state);
             }
             Kind::G => match self.g {
-                G::Waits if self.h.is_some() => return Begun::NotYet,
+                G::Waits => return Begun::NotYet,
                 G::Ready => {
                     self.g = G::Runs;
                     state.0 = [0; 25];
@@ -399,11 +402,7 @@ struct Queue {
 
 impl Queue {
     #[inline]
-    fn next<P: ParameterSet>(
-        &mut self,
-        operations: &mut [Operation<'_>],
-        state: &mut State,
-    ) -> Option<Job> {
+    fn next<P: ParameterSet>(&mut self, operations: &mut [Operation<'_>], state: &mut State) -> Option<Job> {
         for (kind, at) in KINDS.into_iter().zip(&mut self.at) {
             while let Some(operation) = operations.get_mut(*at) {
                 match operation.begin::<P>(kind, state) {

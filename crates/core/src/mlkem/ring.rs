@@ -28,16 +28,12 @@ impl Poly {
 
     /// |self| and |other| < 8q in sum.
     pub(crate) fn add(&mut self, other: &Self) {
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            *a += b;
-        }
+        (active().add)(&mut self.0, &other.0);
     }
 
     /// `other − self`: |self| and |other| < 8q in sum.
     pub(crate) fn subtract_from(&mut self, other: &Self) {
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            *a = b - *a;
-        }
+        (active().subtract_from)(&mut self.0, &other.0);
     }
 }
 

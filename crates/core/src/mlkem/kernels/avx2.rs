@@ -23,6 +23,8 @@ pub(super) const fn table() -> Kernels {
         multiply_add,
         inner_product,
         scale,
+        add,
+        subtract_from,
         reduce: reduce_all,
         reject_vartime,
         noise2,
@@ -120,6 +122,22 @@ fn canonical(x: Vector) -> Vector {
     // Without sign, what is below zero is above all else.
     let x = reduce(x);
     _mm256_min_epu16(x, _mm256_add_epi16(x, _mm256_set1_epi16(Q)))
+}
+
+#[target_feature(enable = "avx2")]
+fn add(a: &mut Coefficients, b: &Coefficients) {
+    for (a, b) in a.as_chunks_mut::<16>().0.iter_mut().zip(b.as_chunks::<16>().0) {
+        let sum = _mm256_add_epi16(load(a), load(b));
+        store(a, sum);
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn subtract_from(a: &mut Coefficients, b: &Coefficients) {
+    for (a, b) in a.as_chunks_mut::<16>().0.iter_mut().zip(b.as_chunks::<16>().0) {
+        let difference = _mm256_sub_epi16(load(b), load(a));
+        store(a, difference);
+    }
 }
 
 #[target_feature(enable = "avx2")]

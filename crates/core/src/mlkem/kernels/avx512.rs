@@ -23,6 +23,8 @@ const fn table() -> Kernels {
         multiply_add,
         inner_product,
         scale,
+        add,
+        subtract_from,
         reduce: reduce_all,
         reject_vartime,
         noise2,
@@ -124,6 +126,22 @@ fn canonical(x: Vector) -> Vector {
     // Without sign, what is below zero is above all else.
     let x = reduce(x);
     _mm512_min_epu16(x, _mm512_add_epi16(x, _mm512_set1_epi16(Q)))
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn add(a: &mut Coefficients, b: &Coefficients) {
+    for (a, b) in a.as_chunks_mut::<32>().0.iter_mut().zip(b.as_chunks::<32>().0) {
+        let sum = _mm512_add_epi16(load(a), load(b));
+        store(a, sum);
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn subtract_from(a: &mut Coefficients, b: &Coefficients) {
+    for (a, b) in a.as_chunks_mut::<32>().0.iter_mut().zip(b.as_chunks::<32>().0) {
+        let difference = _mm512_sub_epi16(load(b), load(a));
+        store(a, difference);
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
@@ -253,6 +271,17 @@ fn backward([a, b]: [Vector; 2], times: impl Fn(Vector) -> Vector) -> [Vector; 2
 const OUTER: [[[usize; 2]; 4]; 3] =
     [[[0, 4], [1, 5], [2, 6], [3, 7]], [[0, 2], [1, 3], [4, 6], [5, 7]], [[0, 1], [2, 3], [4, 5], [6, 7]]];
 
+/// Applies `op` to each pair of registers and its number. Written out: a loop would keep them in memory.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn pairs(v: &mut [Vector; 8], op: impl Fn(usize, [Vector; 2]) -> [Vector; 2]) {
+    let [v0, v1, v2, v3, v4, v5, v6, v7] = v;
+    [*v0, *v1] = op(0, [*v0, *v1]);
+    [*v2, *v3] = op(1, [*v2, *v3]);
+    [*v4, *v5] = op(2, [*v4, *v5]);
+    [*v6, *v7] = op(3, [*v6, *v7]);
+}
+
 #[target_feature(enable = "avx512f,avx512bw")]
 fn ntt(f: &mut Coefficients) {
     debug_assert!(f.iter().all(|x| x.abs() <= Q));
@@ -263,49 +292,36 @@ fn ntt(f: &mut Coefficients) {
             [v[i], v[j]] = forward([v[i], v[j]], |x| times_factor(x, zeta));
         }
     }
-    let pairs = f.as_chunks_mut::<32>().0.as_chunks_mut::<2>().0;
-    // Without a loop, so that all stays in registers.
-    let mut last = |n: usize| {
-        let factors = &INNER[n];
-        let pair = const { Move::new(&IN_ORDER, &SIXTEEN) }.apply([v[2 * n], v[2 * n + 1]]);
-        let pair = forward(pair, |x| factors.sixteen.times(x));
-        let pair = const { Move::new(&SIXTEEN, &EIGHT) }.apply(pair);
-        let pair = forward(pair, |x| factors.eight.times(x));
-        let pair = const { Move::new(&EIGHT, &FOUR) }.apply(pair);
-        let pair = forward(pair, |x| factors.four.times(x));
-        let pair = const { Move::new(&FOUR, &TWO) }.apply(pair);
-        let pair = forward(pair, |x| factors.two.times(x)).map(|x| reduce(x));
-        let [a, b] = const { Move::new(&TWO, &IN_ORDER) }.apply(pair);
-        let [low, high] = &mut pairs[n];
-        store(low, a);
-        store(high, b);
-    };
-    last(0);
-    last(1);
-    last(2);
-    last(3);
+    pairs(&mut v, |_, pair| const { Move::new(&IN_ORDER, &SIXTEEN) }.apply(pair));
+    pairs(&mut v, |n, pair| forward(pair, |x| INNER[n].sixteen.times(x)));
+    pairs(&mut v, |_, pair| const { Move::new(&SIXTEEN, &EIGHT) }.apply(pair));
+    pairs(&mut v, |n, pair| forward(pair, |x| INNER[n].eight.times(x)));
+    pairs(&mut v, |_, pair| const { Move::new(&EIGHT, &FOUR) }.apply(pair));
+    pairs(&mut v, |n, pair| forward(pair, |x| INNER[n].four.times(x)));
+    pairs(&mut v, |_, pair| const { Move::new(&FOUR, &TWO) }.apply(pair));
+    pairs(&mut v, |n, pair| forward(pair, |x| INNER[n].two.times(x)).map(|x| reduce(x)));
+    pairs(&mut v, |_, pair| const { Move::new(&TWO, &IN_ORDER) }.apply(pair));
+    store_all(f, v);
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
 fn inverse_ntt(f: &mut Coefficients) {
     debug_assert!(f.iter().all(|x| i32::from(x.abs()) <= 8 * i32::from(Q)));
-    let first = |n: usize| {
+    let mut v = load_all(f);
+    // Pair after pair: layer after layer costs 60 ns in place of 52.
+    pairs(&mut v, |n, pair| {
         let factors = &INVERSE_INNER[n];
-        let [low, high] = &f.as_chunks::<32>().0.as_chunks::<2>().0[n];
-        let pair = const { Move::new(&IN_ORDER, &TWO) }.apply([reduce(load(low)), reduce(load(high))]);
+        let pair = const { Move::new(&IN_ORDER, &TWO) }.apply(pair.map(|x| reduce(x)));
         let pair = backward(pair, |x| factors.two.times(x));
         let pair = const { Move::new(&TWO, &FOUR) }.apply(pair);
         let pair = backward(pair, |x| factors.four.times(x));
         let pair = const { Move::new(&FOUR, &EIGHT) }.apply(pair);
-        // The sums have grown to 4q + 8; the products of at most that are below 2003, and sixteen of those below 2^15.
+        // The sums grow to 4q + 8; the products of at most that are below 2003, and sixteen of those below 2^15.
         let [a, b] = backward(pair, |x| factors.eight.times(x));
         let pair = const { Move::new(&EIGHT, &SIXTEEN) }.apply([reduce(a), b]);
         let pair = backward(pair, |x| factors.sixteen.times(x));
         const { Move::new(&SIXTEEN, &IN_ORDER) }.apply(pair)
-    };
-    // Without a loop, so that all stays in registers.
-    let [[v0, v1], [v2, v3], [v4, v5], [v6, v7]] = [first(0), first(1), first(2), first(3)];
-    let mut v = [v0, v1, v2, v3, v4, v5, v6, v7];
+    });
     for layer in [2, 1] {
         for (n, &[i, j]) in OUTER[layer].iter().enumerate() {
             let zeta = ZETAS[(2 << layer) - 1 - (n >> (2 - layer))];

@@ -14,6 +14,8 @@ pub(super) const PORTABLE: Kernels = Kernels {
     multiply_add,
     inner_product,
     scale,
+    add,
+    subtract_from,
     reduce: reduce_all,
     reject_vartime,
     noise2,
@@ -216,6 +218,18 @@ fn scale(f: &mut Coefficients) {
     const FACTOR: Factor = Factor { value: R_SQUARED, twisted: R_SQUARED.wrapping_mul(Q_INVERSE) };
     for x in f {
         *x = FACTOR.times(*x);
+    }
+}
+
+fn add(a: &mut Coefficients, b: &Coefficients) {
+    for (a, b) in a.iter_mut().zip(b) {
+        *a += b;
+    }
+}
+
+fn subtract_from(a: &mut Coefficients, b: &Coefficients) {
+    for (a, b) in a.iter_mut().zip(b) {
+        *a = b - *a;
     }
 }
 
