@@ -10,9 +10,9 @@ use core::ops::Range;
 use rand_core::TryCryptoRng;
 
 use super::encode::{self, Writer};
-use super::params::ParameterSet;
 use super::kem::{Elements, decaps_hashed, encaps_hashed};
 use super::lanes::{BEGUN, Chain, Hashed, Operation};
+use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, decrypt};
 use super::ring::Ntt;
 use super::{DecapsulationKeyError, EncapsulationKey, SharedSecret, kem};

@@ -399,11 +399,7 @@ struct Queue {
 
 impl Queue {
     #[inline]
-    fn next<P: ParameterSet>(
-        &mut self,
-        operations: &mut [Operation<'_>],
-        state: &mut State,
-    ) -> Option<Job> {
+    fn next<P: ParameterSet>(&mut self, operations: &mut [Operation<'_>], state: &mut State) -> Option<Job> {
         for (kind, at) in KINDS.into_iter().zip(&mut self.at) {
             while let Some(operation) = operations.get_mut(*at) {
                 match operation.begin::<P>(kind, state) {
