@@ -51,6 +51,7 @@ pub(crate) fn place_vartime<P: Parameters>(
 }
 
 /// The challenge itself: [`in_ball_vartime`] as a polynomial.
+#[inline(never)]
 pub(crate) fn challenge_vartime<P: Parameters>(c_tilde: &[u8], c: &mut Poly) {
     let mut places = [0; 64];
     in_ball_vartime::<P>(c_tilde, &mut places);
@@ -181,6 +182,8 @@ pub(crate) use batch::{
 /// The same, with many permutations side by side: what has memory for it is faster.
 #[cfg(feature = "alloc")]
 pub(crate) mod batch {
+    use alloc::vec;
+    use alloc::vec::Vec;
     use core::marker::PhantomData;
 
     use zeroize::Zeroize;
@@ -519,7 +522,7 @@ pub(crate) mod batch {
         /// The first of those that are ready, mod `RING`, and their number.
         first: usize,
         ready: usize,
-        packed: [[u8; 640]; RING],
+        packed: Vec<[u8; 640]>,
     }
 
     /// Six masks that were not enough for an attempt, and seven more.
@@ -583,7 +586,7 @@ pub(crate) mod batch {
 
     impl<'a> Masks<'a> for MaskBatch<'a> {
         fn new(rho_second: &'a [u8; 64]) -> Self {
-            Self { rho_second, kappa: 0, first: 0, ready: 0, packed: [[0; 640]; RING] }
+            Self { rho_second, kappa: 0, first: 0, ready: 0, packed: vec![[0; 640]; RING] }
         }
 
         fn next(&mut self, packed: &mut [u8]) {

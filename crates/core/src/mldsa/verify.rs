@@ -43,6 +43,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
     }
 
     /// Verifies once: the rows of the matrix are used as they come, while tr, and after it c̃, are hashed beside them.
+    #[inline(never)]
     pub(super) fn verify_once(
         &self,
         message: &Message<'_>,
