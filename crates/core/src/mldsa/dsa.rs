@@ -390,10 +390,8 @@ pub(super) fn verify<P: ParameterSet>(
     let c_hat = factors.as_mut().last_mut().expect("one more than columns");
     sample::challenge_vartime::<P>(c_tilde, c_hat);
     (kernels.ntt)(c_hat);
-    let mut expected = [0; 64];
-    let expected = &mut expected[..P::C_TILDE];
-    recompute_challenge::<P>(kernels, key, mu, factors.as_ref(), &hint, expected);
-    if expected == c_tilde { Ok(()) } else { Err(InvalidSignature) }
+    let expected = recompute_challenge::<P>(kernels, key, mu, factors.as_ref(), &hint);
+    if expected[..P::C_TILDE] == *c_tilde { Ok(()) } else { Err(InvalidSignature) }
 }
 
 /// c̃ and the hint of a signature of the right length, and ẑ to all of `factors` but the last: lines 2 and 3 of Algorithm 8,
@@ -430,15 +428,15 @@ pub(super) fn high_bits_vartime<P: Parameters>(
     (kernels.pack)(packed, scratch, 0);
 }
 
-/// c̃′ = H(μ ‖ w1Encode(UseHint(h, w′))): lines 9 to 12 of Algorithm 8, row by row.
+/// c̃′ = H(μ ‖ w1Encode(UseHint(h, w′))), then zeros: lines 9 to 12 of Algorithm 8, row by row.
+#[inline(never)]
 fn recompute_challenge<P: Parameters>(
     kernels: &Kernels,
     key: &impl VerifyingForm,
     mu: &[u8; 64],
     factors: &[Poly],
     hint: &Hint<'_>,
-    expected: &mut [u8],
-) {
+) -> [u8; 64] {
     let (mut w, mut scratch) = (Poly::ZERO, Poly::ZERO);
     let mut hasher = Shake256::new();
     hasher.update(mu);
@@ -449,7 +447,9 @@ fn recompute_challenge<P: Parameters>(
         high_bits_vartime::<P>(kernels, &mut w, &mut scratch, hint.row(row), packed);
         hasher.update(packed);
     }
-    hasher.finalize_xof().squeeze(expected);
+    let mut expected = [0; 64];
+    hasher.finalize_xof().squeeze(&mut expected[..P::C_TILDE]);
+    expected
 }
 
 #[cfg(test)]

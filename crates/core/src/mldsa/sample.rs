@@ -51,6 +51,7 @@ pub(crate) fn place_vartime<P: Parameters>(
 }
 
 /// The challenge itself: [`in_ball_vartime`] as a polynomial.
+#[inline(never)]
 pub(crate) fn challenge_vartime<P: Parameters>(c_tilde: &[u8], c: &mut Poly) {
     let mut places = [0; 64];
     in_ball_vartime::<P>(c_tilde, &mut places);
@@ -181,6 +182,8 @@ pub(crate) use batch::{
 /// The same, with many permutations side by side: what has memory for it is faster.
 #[cfg(feature = "alloc")]
 pub(crate) mod batch {
+    use alloc::vec;
+    use alloc::vec::Vec;
     use core::marker::PhantomData;
 
     use zeroize::Zeroize;
@@ -189,7 +192,7 @@ pub(crate) mod batch {
     use crate::cpu::Level;
     use crate::mldsa::kernels::squeezed;
     use crate::secret::wipe;
-    use crate::sha3::{self, Shake128};
+    use crate::sha3::{self, Aligned, Shake128, permute_aligned};
 
     /// The most sponges that any table permutes side by side.
     pub(crate) const LANES: usize = 8;
@@ -211,6 +214,10 @@ pub(crate) mod batch {
         absorb(state, words);
         state.0[words.len()] = u64::from(u16::from_le_bytes(place)) | 0x1f << 16;
         state.0[(rate >> 3) - 1] |= 1 << 63;
+    }
+
+    fn wipe_states(states: &mut [Aligned]) {
+        states.iter_mut().for_each(|state| state.0.zeroize());
     }
 
     fn absorb(state: &mut State, words: &[[u8; 8]]) {
@@ -293,29 +300,29 @@ pub(crate) mod batch {
         let mut jobs = 0..sampling.secrets + P::K * P::L;
         let lanes = lanes();
         // The lane of the hash, and one more than can run beside it: when the hash has nothing to do, all others run.
-        let mut states = [const { State::new() }; 1 + LANES];
+        let mut states = [const { Aligned(State::new()) }; 1 + LANES];
         let mut job = [0; 1 + LANES];
         let mut busy = 0;
         for (state, (job, i)) in states[1..].iter_mut().zip(job[1..].iter_mut().zip(&mut jobs)).take(lanes) {
-            sampling.begin(i, state);
-            *job = i;
+            *job = sampling.job(i);
+            sampling.begin(*job, &mut state.0);
             busy += 1;
         }
         loop {
-            let first = usize::from(!beside.feed(&mut states[0]));
+            let first = usize::from(!beside.feed(&mut states[0].0));
             let end = (first + lanes).min(1 + busy);
             if first == end {
                 break;
             }
-            permute_many(&mut states[first..end]);
+            permute_aligned(&mut states[first..end]);
             // Backwards: what takes an emptied place has had its turn, or was not permuted.
             for lane in (1..end).rev() {
-                if !sampling.take(job[lane], &states[lane], s, a, beside) {
+                if !sampling.take(job[lane], &states[lane].0, s, a, beside) {
                     continue;
                 }
                 if let Some(i) = jobs.next() {
-                    sampling.begin(i, &mut states[lane]);
-                    job[lane] = i;
+                    job[lane] = sampling.job(i);
+                    sampling.begin(job[lane], &mut states[lane].0);
                 } else {
                     states.swap(lane, busy);
                     job.swap(lane, busy);
@@ -323,10 +330,10 @@ pub(crate) mod batch {
                 }
             }
         }
-        states.zeroize();
+        wipe_states(&mut states);
     }
 
-    /// The polynomials of a key in the making: first s, then the matrix row by row.
+    /// The polynomials of a key in the making: s has the first numbers, then comes the matrix row by row.
     struct Sampling<'a, P> {
         kernels: &'a Kernels,
         rho: &'a [u8; 32],
@@ -339,6 +346,16 @@ pub(crate) mod batch {
     }
 
     impl<P: Parameters> Sampling<'_, P> {
+        /// Which polynomial comes next. For ML-DSA-44 the first row comes before s, so that the hash has something to do
+        /// sooner: 8.7 in place of 9.2 µs; with longer rows it is the slower order.
+        fn job(&self, i: usize) -> usize {
+            match i {
+                _ if P::K > 4 || i >= P::L + self.secrets => i,
+                _ if i < P::L => self.secrets + i,
+                _ => i - P::L,
+            }
+        }
+
         // By the compiler.
         #[allow(clippy::integer_division_remainder_used)]
         fn place(i: usize) -> (usize, usize) {
@@ -397,11 +414,11 @@ pub(crate) mod batch {
         c_tilde: impl Iterator<Item = &'c [u8]> + Clone,
         mut out: impl FnMut(usize, &[u16]),
     ) {
-        let mut states = [const { State::new() }; LANES];
+        let mut states = [const { Aligned(State::new()) }; LANES];
         let count = hash_side_by_side(c_tilde.clone(), &mut states);
         for ((i, state), c_tilde) in states[..count].iter().enumerate().zip(c_tilde) {
             let mut block = [0; Shake256::RATE];
-            squeeze(state, &mut block);
+            squeeze(&state.0, &mut block);
             let mut more = Shake256::new().update(c_tilde).finalize_xof();
             let (mut places, mut skipped) = ([0; 64], false);
             let more = || {
@@ -422,19 +439,19 @@ pub(crate) mod batch {
     /// The sponges that have absorbed one message each, at most eight and of one length; how many there are.
     pub(crate) fn hash_side_by_side<'m>(
         messages: impl Iterator<Item = &'m [u8]> + Clone,
-        states: &mut [State; LANES],
+        states: &mut [Aligned; LANES],
     ) -> usize {
-        states.fill(State::new());
+        states.fill(Aligned(State::new()));
         let mut absorbers: [Absorber; LANES] = Default::default();
         loop {
             let mut count = 0;
             for ((state, absorber), message) in states.iter_mut().zip(&mut absorbers).zip(messages.clone()) {
-                count += usize::from(absorber.feed(state, message, true));
+                count += usize::from(absorber.feed(&mut state.0, message, true));
             }
             if count == 0 {
                 return messages.count();
             }
-            permute_many(&mut states[..count]);
+            permute_aligned(&mut states[..count]);
         }
     }
 
@@ -450,14 +467,14 @@ pub(crate) mod batch {
         let mut jobs = rho
             .zip(out.chunks_exact_mut(P::L + 1))
             .flat_map(|(rho, out)| out[..P::L].iter_mut().enumerate().map(move |a| (rho, a)));
-        let mut states = [const { State::new() }; LANES];
+        let mut states = [const { Aligned(State::new()) }; LANES];
         loop {
             let mut polynomials: [Option<&mut Poly>; LANES] = Default::default();
             let mut count = 0;
             for ((state, polynomial), (rho, (column, a))) in
                 states.iter_mut().zip(&mut polynomials).zip(&mut jobs)
             {
-                sponge(state, rho, [column as u8, row as u8], Shake128::RATE);
+                sponge(&mut state.0, rho, [column as u8, row as u8], Shake128::RATE);
                 *polynomial = Some(a);
                 count += 1;
             }
@@ -466,11 +483,11 @@ pub(crate) mod batch {
             }
             let mut filled = [0; LANES];
             while filled[..count].iter().any(|filled| *filled < N) {
-                permute_many(&mut states[..count]);
+                permute_aligned(&mut states[..count]);
                 for ((state, filled), a) in
                     states.iter().zip(&mut filled).zip(polynomials.iter_mut().flatten())
                 {
-                    *filled = squeezed::<{ Shake128::RATE }>(state, |block| {
+                    *filled = squeezed::<{ Shake128::RATE }>(&state.0, |block| {
                         (kernels.reject_uniform)(a, *filled, block)
                     });
                 }
@@ -505,7 +522,7 @@ pub(crate) mod batch {
         /// The first of those that are ready, mod `RING`, and their number.
         first: usize,
         ready: usize,
-        packed: [[u8; 640]; RING],
+        packed: Vec<[u8; 640]>,
     }
 
     /// Six masks that were not enough for an attempt, and seven more.
@@ -513,32 +530,32 @@ pub(crate) mod batch {
 
     impl MaskBatch<'_> {
         /// Makes the sponges of the next masks, which `write` is to find in their places.
-        fn begin(&mut self, states: &mut [State]) {
+        fn begin(&mut self, states: &mut [Aligned]) {
             for state in states {
-                sponge(state, self.rho_second, self.kappa.to_le_bytes(), Shake256::RATE);
+                sponge(&mut state.0, self.rho_second, self.kappa.to_le_bytes(), Shake256::RATE);
                 self.kappa = self.kappa.wrapping_add(1);
             }
         }
 
         /// Block number `block` of masks of `length` bytes, of which the first comes after those that are ready.
-        fn write(&mut self, states: &[State], block: usize, length: usize) {
+        fn write(&mut self, states: &[Aligned], block: usize, length: usize) {
             let (from, to) = (block * Shake256::RATE, length.min((block + 1) * Shake256::RATE));
             for (state, i) in states.iter().zip(self.first + self.ready..) {
-                squeeze(state, &mut self.packed[i & (RING - 1)][from..to]);
+                squeeze(&state.0, &mut self.packed[i & (RING - 1)][from..to]);
             }
         }
 
         #[inline(never)]
         fn refill(&mut self, length: usize) {
-            let mut states = [const { State::new() }; LANES];
+            let mut states = [const { Aligned(State::new()) }; LANES];
             let states = &mut states[..lanes()];
             self.begin(states);
             for block in 0..length.div_ceil(Shake256::RATE) {
-                permute_many(states);
+                permute_aligned(states);
                 self.write(states, block, length);
             }
             self.ready += states.len();
-            states.iter_mut().for_each(Zeroize::zeroize);
+            wipe_states(states);
         }
 
         /// H of the input, and masks in the lanes beside it if the next attempt will want more than there are.
@@ -546,30 +563,30 @@ pub(crate) mod batch {
         fn hash<P: Parameters>(&mut self, input: &[u8], out: &mut [u8]) {
             let blocks = P::Z_BYTES.div_ceil(Shake256::RATE);
             debug_assert!(blocks <= input.len().div_ceil(Shake256::RATE) && out.len() <= 64);
-            let mut states = [const { State::new() }; LANES];
+            let mut states = [const { Aligned(State::new()) }; LANES];
             let lanes = lanes();
             let beside = if self.ready < P::L && lanes > 2 { lanes - 1 } else { 0 };
             self.begin(&mut states[1..=beside]);
             let mut hash = Absorber::default();
             let mut block = 0;
-            while hash.feed(&mut states[0], input, true) {
+            while hash.feed(&mut states[0].0, input, true) {
                 if block < blocks {
-                    permute_many(&mut states[..=beside]);
+                    permute_aligned(&mut states[..=beside]);
                     self.write(&states[1..=beside], block, P::Z_BYTES);
                 } else {
-                    permute_many(&mut states[..1]);
+                    permute_aligned(&mut states[..1]);
                 }
                 block += 1;
             }
             self.ready += beside;
-            squeeze(&states[0], out);
-            states.iter_mut().for_each(Zeroize::zeroize);
+            squeeze(&states[0].0, out);
+            wipe_states(&mut states);
         }
     }
 
     impl<'a> Masks<'a> for MaskBatch<'a> {
         fn new(rho_second: &'a [u8; 64]) -> Self {
-            Self { rho_second, kappa: 0, first: 0, ready: 0, packed: [[0; 640]; RING] }
+            Self { rho_second, kappa: 0, first: 0, ready: 0, packed: vec![[0; 640]; RING] }
         }
 
         fn next(&mut self, packed: &mut [u8]) {

@@ -16,7 +16,7 @@ use super::sample::{
     set_challenge_vartime, squeeze,
 };
 use crate::Bytes;
-use crate::sha3::State;
+use crate::sha3::{Aligned, State};
 
 impl<P: ParameterSet> VerifyingKey<P> {
     /// Verifies each signature over its message by its key, as [`VerifyingKey::verify`]; the verdicts come in the order
@@ -43,6 +43,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
     }
 
     /// Verifies once: the rows of the matrix are used as they come, while tr, and after it c̃, are hashed beside them.
+    #[inline(never)]
     pub(super) fn verify_once(
         &self,
         message: &Message<'_>,
@@ -156,11 +157,11 @@ struct ManyKeys<'a, P: ParameterSet> {
 
 impl<P: ParameterSet> Source<P> for ManyKeys<'_, P> {
     fn representatives(&self, items: &[usize], mu: &mut [[u8; 64]]) {
-        let mut states = [const { State::new() }; LANES];
+        let mut states = [const { Aligned(State::new()) }; LANES];
         hash_side_by_side(items.iter().map(|i| self.items[*i].0.as_bytes().as_ref()), &mut states);
         for ((i, state), mu) in items.iter().zip(&states).zip(mu) {
             let mut tr = [0; 64];
-            squeeze(state, &mut tr);
+            squeeze(&state.0, &mut tr);
             *mu = self.items[*i].1.representative(&tr);
         }
     }
@@ -248,11 +249,11 @@ fn verify_many<'a, P: ParameterSet>(
                 high_bits_vartime::<P>(kernels, w, &mut scratch, hint.row(row), packed);
             }
         }
-        let mut states = [const { State::new() }; LANES];
+        let mut states = [const { Aligned(State::new()) }; LANES];
         hash_side_by_side(inputs[..count].iter().map(|input| &input[..64 + P::K * P::W1_BYTES]), &mut states);
         for ((item, state), (c_tilde, _)) in items.iter().zip(&states).zip(parts) {
             let mut expected = [0; 64];
-            squeeze(state, &mut expected);
+            squeeze(&state.0, &mut expected);
             if expected[..P::C_TILDE] == **c_tilde {
                 verdicts[*item] = Ok(());
             }

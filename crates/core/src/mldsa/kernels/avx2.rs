@@ -13,10 +13,10 @@ use crate::cpu::Level;
 use crate::mldsa::ring::{D, N, Poly, Q, Short};
 use crate::secret::declassify_value;
 
-// SAFETY: `active` hands this table out only after the CPU reported AVX2.
+// SAFETY: `active` hands this table out only after the CPU reported AVX2 and POPCNT.
 pub(super) static AVX2: Kernels = unsafe { table() };
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,popcnt")]
 pub(super) const fn table() -> Kernels {
     Kernels {
         level: Level::Avx2,
@@ -480,7 +480,7 @@ fn compress(lanes: Vector, mask: usize) -> Vector {
 }
 
 /// 24 bytes are eight candidates; the upper four are read from byte 8 on, so that no load leaves the 24.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,popcnt")]
 fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
     let triples = _mm256_setr_epi8(
         0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1, //
@@ -507,7 +507,7 @@ fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
 }
 
 /// Four bytes are eight half bytes.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,popcnt")]
 fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize {
     let shifts = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
     let mut filled = filled;
@@ -591,7 +591,7 @@ fn is_below(p: &Poly, bound: i32) -> u32 {
     _mm256_testz_si256(outside, outside) as u32
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,popcnt")]
 fn make_hint(sum: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
     let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     let mut count = 0;

@@ -14,7 +14,7 @@ use crate::secret::declassify_value;
 // SAFETY: `active` hands this table out only after the CPU reported these features.
 pub(super) static AVX512: Kernels = unsafe { table() };
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
 pub(super) const fn table() -> Kernels {
     Kernels {
         level: Level::Avx512,
@@ -59,6 +59,13 @@ fn store(lanes: &mut [i32; 16], value: Vector) {
 fn load_places(places: &[u8; 64]) -> Vector {
     // SAFETY: 64 bytes are there.
     unsafe { _mm512_loadu_si512(places.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_half(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: 32 bytes are there.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 /// As many bytes as there are, at most 64; zeros after them.
@@ -491,7 +498,7 @@ const TRIPLES: [u8; 64] = {
 
 /// 48 bytes are sixteen candidates. A block of SHAKE128 is read as it was written, in vectors of 64 bytes from its
 /// beginning: other loads would wait for those stores.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,popcnt")]
 fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
     let candidates = |bytes| {
         let triples = _mm512_permutexvar_epi8(load_places(&TRIPLES), bytes);
@@ -501,9 +508,11 @@ fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
     let mut bytes = bytes;
     if filled <= N - 56 - 8 && bytes.len() == 168 {
         let (vectors, last) = bytes.as_chunks::<64>();
+        let (half, word) = (last.first_chunk().expect("40 bytes"), last.last_chunk().expect("40 bytes"));
         let out = &mut *a;
         let [a, b] = [load_places(&vectors[0]), load_places(&vectors[1])];
-        let c = load_bytes(last);
+        let c = _mm512_castsi256_si512(load_half(half));
+        let c = _mm512_inserti32x4::<2>(c, _mm_cvtsi64_si128(i64::from_le_bytes(*word)));
         // Words of 64 bits from 0, 6, 12 and 18 on; the last group has eight candidates.
         let groups = [
             a,
@@ -548,7 +557,7 @@ const BOUNDED: [[i8; 16]; 2] = [
 ];
 
 /// 32 bytes are 64 half bytes; they look up their coefficients in a register.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
 fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize {
     let coefficients = i128::from_le_bytes(BOUNDED[usize::from(eta != 2)].map(|c| c as u8));
     let coefficients = _mm_set_epi64x((coefficients >> 64) as i64, coefficients as i64);
@@ -556,7 +565,11 @@ fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize 
     let limit = _mm512_set1_epi8(if eta == 2 { 15 } else { 9 });
     let mut filled = filled;
     for group in bytes.chunks(32) {
-        let pairs = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(load_bytes(group)));
+        let group_bytes = match group.first_chunk() {
+            Some(all) => load_half(all),
+            None => _mm512_castsi512_si256(load_bytes(group)),
+        };
+        let pairs = _mm512_cvtepu8_epi16(group_bytes);
         let halves =
             _mm512_and_si512(_mm512_or_si512(pairs, _mm512_slli_epi16::<4>(pairs)), _mm512_set1_epi8(15));
         // public: which half bytes were refused; they say nothing of the accepted ones.
@@ -666,7 +679,7 @@ fn is_below(p: &Poly, bound: i32) -> u32 {
     u32::from(outside).wrapping_sub(1) >> 31
 }
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 fn make_hint(sum: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
     let mut count = 0;
     for (word, sum) in hint.iter_mut().zip(sum.0.as_chunks::<16>().0.as_chunks::<2>().0) {

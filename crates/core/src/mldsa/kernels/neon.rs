@@ -8,9 +8,9 @@
 use core::arch::aarch64::*;
 
 use super::Kernels;
-use super::portable::{PORTABLE, Q_INVERSE, ZETAS, alpha, reciprocal};
+use super::portable::{PORTABLE, Q_INVERSE, ZETAS, alpha, at_once, reciprocal};
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, Poly, Q};
+use crate::mldsa::ring::{D, N, Poly, Q, Short};
 use crate::secret::declassify_value;
 
 // SAFETY: this module exists only where Advanced SIMD is part of the target.
@@ -25,12 +25,15 @@ const fn table() -> Kernels {
         multiply,
         multiply_add,
         inner_product,
+        add_short_product,
         reject_uniform,
         reject_bounded,
         power2round,
         decompose_44,
         decompose_16,
         is_below,
+        high_bits_44,
+        high_bits_16,
         make_hint,
         pack,
         unpack,
@@ -366,7 +369,7 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
 /// The products are summed in 64 bits: 8·18q² < 2^32·q.
 #[target_feature(enable = "neon")]
 fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
-    const { assert!(8 * 18 * (Q as u64) < 1 << 32) };
+    const { assert!((7 * 18 + 18 * 18) * (Q as u64) < 1 << 32) };
     debug_assert!(b.len() <= 8 && a.len() > stride * (b.len() - 1));
     for (i, c) in c.0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let mut sums = [(vdupq_n_u64(0), vdupq_n_u64(0)); 2];
@@ -381,10 +384,38 @@ fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
             }
         }
         for (c, (low, high)) in c.as_chunks_mut::<4>().0.iter_mut().zip(sums) {
-            let sum = vaddq_s32(load(c), montgomery_reduce(low, high));
-            store(c, sum);
+            store(c, montgomery_reduce(low, high));
         }
     }
+}
+
+/// Sixteen vectors of bytes are a sum.
+#[target_feature(enable = "neon")]
+fn add_short_product(p: &mut Poly, s: &Short, places: &[u16], eta: i32, bound: i32) -> u32 {
+    for places in places.chunks(at_once(eta)) {
+        let mut sum = [vdupq_n_s8(0); 16];
+        for place in places {
+            let shifted: &[i8; N] =
+                s.0[2 * N - usize::from(*place)..].first_chunk().expect("three times as many");
+            for (sum, shifted) in sum.iter_mut().zip(shifted.as_chunks::<16>().0) {
+                // SAFETY: 16 bytes are there.
+                *sum = vaddq_s8(*sum, unsafe { vld1q_s8(shifted.as_ptr()) });
+            }
+        }
+        for (c, sum) in p.0.as_chunks_mut::<16>().0.iter_mut().zip(sum) {
+            let (low, high) = (vmovl_s8(vget_low_s8(sum)), vmovl_high_s8(sum));
+            let sums = [
+                vmovl_s16(vget_low_s16(low)),
+                vmovl_high_s16(low),
+                vmovl_s16(vget_low_s16(high)),
+                vmovl_high_s16(high),
+            ];
+            for (c, sum) in c.as_chunks_mut::<4>().0.iter_mut().zip(sums) {
+                store(c, vaddq_s32(load(c), sum));
+            }
+        }
+    }
+    is_below(p, bound)
 }
 
 /// Where the accepted of `LANES` candidates are, `WIDTH / LANES` bytes each; by the mask of the accepted.
@@ -521,31 +552,61 @@ fn is_below(p: &Poly, bound: i32) -> u32 {
     (vmaxvq_s32(greatest) - bound) as u32 >> 31
 }
 
+/// A bit for each of 32 lanes; each of eight vectors has all ones in those that give one.
+#[inline]
 #[target_feature(enable = "neon")]
-fn make_hint(sum: &Poly, r1: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
+fn bits_of(lanes: [uint32x4_t; 8]) -> u32 {
     let lane_bits = load_bytes(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]);
+    let eight = |i: usize| {
+        let (a, b) = (vreinterpretq_u16_u32(lanes[i]), vreinterpretq_u16_u32(lanes[i + 1]));
+        vreinterpretq_u8_u16(vuzp1q_u16(a, b))
+    };
+    let sixteen = |i: usize| vandq_u8(vuzp1q_u8(eight(i), eight(i + 2)), lane_bits);
+    // Eight bytes with a bit each become one, three times by halves.
+    let bits = vpaddq_u8(sixteen(0), sixteen(4));
+    let bits = vpaddq_u8(bits, bits);
+    vgetq_lane_u32::<0>(vreinterpretq_u32_u8(vpaddq_u8(bits, bits)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn high_bits<const M: i32>(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    let mut r1 = Poly::ZERO;
+    decompose::<M>(r, &mut r1);
+    pack(packed, &r1, 0);
+    for (word, r1) in not_zero.iter_mut().zip(r1.0.as_chunks::<4>().0.as_chunks::<8>().0) {
+        let mut lanes = [vdupq_n_u32(0); 8];
+        for (lanes, r1) in lanes.iter_mut().zip(r1) {
+            *lanes = vcgtzq_s32(load(r1));
+        }
+        *word = bits_of(lanes);
+    }
+}
+
+#[target_feature(enable = "neon")]
+fn high_bits_44(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    high_bits::<44>(r, packed, not_zero);
+}
+
+#[target_feature(enable = "neon")]
+fn high_bits_16(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+    high_bits::<16>(r, packed, not_zero);
+}
+
+#[target_feature(enable = "neon")]
+fn make_hint(sum: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
     let mut count = 0;
-    let groups = sum.0.as_chunks::<32>().0.iter().zip(r1.0.as_chunks::<32>().0);
-    for (word, (sum, r1)) in hint.iter_mut().zip(groups) {
-        let (sum, r1) = (sum.as_chunks::<4>().0, r1.as_chunks::<4>().0);
-        // All ones where the hint is 1.
-        let four = |i: usize| {
-            let sum = load(&sum[i]);
+    for (word, sum) in hint.iter_mut().zip(sum.0.as_chunks::<4>().0.as_chunks::<8>().0) {
+        let mut lanes = [vdupq_n_u32(0); 8];
+        for ((lanes, sum), shift) in lanes.iter_mut().zip(sum).zip([0, 4, 8, 12, 16, 20, 24, 28]) {
+            let sum = load(sum);
             // -1 where r1 is not zero: there -γ2 itself is below.
-            let not_zero = vreinterpretq_s32_u32(vcgtzq_s32(load(&r1[i])));
+            let four = [1, 2, 4, 8].map(|bit| (*word >> shift) as i32 & bit);
+            let not_zero = vreinterpretq_s32_u32(vcgtzq_s32(load(&four)));
             let least = vsubq_s32(vdupq_n_s32(-gamma2), not_zero);
-            vorrq_u32(vcgtq_s32(sum, vdupq_n_s32(gamma2)), vcgtq_s32(least, sum))
-        };
-        let eight = |i: usize| {
-            let (a, b) = (vreinterpretq_u16_u32(four(i)), vreinterpretq_u16_u32(four(i + 1)));
-            vreinterpretq_u8_u16(vuzp1q_u16(a, b))
-        };
-        let sixteen = |i: usize| vandq_u8(vuzp1q_u8(eight(i), eight(i + 2)), lane_bits);
-        // Eight bytes with a bit each become one, three times by halves.
-        let bits = vpaddq_u8(sixteen(0), sixteen(4));
-        let bits = vpaddq_u8(bits, bits);
-        let bits = vreinterpretq_u32_u8(vpaddq_u8(bits, bits));
-        *word = vgetq_lane_u32::<0>(bits);
+            *lanes = vorrq_u32(vcgtq_s32(sum, vdupq_n_s32(gamma2)), vcgtq_s32(least, sum));
+        }
+        *word = bits_of(lanes);
         count += word.count_ones();
     }
     count
