@@ -12,7 +12,9 @@ use super::ring::{Ntt, Poly};
 use super::sample::{Noise, noise_of, reject_vartime};
 use crate::cpu::Level;
 use crate::secret::wipe;
-use crate::sha3::{self, Sha3_256, Sha3_512, Shake128, Shake256, State, permute_many};
+use crate::sha3::{
+    self, Aligned, Sha3_256, Sha3_512, Shake128, Shake256, State, permute_aligned, permute_many,
+};
 
 /// The most sponges that any table permutes side by side.
 const LANES: usize = 8;
@@ -432,7 +434,7 @@ fn lanes() -> usize {
 #[inline(never)]
 pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
     let most = lanes();
-    let mut states = [const { State::new() }; LANES];
+    let mut states = [const { Aligned(State::new()) }; LANES];
     let mut jobs = [Job { operation: 0, kind: Kind::H, part: 0, filled: 0 }; LANES];
     let mut queue = Queue { at: [0; KINDS.len()] };
     let (mut left, mut longest) = (0, 0);
@@ -444,7 +446,7 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
     let mut busy = 0;
     loop {
         while busy < most
-            && let Some(job) = queue.next::<P>(operations, &mut states[busy])
+            && let Some(job) = queue.next::<P>(operations, &mut states[busy].0)
         {
             jobs[busy] = job;
             busy += 1;
@@ -461,11 +463,11 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
         }
         // A table with wide lanes fills them up with copies: idle lanes are cheaper.
         let permuted = if most < 4 || width == 1 { width } else { width.next_multiple_of(4) };
-        permute_many(&mut states[..permuted]);
+        permute_aligned(&mut states[..permuted]);
         left = left.saturating_sub(width * BLOCK);
         longest = longest.saturating_sub(BLOCK);
         for lane in (0..width).rev() {
-            let (job, state) = (&mut jobs[lane], &mut states[lane]);
+            let (job, state) = (&mut jobs[lane], &mut states[lane].0);
             if operations[usize::from(job.operation)].step::<P>(job, state) {
                 continue;
             }
@@ -478,5 +480,5 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
             }
         }
     }
-    states.zeroize();
+    states.iter_mut().for_each(|state| state.0.zeroize());
 }

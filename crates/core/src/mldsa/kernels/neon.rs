@@ -616,17 +616,6 @@ fn make_hint(sum: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
     count
 }
 
-/// All ones where the hint is 1.
-#[inline]
-#[target_feature(enable = "neon")]
-fn hints(sum: &[i32; 4], r1: &[i32; 4], gamma2: i32) -> uint32x4_t {
-    let sum = load(sum);
-    // -1 where r1 is not zero: there -γ2 itself is below.
-    let not_zero = vreinterpretq_s32_u32(vcgtzq_s32(load(r1)));
-    let least = vsubq_s32(vdupq_n_s32(-gamma2), not_zero);
-    vorrq_u32(vcgtq_s32(sum, vdupq_n_s32(gamma2)), vcgtq_s32(least, sum))
-}
-
 /// The sign of the coefficient in what `pack` writes: high - c, or c where `high` is 0.
 #[inline]
 fn sign(high: i32) -> i32 {
