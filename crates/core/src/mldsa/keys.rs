@@ -236,6 +236,8 @@ impl<P: ParameterSet> SigningKey<P> {
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         let tr = public_key::<P>(seed).tr();
+        // The seed goes through a register.
+        let _guard = StackGuard::<0>;
         Self { seed: Secret::new(*seed), tr, set: PhantomData }
     }
 

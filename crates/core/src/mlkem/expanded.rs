@@ -268,7 +268,14 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     #[must_use]
     pub fn to_expanded_bytes(&self) -> Secret<Vec<u8>> {
         let mut bytes = Secret::new(vec![0; P::ExpandedKeyBytes::LEN]);
-        let (s, rest) = bytes.expose_mut().split_at_mut(384 * P::K);
+        let _guard = StackGuard::<1024>;
+        self.write_expanded(bytes.expose_mut());
+        bytes
+    }
+
+    #[inline(never)]
+    fn write_expanded(&self, bytes: &mut [u8]) {
+        let (s, rest) = bytes.split_at_mut(384 * P::K);
         let (ek, rest) = rest.split_at_mut(P::EncapsulationKeyBytes::LEN);
         let (h, z) = rest.split_at_mut(32);
         let mut writer = Writer(s);
@@ -276,7 +283,6 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
         ek.copy_from_slice(&self.ek.bytes);
         h.copy_from_slice(&self.ek.h);
         z.copy_from_slice(self.z.expose());
-        bytes
     }
 
     /// The seed d ‖ z, unless the key was imported without it.

@@ -12,14 +12,23 @@ use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, EncryptionKey};
 use super::ring::Ntt;
 use super::sample::{Noise, Prf, matrix_entry};
-use super::{EncapsulationKeyError, InvalidEncapsulationKey, SharedSecret};
+use super::{EncapsulationKeyError, InvalidEncapsulationKey, SharedSecret, kernels};
 use crate::Bytes;
+use crate::cpu::Level;
 use crate::rng;
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::Sha3_256;
 
-/// The stack that the work behind a door uses at most, by `cargo xtask stack`.
-const DEPTH: usize = 6 * 1024 + 512;
+/// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: AVX2 spills more.
+fn scrubbed<T>(work: impl FnOnce() -> T) -> T {
+    if kernels::active().level == Level::Portable {
+        let _guard = StackGuard::<{ 6 * 1024 + 512 }>;
+        work()
+    } else {
+        let _guard = StackGuard::<{ 8 * 1024 + 512 }>;
+        work()
+    }
+}
 
 /// An encapsulation key, as its bytes: owned, or borrowed ([`EncapsulationKeyRef`]).
 ///
@@ -124,9 +133,10 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
     pub fn encapsulate_deterministic(&self, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
         let mut c = P::Ciphertext::zeroed();
         let mut shared = Secret::new([0; 32]);
-        let _guard = StackGuard::<DEPTH>;
-        encapsulate::<P>(self.as_bytes().as_ref(), m, c.as_mut(), shared.expose_mut());
-        (c, shared.hand_over())
+        scrubbed(|| {
+            encapsulate::<P>(self.as_bytes().as_ref(), m, c.as_mut(), shared.expose_mut());
+            (c, shared.hand_over())
+        })
     }
 
     /// [`encapsulate`](Self::encapsulate) at the speed of an expanded key, for a key that is used once.
@@ -253,9 +263,10 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn from_seed(seed: &[u8; 64]) -> Self {
         let mut h = [0; 32];
-        let _guard = StackGuard::<DEPTH>;
-        hash_of_public_key::<P>(seed, &mut h);
-        Self { seed: Secret::new(*seed), h, parameters: PhantomData }
+        scrubbed(|| {
+            hash_of_public_key::<P>(seed, &mut h);
+            Self { seed: Secret::new(*seed), h, parameters: PhantomData }
+        })
     }
 
     /// The seed d ‖ z: the form to store.
@@ -268,8 +279,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn encapsulation_key(&self) -> EncapsulationKey<P> {
         let mut bytes = P::EncapsulationKeyBytes::zeroed();
-        let _guard = StackGuard::<DEPTH>;
-        public_key::<P>(self.seed.expose(), bytes.as_mut());
+        scrubbed(|| public_key::<P>(self.seed.expose(), bytes.as_mut()));
         EncapsulationKey { bytes, parameters: PhantomData }
     }
 
@@ -282,9 +292,10 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret {
         let mut shared = Secret::new([0; 32]);
-        let _guard = StackGuard::<DEPTH>;
-        decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
-        shared.hand_over()
+        scrubbed(|| {
+            decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
+            shared.hand_over()
+        })
     }
 
     /// The form that remembers the matrix and the secrets, on the heap.
