@@ -22,7 +22,7 @@ use crate::sha3::Sha3_256;
 /// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: AVX2 spills more.
 fn scrubbed<T>(work: impl FnOnce() -> T) -> T {
     if kernels::active().level == Level::Portable {
-        let _guard = StackGuard::<{ 6 * 1024 + 512 }>;
+        let _guard = StackGuard::<{ 6 * 1024 + 496 }>;
         work()
     } else {
         let _guard = StackGuard::<{ 8 * 1024 + 512 }>;
