@@ -21,6 +21,12 @@ use crate::sha3::Sha3_256;
 /// The stack that the work behind a door uses at most, by `cargo xtask stack`.
 const DEPTH: usize = 6 * 1024 + 512;
 
+/// The tables for vectors go deeper.
+fn deeper() -> Option<StackGuard<{ 9 * 1024 }>> {
+    // Not `then_some`: it would drop the guard, that is scrub, in the other case.
+    (crate::cpu::level() != crate::cpu::Level::Portable).then(|| StackGuard)
+}
+
 /// An encapsulation key, as its bytes: owned, or borrowed ([`EncapsulationKeyRef`]).
 ///
 /// Whoever holds one knows that FIPS 203, §7.2 accepts it: every coefficient is below q. Encapsulation samples the
@@ -124,7 +130,7 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
     pub fn encapsulate_deterministic(&self, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
         let mut c = P::Ciphertext::zeroed();
         let mut shared = Secret::new([0; 32]);
-        let _guard = StackGuard::<DEPTH>;
+        let _guard = (StackGuard::<DEPTH>, deeper());
         encapsulate::<P>(self.as_bytes().as_ref(), m, c.as_mut(), shared.expose_mut());
         (c, shared.hand_over())
     }
@@ -253,7 +259,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn from_seed(seed: &[u8; 64]) -> Self {
         let mut h = [0; 32];
-        let _guard = StackGuard::<DEPTH>;
+        let _guard = (StackGuard::<DEPTH>, deeper());
         hash_of_public_key::<P>(seed, &mut h);
         Self { seed: Secret::new(*seed), h, parameters: PhantomData }
     }
@@ -268,7 +274,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn encapsulation_key(&self) -> EncapsulationKey<P> {
         let mut bytes = P::EncapsulationKeyBytes::zeroed();
-        let _guard = StackGuard::<DEPTH>;
+        let _guard = (StackGuard::<DEPTH>, deeper());
         public_key::<P>(self.seed.expose(), bytes.as_mut());
         EncapsulationKey { bytes, parameters: PhantomData }
     }
@@ -282,7 +288,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret {
         let mut shared = Secret::new([0; 32]);
-        let _guard = StackGuard::<DEPTH>;
+        let _guard = (StackGuard::<DEPTH>, deeper());
         decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
         shared.hand_over()
     }
