@@ -143,6 +143,18 @@ fn kem<P: mlkem::ParameterSet>(gate: &mut Gate) {
     valgrind::mark_public(c.as_ref());
     valgrind::mark_public(c2.as_ref());
     assert!(c.as_ref() == c2.as_ref(), "both forms give one ciphertext");
+    let (c3, k3) = gate.run(&format!("{name} encaps once"), || key.expand_and_encapsulate_deterministic(&m));
+    let mut sent =
+        gate.run(&format!("{name} encaps many"), || mlkem::encapsulate_many_deterministic(&[(&key, &m); 3]));
+    sent.extend(gate.run(&format!("{name} encaps many expanded"), || {
+        mlkem::encapsulate_many_deterministic(&[(&ready, &m); 2])
+    }));
+    sent.push((c3, k3));
+    for (other, k) in &sent {
+        valgrind::mark_public(other.as_ref());
+        valgrind::mark_public(k.expose());
+        assert!(other.as_ref() == c.as_ref(), "every door gives one ciphertext");
+    }
 
     let mut wrong = c;
     wrong.as_mut()[7] ^= 0x20;
@@ -168,13 +180,25 @@ fn kem<P: mlkem::ParameterSet>(gate: &mut Gate) {
             gate.run(&format!("{name} decaps expanded{kind}"), || expanded.decapsulate(c)),
             gate.run(&format!("{name} decaps grown{kind}"), || grown.decapsulate(c)),
             gate.run(&format!("{name} decaps imported{kind}"), || imported.decapsulate(c)),
+            gate.run(&format!("{name} decaps from bytes{kind}"), || {
+                ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(&exported, c)
+                    .expect("our own key is valid")
+            }),
         ];
+        results.extend(gate.run(&format!("{name} decaps many{kind}"), || {
+            ExpandedDecapsulationKey::decapsulate_many(&[(&expanded, c), (&imported, c)])
+        }));
+        let many = gate.run(&format!("{name} decaps many from bytes{kind}"), || {
+            ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&[(&exported[..], c); 2])
+        });
+        results.extend(many.into_iter().map(|result| result.expect("our own key is valid")));
         results.push(gambeson::secret::Secret::new(*k.expose()));
         for result in &results {
             valgrind::mark_public(result.expose());
         }
-        assert!(results[1..4].iter().all(|result| result.expose() == results[0].expose()), "all forms agree");
-        assert_eq!(results[0].expose() == results[4].expose(), right);
+        let ours = results.pop().expect("the encapsulated one");
+        assert!(results.iter().all(|result| result.expose() == results[0].expose()), "all forms agree");
+        assert_eq!(results[0].expose() == ours.expose(), right);
     }
     valgrind::mark_public(k.expose());
     valgrind::mark_public(k2.expose());

@@ -263,6 +263,28 @@ fn kem<P: mlkem::ParameterSet>(gate: &mut Gate, k: u8, eta1: usize, eta2: usize)
     gate.run(&format!("{name} public key"), hunt, || live_and_die!(compact.encapsulation_key()));
     gate.run(&format!("{name} encaps compact"), hunt, || live_and_die!(key.encapsulate_deterministic(&m)));
     gate.run(&format!("{name} encaps expanded"), hunt, || live_and_die!(ready.encapsulate_deterministic(&m)));
+    gate.run(&format!("{name} encaps once"), hunt, || {
+        live_and_die!(key.expand_and_encapsulate_deterministic(&m))
+    });
+    gate.run(&format!("{name} encaps many"), hunt, || {
+        live_and_die!(mlkem::encapsulate_many_deterministic(&[(&key, &m); 9]))
+    });
+    gate.run(&format!("{name} encaps many expanded"), hunt, || {
+        live_and_die!(mlkem::encapsulate_many_deterministic(&[(&ready, &m); 9]))
+    });
+    gate.run(&format!("{name} decaps from bytes"), hunt, || {
+        live_and_die!(ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(exported, &c))
+    });
+    gate.run(&format!("{name} decaps many"), hunt, || {
+        live_and_die!(ExpandedDecapsulationKey::decapsulate_many(&[(&expanded, &c), (&expanded, &wrong)]))
+    });
+    gate.run(&format!("{name} decaps many from bytes"), hunt, || {
+        live_and_die!(ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&[
+            (exported, &c),
+            (exported, &wrong),
+            (&exported[1..], &c),
+        ]))
+    });
     gate.run(&format!("{name} decaps compact"), hunt, || live_and_die!(compact.decapsulate(&c)));
     gate.run(&format!("{name} decaps expanded"), hunt, || live_and_die!(expanded.decapsulate(&c)));
     gate.run(&format!("{name} decaps compact, wrong ciphertext"), hunt, || {

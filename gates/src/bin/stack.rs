@@ -75,6 +75,15 @@ fn kem<P: mlkem::ParameterSet>() {
     measure(name, "encaps", "compact", || key.encapsulate_deterministic(&m));
     measure(name, "encaps", "expanded", || ready.encapsulate_deterministic(&m));
     measure(name, "decaps", "compact", || compact.decapsulate(&c));
+    measure(name, "encaps", "once", || key.expand_and_encapsulate_deterministic(&m));
+    measure(name, "decaps", "once", || {
+        ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(exported.expose(), &c)
+    });
+    measure(name, "encaps", "64 at once", || mlkem::encapsulate_many_deterministic(&vec![(&key, &m); 64]));
+    measure(name, "decaps", "64 at once", || {
+        let items = vec![(&exported.expose()[..], &c); 64];
+        ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&items)
+    });
     measure(name, "decaps", "expanded", || expanded.decapsulate(&c));
     measure(name, "rejection", "compact", || compact.decapsulate(&wrong));
     measure(name, "rejection", "expanded", || expanded.decapsulate(&wrong));

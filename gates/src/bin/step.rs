@@ -148,15 +148,60 @@ mod operations {
             let c = sometimes_wrong(c, number);
             region(|| _ = black_box(key.decapsulate(&c)));
         });
+        gate.run(&format!("{name} encaps once"), |number| {
+            let m = secret("m", number);
+            region(|| _ = black_box(compact.expand_and_encapsulate_deterministic(&m)));
+        });
+        gate.run(&format!("{name} encaps many"), |number| {
+            let m: [[u8; 32]; 3] = [0, 1, 2].map(|i| secret(&format!("m {i}"), number));
+            let mut sent = Vec::new();
+            let items = m.each_ref().map(|m| (&compact, m));
+            region(|| sent = black_box(mlkem::encapsulate_many_deterministic(&items)));
+        });
+        gate.run(&format!("{name} decaps many"), |number| {
+            let keys: Vec<_> = (0..3)
+                .map(|i| ExpandedDecapsulationKey::<P>::from_seed(&secret(&format!("{name} {i}"), number)))
+                .collect();
+            let sent = mlkem::encapsulate_many_deterministic(
+                &keys.iter().map(|key| (key.expanded_encapsulation_key(), &[7; 32])).collect::<Vec<_>>(),
+            );
+            let wrong = sent.into_iter().map(|(c, _)| sometimes_wrong(c, number)).collect::<Vec<_>>();
+            let items: Vec<_> = keys.iter().zip(&wrong).collect();
+            let mut secrets = Vec::new();
+            region(|| secrets = black_box(ExpandedDecapsulationKey::decapsulate_many(&items)));
+        });
         let exported = fixed.to_expanded_bytes();
-        gate.run(&format!("{name} import"), |number| {
+        // The same matrix with other secrets.
+        let private = |number| {
             let mut whole = exported.expose().clone();
             let length = whole.len();
             let s_length = length - compact.as_bytes().as_ref().len() - 64;
             let random: [u8; 1536 + 32] = secret("s and z", number);
             whole[..s_length].copy_from_slice(&random[..s_length]);
             whole[length - 32..].copy_from_slice(&random[1536..]);
+            whole
+        };
+        gate.run(&format!("{name} import"), |number| {
+            let whole = private(number);
             region(|| _ = black_box(ExpandedDecapsulationKey::<P>::from_expanded_bytes(&whole).is_ok()));
+        });
+        let right = compact.encapsulate_deterministic(&[7; 32]).0;
+        gate.run(&format!("{name} decaps from bytes"), |number| {
+            // With the secrets of another key, each ciphertext is wrong; with its own it is right.
+            let whole = if number < 4 { private(number) } else { exported.expose().clone() };
+            let c = sometimes_wrong(right, number);
+            region(|| {
+                _ = black_box(ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(&whole, &c).is_ok());
+            });
+        });
+        gate.run(&format!("{name} decaps many from bytes"), |number| {
+            let keys = [private(number), private(number + 100), exported.expose().clone()];
+            let c = sometimes_wrong(right, number);
+            let items = keys.each_ref().map(|key| (&key[..], &c));
+            let mut secrets = Vec::new();
+            region(|| {
+                secrets = black_box(ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&items));
+            });
         });
         gate.run(&format!("{name} export"), |number| {
             let key = ExpandedDecapsulationKey::<P>::from_seed(&secret(name, number));

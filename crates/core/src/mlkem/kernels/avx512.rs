@@ -442,28 +442,33 @@ fn triples(bytes: &[u8]) -> Vector {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
 fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
     let mut n = 0;
-    for at in (0..bytes.len()).step_by(48) {
-        let window = &bytes[at..];
-        let candidates = triples(window);
-        // Two for each whole triple, sixteen of which are a window.
-        let there = (1u64 << (2 * ((window.len().min(48) * 171) >> 9))) - 1;
-        let accepted = _mm512_mask_cmplt_epi16_mask(there as u32, candidates, _mm512_set1_epi16(Q));
-        let compressed = _mm512_maskz_compress_epi16(accepted, candidates);
-        let room: &mut [i16] = &mut out[n..];
-        let accepted = accepted.count_ones() as usize;
-        if let Some(place) = room.first_chunk_mut() {
-            // What stands behind the accepted ones is overwritten next.
-            store(place, compressed);
-            n += accepted;
-        } else {
-            let accepted = accepted.min(room.len());
-            let mut lanes = [0; 32];
-            store(&mut lanes, compressed);
-            room[..accepted].copy_from_slice(&lanes[..accepted]);
-            n += accepted;
-        }
+    let mut rest = bytes;
+    while let Some((_, behind)) = rest.split_at_checked(48) {
+        n += accept_vartime(&mut out[n..], triples(rest), u32::MAX);
+        rest = behind;
     }
-    n
+    // The candidates of the whole triples that are left.
+    let there = (1 << (2 * ((rest.len() * 171) >> 9))) - 1;
+    n + accept_vartime(&mut out[n..], triples(rest), there)
+}
+
+/// Writes those of the candidates that are `there` and below q, as many as there is room for; returns their number.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+fn accept_vartime(out: &mut [i16], candidates: Vector, there: u32) -> usize {
+    let accepted = _mm512_mask_cmplt_epi16_mask(there, candidates, _mm512_set1_epi16(Q));
+    let compressed = _mm512_maskz_compress_epi16(accepted, candidates);
+    let accepted = accepted.count_ones() as usize;
+    if let Some(place) = out.first_chunk_mut() {
+        // What stands behind the accepted ones is overwritten next.
+        store(place, compressed);
+        accepted
+    } else {
+        let room = out.len();
+        // SAFETY: the mask stores what there is room for, fewer than 32.
+        unsafe { _mm512_mask_storeu_epi16(out.as_mut_ptr(), (1 << room) - 1, compressed) };
+        accepted.min(room)
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
