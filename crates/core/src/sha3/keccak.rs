@@ -18,6 +18,18 @@ pub(super) trait Lane: Copy {
         a.xor(b).xor(c).xor(d).xor(e)
     }
 
+    /// `self ⊕ (other <<< 1)`.
+    #[inline(always)]
+    fn xor_rotated_by_one(self, other: Self) -> Self {
+        self.xor(other.rotate_left::<1>())
+    }
+
+    /// `(self ⊕ other) <<< N`.
+    #[inline(always)]
+    fn xor_rotate<const N: u32>(self, other: Self) -> Self {
+        self.xor(other).rotate_left::<N>()
+    }
+
     /// The lanes that are kept complemented between the rounds; none, where `and_not` is one instruction.
     const COMPLEMENTED: &[usize] = &[];
 
@@ -94,48 +106,48 @@ fn round<L: Lane>(a: &[L; 25], constant: u64) -> [L; 25] {
     let parity = |x: usize| L::parity([a[x], a[x + 5], a[x + 10], a[x + 15], a[x + 20]]);
     let c = [parity(0), parity(1), parity(2), parity(3), parity(4)];
     let d = [
-        c[4].xor(c[1].rotate_left::<1>()),
-        c[0].xor(c[2].rotate_left::<1>()),
-        c[1].xor(c[3].rotate_left::<1>()),
-        c[2].xor(c[4].rotate_left::<1>()),
-        c[3].xor(c[0].rotate_left::<1>()),
+        c[4].xor_rotated_by_one(c[1]),
+        c[0].xor_rotated_by_one(c[2]),
+        c[1].xor_rotated_by_one(c[3]),
+        c[2].xor_rotated_by_one(c[4]),
+        c[3].xor_rotated_by_one(c[0]),
     ];
 
     // ρ and π bring lane (x, y) to (y, 2x + 3y), rotated by the offset of FIPS 202, Table 2, modulo 64; then χ.
     let mut b = L::chi::<0>([
         a[0].xor(d[0]),
-        a[6].xor(d[1]).rotate_left::<44>(),
-        a[12].xor(d[2]).rotate_left::<43>(),
-        a[18].xor(d[3]).rotate_left::<21>(),
-        a[24].xor(d[4]).rotate_left::<14>(),
+        a[6].xor_rotate::<44>(d[1]),
+        a[12].xor_rotate::<43>(d[2]),
+        a[18].xor_rotate::<21>(d[3]),
+        a[24].xor_rotate::<14>(d[4]),
     ]);
     let g = L::chi::<1>([
-        a[3].xor(d[3]).rotate_left::<28>(),
-        a[9].xor(d[4]).rotate_left::<20>(),
-        a[10].xor(d[0]).rotate_left::<3>(),
-        a[16].xor(d[1]).rotate_left::<45>(),
-        a[22].xor(d[2]).rotate_left::<61>(),
+        a[3].xor_rotate::<28>(d[3]),
+        a[9].xor_rotate::<20>(d[4]),
+        a[10].xor_rotate::<3>(d[0]),
+        a[16].xor_rotate::<45>(d[1]),
+        a[22].xor_rotate::<61>(d[2]),
     ]);
     let k = L::chi::<2>([
-        a[1].xor(d[1]).rotate_left::<1>(),
-        a[7].xor(d[2]).rotate_left::<6>(),
-        a[13].xor(d[3]).rotate_left::<25>(),
-        a[19].xor(d[4]).rotate_left::<8>(),
-        a[20].xor(d[0]).rotate_left::<18>(),
+        a[1].xor_rotate::<1>(d[1]),
+        a[7].xor_rotate::<6>(d[2]),
+        a[13].xor_rotate::<25>(d[3]),
+        a[19].xor_rotate::<8>(d[4]),
+        a[20].xor_rotate::<18>(d[0]),
     ]);
     let m = L::chi::<3>([
-        a[4].xor(d[4]).rotate_left::<27>(),
-        a[5].xor(d[0]).rotate_left::<36>(),
-        a[11].xor(d[1]).rotate_left::<10>(),
-        a[17].xor(d[2]).rotate_left::<15>(),
-        a[23].xor(d[3]).rotate_left::<56>(),
+        a[4].xor_rotate::<27>(d[4]),
+        a[5].xor_rotate::<36>(d[0]),
+        a[11].xor_rotate::<10>(d[1]),
+        a[17].xor_rotate::<15>(d[2]),
+        a[23].xor_rotate::<56>(d[3]),
     ]);
     let s = L::chi::<4>([
-        a[2].xor(d[2]).rotate_left::<62>(),
-        a[8].xor(d[3]).rotate_left::<55>(),
-        a[14].xor(d[4]).rotate_left::<39>(),
-        a[15].xor(d[0]).rotate_left::<41>(),
-        a[21].xor(d[1]).rotate_left::<2>(),
+        a[2].xor_rotate::<62>(d[2]),
+        a[8].xor_rotate::<55>(d[3]),
+        a[14].xor_rotate::<39>(d[4]),
+        a[15].xor_rotate::<41>(d[0]),
+        a[21].xor_rotate::<2>(d[1]),
     ]);
 
     // ι, on lane (0, 0).

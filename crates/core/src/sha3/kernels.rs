@@ -6,6 +6,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod neon;
 
 use core::fmt;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -27,6 +29,8 @@ fn active() -> &'static Kernels {
         Level::Avx512 => &avx512::AVX512,
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => &avx2::AVX2,
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        Level::Neon => neon::table().unwrap_or(&PORTABLE),
         _ => &PORTABLE,
     }
 }
@@ -110,12 +114,14 @@ mod tests {
 
     #[test]
     fn every_table_permutes_any_number_of_states_as_the_portable_one() {
-        let mut tables = std::vec![&PORTABLE];
+        let mut tables = Vec::from([&PORTABLE]);
         #[cfg(target_arch = "x86_64")]
         {
             tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));
             tables.extend((cpu::detected() >= Level::Avx512).then_some(&avx512::AVX512));
         }
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        tables.extend(neon::table());
         for table in tables {
             for n in 0..20 {
                 let states: Vec<State> = (0..n)
