@@ -7,6 +7,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod neon;
 mod portable;
 
 use super::ring::{Coefficients, Ntt};
@@ -57,11 +59,13 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Avx512 => &avx512::AVX512,
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => &avx2::AVX2,
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        Level::Neon => &neon::NEON,
         _ => &portable::PORTABLE,
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 #[allow(clippy::integer_division_remainder_used)]
 mod tests {
     use std::vec::Vec;
@@ -106,9 +110,14 @@ mod tests {
     #[test]
     fn every_table_computes_what_the_portable_one_does() {
         const BOUND: i32 = Q as i32;
-        let mut tables: Vec<&Kernels> = Vec::new();
-        tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));
-        tables.extend((cpu::detected() >= Level::Avx512).then_some(&avx512::AVX512));
+        let mut tables = Vec::from([&PORTABLE]);
+        #[cfg(target_arch = "x86_64")]
+        {
+            tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));
+            tables.extend((cpu::detected() >= Level::Avx512).then_some(&avx512::AVX512));
+        }
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        tables.push(&neon::NEON);
         for table in tables {
             let one = |ours: fn(&mut Coefficients), theirs: fn(&mut Coefficients), bound: i32, after: i16| {
                 for input in inputs(bound) {
@@ -189,6 +198,14 @@ mod tests {
             // Every representative of sixteen bits, at every lane of a vector.
             for start in (0..=u16::MAX).step_by(241) {
                 let f: Coefficients = core::array::from_fn(|i| start.wrapping_add(i as u16) as i16);
+                for (ours, theirs, after) in
+                    [(table.reduce, PORTABLE.reduce, Q / 2 + 1), (table.scale, PORTABLE.scale, Q - 1)]
+                {
+                    let (mut a, mut b) = (f, f);
+                    ours(&mut a);
+                    theirs(&mut b);
+                    assert!(same_residues(&a, &b) && a.iter().all(|x| x.abs() <= after), "{}", table.level);
+                }
                 let (mut ours, mut expected) = ([0; 384], [0; 384]);
                 (table.encode)(&mut ours, &f);
                 (PORTABLE.encode)(&mut expected, &f);
