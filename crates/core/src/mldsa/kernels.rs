@@ -4,6 +4,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod neon;
 mod portable;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -85,6 +87,8 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Avx512 => &avx512::AVX512,
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => &avx2::AVX2,
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        Level::Neon => &neon::NEON,
         _ => &PORTABLE,
     }
 }

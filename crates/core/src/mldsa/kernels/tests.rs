@@ -13,12 +13,14 @@ use crate::sha3::Shake128;
 
 /// Every table that this machine can run.
 pub(crate) fn tables() -> Vec<&'static Kernels> {
-    let mut tables = vec![&PORTABLE];
+    let mut tables = Vec::from([&PORTABLE]);
     #[cfg(target_arch = "x86_64")]
     {
         tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));
         tables.extend((cpu::detected() >= Level::Avx512).then_some(&avx512::AVX512));
     }
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+    tables.push(&neon::NEON);
     println!("tables: {}", tables.iter().map(|table| table.level.name()).collect::<Vec<_>>().join(" "));
     tables
 }
