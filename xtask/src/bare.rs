@@ -11,28 +11,50 @@ const TARGET: &str = "thumbv7em-none-eabi";
 const DEBIAN_CARGO: &str = "/usr/bin/cargo";
 const DEBIAN_SOURCES: &str = "/usr/lib/rustlib/src/rust/library/core/Cargo.toml";
 
-/// How the bare target can be built for on this machine.
-enum Compiler {
+/// How another target than this machine's can be built for.
+pub enum Compiler {
     Rustup,
     Debian,
 }
 
-fn compiler() -> Option<Compiler> {
-    let targets = Command::new("rustup").args(["target", "list", "--installed"]).output();
-    let listed = targets
-        .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == TARGET));
-    if listed {
-        Some(Compiler::Rustup)
-    } else if Path::new(DEBIAN_CARGO).exists() && Path::new(DEBIAN_SOURCES).exists() {
-        Some(Compiler::Debian)
-    } else {
-        None
+impl Compiler {
+    pub fn for_target(target: &str) -> Option<Self> {
+        let targets = Command::new("rustup").args(["target", "list", "--installed"]).output();
+        let listed = targets
+            .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == target));
+        if listed {
+            Some(Self::Rustup)
+        } else if Path::new(DEBIAN_CARGO).exists() && Path::new(DEBIAN_SOURCES).exists() {
+            Some(Self::Debian)
+        } else {
+            None
+        }
+    }
+
+    /// A cargo command for that target; the parts of the standard library are built where they have to be.
+    pub fn cargo(&self, workspace: &Workspace, library: &str, arguments: &[&str]) -> Command {
+        match self {
+            Self::Rustup => workspace.cargo(arguments),
+            Self::Debian => {
+                let mut build = workspace.command(DEBIAN_CARGO, arguments);
+                build
+                    .arg(format!("-Zbuild-std={library}"))
+                    .env("RUSTC_BOOTSTRAP", "1")
+                    .env("PATH", "/usr/bin:/bin");
+                for (name, _) in env::vars().filter(|(name, _)| name == "CARGO" || name.starts_with("RUSTUP"))
+                {
+                    build.env_remove(name);
+                }
+                build.env("RUSTC", "/usr/bin/rustc").env("RUSTDOC", "/usr/bin/rustdoc");
+                build
+            }
+        }
     }
 }
 
 /// Whether a compiler for the bare target is there.
 pub fn possible() -> bool {
-    compiler().is_some()
+    Compiler::for_target(TARGET).is_some()
 }
 
 /// The object with every operation, once built.
@@ -56,19 +78,10 @@ pub fn check(workspace: &Workspace) -> Result<String> {
     let manifest = "gates/bare/Cargo.toml";
     let arguments =
         ["build", "--quiet", "--release", "--locked", "--manifest-path", manifest, "--target", TARGET];
-    let mut build = match compiler() {
-        None => bail!("no compiler for {TARGET}: neither rustup's target nor Debian's rust-web-src"),
-        Some(Compiler::Rustup) => workspace.cargo(&arguments),
-        Some(Compiler::Debian) => {
-            let mut build = workspace.command(DEBIAN_CARGO, &arguments);
-            build.args(["-Zbuild-std=core"]).env("RUSTC_BOOTSTRAP", "1").env("PATH", "/usr/bin:/bin");
-            for (name, _) in env::vars().filter(|(name, _)| name == "CARGO" || name.starts_with("RUSTUP")) {
-                build.env_remove(name);
-            }
-            build.env("RUSTC", "/usr/bin/rustc").env("RUSTDOC", "/usr/bin/rustdoc");
-            build
-        }
+    let Some(compiler) = Compiler::for_target(TARGET) else {
+        bail!("no compiler for {TARGET}: neither rustup's target nor Debian's rust-web-src")
     };
+    let mut build = compiler.cargo(workspace, "core", &arguments);
     build.env("RUSTFLAGS", "-Csymbol-mangling-version=v0");
     workspace.logged("no-std", &mut build)?;
     match object(workspace) {

@@ -2,11 +2,11 @@
 //! know, and the search for divisions.
 
 use crate::run::{Workspace, installed};
+use crate::{aarch64, bare};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 /// Each optimisation level has its own profile and its own compiler's tricks.
 const PROFILES: &[&str] = &["ct-1", "ct-2", "ct-3", "ct-s"];
@@ -124,8 +124,8 @@ struct Function {
     reason: String,
 }
 
-/// Disassembles the gate's programs, and the object for thumb if there is one.
-pub fn divisions(workspace: &Workspace, thumb: Option<&Path>) -> Result<String> {
+/// Disassembles the gate's programs, and those for thumb and aarch64 if they are there.
+pub fn divisions(workspace: &Workspace) -> Result<String> {
     let text = fs::read_to_string(workspace.root.join("docs/divisions.toml"))?;
     let explained: Explained = toml::from_str(&text)?;
     if let Some(function) = explained.function.iter().find(|function| function.reason.is_empty()) {
@@ -137,9 +137,12 @@ pub fn divisions(workspace: &Workspace, thumb: Option<&Path>) -> Result<String> 
     for profile in PROFILES {
         objects.push(("objdump", build(workspace, profile, "gate-ct")?));
     }
-    if let Some(object) = thumb {
-        let tool = ["arm-none-eabi-objdump", "objdump"].into_iter().find(|tool| installed(tool));
-        objects.push((tool.context("no objdump")?, object.to_owned()));
+    let thumb = bare::object(workspace);
+    for (tool, object) in [
+        ("arm-none-eabi-objdump", thumb.clone()),
+        ("aarch64-linux-gnu-objdump", aarch64::operations(workspace)),
+    ] {
+        objects.extend(object.map(|object| (if installed(tool) { tool } else { "objdump" }, object)));
     }
     for (tool, object) in objects {
         let file = object.display().to_string();

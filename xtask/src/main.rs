@@ -5,9 +5,10 @@
 //! * `test`: the steps of `test` and `ci`, and their count
 //! * `layers`, `cite`, `declassified`, `api`: what is read from sources and metadata
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
-//! * `bare`, `fuzzing`: other targets, other toolchains
+//! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
 //! * `run`: starting programs
 
+mod aarch64;
 mod answers;
 mod api;
 mod bare;
@@ -38,6 +39,8 @@ cargo xtask COMMAND
   declassified            the list of values declared public
   api [--bless]           the public API against docs/public-api
   no-std                  core and hybrid for a bare target
+  aarch64 [--count]       the core's tests on aarch64 under qemu, and one trace for all secrets;
+                          with --count, a table of the instructions of each operation instead
   ct                      secrets under valgrind, at four optimisation levels, portable and AVX2
   step                    AVX-512: one trace for eight secrets, instruction by instruction
   divisions               no division instruction in the primitives
@@ -83,12 +86,14 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "declassified" => declassified::check(workspace)?,
         "api" => api::check(workspace, has("--bless"))?,
         "no-std" => bare::check(workspace)?,
+        "aarch64" if has("--count") => aarch64::count(workspace)?,
+        "aarch64" => aarch64::check(workspace)?.1,
         "ct" => constant_time::check(workspace)?,
         "step" => match constant_time::step(workspace)? {
             constant_time::Stepped::Alike(said) => said,
             constant_time::Stepped::NotHere => String::from("skipped: this machine has no AVX-512"),
         },
-        "divisions" => constant_time::divisions(workspace, bare::object(workspace).as_deref())?,
+        "divisions" => constant_time::divisions(workspace)?,
         "residue" => residue::check(workspace)?,
         "stack" => {
             let rows = stack::measure(workspace)?;

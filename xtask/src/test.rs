@@ -2,7 +2,9 @@
 
 use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, installed, provide};
-use crate::{answers, api, bare, cite, constant_time, declassified, fuzzing, layers, residue, stack};
+use crate::{
+    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, layers, residue, stack,
+};
 use anyhow::{Result, anyhow, bail};
 use std::process::Command;
 use std::time::Instant;
@@ -87,6 +89,8 @@ const TOOLS: &[Tool] = &[
     Tool { program: "valgrind", packages: &["valgrind"] },
     Tool { program: "objdump", packages: &["binutils"] },
     Tool { program: "arm-none-eabi-objdump", packages: &["binutils-arm-none-eabi"] },
+    Tool { program: "qemu-aarch64", packages: &["qemu-user"] },
+    Tool { program: "aarch64-linux-gnu-gcc", packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"] },
     Tool { program: "/usr/bin/cargo", packages: &["rustc-web", "cargo-web", "rust-web-src"] },
     Tool { program: "/usr/lib/rustlib/src/rust/library/core/Cargo.toml", packages: &["rust-web-src"] },
     Tool { program: "go", packages: &["golang"] },
@@ -167,6 +171,9 @@ fn packages(report: &mut Report<'_>) {
     let workspace = report.workspace;
     let compiler = (!bare::possible()).then_some("a compiler for a bare target");
     report.step("no_std", compiler, || bare::check(workspace));
+    report.step("aarch64 under qemu", aarch64::missing(), || {
+        aarch64::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
     let nightly = (!api::possible(workspace)).then_some("the nightly toolchain");
     report.step("public API", nightly, || api::check(workspace, false));
     report.step("publish --dry-run", None, || {
@@ -223,11 +230,10 @@ fn gates(report: &mut Report<'_>) {
         })
     });
     report.step("divisions", absent("objdump"), || {
-        let thumb = bare::object(workspace);
-        if thumb.is_none() && workspace.ci {
-            bail!("there is no object for thumb");
+        if workspace.ci && (bare::object(workspace).is_none() || aarch64::operations(workspace).is_none()) {
+            bail!("there are no objects for thumb and aarch64");
         }
-        constant_time::divisions(workspace, thumb.as_deref())
+        constant_time::divisions(workspace)
     });
     report.step("residue", None, || residue::check(workspace));
     report.step("stack", None, || {
@@ -331,7 +337,7 @@ fn skips(text: &str) -> Vec<&str> {
 }
 
 /// Passed, failed and ignored tests of all the programs that a `cargo test` ran.
-fn test_results(text: &str) -> (usize, usize, usize) {
+pub fn test_results(text: &str) -> (usize, usize, usize) {
     let mut sums = (0, 0, 0);
     for line in text.lines().filter(|line| line.starts_with("test result: ")) {
         let count = |word: &str| {

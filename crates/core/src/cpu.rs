@@ -21,7 +21,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 pub enum Level {
     /// Plain Rust: every target.
     Portable,
-    /// aarch64 with Advanced SIMD.
+    /// aarch64 with Advanced SIMD, little-endian; for Keccak, with the SHA3 extension as well.
     Neon,
     /// x86-64 with AVX2, BMI1 and BMI2.
     Avx2,
@@ -92,8 +92,8 @@ pub fn detected() -> Level {
             return if avx512::get() { Level::Avx512 } else { Level::Avx2 };
         }
     }
-    // Advanced SIMD is part of every aarch64 target with the standard float ABI.
-    if cfg!(all(target_arch = "aarch64", target_feature = "neon")) {
+    // Advanced SIMD is part of every aarch64 target with the standard float ABI; its lanes are in order where bytes are.
+    if cfg!(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")) {
         return Level::Neon;
     }
     Level::Portable

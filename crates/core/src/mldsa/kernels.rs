@@ -58,17 +58,17 @@ pub(crate) struct Kernels {
 
 /// The first `RATE` bytes of a state.
 ///
-/// On x86-64 where they stand: a copy by words, read at once by wider loads, stalls each of them.
+/// On x86-64 and aarch64 where they stand: a copy by words, read at once by wider loads, stalls each of them.
 #[cfg(feature = "alloc")]
 #[allow(unsafe_code)]
 pub(crate) fn squeezed<const RATE: usize>(state: &State, take: impl FnOnce(&[u8; RATE]) -> usize) -> usize {
     const { assert!(RATE <= size_of::<State>()) };
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
     {
         // SAFETY: `RATE` bytes are there, any of which may be read as such; the words are little-endian.
         take(unsafe { &*(&raw const state.0).cast::<[u8; RATE]>() })
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
     {
         let mut bytes = [0; RATE];
         for (word, lane) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {

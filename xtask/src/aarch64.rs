@@ -1,0 +1,377 @@
+//! The core on aarch64, under qemu: its tests with and without the SHA3 extension, and traces of its operations.
+
+use crate::bare::Compiler;
+use crate::run::{Workspace, installed, tail};
+use crate::test::test_results;
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const TARGET: &str = "aarch64-unknown-linux-gnu";
+const EMULATOR: &str = "qemu-aarch64";
+const LINKER: &str = "aarch64-linux-gnu-gcc";
+/// Debian's cross C library.
+const ROOT: &str = "/usr/aarch64-linux-gnu";
+const MANIFEST: &str = "gates/aarch64/Cargo.toml";
+
+/// A processor that qemu knows, and the table that Keccak has on it.
+struct Processor {
+    name: &'static str,
+    sha3: &'static str,
+}
+
+const WITH_SHA3: Processor = Processor { name: "max", sha3: "neon" };
+const WITHOUT_SHA3: Processor = Processor { name: "cortex-a72", sha3: "portable" };
+
+/// Tests that take minutes under emulation; a quicker one next to each of them compares the tables.
+const LEFT_OUT: &[&str] = &[
+    "every_field_element_is_rounded_as_the_published_digest_says",
+    "a_thousand_steps_give_the_known_digests",
+    "a_thousand_steps_have_the_digest",
+];
+
+/// What this machine lacks, if anything.
+pub fn missing() -> Option<&'static str> {
+    if Compiler::for_target(TARGET).is_none() {
+        Some("a compiler for aarch64")
+    } else {
+        [EMULATOR, LINKER, ROOT].into_iter().find(|tool| !installed(tool) && !Path::new(tool).is_dir())
+    }
+}
+
+/// The program of operations, once built.
+pub fn operations(workspace: &Workspace) -> Option<PathBuf> {
+    let path = workspace.target.join(TARGET).join("release/gate-aarch64");
+    path.exists().then_some(path)
+}
+
+/// Builds and tests everything. Returns the number of tests and a sentence.
+pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
+    let programs = build(workspace)?;
+    let operations = operations(workspace).context("the build left no gate-aarch64")?;
+    let find = |name: &str| {
+        let found = programs.iter().find(|program| program.name == name);
+        found.with_context(|| format!("the build made no program of tests {name}"))
+    };
+    let mut passed = 0;
+    for program in &programs {
+        passed += run_tests(workspace, &WITH_SHA3, program)?;
+    }
+    for name in ["gambeson", "sha3", "mlkem_levels", "mldsa_levels"] {
+        passed += run_tests(workspace, &WITHOUT_SHA3, find(name)?)?;
+    }
+    let (mut instructions, mut operations_alike) = (0, 0);
+    for processor in [&WITH_SHA3, &WITHOUT_SHA3] {
+        let offered = list(workspace, processor, &operations, "neon")?;
+        let tables = format!("tables: sha3 {}, mlkem neon, mldsa neon", processor.sha3);
+        ensure!(offered.contains(&tables), "on {}: not {tables:?}\n{offered}", processor.name);
+        for operation in names(&offered, "trace: ") {
+            let traces = Trace::run(processor, &operations, "neon", operation)?;
+            if let Some(difference) = traces.difference {
+                bail!("{operation} on {}: {difference}", processor.name);
+            }
+            instructions += traces.lengths.iter().sum::<usize>();
+            operations_alike += 1;
+        }
+        for operation in names(&offered, "canary: ") {
+            let traces = Trace::run(processor, &operations, "neon", operation)?;
+            ensure!(traces.difference.is_some(), "canary: {operation} has one trace");
+        }
+    }
+    let planted = broken_kernels(workspace, find("gambeson")?)?;
+    let note = format!(
+        "{passed} tests on {} and {}; {operations_alike} operations with one trace for all secrets \
+         ({instructions} instructions), the planted branch told apart; {planted}",
+        WITH_SHA3.name, WITHOUT_SHA3.name
+    );
+    Ok((passed, note))
+}
+
+/// A program of tests that cargo built.
+struct Program {
+    name: String,
+    path: PathBuf,
+}
+
+/// Builds the tests and the operations; the programs of tests.
+fn build(workspace: &Workspace) -> Result<Vec<Program>> {
+    #[derive(Deserialize)]
+    struct Message {
+        target: Option<Target>,
+        executable: Option<PathBuf>,
+        profile: Option<Profile>,
+    }
+    #[derive(Deserialize)]
+    struct Target {
+        name: String,
+    }
+    #[derive(Deserialize)]
+    struct Profile {
+        test: bool,
+    }
+
+    let cargo = |arguments: &[&str]| -> Result<Command> {
+        let compiler = Compiler::for_target(TARGET).context("no compiler for aarch64")?;
+        let mut all = arguments.to_vec();
+        all.extend(["--quiet", "--release", "--locked", "--manifest-path", MANIFEST, "--target", TARGET]);
+        let mut cargo = compiler.cargo(workspace, "std,panic_unwind,test", &all);
+        cargo
+            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", LINKER)
+            .env("RUSTFLAGS", "--cfg gambeson_ct --cfg gambeson_without_peers -Csymbol-mangling-version=v0");
+        Ok(cargo)
+    };
+    workspace.logged("aarch64-operations", &mut cargo(&["build"])?)?;
+    let arguments = ["test", "--no-run", "--package", "gate-aarch64-core", "--message-format", "json"];
+    let text = workspace.logged("aarch64-tests", &mut cargo(&arguments)?)?;
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
+    let programs: Vec<Program> = messages
+        .filter(|message| message.profile.as_ref().is_some_and(|profile| profile.test))
+        .filter_map(|message| Some(Program { name: message.target?.name, path: message.executable? }))
+        .collect();
+    Ok(programs)
+}
+
+fn emulate(workspace: &Workspace, processor: &Processor, program: &Path) -> Command {
+    let mut command = workspace.command(EMULATOR, &["-cpu", processor.name, "-L", ROOT]);
+    command.arg(program);
+    command
+}
+
+/// Runs a program of tests and counts them.
+fn run_tests(workspace: &Workspace, processor: &Processor, program: &Program) -> Result<usize> {
+    let mut command = emulate(workspace, processor, &program.path);
+    command.args(LEFT_OUT.iter().flat_map(|name| ["--skip", name]));
+    let name = format!("aarch64-{}-{}", processor.name, program.name);
+    let text = workspace.logged(&name, &mut command)?;
+    let (passed, failed, _) = test_results(&text);
+    ensure!(passed > 0 && failed == 0, "{name}: {passed} tests passed\n{}", tail(&text, 40));
+    Ok(passed)
+}
+
+/// What the program of operations offers at a level, with its tables.
+fn list(workspace: &Workspace, processor: &Processor, program: &Path, level: &str) -> Result<String> {
+    let name = format!("aarch64-{}-operations", processor.name);
+    workspace.logged(&name, emulate(workspace, processor, program).arg(level))
+}
+
+fn names<'a>(offered: &'a str, kind: &str) -> Vec<&'a str> {
+    offered.lines().filter_map(|line| line.strip_prefix(kind)).collect()
+}
+
+/// The instructions that ran between two calls of the marker, once for each secret.
+#[derive(Default)]
+struct Trace {
+    lengths: Vec<usize>,
+    /// Where the first run and a later one parted.
+    difference: Option<String>,
+}
+
+impl Trace {
+    const MARKER: &str = "here_an_operation_begins_or_ends";
+
+    fn run(processor: &Processor, program: &Path, level: &str, operation: &str) -> Result<Self> {
+        // Its name since qemu 8.1, and before.
+        let help = Command::new(EMULATOR).arg("-help").output()?;
+        let one_by_one = if String::from_utf8_lossy(&help.stdout).contains("one-insn-per-tb") {
+            "-one-insn-per-tb"
+        } else {
+            "-singlestep"
+        };
+        let mut emulator = Command::new(EMULATOR)
+            .args(["-cpu", processor.name, "-L", ROOT, one_by_one, "-d", "exec,nochain"])
+            .arg(program)
+            .args([level, operation])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let log = emulator.stderr.take().context("a pipe")?;
+        let traces = Self::read(BufReader::with_capacity(1 << 20, log))?;
+        ensure!(emulator.wait()?.success(), "{operation} failed under qemu");
+        ensure!(traces.lengths.len() > 1, "{operation} left no traces: does this qemu write them?");
+        Ok(traces)
+    }
+
+    /// A line of qemu's is `Trace 0: HOST [CS_BASE/PC/FLAGS/CFLAGS] FUNCTION`.
+    fn read(mut log: impl BufRead) -> Result<Self> {
+        let mut traces = Self::default();
+        let mut first: Vec<u64> = Vec::new();
+        // Where in the operation we are, when in it.
+        let mut at: Option<usize> = None;
+        let mut in_marker = false;
+        let mut line = Vec::new();
+        while {
+            line.clear();
+            log.read_until(b'\n', &mut line)?
+        } != 0
+        {
+            let Some(text) = std::str::from_utf8(&line).ok().filter(|line| line.starts_with("Trace ")) else {
+                continue;
+            };
+            let marker = text.contains(Self::MARKER);
+            if marker && !in_marker {
+                match at.take() {
+                    Some(length) => traces.end(length, first.len()),
+                    None => at = Some(0),
+                }
+            }
+            in_marker = marker;
+            if let Some(place) = &mut at
+                && !marker
+            {
+                let address = text.split('/').nth(1).and_then(|word| u64::from_str_radix(word, 16).ok());
+                let address = address.with_context(|| format!("no address in {text:?}"))?;
+                if traces.lengths.is_empty() {
+                    first.push(address);
+                } else if first.get(*place) != Some(&address) && traces.difference.is_none() {
+                    let function = text.rsplit("] ").next().unwrap_or_default().trim_end();
+                    traces.difference =
+                        Some(format!("another way after {place} instructions, in {function}"));
+                }
+                *place += 1;
+            }
+        }
+        Ok(traces)
+    }
+
+    fn end(&mut self, length: usize, first: usize) {
+        if length != first && self.difference.is_none() {
+            self.difference = Some(format!("{first} instructions, then {length}"));
+        }
+        self.lengths.push(length);
+    }
+
+    /// The mean over the secrets.
+    #[allow(clippy::integer_division_remainder_used)]
+    fn mean(&self) -> usize {
+        self.lengths.iter().sum::<usize>() / self.lengths.len().max(1)
+    }
+}
+
+/// Two instructions that only our kernels have, each turned into another one that wants the same registers: SQRDMULH
+/// into MUL, of the products with constants, and BCAX into EOR3 (Arm ARM, C7.2). A mask, its value, and what changes.
+const MUTATIONS: [(u32, u32, u32); 2] =
+    [(0xbf20_fc00, 0x2e20_b400, 0x2000_2800), (0xffe0_8000, 0xce20_0000, 0x0020_0000)];
+
+/// The tests that must see it.
+const MUST_FAIL: [&str; 3] = [
+    "sha3::kernels::tests::every_table_permutes_any_number_of_states_as_the_portable_one",
+    "mlkem::kernels::tests::every_table_computes_what_the_portable_one_does",
+    "mldsa::kernels::tests::the_transform_is_the_evaluation_at_the_powers_of_zeta",
+];
+
+/// Breaks the kernels in the machine code of the unit tests: these must fail.
+fn broken_kernels(workspace: &Workspace, program: &Program) -> Result<String> {
+    let mut file = fs::read(&program.path)?;
+    let mut changed = [0; 2];
+    for (start, length) in executable_sections(&file).context("not a 64-bit ELF file")? {
+        for word in
+            file.get_mut(start..start + length).context("a section beyond the file")?.as_chunks_mut().0
+        {
+            let instruction = u32::from_le_bytes(*word);
+            for ((mask, value, change), count) in MUTATIONS.iter().zip(&mut changed) {
+                if instruction & mask == *value {
+                    *word = (instruction ^ change).to_le_bytes();
+                    *count += 1;
+                }
+            }
+        }
+    }
+    ensure!(
+        changed.iter().all(|count| *count > 0),
+        "canary: the kernels have no such instructions: {changed:?}"
+    );
+    let path = program.path.with_extension("broken");
+    // Copied for its permissions.
+    fs::copy(&program.path, &path)?;
+    fs::write(&path, file)?;
+    for name in MUST_FAIL {
+        let mut command = emulate(workspace, &WITH_SHA3, &path);
+        let (success, text) = workspace.tried("aarch64-broken", command.args(["--exact", name]))?;
+        let failed = text.contains(&format!("test {name} ... FAILED"));
+        ensure!(!success && failed, "canary: {name} does not see a broken kernel\n{text}");
+    }
+    fs::remove_file(&path)?;
+    Ok(format!("{} tests saw {} broken instructions", MUST_FAIL.len(), changed.iter().sum::<usize>()))
+}
+
+/// Offset and length of each section with instructions (System V ABI, chapter 4; 64-bit, little-endian).
+fn executable_sections(file: &[u8]) -> Option<Vec<(usize, usize)>> {
+    const EXECUTABLE: u64 = 4;
+    let half = |at: usize| Some(usize::from(u16::from_le_bytes(*file.get(at..)?.first_chunk()?)));
+    let long = |at: usize| Some(u64::from_le_bytes(*file.get(at..)?.first_chunk()?));
+    if !file.starts_with(b"\x7fELF\x02\x01") {
+        return None;
+    }
+    let (table, size, count) = (usize::try_from(long(0x28)?).ok()?, half(0x3a)?, half(0x3c)?);
+    let mut sections = Vec::new();
+    for header in (0..count).map(|i| table + i * size) {
+        if long(header + 8)? & EXECUTABLE != 0 {
+            let place = usize::try_from(long(header + 0x18)?).ok()?;
+            sections.push((place, usize::try_from(long(header + 0x20)?).ok()?));
+        }
+    }
+    Some(sections)
+}
+
+/// Instructions of each operation, as a table in Markdown: portable code; the kernels without and with the extension.
+pub fn count(workspace: &Workspace) -> Result<String> {
+    build(workspace)?;
+    let program = operations(workspace).context("the build left no gate-aarch64")?;
+    let offered = list(workspace, &WITH_SHA3, &program, "neon")?;
+    let mut table =
+        String::from("| operation | portable | NEON | NEON and SHA3 |\n| --- | ---: | ---: | ---: |\n");
+    for operation in names(&offered, "count: ") {
+        let run = |processor, level| Trace::run(processor, &program, level, operation);
+        let portable = run(&WITHOUT_SHA3, "portable")?.mean();
+        let cell = |traces: Trace| {
+            let count = traces.mean();
+            format!("{count} ({:.2})", portable as f64 / count as f64)
+        };
+        let (without, with) = (cell(run(&WITHOUT_SHA3, "neon")?), cell(run(&WITH_SHA3, "neon")?));
+        table.push_str(&format!("| {operation} | {portable} | {without} | {with} |\n"));
+    }
+    Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(regions: &[&[u64]]) -> String {
+        let line = |address: &u64, name: &str| format!("Trace 0: 0x7f [0/{address:016x}/0/0] {name}\n");
+        let marker = line(&1, &format!("_R{}", Trace::MARKER)) + &line(&2, &format!("_R{}", Trace::MARKER));
+        let mut log = line(&9, "main");
+        for region in regions {
+            log += &marker;
+            log.extend(region.iter().map(|address| line(address, "work")));
+            log += &marker;
+            log += &line(&9, "main");
+        }
+        log
+    }
+
+    #[test]
+    fn traces_are_counted_and_compared_between_the_marks() {
+        let traces = Trace::read(log(&[&[5, 6, 7], &[5, 6, 7]]).as_bytes()).unwrap();
+        assert_eq!((traces.lengths, traces.difference), (vec![3, 3], None));
+        let traces = Trace::read(log(&[&[5, 6, 7], &[5, 8, 7]]).as_bytes()).unwrap();
+        assert_eq!(traces.difference.unwrap(), "another way after 1 instructions, in work");
+        let traces = Trace::read(log(&[&[5, 6, 7], &[5, 6]]).as_bytes()).unwrap();
+        assert_eq!(traces.difference.unwrap(), "3 instructions, then 2");
+    }
+
+    #[test]
+    fn mutations_change_one_instruction_into_the_other() {
+        // sqrdmulh v4.8h, v5.8h, v6.8h and mul v4.8h, v5.8h, v6.8h; bcax v0.16b, v1.16b, v2.16b, v3.16b and eor3.
+        for (before, after, (mask, value, change)) in
+            [(0x6e66_b4a4, 0x4e66_9ca4, MUTATIONS[0]), (0xce22_0c20, 0xce02_0c20, MUTATIONS[1])]
+        {
+            assert_eq!(before & mask, value);
+            assert_eq!(before ^ change, after);
+        }
+    }
+}
