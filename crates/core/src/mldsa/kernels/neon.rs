@@ -67,6 +67,13 @@ fn load_half(bytes: &[u8; 8]) -> uint8x8_t {
     unsafe { vld1_u8(bytes.as_ptr()) }
 }
 
+/// 2^-32 modulo q.
+const R_INVERSE: i64 = {
+    let inverse = 8_265_825;
+    assert!(Factor::new(inverse << 32).0 == 1);
+    inverse
+};
+
 /// A factor w, |w| < q/2, and w·2^31/q, rounded.
 #[derive(Clone, Copy)]
 struct Factor(i32, i32);
@@ -82,13 +89,9 @@ impl Factor {
 
     /// Factor `i` of the layer of this many blocks; the inverse transform takes them from the last to the first.
     const fn of_layer(blocks: usize, i: usize, inverse: bool) -> Self {
-        // `portable` keeps them times 2^32.
-        const INVERSE: i64 = 8_265_825;
-        #[allow(clippy::integer_division_remainder_used)] // evaluated by the compiler
-        const {
-            assert!((INVERSE << 32) % Q as i64 == 1);
-        }
-        Self::new(ZETAS[if inverse { 2 * blocks - 1 - i } else { blocks + i }].f as i64 * INVERSE)
+        let zeta = ZETAS[if inverse { 2 * blocks - 1 - i } else { blocks + i }];
+        // `portable` keeps it times 2^32.
+        Self::new(zeta.f as i64 * R_INVERSE)
     }
 
     #[inline]
@@ -129,18 +132,17 @@ fn products(a: Vector, b: Vector) -> (uint64x2_t, uint64x2_t) {
     (vmull_u32(vget_low_u32(a), vget_low_u32(b)), vmull_high_u32(a, b))
 }
 
-/// Products of the lower and of the upper lanes, times 2^-32 mod q, in 1..2q; each below 2^32·q.
+/// Products of the lower and of the upper lanes, times 2^-32 mod q, in 0..2q; each below 2^32·q.
 #[inline]
 #[target_feature(enable = "neon")]
 fn montgomery_reduce(low: uint64x2_t, high: uint64x2_t) -> Vector {
     let lower_halves = vuzp1q_u32(vreinterpretq_u32_u64(low), vreinterpretq_u32_u64(high));
-    let quotient = vmulq_u32(lower_halves, vdupq_n_u32(Q_INVERSE));
+    // Of -q^-1: then the multiple of q is added, and the lower halves become 0.
+    let multiple = vmulq_u32(lower_halves, vdupq_n_u32(Q_INVERSE.wrapping_neg()));
     let q = vdupq_n_u32(Q as u32);
-    // The lower halves cancel.
-    let low = vmlsl_u32(low, vget_low_u32(quotient), vget_low_u32(q));
-    let high = vmlsl_high_u32(high, quotient, q);
-    let difference = vuzp2q_s32(vreinterpretq_s32_u64(low), vreinterpretq_s32_u64(high));
-    vaddq_s32(difference, vdupq_n_s32(Q))
+    let low = vmlal_u32(low, vget_low_u32(multiple), vget_low_u32(q));
+    let high = vmlal_high_u32(high, multiple, q);
+    vuzp2q_s32(vreinterpretq_s32_u64(low), vreinterpretq_s32_u64(high))
 }
 
 #[inline]
@@ -368,10 +370,11 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
 fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
     const { assert!(8 * 18 * (Q as u64) < 1 << 32) };
     debug_assert!(b.len() <= 8 && a.len() > stride * (b.len() - 1));
-    for (i, c) in c.0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let mut sums = [(vdupq_n_u64(0), vdupq_n_u64(0)); 2];
+    // Sixteen at a time: the walk over the polynomials costs as much as the products of four.
+    for (i, c) in c.0.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let mut sums = [(vdupq_n_u64(0), vdupq_n_u64(0)); 4];
         for (a, b) in a.iter().step_by(stride).zip(b) {
-            let (a, b): (&[i32; 8], &[i32; 8]) = (&a.0.as_chunks().0[i], &b.0.as_chunks().0[i]);
+            let (a, b): (&[i32; 16], &[i32; 16]) = (&a.0.as_chunks().0[i], &b.0.as_chunks().0[i]);
             for ((low, high), (a, b)) in
                 sums.iter_mut().zip(a.as_chunks::<4>().0.iter().zip(b.as_chunks::<4>().0))
             {
@@ -418,7 +421,7 @@ fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
     let mut filled = filled;
     let (groups, _) = bytes.as_chunks::<12>();
     for (i, group) in groups.iter().enumerate() {
-        let Some(place) = a.0[filled..].first_chunk_mut() else {
+        let Some(place) = a.0.get_mut(filled..).and_then(|rest| rest.first_chunk_mut()) else {
             return (PORTABLE.reject_uniform)(a, filled, &bytes[12 * i..]);
         };
         let low = load_half(group.first_chunk().expect("12 bytes"));
@@ -427,9 +430,10 @@ fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize {
         let candidates = vandq_s32(candidates, vdupq_n_s32(0x7f_ffff));
         let accepted = vreinterpretq_s32_u32(vcltq_s32(candidates, vdupq_n_s32(Q)));
         let mask = vaddvq_s32(vandq_s32(accepted, lane_bits)) as usize;
-        let order = load_bytes(&ACCEPTED[mask]);
+        let order = load_bytes(&ACCEPTED[mask & 15]);
         store(place, vreinterpretq_s32_u8(vqtbl1q_u8(vreinterpretq_u8_s32(candidates), order)));
-        filled += mask.count_ones() as usize;
+        // Each accepted lane is -1.
+        filled += -vaddvq_s32(accepted) as usize;
     }
     (PORTABLE.reject_uniform)(a, filled, &bytes[12 * groups.len()..])
 }
@@ -447,7 +451,7 @@ fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize 
     let lane_bits = load_half(&[1, 2, 4, 8, 16, 32, 64, 128]);
     let mut filled = filled;
     for (i, group) in bytes.as_chunks::<4>().0.iter().enumerate() {
-        let Some(place) = s.0[filled..].first_chunk_mut::<8>() else {
+        let Some(place) = s.0.get_mut(filled..).and_then(|rest| rest.first_chunk_mut::<8>()) else {
             return (PORTABLE.reject_bounded)(s, filled, &bytes[4 * i..], eta);
         };
         let four = vcreate_u8(u64::from(u32::from_le_bytes(*group)));
@@ -527,28 +531,33 @@ fn make_hint(sum: &Poly, r1: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
     let mut count = 0;
     let groups = sum.0.as_chunks::<32>().0.iter().zip(r1.0.as_chunks::<32>().0);
     for (word, (sum, r1)) in hint.iter_mut().zip(groups) {
-        let (sum, r1) = (sum.as_chunks::<4>().0, r1.as_chunks::<4>().0);
-        // All ones where the hint is 1.
-        let four = |i: usize| {
-            let sum = load(&sum[i]);
-            // -1 where r1 is not zero: there -γ2 itself is below.
-            let not_zero = vreinterpretq_s32_u32(vcgtzq_s32(load(&r1[i])));
-            let least = vsubq_s32(vdupq_n_s32(-gamma2), not_zero);
-            vorrq_u32(vcgtq_s32(sum, vdupq_n_s32(gamma2)), vcgtq_s32(least, sum))
-        };
-        let eight = |i: usize| {
-            let (a, b) = (vreinterpretq_u16_u32(four(i)), vreinterpretq_u16_u32(four(i + 1)));
-            vreinterpretq_u8_u16(vuzp1q_u16(a, b))
-        };
-        let sixteen = |i: usize| vandq_u8(vuzp1q_u8(eight(i), eight(i + 2)), lane_bits);
+        let [a, b] = [0, 16].map(|at| {
+            let (sum, r1) = (sum[at..].as_chunks().0, r1[at..].as_chunks().0);
+            let eight = |i: usize| {
+                let (a, b) = (hints(&sum[i], &r1[i], gamma2), hints(&sum[i + 1], &r1[i + 1], gamma2));
+                vuzp1q_u16(vreinterpretq_u16_u32(a), vreinterpretq_u16_u32(b))
+            };
+            let sixteen = vuzp1q_u8(vreinterpretq_u8_u16(eight(0)), vreinterpretq_u8_u16(eight(2)));
+            vandq_u8(sixteen, lane_bits)
+        });
         // Eight bytes with a bit each become one, three times by halves.
-        let bits = vpaddq_u8(sixteen(0), sixteen(4));
+        let bits = vpaddq_u8(a, b);
         let bits = vpaddq_u8(bits, bits);
-        let bits = vreinterpretq_u32_u8(vpaddq_u8(bits, bits));
-        *word = vgetq_lane_u32::<0>(bits);
+        *word = vgetq_lane_u32::<0>(vreinterpretq_u32_u8(vpaddq_u8(bits, bits)));
         count += word.count_ones();
     }
     count
+}
+
+/// All ones where the hint is 1.
+#[inline]
+#[target_feature(enable = "neon")]
+fn hints(sum: &[i32; 4], r1: &[i32; 4], gamma2: i32) -> uint32x4_t {
+    let sum = load(sum);
+    // -1 where r1 is not zero: there -γ2 itself is below.
+    let not_zero = vreinterpretq_s32_u32(vcgtzq_s32(load(r1)));
+    let least = vsubq_s32(vdupq_n_s32(-gamma2), not_zero);
+    vorrq_u32(vcgtq_s32(sum, vdupq_n_s32(gamma2)), vcgtq_s32(least, sum))
 }
 
 /// The sign of the coefficient in what `pack` writes: high - c, or c where `high` is 0.

@@ -274,6 +274,27 @@ fn powers_and_high_bits_follow_their_definitions_for_negative_representatives_to
     }
 }
 
+/// The published digest of the next test says that the portable table is right.
+#[test]
+fn every_table_rounds_every_field_element_as_the_portable_one() {
+    for kernels in tables() {
+        for first in (0..Q).step_by(N) {
+            let r = Poly(core::array::from_fn(|i| (first + i as i32).min(Q - 1)));
+            for (round, portable) in [
+                (kernels.power2round, PORTABLE.power2round),
+                (kernels.decompose_44, PORTABLE.decompose_44),
+                (kernels.decompose_16, PORTABLE.decompose_16),
+            ] {
+                let [(mut low, mut high), (mut expected_low, mut expected_high)] =
+                    [(r.clone(), Poly::ZERO), (r.clone(), Poly::ZERO)];
+                round(&mut low, &mut high);
+                portable(&mut expected_low, &mut expected_high);
+                assert!(low == expected_low && high == expected_high, "{}: from {first} on", kernels.level);
+            }
+        }
+    }
+}
+
 /// The figure of C2SP/CCTV: for every r below q, one decimal a line: r mod± q, its absolute value; r1 and r0 mod q of
 /// Power2Round; then for each γ2 HighBits, UseHint(1, r), LowBits and its absolute value.
 #[test]

@@ -72,6 +72,13 @@ fn load_bytes(bytes: &[u8; 16]) -> uint8x16_t {
     unsafe { vld1q_u8(bytes.as_ptr()) }
 }
 
+#[inline]
+#[target_feature(enable = "neon")]
+fn load_half(bytes: &[u8; 8]) -> uint8x8_t {
+    // SAFETY: 8 bytes are there.
+    unsafe { vld1_u8(bytes.as_ptr()) }
+}
+
 /// Applies `op` to every vector.
 #[inline]
 #[target_feature(enable = "neon")]
@@ -81,6 +88,13 @@ fn each(f: &mut Coefficients, op: impl Fn(Vector) -> Vector) {
         store(lanes, value);
     }
 }
+
+/// 2^-16 modulo q.
+const R_INVERSE: i64 = {
+    let inverse = 169;
+    assert!(Factor::new(inverse << 16).0 == 1);
+    inverse
+};
 
 /// A factor w, |w| < q/2, and w·2^15/q, rounded.
 #[derive(Clone, Copy)]
@@ -99,9 +113,8 @@ impl Factor {
     /// Factor `i` of the layer of this many blocks; the inverse transform takes them from the last to the first.
     const fn of_layer(blocks: usize, i: usize, inverse: bool) -> Self {
         let zeta = ZETAS[if inverse { 2 * blocks - 1 - i } else { blocks + i }];
-        // `portable` keeps it times 2^16, of which 169 is the inverse.
-        const { assert!((169 << 16) % Q as i64 == 1) };
-        Self::new(zeta.value as i64 * 169)
+        // `portable` keeps it times 2^16.
+        Self::new(zeta.value as i64 * R_INVERSE)
     }
 
     #[inline]
@@ -395,29 +408,31 @@ static ACCEPTED: [[u8; 16]; 256] = {
 /// Bit i in lane i.
 const LANE_BITS: [i16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/// Twelve bytes are eight candidates: bytes 3i, 3i + 1 and 3i + 1, 3i + 2, the latter to be shifted by four.
+/// Twelve bytes are eight candidates: bytes 3i, 3i + 1 and 3i + 1, 3i + 2, the latter to be shifted by four. The upper
+/// four are read from byte 4 on, so that no load leaves the twelve.
 #[target_feature(enable = "neon")]
 fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
-    let places = load_bytes(&[0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8, 9, 10, 10, 11]);
+    let places = load_bytes(&[0, 1, 1, 2, 3, 4, 4, 5, 10, 11, 11, 12, 13, 14, 14, 15]);
     let shifts = load(&[0, -4, 0, -4, 0, -4, 0, -4]);
     let lane_bits = vreinterpretq_u16_s16(load(&LANE_BITS));
     let mut n = 0;
-    let mut at = 0;
-    // A load of 16 bytes for 12, and room for all eight.
-    while let (Some(window), Some(place)) = (
-        bytes.get(at..).and_then(|bytes| bytes.first_chunk()),
-        out.get_mut(n..).and_then(|out| out.first_chunk_mut()),
-    ) {
-        let words = vreinterpretq_u16_u8(vqtbl1q_u8(load_bytes(window), places));
+    let (groups, _) = bytes.as_chunks::<12>();
+    for (i, group) in groups.iter().enumerate() {
+        let Some(place) = out.get_mut(n..).and_then(|rest| rest.first_chunk_mut()) else {
+            return n + (PORTABLE.reject_vartime)(&mut out[n..], &bytes[12 * i..]);
+        };
+        let low = load_half(group.first_chunk().expect("12 bytes"));
+        let high = load_half(group.last_chunk().expect("12 bytes"));
+        let words = vreinterpretq_u16_u8(vqtbl1q_u8(vcombine_u8(low, high), places));
         let candidates = vandq_u16(vshlq_u16(words, shifts), vdupq_n_u16(0xfff));
         let accepted = vcltq_u16(candidates, vdupq_n_u16(Q as u16));
         let mask = vaddvq_u16(vandq_u16(accepted, lane_bits)) as u8;
         let order = load_bytes(&ACCEPTED[usize::from(mask)]);
         store(place, vreinterpretq_s16_u8(vqtbl1q_u8(vreinterpretq_u8_u16(candidates), order)));
-        n += mask.count_ones() as usize;
-        at += 12;
+        // Each accepted lane is -1.
+        n += -vaddvq_s16(vreinterpretq_s16_u16(accepted)) as usize;
     }
-    n + (PORTABLE.reject_vartime)(&mut out[n..], &bytes[at..])
+    n + (PORTABLE.reject_vartime)(&mut out[n..], &bytes[12 * groups.len()..])
 }
 
 /// How many of the bits of `x` are in `minuend`, less how many are in `subtrahend`, byte by byte.
