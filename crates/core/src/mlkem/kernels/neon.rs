@@ -10,7 +10,7 @@ use core::arch::aarch64::*;
 use super::Kernels;
 use super::portable::{PORTABLE, Q_INVERSE, RECIPROCAL, ZETAS};
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Q};
+use crate::mlkem::ring::{Coefficients, Ntt, Q};
 
 // SAFETY: this module exists only where Advanced SIMD is part of the target.
 pub(super) static NEON: Kernels = unsafe { table() };
@@ -22,6 +22,7 @@ const fn table() -> Kernels {
         ntt,
         inverse_ntt,
         multiply_add,
+        inner_product,
         scale,
         reduce: reduce_all,
         reject_vartime,
@@ -29,6 +30,7 @@ const fn table() -> Kernels {
         noise3,
         encode,
         decode,
+        is_reduced,
         compress,
         decompress,
     }
@@ -365,19 +367,50 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
         let int16x8x2_t(a0, a1) = load_pairs(a);
         let int16x8x2_t(b0, b1) = load_pairs(b);
         let int16x8x2_t(even, odd) = load_pairs(sum);
-        let even = vaddq_s16(even, sum_of_products(a0, b0, a1, zeta.times(b1)));
-        let odd = vaddq_s16(odd, sum_of_products(a0, b1, a1, b0));
-        store_pairs(sum, even, odd);
+        let products = add_products([[vdupq_n_s32(0); 2]; 2], [a0, a1], [b0, b1], zeta);
+        let [even_product, odd_product] = products.map(|sum| montgomery(sum));
+        store_pairs(sum, vaddq_s16(even, even_product), vaddq_s16(odd, odd_product));
     }
 }
 
-/// (a·b + c·d)·2^-16 modulo q: |a|, |c| ≤ 8q and |b|, |d| ≤ q on entry, so that the sum in 32 bits is at most 16q²;
-/// |result| ≤ 16q²/2^16 + q/2 < 2q.
+#[target_feature(enable = "neon")]
+fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
+    debug_assert!(a.iter().chain(b).all(|f| f.0.0.iter().all(|x| x.abs() <= Q)) && b.len() <= 4);
+    for (v, (sum, zeta)) in sum.as_chunks_mut::<16>().0.iter_mut().zip(&PRODUCT_FACTORS).enumerate() {
+        let mut products = [[vdupq_n_s32(0); 2]; 2];
+        for (a, b) in a.iter().step_by(stride).zip(b) {
+            let int16x8x2_t(a0, a1) = load_pairs(&a.0.0.as_chunks().0[v]);
+            let int16x8x2_t(b0, b1) = load_pairs(&b.0.0.as_chunks().0[v]);
+            products = add_products(products, [a0, a1], [b0, b1], zeta);
+        }
+        // At most four times 2q²: what is added is below 8q²/2^16 + q/2 < q.
+        let [even_product, odd_product] = products.map(|sum| montgomery(sum));
+        let int16x8x2_t(even, odd) = load_pairs(sum);
+        store_pairs(sum, vaddq_s16(even, even_product), vaddq_s16(odd, odd_product));
+    }
+}
+
+/// Sums of products of 16 bits: of the lower and of the upper lanes.
+type Sums = [int32x4_t; 2];
+
+/// The sums for the even coefficients and for the odd ones, and a0·b0 + a1·ζ·b1, and a0·b1 + a1·b0.
 #[inline]
 #[target_feature(enable = "neon")]
-fn sum_of_products(a: Vector, b: Vector, c: Vector, d: Vector) -> Vector {
-    let low = vmlal_s16(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vget_low_s16(c), vget_low_s16(d));
-    let high = vmlal_high_s16(vmull_high_s16(a, b), c, d);
+fn add_products([even, odd]: [Sums; 2], a: [Vector; 2], b: [Vector; 2], zeta: &Factors) -> [Sums; 2] {
+    let even = add_product(add_product(even, a[0], b[0]), a[1], zeta.times(b[1]));
+    [even, add_product(add_product(odd, a[0], b[1]), a[1], b[0])]
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add_product([low, high]: Sums, a: Vector, b: Vector) -> Sums {
+    [vmlal_s16(low, vget_low_s16(a), vget_low_s16(b)), vmlal_high_s16(high, a, b)]
+}
+
+/// Times 2^-16 modulo q: |result| ≤ |sum|/2^16 + q/2, which is below 2q for 16q², the greatest sum of one product.
+#[inline]
+#[target_feature(enable = "neon")]
+fn montgomery([low, high]: Sums) -> Vector {
     let lower_halves = vuzp1q_s16(vreinterpretq_s16_s32(low), vreinterpretq_s16_s32(high));
     let quotient = vmulq_s16(lower_halves, vdupq_n_s16(Q_INVERSE));
     let q = vdupq_n_s16(Q);
@@ -491,17 +524,35 @@ fn encode(out: &mut [u8; 384], f: &Coefficients) {
     }
 }
 
+/// The integers of twelve bits, of even and of odd places.
+#[inline]
+#[target_feature(enable = "neon")]
+fn twelves(bytes: &[u8; 24]) -> [uint16x8_t; 2] {
+    // SAFETY: 24 bytes are there.
+    let uint8x8x3_t(b0, b1, b2) = unsafe { vld3_u8(bytes.as_ptr()) };
+    let even = vsliq_n_u16::<8>(vmovl_u8(b0), vmovl_u8(b1));
+    let odd = vsliq_n_u16::<4>(vmovl_u8(vshr_n_u8::<4>(b1)), vmovl_u8(b2));
+    [vandq_u16(even, vdupq_n_u16(0xfff)), odd]
+}
+
 #[target_feature(enable = "neon")]
 fn decode(f: &mut Coefficients, bytes: &[u8; 384]) {
-    // Twelve bits are below 2q: the difference wraps where x is below q, and is then the greater one.
-    let canonical = |x| vreinterpretq_s16_u16(vminq_u16(x, vsubq_u16(x, vdupq_n_u16(Q as u16))));
     for (lanes, bytes) in f.as_chunks_mut::<16>().0.iter_mut().zip(bytes.as_chunks::<24>().0) {
-        // SAFETY: 24 bytes are there.
-        let uint8x8x3_t(b0, b1, b2) = unsafe { vld3_u8(bytes.as_ptr()) };
-        let even = vsliq_n_u16::<8>(vmovl_u8(b0), vmovl_u8(b1));
-        let odd = vsliq_n_u16::<4>(vmovl_u8(vshr_n_u8::<4>(b1)), vmovl_u8(b2));
-        store_pairs(lanes, canonical(vandq_u16(even, vdupq_n_u16(0xfff))), canonical(odd));
+        // Below 2q: the difference wraps where x is below q, and is then the greater one.
+        let [even, odd] =
+            twelves(bytes).map(|x| vreinterpretq_s16_u16(vminq_u16(x, vsubq_u16(x, vdupq_n_u16(Q as u16)))));
+        store_pairs(lanes, even, odd);
     }
+}
+
+#[target_feature(enable = "neon")]
+fn is_reduced(bytes: &[u8; 384]) -> bool {
+    let mut greatest = vdupq_n_u16(0);
+    for bytes in bytes.as_chunks::<24>().0 {
+        let [even, odd] = twelves(bytes);
+        greatest = vmaxq_u16(greatest, vmaxq_u16(even, odd));
+    }
+    vmaxvq_u16(greatest) < Q as u16
 }
 
 #[target_feature(enable = "neon")]

@@ -1,8 +1,8 @@
 //! aarch64 with the SHA3 extension: two states side by side; one alone stays in general registers.
 //!
 //! A round of two states is 66 instructions with the extension, 160 of plain Advanced SIMD, 250 scalar ones. The last
-//! two are near each other in time, because most cores have half as many vector pipes as scalar ones or fewer, so
-//! there is no table for processors without the extension.
+//! two should be near each other in time, for cores without the extension have about three pipes for scalar instructions
+//! to two for vectors; so there is no table for them. That is counted, not measured.
 
 #![allow(unsafe_code)] // Intrinsics inside a trait whose methods cannot name their features.
 
