@@ -138,8 +138,13 @@ impl Answer {
     /// Replaces both parts; the buffers keep their memory, so that nobody is charged for an allocation of ours.
     pub fn set(&mut self, public: impl AsRef<[u8]>, private: impl AsRef<[u8]>) {
         self.public.clear();
-        self.public.extend_from_slice(public.as_ref());
         self.private.clear();
+        self.add(public, private);
+    }
+
+    /// Appends to both parts.
+    pub fn add(&mut self, public: impl AsRef<[u8]>, private: impl AsRef<[u8]>) {
+        self.public.extend_from_slice(public.as_ref());
         self.private.extend_from_slice(private.as_ref());
     }
 }
@@ -170,7 +175,6 @@ impl Work {
     }
 
     /// A batch of [`BATCH`] operations whose outputs are a function of the cases.
-    #[allow(dead_code, reason = "ours has no door for batches yet")]
     pub fn batch(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
         Some(Self { run: Box::new(run), random: false, batch: BATCH })
     }

@@ -1,14 +1,15 @@
 //! Ours.
 //!
-//! `oneshot` and `seed` import the key into its expanded form, as a program that is after speed does; `compact` never
-//! expands anything.
+//! `oneshot` takes the fastest door for a key that is used once: there are some from bytes, otherwise the key is imported
+//! into its expanded form, as for `seed`. `compact` never expands anything, and `batch64` is one call.
 
 use std::rc::Rc;
 
-use gambeson::mldsa::{self, ExpandedSigningKey, SigningKey, VerifyingKey};
+use gambeson::cpu::Level;
+use gambeson::mldsa::{self, ExpandedSigningKey, Message, SigningKey, VerifyingKey};
 use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, ExpandedDecapsulationKey};
 
-use super::{Form, KemPeer, KemSet, KemVerb, SignaturePeer, SignatureSet, SignatureVerb, Work};
+use super::{BATCH, Form, KemPeer, KemSet, KemVerb, SignaturePeer, SignatureSet, SignatureVerb, Work};
 use crate::cases::{KemCases, SignatureCases};
 
 /// This project.
@@ -56,7 +57,7 @@ fn kem<P: mlkem::ParameterSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -
         }),
         (KemVerb::Encaps, Form::Oneshot) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let (c, k) = public(&case.public).expand().encapsulate_deterministic(&case.m);
+            let (c, k) = public(&case.public).expand_and_encapsulate_deterministic(&case.m);
             answer.set(c, k.expose());
         }),
         (KemVerb::Encaps, Form::Compact) => Work::exact(move |i, answer| {
@@ -73,8 +74,26 @@ fn kem<P: mlkem::ParameterSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -
         }
         (KemVerb::Decaps, Form::Oneshot) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let k = private(&case.private).decapsulate(&ciphertext(&case.ciphertext));
-            answer.set([], k.expose());
+            let c = ciphertext(&case.ciphertext);
+            let k = ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(&case.private, &c);
+            answer.set([], k.expect("a good key").expose());
+        }),
+        (KemVerb::Encaps, Form::Batch64) => Work::batch(move |_, answer| {
+            let cases = &cases.all[..BATCH];
+            let items: Vec<_> = cases.iter().map(|case| (public(&case.public), &case.m)).collect();
+            answer.set([], []);
+            for (c, k) in mlkem::encapsulate_many_deterministic(&items) {
+                answer.add(c, k.expose());
+            }
+        }),
+        (KemVerb::Decaps, Form::Batch64) => Work::batch(move |asked, answer| {
+            let cases = chosen(&cases.all, asked);
+            let c: Vec<_> = cases.iter().map(|case| ciphertext(&case.ciphertext)).collect();
+            let items: Vec<_> = cases.iter().zip(&c).map(|(case, c)| (&case.private[..], c)).collect();
+            answer.set([], []);
+            for k in ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&items) {
+                answer.add([], k.expect("a good key").expose());
+            }
         }),
         (KemVerb::Decaps, Form::Seed) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
@@ -98,6 +117,11 @@ fn kem<P: mlkem::ParameterSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -
         }
         _ => None,
     }
+}
+
+/// The good cases of a batch; the tampered one, if that is asked for, in the place of the last.
+fn chosen<T>(all: &[T], asked: usize) -> Vec<&T> {
+    (0..BATCH).map(|i| if asked == BATCH && i + 1 == BATCH { &all[asked] } else { &all[i] }).collect()
 }
 
 fn signature<P: mldsa::ParameterSet>(
@@ -140,8 +164,25 @@ fn signature<P: mldsa::ParameterSet>(
         }
         (SignatureVerb::Verify, Form::Oneshot) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let verdict = public(&cases.key(i).public).expand().verify(&case.message, &case.signature);
+            let key = public(&cases.key(i).public);
+            // Without wide tables a verification from bytes is the compact one.
+            let verdict = if mldsa::kernels() == Level::Portable {
+                key.expand().verify(&case.message, &case.signature)
+            } else {
+                key.verify(&case.message, &case.signature)
+            };
             answer.set([u8::from(verdict.is_ok())], []);
+        }),
+        (SignatureVerb::Verify, Form::Batch64) => Work::batch(move |asked, answer| {
+            let chosen = chosen(&cases.all, asked);
+            let keys: Vec<_> = chosen.iter().map(|case| public(&cases.keys[case.key].public)).collect();
+            let items: Vec<(_, Message, &[u8])> = (keys.iter().zip(&chosen))
+                .map(|(key, case)| (key, (&case.message).into(), &case.signature[..]))
+                .collect();
+            answer.set([], []);
+            for verdict in VerifyingKey::verify_many(&items) {
+                answer.add([u8::from(verdict.is_ok())], []);
+            }
         }),
         (SignatureVerb::Verify, Form::Compact) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
