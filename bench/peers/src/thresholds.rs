@@ -70,7 +70,6 @@ pub const CYCLES: &[(usize, Level, f64)] = &[
     (4, Level::Avx512, 200.0),
     (4, Level::Avx2, 410.0),
     (1, Level::Avx512, 800.0),
-    (1, Level::Avx2, 800.0),
 ];
 
 /// With the portable tables every row is at least as fast as this peer.

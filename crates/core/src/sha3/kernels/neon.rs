@@ -10,7 +10,6 @@ use core::arch::aarch64::*;
 
 use super::{Holder, Kernels};
 use crate::cpu::Level;
-use crate::sha3::State;
 use crate::sha3::keccak::{self, Lane};
 
 cpufeatures::new!(extension, "sha3");
