@@ -1,10 +1,11 @@
 //! Ours.
 //!
-//! `oneshot` and `seed` import the key into its expanded form, as a program that is after speed does; `compact` never
+//! `oneshot` and `seed` take the doors that a program after speed takes for a key that it uses once; `compact` never
 //! expands anything.
 
 use std::rc::Rc;
 
+use gambeson::Bytes;
 use gambeson::mldsa::{self, ExpandedSigningKey, SigningKey, VerifyingKey};
 use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, ExpandedDecapsulationKey};
 
@@ -47,16 +48,19 @@ fn kem<P: mlkem::ParameterSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -
     let ciphertext = |bytes: &[u8]| P::Ciphertext::try_from(bytes).expect("the right length");
     match (verb, form) {
         (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
-            let key = ExpandedDecapsulationKey::<P>::from_seed(&cases.all[i].seed);
-            answer.set(key.expanded_encapsulation_key().as_bytes(), key.to_expanded_bytes().expose());
+            let mut private = P::ExpandedKeyBytes::zeroed();
+            ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(&cases.all[i].seed, &mut private);
+            let bytes = private.as_ref();
+            let public = &bytes[bytes.len() - 64 - P::EncapsulationKeyBytes::LEN..][..P::EncapsulationKeyBytes::LEN];
+            answer.set(public, bytes);
         }),
         (KemVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
-            let key = DecapsulationKey::<P>::from_seed(&cases.all[i].seed);
-            answer.set(key.encapsulation_key().as_bytes(), []);
+            let (_, public) = DecapsulationKey::<P>::pair_from_seed(&cases.all[i].seed);
+            answer.set(public.as_bytes(), []);
         }),
         (KemVerb::Encaps, Form::Oneshot) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let (c, k) = public(&case.public).expand().encapsulate_deterministic(&case.m);
+            let (c, k) = public(&case.public).expand_and_encapsulate_deterministic(&case.m);
             answer.set(c, k.expose());
         }),
         (KemVerb::Encaps, Form::Compact) => Work::exact(move |i, answer| {
@@ -73,8 +77,9 @@ fn kem<P: mlkem::ParameterSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -
         }
         (KemVerb::Decaps, Form::Oneshot) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let k = private(&case.private).decapsulate(&ciphertext(&case.ciphertext));
-            answer.set([], k.expose());
+            let c = ciphertext(&case.ciphertext);
+            let k = ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(&case.private, &c);
+            answer.set([], k.expect("a good key").expose());
         }),
         (KemVerb::Decaps, Form::Seed) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
