@@ -11,7 +11,7 @@ use rand_core::TryCryptoRng;
 
 use super::encode::{self, Writer};
 use super::kem::{Elements, decaps_hashed, encaps_hashed};
-use super::lanes::{BEGUN, Chain, Hashed, Operation};
+use super::lanes::{Chain, Hashed, Operation};
 use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, decrypt};
 use super::ring::Ntt;
@@ -41,7 +41,7 @@ impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
         let mut key = Self::of_bytes(bytes.into());
         let mut hashed = Hashed::ZERO;
         let (rho, h) = (rho(&key.bytes), Chain::h(&key.bytes));
-        Operation::new(&mut hashed).h(h).matrix(rho, 0..P::K, &mut key.elements).run::<P>();
+        Operation::new(&mut hashed).h(h).matrix::<P>(rho, &mut key.elements).run::<P>();
         key.h = hashed.hash;
         decode_t::<P>(&mut key.elements, &key.bytes);
         key
@@ -149,7 +149,7 @@ fn encapsulate_encoded<P: ParameterSet>(
     let mut hashed = Hashed::ZERO;
     hashed.m = *m;
     let h = Operation::new(&mut hashed).h(Chain::h(ek));
-    h.matrix(rho(ek), 0..P::K, elements).secrets::<P>(None).run::<P>();
+    h.matrix::<P>(rho(ek), elements).secrets::<P>(None).run::<P>();
     decode_t::<P>(elements, ek);
     encaps_hashed::<P>(elements, &hashed, c, shared);
 }
@@ -378,18 +378,26 @@ fn generate<P: ParameterSet>(
     declassify(rho); // public: ρ is part of the encapsulation key
     ek[384 * P::K..].copy_from_slice(rho);
 
-    let (first, last) = (0..P::K.min(2), P::K.min(2)..P::K);
+    /// The whole blocks of H in so many rows.
+    const BLOCKS: [usize; 4] = [0, 2 * 136, 5 * 136, 8 * 136];
     let mut hashed = Hashed::ZERO;
-    let matrix = Operation::new(&mut hashed).matrix(rho, first.clone(), elements);
-    matrix.noise::<P>(sigma).run::<P>();
-    for (j, s) in s.iter_mut().enumerate() {
-        pke::secret::<P>(s, &hashed, j);
+    let (mut from, mut known) = ((0, 0), 0);
+    for &to in P::STAGES {
+        let begun = &ek[known..BLOCKS[from.0]];
+        let stage = Operation::new(&mut hashed).h(Chain::h_begun(begun)).entries(rho, from..to, elements);
+        if from == (0, 0) {
+            stage.noise::<P>(sigma).run::<P>();
+            for (j, s) in s.iter_mut().enumerate() {
+                pke::secret::<P>(s, &hashed, j);
+            }
+        } else {
+            stage.run::<P>();
+        }
+        known = BLOCKS[from.0];
+        public_rows::<P>(elements, from.0..to.0, s, &hashed, ek);
+        from = to;
     }
-    public_rows::<P>(elements, first, s, &hashed, ek);
-    let h = Chain::h_begun(&ek[..BEGUN]);
-    Operation::new(&mut hashed).h(h).matrix(rho, last.clone(), elements).run::<P>();
-    public_rows::<P>(elements, last, s, &hashed, ek);
-    Chain::h(&ek[BEGUN..]).finish(hashed.begun.clone())
+    Chain::h(&ek[known..]).finish(hashed.begun.clone())
 }
 
 /// These rows of t̂, encoded.
@@ -489,7 +497,7 @@ fn decapsulate_encoded<P: ParameterSet>(
     let mut hashed = Hashed::ZERO;
     decrypt::<P>(key, c, &mut hashed.m);
     let chains = Operation::new(&mut hashed).h(Chain::h(ek)).j(key.z, c);
-    chains.matrix(rho(ek), 0..P::K, elements).secrets::<P>(Some(key.h)).run::<P>();
+    chains.matrix::<P>(rho(ek), elements).secrets::<P>(Some(key.h)).run::<P>();
     key.check(&hashed.hash)?;
     decode_t::<P>(elements, ek);
     decaps_hashed::<P>(elements, &hashed, c, shared);
