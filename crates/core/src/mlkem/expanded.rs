@@ -247,7 +247,7 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     /// The shared secret that `c` carries for the key in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z.
     ///
     /// As [`from_expanded_bytes`](Self::from_expanded_bytes) and [`decapsulate`](Self::decapsulate), in two thirds of
-    /// their time: for a key that is used once. No heap; the stack holds the matrix, 12 KiB for ML-KEM-1024.
+    /// their time: for a key that is used once. No heap; the stack holds the matrix, 10 KiB for ML-KEM-1024.
     ///
     /// # Errors
     ///
