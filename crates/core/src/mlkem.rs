@@ -31,6 +31,10 @@
 //! [`ExpandedDecapsulationKey`], feature `alloc`) remember the matrix, so that the second operation with a key is
 //! faster. They give the same results; the README shows the stack and heap of each.
 //!
+//! A key that is used once is fastest from its bytes: [`EncapsulationKey::expand_and_encapsulate`],
+//! [`ExpandedDecapsulationKey::decapsulate_from_bytes`]. And servers have many operations at once, whose hashes run side by
+//! side: [`encapsulate_many`], [`ExpandedDecapsulationKey::decapsulate_many`].
+//!
 //! # Three doors for randomness
 //!
 //! `generate` and `encapsulate` ask the operating system (feature `getrandom`), `…_with` a generator of the
@@ -39,7 +43,8 @@
 //! # Layout
 //!
 //! * `params`: the parameter sets (FIPS 203, §8)
-//! * `keys`, `expanded`: the two forms of a key
+//! * `keys`, `expanded`: the two forms of a key; `batch`: many operations at once
+//! * `lanes`: what an expanded operation hashes, side by side
 //! * `kem`: §6, `pke`: §5, `sample`: §4.2.2, `encode`: §4.2.1, `ring`: §2.4 and §4.3
 //! * `kernels`: the operations that have fast paths
 

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use gambeson::Bytes;
 use gambeson::cpu::Level;
 use gambeson::mldsa::{self, ExpandedSigningKey, Message, SigningKey, VerifyingKey};
 use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, ExpandedDecapsulationKey};
@@ -48,12 +49,15 @@ fn kem<P: mlkem::ParameterSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -
     let ciphertext = |bytes: &[u8]| P::Ciphertext::try_from(bytes).expect("the right length");
     match (verb, form) {
         (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
-            let key = ExpandedDecapsulationKey::<P>::from_seed(&cases.all[i].seed);
-            answer.set(key.expanded_encapsulation_key().as_bytes(), key.to_expanded_bytes().expose());
+            let mut private = P::ExpandedKeyBytes::zeroed();
+            ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(&cases.all[i].seed, &mut private);
+            let bytes = private.as_ref();
+            let public = &bytes[bytes.len() - 64 - P::EncapsulationKeyBytes::LEN..][..P::EncapsulationKeyBytes::LEN];
+            answer.set(public, bytes);
         }),
         (KemVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
-            let key = DecapsulationKey::<P>::from_seed(&cases.all[i].seed);
-            answer.set(key.encapsulation_key().as_bytes(), []);
+            let (_, public) = DecapsulationKey::<P>::pair_from_seed(&cases.all[i].seed);
+            answer.set(public.as_bytes(), []);
         }),
         (KemVerb::Encaps, Form::Oneshot) => Work::exact(move |i, answer| {
             let case = &cases.all[i];

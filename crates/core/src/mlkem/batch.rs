@@ -174,7 +174,7 @@ fn encapsulate_groups<'a, P: ParameterSet>(
                 Source::Bytes(ek) => {
                     let room = free.next().expect("one for each fresh key").as_mut();
                     decode_t::<P>(room, ek);
-                    operation.h(Chain::h(ek)).matrix(rho(ek), 0..P::K, room).secrets::<P>(None)
+                    operation.h(Chain::h(ek)).matrix::<P>(rho(ek), room).secrets::<P>(None)
                 }
             });
         }
@@ -279,7 +279,7 @@ fn decapsulate_groups<'a, P: ParameterSet>(
                     let room = free.next().expect("one for each fresh key").as_mut();
                     decode_t::<P>(room, key.ek);
                     let chains = Operation::new(hashed).h(Chain::h(key.ek)).j(key.z, c);
-                    let matrix = chains.matrix(rho(key.ek), 0..P::K, room);
+                    let matrix = chains.matrix::<P>(rho(key.ek), room);
                     operations.push(matrix.secrets::<P>(Some(key.h)));
                 }
             }

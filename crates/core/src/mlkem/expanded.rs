@@ -11,7 +11,7 @@ use rand_core::TryCryptoRng;
 
 use super::encode::{self, Writer};
 use super::kem::{Elements, decaps_hashed, encaps_hashed};
-use super::lanes::{BEGUN, Chain, Hashed, Operation};
+use super::lanes::{Chain, Hashed, Operation};
 use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, decrypt};
 use super::ring::Ntt;
@@ -41,7 +41,7 @@ impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
         let mut key = Self::of_bytes(bytes.into());
         let mut hashed = Hashed::ZERO;
         let (rho, h) = (rho(&key.bytes), Chain::h(&key.bytes));
-        Operation::new(&mut hashed).h(h).matrix(rho, 0..P::K, &mut key.elements).run::<P>();
+        Operation::new(&mut hashed).h(h).matrix::<P>(rho, &mut key.elements).run::<P>();
         key.h = hashed.hash;
         decode_t::<P>(&mut key.elements, &key.bytes);
         key
@@ -149,7 +149,7 @@ fn encapsulate_encoded<P: ParameterSet>(
     let mut hashed = Hashed::ZERO;
     hashed.m = *m;
     let h = Operation::new(&mut hashed).h(Chain::h(ek));
-    h.matrix(rho(ek), 0..P::K, elements).secrets::<P>(None).run::<P>();
+    h.matrix::<P>(rho(ek), elements).secrets::<P>(None).run::<P>();
     decode_t::<P>(elements, ek);
     encaps_hashed::<P>(elements, &hashed, c, shared);
 }
@@ -247,7 +247,7 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     /// The shared secret that `c` carries for the key in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z.
     ///
     /// As [`from_expanded_bytes`](Self::from_expanded_bytes) and [`decapsulate`](Self::decapsulate), in two thirds of
-    /// their time: for a key that is used once. No heap; the stack holds the matrix, 12 KiB for ML-KEM-1024.
+    /// their time: for a key that is used once. No heap; the stack holds the matrix, 10 KiB for ML-KEM-1024.
     ///
     /// # Errors
     ///
@@ -269,20 +269,33 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     pub fn to_expanded_bytes(&self) -> Secret<Vec<u8>> {
         let mut bytes = Secret::new(vec![0; P::ExpandedKeyBytes::LEN]);
         let _guard = StackGuard::<1024>;
-        self.write_expanded(bytes.expose_mut());
+        export(self, bytes.expose_mut());
         bytes
     }
 
-    #[inline(never)]
-    fn write_expanded(&self, bytes: &mut [u8]) {
-        let (s, rest) = bytes.split_at_mut(384 * P::K);
-        let (ek, rest) = rest.split_at_mut(P::EncapsulationKeyBytes::LEN);
-        let (h, z) = rest.split_at_mut(32);
-        let mut writer = Writer(s);
-        self.s.expose().iter().for_each(|s| encode::put(&mut writer, s));
-        ek.copy_from_slice(&self.ek.bytes);
-        h.copy_from_slice(&self.ek.h);
-        z.copy_from_slice(self.z.expose());
+    /// Both keys of the seed d ‖ z in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z, at once: for who stores keys, and uses
+    /// them later.
+    ///
+    /// As [`from_seed`](Self::from_seed) and [`to_expanded_bytes`](Self::to_expanded_bytes), without a heap. The bytes are
+    /// secret, and the caller's to wipe; ek stands in them at 384·k.
+    ///
+    /// ```
+    /// use gambeson::Bytes;
+    /// use gambeson::mlkem::{ExpandedDecapsulationKey, MlKem768};
+    ///
+    /// let mut bytes = [0; 2400];
+    /// ExpandedDecapsulationKey::<MlKem768>::expanded_bytes_from_seed(&[7; 64], &mut bytes);
+    ///
+    /// let dk = ExpandedDecapsulationKey::<MlKem768>::from_expanded_bytes(&bytes)?;
+    /// assert_eq!(dk.encapsulation_key().as_bytes(), &bytes[1152..2336]);
+    /// # Ok::<(), gambeson::mlkem::DecapsulationKeyError>(())
+    /// ```
+    ///
+    /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal).
+    pub fn expanded_bytes_from_seed(seed: &[u8; 64], bytes: &mut P::ExpandedKeyBytes) {
+        let mut elements = P::elements();
+        let _guard = StackGuard::<DEPTH>;
+        generate_encoded::<P>(seed, elements.as_mut(), bytes.as_mut());
     }
 
     /// The seed d ‖ z, unless the key was imported without it.
@@ -322,31 +335,13 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     }
 }
 
-/// FIPS 203, Algorithm 13 (K-PKE.KeyGen), into the heap.
+/// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal), into the heap.
 #[inline(never)]
 fn expand<P: ParameterSet>(seed: &[u8; 64]) -> ExpandedDecapsulationKey<P> {
-    let rho_sigma = kem::g(&seed[..32], &[P::K as u8]);
-    let [rho, sigma] = rho_sigma.expose();
-    declassify(rho); // public: ρ is part of the encapsulation key
-    let mut bytes = vec![0; P::EncapsulationKeyBytes::LEN].into_boxed_slice();
-    bytes[384 * P::K..].copy_from_slice(rho);
+    let bytes = vec![0; P::EncapsulationKeyBytes::LEN].into_boxed_slice();
     let mut ek = ExpandedEncapsulationKey::<P>::of_bytes(bytes);
     let mut s = Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice());
-
-    // The last rows are sampled while the first are hashed.
-    let (first, last) = (0..P::K.min(2), P::K.min(2)..P::K);
-    let mut noise = Hashed::ZERO;
-    let matrix = Operation::new(&mut noise).matrix(rho, first.clone(), &mut ek.elements);
-    matrix.noise::<P>(sigma).run::<P>();
-    for (j, s) in s.expose_mut().iter_mut().enumerate() {
-        pke::secret::<P>(s, &noise, j);
-    }
-    public_rows::<P>(&mut ek, first, s.expose(), &noise);
-    let mut hashed = Hashed::ZERO;
-    let h = Chain::h_begun(&ek.bytes[..BEGUN]);
-    Operation::new(&mut hashed).h(h).matrix(rho, last.clone(), &mut ek.elements).run::<P>();
-    public_rows::<P>(&mut ek, last, s.expose(), &noise);
-    ek.h = Chain::h(&ek.bytes[BEGUN..]).finish(hashed.begun.clone());
+    ek.h = generate::<P>(seed, &mut ek.elements, s.expose_mut(), &mut ek.bytes);
     decode_t::<P>(&mut ek.elements, &ek.bytes);
     ExpandedDecapsulationKey {
         ek,
@@ -356,16 +351,78 @@ fn expand<P: ParameterSet>(seed: &[u8; 64]) -> ExpandedDecapsulationKey<P> {
     }
 }
 
+#[inline(never)]
+fn generate_encoded<P: ParameterSet>(seed: &[u8; 64], elements: &mut [Ntt], bytes: &mut [u8]) {
+    let (encoded, rest) = bytes.split_at_mut(384 * P::K);
+    let (ek, rest) = rest.split_at_mut(P::EncapsulationKeyBytes::LEN);
+    let (h, z) = rest.split_at_mut(32);
+    let mut s = Secret::new(P::vector());
+    h.copy_from_slice(&generate::<P>(seed, elements, s.expose_mut().as_mut(), ek));
+    z.copy_from_slice(&seed[32..]);
+    let mut writer = Writer(encoded);
+    s.expose().as_ref().iter().for_each(|s| encode::put(&mut writer, s));
+}
+
+/// Â, ŝ, and the bytes of the encapsulation key; returns their hash.
+///
+/// FIPS 203, Algorithm 13 (K-PKE.KeyGen) and the hash of Algorithm 16 (ML-KEM.KeyGen_internal). The last rows of Â are
+/// sampled while the first of t̂ are hashed.
+fn generate<P: ParameterSet>(
+    seed: &[u8; 64],
+    elements: &mut [Ntt],
+    s: &mut [Ntt],
+    ek: &mut [u8],
+) -> [u8; 32] {
+    let rho_sigma = kem::g(&seed[..32], &[P::K as u8]);
+    let [rho, sigma] = rho_sigma.expose();
+    declassify(rho); // public: ρ is part of the encapsulation key
+    ek[384 * P::K..].copy_from_slice(rho);
+
+    /// The whole blocks of H in so many rows.
+    const BLOCKS: [usize; 4] = [0, 2 * 136, 5 * 136, 8 * 136];
+    let mut hashed = Hashed::ZERO;
+    let (mut from, mut known) = ((0, 0), 0);
+    for &to in P::STAGES {
+        let begun = &ek[known..BLOCKS[from.0]];
+        let stage = Operation::new(&mut hashed).h(Chain::h_begun(begun)).entries(rho, from..to, elements);
+        if from == (0, 0) {
+            stage.noise::<P>(sigma).run::<P>();
+            for (j, s) in s.iter_mut().enumerate() {
+                pke::secret::<P>(s, &hashed, j);
+            }
+        } else {
+            stage.run::<P>();
+        }
+        known = BLOCKS[from.0];
+        public_rows::<P>(elements, from.0..to.0, s, &hashed, ek);
+        from = to;
+    }
+    Chain::h(&ek[known..]).finish(hashed.begun.clone())
+}
+
 /// These rows of t̂, encoded.
 fn public_rows<P: ParameterSet>(
-    ek: &mut ExpandedEncapsulationKey<P>,
+    elements: &[Ntt],
     rows: Range<usize>,
     s: &[Ntt],
     noise: &Hashed,
+    ek: &mut [u8],
 ) {
-    let bytes = &mut ek.bytes[384 * rows.start..384 * rows.end];
-    pke::key_gen::<P>(&Elements(&ek.elements), rows, s, noise, &mut Writer(bytes));
+    let bytes = &mut ek[384 * rows.start..384 * rows.end];
+    pke::key_gen::<P>(&Elements(elements), rows, s, noise, &mut Writer(bytes));
     declassify(bytes); // public: the encapsulation key is published
+}
+
+#[inline(never)]
+fn export<P: ParameterSet>(key: &ExpandedDecapsulationKey<P>, bytes: &mut [u8]) {
+    let (s, rest) = bytes.split_at_mut(384 * P::K);
+    let (ek, rest) = rest.split_at_mut(P::EncapsulationKeyBytes::LEN);
+    let (h, z) = rest.split_at_mut(32);
+    let mut writer = Writer(s);
+    key.s.expose().iter().for_each(|s| encode::put(&mut writer, s));
+    ek.copy_from_slice(&key.ek.bytes);
+    h.copy_from_slice(&key.ek.h);
+    z.copy_from_slice(key.z.expose());
 }
 
 /// A decapsulation key in the standard's form, in its parts.
@@ -440,7 +497,7 @@ fn decapsulate_encoded<P: ParameterSet>(
     let mut hashed = Hashed::ZERO;
     decrypt::<P>(key, c, &mut hashed.m);
     let chains = Operation::new(&mut hashed).h(Chain::h(ek)).j(key.z, c);
-    chains.matrix(rho(ek), 0..P::K, elements).secrets::<P>(Some(key.h)).run::<P>();
+    chains.matrix::<P>(rho(ek), elements).secrets::<P>(Some(key.h)).run::<P>();
     key.check(&hashed.hash)?;
     decode_t::<P>(elements, ek);
     decaps_hashed::<P>(elements, &hashed, c, shared);

@@ -270,6 +270,48 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         })
     }
 
+    /// Both new keys, with the operating system's randomness.
+    ///
+    /// [`generate`](Self::generate) and [`encapsulation_key`](Self::encapsulation_key) each make the encapsulation key, to hash
+    /// it and to give it; this makes it once.
+    ///
+    /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen).
+    ///
+    /// # Errors
+    ///
+    /// [`RngError`](crate::RngError) if the operating system gives no randomness.
+    #[cfg(feature = "getrandom")]
+    pub fn generate_pair() -> Result<(Self, EncapsulationKey<P>), crate::RngError> {
+        Ok(Self::pair_from_seed(rng::system()?.expose()))
+    }
+
+    /// Both new keys, with the caller's randomness.
+    ///
+    /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen).
+    ///
+    /// # Errors
+    ///
+    /// The generator's own.
+    pub fn generate_pair_with<R: TryCryptoRng + ?Sized>(
+        rng: &mut R,
+    ) -> Result<(Self, EncapsulationKey<P>), R::Error> {
+        Ok(Self::pair_from_seed(rng::draw(rng)?.expose()))
+    }
+
+    /// Both keys of the seed d ‖ z.
+    ///
+    /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal).
+    #[must_use]
+    pub fn pair_from_seed(seed: &[u8; 64]) -> (Self, EncapsulationKey<P>) {
+        let mut bytes = P::EncapsulationKeyBytes::zeroed();
+        scrubbed(|| {
+            public_key::<P>(seed, bytes.as_mut());
+            let h = Sha3_256::digest(bytes.as_ref());
+            let key = Self { seed: Secret::new(*seed), h, parameters: PhantomData };
+            (key, EncapsulationKey { bytes, parameters: PhantomData })
+        })
+    }
+
     /// The seed d ‖ z: the form to store.
     #[must_use]
     pub const fn seed(&self) -> &Secret<[u8; 64]> {

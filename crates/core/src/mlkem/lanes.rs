@@ -23,10 +23,6 @@ const LANES: usize = 8;
 const BLOCK: usize = Sha3_256::RATE;
 const _: () = assert!(BLOCK == Shake256::RATE);
 
-/// The whole blocks of the first two rows of t̂.
-pub(super) const BEGUN: usize = 5 * BLOCK;
-const _: () = assert!(BEGUN <= 768 && 768 < BEGUN + BLOCK);
-
 /// A message on its way through H or J, block by block.
 pub(super) struct Chain<'a> {
     head: &'a [u8],
@@ -44,7 +40,7 @@ impl<'a> Chain<'a> {
 
     /// The beginning of such a message, whole blocks.
     pub(super) fn h_begun(key: &'a [u8]) -> Self {
-        debug_assert!(key.len() == BEGUN);
+        debug_assert!(key.is_empty() || (1..12).any(|blocks| key.len() == blocks * BLOCK));
         Self { suffix: None, ..Self::h(key) }
     }
 
@@ -117,8 +113,9 @@ pub(super) struct Hashed {
     r: [u8; 32],
     /// What J gave.
     pub rejection: [u8; 32],
-    /// What H gave, or the state of a message that goes on elsewhere.
+    /// What H gave.
     pub hash: [u8; 32],
+    /// The state of H, where a message goes on.
     pub begun: State,
     /// PRF_η(r, b).
     noise: [[u8; 192]; 9],
@@ -155,9 +152,9 @@ impl Drop for Hashed {
 /// Rows of Â that are to be sampled.
 struct Matrix<'a> {
     rho: &'a [u8; 32],
-    /// Row and column of the next entry.
+    /// Row and column of the next entry, and of the one behind the last.
     next: (usize, usize),
-    end: usize,
+    end: (usize, usize),
     /// Â by rows, and what else its owner keeps behind it.
     elements: &'a mut [Ntt],
 }
@@ -210,15 +207,21 @@ impl<'a> Operation<'a> {
         self
     }
 
-    /// With these rows of the matrix of ρ, into a place where all have room.
+    /// With the matrix of ρ.
     #[inline(always)]
-    pub(super) const fn matrix(
+    pub(super) const fn matrix<P: ParameterSet>(self, rho: &'a [u8; 32], elements: &'a mut [Ntt]) -> Self {
+        self.entries(rho, (0, 0)..(P::K, 0), elements)
+    }
+
+    /// With these entries (row, column) of the matrix of ρ, into a place where all have room.
+    #[inline(always)]
+    pub(super) const fn entries(
         mut self,
         rho: &'a [u8; 32],
-        rows: Range<usize>,
+        places: Range<(usize, usize)>,
         elements: &'a mut [Ntt],
     ) -> Self {
-        self.matrix = Some(Matrix { rho, next: (rows.start, 0), end: rows.end, elements });
+        self.matrix = Some(Matrix { rho, next: places.start, end: places.end, elements });
         self
     }
 
@@ -253,7 +256,10 @@ impl<'a> Operation<'a> {
     fn work<P: ParameterSet>(&self) -> (usize, usize, usize) {
         let h = self.h.as_ref().map_or(0, Chain::work);
         let j = self.j.as_ref().map_or(0, Chain::work);
-        let entries = self.matrix.as_ref().map_or(0, |matrix| 3 * P::K * (matrix.end - matrix.next.0));
+        let entries = self.matrix.as_ref().map_or(0, |Matrix { next, end, .. }| {
+            // Nearly all of three blocks.
+            3 * (P::K * (end.0 - next.0) + end.1 - next.1)
+        });
         let (all, wide) = self.noises;
         let noises = if P::ETA1 == 3 { all + wide } else { all };
         let g = usize::from(self.g == G::Waits || self.g == G::Ready);
@@ -267,8 +273,10 @@ impl<'a> Operation<'a> {
                 let chain = if kind == Kind::H { &mut self.h } else { &mut self.j };
                 let Some(chain) = chain.as_mut().filter(|chain| !chain.begun) else { return Begun::NoMore };
                 chain.begun = true;
-                state.0 = [0; 25];
-                chain.feed(state);
+                state.0 = if kind == Kind::H { self.hashed.begun.0 } else { [0; 25] };
+                if !chain.feed(state) {
+                    return Begun::NoMore;
+                }
             }
             Kind::G => match self.g {
                 G::Waits => return Begun::NotYet,
@@ -284,7 +292,7 @@ impl<'a> Operation<'a> {
             Kind::Entry => {
                 let Some(matrix) = &mut self.matrix else { return Begun::NoMore };
                 let (i, j) = matrix.next;
-                if i == matrix.end {
+                if matrix.next == matrix.end {
                     return Begun::NoMore;
                 }
                 matrix.next = if j + 1 < P::K { (i, j + 1) } else { (i + 1, 0) };

@@ -290,10 +290,10 @@ fn decode(f: &mut Coefficients, bytes: &[u8; 384]) {
 fn is_reduced(bytes: &[u8; 384]) -> bool {
     let mut largest = 0;
     for &[b0, b1, b2] in bytes.as_chunks::<3>().0 {
-        let (b0, b1, b2) = (i16::from(b0), i16::from(b1), i16::from(b2));
+        let (b0, b1, b2) = (u16::from(b0), u16::from(b1), u16::from(b2));
         largest = largest.max(b0 | (b1 & 15) << 8).max(b1 >> 4 | b2 << 4);
     }
-    largest < Q
+    largest < Q as u16
 }
 
 fn compress(out: &mut [u8], f: &Coefficients) {
