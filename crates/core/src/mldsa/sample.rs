@@ -45,7 +45,7 @@ pub(crate) fn place_vartime<P: Parameters>(
         *moved = *moved & 256 | i as u16;
         which[i] = which[j];
         which[j] = n as u8;
-        places[n] = (signs & 1) as u16 * 256 | j as u16;
+        places[n] = ((signs & 1) as u16 * 256) | j as u16;
         signs >>= 1;
     }
 }
