@@ -73,6 +73,9 @@ mod sample;
 #[cfg(feature = "alloc")]
 mod verify;
 
+#[cfg(all(gambeson_ct, feature = "alloc"))]
+#[doc(hidden)]
+pub use dsa::attempt;
 #[cfg(feature = "alloc")]
 pub use expanded::{ExpandedSigningKey, ExpandedVerifyingKey, SigningKeyError};
 #[cfg(gambeson_ct)]

@@ -242,8 +242,6 @@ impl<P: ParameterSet> SigningKey<P> {
         if super::kernels() != Level::Portable {
             return wide::key(seed);
         }
-        // Clears the registers that the seed passes through.
-        let _guard = StackGuard::<64>;
         let tr = public_key::<P>(seed).tr();
         // The seed goes through a register.
         let _guard = StackGuard::<0>;
@@ -338,8 +336,9 @@ mod wide {
 
     #[inline(never)]
     pub(super) fn key<P: ParameterSet>(seed: &[u8; 32]) -> SigningKey<P> {
-        let _guard = StackGuard::<64>;
         let tr = *ExpandedSigningKey::<P>::from_seed(seed).tr();
+        // The seed goes through a register.
+        let _guard = StackGuard::<0>;
         SigningKey { seed: Secret::new(*seed), tr, set: PhantomData }
     }
 
