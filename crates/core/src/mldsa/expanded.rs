@@ -137,7 +137,7 @@ impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
 
 /// A private key made ready for many signatures: the matrix, s1, s2 and t0 on the heap.
 ///
-/// 32, 53 or 86 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
+/// 30, 50 or 83 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
 ///
 /// ```
 /// use gambeson::mldsa::{ExpandedSigningKey, MlDsa44};
