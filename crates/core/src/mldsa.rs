@@ -22,9 +22,10 @@
 //!
 //! # Two forms of a key
 //!
-//! [`SigningKey`] and [`VerifyingKey`] hold a seed and bytes, and make the rest again in each operation: on the stack, or, with
-//! feature `alloc` and wide vectors, on the heap, where all sponges run side by side. [`ExpandedSigningKey`] and [`ExpandedVerifyingKey`] (feature `alloc`) remember it on the heap: several times
-//! faster from the second operation on. Both give the same signatures and verdicts.
+//! [`SigningKey`] and [`VerifyingKey`] hold a seed and bytes, and make the rest again in each operation: on the stack, or,
+//! with feature `alloc` and wide vectors, on the heap, where all sponges run side by side. [`ExpandedSigningKey`] and
+//! [`ExpandedVerifyingKey`] (feature `alloc`) remember it on the heap: several times faster from the second operation on.
+//! Both give the same signatures and verdicts.
 //!
 //! [`VerifyingKey::verify_many`] and [`ExpandedVerifyingKey::verify_many`] judge many signatures, eight side by side.
 //!
