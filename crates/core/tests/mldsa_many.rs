@@ -10,7 +10,7 @@ use gambeson::mldsa::{
 };
 
 /// A signature with one of its parts made wrong.
-fn spoilt<P: ParameterSet>(signature: &[u8], how: usize) -> Vec<u8> {
+fn spoilt(signature: &[u8], how: usize) -> Vec<u8> {
     let mut wrong = signature.to_vec();
     let last = wrong.len() - 1;
     match how {
@@ -75,7 +75,7 @@ fn every_count_and_every_mistake<P: ParameterSet>() {
     for at in 0..17 {
         let how = at % 7;
         let (mut each, mut same) = (bytes(&each[..17]), bytes(&same[..17]));
-        (each[at], same[at]) = (spoilt::<P>(&each[at], how), spoilt::<P>(&same[at], how));
+        (each[at], same[at]) = (spoilt(&each[at], how), spoilt(&same[at], how));
         let (each, same) = judge(&each, &same);
         for verdicts in [each, same] {
             let wrong: Vec<usize> = (0..17).filter(|i| verdicts[*i] == Err(InvalidSignature)).collect();
@@ -83,7 +83,7 @@ fn every_count_and_every_mistake<P: ParameterSet>() {
         }
     }
     let all = |signatures: &[P::Signature]| -> Vec<Vec<u8>> {
-        signatures.iter().enumerate().map(|(i, signature)| spoilt::<P>(signature.as_ref(), i % 7)).collect()
+        signatures.iter().enumerate().map(|(i, signature)| spoilt(signature.as_ref(), i % 7)).collect()
     };
     let (each, same) = judge(&all(&each[..17]), &all(&same[..17]));
     assert!(each.iter().chain(&same).all(Result::is_err));

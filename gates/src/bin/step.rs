@@ -2,9 +2,11 @@
 //! addresses, with the same masks on memory.
 //!
 //! `gate-step [LEVEL]` ends with status 0 if they do and if each canary does not. Run by `cargo xtask step` for the
-//! tables with AVX-512, which valgrind does not know. Left out is what takes variable time on public data that comes
-//! from the secrets: key generation (ρ, and with it the matrix, comes from the seed) and ML-DSA signing (the
-//! challenge and the refusals come from the randomness, in the first attempt already).
+//! tables with AVX-512, which valgrind does not know. What takes variable time on public data that comes from the secrets
+//! is stepped through in parts, with those data the same for all secrets. ML-DSA key generation: all of it but the seed's
+//! hash, as an import of s1 and s2 beside one ρ; and the sampling of s, with one pattern of refusals. ML-DSA signing: a
+//! whole attempt with one challenge, each check passed. Left out is that the refusals of s and of attempts say nothing of
+//! the secrets, which is mathematics.
 
 use std::process::ExitCode;
 
@@ -220,13 +222,41 @@ mod operations {
     }
 
     fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
-        gate.run(&format!("{} export", P::NAME), |number| {
-            let key = ExpandedSigningKey::<P>::from_seed(&secret(P::NAME, number));
+        let name = P::NAME;
+        gate.run(&format!("{name} export"), |number| {
+            let key = ExpandedSigningKey::<P>::from_seed(&secret(name, number));
             region(|| _ = black_box(key.to_expanded_bytes()));
+        });
+        let fixed = ExpandedSigningKey::<P>::from_seed(&bytes(name)).to_expanded_bytes();
+        // Bits that every number in -η..=η may have in s: ones of three bits, where η is 2, ones of four.
+        let (length, digits): (usize, &[u8]) = match name {
+            "ML-DSA-44" => (8 * 96, &[0xdb, 0xb6, 0x6d]),
+            "ML-DSA-65" => (11 * 128, &[0x77]),
+            _ => (15 * 96, &[0xdb, 0xb6, 0x6d]),
+        };
+        gate.run(&format!("{name} import, of which t0 and tr do not follow"), |number| {
+            let mut whole = fixed.expose().clone();
+            let random: [u8; 32 + 1440] = secret("K and s", number);
+            whole[32..64].copy_from_slice(&random[..32]);
+            let s = whole[128..][..length].iter_mut().zip(&random[32..]);
+            for ((to, from), digits) in s.zip(digits.iter().cycle()) {
+                *to = from & digits;
+            }
+            region(|| {
+                let refused = ExpandedSigningKey::<P>::from_expanded_bytes(&whole).err();
+                assert_eq!(black_box(refused), Some(mldsa::SigningKeyError::Mismatch));
+            });
+        });
+        #[cfg(gambeson_ct)]
+        gate.run(&format!("{name} attempt at signing"), |number| {
+            let key = ExpandedSigningKey::<P>::from_seed(&secret(name, number));
+            let (rho, small): ([u8; 64], [u8; 256]) = (secret("rho", number), secret("y", number));
+            let (small, c_tilde) = (small.map(|byte| byte as i8), bytes("challenge"));
+            region(|| assert!(black_box(mldsa::attempt::<P>(&key, &rho, &small, &c_tilde))));
         });
     }
 
-    /// Signing is refused for public reasons that differ, so its kernels are stepped through one by one.
+    /// Each kernel by itself, so that a difference is found where it is.
     #[cfg(gambeson_ct)]
     fn signing_kernels(gate: &mut Gate) {
         for (n, name) in mldsa::gate::NAMES.iter().enumerate() {

@@ -371,6 +371,42 @@ fn respond<P: Parameters, F: SigningForm>(
     Attempt::Accepted
 }
 
+/// An attempt at signing, in its parts, for the gate that steps through machine code: with a challenge that is the same
+/// for all secrets, and with w0 and y so small that it is accepted.
+#[cfg(all(gambeson_ct, feature = "alloc"))]
+pub fn attempt<P: ParameterSet>(
+    key: &super::ExpandedSigningKey<P>,
+    rho_second: &[u8; 64],
+    small: &[i8; 256],
+    c_tilde: &[u8; 64],
+) -> bool {
+    let kernels = active();
+    let mut w = P::ROWS;
+    let w = w.as_mut();
+    let mut bits = P::HINT_BITS;
+    let bits = bits.as_mut();
+    let mut signature = P::Signature::zeroed();
+    let (hash, rest) = signature.as_mut().split_at_mut(P::C_TILDE);
+    let (z, hint) = rest.split_at_mut(P::L * P::Z_BYTES);
+    let mut masks = sample::MaskBatch::new(rho_second);
+    // Twice, so that masks are taken from beside the hash.
+    for _ in 0..2 {
+        key.commit(kernels, &mut masks, z, w);
+        challenge::<P>(kernels, rho_second, &mut masks, w, bits, hash);
+    }
+    let mut y = Poly::ZERO;
+    for (y, small) in y.0.iter_mut().zip(small) {
+        *y = i32::from(*small);
+    }
+    for w in w.iter_mut() {
+        w.0 = y.0;
+    }
+    for packed in z.chunks_exact_mut(P::Z_BYTES) {
+        encode::pack_z::<P>(kernels, &y, packed);
+    }
+    respond::<P, _>(kernels, key, &c_tilde[..P::C_TILDE], w, bits, z, hint) == Attempt::Accepted
+}
+
 /// Verifies `signature` over μ.
 ///
 /// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 2 on, except that a hint or a z that fails its check

@@ -137,7 +137,7 @@ impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
 
 /// A private key made ready for many signatures: the matrix, s1, s2 and t0 on the heap.
 ///
-/// 32, 53 or 86 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
+/// 30, 50 or 83 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
 ///
 /// ```
 /// use gambeson::mldsa::{ExpandedSigningKey, MlDsa44};
@@ -309,6 +309,10 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         self.seed.as_deref()
     }
 
+    pub(super) fn tr(&self) -> &[u8; 64] {
+        &self.tr
+    }
+
     /// The public key.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey<P> {
@@ -354,9 +358,9 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     }
 
     #[inline(never)]
-    fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
+    pub(super) fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
         let mu = message.representative(&self.tr);
-        scrubbed::<P, 14_848, 16_896, 18_944, _>(|| self.sign_mu(&mu, rnd, signature));
+        scrubbed::<P, 11_008, 12_032, 13_824, _>(|| self.sign_mu(&mu, rnd, signature));
     }
 
     #[inline(never)]
@@ -436,16 +440,20 @@ impl<P: ParameterSet> SigningForm for ExpandedSigningKey<P> {
 
     #[inline(never)]
     fn commit(&self, kernels: &Kernels, masks: &mut MaskBatch<'_>, z: &mut [u8], w: &mut [Poly]) {
-        let mut y_hat = P::COLUMNS;
-        for (packed, y_hat) in z.chunks_exact_mut(P::Z_BYTES).zip(y_hat.as_mut()) {
+        let mut y_hat = core::mem::take(&mut masks.y_hat);
+        if y_hat.is_empty() {
+            y_hat = polynomials(P::L);
+        }
+        for (packed, y_hat) in z.chunks_exact_mut(P::Z_BYTES).zip(&mut y_hat) {
             masks.next(packed);
             encode::unpack_z::<P>(kernels, packed, y_hat);
             (kernels.ntt)(y_hat);
         }
         for (row, w) in w.iter_mut().enumerate() {
-            (kernels.inner_product)(w, &self.polynomials[row..P::K * P::L], P::K, y_hat.as_ref());
+            (kernels.inner_product)(w, &self.polynomials[row..P::K * P::L], P::K, &y_hat);
             (kernels.inverse_ntt)(w);
         }
+        masks.y_hat = y_hat;
     }
 
     fn challenge(&self, _: &Kernels, c_tilde: &[u8], c: &mut Challenge) {

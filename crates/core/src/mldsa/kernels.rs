@@ -123,13 +123,15 @@ pub mod gate {
     use crate::mldsa::ring::{Poly, Short};
 
     /// The kernels that see secrets and have one trace.
-    pub const NAMES: [&str; 18] = [
+    pub const NAMES: [&str; 20] = [
         "ntt",
         "inverse_ntt",
         "multiply",
         "multiply_add",
         "inner_product",
         "add_short_product",
+        "reject_bounded 2",
+        "reject_bounded 4",
         "power2round",
         "decompose_44",
         "decompose_16",
@@ -170,6 +172,16 @@ pub mod gate {
                 let places: [u16; 49] = core::array::from_fn(|i| 10 * i as u16 + 3);
                 let below = (kernels.add_short_product)(&mut y, &short, &places, 4, 1 << 16);
                 core::hint::black_box(below);
+            }
+            // What is refused is public, and here the same for all secrets.
+            name @ ("reject_bounded 2" | "reject_bounded 4") => {
+                let mut block = [0; 136];
+                for ((i, byte), secret) in (0..).zip(&mut block).zip(secret) {
+                    let refused = u8::from(i & 3 == 0) * 15 | u8::from(i & 7 == 5) * 0xf0;
+                    *byte = secret & 0x77 | refused;
+                }
+                let eta = if name == "reject_bounded 2" { 2 } else { 4 };
+                core::hint::black_box((kernels.reject_bounded)(&mut other, 100, &block, eta));
             }
             "power2round" => (kernels.power2round)(&mut y, &mut other),
             "decompose_44" => (kernels.decompose_44)(&mut y, &mut other),

@@ -191,6 +191,9 @@ impl core::error::Error for InvalidSignature {}
 
 /// A private key in 96 bytes: the seed ξ and the hash of the public key; each signing makes the rest again.
 ///
+/// It does so on the stack. With feature `alloc`, and unless the table in force is the portable one, it does so on the
+/// heap, where all sponges run side by side: five times faster, and wiped after each operation.
+///
 /// Wiped when dropped. For many signatures with one key, [`SigningKey::expand`] it.
 ///
 /// ```
@@ -235,6 +238,10 @@ impl<P: ParameterSet> SigningKey<P> {
     /// The key of the seed ξ (FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal)).
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
+        #[cfg(feature = "alloc")]
+        if super::kernels() != Level::Portable {
+            return wide::key(seed);
+        }
         let tr = public_key::<P>(seed).tr();
         // The seed goes through a register.
         let _guard = StackGuard::<0>;
@@ -250,6 +257,10 @@ impl<P: ParameterSet> SigningKey<P> {
     /// The public key, made again.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey<P> {
+        #[cfg(feature = "alloc")]
+        if super::kernels() != Level::Portable {
+            return wide::public_key(self.seed.expose());
+        }
         public_key(self.seed.expose())
     }
 
@@ -294,6 +305,10 @@ impl<P: ParameterSet> SigningKey<P> {
 
     #[inline(never)]
     fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
+        #[cfg(feature = "alloc")]
+        if super::kernels() != Level::Portable {
+            return wide::sign(self, message, rnd, signature);
+        }
         let mu = message.representative(&self.tr);
         scrubbed::<P, 10_752, 12_928, 15_104, _>(|| self.sign_mu(&mu, rnd, signature));
     }
@@ -310,6 +325,36 @@ impl<P: ParameterSet> SigningKey<P> {
     /// [`ContextTooLong`] if the context has more than 255 bytes.
     pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
         MuHasher::new(&self.tr, context)
+    }
+}
+
+/// What a compact key does on the heap; in functions of their own, whose frames the work on the stack does not have.
+#[cfg(feature = "alloc")]
+mod wide {
+    use super::{Message, ParameterSet, PhantomData, Secret, SigningKey, StackGuard, VerifyingKey};
+    use crate::mldsa::ExpandedSigningKey;
+
+    #[inline(never)]
+    pub(super) fn key<P: ParameterSet>(seed: &[u8; 32]) -> SigningKey<P> {
+        let tr = *ExpandedSigningKey::<P>::from_seed(seed).tr();
+        // The seed goes through a register.
+        let _guard = StackGuard::<0>;
+        SigningKey { seed: Secret::new(*seed), tr, set: PhantomData }
+    }
+
+    #[inline(never)]
+    pub(super) fn public_key<P: ParameterSet>(seed: &[u8; 32]) -> VerifyingKey<P> {
+        ExpandedSigningKey::from_seed(seed).verifying_key()
+    }
+
+    #[inline(never)]
+    pub(super) fn sign<P: ParameterSet>(
+        key: &SigningKey<P>,
+        message: Message<'_>,
+        rnd: &[u8; 32],
+        signature: &mut [u8],
+    ) {
+        key.expand().sign_guarded(message, rnd, signature);
     }
 }
 

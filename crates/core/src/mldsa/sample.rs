@@ -45,7 +45,7 @@ pub(crate) fn place_vartime<P: Parameters>(
         *moved = *moved & 256 | i as u16;
         which[i] = which[j];
         which[j] = n as u8;
-        places[n] = (signs & 1) as u16 * 256 | j as u16;
+        places[n] = ((signs & 1) as u16 * 256) | j as u16;
         signs >>= 1;
     }
 }
@@ -175,8 +175,8 @@ impl<'a> Masks<'a> for EachMask<'a> {
 
 #[cfg(feature = "alloc")]
 pub(crate) use batch::{
-    Absorber, Beside, Hash, LANES, MaskBatch, challenges_vartime, expand, expand_rows, hash_side_by_side,
-    squeeze,
+    Absorber, Beside, Hash, INPUT, LANES, MaskBatch, challenges_vartime, expand, expand_rows,
+    hash_side_by_side, squeeze,
 };
 
 /// The same, with many permutations side by side: what has memory for it is faster.
@@ -523,7 +523,14 @@ pub(crate) mod batch {
         first: usize,
         ready: usize,
         packed: Vec<[u8; 640]>,
+        /// μ and all of w1, packed: what c̃ is the hash of.
+        input: Vec<u8>,
+        /// Room for ŷ.
+        pub(crate) y_hat: Vec<Poly>,
     }
+
+    /// 64 bytes, and of w1 the most that a set has.
+    pub(crate) const INPUT: usize = 64 + 8 * 128;
 
     /// Six masks that were not enough for an attempt, and seven more.
     const RING: usize = 16;
@@ -586,7 +593,15 @@ pub(crate) mod batch {
 
     impl<'a> Masks<'a> for MaskBatch<'a> {
         fn new(rho_second: &'a [u8; 64]) -> Self {
-            Self { rho_second, kappa: 0, first: 0, ready: 0, packed: vec![[0; 640]; RING] }
+            Self {
+                rho_second,
+                kappa: 0,
+                first: 0,
+                ready: 0,
+                packed: vec![[0; 640]; RING],
+                input: vec![0; INPUT],
+                y_hat: Vec::new(),
+            }
         }
 
         fn next(&mut self, packed: &mut [u8]) {
@@ -604,21 +619,23 @@ pub(crate) mod batch {
             mut pack_row: impl FnMut(usize, &mut [u8]),
             c_tilde: &mut [u8],
         ) {
-            let mut input = [0; 64 + 8 * 128];
-            const { assert!(64 + P::K * P::W1_BYTES <= 64 + 8 * 128) };
-            let input = &mut input[..64 + P::K * P::W1_BYTES];
-            let (head, rows) = input.split_at_mut(64);
+            const { assert!(64 + P::K * P::W1_BYTES <= INPUT) };
+            let mut input = core::mem::take(&mut self.input);
+            let (head, rows) = input[..64 + P::K * P::W1_BYTES].split_at_mut(64);
             head.copy_from_slice(mu);
             for (row, packed) in rows.chunks_exact_mut(P::W1_BYTES).enumerate() {
                 pack_row(row, packed);
             }
-            self.hash::<P>(input, c_tilde);
+            self.hash::<P>(&input[..64 + P::K * P::W1_BYTES], c_tilde);
+            self.input = input;
         }
     }
 
     impl Drop for MaskBatch<'_> {
         fn drop(&mut self) {
             wipe(self.packed.as_flattened_mut());
+            wipe(&mut self.input);
+            self.y_hat.iter_mut().for_each(Zeroize::zeroize);
         }
     }
 }

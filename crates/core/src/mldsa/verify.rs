@@ -12,8 +12,8 @@ use super::message::Message;
 use super::params::ParameterSet;
 use super::ring::Poly;
 use super::sample::{
-    Absorber, Beside, LANES, challenge_vartime, challenges_vartime, expand, expand_rows, hash_side_by_side,
-    set_challenge_vartime, squeeze,
+    Absorber, Beside, INPUT, LANES, challenge_vartime, challenges_vartime, expand, expand_rows,
+    hash_side_by_side, set_challenge_vartime, squeeze,
 };
 use crate::Bytes;
 use crate::sha3::{Aligned, State};
@@ -92,9 +92,6 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
     }
 }
 
-/// μ and all of w1, packed: what c̃ is the hash of.
-const INPUT: usize = 64 + 8 * 128;
-
 /// One verification on its way.
 struct Once<'a, P: ParameterSet> {
     kernels: &'a Kernels,
@@ -105,6 +102,7 @@ struct Once<'a, P: ParameterSet> {
     /// Of the public key, then, once μ is known, of the input.
     absorber: Absorber,
     has_mu: bool,
+    /// μ and all of w1, packed: what c̃ is the hash of.
     input: [u8; INPUT],
     /// How many rows of w1 stand in the input.
     rows: usize,
