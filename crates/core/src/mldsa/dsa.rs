@@ -426,8 +426,10 @@ pub(super) fn verify<P: ParameterSet>(
     let c_hat = factors.as_mut().last_mut().expect("one more than columns");
     sample::challenge_vartime::<P>(c_tilde, c_hat);
     (kernels.ntt)(c_hat);
-    let expected = recompute_challenge::<P>(kernels, key, mu, factors.as_ref(), &hint);
-    if expected[..P::C_TILDE] == *c_tilde { Ok(()) } else { Err(InvalidSignature) }
+    let mut expected = [0; 64];
+    let expected = &mut expected[..P::C_TILDE];
+    recompute_challenge::<P>(kernels, key, mu, factors.as_ref(), &hint, expected);
+    if expected == c_tilde { Ok(()) } else { Err(InvalidSignature) }
 }
 
 /// c̃ and the hint of a signature of the right length, and ẑ to all of `factors` but the last: lines 2 and 3 of Algorithm 8,
@@ -464,7 +466,7 @@ pub(super) fn high_bits_vartime<P: Parameters>(
     (kernels.pack)(packed, scratch, 0);
 }
 
-/// c̃′ = H(μ ‖ w1Encode(UseHint(h, w′))), then zeros: lines 9 to 12 of Algorithm 8, row by row.
+/// c̃′ = H(μ ‖ w1Encode(UseHint(h, w′))): lines 9 to 12 of Algorithm 8, row by row.
 #[inline(never)]
 fn recompute_challenge<P: Parameters>(
     kernels: &Kernels,
@@ -472,7 +474,8 @@ fn recompute_challenge<P: Parameters>(
     mu: &[u8; 64],
     factors: &[Poly],
     hint: &Hint<'_>,
-) -> [u8; 64] {
+    expected: &mut [u8],
+) {
     let (mut w, mut scratch) = (Poly::ZERO, Poly::ZERO);
     let mut hasher = Shake256::new();
     hasher.update(mu);
@@ -483,9 +486,7 @@ fn recompute_challenge<P: Parameters>(
         high_bits_vartime::<P>(kernels, &mut w, &mut scratch, hint.row(row), packed);
         hasher.update(packed);
     }
-    let mut expected = [0; 64];
-    hasher.finalize_xof().squeeze(&mut expected[..P::C_TILDE]);
-    expected
+    hasher.finalize_xof().squeeze(expected);
 }
 
 #[cfg(test)]

@@ -87,12 +87,13 @@ impl<P: ParameterSet> VerifyingKey<P> {
         message: impl Into<Message<'m>>,
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
+        let message = message.into();
         // With wide tables the heap is faster than the stack: all sponges run side by side.
         #[cfg(feature = "alloc")]
         if super::kernels() != Level::Portable && signature.len() == P::Signature::LEN {
-            return self.verify_once(&message.into(), signature);
+            return self.verify_once(&message, signature);
         }
-        dsa::verify::<P>(self, &message.into().representative(&self.tr()), signature)
+        dsa::verify::<P>(self, &message.representative(&self.tr()), signature)
     }
 
     /// Starts μ of a message of any size, for [`Message::mu`].
@@ -365,7 +366,7 @@ fn public_key<P: ParameterSet>(seed: &[u8; 32]) -> VerifyingKey<P> {
         dsa::public_key::<P>(&Seeds::new(seed), bytes);
     }
     let mut bytes = P::VerifyingKeyBytes::zeroed();
-    scrubbed::<P, 8_192, 9_216, 11_264, _>(|| work::<P>(seed, bytes.as_mut()));
+    scrubbed::<P, 8_176, 9_200, 11_248, _>(|| work::<P>(seed, bytes.as_mut()));
     VerifyingKey { bytes }
 }
 

@@ -55,7 +55,7 @@ impl Holder for Aligned {
 
 /// Permutes fewer states than there are lanes; the idle ones hold zeros.
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
+#[inline(never)] // its states would widen the frame of every permutation
 fn padded<H: Holder, const N: usize>(few: &mut [H], permute: impl FnOnce(&mut [Aligned; N])) {
     let mut all = [const { Aligned(State::new()) }; N];
     for (all, few) in all.iter_mut().zip(&mut *few) {
