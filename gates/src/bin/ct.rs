@@ -4,6 +4,7 @@
 //! `gate-ct operations` must end with status 0, `gate-ct canaries` must be caught. Run by `cargo xtask ct`, in builds
 //! with `--cfg gambeson_ct`, where the core's listed declassifications speak to valgrind.
 
+use gambeson::Bytes;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{
     self, ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, PreHash, SigningKey, VerifyingKey,
@@ -213,6 +214,10 @@ fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
     let compact = gate.run(&format!("{name} keygen compact"), || SigningKey::<P>::from_seed(&seed));
     let expanded = gate.run(&format!("{name} keygen expanded"), || ExpandedSigningKey::<P>::from_seed(&seed));
     let grown = gate.run(&format!("{name} expand"), || compact.expand());
+    gate.run(&format!("{name} keygen encoded"), || {
+        let (mut sk, mut vk) = (P::ExpandedKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
+        ExpandedSigningKey::<P>::expanded_bytes_from_seed(&seed, &mut sk, &mut vk);
+    });
     let public: VerifyingKey<P> = compact.verifying_key();
     let ready = public.expand();
     // Several messages, so that each reason to reject is met.

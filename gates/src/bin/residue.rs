@@ -4,6 +4,7 @@
 //! The secrets are computed here a second time, plainly, from the seed: nothing is asked of the code under test but
 //! its hash functions.
 
+use gambeson::Bytes;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, SigningKey};
 use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
@@ -189,6 +190,12 @@ macro_rules! live_and_die {
     }};
 }
 
+/// What a caller does with bytes that were his.
+fn wiped(bytes: &mut [u8]) {
+    bytes.fill(0);
+    black_box(bytes);
+}
+
 fn canaries() -> usize {
     let secret: [u8; 32] = bytes("canary");
     let coefficients: Vec<u32> = (0..256).map(|i| (i * i * 7 + 11 * i + 5) % Q_KEM).collect();
@@ -254,6 +261,11 @@ fn kem<P: mlkem::ParameterSet>(gate: &mut Gate, k: u8, eta1: usize, eta2: usize)
     });
     gate.run(&format!("{name} keygen expanded"), hunt, || {
         live_and_die!(ExpandedDecapsulationKey::<P>::from_seed(&seed))
+    });
+    gate.run(&format!("{name} keygen encoded"), hunt, || {
+        let mut dk = P::ExpandedKeyBytes::zeroed();
+        ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(&seed, &mut dk);
+        wiped(dk.as_mut());
     });
     gate.run(&format!("{name} expand"), hunt, || live_and_die!(compact.expand()));
     gate.run(&format!("{name} import"), hunt, || {
@@ -424,6 +436,11 @@ fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate, shape: &Shape) {
 
     let hunt = &hunt;
     gate.run(&format!("{name} keygen compact"), hunt, || live_and_die!(SigningKey::<P>::from_seed(&seed)));
+    gate.run(&format!("{name} keygen encoded"), hunt, || {
+        let (mut sk, mut vk) = (P::ExpandedKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
+        ExpandedSigningKey::<P>::expanded_bytes_from_seed(&seed, &mut sk, &mut vk);
+        wiped(sk.as_mut());
+    });
     gate.run(&format!("{name} keygen expanded"), hunt, || {
         live_and_die!(ExpandedSigningKey::<P>::from_seed(&seed))
     });

@@ -268,32 +268,43 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         if declassify_value(different) == 0 { Ok(()) } else { Err(SigningKeyError::Mismatch) }
     }
 
-    /// Makes Â, t0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K and s: s1 and s2,
-    /// made from ρ′ if that is given. s1 is transformed.
+    /// Everything that follows from ρ, K and s, which is made from ρ′ if that is given. s1 is transformed.
     fn complete(&mut self, rho: &[u8; 32], rho_prime: Option<&[u8; 64]>, s: &mut [Poly]) {
-        let kernels = active();
-        let sk = self.sk.expose_mut();
-        let (head, rest) = sk.split_at_mut(128);
-        head[..32].copy_from_slice(rho);
-        head[32..64].copy_from_slice(self.k.expose());
-        let (sk_s, sk_t0) = rest.split_at_mut((P::L + P::K) * P::S_BYTES);
-        let mut pk = P::VerifyingKeyBytes::zeroed();
-        pk.as_mut()[..32].copy_from_slice(rho);
         let (a, t0) = self.polynomials.split_at_mut(P::K * P::L);
-        let mut rows = KeyRows::<P> {
-            kernels,
-            short: &mut self.short,
-            sk_s,
-            t0,
-            sk_t0,
-            pk: &mut pk,
-            rows: 0,
-            absorber: Absorber::default(),
-            tr: &mut self.tr,
-        };
-        expand::<P>(kernels, rho, rho_prime, s, a, &mut rows);
-        head[64..].copy_from_slice(&*self.tr);
+        let mut pk = P::VerifyingKeyBytes::zeroed();
+        let (short, sk, tr) = (&mut self.short[..], self.sk.expose_mut(), &mut *self.tr);
+        write_keys::<P>(rho, rho_prime, self.k.expose(), s, Parts { a, t0, short, sk, pk: &mut pk, tr });
         *self.public = VerifyingKey::from_bytes(&pk);
+    }
+
+    /// Both keys of the seed ξ in the standard's encodings, at once: for who stores keys, and uses them later.
+    ///
+    /// As [`from_seed`](Self::from_seed), [`to_expanded_bytes`](Self::to_expanded_bytes) and
+    /// [`verifying_key`](Self::verifying_key), with less on the heap: 24, 41 or 71 KiB. `sk` is secret, and the caller's to
+    /// wipe.
+    ///
+    /// ```
+    /// use gambeson::mldsa::{ExpandedSigningKey, MlDsa44};
+    ///
+    /// let (mut sk, mut vk) = ([0; 2560], [0; 1312]);
+    /// ExpandedSigningKey::<MlDsa44>::expanded_bytes_from_seed(&[7; 32], &mut sk, &mut vk);
+    ///
+    /// let key = ExpandedSigningKey::<MlDsa44>::from_expanded_bytes(&sk)?;
+    /// assert_eq!(key.verifying_key().as_bytes(), &vk);
+    /// # Ok::<(), gambeson::mldsa::SigningKeyError>(())
+    /// ```
+    ///
+    /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal).
+    pub fn expanded_bytes_from_seed(
+        seed: &[u8; 32],
+        sk: &mut P::ExpandedKeyBytes,
+        vk: &mut P::VerifyingKeyBytes,
+    ) {
+        let mut a = polynomials(P::K * P::L);
+        let mut s = Secret::new(polynomials(P::L + P::K));
+        scrubbed::<P, 10_240, 10_880, 11_520, _>(|| {
+            generate_encoded::<P>(seed, &mut a, s.expose_mut(), sk.as_mut(), vk);
+        });
     }
 
     /// The key in the standard's expanded encoding (FIPS 204, Algorithm 24 (skEncode)), for libraries that know no
@@ -378,6 +389,56 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     }
 }
 
+#[inline(never)]
+fn generate_encoded<P: ParameterSet>(
+    seed: &[u8; 32],
+    a: &mut [Poly],
+    s: &mut [Poly],
+    sk: &mut [u8],
+    pk: &mut P::VerifyingKeyBytes,
+) {
+    let seeds = Seeds::<P>::new(seed);
+    let mut t0 = [Poly::ZERO];
+    let parts = Parts { a, t0: &mut t0, short: &mut [], sk, pk, tr: &mut [0; 64] };
+    write_keys::<P>(&seeds.rho, Some(seeds.rho_prime()), seeds.k(), s, parts);
+    t0.zeroize();
+}
+
+/// What the making of a key fills.
+struct Parts<'a, P: ParameterSet> {
+    /// Â, column by column.
+    a: &'a mut [Poly],
+    /// All of t0, or one polynomial for each in its turn.
+    t0: &'a mut [Poly],
+    /// s1 and s2, or nothing.
+    short: &'a mut [Short],
+    sk: &'a mut [u8],
+    pk: &'a mut P::VerifyingKeyBytes,
+    tr: &'a mut [u8; 64],
+}
+
+/// Makes Â, t0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K and s: s1 and s2, made
+/// from ρ′ if that is given. s1 is transformed.
+fn write_keys<P: ParameterSet>(
+    rho: &[u8; 32],
+    rho_prime: Option<&[u8; 64]>,
+    k: &[u8; 32],
+    s: &mut [Poly],
+    parts: Parts<'_, P>,
+) {
+    let kernels = active();
+    let Parts { a, t0, short, sk, pk, tr } = parts;
+    let (head, rest) = sk.split_at_mut(128);
+    head[..32].copy_from_slice(rho);
+    head[32..64].copy_from_slice(k);
+    let (sk_s, sk_t0) = rest.split_at_mut((P::L + P::K) * P::S_BYTES);
+    pk.as_mut()[..32].copy_from_slice(rho);
+    let absorber = Absorber::default();
+    let mut rows = KeyRows::<P> { kernels, short, sk_s, t0, sk_t0, pk, rows: 0, absorber, tr };
+    expand::<P>(kernels, rho, rho_prime, s, a, &mut rows);
+    head[64..].copy_from_slice(rows.tr);
+}
+
 /// A key in the making: the rows of t as the matrix comes, and tr beside it.
 struct KeyRows<'a, P: ParameterSet> {
     kernels: &'a Kernels,
@@ -396,15 +457,17 @@ impl<P: ParameterSet> Beside for KeyRows<'_, P> {
     fn row(&mut self, a: &[Poly], s: &mut [Poly], row: usize) {
         let kernels = self.kernels;
         if row == 0 {
-            let encoded = self.short.iter_mut().zip(self.sk_s.chunks_exact_mut(P::S_BYTES));
-            for (s, (short, packed)) in s.iter().zip(encoded) {
+            for (s, packed) in s.iter().zip(self.sk_s.chunks_exact_mut(P::S_BYTES)) {
                 encode::pack_s::<P>(kernels, s, packed);
+            }
+            for (s, short) in s.iter().zip(self.short.iter_mut()) {
                 short.set(s);
             }
             s[..P::L].iter_mut().for_each(kernels.ntt);
         }
         let (s1_hat, s2) = s.split_at(P::L);
-        let (t, mut t1) = (&mut self.t0[row], Poly::ZERO);
+        let place = row.min(self.t0.len() - 1);
+        let (t, mut t1) = (&mut self.t0[place], Poly::ZERO);
         (kernels.inner_product)(t, &a[row..], P::K, s1_hat);
         finish_t(kernels, t, &s2[row], &mut t1);
         encode::pack_t0(kernels, t, &mut self.sk_t0[row * T0_BYTES..][..T0_BYTES]);

@@ -243,8 +243,15 @@ fn an_expanded_private_key_survives_export_and_import() {
     fn test<P: ParameterSet>() {
         let mut stream = Stream::new("export");
         for _ in 0..5 {
-            let key = ExpandedSigningKey::<P>::from_seed(&stream.array());
+            let seed = stream.array();
+            let key = ExpandedSigningKey::<P>::from_seed(&seed);
             let bytes = key.to_expanded_bytes();
+            let (mut sk, mut vk) = (P::ExpandedKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
+            ExpandedSigningKey::<P>::expanded_bytes_from_seed(&seed, &mut sk, &mut vk);
+            assert_eq!(
+                (sk.as_ref(), vk.as_ref()),
+                (&bytes.expose()[..], key.verifying_key().as_bytes().as_ref())
+            );
             let imported = ExpandedSigningKey::<P>::from_expanded_bytes(bytes.expose()).unwrap();
             assert!(imported.seed().is_none());
             assert_eq!(imported.verifying_key(), key.verifying_key());
