@@ -52,6 +52,27 @@ fn zero(wide: bool) {
             );
         } else if std::arch::is_x86_feature_detected!("avx") {
             core::arch::asm!("vzeroall", clobber_abi("C"), options(nomem, nostack));
+        } else {
+            core::arch::asm!(
+                "xorps xmm0, xmm0",
+                "xorps xmm1, xmm1",
+                "xorps xmm2, xmm2",
+                "xorps xmm3, xmm3",
+                "xorps xmm4, xmm4",
+                "xorps xmm5, xmm5",
+                "xorps xmm6, xmm6",
+                "xorps xmm7, xmm7",
+                "xorps xmm8, xmm8",
+                "xorps xmm9, xmm9",
+                "xorps xmm10, xmm10",
+                "xorps xmm11, xmm11",
+                "xorps xmm12, xmm12",
+                "xorps xmm13, xmm13",
+                "xorps xmm14, xmm14",
+                "xorps xmm15, xmm15",
+                clobber_abi("C"),
+                options(nomem, nostack),
+            );
         }
     }
 }
@@ -69,6 +90,11 @@ fn copy(vectors: &mut Vectors, wide: bool) {
         if wide {
             core::arch::asm!(
                 stores!("vmovdqu64", "zmm", 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31),
+                to = in(reg) vectors.0.as_mut_ptr(), options(nostack, preserves_flags),
+            );
+        } else if std::arch::is_x86_feature_detected!("avx") {
+            core::arch::asm!(
+                stores!("vmovdqu", "ymm", 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15),
                 to = in(reg) vectors.0.as_mut_ptr(), options(nostack, preserves_flags),
             );
         } else {
@@ -91,11 +117,13 @@ fn zero(_: bool) {
     macro_rules! zeros {
         ($($n:literal)*) => { concat!($("movi v", $n, ".16b, #0\n"),*) };
     }
-    // SAFETY: the registers that a call does not keep, all declared as overwritten.
+    // SAFETY: every register is declared as overwritten.
     unsafe {
         core::arch::asm!(
-            zeros!(0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31),
+            zeros!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31),
             clobber_abi("C"),
+            out("v8") _, out("v9") _, out("v10") _, out("v11") _,
+            out("v12") _, out("v13") _, out("v14") _, out("v15") _,
             options(nomem, nostack),
         );
     }

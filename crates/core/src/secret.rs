@@ -61,7 +61,6 @@ impl<T: Zeroize + 'static> Drop for Secret<T> {
         // The encodings of keys: `zeroize` takes their thousands of bytes one by one.
         #[cfg(feature = "alloc")]
         if let Some(bytes) = (&mut self.0 as &mut dyn core::any::Any).downcast_mut::<alloc::vec::Vec<u8>>() {
-            wipe(bytes);
             bytes.clear();
             let spare = bytes.spare_capacity_mut();
             spare.fill(MaybeUninit::new(0));
@@ -206,7 +205,8 @@ fn valgrind_make_defined(start: *const u8, len: usize) {
     }
 }
 
-/// Wipes the `N` bytes of stack below the frame that holds it, and the vector registers, when it is dropped.
+/// Wipes the `N` bytes of stack below the frame that holds it, and on x86-64 and aarch64 the vector registers, when it is
+/// dropped.
 ///
 /// Each public door that computes on secrets holds one and calls its work through a function that is not
 /// inlined: what the work left in dead frames and registers is then overwritten. `N` is a measured bound of the work's depth
@@ -307,7 +307,7 @@ fn clear_vectors() {
     }
 }
 
-/// No vector registers here.
+/// Elsewhere they are not cleared.
 #[cfg(not(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon")

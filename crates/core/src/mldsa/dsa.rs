@@ -247,18 +247,18 @@ pub(super) enum Attempt {
     Accepted,
     /// ‖r0‖∞ ≥ γ2 - β.
     LowBits,
+    /// ‖z‖∞ ≥ γ1 - β.
+    Response,
     /// ‖c·t0‖∞ ≥ γ2.
     T0,
     /// More than ω ones in the hint.
     Hint,
-    /// ‖z‖∞ ≥ γ1 - β.
-    Response,
 }
 
 /// Signs μ with randomness `rnd`; all of `signature` is written.
 ///
-/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7 on, except that the check that fails most often,
-/// of r0, comes first. An attempt is rejected if any of them fails, so the signature is the same.
+/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7 on, except that the checks come in the order r0,
+/// z, c·t0, hint. An attempt is rejected if any of them fails, so the signature is the same.
 ///
 /// The bound on attempts of the standard's Appendix C is not used: κ would wrap after more than 9,000 attempts,
 /// which has a chance below 2^-2000.
@@ -417,9 +417,7 @@ pub(super) fn verify<P: ParameterSet>(
     mu: &[u8; 64],
     signature: &[u8],
 ) -> Result<(), InvalidSignature> {
-    if signature.len() != P::Signature::LEN {
-        return Err(InvalidSignature);
-    }
+    debug_assert_eq!(signature.len(), P::Signature::LEN);
     let kernels = active();
     let mut factors = P::FACTORS;
     let (c_tilde, hint) = read_vartime::<P>(kernels, signature, factors.as_mut()).ok_or(InvalidSignature)?;

@@ -102,6 +102,9 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
         message: impl Into<Message<'m>>,
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
+        if signature.len() != P::Signature::LEN {
+            return Err(InvalidSignature);
+        }
         dsa::verify::<P>(self, &message.into().representative(&self.tr), signature)
     }
 
@@ -160,7 +163,7 @@ pub struct ExpandedSigningKey<P: ParameterSet> {
     seed: Option<Box<Secret<[u8; 32]>>>,
     tr: Box<[u8; 64]>,
     public: Box<VerifyingKey<P>>,
-    /// The standard's encoding: remembered, since its coefficients would have to be transformed back.
+    /// The standard's encoding: made with the key, since an import is compared with it.
     sk: Secret<Vec<u8>>,
 }
 

@@ -6,8 +6,8 @@ use super::ring::Poly;
 
 /// FIPS 204, Algorithm 39 (MakeHint), for a whole row: whether adding c·t0 changed the high bits.
 ///
-/// The caller has decomposed r = w - c·s2 into r1 and r0, and added c·t0 to the latter: `sum`; `hint` has a bit for each
-/// r1 that is not 0, and becomes the hint. The high bits of r + c·t0 = r1·2γ2 + `sum` differ from r1 unless
+/// r = w - c·s2 has the high bits r1 and the low bits r0 (`dsa::respond` says why those of w serve); the caller has added
+/// c·t0 to r0: `sum`; `hint` has a bit for each r1 that is not 0, and becomes the hint. The high bits of r + c·t0 = r1·2γ2 + `sum` differ from r1 unless
 /// -γ2 < `sum` ≤ γ2; at `sum` = -γ2 they differ unless r1 = 0, where the standard's Decompose has its exception.
 /// |sum| < 2γ2.
 ///

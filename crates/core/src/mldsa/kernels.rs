@@ -43,7 +43,7 @@ pub(crate) struct Kernels {
     /// The first plus the product of the others as in `multiply`.
     pub multiply_add: fn(&mut Poly, &Poly, &Poly),
     /// The sum of products as in `multiply`, of every `stride`-th polynomial of the second and the polynomials of the last,
-    /// at most eight, below 16q: at most seven of the former are below q, the others, like the latter, below 18q.
+    /// at most eight, below 16q: of the former all but at most one are below q; that one and the latter are below 18q.
     #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a matrix that is remembered has rows.
     pub inner_product: fn(&mut Poly, &[Poly], usize, &[Poly]),
     /// Adds c·s to the first, s being the second, with coefficients of at most the fourth argument, and c the challenge

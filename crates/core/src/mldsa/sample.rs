@@ -347,7 +347,7 @@ pub(crate) mod batch {
 
     impl<P: Parameters> Sampling<'_, P> {
         /// Which polynomial comes next. For ML-DSA-44 the first row comes before s, so that the hash has something to do
-        /// sooner: 8.7 in place of 9.2 µs; with longer rows it is the slower order.
+        /// sooner; with longer rows it is the slower order.
         fn job(&self, i: usize) -> usize {
             match i {
                 _ if P::K > 4 || i >= P::L + self.secrets => i,

@@ -49,9 +49,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         message: &Message<'_>,
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
-        if signature.len() != P::Signature::LEN {
-            return Err(InvalidSignature);
-        }
+        debug_assert_eq!(signature.len(), P::Signature::LEN);
         let kernels = active();
         let mut factors = P::FACTORS;
         let (c_tilde, hint) =

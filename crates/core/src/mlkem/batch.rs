@@ -83,8 +83,8 @@ impl<K: sealed::Sealed> sealed::Sealed for &K {
 /// A fresh shared secret for each key, and the ciphertext that carries it, with the operating system's randomness.
 ///
 /// The results are those of [`EncapsulationKey::encapsulate`], in less than half the time an operation where wide
-/// vectors are. For many secrets to one key, give references to it, best expanded. On the heap: the results, and up to
-/// 100 KiB while it works.
+/// vectors are. For many secrets to one key, give references to it, best expanded. On the heap: the results, 32 bytes a
+/// key, and up to 100 KiB while it works.
 ///
 /// ```
 /// use gambeson::mlkem::{self, DecapsulationKey, MlKem768};
@@ -230,6 +230,10 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     /// time an operation where wide vectors are. On the heap: the results, and up to 100 KiB while it works.
     ///
     /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
+    ///
+    /// # Errors
+    ///
+    /// Each result has those of `decapsulate_from_bytes`; one key's mistake leaves the other results alone.
     #[must_use]
     pub fn decapsulate_many_from_bytes(
         items: &[(&[u8], &P::Ciphertext)],

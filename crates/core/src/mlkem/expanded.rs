@@ -247,7 +247,9 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     /// The shared secret that `c` carries for the key in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z.
     ///
     /// As [`from_expanded_bytes`](Self::from_expanded_bytes) and [`decapsulate`](Self::decapsulate), in two thirds of
-    /// their time: for a key that is used once. No heap; the stack holds the matrix, 10 KiB for ML-KEM-1024.
+    /// their time: for a key that is used once. No heap; the stack holds the matrix: 14, 17 or 21 KiB.
+    ///
+    /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
     ///
     /// # Errors
     ///
@@ -276,8 +278,8 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     /// Both keys of the seed d ‖ z in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z, at once: for who stores keys, and uses
     /// them later.
     ///
-    /// As [`from_seed`](Self::from_seed) and [`to_expanded_bytes`](Self::to_expanded_bytes), without a heap. The bytes are
-    /// secret, and the caller's to wipe; ek stands in them at 384·k.
+    /// As [`from_seed`](Self::from_seed) and [`to_expanded_bytes`](Self::to_expanded_bytes), without a heap, in 14, 17 or
+    /// 21 KiB of stack. The bytes are secret, and the caller's to wipe; ek stands in them at 384·k.
     ///
     /// ```
     /// use gambeson::Bytes;

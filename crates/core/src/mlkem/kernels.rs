@@ -1,6 +1,6 @@
 //! The operations that deserve a fast path, one table per instruction set.
 //!
-//! A kernel works on one polynomial and knows nothing of keys. `portable` is the specification of the rest:
+//! A kernel works on polynomials and knows nothing of keys. `portable` is the specification of the rest:
 //! a new table inherits from it with `..PORTABLE`, and is tested against it.
 
 #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,6 @@
 //! What an operation hashes, side by side: its sponges are lanes of the same permutations.
 //!
-//! A permutation of four or eight states costs hardly more than that of one. So H(ek) and J(z ‖ c), which are long chains,
+//! A permutation of four or eight states costs at most twice that of one. So H(ek) and J(z ‖ c), which are long chains,
 //! run beside the matrix and the noise, and the lanes of several operations fill each other's gaps.
 
 use core::ops::Range;
@@ -426,7 +426,7 @@ impl Queue {
     }
 }
 
-/// How many sponges side by side cost hardly more than one.
+/// How many sponges the table permutes side by side.
 fn lanes() -> usize {
     match sha3::kernels() {
         Level::Avx512 => LANES,
@@ -469,7 +469,7 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
                 width = 4;
             }
         }
-        // A table with wide lanes fills them up with copies: idle lanes are cheaper.
+        // Of fewer states than lanes the table would make an array of its own: lanes that idle here are cheaper.
         let permuted = if most < 4 || width == 1 { width } else { width.next_multiple_of(4) };
         permute_aligned(&mut states[..permuted]);
         left = left.saturating_sub(width * BLOCK);
@@ -488,5 +488,8 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
             }
         }
     }
+    debug_assert!(operations.iter().all(|operation| {
+        matches!(operation.g, G::Absent | G::Done) && operation.next_noise == operation.noises.0
+    }));
     states.iter_mut().for_each(|state| state.0.zeroize());
 }

@@ -49,7 +49,7 @@ pub(super) trait DecryptionKey {
 
 /// These rows of t̂ = Â ∘ ŝ + ê, encoded one after the other.
 ///
-/// FIPS 203, Algorithm 13 (K-PKE.KeyGen), lines 16 to 19; the caller appends ρ.
+/// FIPS 203, Algorithm 13 (K-PKE.KeyGen), lines 12 to 15 and 17 to 19; the caller appends ρ.
 pub(super) fn key_gen<P: ParameterSet>(
     key: &impl EncryptionKey<P>,
     rows: Range<usize>,

@@ -238,7 +238,7 @@ const fn first_layers(inverse: bool) -> [Factor; 7] {
     ]
 }
 
-/// In absolute value the coefficients grow from q by less than 0.52q a layer, to 5.2q; 6q, added to those that no
+/// In absolute value the coefficients grow from q by less than 0.53q a layer, to 5.2q; 6q, added to those that no
 /// product reduces on the way, lift all of them.
 #[target_feature(enable = "neon")]
 fn ntt(w: &mut Poly) {
@@ -368,7 +368,7 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
     }
 }
 
-/// The products are summed in 64 bits: 8·18q² < 2^32·q.
+/// The products are summed in 64 bits: (7·18 + 18²)·q² < 2^32·q.
 #[target_feature(enable = "neon")]
 fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
     const { assert!((7 * 18 + 18 * 18) * (Q as u64) < 1 << 32) };

@@ -15,7 +15,7 @@ use crate::mlkem::ring::{Coefficients, Ntt, Q};
 pub(super) static AVX2: Kernels = unsafe { table() };
 
 #[target_feature(enable = "avx2")]
-pub(super) const fn table() -> Kernels {
+const fn table() -> Kernels {
     Kernels {
         level: Level::Avx2,
         ntt,
@@ -378,7 +378,7 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     let vectors = a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0);
     for ((sum, (a, b)), factors) in sum.as_chunks_mut::<16>().0.iter_mut().zip(vectors).zip(&PRODUCT_FACTORS)
     {
-        // The products are below 18q² in absolute value: what is added is below 18q²/R + q/2 < 2q.
+        // The products are at most 16q² in absolute value: what is added is below 16q²/R + q/2 < 2q.
         let product = montgomery(products(load(a), load(b), factors));
         store(sum, _mm256_add_epi16(load(sum), product));
     }
@@ -468,7 +468,7 @@ fn constant(bytes: &[u8; 32]) -> Vector {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
+fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
     let mut n = 0;
     let mut at = 0;
     // 24 bytes are 16 candidates, and there must be room for all.

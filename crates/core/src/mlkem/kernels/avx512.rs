@@ -389,7 +389,7 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     let vectors = a.as_chunks::<32>().0.iter().zip(b.as_chunks::<32>().0);
     for ((sum, (a, b)), factors) in sum.as_chunks_mut::<32>().0.iter_mut().zip(vectors).zip(&PRODUCT_FACTORS)
     {
-        // The products are below 18q² in absolute value: what is added is below 18q²/R + q/2 < 2q.
+        // The products are at most 16q² in absolute value: what is added is below 16q²/R + q/2 < 2q.
         let product = montgomery(products(load(a), load(b), factors));
         store(sum, _mm512_add_epi16(load(sum), product));
     }
