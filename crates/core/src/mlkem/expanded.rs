@@ -21,7 +21,7 @@ use crate::rng;
 use crate::secret::{Secret, StackGuard, declassify};
 
 /// The stack that the work behind a door of an expanded key uses at most, batches of states included.
-const DEPTH: usize = 10 * 1024;
+const DEPTH: usize = 7 * 1024;
 
 /// An encapsulation key that remembers Â, t̂ and H(ek): for many encapsulations to one peer.
 ///
@@ -247,7 +247,7 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     /// The shared secret that `c` carries for the key in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z.
     ///
     /// As [`from_expanded_bytes`](Self::from_expanded_bytes) and [`decapsulate`](Self::decapsulate), in two thirds of
-    /// their time: for a key that is used once. No heap; the stack holds the matrix: 14, 17 or 21 KiB.
+    /// their time: for a key that is used once. No heap; the stack holds the matrix: 11, 14 or 18 KiB.
     ///
     /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
     ///
@@ -278,8 +278,8 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     /// Both keys of the seed d ‖ z in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z, at once: for who stores keys, and uses
     /// them later.
     ///
-    /// As [`from_seed`](Self::from_seed) and [`to_expanded_bytes`](Self::to_expanded_bytes), without a heap, in 14, 17 or
-    /// 21 KiB of stack. The bytes are secret, and the caller's to wipe; ek stands in them at 384·k.
+    /// As [`from_seed`](Self::from_seed) and [`to_expanded_bytes`](Self::to_expanded_bytes), without a heap, in 11, 14 or
+    /// 18 KiB of stack. The bytes are secret, and the caller's to wipe; ek stands in them at 384·k.
     ///
     /// ```
     /// use gambeson::Bytes;

@@ -143,7 +143,7 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
 
     /// [`encapsulate`](Self::encapsulate) at the speed of an expanded key, for a key that is used once.
     ///
-    /// The matrix is not kept: it stands on the stack meanwhile. 14, 18 or 22 KiB of stack, no heap.
+    /// The matrix is not kept: it stands on the stack meanwhile. 11, 15 or 19 KiB of stack, no heap.
     ///
     /// ```
     /// use gambeson::mlkem::{DecapsulationKey, MlKem768};
