@@ -56,7 +56,7 @@
 //! * `keys`, `expanded`: the two forms of a key;
 //! * `dsa`: key generation, signing, verification (§6); `verify`: verification with more memory, one by one or many at once;
 //! * `encode`: bits and bytes (§7.1, §7.2);
-//! * `sample`: polynomials from hashes (§7.3);
+//! * `sample`: polynomials from hashes (§7.3); `lanes`: many of them side by side;
 //! * `hint`: the high bits and their hints (§7.4);
 //! * `ring`, `kernels`: polynomials, and the work on them that deserves a fast path (§7.5).
 
@@ -67,6 +67,8 @@ mod expanded;
 mod hint;
 mod kernels;
 mod keys;
+#[cfg(feature = "alloc")]
+mod lanes;
 mod message;
 mod params;
 mod ring;

@@ -49,6 +49,8 @@
 mod derived;
 mod keccak;
 mod kernels;
+#[cfg(feature = "alloc")]
+mod lanes;
 mod sponge;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
@@ -57,6 +59,8 @@ pub(crate) use kernels::{Aligned, permute_aligned};
 pub use kernels::{
     WrongPermutation, clear_permutation, kernels, permute_many, permute_portable, set_permutation,
 };
+#[cfg(feature = "alloc")]
+pub(crate) use lanes::{LANES, absorb, lanes, squeeze, squeezed};
 pub use sponge::Squeeze;
 
 use sponge::Sponge;

@@ -2,7 +2,7 @@
 //!
 //! Signing and verification speak of one polynomial of the key at a time; the key decides whether it remembers
 //! it or makes it again. The mask y lives in the signature's own bytes, packed as it was squeezed, until z takes its
-//! place; so the stack of a signing holds the k rows of w and three polynomials more.
+//! place; so the stack of a signing holds the k rows of w and four polynomials more.
 
 use core::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use super::hint::{make_hint, use_hint_vartime};
 use super::kernels::{Kernels, active};
 use super::params::{ParameterSet, T1_BYTES, sealed::Parameters};
 use super::ring::Poly;
-use super::sample::{EachMask, Masks};
+use super::sample::{EachMask, Masks, sample_a};
 use super::{InvalidSignature, sample};
 use crate::Bytes;
 use crate::secret::{Secret, declassify, declassify_value};
@@ -183,11 +183,6 @@ impl<P: Parameters> SigningForm for Seeds<P> {
     fn k(&self) -> &[u8; 32] {
         self.k.expose()
     }
-}
-
-/// One polynomial of the matrix (FIPS 204, Algorithm 32 (ExpandA)).
-pub(super) fn sample_a(kernels: &Kernels, rho: &[u8; 32], row: usize, column: usize, out: &mut Poly) {
-    sample::expand_a::<1>(kernels, rho, &[(row as u8, column as u8)], core::slice::from_mut(out));
 }
 
 /// The end of a row of t: `t` enters as (Â ∘ ŝ1)\[row\] and leaves as t0, `t1` takes the rest.
@@ -388,7 +383,7 @@ pub fn attempt<P: ParameterSet>(
     let mut signature = P::Signature::zeroed();
     let (hash, rest) = signature.as_mut().split_at_mut(P::C_TILDE);
     let (z, hint) = rest.split_at_mut(P::L * P::Z_BYTES);
-    let mut masks = sample::MaskBatch::new(rho_second);
+    let mut masks = super::lanes::MaskBatch::new(rho_second);
     // Twice, so that masks are taken from beside the hash.
     for _ in 0..2 {
         key.commit(kernels, &mut masks, z, w);
@@ -420,14 +415,24 @@ pub(super) fn verify<P: ParameterSet>(
     debug_assert_eq!(signature.len(), P::Signature::LEN);
     let kernels = active();
     let mut factors = P::FACTORS;
-    let (c_tilde, hint) = read_vartime::<P>(kernels, signature, factors.as_mut()).ok_or(InvalidSignature)?;
-    let c_hat = factors.as_mut().last_mut().expect("one more than columns");
-    sample::challenge_vartime::<P>(c_tilde, c_hat);
-    (kernels.ntt)(c_hat);
+    let (c_tilde, hint) = read_factors_vartime::<P>(kernels, signature, factors.as_mut())?;
     let mut expected = [0; 64];
     let expected = &mut expected[..P::C_TILDE];
     recompute_challenge::<P>(kernels, key, mu, factors.as_ref(), &hint, expected);
     if expected == c_tilde { Ok(()) } else { Err(InvalidSignature) }
+}
+
+/// c̃ and the hint of a signature of the right length, ẑ and then ĉ to `factors`: lines 2, 3 and 8 of Algorithm 8.
+pub(super) fn read_factors_vartime<'a, P: ParameterSet>(
+    kernels: &Kernels,
+    signature: &'a [u8],
+    factors: &mut [Poly],
+) -> Result<(&'a [u8], Hint<'a>), InvalidSignature> {
+    let (c_tilde, hint) = read_vartime::<P>(kernels, signature, factors).ok_or(InvalidSignature)?;
+    let c_hat = factors.last_mut().expect("one more than columns");
+    sample::challenge_vartime::<P>(c_tilde, c_hat);
+    (kernels.ntt)(c_hat);
+    Ok((c_tilde, hint))
 }
 
 /// c̃ and the hint of a signature of the right length, and ẑ to all of `factors` but the last: lines 2 and 3 of Algorithm 8,

@@ -50,13 +50,6 @@ pub(crate) fn unpack_z<P: Parameters>(kernels: &Kernels, bytes: &[u8], z: &mut P
     (kernels.unpack)(z, bytes, P::GAMMA1);
 }
 
-/// FIPS 204, Algorithm 28 (w1Encode), of one row: 192 bytes for γ2 = (q-1)/88, else the first 128.
-#[cfg(test)]
-pub(crate) fn pack_w1<P: Parameters>(kernels: &Kernels, w1: &Poly, out: &mut [u8; 192]) -> usize {
-    (kernels.pack)(&mut out[..P::W1_BYTES], w1, 0);
-    P::W1_BYTES
-}
-
 /// FIPS 204, Algorithm 20 (HintBitPack): the places of the ones, row after row, then where each row ends.
 ///
 /// Variable time: the hint of a finished signature is public. At most ω bits are set.
@@ -189,15 +182,15 @@ mod tests {
         assert!(p.0.iter().zip(&t1.0).all(|(p, t1)| *p == -8192 * t1));
     }
 
+    /// FIPS 204, Algorithm 28 (w1Encode), of a row.
     #[test]
     fn high_bits_are_packed_with_the_width_of_the_set() {
-        let mut out = [0; 192];
-        let w1 = sample(0, 43);
-        assert_eq!(pack_w1::<MlDsa44>(active(), &w1, &mut out), 192);
-        assert_eq!(out[..], bits_to_bytes(w1.0.iter().map(|c| *c as u32), 6));
-        let w1 = sample(0, 15);
-        assert_eq!(pack_w1::<MlDsa87>(active(), &w1, &mut out), 128);
-        assert_eq!(out[..128], bits_to_bytes(w1.0.iter().map(|c| *c as u32), 4));
+        for (bytes, high, bits) in [(MlDsa44::W1_BYTES, 43, 6), (MlDsa87::W1_BYTES, 15, 4)] {
+            let mut out = [0; 192];
+            let w1 = sample(0, high);
+            (active().pack)(&mut out[..bytes], &w1, 0);
+            assert_eq!(out[..bytes], bits_to_bytes(w1.0.iter().map(|c| *c as u32), bits));
+        }
     }
 
     #[test]

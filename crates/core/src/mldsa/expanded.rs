@@ -14,16 +14,15 @@ use super::dsa::{self, Seeds, SigningForm, VerifyingForm, finish_t};
 use super::encode;
 use super::kernels::{Kernels, active};
 use super::keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength, scrubbed};
+use super::lanes::{Absorber, Beside, Hash, MaskBatch, expand};
 use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES};
 use super::ring::{Places, Poly, Short};
-use super::sample::{
-    Absorber, Beside, Hash, MaskBatch, Masks, expand, in_ball_vartime, set_challenge_vartime, squeeze,
-};
+use super::sample::{Masks, in_ball_vartime, set_challenge_vartime};
 use crate::Bytes;
 use crate::rng::draw;
 use crate::secret::{Secret, declassify, declassify_value, difference};
-use crate::sha3::State;
+use crate::sha3::{State, squeeze};
 
 /// Polynomials to be filled. `vec!` would copy each from one of zeros.
 pub(super) fn polynomials(count: usize) -> Vec<Poly> {

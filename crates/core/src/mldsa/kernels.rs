@@ -23,9 +23,6 @@ pub(crate) mod tests;
 
 use super::ring::{Poly, Short};
 use crate::cpu::{self, Level};
-#[cfg(feature = "alloc")]
-use crate::sha3::State;
-
 pub(crate) use portable::PORTABLE;
 
 /// The operations of R_q and T_q that dominate the time. One table per instruction set; every table obeys the
@@ -76,30 +73,6 @@ pub(crate) struct Kernels {
     pub pack: fn(&mut [u8], &Poly, i32),
     /// Undoes `pack`: FIPS 204, Algorithms 19 (BitUnpack) and 18 (SimpleBitUnpack); 3, 4, 10, 18 or 20 bits.
     pub unpack: fn(&mut Poly, &[u8], i32),
-}
-
-/// The first `RATE` bytes of a state.
-///
-/// On x86-64 and aarch64 where they stand: a copy by words, read at once by wider loads, stalls each of them.
-#[cfg(feature = "alloc")]
-#[allow(unsafe_code)]
-pub(crate) fn squeezed<const RATE: usize>(state: &State, take: impl FnOnce(&[u8; RATE]) -> usize) -> usize {
-    const { assert!(RATE <= size_of::<State>()) };
-    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
-    {
-        // SAFETY: `RATE` bytes are there, any of which may be read as such; the words are little-endian.
-        take(unsafe { &*(&raw const state.0).cast::<[u8; RATE]>() })
-    }
-    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
-    {
-        let mut bytes = [0; RATE];
-        for (word, lane) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
-            *word = lane.to_le_bytes();
-        }
-        let taken = take(&bytes);
-        zeroize::Zeroize::zeroize(&mut bytes);
-        taken
-    }
 }
 
 /// The best table at or below `cpu::level()`.

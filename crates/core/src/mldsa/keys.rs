@@ -5,12 +5,13 @@ use core::marker::PhantomData;
 
 use rand_core::TryCryptoRng;
 
-use super::dsa::{self, Seeds, VerifyingForm, h, sample_a};
+use super::dsa::{self, Seeds, VerifyingForm, h};
 use super::encode;
 use super::kernels::Kernels;
 use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T1_BYTES};
 use super::ring::Poly;
+use super::sample::sample_a;
 use crate::Bytes;
 #[cfg(feature = "alloc")]
 use crate::cpu::Level;

@@ -3,7 +3,7 @@
 use super::kernels::Kernels;
 use super::params::sealed::Parameters;
 use super::ring::{N, Places, Poly};
-use crate::sha3::{Shake256, State, permute_many};
+use crate::sha3::{Shake128, Shake256, State, permute_many};
 
 /// FIPS 204, Algorithm 29 (SampleInBall): the places of τ coefficients ±1, from c̃; the others are 0.
 ///
@@ -67,40 +67,27 @@ pub(crate) fn set_challenge_vartime(places: &[u16], c: &mut Poly) {
     }
 }
 
-/// FIPS 204, Algorithm 32 (ExpandA), for the polynomials at `places` (row, column), at most `BATCH`; the
-/// permutations run side by side.
+/// FIPS 204, Algorithm 32 (ExpandA), one polynomial.
 ///
 /// Variable time: the matrix is public.
 #[inline(never)]
-pub(crate) fn expand_a<const BATCH: usize>(
-    kernels: &Kernels,
-    rho: &[u8; 32],
-    places: &[(u8, u8)],
-    out: &mut [Poly],
-) {
-    debug_assert!(places.len() <= BATCH && places.len() == out.len());
-    const RATE: usize = 168;
-    let mut states = [const { State([0; 25]) }; BATCH];
-    let states = &mut states[..places.len()];
-    // SHAKE128 of ρ ‖ column ‖ row: one block, 34 bytes, the domain bits and the padding.
-    for (state, (row, column)) in states.iter_mut().zip(places) {
-        for (lane, word) in state.0.iter_mut().zip(rho.as_chunks::<8>().0) {
-            *lane = u64::from_le_bytes(*word);
-        }
-        state.0[4] = u64::from(*column) | u64::from(*row) << 8 | 0x1f << 16;
-        state.0[(RATE >> 3) - 1] ^= 1 << 63;
+pub(crate) fn sample_a(kernels: &Kernels, rho: &[u8; 32], row: usize, column: usize, out: &mut Poly) {
+    // SHAKE128 of ρ ‖ column ‖ row, one block, without the sponge: in verification this frame is the deepest.
+    let mut state = State::new();
+    for (word, bytes) in state.0.iter_mut().zip(rho.as_chunks::<8>().0) {
+        *word = u64::from_le_bytes(*bytes);
     }
-    let mut filled = [0; BATCH];
-    let mut block = [0; RATE];
-    while filled[..places.len()].iter().any(|filled| *filled < N) {
-        permute_many(states);
-        for ((state, filled), a) in states.iter().zip(&mut filled).zip(out.iter_mut()) {
-            for (bytes, lane) in block.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
-                *bytes = lane.to_le_bytes();
-            }
-            // FIPS 204, Algorithm 30 (RejNTTPoly), one block.
-            *filled = (kernels.reject_uniform)(a, *filled, &block);
+    state.0[4] = (column | row << 8 | 0x1f << 16) as u64;
+    state.0[(Shake128::RATE >> 3) - 1] = 1 << 63;
+    let mut block = [0; Shake128::RATE];
+    let mut filled = 0;
+    while filled < N {
+        permute_many(core::slice::from_mut(&mut state));
+        for (bytes, word) in block.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
+            *bytes = word.to_le_bytes();
         }
+        // FIPS 204, Algorithm 30 (RejNTTPoly), one block.
+        filled = (kernels.reject_uniform)(out, filled, &block);
     }
 }
 
@@ -173,480 +160,12 @@ impl<'a> Masks<'a> for EachMask<'a> {
     }
 }
 
-#[cfg(feature = "alloc")]
-pub(crate) use batch::{
-    Absorber, Beside, Hash, INPUT, LANES, MaskBatch, challenges_vartime, expand, expand_rows,
-    hash_side_by_side, squeeze,
-};
-
-/// The same, with many permutations side by side: what has memory for it is faster.
-#[cfg(feature = "alloc")]
-pub(crate) mod batch {
-    use alloc::vec;
-    use alloc::vec::Vec;
-    use core::marker::PhantomData;
-
-    use zeroize::Zeroize;
-
-    use super::*;
-    use crate::cpu::Level;
-    use crate::mldsa::kernels::squeezed;
-    use crate::secret::wipe;
-    use crate::sha3::{self, Aligned, Shake128, permute_aligned};
-
-    /// The most sponges that any table permutes side by side.
-    pub(crate) const LANES: usize = 8;
-
-    /// How many sponges side by side cost hardly more than one.
-    fn lanes() -> usize {
-        match sha3::kernels() {
-            Level::Avx512 => LANES,
-            Level::Avx2 => 4,
-            Level::Neon => 2,
-            _ => 1,
-        }
-    }
-
-    /// Makes a sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
-    fn sponge(state: &mut State, seed: &[u8], place: [u8; 2], rate: usize) {
-        state.0.fill(0);
-        let words = seed.as_chunks::<8>().0;
-        absorb(state, words);
-        state.0[words.len()] = u64::from(u16::from_le_bytes(place)) | 0x1f << 16;
-        state.0[(rate >> 3) - 1] |= 1 << 63;
-    }
-
-    fn wipe_states(states: &mut [Aligned]) {
-        states.iter_mut().for_each(|state| state.0.zeroize());
-    }
-
-    fn absorb(state: &mut State, words: &[[u8; 8]]) {
-        for (lane, word) in state.0.iter_mut().zip(words) {
-            *lane ^= u64::from_le_bytes(*word);
-        }
-    }
-
-    pub(crate) fn squeeze(state: &State, bytes: &mut [u8]) {
-        for (word, lane) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
-            *word = lane.to_le_bytes();
-        }
-    }
-
-    /// A message on its way through SHAKE256, block by block.
-    #[derive(Default)]
-    pub(crate) struct Absorber {
-        absorbed: usize,
-        /// The last block, with the padding, was added.
-        pub(crate) is_padded: bool,
-    }
-
-    impl Absorber {
-        /// Adds the next block of the message to the state, if so much of it is `known`; false if not, and at its end.
-        pub(crate) fn feed(&mut self, state: &mut State, known: &[u8], is_all: bool) -> bool {
-            const RATE: usize = Shake256::RATE;
-            let rest = &known[self.absorbed..];
-            if self.is_padded {
-                return false;
-            }
-            if let Some(block) = rest.first_chunk::<RATE>() {
-                absorb(state, block.as_chunks().0);
-                self.absorbed += RATE;
-                return true;
-            }
-            if is_all {
-                let mut block = [0; RATE];
-                block[..rest.len()].copy_from_slice(rest);
-                block[rest.len()] = 0x1f;
-                block[RATE - 1] |= 0x80;
-                absorb(state, block.as_chunks().0);
-                self.is_padded = true;
-            }
-            is_all
-        }
-    }
-
-    /// What is done beside the sampling of a matrix: with its rows as they come, and with one more lane.
-    pub(crate) trait Beside {
-        /// This row of the matrix, which stands in `a` column by column, is complete, as are those before it and `s`.
-        fn row(&mut self, a: &[Poly], s: &mut [Poly], row: usize);
-
-        /// Adds the next block of what is to be hashed to the state of the lane; false if there is none now.
-        fn feed(&mut self, hash: &mut State) -> bool;
-    }
-
-    /// FIPS 204, Algorithm 32 (ExpandA), to `a`, column by column; before it, if there is a ρ′, Algorithm 33 (ExpandS) to
-    /// `s`; and what `beside` does. As many permutations run side by side as the table likes: when a polynomial is full,
-    /// its lane takes up the next.
-    ///
-    /// Variable time: the matrix is public, and so must be the lengths of what is hashed.
-    #[inline(never)]
-    pub(crate) fn expand<P: Parameters>(
-        kernels: &Kernels,
-        rho: &[u8; 32],
-        rho_prime: Option<&[u8; 64]>,
-        s: &mut [Poly],
-        a: &mut [Poly],
-        beside: &mut impl Beside,
-    ) {
-        let mut sampling = Sampling::<P> {
-            kernels,
-            rho,
-            rho_prime,
-            secrets: if rho_prime.is_some() { s.len() } else { 0 },
-            filled: [0; 71],
-            next_row: 0,
-            set: PhantomData,
-        };
-        let mut jobs = 0..sampling.secrets + P::K * P::L;
-        let lanes = lanes();
-        // The lane of the hash, and one more than can run beside it: when the hash has nothing to do, all others run.
-        let mut states = [const { Aligned(State::new()) }; 1 + LANES];
-        let mut job = [0; 1 + LANES];
-        let mut busy = 0;
-        for (state, (job, i)) in states[1..].iter_mut().zip(job[1..].iter_mut().zip(&mut jobs)).take(lanes) {
-            *job = sampling.job(i);
-            sampling.begin(*job, &mut state.0);
-            busy += 1;
-        }
-        loop {
-            let first = usize::from(!beside.feed(&mut states[0].0));
-            let end = (first + lanes).min(1 + busy);
-            if first == end {
-                break;
-            }
-            permute_aligned(&mut states[first..end]);
-            // Backwards: what takes an emptied place has had its turn, or was not permuted.
-            for lane in (1..end).rev() {
-                if !sampling.take(job[lane], &states[lane].0, s, a, beside) {
-                    continue;
-                }
-                if let Some(i) = jobs.next() {
-                    job[lane] = sampling.job(i);
-                    sampling.begin(job[lane], &mut states[lane].0);
-                } else {
-                    states.swap(lane, busy);
-                    job.swap(lane, busy);
-                    busy -= 1;
-                }
-            }
-        }
-        wipe_states(&mut states);
-    }
-
-    /// The polynomials of a key in the making: s has the first numbers, then comes the matrix row by row.
-    struct Sampling<'a, P> {
-        kernels: &'a Kernels,
-        rho: &'a [u8; 32],
-        rho_prime: Option<&'a [u8; 64]>,
-        /// How many polynomials of s there are to sample.
-        secrets: usize,
-        filled: [u16; 15 + 56],
-        next_row: usize,
-        set: PhantomData<P>,
-    }
-
-    impl<P: Parameters> Sampling<'_, P> {
-        /// Which polynomial comes next. For ML-DSA-44 the first row comes before s, so that the hash has something to do
-        /// sooner; with longer rows it is the slower order.
-        fn job(&self, i: usize) -> usize {
-            match i {
-                _ if P::K > 4 || i >= P::L + self.secrets => i,
-                _ if i < P::L => self.secrets + i,
-                _ => i - P::L,
-            }
-        }
-
-        // By the compiler.
-        #[allow(clippy::integer_division_remainder_used)]
-        fn place(i: usize) -> (usize, usize) {
-            (i / P::L, i % P::L)
-        }
-
-        fn begin(&self, i: usize, state: &mut State) {
-            match self.rho_prime {
-                Some(rho_prime) if i < self.secrets => {
-                    sponge(state, rho_prime, (i as u16).to_le_bytes(), Shake256::RATE);
-                }
-                _ => {
-                    let (row, column) = Self::place(i - self.secrets);
-                    sponge(state, self.rho, [column as u8, row as u8], Shake128::RATE);
-                }
-            }
-        }
-
-        /// Reads a block into the polynomial, and says whether that is full now.
-        fn take(
-            &mut self,
-            i: usize,
-            state: &State,
-            s: &mut [Poly],
-            a: &mut [Poly],
-            beside: &mut impl Beside,
-        ) -> bool {
-            let filled = usize::from(self.filled[i]);
-            let filled = if i < self.secrets {
-                squeezed::<{ Shake256::RATE }>(state, |block| {
-                    (self.kernels.reject_bounded)(&mut s[i], filled, block, P::ETA)
-                })
-            } else {
-                let (row, column) = Self::place(i - self.secrets);
-                squeezed::<{ Shake128::RATE }>(state, |block| {
-                    (self.kernels.reject_uniform)(&mut a[column * P::K + row], filled, block)
-                })
-            };
-            self.filled[i] = filled as u16;
-            let is_full = |filled: &u16| usize::from(*filled) == N;
-            while is_full(&self.filled[i]) && self.next_row < P::K {
-                let (secrets, rows) = self.filled.split_at(self.secrets);
-                let row = &rows[self.next_row * P::L..][..P::L];
-                if !row.iter().all(is_full) || !secrets.iter().all(is_full) {
-                    break;
-                }
-                beside.row(a, s, self.next_row);
-                self.next_row += 1;
-            }
-            filled == N
-        }
-    }
-
-    /// FIPS 204, Algorithm 29 (SampleInBall), of at most eight c̃ of one length, side by side.
-    pub(crate) fn challenges_vartime<'c, P: Parameters>(
-        c_tilde: impl Iterator<Item = &'c [u8]> + Clone,
-        mut out: impl FnMut(usize, &[u16]),
-    ) {
-        let mut states = [const { Aligned(State::new()) }; LANES];
-        let count = hash_side_by_side(c_tilde.clone(), &mut states);
-        for ((i, state), c_tilde) in states[..count].iter().enumerate().zip(c_tilde) {
-            let mut block = [0; Shake256::RATE];
-            squeeze(&state.0, &mut block);
-            let mut more = Shake256::new().update(c_tilde).finalize_xof();
-            let (mut places, mut skipped) = ([0; 64], false);
-            let more = || {
-                // Hardly ever: all of the first block was not enough.
-                if !skipped {
-                    more.squeeze(&mut [0; Shake256::RATE]);
-                    skipped = true;
-                }
-                let mut byte = [0];
-                more.squeeze(&mut byte);
-                byte[0]
-            };
-            place_vartime::<P>(&block, more, &mut places);
-            out(i, &places[..P::TAU]);
-        }
-    }
-
-    /// The sponges that have absorbed one message each, at most eight and of one length; how many there are.
-    pub(crate) fn hash_side_by_side<'m>(
-        messages: impl Iterator<Item = &'m [u8]> + Clone,
-        states: &mut [Aligned; LANES],
-    ) -> usize {
-        states.fill(Aligned(State::new()));
-        let mut absorbers: [Absorber; LANES] = Default::default();
-        loop {
-            let mut count = 0;
-            for ((state, absorber), message) in states.iter_mut().zip(&mut absorbers).zip(messages.clone()) {
-                count += usize::from(absorber.feed(&mut state.0, message, true));
-            }
-            if count == 0 {
-                return messages.count();
-            }
-            permute_aligned(&mut states[..count]);
-        }
-    }
-
-    /// FIPS 204, Algorithm 32 (ExpandA), of row `row` for each ρ; the polynomials of each stand in L + 1 places.
-    ///
-    /// Variable time: the matrix is public.
-    pub(crate) fn expand_rows<'r, P: Parameters>(
-        kernels: &Kernels,
-        rho: impl Iterator<Item = &'r [u8; 32]>,
-        row: usize,
-        out: &mut [Poly],
-    ) {
-        let mut jobs = rho
-            .zip(out.chunks_exact_mut(P::L + 1))
-            .flat_map(|(rho, out)| out[..P::L].iter_mut().enumerate().map(move |a| (rho, a)));
-        let mut states = [const { Aligned(State::new()) }; LANES];
-        loop {
-            let mut polynomials: [Option<&mut Poly>; LANES] = Default::default();
-            let mut count = 0;
-            for ((state, polynomial), (rho, (column, a))) in
-                states.iter_mut().zip(&mut polynomials).zip(&mut jobs)
-            {
-                sponge(&mut state.0, rho, [column as u8, row as u8], Shake128::RATE);
-                *polynomial = Some(a);
-                count += 1;
-            }
-            if count == 0 {
-                return;
-            }
-            let mut filled = [0; LANES];
-            while filled[..count].iter().any(|filled| *filled < N) {
-                permute_aligned(&mut states[..count]);
-                for ((state, filled), a) in
-                    states.iter().zip(&mut filled).zip(polynomials.iter_mut().flatten())
-                {
-                    *filled = squeezed::<{ Shake128::RATE }>(&state.0, |block| {
-                        (kernels.reject_uniform)(a, *filled, block)
-                    });
-                }
-            }
-        }
-    }
-
-    /// One hash beside the matrix, and nothing else.
-    pub(crate) struct Hash<'a> {
-        pub(crate) message: &'a [u8],
-        pub(crate) absorber: Absorber,
-        /// H(message, 64), when all is done.
-        pub(crate) digest: [u8; 64],
-    }
-
-    impl Beside for Hash<'_> {
-        fn row(&mut self, _: &[Poly], _: &mut [Poly], _: usize) {}
-
-        fn feed(&mut self, hash: &mut State) -> bool {
-            if self.absorber.is_padded {
-                squeeze(hash, &mut self.digest);
-            }
-            self.absorber.feed(hash, self.message, true)
-        }
-    }
-
-    /// As many masks as the table permutes side by side; those that one attempt leaves are the next one's. Three or
-    /// seven more come beside the hash of the challenge, if an attempt will want them.
-    pub(crate) struct MaskBatch<'a> {
-        rho_second: &'a [u8; 64],
-        kappa: u16,
-        /// The first of those that are ready, mod `RING`, and their number.
-        first: usize,
-        ready: usize,
-        packed: Vec<[u8; 640]>,
-        /// μ and all of w1, packed: what c̃ is the hash of.
-        input: Vec<u8>,
-        /// Room for ŷ.
-        pub(crate) y_hat: Vec<Poly>,
-    }
-
-    /// 64 bytes, and of w1 the most that a set has.
-    pub(crate) const INPUT: usize = 64 + 8 * 128;
-
-    /// Six masks that were not enough for an attempt, and seven more.
-    const RING: usize = 16;
-
-    impl MaskBatch<'_> {
-        /// Makes the sponges of the next masks, which `write` is to find in their places.
-        fn begin(&mut self, states: &mut [Aligned]) {
-            for state in states {
-                sponge(&mut state.0, self.rho_second, self.kappa.to_le_bytes(), Shake256::RATE);
-                self.kappa = self.kappa.wrapping_add(1);
-            }
-        }
-
-        /// Block number `block` of masks of `length` bytes, of which the first comes after those that are ready.
-        fn write(&mut self, states: &[Aligned], block: usize, length: usize) {
-            let (from, to) = (block * Shake256::RATE, length.min((block + 1) * Shake256::RATE));
-            for (state, i) in states.iter().zip(self.first + self.ready..) {
-                squeeze(&state.0, &mut self.packed[i & (RING - 1)][from..to]);
-            }
-        }
-
-        #[inline(never)]
-        fn refill(&mut self, length: usize) {
-            let mut states = [const { Aligned(State::new()) }; LANES];
-            let states = &mut states[..lanes()];
-            self.begin(states);
-            for block in 0..length.div_ceil(Shake256::RATE) {
-                permute_aligned(states);
-                self.write(states, block, length);
-            }
-            self.ready += states.len();
-            wipe_states(states);
-        }
-
-        /// H of the input, and masks in the lanes beside it if the next attempt will want more than there are.
-        #[inline(never)]
-        fn hash<P: Parameters>(&mut self, input: &[u8], out: &mut [u8]) {
-            let blocks = P::Z_BYTES.div_ceil(Shake256::RATE);
-            debug_assert!(blocks <= input.len().div_ceil(Shake256::RATE) && out.len() <= 64);
-            let mut states = [const { Aligned(State::new()) }; LANES];
-            let lanes = lanes();
-            let beside = if self.ready < P::L && lanes > 2 { lanes - 1 } else { 0 };
-            self.begin(&mut states[1..=beside]);
-            let mut hash = Absorber::default();
-            let mut block = 0;
-            while hash.feed(&mut states[0].0, input, true) {
-                if block < blocks {
-                    permute_aligned(&mut states[..=beside]);
-                    self.write(&states[1..=beside], block, P::Z_BYTES);
-                } else {
-                    permute_aligned(&mut states[..1]);
-                }
-                block += 1;
-            }
-            self.ready += beside;
-            squeeze(&states[0].0, out);
-            wipe_states(&mut states);
-        }
-    }
-
-    impl<'a> Masks<'a> for MaskBatch<'a> {
-        fn new(rho_second: &'a [u8; 64]) -> Self {
-            Self {
-                rho_second,
-                kappa: 0,
-                first: 0,
-                ready: 0,
-                packed: vec![[0; 640]; RING],
-                input: vec![0; INPUT],
-                y_hat: Vec::new(),
-            }
-        }
-
-        fn next(&mut self, packed: &mut [u8]) {
-            if self.ready == 0 {
-                self.refill(packed.len());
-            }
-            packed.copy_from_slice(&self.packed[self.first][..packed.len()]);
-            self.first = (self.first + 1) & (RING - 1);
-            self.ready -= 1;
-        }
-
-        fn challenge<P: Parameters>(
-            &mut self,
-            mu: &[u8; 64],
-            mut pack_row: impl FnMut(usize, &mut [u8]),
-            c_tilde: &mut [u8],
-        ) {
-            const { assert!(64 + P::K * P::W1_BYTES <= INPUT) };
-            let mut input = core::mem::take(&mut self.input);
-            let (head, rows) = input[..64 + P::K * P::W1_BYTES].split_at_mut(64);
-            head.copy_from_slice(mu);
-            for (row, packed) in rows.chunks_exact_mut(P::W1_BYTES).enumerate() {
-                pack_row(row, packed);
-            }
-            self.hash::<P>(&input[..64 + P::K * P::W1_BYTES], c_tilde);
-            self.input = input;
-        }
-    }
-
-    impl Drop for MaskBatch<'_> {
-        fn drop(&mut self) {
-            wipe(self.packed.as_flattened_mut());
-            wipe(&mut self.input);
-            self.y_hat.iter_mut().for_each(Zeroize::zeroize);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::kernels::active;
     use super::super::ring::Q;
     use super::super::{MlDsa44, MlDsa65, MlDsa87};
     use super::*;
-    use crate::sha3::Shake128;
 
     #[test]
     fn a_challenge_has_tau_ones_of_either_sign() {
@@ -669,18 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn the_matrix_is_the_same_in_any_batch() {
+    fn the_matrix_is_sampled_byte_by_byte_as_the_standard_has_it() {
         let rho = [7; 32];
-        let places = [(0, 0), (1, 0), (7, 6), (3, 2), (0, 6)];
-        let mut together = [const { Poly::ZERO }; 5];
-        expand_a::<5>(active(), &rho, &places, &mut together);
-        for (place, a) in places.iter().zip(&together) {
-            let mut alone = [Poly::ZERO];
-            expand_a::<1>(active(), &rho, &[*place], &mut alone);
-            assert_eq!(alone[0], *a);
-
-            // Byte by byte, as the standard has it.
-            let mut squeeze = Shake128::new().update(&rho).update(&[place.1, place.0]).finalize_xof();
+        for (row, column) in [(0, 0), (1, 0), (7, 6), (3, 2), (0, 6)] {
+            let mut a = Poly::ZERO;
+            sample_a(active(), &rho, row.into(), column.into(), &mut a);
+            let mut squeeze = Shake128::new().update(&rho).update(&[column, row]).finalize_xof();
             for c in a.0 {
                 let z = loop {
                     let mut bytes = [0; 4];
@@ -693,48 +206,6 @@ mod tests {
                 assert_eq!(c, z);
             }
         }
-    }
-
-    #[cfg(feature = "alloc")]
-    #[allow(clippy::integer_division_remainder_used)]
-    #[test]
-    fn batches_give_what_the_single_samplers_give() {
-        fn test<P: Parameters>() {
-            let (rho, rho_prime) = ([7; 32], [3; 64]);
-            let mut matrix = std::vec![Poly::ZERO; P::K * P::L];
-            let mut s = std::vec![Poly::ZERO; P::K + P::L];
-            let lengths = [0, 7, 135, 136, 137, 2592, 20_000];
-            for (length, rho_prime_given) in lengths.into_iter().zip([true, false].into_iter().cycle()) {
-                let message = std::vec![5; length];
-                matrix.iter_mut().for_each(|a| a.0.fill(0));
-                let mut hash = Hash { message: &message, absorber: Absorber::default(), digest: [0; 64] };
-                let given = rho_prime_given.then_some(&rho_prime);
-                expand::<P>(active(), &rho, given, &mut s, &mut matrix, &mut hash);
-                let mut expected = [0; 64];
-                Shake256::digest_into(&message, &mut expected);
-                assert_eq!(hash.digest, expected);
-                for (i, a) in matrix.iter().enumerate() {
-                    let mut alone = [Poly::ZERO];
-                    expand_a::<1>(active(), &rho, &[((i % P::K) as u8, (i / P::K) as u8)], &mut alone);
-                    assert_eq!(alone[0], *a);
-                }
-            }
-            for (i, s) in s.iter().enumerate() {
-                let mut alone = Poly::ZERO;
-                expand_s::<P>(active(), &rho_prime, i, &mut alone);
-                assert_eq!(alone, *s);
-            }
-            let (mut each, mut batch) = (EachMask::new(&rho_prime), MaskBatch::new(&rho_prime));
-            for _ in 0..40 {
-                let (mut one, mut other) = ([0; 640], [0; 640]);
-                each.next(&mut one[..P::Z_BYTES]);
-                batch.next(&mut other[..P::Z_BYTES]);
-                assert_eq!(one, other);
-            }
-        }
-        test::<MlDsa44>();
-        test::<MlDsa65>();
-        test::<MlDsa87>();
     }
 
     #[test]

@@ -3,20 +3,18 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::dsa::{high_bits_vartime, read_vartime};
+use super::dsa::{high_bits_vartime, read_factors_vartime, read_vartime};
 use super::encode::Hint;
 use super::expanded::{ExpandedVerifyingKey, polynomials};
 use super::kernels::{Kernels, active};
 use super::keys::{InvalidSignature, VerifyingKey};
+use super::lanes::{Absorber, Beside, INPUT, challenges_vartime, expand, expand_rows, hash_side_by_side};
 use super::message::Message;
 use super::params::ParameterSet;
 use super::ring::Poly;
-use super::sample::{
-    Absorber, Beside, INPUT, LANES, challenge_vartime, challenges_vartime, expand, expand_rows,
-    hash_side_by_side, set_challenge_vartime, squeeze,
-};
+use super::sample::set_challenge_vartime;
 use crate::Bytes;
-use crate::sha3::{Aligned, State};
+use crate::sha3::{Aligned, LANES, State, squeeze};
 
 impl<P: ParameterSet> VerifyingKey<P> {
     /// Verifies each signature over its message by its key, as [`VerifyingKey::verify`]; the verdicts come in the order
@@ -52,11 +50,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         debug_assert_eq!(signature.len(), P::Signature::LEN);
         let kernels = active();
         let mut factors = P::FACTORS;
-        let (c_tilde, hint) =
-            read_vartime::<P>(kernels, signature, factors.as_mut()).ok_or(InvalidSignature)?;
-        let c_hat = factors.as_mut().last_mut().expect("one more than columns");
-        challenge_vartime::<P>(c_tilde, c_hat);
-        (kernels.ntt)(c_hat);
+        let (c_tilde, hint) = read_factors_vartime::<P>(kernels, signature, factors.as_mut())?;
 
         let mut matrix = polynomials(P::K * (P::L + 1));
         for (row, t1) in matrix[P::K * P::L..].iter_mut().enumerate() {

@@ -13,8 +13,6 @@ mod portable;
 
 use super::ring::{Coefficients, Ntt};
 use crate::cpu::{self, Level};
-#[cfg(feature = "alloc")]
-use crate::sha3::State;
 
 /// One table; every |x| is a bound of the absolute values of the coefficients.
 #[derive(Clone, Copy)]
@@ -56,29 +54,6 @@ pub(crate) struct Kernels {
     pub compress: fn(&mut [u8], &Coefficients),
     /// ByteDecode_d, then Decompress_d: 0 ≤ x < q on return. The length of the bytes gives d.
     pub decompress: fn(&mut Coefficients, &[u8]),
-}
-
-/// The first `RATE` bytes of a state.
-///
-/// On x86-64 where they stand: a copy by words, read at once by wider loads, stalls each of them.
-#[cfg(feature = "alloc")]
-#[inline]
-#[allow(unsafe_code)] // Words are read as bytes.
-pub(crate) fn squeezed<const RATE: usize>(state: &State, take: impl FnOnce(&[u8; RATE]) -> usize) -> usize {
-    const { assert!(RATE <= size_of::<State>()) };
-    #[cfg(target_arch = "x86_64")]
-    {
-        // SAFETY: `RATE` bytes are there, any of which may be read as such; the words are little-endian.
-        take(unsafe { &*(&raw const state.0).cast::<[u8; RATE]>() })
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        let mut bytes = [0; RATE];
-        for (bytes, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
-            *bytes = word.to_le_bytes();
-        }
-        take(&bytes)
-    }
 }
 
 /// The table in force.

@@ -10,14 +10,11 @@ use zeroize::Zeroize;
 use super::params::ParameterSet;
 use super::ring::{Ntt, Poly};
 use super::sample::{Noise, noise_of, reject_vartime};
-use crate::cpu::Level;
 use crate::secret::wipe;
 use crate::sha3::{
-    self, Aligned, Sha3_256, Sha3_512, Shake128, Shake256, State, permute_aligned, permute_many,
+    Aligned, LANES, Sha3_256, Sha3_512, Shake128, Shake256, State, absorb, lanes, permute_aligned,
+    permute_many, squeeze,
 };
-
-/// The most sponges that any table permutes side by side.
-const LANES: usize = 8;
 
 /// The bytes of a block of H and J, and the unit in which [`run`] measures the work that is left.
 const BLOCK: usize = Sha3_256::RATE;
@@ -83,24 +80,10 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Adds whole words.
-fn absorb(words: &mut [u64], bytes: &[u8]) {
-    debug_assert!(bytes.len() & 7 == 0);
-    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
-        *word ^= u64::from_le_bytes(*bytes);
-    }
-}
-
 /// pad10*1 behind `end` whole words of a block.
 const fn pad(state: &mut State, end: usize, suffix: u8, rate: usize) {
     state.0[end >> 3] ^= suffix as u64;
     state.0[(rate >> 3) - 1] ^= 1 << 63;
-}
-
-fn squeeze(state: &State, bytes: &mut [u8]) {
-    for (bytes, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
-        *bytes = word.to_le_bytes();
-    }
 }
 
 /// What the sponges of one operation read and give: secrets, but for the hash of the key.
@@ -423,16 +406,6 @@ impl Queue {
             }
         }
         None
-    }
-}
-
-/// How many sponges the table permutes side by side.
-fn lanes() -> usize {
-    match sha3::kernels() {
-        Level::Avx512 => LANES,
-        Level::Avx2 => 4,
-        Level::Neon => 2,
-        _ => 1,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Sampling (FIPS 203, §4.2.2) and the functions that feed it (§4.1).
 
 use super::kernels::active;
-#[cfg(feature = "alloc")]
-use super::kernels::squeezed;
 use super::ring::{Ntt, Poly};
 #[cfg(feature = "alloc")]
 use crate::sha3::State;
+#[cfg(feature = "alloc")]
+use crate::sha3::squeezed;
 use crate::sha3::{Shake128, Shake256};
 
 /// Â\[i, j\] of the matrix that ρ stands for.

@@ -111,6 +111,12 @@ pub(crate) fn permute_aligned(states: &mut [Aligned]) {
     }
 }
 
+/// Whether a permutation is plugged in.
+#[cfg(feature = "alloc")]
+pub(super) fn is_plugged() -> bool {
+    plugged().is_some()
+}
+
 fn plugged() -> Option<fn(&mut [State])> {
     let plugged = PLUGGED.load(Ordering::Acquire);
     // SAFETY: null, or a `fn(&mut [State])`: `set_permutation` alone stores here, and stores such.

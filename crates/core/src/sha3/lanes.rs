@@ -1,0 +1,57 @@
+//! What the batches of ML-KEM and ML-DSA do with their sponges, lane by lane.
+
+#![allow(unsafe_code)] // Words are read as bytes.
+
+use super::State;
+use super::kernels::{is_plugged, kernels};
+use crate::cpu::Level;
+
+/// The most sponges that any table permutes side by side.
+pub(crate) const LANES: usize = 8;
+
+/// How many sponges what is in force permutes side by side; a plugged-in permutation, as far as we know, one.
+pub(crate) fn lanes() -> usize {
+    match kernels() {
+        _ if is_plugged() => 1,
+        Level::Avx512 => LANES,
+        Level::Avx2 => 4,
+        Level::Neon => 2,
+        Level::Portable => 1,
+    }
+}
+
+/// Adds whole words.
+pub(crate) fn absorb(words: &mut [u64], bytes: &[u8]) {
+    debug_assert!(bytes.len() & 7 == 0);
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *word ^= u64::from_le_bytes(*bytes);
+    }
+}
+
+/// The first words of the state.
+pub(crate) fn squeeze(state: &State, bytes: &mut [u8]) {
+    for (bytes, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
+        *bytes = word.to_le_bytes();
+    }
+}
+
+/// The first `RATE` bytes of the state, for `take` to read.
+///
+/// On x86-64 and aarch64 where they stand: a copy by words, read at once by wider loads, stalls each of them.
+#[inline]
+pub(crate) fn squeezed<const RATE: usize>(state: &State, take: impl FnOnce(&[u8; RATE]) -> usize) -> usize {
+    const { assert!(RATE <= size_of::<State>()) };
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+    {
+        // SAFETY: `RATE` bytes are there, any of which may be read as such; the words are little-endian.
+        take(unsafe { &*(&raw const state.0).cast::<[u8; RATE]>() })
+    }
+    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
+    {
+        let mut bytes = [0; RATE];
+        squeeze(state, &mut bytes);
+        let taken = take(&bytes);
+        crate::secret::wipe(&mut bytes);
+        taken
+    }
+}
