@@ -1,7 +1,7 @@
 //! The vector program in two builds, release and with every check on: one answer for each request, the same in both.
 
 use crate::run::Workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -59,17 +59,26 @@ pub fn compare(workspace: &Workspace) -> Result<String> {
     Ok(format!("{} answers identical in release and checked ({made} made here, {shared})", requests.len()))
 }
 
-/// `gambeson vectors check` on the shared vectors.
+/// The published vectors beside this repository, with the tables of every level that this machine can run.
 pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
-    let mut command = workspace.command(workspace.built("release", "gambeson"), &["vectors", "check"]);
-    let text = workspace.logged("vectors-check", command.arg(folder))?;
-    Ok(text
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("nothing was printed")
-        .trim()
-        .to_owned())
+    let mut levels = Vec::new();
+    let mut counts = String::new();
+    for level in ["portable", "neon", "avx2", "avx512"] {
+        let arguments = ["vectors", "check", "--json", "--limit", level];
+        let mut command = workspace.command(workspace.built("release", "gambeson"), &arguments);
+        let text = workspace.logged(&format!("vectors-check-{level}"), command.arg(folder))?;
+        let last: Value = serde_json::from_str(text.lines().last().context("nothing was printed")?)?;
+        if last["kernels"] != level {
+            continue;
+        }
+        levels.push(level);
+        counts = format!(
+            "{} files: {} passed, {} failed, {} skipped (not listed by `info`)",
+            last["files"], last["passed"], last["failed"], last["skipped"]
+        );
+    }
+    ensure!(levels.first() == Some(&"portable"), "the portable tables did not run: {levels:?}");
+    Ok(format!("{counts}; each with {}", levels.join(", ")))
 }
 
 /// A good vector passes `vectors check`; the same with one bit flipped, an unreadable line and an empty folder do not.

@@ -416,6 +416,9 @@ pub enum VectorsCommand {
         /// The folder
         #[arg(value_name = "DIR")]
         folder: PathBuf,
+        /// Let no kernels above this level run: portable, neon, avx2 or avx512
+        #[arg(long, value_name = "LEVEL")]
+        limit: Option<Level>,
     },
 }
 

@@ -44,8 +44,9 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
     let ran = total.passed > 0;
     console.report(
         format_args!(
-            "{}\n{} files: {} passed, {} failed, {} unsupported, {} skipped (not listed by `info`)",
+            "{} (kernels: {})\n{} files: {} passed, {} failed, {} unsupported, {} skipped (not listed by `info`)",
             if well && ran { "all well" } else { "NOT WELL" },
+            kernels(),
             found.len(),
             grouped(total.passed),
             grouped(total.failed),
@@ -53,6 +54,7 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
             grouped(total.skipped),
         ),
         json!({
+            "kernels": kernels(),
             "files": found.len(),
             "passed": total.passed,
             "failed": total.failed,
@@ -63,6 +65,11 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
     )?;
     // A folder of which not one test could run proves nothing.
     Ok(if well && ran { Status::Done } else { Status::NotVerified })
+}
+
+/// The level whose tables ran.
+fn kernels() -> &'static str {
+    gambeson::cpu::level().name()
 }
 
 fn tell(console: Console, name: &str, outcome: &Result<Report, String>) -> Result<(), Error> {

@@ -93,7 +93,12 @@ fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
                 .map_err(|e| Error::stream(&"vectors serve", &e))?;
             Ok(Status::Done)
         }
-        Command::Vectors(VectorsCommand::Check { folder }) => check::check(console, folder),
+        Command::Vectors(VectorsCommand::Check { folder, limit }) => {
+            if let Some(level) = limit {
+                gambeson::cpu::limit(*level);
+            }
+            check::check(console, folder)
+        }
         Command::Demo(options) => demo::demo(console, options),
         Command::Doctor => doctor::doctor(console),
         Command::Completions { shell } => pages::completions(*shell),

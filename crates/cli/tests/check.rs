@@ -46,6 +46,9 @@ fn tests_are_counted_a_file() {
         (&rows[2]["passed"], &rows[2]["failed"], &rows[2]["ok"]),
         (&4.into(), &0.into(), &true.into())
     );
+    let portable = folder.run("vectors check v --limit portable --json").exits(0).rows();
+    assert_eq!((&portable[2]["passed"], &portable[2]["kernels"]), (&4.into(), &"portable".into()));
+    folder.run("vectors check v --limit sse2").exits(2);
     let text = folder.run("vectors check v").exits(0);
     assert!(text.text().contains("4 passed, 0 failed, 0 unsupported, 1 skipped"), "{}", text.text());
 }

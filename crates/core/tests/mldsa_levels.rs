@@ -6,6 +6,9 @@ use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey};
 use gambeson::sha3::Shake128;
 
+#[path = "mldsa/wycheproof.rs"]
+mod wycheproof;
+
 /// The accumulated runs of C2SP/CCTV, a hundred steps, as in `mldsa/accumulated.rs`; every door must agree.
 fn accumulate<P: ParameterSet>(digest: &str) {
     let mut seeds = Shake128::new().finalize_xof();
@@ -73,6 +76,7 @@ fn every_level_gives_the_published_digests_and_takes_the_keys_of_the_others() {
         println!("{level}: the table of {}", mldsa::kernels());
         accumulate::<MlDsa44>("d51148e1f9f4fa1a723a6cf42e25f2a99eb5c1b378b3d2dbbd561b1203beeae4");
         accumulate::<MlDsa65>("8358a1843220194417cadbc2651295cd8fc65125b5a5c1a239a16dc8b57ca199");
+        wycheproof::run_all();
         accumulate::<MlDsa87>("8c3ad714777622b8f21ce31bb35f71394f23bc0fcf3c78ace5d608990f3b061b");
     }
     across_levels::<MlDsa44>(&levels);

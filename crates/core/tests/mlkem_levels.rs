@@ -8,6 +8,9 @@ use gambeson::mlkem::{
 };
 use gambeson::sha3::{self, Shake128};
 
+#[path = "mlkem/wycheproof.rs"]
+mod wycheproof;
+
 /// Keys, ciphertexts and secrets of both forms, in one digest.
 fn accumulate<P: ParameterSet>(steps: usize) -> [u8; 32] {
     let mut input = Shake128::new().update(P::NAME.as_bytes()).finalize_xof();
@@ -40,6 +43,7 @@ fn every_table_gives_the_results_of_the_portable_one() {
     cpu::limit(Level::Portable);
     assert_eq!([sha3::kernels(), mlkem::kernels()], [Level::Portable; 2]);
     let expected = run();
+    wycheproof::run_all();
     // A key that one table made serves another: nothing in it depends on the table.
     let made_by_portable = ExpandedDecapsulationKey::<MlKem768>::from_seed(&[7; 64]);
     let (c, k) = made_by_portable.expanded_encapsulation_key().encapsulate_deterministic(&[8; 32]);
@@ -52,6 +56,7 @@ fn every_table_gives_the_results_of_the_portable_one() {
         }
         println!("{level}: sha3 {}, mlkem {}", sha3::kernels(), mlkem::kernels());
         assert!(run() == expected, "{level}");
+        wycheproof::run_all();
         assert_eq!(made_by_portable.decapsulate(&c).expose(), k.expose(), "{level}");
         ran += 1;
     }

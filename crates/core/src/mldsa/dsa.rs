@@ -211,6 +211,7 @@ pub(super) fn public_key<P: ParameterSet>(seeds: &Seeds<P>, pk: &mut [u8]) {
             sample_a(kernels, &seeds.rho, row, column, &mut a);
             (kernels.multiply_add)(&mut t, &a, s1_hat);
         }
+        // As `finish_t`, but t1 takes the place of s2: a polynomial less on the stack.
         let s2 = &mut a;
         seeds.s2(kernels, row, s2);
         (kernels.inverse_ntt)(&mut t);
@@ -326,8 +327,8 @@ fn respond<P: Parameters, F: SigningForm>(
 
     for (row, w) in w.iter_mut().enumerate() {
         let small = key.subtract_cs2(kernels, &c, row, w, P::GAMMA2 - P::BETA);
-        // public: that the attempt fails here. That a coefficient is too large is as likely for every key, and
-        // neither which one nor its sign is told.
+        // public: that the attempt fails here, and in which row. That a coefficient is too large is as likely for
+        // every key and row; neither which one nor its sign is told.
         if declassify_value(small) == 0 {
             return Attempt::LowBits;
         }
@@ -384,8 +385,8 @@ pub fn attempt<P: ParameterSet>(
     let (hash, rest) = signature.as_mut().split_at_mut(P::C_TILDE);
     let (z, hint) = rest.split_at_mut(P::L * P::Z_BYTES);
     let mut masks = super::lanes::MaskBatch::new(rho_second);
-    // Twice, so that masks are taken from beside the hash.
-    for _ in 0..2 {
+    // Three times: with eight lanes ML-DSA-44 makes masks beside the second hash only, and takes them in the third.
+    for _ in 0..3 {
         key.commit(kernels, &mut masks, z, w);
         challenge::<P>(kernels, rho_second, &mut masks, w, bits, hash);
     }

@@ -56,7 +56,7 @@ impl Poly {
 
 /// A polynomial of s1 or s2 made ready for products with challenges: s, -s and s again, a byte a coefficient, so that
 /// X^j·s mod X^256 + 1 is the 256 bytes from place 512 - j on, for j up to 511.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[repr(C, align(64))]
 #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a key that remembers them has products to save.
 pub struct Short(pub(crate) [i8; 3 * N]);

@@ -12,7 +12,7 @@ mod malformed;
 mod rejections;
 mod wycheproof;
 
-use gambeson::mldsa::{ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey};
+use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
 use gambeson::sha3::{Shake128, Squeeze};
 
 /// Runs a generic test for each parameter set.
@@ -24,6 +24,7 @@ macro_rules! for_each_set {
     }};
 }
 use for_each_set;
+use wycheproof::sign_both;
 
 /// Bytes that look random and are the same on every run.
 struct Stream(Squeeze);
@@ -49,16 +50,6 @@ impl Stream {
     fn below(&mut self, bound: usize) -> usize {
         ((u64::from(u32::from_le_bytes(self.array())) * bound as u64) >> 32) as usize
     }
-}
-
-/// The deterministic signature by both forms of the key of `seed`, which must agree.
-fn sign_both<P: ParameterSet>(seed: &[u8; 32], rnd: &[u8; 32], message: Message<'_>) -> P::Signature {
-    let compact = SigningKey::<P>::from_seed(seed);
-    let expanded = ExpandedSigningKey::<P>::from_seed(seed);
-    assert_eq!(compact.verifying_key(), expanded.verifying_key());
-    let signature = compact.sign_with_rnd(rnd, message);
-    assert_eq!(signature, expanded.sign_with_rnd(rnd, message));
-    signature
 }
 
 fn unhex(hex: &str) -> Vec<u8> {

