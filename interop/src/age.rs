@@ -60,7 +60,8 @@ impl Age {
         let bin = scratch.join(format!("age-{VERSION}"));
         let (age, keygen, files) = (bin.join("age"), bin.join("age-keygen"), scratch.join("age-files"));
         if !exists(&age) || !exists(&keygen) || !exists(&bin.join("age-plugin-batchpass")) {
-            let packages = ["age", "age-keygen", "age-plugin-batchpass"].map(|name| format!("filippo.io/age/cmd/{name}@{VERSION}"));
+            let packages = ["age", "age-keygen", "age-plugin-batchpass"]
+                .map(|name| format!("filippo.io/age/cmd/{name}@{VERSION}"));
             succeed(go().current_dir(scratch).env("GOBIN", &bin).arg("install").args(packages), b"")?;
         }
         std::fs::create_dir_all(&files).map_err(|error| error.to_string())?;
@@ -142,11 +143,18 @@ fn passphrases(age: &Age) -> Result {
     for size in [0, 1, CHUNK + 1] {
         for format in FORMATS {
             let plaintext = plaintext(size);
-            let mut file = Encryptor::with_passphrase(&ours, Vec::new(), format).map_err(|error| error.to_string())?;
+            let mut file =
+                Encryptor::with_passphrase(&ours, Vec::new(), format).map_err(|error| error.to_string())?;
             std::io::Write::write_all(&mut file, &plaintext).map_err(|error| error.to_string())?;
             let file = file.finish().map_err(|error| error.to_string())?;
-            check(succeed(&mut stock(TEXT, "-d"), &file)? == plaintext, format!("ours, {size} bytes, {format:?}"))?;
-            check(!run(&mut stock("another", "-d"), &file)?.status.success(), "another passphrase opened it")?;
+            check(
+                succeed(&mut stock(TEXT, "-d"), &file)? == plaintext,
+                format!("ours, {size} bytes, {format:?}"),
+            )?;
+            check(
+                !run(&mut stock("another", "-d"), &file)?.status.success(),
+                "another passphrase opened it",
+            )?;
 
             let mut seal = stock(TEXT, "-e");
             if format == Format::Armored {
