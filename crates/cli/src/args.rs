@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod agent;
+
 use crate::files::is_stream;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -27,6 +29,8 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Be an agent: one seed, a DID, and what it signs, seals and delegates
+    Agent(Box<agent::Agent>),
     /// Make, look at and convert keys
     #[command(subcommand)]
     Key(KeyCommand),
@@ -67,6 +71,7 @@ impl Command {
     /// Whether standard output carries data, so that reports must go elsewhere.
     pub(crate) fn fills_stdout(&self) -> bool {
         match self {
+            Self::Agent(options) => options.command.fills_stdout(),
             Self::Key(KeyCommand::Gen(options)) => {
                 is_stream(&options.out) || options.public.as_deref().is_some_and(is_stream)
             }

@@ -82,6 +82,10 @@ reasons! {
     StaleCard = "stale-card",
     /// The card and the seed do not belong together.
     WrongSeed = "wrong-seed",
+
+    // Signed files.
+    /// The hash is not that of the bytes.
+    BadDigest = "bad-digest",
 }
 
 /// Something was refused: a [`Reason`] for programs and a sentence for people, without secrets.

@@ -6,6 +6,7 @@
 //! * [`MasterSeed`], [`Purpose`], [`Path`] (`kdf`): the hierarchy of keys
 //! * [`Agent`], [`Role`]: the keys of one seed; [`SigningKey`], [`VerifyingKey`] (`keys`)
 //! * [`Did`], [`DidUrl`], [`DidDocument`], [`Card`], [`CardLog`], [`Resolver`]: who an agent is, and where that is found
+//! * [`FileSignature`] (`signed_file`): signatures of files
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
@@ -21,6 +22,7 @@ pub mod json;
 mod kdf;
 mod keys;
 mod resolver;
+mod signed_file;
 mod time;
 mod verified;
 
@@ -34,5 +36,6 @@ pub use keys::{Algorithm, SigningKey, VerifyingKey};
 #[cfg(not(target_family = "wasm"))]
 pub use resolver::CardDirectory;
 pub use resolver::{CardStore, Fetch, Resolver, Web};
+pub use signed_file::{FileHasher, FileSignature, SignedFile};
 pub use time::Timestamp;
 pub use verified::Verified;
