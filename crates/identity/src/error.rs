@@ -1,0 +1,147 @@
+//! The one error of this crate: a reason with a stable code, and a sentence.
+
+use core::fmt;
+
+/// Lists the reasons with their codes; a module's reasons stand together.
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
+        /// Why something was refused.
+        ///
+        /// The codes are the same in every language and in the test vectors; they never change their meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Reason {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Reason {
+            /// Every reason, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// The code, in words with hyphens between them.
+            pub const fn code(self) -> &'static str {
+                match self {
+                    $(Self::$name => $code,)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    // Forms and bytes.
+    /// More bytes than this kind of object may have.
+    TooLarge = "too-large",
+    /// Not JSON, or JSON that RFC 7493 (I-JSON) does not allow: a key twice, a number that is not exact, too deep.
+    BadJson = "bad-json",
+    /// Not base64url without padding.
+    BadEncoding = "bad-encoding",
+    /// A member is missing, has the wrong type, or says something that its format does not allow.
+    BadForm = "bad-form",
+    /// Not a time in the form that is asked for.
+    BadTime = "bad-time",
+
+    // Keys and signatures.
+    /// Not a key of the algorithm that is named.
+    BadKey = "bad-key",
+    /// An algorithm that is not among those allowed here.
+    BadAlgorithm = "bad-algorithm",
+    /// The signature does not fit the key and the bytes.
+    BadSignature = "bad-signature",
+    /// The object is of another type than asked for.
+    BadType = "bad-type",
+    /// The operating system gave no random bytes.
+    NoRandomness = "no-randomness",
+
+    // Time.
+    /// Its time has not come.
+    NotYetValid = "not-yet-valid",
+    /// Its time is over.
+    Expired = "expired",
+
+    // Seeds and derivation.
+    /// Not a path of the hierarchy.
+    BadPath = "bad-path",
+
+    // DIDs, documents and cards.
+    /// Not a DID or DID URL of a method that is known here.
+    BadDid = "bad-did",
+    /// Nobody here knows the document of that DID.
+    UnknownDid = "unknown-did",
+    /// The document has no such key.
+    UnknownKey = "unknown-key",
+    /// The key exists, but not for this purpose.
+    WrongPurpose = "wrong-purpose",
+    /// The key was revoked.
+    KeyRevoked = "key-revoked",
+    /// The card's first DID key does not hash to the DID.
+    NotBound = "not-bound",
+    /// The card does not follow from the one before it.
+    BrokenChain = "broken-chain",
+    /// A newer card is known.
+    StaleCard = "stale-card",
+    /// The card and the seed do not belong together.
+    WrongSeed = "wrong-seed",
+}
+
+/// Something was refused: a [`Reason`] for programs and a sentence for people, without secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    reason: Reason,
+    detail: Box<str>,
+}
+
+/// A result of this crate.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+impl Error {
+    /// An error with a sentence that names the caller's mistake.
+    pub fn new(reason: Reason, detail: impl fmt::Display) -> Self {
+        Self { reason, detail: detail.to_string().into_boxed_str() }
+    }
+
+    /// The reason, with its stable code.
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// The sentence.
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.reason, self.detail)
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<gambeson::RngError> for Error {
+    fn from(error: gambeson::RngError) -> Self {
+        Self::new(Reason::NoRandomness, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_code_is_its_own_and_in_words_with_hyphens() {
+        let codes: HashSet<_> = Reason::ALL.iter().map(|reason| reason.code()).collect();
+        assert_eq!(codes.len(), Reason::ALL.len());
+        assert!(
+            codes.iter().all(|code| code.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric()))
+        );
+    }
+}
