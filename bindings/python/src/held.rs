@@ -22,6 +22,12 @@ impl<T: Send + Sync> Held<T> {
             .ok_or_else(|| error(py, WIPED, "this key was wiped"))
     }
 
+    /// Changes the secret, detached.
+    pub fn with_mut<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut T) -> R + Send) -> PyResult<R> {
+        py.detach(|| self.0.write().unwrap_or_else(PoisonError::into_inner).as_deref_mut().map(work))
+            .ok_or_else(|| error(py, WIPED, "this key was wiped"))
+    }
+
     /// Drops the secret, which wipes it. A second time does nothing.
     pub fn wipe(&self, py: Python<'_>) {
         py.detach(|| *self.0.write().unwrap_or_else(PoisonError::into_inner) = None);

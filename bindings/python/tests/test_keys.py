@@ -24,6 +24,7 @@ from gambeson.mldsa import MLDSA65PrivateKey
 def test_the_lists_name_every_class() -> None:
     classes = {value for _, value in inspect.getmembers(_native, inspect.isclass)}
     assert {key for key in classes if key.__name__.endswith("PrivateKey")} == set(PRIVATE)
+    assert {key for key in classes if "__getstate__" in vars(key)} == {*PRIVATE, gambeson.Agent}
     assert {key for key in classes if key.__name__.endswith("PublicKey")} == set(PUBLIC)
     assert len(PRIVATE) == len(PUBLIC) == 7
 
@@ -40,7 +41,7 @@ WAYS_OUT: list[Callable[[Any], object]] = [
 ]
 
 
-@pytest.mark.parametrize("private", PRIVATE)
+@pytest.mark.parametrize("private", [*PRIVATE, gambeson.Agent])
 @pytest.mark.parametrize("way", WAYS_OUT)
 def test_no_private_key_is_copied_or_pickled(private: Any, way: Callable[[Any], object]) -> None:
     with pytest.raises(gambeson.NotExportable) as refused:
@@ -49,7 +50,7 @@ def test_no_private_key_is_copied_or_pickled(private: Any, way: Callable[[Any], 
     assert isinstance(refused.value, TypeError)
 
 
-@pytest.mark.parametrize("private", PRIVATE)
+@pytest.mark.parametrize("private", [*PRIVATE, gambeson.Agent])
 def test_a_private_key_shows_nothing(private: Any) -> None:
     key = private.generate()
     assert repr(key) == str(key) == f"{private.__name__}(…)"

@@ -9,13 +9,22 @@
 from __future__ import annotations
 
 __all__ = [
+    "BrokenCards",
     "Error",
+    "Expired",
     "InvalidSignature",
+    "Malformed",
     "NotExportable",
+    "NotPermitted",
+    "NotYetValid",
     "RandomError",
+    "Replayed",
+    "Revoked",
+    "UnknownSigner",
     "UsageError",
     "VerificationError",
     "Wiped",
+    "WrongAudience",
 ]
 
 
@@ -61,18 +70,75 @@ class InvalidSignature(VerificationError):
     """The signature is not this key's over these bytes in this context."""
 
 
+class Malformed(VerificationError, ValueError):
+    """Bytes that are not what they should be: no key, no JSON of one meaning, no DID, too long, of another type."""
+
+
+class Expired(VerificationError):
+    """Its time is over."""
+
+
+class NotYetValid(VerificationError):
+    """Its time has not come."""
+
+
+class UnknownSigner(VerificationError):
+    """Nobody here knows the DID, or its document has no such key."""
+
+
+class Revoked(VerificationError):
+    """The key or the credential was revoked or suspended."""
+
+
+class NotPermitted(VerificationError):
+    """Who signed this may not do so, or not this: another purpose, beyond what was delegated, not approved."""
+
+
+class WrongAudience(VerificationError):
+    """It was made for somebody else, or for another question."""
+
+
+class Replayed(VerificationError):
+    """It was shown here before."""
+
+
+class BrokenCards(VerificationError):
+    """The identity cards do not follow from the DID or from each other, or newer ones are known."""
+
+
 _CLASSES: dict[str, type[Error]] = {
-    "bad-key": UsageError,
+    "bad-context": UsageError,
     "bad-length": UsageError,
-    "bad-signature": InvalidSignature,
     "context-too-long": UsageError,
-    "non-contributory": VerificationError,
+    "usage": UsageError,
+    "wrong-seed": UsageError,
     "not-exportable": NotExportable,
-    "random": RandomError,
     "wiped": Wiped,
+    "no-randomness": RandomError,
+    "bad-signature": InvalidSignature,
+    "bad-algorithm": Malformed,
+    "bad-did": Malformed,
+    "bad-encoding": Malformed,
+    "bad-form": Malformed,
+    "bad-json": Malformed,
+    "bad-key": Malformed,
+    "bad-path": Malformed,
+    "bad-time": Malformed,
+    "bad-type": Malformed,
+    "non-contributory": Malformed,
+    "too-large": Malformed,
+    "expired": Expired,
+    "not-yet-valid": NotYetValid,
+    "unknown-did": UnknownSigner,
+    "unknown-key": UnknownSigner,
+    "key-revoked": Revoked,
+    "wrong-purpose": NotPermitted,
+    "broken-chain": BrokenCards,
+    "not-bound": BrokenCards,
+    "stale-card": BrokenCards,
 }
 
 
 def of_code(code: str, detail: str) -> Error:
-    """The exception of a reason code; the native module raises with it."""
+    """The exception of a reason code; the native module raises with it. A code without a class is a refusal."""
     return _CLASSES.get(code, VerificationError)(code, detail)
