@@ -7,12 +7,15 @@
 //! * [`Agent`], [`Role`]: the keys of one seed; [`SigningKey`], [`VerifyingKey`] (`keys`)
 //! * [`Did`], [`DidUrl`], [`DidDocument`], [`Card`], [`CardLog`], [`Resolver`]: who an agent is, and where that is found
 //! * [`FileSignature`] (`signed_file`): signatures of files
+//! * [`action`], [`ReplayCache`]: signed tool calls
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
+pub mod action;
 mod agent;
 mod card;
 mod did;
+mod digest;
 mod document;
 mod encoding;
 mod entropy;
@@ -21,6 +24,7 @@ pub mod jose;
 pub mod json;
 mod kdf;
 mod keys;
+mod replay;
 mod resolver;
 mod signed_file;
 mod time;
@@ -33,6 +37,7 @@ pub use document::{DidDocument, Kind, Relationship, VerificationMethod};
 pub use error::{Error, Reason, Result};
 pub use kdf::{MasterSeed, Path, Purpose, Suite};
 pub use keys::{Algorithm, SigningKey, VerifyingKey};
+pub use replay::{MemoryReplayCache, ReplayCache, ReplayId};
 #[cfg(not(target_family = "wasm"))]
 pub use resolver::CardDirectory;
 pub use resolver::{CardStore, Fetch, Resolver, Web};
