@@ -22,6 +22,7 @@ mod kdf;
 mod keys;
 mod resolver;
 mod time;
+pub mod tlog;
 mod verified;
 
 pub use agent::{Agent, Role};
