@@ -20,6 +20,7 @@ mod document;
 mod encoding;
 mod entropy;
 mod error;
+mod fields;
 pub mod jose;
 pub mod json;
 mod kdf;
@@ -27,7 +28,9 @@ mod keys;
 mod replay;
 mod resolver;
 mod signed_file;
+pub mod sealed;
 mod time;
+pub mod tlog;
 mod verified;
 
 pub use agent::{Agent, Role};
