@@ -390,9 +390,22 @@ pub struct Open {
     pub out: PathBuf,
 }
 
+/// A table of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BenchSubject {
+    /// The rows of the published agent benchmark, under the names that they have there
+    Agent,
+}
+
 /// `gambeson bench`
 #[derive(Debug, Args)]
 pub struct Bench {
+    /// Another table than that of all our operations
+    #[arg(value_enum)]
+    pub subject: Option<BenchSubject>,
+    /// Fail if one key derivation takes more than twice a bare BLAKE3 hash of 64 bytes
+    #[arg(long, requires = "subject")]
+    pub check: bool,
     /// Measure each operation for so long
     #[arg(long, value_name = "N", default_value = "0.5", value_parser = seconds)]
     pub seconds: f64,
