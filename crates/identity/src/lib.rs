@@ -19,13 +19,16 @@ mod document;
 mod encoding;
 mod entropy;
 mod error;
+mod fields;
 pub mod jose;
 pub mod json;
 mod kdf;
 mod keys;
 mod replay;
 mod resolver;
+pub mod sealed;
 mod time;
+pub mod tlog;
 mod verified;
 
 pub use agent::{Agent, Role};
