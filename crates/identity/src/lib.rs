@@ -7,6 +7,7 @@
 //! * [`Agent`], [`Role`]: the keys of one seed; [`SigningKey`], [`VerifyingKey`] (`keys`)
 //! * [`Did`], [`DidUrl`], [`DidDocument`], [`Card`], [`CardLog`], [`Resolver`]: who an agent is, and where that is found
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
+//! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 mod agent;
@@ -22,6 +23,7 @@ mod kdf;
 mod keys;
 mod resolver;
 mod time;
+pub mod vc;
 mod verified;
 
 pub use agent::{Agent, Role};
