@@ -15,6 +15,9 @@ pub const MAX_CARD: usize = 64 << 10;
 /// The most cards that a log may have.
 pub const MAX_CARDS: usize = 1024;
 
+/// The most keys of earlier cards that a card still lists; the newest stay.
+const MAX_RETIRED: usize = 8;
+
 /// The context of the signature (FIPS 204, §5.2): no other signature of a DID key can be taken for that of a card.
 const SIGNATURE_CONTEXT: &[u8] = b"gambeson card v1";
 
@@ -103,7 +106,13 @@ impl Card {
             agent.key(Role::Did).sign(SIGNATURE_CONTEXT, &json::canonicalize_object(&document)?)?;
         let card = Self::read(document, signature)?;
         card.follows(previous)?;
-        Ok(card)
+        match card.to_json().len() {
+            ..=MAX_CARD => Ok(card),
+            len => Err(Error::new(
+                Reason::TooLarge,
+                format_args!("a card of {len} bytes, at most {MAX_CARD} are read"),
+            )),
+        }
     }
 
     /// Reads the first card of a DID and verifies it.
@@ -250,7 +259,7 @@ impl Card {
             };
             (!method.get("expires").is_some_and(over)).then_some(method)
         });
-        keep.collect()
+        keep.take(MAX_RETIRED).collect()
     }
 
     /// The content that the owner chose, for the next card.

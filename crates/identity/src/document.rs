@@ -265,8 +265,11 @@ impl DidDocument {
         relationship: Option<Relationship>,
         now: Timestamp,
     ) -> Result<&VerificationMethod> {
-        let method =
-            self.methods.get(url).filter(|method| method.controller == self.id).ok_or_else(|| {
+        let method = self
+            .methods
+            .get(url)
+            .filter(|method| method.controller == self.id && url.did() == &self.id)
+            .ok_or_else(|| {
                 Error::new(
                     Reason::UnknownKey,
                     format_args!("the document has no key #{} of its own", url.fragment()),

@@ -59,6 +59,40 @@ reasons! {
     /// Its time is over.
     Expired = "expired",
 
+    // Actions, signed HTTP, delegation and approval.
+    /// What may be used once was used before.
+    Replayed = "replayed",
+    /// The memory of what was used is full, and nothing in it has expired.
+    CacheFull = "cache-full",
+    /// It was made for somebody else.
+    WrongAudience = "wrong-audience",
+    /// It may be used for longer than is allowed here.
+    LongLived = "long-lived",
+    /// No signature of a kind that is read here.
+    NoSignature = "no-signature",
+    /// The signature leaves out what must be signed.
+    Uncovered = "uncovered",
+    /// The body is not the one whose hash is stated.
+    WrongDigest = "wrong-digest",
+    /// The chain begins with somebody whom nobody here trusts for this.
+    UntrustedRoot = "untrusted-root",
+    /// The link grants more than its parent has.
+    Widened = "widened",
+    /// More links than are allowed.
+    TooDeep = "too-deep",
+    /// Somebody acts with a grant that is another's.
+    WrongDelegate = "wrong-delegate",
+    /// Nothing that was granted permits this.
+    NotPermitted = "not-permitted",
+    /// More calls than were granted.
+    OverCount = "over-count",
+    /// More cost than was granted, or a cost that nobody stated.
+    OverBudget = "over-budget",
+    /// It needs an approval that is not there.
+    NotApproved = "not-approved",
+    /// Nobody here can tell whether it was revoked.
+    StatusUnknown = "status-unknown",
+
     // Seeds and derivation.
     /// Not a path of the hierarchy.
     BadPath = "bad-path",
@@ -76,7 +110,7 @@ reasons! {
     KeyRevoked = "key-revoked",
     /// The card's first DID key does not hash to the DID.
     NotBound = "not-bound",
-    /// The card does not follow from the one before it.
+    /// A card, or a link of a delegation, does not follow from the one before it.
     BrokenChain = "broken-chain",
     /// A newer card is known.
     StaleCard = "stale-card",

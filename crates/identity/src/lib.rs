@@ -6,13 +6,16 @@
 //! * [`MasterSeed`], [`Purpose`], [`Path`] (`kdf`): the hierarchy of keys
 //! * [`Agent`], [`Role`]: the keys of one seed; [`SigningKey`], [`VerifyingKey`] (`keys`)
 //! * [`Did`], [`DidUrl`], [`DidDocument`], [`Card`], [`CardLog`], [`Resolver`]: who an agent is, and where that is found
+//! * [`action`], [`ReplayCache`]: signed tool calls
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
+pub mod action;
 mod agent;
 mod card;
 mod did;
+mod digest;
 mod document;
 mod encoding;
 mod entropy;
@@ -21,6 +24,7 @@ pub mod jose;
 pub mod json;
 mod kdf;
 mod keys;
+mod replay;
 mod resolver;
 mod time;
 pub mod vc;
@@ -33,6 +37,7 @@ pub use document::{DidDocument, Kind, Relationship, VerificationMethod};
 pub use error::{Error, Reason, Result};
 pub use kdf::{MasterSeed, Path, Purpose, Suite};
 pub use keys::{Algorithm, SigningKey, VerifyingKey};
+pub use replay::{MemoryReplayCache, ReplayCache, ReplayId};
 #[cfg(not(target_family = "wasm"))]
 pub use resolver::CardDirectory;
 pub use resolver::{CardStore, Fetch, Resolver, Web};

@@ -1,6 +1,6 @@
 //! From a DID to its document: offline from cards, or from what a caller fetches.
 
-use crate::{CardLog, Did, DidDocument, Error, Method, Reason, Result, Timestamp, json};
+use crate::{Card, CardLog, Did, DidDocument, Error, Method, Reason, Result, Timestamp, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -90,6 +90,11 @@ impl CardStore {
         let document = Arc::new(log.newest().document().clone());
         self.logs.insert(log.did().clone(), (log, document));
         Ok(())
+    }
+
+    /// The newest card of a DID, if it is the one with this hash: then its owner need not send it.
+    pub fn card_with_hash(&self, did: &Did, hash: &str) -> Option<&Card> {
+        self.log(did).map(CardLog::newest).filter(|card| card.hash() == hash)
     }
 
     /// The log of a DID.

@@ -178,6 +178,9 @@ fn a_store_keeps_the_longest_log_and_refuses_a_fork() {
     rotate(&mut twin, &mut fork, &[Role::Signing], Retired::Compromised);
     assert_eq!(reason(store.add(fork)), Reason::BrokenChain);
     assert_eq!(store.log(agent.did()), Some(&long));
+    let hash = long.newest().hash();
+    assert_eq!(store.card_with_hash(agent.did(), &hash), Some(long.newest()));
+    assert_eq!(store.card_with_hash(agent.did(), &long.cards()[0].hash()), None);
 
     assert_eq!(reason(store.resolve(agent.did(), NOW)), Reason::NotYetValid);
     assert!(store.resolve(agent.did(), NOW.after(DAY)).is_ok());
@@ -234,4 +237,20 @@ fn did_web_is_what_its_address_says() {
     assert_eq!(reason(resolve(json!({}))), Reason::BadForm);
     let (agent, web) = (agent(Suite::Default), Web::new(Site(json!({})), CardStore::default()));
     assert_eq!(reason(web.resolve(agent.did(), NOW)), Reason::UnknownDid);
+}
+
+#[test]
+fn a_card_stays_small_however_often_keys_are_replaced() {
+    let mut agent = agent(Suite::Cnsa2);
+    let mut log = log(&agent);
+    for _ in 0..12 {
+        rotate(&mut agent, &mut log, &[Role::Signing, Role::Identity], Retired::Compromised);
+    }
+    assert_eq!(log.newest().document().methods().count(), 16);
+    let services = vec![
+        json!({"id": "#s", "type": "Large", "serviceEndpoint": format!("https://{}", "a".repeat(60_000))}),
+    ];
+    let content = CardContent { services, ..CardContent::default() };
+    let window = (NOW.after(DAY), NOW.after(2 * DAY));
+    assert_eq!(reason(agent.rotate(&mut log, &[], Retired::Compromised, window, &content)), Reason::TooLarge);
 }
