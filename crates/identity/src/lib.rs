@@ -7,11 +7,13 @@
 //! * [`Agent`], [`Role`]: the keys of one seed; [`SigningKey`], [`VerifyingKey`] (`keys`)
 //! * [`Did`], [`DidUrl`], [`DidDocument`], [`Card`], [`CardLog`], [`Resolver`]: who an agent is, and where that is found
 //! * [`action`], [`ReplayCache`]: signed tool calls; [`mcp`]: these in the Model Context Protocol
+//! * [`http`]: signed HTTP messages; [`a2a`]: signed agent cards
 //! * [`delegation`], [`approval`]: who may do what in whose name
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
+pub mod a2a;
 pub mod action;
 mod agent;
 pub mod approval;
@@ -25,6 +27,7 @@ mod entropy;
 mod envelope;
 mod error;
 mod fields;
+pub mod http;
 pub mod jose;
 pub mod json;
 mod kdf;
