@@ -123,6 +123,9 @@ reasons! {
     /// The card and the seed do not belong together.
     WrongSeed = "wrong-seed",
 
+    // Signed files.
+    /// The hash is not that of the bytes.
+    BadDigest = "bad-digest",
     // Sealed payloads, backups, memory objects.
     /// None of the keys that were tried opens it: it is for another agent, or was changed.
     CannotOpen = "cannot-open",
