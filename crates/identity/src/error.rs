@@ -64,12 +64,8 @@ reasons! {
     Replayed = "replayed",
     /// The memory of what was used is full, and nothing in it has expired.
     CacheFull = "cache-full",
-    /// It was made for somebody else.
-    WrongAudience = "wrong-audience",
     /// It may be used for longer than is allowed here.
     LongLived = "long-lived",
-    /// No signature of a kind that is read here.
-    NoSignature = "no-signature",
     /// The signature leaves out what must be signed.
     Uncovered = "uncovered",
     /// The body is not the one whose hash is stated.
@@ -90,8 +86,18 @@ reasons! {
     OverBudget = "over-budget",
     /// It needs an approval that is not there.
     NotApproved = "not-approved",
-    /// Nobody here can tell whether it was revoked.
-    StatusUnknown = "status-unknown",
+
+    // Shared with credentials.
+    /// The issuer that is named is not the one whose key signed.
+    WrongIssuer = "wrong-issuer",
+    /// Made for another verifier.
+    WrongAudience = "wrong-audience",
+    /// Nothing secures the object: no envelope and no proof.
+    Unsecured = "unsecured",
+    /// Nobody here can look up the status.
+    UnknownStatus = "unknown-status",
+    /// Revoked.
+    Revoked = "revoked",
 
     // Seeds and derivation.
     /// Not a path of the hierarchy.

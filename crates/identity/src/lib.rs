@@ -6,23 +6,28 @@
 //! * [`MasterSeed`], [`Purpose`], [`Path`] (`kdf`): the hierarchy of keys
 //! * [`Agent`], [`Role`]: the keys of one seed; [`SigningKey`], [`VerifyingKey`] (`keys`)
 //! * [`Did`], [`DidUrl`], [`DidDocument`], [`Card`], [`CardLog`], [`Resolver`]: who an agent is, and where that is found
-//! * [`action`], [`ReplayCache`]: signed tool calls
+//! * [`action`], [`ReplayCache`]: signed tool calls; [`mcp`]: these in the Model Context Protocol
+//! * [`delegation`], [`approval`]: who may do what in whose name
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 pub mod action;
 mod agent;
+pub mod approval;
 mod card;
+pub mod delegation;
 mod did;
 mod digest;
 mod document;
 mod encoding;
 mod entropy;
+mod envelope;
 mod error;
 pub mod jose;
 pub mod json;
 mod kdf;
 mod keys;
+pub mod mcp;
 mod replay;
 mod resolver;
 mod time;
