@@ -122,6 +122,32 @@ reasons! {
     StaleCard = "stale-card",
     /// The card and the seed do not belong together.
     WrongSeed = "wrong-seed",
+
+    // Credentials, presentations and status lists (vc).
+    /// The issuer that is named is not the one whose key signed.
+    WrongIssuer = "wrong-issuer",
+    /// The holder that is named is not the one whose key signed, or not the one whom the credential is about.
+    WrongHolder = "wrong-holder",
+    /// Made for another verifier.
+    WrongAudience = "wrong-audience",
+    /// Made for another request: the nonce or challenge is another.
+    WrongNonce = "wrong-nonce",
+    /// Nothing secures the object: no envelope and no proof.
+    Unsecured = "unsecured",
+    /// Nobody here can look up the status.
+    UnknownStatus = "unknown-status",
+    /// A newer status list is known.
+    StaleStatus = "stale-status",
+    /// Revoked.
+    Revoked = "revoked",
+    /// Suspended.
+    Suspended = "suspended",
+    /// What was done for good cannot be undone.
+    Irreversible = "irreversible",
+    /// A number beyond its range.
+    OutOfRange = "out-of-range",
+    /// A disclosure that the issuer's token does not refer to, or refers to twice, or that may not be one.
+    BadDisclosure = "bad-disclosure",
 }
 
 /// Something was refused: a [`Reason`] for programs and a sentence for people, without secrets.

@@ -9,6 +9,7 @@
 //! * [`action`], [`ReplayCache`]: signed tool calls; [`mcp`]: these in the Model Context Protocol
 //! * [`delegation`], [`approval`]: who may do what in whose name
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
+//! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 pub mod action;
@@ -31,6 +32,7 @@ pub mod mcp;
 mod replay;
 mod resolver;
 mod time;
+pub mod vc;
 mod verified;
 
 pub use agent::{Agent, Role};
