@@ -124,22 +124,12 @@ reasons! {
     WrongSeed = "wrong-seed",
 
     // Credentials, presentations and status lists (vc).
-    /// The issuer that is named is not the one whose key signed.
-    WrongIssuer = "wrong-issuer",
     /// The holder that is named is not the one whose key signed, or not the one whom the credential is about.
     WrongHolder = "wrong-holder",
-    /// Made for another verifier.
-    WrongAudience = "wrong-audience",
     /// Made for another request: the nonce or challenge is another.
     WrongNonce = "wrong-nonce",
-    /// Nothing secures the object: no envelope and no proof.
-    Unsecured = "unsecured",
-    /// Nobody here can look up the status.
-    UnknownStatus = "unknown-status",
     /// A newer status list is known.
     StaleStatus = "stale-status",
-    /// Revoked.
-    Revoked = "revoked",
     /// Suspended.
     Suspended = "suspended",
     /// What was done for good cannot be undone.
