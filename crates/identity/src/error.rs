@@ -165,6 +165,7 @@ reasons! {
     StorageFailed = "storage-failed",
 
     // Credentials, presentations and status lists.
+    // Credentials, presentations and status lists (vc).
     /// The holder that is named is not the one whose key signed, or not the one whom the credential is about.
     WrongHolder = "wrong-holder",
     /// Made for another request: the nonce or challenge is another.

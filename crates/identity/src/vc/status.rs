@@ -2,6 +2,7 @@
 
 use super::credential::{self, Credential};
 use super::model::{bad, has_type, objects};
+use crate::delegation::StatusCheck;
 use crate::document::is_uri;
 use crate::{Agent, Did, Error, Reason, Resolver, Result, Timestamp, Verified, encoding};
 use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
@@ -406,25 +407,40 @@ pub enum Status<'a> {
 impl Status<'_> {
     /// Refuses a credential that was revoked or suspended (§3.2).
     pub(crate) fn check(self, credential: &Credential, now: Timestamp) -> Result<()> {
+        objects(credential.json(), "credentialStatus")?
+            .into_iter()
+            .try_for_each(|entry| self.check_entry(credential.issuer(), entry, now))
+    }
+
+    /// Looks up one entry of a credential of this issuer.
+    fn check_entry(self, issuer: &Did, entry: &Map<String, Value>, now: Timestamp) -> Result<()> {
         let (lists, required) = match self {
             Self::Required(lists) => (lists, true),
             Self::IfKnown(lists) => (lists, false),
             Self::Ignored => return Ok(()),
         };
-        for entry in objects(credential.json(), "credentialStatus")? {
-            let verdict = match has_type(entry, ENTRY) {
-                true => check_entry(credential, entry, lists, now),
-                false => Err(Error::new(
-                    Reason::UnknownStatus,
-                    "a status of another kind than Bitstring Status List",
-                )),
-            };
-            match verdict {
-                Err(error) if error.reason() == Reason::UnknownStatus && !required => {}
-                other => other?,
+        let verdict = match has_type(entry, ENTRY) {
+            true => look_up(issuer, entry, lists, now),
+            false => {
+                Err(Error::new(Reason::UnknownStatus, "a status of another kind than Bitstring Status List"))
             }
+        };
+        match verdict {
+            Err(error) if error.reason() == Reason::UnknownStatus && !required => Ok(()),
+            other => other,
         }
-        Ok(())
+    }
+}
+
+impl StatusCheck for Status<'_> {
+    fn check(&self, issuer: &Did, entry: &Map<String, Value>, now: Timestamp) -> Result<()> {
+        self.check_entry(issuer, entry, now)
+    }
+}
+
+impl StatusCheck for StatusStore {
+    fn check(&self, issuer: &Did, entry: &Map<String, Value>, now: Timestamp) -> Result<()> {
+        Status::Required(self).check_entry(issuer, entry, now)
     }
 }
 
@@ -438,8 +454,8 @@ impl core::fmt::Debug for Status<'_> {
     }
 }
 
-fn check_entry(
-    credential: &Credential,
+fn look_up(
+    issuer: &Did,
     entry: &Map<String, Value>,
     lists: &dyn StatusResolver,
     now: Timestamp,
@@ -447,10 +463,10 @@ fn check_entry(
     let Some(entry) = StatusEntry::read(entry)? else { return Ok(()) };
     let found = lists.status_list(&entry.list, now)?;
     // Who may revoke is who issued: another issuer's list at that URL says nothing about this credential.
-    if found.url() != entry.list || found.issuer() != credential.issuer() {
+    if found.url() != entry.list || found.issuer() != issuer {
         return Err(Error::new(
             Reason::WrongIssuer,
-            format_args!("the list {} is not one of {}", entry.list, credential.issuer()),
+            format_args!("the list {} is not one of {issuer}", entry.list),
         ));
     }
     let list = found.list(entry.purpose).ok_or_else(|| {
