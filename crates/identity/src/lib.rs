@@ -21,6 +21,7 @@ pub mod jose;
 pub mod json;
 mod kdf;
 mod keys;
+pub mod recovery;
 mod resolver;
 pub mod sealed;
 mod time;
