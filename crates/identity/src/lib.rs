@@ -10,6 +10,7 @@
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 mod agent;
+pub mod backup;
 mod card;
 mod did;
 mod document;
@@ -21,6 +22,7 @@ pub mod jose;
 pub mod json;
 mod kdf;
 mod keys;
+pub mod memory;
 pub mod recovery;
 mod resolver;
 pub mod sealed;
