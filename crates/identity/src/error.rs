@@ -145,8 +145,8 @@ reasons! {
     BadWords = "bad-words",
     /// Not enough shares, or shares of different seeds.
     BadShares = "bad-shares",
-    /// An empty passphrase protects nothing.
-    EmptyPassphrase = "empty-passphrase",
+    /// The passphrase is another one, or the file's header was changed.
+    WrongPassphrase = "wrong-passphrase",
     /// The passphrase would take more work than is allowed.
     TooMuchWork = "too-much-work",
 
