@@ -9,7 +9,10 @@
 //! * [`action`], [`ReplayCache`]: signed tool calls; [`mcp`]: these in the Model Context Protocol
 //! * [`http`]: signed HTTP messages; [`a2a`]: signed agent cards
 //! * [`delegation`], [`approval`]: who may do what in whose name
+//! * [`FileSignature`] (`signed_file`): signatures of files
+//! * [`action`], [`ReplayCache`]: signed tool calls
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
+//! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 pub mod a2a;
@@ -25,6 +28,7 @@ mod encoding;
 mod entropy;
 mod envelope;
 mod error;
+mod fields;
 pub mod http;
 pub mod jose;
 pub mod json;
@@ -33,7 +37,11 @@ mod keys;
 pub mod mcp;
 mod replay;
 mod resolver;
+mod signed_file;
+pub mod sealed;
 mod time;
+pub mod tlog;
+pub mod vc;
 mod verified;
 
 pub use agent::{Agent, Role};
@@ -47,5 +55,6 @@ pub use replay::{MemoryReplayCache, ReplayCache, ReplayId};
 #[cfg(not(target_family = "wasm"))]
 pub use resolver::CardDirectory;
 pub use resolver::{CardStore, Fetch, Resolver, Web};
+pub use signed_file::{FileHasher, FileSignature, SignedFile};
 pub use time::Timestamp;
 pub use verified::Verified;
