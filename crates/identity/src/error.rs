@@ -64,12 +64,8 @@ reasons! {
     Replayed = "replayed",
     /// The memory of what was used is full, and nothing in it has expired.
     CacheFull = "cache-full",
-    /// It was made for somebody else.
-    WrongAudience = "wrong-audience",
     /// It may be used for longer than is allowed here.
     LongLived = "long-lived",
-    /// No signature of a kind that is read here.
-    NoSignature = "no-signature",
     /// The signature leaves out what must be signed.
     Uncovered = "uncovered",
     /// The body is not the one whose hash is stated.
@@ -90,8 +86,18 @@ reasons! {
     OverBudget = "over-budget",
     /// It needs an approval that is not there.
     NotApproved = "not-approved",
-    /// Nobody here can tell whether it was revoked.
-    StatusUnknown = "status-unknown",
+
+    // Actions, delegation and credentials.
+    /// The issuer that is named is not the one whose key signed.
+    WrongIssuer = "wrong-issuer",
+    /// Made for another verifier.
+    WrongAudience = "wrong-audience",
+    /// Nothing secures the object: no envelope and no proof.
+    Unsecured = "unsecured",
+    /// Nobody here can look up the status.
+    UnknownStatus = "unknown-status",
+    /// Revoked.
+    Revoked = "revoked",
 
     // Seeds and derivation.
     /// Not a path of the hierarchy.
@@ -139,8 +145,8 @@ reasons! {
     BadWords = "bad-words",
     /// Not enough shares, or shares of different seeds.
     BadShares = "bad-shares",
-    /// An empty passphrase protects nothing.
-    EmptyPassphrase = "empty-passphrase",
+    /// The passphrase is another one, or the file's header was changed.
+    WrongPassphrase = "wrong-passphrase",
     /// The passphrase would take more work than is allowed.
     TooMuchWork = "too-much-work",
 
@@ -157,6 +163,23 @@ reasons! {
     DamagedLog = "damaged-log",
     /// Files could not be read or written.
     StorageFailed = "storage-failed",
+
+    // Credentials, presentations and status lists.
+    // Credentials, presentations and status lists (vc).
+    /// The holder that is named is not the one whose key signed, or not the one whom the credential is about.
+    WrongHolder = "wrong-holder",
+    /// Made for another request: the nonce or challenge is another.
+    WrongNonce = "wrong-nonce",
+    /// A newer status list is known.
+    StaleStatus = "stale-status",
+    /// Suspended.
+    Suspended = "suspended",
+    /// What was done for good cannot be undone.
+    Irreversible = "irreversible",
+    /// A number beyond its range.
+    OutOfRange = "out-of-range",
+    /// A disclosure that the issuer's token does not refer to, or refers to twice, or that may not be one.
+    BadDisclosure = "bad-disclosure",
 }
 
 /// Something was refused: a [`Reason`] for programs and a sentence for people, without secrets.

@@ -92,7 +92,7 @@ pub(crate) struct Expiring<K, V> {
     newest: Timestamp,
 }
 
-impl<K: Copy + Ord + core::hash::Hash, V> Expiring<K, V> {
+impl<K: Clone + Ord + core::hash::Hash, V> Expiring<K, V> {
     pub(crate) fn new(capacity: usize) -> Self {
         Self { entries: HashMap::new(), by_end: BTreeSet::new(), capacity, newest: Timestamp(0) }
     }
@@ -100,7 +100,7 @@ impl<K: Copy + Ord + core::hash::Hash, V> Expiring<K, V> {
     /// Drops what ended before `now`.
     pub(crate) fn advance(&mut self, now: Timestamp) {
         self.newest = self.newest.max(now);
-        while let Some((_, key)) = self.by_end.first().copied().filter(|(end, _)| *end < self.newest) {
+        while let Some((_, key)) = self.by_end.first().filter(|(end, _)| *end < self.newest).cloned() {
             self.by_end.pop_first();
             self.entries.remove(&key);
         }
@@ -135,8 +135,8 @@ impl<K: Copy + Ord + core::hash::Hash, V> Expiring<K, V> {
     /// Adds an entry, or replaces the value of one; the caller has looked for room.
     pub(crate) fn insert(&mut self, key: K, until: Timestamp, value: V) -> Result<()> {
         self.timely(until)?;
-        if let Some((end, _)) = self.entries.insert(key, (until, value)) {
-            self.by_end.remove(&(end, key));
+        if let Some((end, _)) = self.entries.insert(key.clone(), (until, value)) {
+            self.by_end.remove(&(end, key.clone()));
         }
         self.by_end.insert((until, key));
         Ok(())
