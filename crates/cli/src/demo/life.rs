@@ -6,11 +6,10 @@ use gambeson_identity::action::{self, Action, Call, Expectations};
 use gambeson_identity::delegation::{
     Amount, Authority, Capability, Caveat, Delegation, Evidence, MemoryLedger, Policy, Test, authorize,
 };
-use gambeson_identity::sealed::{self, ReplayCache};
 use gambeson_identity::vc::{Credential, MIN_ENTRIES, StatusEntry, StatusList, StatusPurpose, StatusStore};
 use gambeson_identity::{
     Agent, CardContent, CardLog, CardStore, MasterSeed, MemoryReplayCache, Resolver, Result, Role, Timestamp,
-    recovery, vc,
+    recovery, sealed, vc,
 };
 use serde_json::{Map, json};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -181,7 +180,7 @@ fn payload(show: &mut Show, cast: &Cast) -> std::result::Result<(), Error> {
         let envelope = envelope.map_err(Error::damaged)?;
         Ok((format!("{} bytes, signed inside", envelope.len()), envelope))
     })?;
-    let mut seen = ReplayCache::new(100);
+    let mut seen = MemoryReplayCache::new(100);
     let mut open = |who: &Agent, envelope: &[u8]| {
         let opened = sealed::open(who, envelope, cards, &mut seen, *now);
         told(opened, |it| format!("{:?} from Alice", String::from_utf8_lossy(it.payload())))
