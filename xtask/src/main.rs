@@ -5,6 +5,7 @@
 //! * `test`: the steps of `test` and `ci`, and their count
 //! * `layers`, `cite`, `declassified`, `api`: what is read from sources and metadata
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
+//! * `python`: the Python package
 //! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
 //! * `run`: starting programs
 
@@ -17,6 +18,7 @@ mod constant_time;
 mod declassified;
 mod fuzzing;
 mod layers;
+mod python;
 mod residue;
 mod run;
 mod stack;
@@ -48,7 +50,9 @@ cargo xtask COMMAND
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
   answers                 `vectors serve` in release and checked builds
-  fuzz [SECONDS]          every fuzz target";
+  fuzz [SECONDS]          every fuzz target
+  python [bench [--check]]
+                          the Python package: wheel, types, tests; or its speed beside its peers and native Rust";
 
 fn main() -> ExitCode {
     match command(env::args().skip(1).collect()) {
@@ -117,6 +121,8 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)
         }
+        "python" if has("bench") => return python::bench(workspace, has("--check")),
+        "python" => python::check(workspace)?.1,
         "fuzz" => fuzzing::run(workspace, rest.first().map_or(Ok(60), |seconds| seconds.parse())?)?,
         _ => bail!("{USAGE}"),
     };

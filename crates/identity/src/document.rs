@@ -249,7 +249,7 @@ impl DidDocument {
     pub fn agreement_key(&self, algorithm: &str, now: Timestamp) -> Result<(&DidUrl, &[u8])> {
         self.relationships[&Relationship::KeyAgreement]
             .iter()
-            .filter_map(|url| self.methods.get(url))
+            .filter_map(|url| self.own(url))
             .filter(|method| method.usable(now).is_ok())
             .filter_map(|method| match &method.key {
                 Key::Other(name, bytes) if name == algorithm => Some((method, bytes.as_slice())),
@@ -268,13 +268,12 @@ impl DidDocument {
         relationship: Option<Relationship>,
         now: Timestamp,
     ) -> Result<&VerificationMethod> {
-        let method =
-            self.methods.get(url).filter(|method| method.controller == self.id).ok_or_else(|| {
-                Error::new(
-                    Reason::UnknownKey,
-                    format_args!("the document has no key #{} of its own", url.fragment()),
-                )
-            })?;
+        let method = self.own(url).ok_or_else(|| {
+            Error::new(
+                Reason::UnknownKey,
+                format_args!("the document has no key #{} of its own", url.fragment()),
+            )
+        })?;
         // A revoked key has lost its relationships: that it was revoked is the better answer.
         method.usable(now)?;
         match relationship {
@@ -284,6 +283,11 @@ impl DidDocument {
             )),
             _ => Ok(method),
         }
+    }
+
+    /// The method of this URL, unless the document only repeats what somebody else controls.
+    fn own(&self, url: &DidUrl) -> Option<&VerificationMethod> {
+        self.methods.get(url).filter(|method| method.controller == self.id && *url.did() == self.id)
     }
 
     fn absolute(&self, url: &str) -> Result<DidUrl> {

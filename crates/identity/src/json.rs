@@ -194,9 +194,14 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
-        // An integer too long for 64 bits arrives as a float.
-        if value.fract() == 0.0 && value.abs() > MAX_INTEGER as f64 {
-            return Err(E::custom(format_args!("the number {value} is not exact in every reader of JSON")));
+        // An integer too long for 64 bits arrives as a float, as do 1.0 and 1e0, which are the number 1.
+        if value.fract() == 0.0 {
+            return match value.abs() <= MAX_INTEGER as f64 {
+                true => Ok(Value::Number((value as i64).into())),
+                false => {
+                    Err(E::custom(format_args!("the number {value} is not exact in every reader of JSON")))
+                }
+            };
         }
         Number::from_f64(value)
             .map(Value::Number)
@@ -259,6 +264,15 @@ mod tests {
             canonical(r#""\u0000\b\t\n\u000b\f\r\"\\\/é\u001f""#),
             r#""\u0000\b\t\n\u000b\f\r\"\\/é\u001f""#
         );
+    }
+
+    #[test]
+    fn a_number_has_one_value_however_it_is_spelled() {
+        for text in ["1", "1.0", "1e0", "10E-1"] {
+            assert_eq!(parse(text.as_bytes(), 8), Ok(Value::from(1)), "{text}");
+        }
+        assert_eq!(parse(b"-0.0", 8), Ok(Value::from(0)));
+        assert_eq!(parse(b"-9007199254740991.0", 32), Ok(Value::from(-9_007_199_254_740_991_i64)));
     }
 
     #[test]

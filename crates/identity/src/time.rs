@@ -66,10 +66,16 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = Error;
 
-    /// A `dateTimeStamp` with an offset; fractions of a second are dropped.
+    /// A `dateTimeStamp` with an offset; fractions of a second are dropped. There are no leap seconds, and `T` and `Z`
+    /// are capitals: RFC 3339 leaves both open, and two readers must agree.
     fn from_str(text: &str) -> Result<Self> {
+        let bytes = text.as_bytes();
+        let strict = bytes.get(10) == Some(&b'T')
+            && bytes.get(17).is_some_and(|tens| *tens < b'6')
+            && !bytes.ends_with(b"z");
         OffsetDateTime::parse(text, &Rfc3339)
             .ok()
+            .filter(|_| strict)
             .and_then(|time| u64::try_from(time.unix_timestamp()).ok())
             .filter(|seconds| *seconds <= LAST)
             .map(Self)
@@ -90,8 +96,21 @@ mod tests {
 
     #[test]
     fn what_is_not_a_time_is_refused() {
-        for text in ["", "2026-11-22", "2026-11-22T07:00:00", "1969-12-31T23:59:59Z", "2026-02-30T00:00:00Z"]
-        {
+        for text in [
+            "",
+            "2026-11-22",
+            "2026-11-22T07:00:00",
+            "1969-12-31T23:59:59Z",
+            "2026-02-30T00:00:00Z",
+            "2026-11-22 07:00:00Z",
+            "2026-11-22t07:00:00Z",
+            "2026-11-22T07:00:00z",
+            "2016-12-31T23:59:60Z",
+            "2026-11-22T24:00:00Z",
+            "2026-11-22T07:00:00.Z",
+            "2026-11-22T07:00Z",
+            "2026-11-22T07:00:00+0100",
+        ] {
             assert_eq!(text.parse::<Timestamp>().unwrap_err().reason(), Reason::BadTime, "{text}");
         }
     }
