@@ -3,7 +3,8 @@
 use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, installed, provide};
 use crate::{
-    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, layers, residue, stack,
+    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, layers, python, residue, stack,
+    typescript,
 };
 use anyhow::{Result, anyhow, bail};
 use std::process::Command;
@@ -98,6 +99,9 @@ const TOOLS: &[Tool] = &[
     Tool { program: "cc", packages: &["build-essential"] },
     Tool { program: "cmake", packages: &["cmake"] },
     Tool { program: "gzip", packages: &["gzip"] },
+    Tool { program: "node", packages: &["nodejs"] },
+    Tool { program: "npm", packages: &["npm"] },
+    Tool { program: "chromium", packages: &["chromium"] },
 ];
 
 /// All steps, or those whose name contains `only`. Returns whether all is well.
@@ -113,6 +117,7 @@ pub fn run(workspace: &Workspace, full: bool, only: Option<String>) -> Result<bo
     packages(&mut report);
     gates(&mut report);
     program(&mut report);
+    bindings(&mut report);
     if full {
         long_runs(&mut report);
     }
@@ -261,6 +266,16 @@ fn program(report: &mut Report<'_>) {
     report.step("interop", missing, || {
         let arguments = ["--manifest-path", "interop/Cargo.toml", "--release"];
         cargo_test(workspace, "interop", &arguments, "with the peers' own programs")
+    });
+}
+
+fn bindings(report: &mut Report<'_>) {
+    let workspace = report.workspace;
+    report.step("python", absent("python3"), || {
+        python::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
+    report.step("typescript", typescript::missing(), || {
+        typescript::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
 }
 
