@@ -94,6 +94,7 @@ const TOOLS: &[Tool] = &[
     Tool { program: "aarch64-linux-gnu-gcc", packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"] },
     Tool { program: "/usr/bin/cargo", packages: &["rustc-web", "cargo-web", "rust-web-src"] },
     Tool { program: "/usr/lib/rustlib/src/rust/library/core/Cargo.toml", packages: &["rust-web-src"] },
+    Tool { program: "/usr/lib/wasm32-wasi", packages: &["wasi-libc"] },
     Tool { program: "go", packages: &["golang"] },
     Tool { program: "python3", packages: &["python3", "python3-venv"] },
     Tool { program: "cc", packages: &["build-essential"] },
@@ -178,6 +179,9 @@ fn packages(report: &mut Report<'_>) {
     report.step("no_std", compiler, || bare::check(workspace));
     report.step("aarch64 under qemu", aarch64::missing(), || {
         aarch64::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
+    report.step("core as WebAssembly", typescript::missing(), || {
+        typescript::core(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
     let nightly = (!api::possible(workspace)).then_some("the nightly toolchain");
     report.step("public API", nightly, || api::check(workspace, false));
