@@ -6,6 +6,7 @@
 //! * `layers`, `cite`, `declassified`, `api`: what is read from sources and metadata
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
 //! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
+//! * `independent`: the vectors, read by programs that share no code with this project
 //! * `run`: starting programs
 
 mod aarch64;
@@ -16,6 +17,7 @@ mod cite;
 mod constant_time;
 mod declassified;
 mod fuzzing;
+mod independent;
 mod layers;
 mod residue;
 mod run;
@@ -48,6 +50,7 @@ cargo xtask COMMAND
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
   answers                 `vectors serve` in release and checked builds
+  independent             vectors/*.json by a Python and a Node program that share no code with us
   fuzz [SECONDS]          every fuzz target";
 
 fn main() -> ExitCode {
@@ -117,6 +120,10 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)
         }
+        "independent" => match independent::missing() {
+            Some(missing) => bail!("{missing} is not here"),
+            None => independent::check(workspace)?.1,
+        },
         "fuzz" => fuzzing::run(workspace, rest.first().map_or(Ok(60), |seconds| seconds.parse())?)?,
         _ => bail!("{USAGE}"),
     };
