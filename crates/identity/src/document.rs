@@ -240,7 +240,8 @@ impl DidDocument {
         })
     }
 
-    /// The first usable key for key agreement whose JWK names this algorithm, with its URL.
+    /// The usable key for key agreement whose JWK names this algorithm, with its URL: of several the one that is good longest,
+    /// since a key that was superseded has an end.
     ///
     /// # Errors
     ///
@@ -250,10 +251,12 @@ impl DidDocument {
             .iter()
             .filter_map(|url| self.own(url))
             .filter(|method| method.usable(now).is_ok())
-            .find_map(|method| match &method.key {
-                Key::Other(name, bytes) if name == algorithm => Some((&method.id, bytes.as_slice())),
+            .filter_map(|method| match &method.key {
+                Key::Other(name, bytes) if name == algorithm => Some((method, bytes.as_slice())),
                 _ => None,
             })
+            .max_by_key(|(method, _)| method.expires.map_or(u64::MAX, |end| end.0))
+            .map(|(method, bytes)| (&method.id, bytes))
             .ok_or_else(|| {
                 Error::new(Reason::UnknownKey, format_args!("{} has no key for {algorithm}", self.id))
             })

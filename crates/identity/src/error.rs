@@ -59,6 +59,46 @@ reasons! {
     /// Its time is over.
     Expired = "expired",
 
+    // Actions, signed HTTP, delegation and approval.
+    /// What may be used once was used before.
+    Replayed = "replayed",
+    /// The memory of what was used is full, and nothing in it has expired.
+    CacheFull = "cache-full",
+    /// It may be used for longer than is allowed here.
+    LongLived = "long-lived",
+    /// The signature leaves out what must be signed.
+    Uncovered = "uncovered",
+    /// The body is not the one whose hash is stated.
+    WrongDigest = "wrong-digest",
+    /// The chain begins with somebody whom nobody here trusts for this.
+    UntrustedRoot = "untrusted-root",
+    /// The link grants more than its parent has.
+    Widened = "widened",
+    /// More links than are allowed.
+    TooDeep = "too-deep",
+    /// Somebody acts with a grant that is another's.
+    WrongDelegate = "wrong-delegate",
+    /// Nothing that was granted permits this.
+    NotPermitted = "not-permitted",
+    /// More calls than were granted.
+    OverCount = "over-count",
+    /// More cost than was granted, or a cost that nobody stated.
+    OverBudget = "over-budget",
+    /// It needs an approval that is not there.
+    NotApproved = "not-approved",
+
+    // Actions, delegation and credentials.
+    /// The issuer that is named is not the one whose key signed.
+    WrongIssuer = "wrong-issuer",
+    /// Made for another verifier.
+    WrongAudience = "wrong-audience",
+    /// Nothing secures the object: no envelope and no proof.
+    Unsecured = "unsecured",
+    /// Nobody here can look up the status.
+    UnknownStatus = "unknown-status",
+    /// Revoked.
+    Revoked = "revoked",
+
     // Seeds and derivation.
     /// Not a path of the hierarchy.
     BadPath = "bad-path",
@@ -76,12 +116,70 @@ reasons! {
     KeyRevoked = "key-revoked",
     /// The card's first DID key does not hash to the DID.
     NotBound = "not-bound",
-    /// The card does not follow from the one before it.
+    /// A card, or a link of a delegation, does not follow from the one before it.
     BrokenChain = "broken-chain",
     /// A newer card is known.
     StaleCard = "stale-card",
     /// The card and the seed do not belong together.
     WrongSeed = "wrong-seed",
+
+    // Signed files.
+    /// The hash is not that of the bytes.
+    BadDigest = "bad-digest",
+    // Sealed payloads, backups, memory objects.
+    /// None of the keys that were tried opens it: it is for another agent, or was changed.
+    CannotOpen = "cannot-open",
+    /// The signed part names another recipient than the agent that opened it.
+    OtherRecipient = "other-recipient",
+    /// A payload with this identifier was opened before.
+    OpenedBefore = "opened-before",
+    /// No room is left for the identifiers of payloads that were opened and have not expired.
+    ReplayStoreFull = "replay-store-full",
+    /// The archive of a backup is not in its form.
+    BadArchive = "bad-archive",
+    /// The bytes do not have the hash that names them.
+    WrongHash = "wrong-hash",
+
+    // Recovery of the seed.
+    /// Not 24 words of BIP-39 with a checksum that fits.
+    BadWords = "bad-words",
+    /// Not enough shares, or shares of different seeds.
+    BadShares = "bad-shares",
+    /// The passphrase is another one, or the file's header was changed.
+    WrongPassphrase = "wrong-passphrase",
+    /// The passphrase would take more work than is allowed.
+    TooMuchWork = "too-much-work",
+
+    // Logs.
+    /// Not a checkpoint, or one of another log.
+    BadCheckpoint = "bad-checkpoint",
+    /// The proof does not show that the entry is in the log.
+    NotIncluded = "not-included",
+    /// A newer state of a log does not begin with an older one.
+    Inconsistent = "inconsistent",
+    /// The log has no such entry.
+    NotInLog = "not-in-log",
+    /// The files of the log are not those of its checkpoint.
+    DamagedLog = "damaged-log",
+    /// Files could not be read or written.
+    StorageFailed = "storage-failed",
+
+    // Credentials, presentations and status lists.
+    // Credentials, presentations and status lists (vc).
+    /// The holder that is named is not the one whose key signed, or not the one whom the credential is about.
+    WrongHolder = "wrong-holder",
+    /// Made for another request: the nonce or challenge is another.
+    WrongNonce = "wrong-nonce",
+    /// A newer status list is known.
+    StaleStatus = "stale-status",
+    /// Suspended.
+    Suspended = "suspended",
+    /// What was done for good cannot be undone.
+    Irreversible = "irreversible",
+    /// A number beyond its range.
+    OutOfRange = "out-of-range",
+    /// A disclosure that the issuer's token does not refer to, or refers to twice, or that may not be one.
+    BadDisclosure = "bad-disclosure",
 }
 
 /// Something was refused: a [`Reason`] for programs and a sentence for people, without secrets.

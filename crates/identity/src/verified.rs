@@ -22,6 +22,11 @@ impl<T> Verified<T> {
         &self.signer
     }
 
+    /// The value and the key.
+    pub(crate) fn into_parts(self) -> (T, DidUrl) {
+        (self.value, self.signer)
+    }
+
     /// The value alone.
     pub fn into_inner(self) -> T {
         self.value
