@@ -5,7 +5,7 @@
 //! * `test`: the steps of `test` and `ci`, and their count
 //! * `layers`, `cite`, `declassified`, `api`: what is read from sources and metadata
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
-//! * `python`: the Python package
+//! * `python`, `typescript`: the packages for those languages
 //! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
 //! * `run`: starting programs
 
@@ -23,6 +23,7 @@ mod residue;
 mod run;
 mod stack;
 mod test;
+mod typescript;
 
 use anyhow::{Result, bail};
 use run::Workspace;
@@ -51,6 +52,9 @@ cargo xtask COMMAND
                           stack and heap of every operation
   answers                 `vectors serve` in release and checked builds
   fuzz [SECONDS]          every fuzz target
+  typescript [core | bench [--check]]
+                          the npm package: built, tested, its size; core: the core's tests as WebAssembly; bench:
+                          beside its peers, with --check at least as fast as liboqs-js
   python [bench [--check]]
                           the Python package: wheel, types, tests; or its speed beside its peers and native Rust";
 
@@ -121,6 +125,9 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)
         }
+        "typescript" if has("bench") => return typescript::bench(workspace, has("--check")),
+        "typescript" if has("core") => typescript::core(workspace)?.1,
+        "typescript" => typescript::check(workspace)?.1,
         "python" if has("bench") => return python::bench(workspace, has("--check")),
         "python" => python::check(workspace)?.1,
         "fuzz" => fuzzing::run(workspace, rest.first().map_or(Ok(60), |seconds| seconds.parse())?)?,

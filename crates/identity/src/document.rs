@@ -240,7 +240,8 @@ impl DidDocument {
         })
     }
 
-    /// The first usable key for key agreement whose JWK names this algorithm, with its URL.
+    /// The usable key for key agreement whose JWK names this algorithm, with its URL: of several the one that is good longest,
+    /// since a key that was superseded has an end.
     ///
     /// # Errors
     ///
@@ -248,12 +249,14 @@ impl DidDocument {
     pub fn agreement_key(&self, algorithm: &str, now: Timestamp) -> Result<(&DidUrl, &[u8])> {
         self.relationships[&Relationship::KeyAgreement]
             .iter()
-            .filter_map(|url| self.methods.get(url))
+            .filter_map(|url| self.own(url))
             .filter(|method| method.usable(now).is_ok())
-            .find_map(|method| match &method.key {
-                Key::Other(name, bytes) if name == algorithm => Some((&method.id, bytes.as_slice())),
+            .filter_map(|method| match &method.key {
+                Key::Other(name, bytes) if name == algorithm => Some((method, bytes.as_slice())),
                 _ => None,
             })
+            .max_by_key(|(method, _)| method.expires.map_or(u64::MAX, |end| end.0))
+            .map(|(method, bytes)| (&method.id, bytes))
             .ok_or_else(|| {
                 Error::new(Reason::UnknownKey, format_args!("{} has no key for {algorithm}", self.id))
             })
@@ -265,16 +268,12 @@ impl DidDocument {
         relationship: Option<Relationship>,
         now: Timestamp,
     ) -> Result<&VerificationMethod> {
-        let method = self
-            .methods
-            .get(url)
-            .filter(|method| method.controller == self.id && url.did() == &self.id)
-            .ok_or_else(|| {
-                Error::new(
-                    Reason::UnknownKey,
-                    format_args!("the document has no key #{} of its own", url.fragment()),
-                )
-            })?;
+        let method = self.own(url).ok_or_else(|| {
+            Error::new(
+                Reason::UnknownKey,
+                format_args!("the document has no key #{} of its own", url.fragment()),
+            )
+        })?;
         // A revoked key has lost its relationships: that it was revoked is the better answer.
         method.usable(now)?;
         match relationship {
@@ -284,6 +283,11 @@ impl DidDocument {
             )),
             _ => Ok(method),
         }
+    }
+
+    /// The method of this URL, unless the document only repeats what somebody else controls.
+    fn own(&self, url: &DidUrl) -> Option<&VerificationMethod> {
+        self.methods.get(url).filter(|method| method.controller == self.id && *url.did() == self.id)
     }
 
     fn absolute(&self, url: &str) -> Result<DidUrl> {

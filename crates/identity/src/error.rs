@@ -87,7 +87,7 @@ reasons! {
     /// It needs an approval that is not there.
     NotApproved = "not-approved",
 
-    // Shared with credentials.
+    // Actions, delegation and credentials.
     /// The issuer that is named is not the one whose key signed.
     WrongIssuer = "wrong-issuer",
     /// Made for another verifier.
@@ -123,6 +123,48 @@ reasons! {
     /// The card and the seed do not belong together.
     WrongSeed = "wrong-seed",
 
+    // Signed files.
+    /// The hash is not that of the bytes.
+    BadDigest = "bad-digest",
+    // Sealed payloads, backups, memory objects.
+    /// None of the keys that were tried opens it: it is for another agent, or was changed.
+    CannotOpen = "cannot-open",
+    /// The signed part names another recipient than the agent that opened it.
+    OtherRecipient = "other-recipient",
+    /// A payload with this identifier was opened before.
+    OpenedBefore = "opened-before",
+    /// No room is left for the identifiers of payloads that were opened and have not expired.
+    ReplayStoreFull = "replay-store-full",
+    /// The archive of a backup is not in its form.
+    BadArchive = "bad-archive",
+    /// The bytes do not have the hash that names them.
+    WrongHash = "wrong-hash",
+
+    // Recovery of the seed.
+    /// Not 24 words of BIP-39 with a checksum that fits.
+    BadWords = "bad-words",
+    /// Not enough shares, or shares of different seeds.
+    BadShares = "bad-shares",
+    /// The passphrase is another one, or the file's header was changed.
+    WrongPassphrase = "wrong-passphrase",
+    /// The passphrase would take more work than is allowed.
+    TooMuchWork = "too-much-work",
+
+    // Logs.
+    /// Not a checkpoint, or one of another log.
+    BadCheckpoint = "bad-checkpoint",
+    /// The proof does not show that the entry is in the log.
+    NotIncluded = "not-included",
+    /// A newer state of a log does not begin with an older one.
+    Inconsistent = "inconsistent",
+    /// The log has no such entry.
+    NotInLog = "not-in-log",
+    /// The files of the log are not those of its checkpoint.
+    DamagedLog = "damaged-log",
+    /// Files could not be read or written.
+    StorageFailed = "storage-failed",
+
+    // Credentials, presentations and status lists.
     // Credentials, presentations and status lists (vc).
     /// The holder that is named is not the one whose key signed, or not the one whom the credential is about.
     WrongHolder = "wrong-holder",

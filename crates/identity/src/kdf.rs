@@ -284,10 +284,25 @@ impl MasterSeed {
         Self(Secret::new(*bytes))
     }
 
+    /// The bytes, for what keeps them: words, shares, files under a passphrase.
+    pub(crate) fn expose(&self) -> &[u8; 32] {
+        self.0.expose()
+    }
+
     /// The seed of agent number `index` of this agent's fleet.
     #[must_use]
     pub fn child(&self, suite: Suite, index: u64) -> Self {
         Self(self.derive_32(suite, Purpose::Child, index))
+    }
+
+    /// The key of a purpose as bytes, for test vectors alone.
+    #[cfg(feature = "test-vectors")]
+    pub fn derived(&self, suite: Suite, purpose: Purpose, index: u64) -> Vec<u8> {
+        match purpose.output_len(suite) {
+            32 => self.derive::<32>(suite, purpose, index).expose().to_vec(),
+            48 => self.derive::<48>(suite, purpose, index).expose().to_vec(),
+            _ => self.derive::<64>(suite, purpose, index).expose().to_vec(),
+        }
     }
 
     pub(crate) fn derive_32(&self, suite: Suite, purpose: Purpose, index: u64) -> Secret<[u8; 32]> {

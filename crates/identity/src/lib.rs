@@ -7,14 +7,19 @@
 //! * [`Agent`], [`Role`]: the keys of one seed; [`SigningKey`], [`VerifyingKey`] (`keys`)
 //! * [`Did`], [`DidUrl`], [`DidDocument`], [`Card`], [`CardLog`], [`Resolver`]: who an agent is, and where that is found
 //! * [`action`], [`ReplayCache`]: signed tool calls; [`mcp`]: these in the Model Context Protocol
+//! * [`http`]: signed HTTP messages; [`a2a`]: signed agent cards
 //! * [`delegation`], [`approval`]: who may do what in whose name
+//! * [`FileSignature`] (`signed_file`): signatures of files
+//! * [`action`], [`ReplayCache`]: signed tool calls
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
+pub mod a2a;
 pub mod action;
 mod agent;
 pub mod approval;
+pub mod backup;
 mod card;
 pub mod delegation;
 mod did;
@@ -24,14 +29,21 @@ mod encoding;
 mod entropy;
 mod envelope;
 mod error;
+mod fields;
+pub mod http;
 pub mod jose;
 pub mod json;
 mod kdf;
 mod keys;
 pub mod mcp;
 mod replay;
+pub mod memory;
+pub mod recovery;
 mod resolver;
+mod signed_file;
+pub mod sealed;
 mod time;
+pub mod tlog;
 pub mod vc;
 mod verified;
 
@@ -46,5 +58,6 @@ pub use replay::{MemoryReplayCache, ReplayCache, ReplayId};
 #[cfg(not(target_family = "wasm"))]
 pub use resolver::CardDirectory;
 pub use resolver::{CardStore, Fetch, Resolver, Web};
+pub use signed_file::{FileHasher, FileSignature, SignedFile};
 pub use time::Timestamp;
 pub use verified::Verified;

@@ -125,7 +125,7 @@ impl Folder {
 /// The program, without passphrases in its environment.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gambeson"));
-    command.env_remove("GAMBESON_PASSPHRASE");
+    command.env_remove("GAMBESON_PASSPHRASE").env_remove("GAMBESON_HOME");
     command
 }
 

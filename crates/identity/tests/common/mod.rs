@@ -19,5 +19,8 @@ pub fn committed(subject: &str, vectors: Vec<Value>, expected_count: usize) {
         std::fs::write(&path, &text).expect("the file can be written");
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == text, "vectors/{subject}.json is not what this version makes; GAMBESON_BLESS=1 writes it");
+    assert!(
+        found == text,
+        "vectors/{subject}.json is not what this version makes; GAMBESON_BLESS=1 writes it"
+    );
 }

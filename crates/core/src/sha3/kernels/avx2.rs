@@ -66,6 +66,18 @@ impl Lane for Word {
     fn broadcast(word: u64) -> Self {
         Self(word)
     }
+
+    type Theta = Self;
+
+    #[inline(always)]
+    fn theta(before: Self, after: Self) -> Self {
+        before.xor(after.rotate_left::<1>())
+    }
+
+    #[inline(always)]
+    fn add(self, theta: Self) -> Self {
+        self.xor(theta)
+    }
 }
 
 #[target_feature(enable = "avx2")]
@@ -172,5 +184,17 @@ impl Lane for Four {
     fn broadcast(word: u64) -> Self {
         // SAFETY: see above.
         Self(unsafe { _mm256_set1_epi64x(word as i64) })
+    }
+
+    type Theta = Self;
+
+    #[inline(always)]
+    fn theta(before: Self, after: Self) -> Self {
+        before.xor(after.rotate_left::<1>())
+    }
+
+    #[inline(always)]
+    fn add(self, theta: Self) -> Self {
+        self.xor(theta)
     }
 }

@@ -134,6 +134,21 @@ impl Lane for Eight {
         Self(unsafe { _mm512_set1_epi64(word as i64) })
     }
 
+    const ONE_BY_ONE: bool = true;
+
+    type Theta = [Self; 2];
+
+    #[inline(always)]
+    fn theta(before: Self, after: Self) -> [Self; 2] {
+        [before, after.rotate_left::<1>()]
+    }
+
+    #[inline(always)]
+    fn add(self, [before, after]: [Self; 2]) -> Self {
+        // SAFETY: see above. 0x96 is the parity of three.
+        Self(unsafe { _mm512_ternarylogic_epi64::<0x96>(self.0, before.0, after.0) })
+    }
+
     #[inline(always)]
     fn parity([a, b, c, d, e]: [Self; 5]) -> Self {
         // SAFETY: see above. 0x96 is the parity of three.
@@ -188,6 +203,21 @@ impl Lane for Four {
     fn broadcast(word: u64) -> Self {
         // SAFETY: see above.
         Self(unsafe { _mm256_set1_epi64x(word as i64) })
+    }
+
+    const ONE_BY_ONE: bool = true;
+
+    type Theta = [Self; 2];
+
+    #[inline(always)]
+    fn theta(before: Self, after: Self) -> [Self; 2] {
+        [before, after.rotate_left::<1>()]
+    }
+
+    #[inline(always)]
+    fn add(self, [before, after]: [Self; 2]) -> Self {
+        // SAFETY: see above. 0x96 is the parity of three.
+        Self(unsafe { _mm256_ternarylogic_epi64::<0x96>(self.0, before.0, after.0) })
     }
 
     #[inline(always)]

@@ -129,7 +129,7 @@ impl Lane for Two {
 
     #[inline(always)]
     fn rotate_left<const N: u32>(self) -> Self {
-        self.xor_rotate::<N>(Self::broadcast(0))
+        self.add_rotate::<N>(Self::broadcast(0))
     }
 
     #[inline(always)]
@@ -144,16 +144,23 @@ impl Lane for Two {
         unsafe { a.eor3(b, c).eor3(d, e) }
     }
 
+    type Theta = Self;
+
     #[inline(always)]
-    fn xor_rotated_by_one(self, other: Self) -> Self {
+    fn theta(before: Self, after: Self) -> Self {
         // SAFETY: see above.
-        unsafe { self.rax1(other) }
+        unsafe { before.rax1(after) }
     }
 
     #[inline(always)]
-    fn xor_rotate<const N: u32>(self, other: Self) -> Self {
+    fn add(self, theta: Self) -> Self {
+        self.xor(theta)
+    }
+
+    #[inline(always)]
+    fn add_rotate<const N: u32>(self, theta: Self) -> Self {
         // SAFETY: see above.
-        unsafe { self.xar::<N>(other) }
+        unsafe { self.xar::<N>(theta) }
     }
 
     #[inline(always)]
