@@ -12,7 +12,7 @@ def resolver(logs):
 
 
 def logs_of(by_id):
-    return tuple(vector["log"] for vector in by_id.values() if vector.get("kind") == "card-log")
+    return tuple(vector["log"] for vector in by_id.values() if vector.get("kind") in ("card-log", "cards"))
 
 
 def check(vector, by_id):
