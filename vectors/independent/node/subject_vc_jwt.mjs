@@ -11,7 +11,7 @@ const resolvers = new WeakMap()
 /** The documents of the logs of cards in a file. */
 export function resolver(byId) {
   if (!resolvers.has(byId)) {
-    const logs = [...byId.values()].filter(vector => vector.kind === 'card-log').map(vector => vector.log)
+    const logs = [...byId.values()].filter(vector => ['card-log', 'cards'].includes(vector.kind)).map(vector => vector.log)
     resolvers.set(byId, resolverOf(logs))
   }
   return resolvers.get(byId)
