@@ -3,8 +3,8 @@
 use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, installed, provide};
 use crate::{
-    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, layers, python, residue, stack,
-    typescript,
+    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, layers, python,
+    residue, stack, typescript,
 };
 use anyhow::{Result, anyhow, bail};
 use std::process::Command;
@@ -277,6 +277,9 @@ fn bindings(report: &mut Report<'_>) {
     let workspace = report.workspace;
     report.step("python", absent("python3"), || {
         python::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
+    report.step("independent programs", independent::missing(), || {
+        independent::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
     report.step("typescript", typescript::missing(), || {
         typescript::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
