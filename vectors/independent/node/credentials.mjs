@@ -21,6 +21,8 @@ const KNOWN_TERMS = new Set(
   ).split(' '),
 )
 
+const LIST_TERMS = ['statusPurpose', 'encodedList', 'ttl', 'statusReference', 'statusSize', 'statusMessage']
+
 /** Knows the documents of some logs of cards, and every did:key. */
 export function resolverOf(logs) {
   const keeper = new Keeper()
@@ -68,7 +70,7 @@ class Terms {
     }
   }
 
-  #known(term) {
+  known(term) {
     if (!isTerm(term) || this.#defined.get(term)?.definition === null) return false
     return this.#open || this.#vocabulary || this.#defined.has(term) || KNOWN_TERMS.has(term)
   }
@@ -77,7 +79,7 @@ class Terms {
     const found = isText(value.type) ? [value.type] : value.type
     need(Array.isArray(found) && found.length > 0 && found.every(isText), 'bad-form')
     need(required === undefined || found.includes(required), 'bad-form')
-    need(found.every(one => isUri(one) || this.#known(one)), 'bad-form')
+    need(found.every(one => isUri(one) || this.known(one)), 'bad-form')
   }
 
   typed(value, name) {
@@ -160,7 +162,10 @@ export function checkCredential(value) {
   issuerUrl(value)
   const subjects = objects(value, 'credentialSubject')
   need(subjects.length > 0 && subjects.every(subject => Object.keys(subject).length > 0), 'bad-form')
-  subjects.forEach(optionalId)
+  for (const subject of subjects) {
+    optionalId(subject)
+    need(Object.keys(subject).every(name => terms.known(name) || isUri(name) || LIST_TERMS.includes(name)), 'bad-form')
+  }
   validity(value)
   for (const name of TYPED) terms.typed(value, name)
   relatedResources(value)

@@ -18,6 +18,7 @@ KNOWN_TERMS = set(
     " VerifiablePresentation EnvelopedVerifiablePresentation JsonSchemaCredential JsonSchema BitstringStatusListCredential"
     " BitstringStatusList BitstringStatusListEntry DataIntegrityProof".split()
 )
+LIST_TERMS = ("statusPurpose", "encodedList", "ttl", "statusReference", "statusSize", "statusMessage")
 
 
 class Resolver:
@@ -165,6 +166,7 @@ def check_credential(value):
     need(subjects and all(subjects), "bad-form")
     for subject in subjects:
         optional_id(subject)
+        need(all(terms.known(name) or is_uri(name) or name in LIST_TERMS for name in subject), "bad-form")
     validity(value)
     for name in (
         "credentialStatus credentialSchema refreshService termsOfUse evidence confidenceMethod renderMethod proof".split()
