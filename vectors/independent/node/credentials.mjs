@@ -241,14 +241,14 @@ function envelope(jws, kind) {
   need(jws.algorithm === 'ML-DSA-65' || jws.algorithm === 'ML-DSA-87', 'bad-algorithm')
 }
 
-function numericDate(value, name) {
+export function numericDate(value, name) {
   if (!has(value, name)) return undefined
   need(Number.isInteger(value[name]) && value[name] >= 0, 'bad-time')
   return value[name]
 }
 
 /** A time of signing, with what clocks may differ. */
-const notBefore = seconds => (seconds === undefined ? undefined : Math.max(seconds - SKEW, 0))
+export const notBefore = seconds => (seconds === undefined ? undefined : Math.max(seconds - SKEW, 0))
 
 const latest = times => times.filter(time => time !== undefined).reduce((a, b) => (a > b ? a : b), undefined)
 
