@@ -36,6 +36,9 @@ mod _native {
             verify_presentation, verify_sd_jwt,
         },
         delegation::{Ledger, Policy, verify_chain},
+        http::{verify_agent_card, verify_http},
+        log::{AuditLog, verify_log_proof},
+        sealed::{generate_words, object_id},
     };
     #[pymodule_export]
     use super::mldsa::{
