@@ -13,6 +13,8 @@
 //! * [`action`], [`ReplayCache`]: signed tool calls
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
+//! * [`sealed`], [`backup`], [`memory`], [`recovery`]: what is sent in secret, and what is kept
+//! * [`tlog`]: a log that proves what was done
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 pub mod a2a;
