@@ -36,7 +36,8 @@ mod _native {
             verify_presentation, verify_sd_jwt,
         },
         delegation::{Ledger, Policy, verify_chain},
-        http::{verify_agent_card, verify_http},
+        forms::{canonicalize, check_credential, check_did_document, check_presentation, verify_jws},
+        http::{verify_agent_card, verify_http, verify_http_response},
         log::{AuditLog, verify_log_proof},
         sealed::{generate_words, object_id},
     };

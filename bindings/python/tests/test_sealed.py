@@ -34,7 +34,7 @@ def test_a_sealed_payload_opens_once_for_its_recipient() -> None:
     assert (opened["did"], opened["signer"]) == (world.ada.did, world.ada.key_url())
     assert len(opened["id"]) == 16 and opened["expires"] == NOW + 1 + 7 * 86_400 and len(replay) == 1
 
-    refused(gambeson.Replayed, "opened-before", world.bob.open, sealed, replay=replay, **world.asked)
+    refused(gambeson.Replayed, "replayed", world.bob.open, sealed, replay=replay, **world.asked)
     refused(gambeson.InvalidSignature, "cannot-open", world.ada.open, sealed, replay=replay, **world.asked)
     changed = sealed[:-1] + bytes([sealed[-1] ^ 1])
     refused(gambeson.InvalidSignature, "cannot-open", world.bob.open, changed, replay=replay, **world.asked)
@@ -52,7 +52,7 @@ def test_a_sealed_payload_opens_once_for_its_recipient() -> None:
             return False
 
     again = world.ada.seal(b"", world.bob.did, **world.asked)
-    refused(gambeson.Replayed, "opened-before", world.bob.open, again, replay=Table(), **world.asked)
+    refused(gambeson.Replayed, "replayed", world.bob.open, again, replay=Table(), **world.asked)
 
 
 def test_the_seed_alone_opens_a_backup() -> None:

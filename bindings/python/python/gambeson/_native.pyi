@@ -38,6 +38,10 @@ __all__ = [
     "WebResolver",
     "XWingPrivateKey",
     "XWingPublicKey",
+    "canonicalize",
+    "check_credential",
+    "check_did_document",
+    "check_presentation",
     "generate_words",
     "object_id",
     "sd_jwt_disclosable",
@@ -49,6 +53,8 @@ __all__ = [
     "verify_credential",
     "verify_document",
     "verify_http",
+    "verify_http_response",
+    "verify_jws",
     "verify_log_proof",
     "verify_mcp",
     "verify_mcp_receipt",
@@ -694,3 +700,30 @@ def verify_log_proof(
     resolver: _Resolver,
     now: _Time | None = None,
 ) -> dict[str, Any]: ...
+
+def verify_http_response(
+    status: int,
+    fields: list[tuple[str, str]],
+    body: Buffer | None = None,
+    *,
+    request: tuple[str, str, list[tuple[str, str]], Buffer | None] | None = None,
+    resolver: _Resolver,
+    replay: _Replay,
+    required: list[str] = ...,
+    role: _HttpRole = "identity",
+    tag: str | None = None,
+    max_age: _Span = ...,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+def canonicalize(text: _Json, *, max_len: int = ...) -> bytes: ...
+def verify_jws(
+    token: str,
+    jwk: _Json,
+    *,
+    payload: Buffer | None = None,
+    typ: str | None = None,
+    max_len: int = ...,
+) -> tuple[dict[str, Any], bytes]: ...
+def check_did_document(document: _Json) -> None: ...
+def check_credential(credential: _Json) -> None: ...
+def check_presentation(presentation: _Json) -> None: ...

@@ -151,7 +151,6 @@ _CLASSES: dict[str, type[Error]] = {
     "cannot-open": InvalidSignature,
     "wrong-hash": InvalidSignature,
     "other-recipient": WrongAudience,
-    "opened-before": Replayed,
     "irreversible": UsageError,
     "out-of-range": UsageError,
     "uncovered": Unsigned,

@@ -1,12 +1,12 @@
 //! Signed tool calls, and their proofs in MCP.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use gambeson_identity::action::{self, Call, Expectations, MAX_LIFETIME};
 use gambeson_identity::delegation::Evidence;
 use gambeson_identity::mcp;
 use gambeson_identity::{
-    self as identity, Did, MemoryReplayCache, Reason, ReplayId, Timestamp, Verified, json, sealed,
+    self as identity, Did, MemoryReplayCache, Reason, ReplayId, Timestamp, Verified, json,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -97,10 +97,7 @@ impl Action {
 
 /// Remembers what was taken, in memory, so that nothing is taken twice.
 #[pyclass(frozen, module = "gambeson")]
-pub struct ReplayCache {
-    taken: Mutex<MemoryReplayCache>,
-    opened: Mutex<sealed::ReplayCache>,
-}
+pub struct ReplayCache(Mutex<MemoryReplayCache>);
 
 #[pymethods]
 impl ReplayCache {
@@ -108,14 +105,11 @@ impl ReplayCache {
     #[new]
     #[pyo3(signature = (capacity=100_000))]
     fn new(capacity: usize) -> Self {
-        Self {
-            taken: Mutex::new(MemoryReplayCache::new(capacity)),
-            opened: Mutex::new(sealed::ReplayCache::new(capacity)),
-        }
+        Self(Mutex::new(MemoryReplayCache::new(capacity)))
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| locked(&self.taken).len() + locked(&self.opened).entries().count())
+        py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).len())
     }
 }
 
@@ -142,50 +136,28 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Replay {
 
 impl identity::ReplayCache for &Replay {
     fn remember(&mut self, id: &ReplayId, until: Timestamp, now: Timestamp) -> identity::Result<()> {
-        match self {
-            Replay::Memory(memory) => locked(&memory.get().taken).remember(id, until, now),
-            Replay::Python(store) => {
-                asked(store, id.as_bytes(), until, now, Reason::Replayed, Reason::CacheFull)
+        let new = match self {
+            Replay::Memory(memory) => {
+                return memory
+                    .get()
+                    .0
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .remember(id, until, now);
             }
+            Replay::Python(store) => Python::attach(|py| {
+                let id = PyBytes::new(py, id.as_bytes());
+                store.bind(py).call_method1("remember", (id, until.0, now.0))?.extract::<bool>()
+            }),
+        };
+        match new {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(identity::Error::new(Reason::Replayed, "it was seen before")),
+            Err(error) => Err(identity::Error::new(
+                Reason::CacheFull,
+                format_args!("the memory of what was seen did not answer: {error}"),
+            )),
         }
-    }
-}
-
-impl sealed::ReplayStore for &Replay {
-    fn remember(&mut self, id: [u8; 32], until: Timestamp, now: Timestamp) -> identity::Result<()> {
-        match self {
-            Replay::Memory(memory) => locked(&memory.get().opened).remember(id, until, now),
-            Replay::Python(store) => {
-                asked(store, &id, until, now, Reason::OpenedBefore, Reason::ReplayStoreFull)
-            }
-        }
-    }
-}
-
-fn locked<T>(cache: &Mutex<T>) -> MutexGuard<'_, T> {
-    cache.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Asks a memory that is written in Python; one that does not answer takes nothing.
-fn asked(
-    store: &Py<PyAny>,
-    id: &[u8; 32],
-    until: Timestamp,
-    now: Timestamp,
-    known: Reason,
-    full: Reason,
-) -> identity::Result<()> {
-    let new = Python::attach(|py| {
-        let id = PyBytes::new(py, id);
-        store.bind(py).call_method1("remember", (id, until.0, now.0))?.extract::<bool>()
-    });
-    match new {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(identity::Error::new(known, "it was seen before")),
-        Err(error) => Err(identity::Error::new(
-            full,
-            format_args!("the memory of what was seen did not answer: {error}"),
-        )),
     }
 }
 

@@ -11,7 +11,7 @@ use super::cards::Resolver;
 use super::detached;
 use crate::convert::{Json, Span, Time, now, to_python};
 use crate::error::{USAGE, error};
-use crate::input::Input;
+use crate::input::{Input, Owned};
 
 type Fields = Vec<(String, String)>;
 
@@ -92,21 +92,80 @@ pub fn verify_http<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (now, (_, relationship)) = (self::now(now), self::role(py, role)?);
     let body = body.as_ref().map(Input::as_slice);
-    let claims = detached(py, || {
-        let required = components(&required)?;
-        let policy = http::Policy { required, relationship, tag, max_age: max_age.0 };
-        let message = Message::request(method, uri, &fields);
-        let message = body.map_or(message, |body| message.with_body(body));
-        let signature = http::verify(&message, &policy, &resolver, now, &mut &replay)?;
-        let covered: Vec<String> = signature.components().iter().map(ToString::to_string).collect();
-        Ok(serde_json::json!({
-            "signer": signature.signer().to_string(),
-            "did": signature.signer().did().to_string(),
-            "components": covered,
-            "tag": signature.tag(),
-        }))
-    })?;
-    to_python(py, &claims)
+    let policy = Asked { required: &required, relationship, tag, max_age };
+    policy.verify(py, &with_body(Message::request(method, uri, &fields), body), &resolver, &replay, now)
+}
+
+/// A request as Python gives it: method, address, fields, and the body if it is at hand.
+type Request = (String, String, Fields, Option<Owned>);
+
+/// As `verify_http`, of the response to `request`: method, address, fields and body, of which components with `req` are.
+#[pyfunction]
+#[pyo3(signature = (
+    status, fields, body=None, *, request=None, resolver, replay, required=Vec::new(), role="identity", tag=None,
+    max_age=Span(MAX_AGE), now=None
+))]
+#[allow(clippy::too_many_arguments)] // They are keywords in Python.
+pub fn verify_http_response<'py>(
+    py: Python<'py>,
+    status: u16,
+    fields: Fields,
+    body: Option<Input<'_>>,
+    request: Option<Request>,
+    resolver: Resolver,
+    replay: Replay,
+    required: Vec<String>,
+    role: &str,
+    tag: Option<String>,
+    max_age: Span,
+    now: Option<Time>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (now, (_, relationship)) = (self::now(now), self::role(py, role)?);
+    let asked = request.as_ref().map(|(method, uri, fields, body)| {
+        with_body(Message::request(method, uri, fields), body.as_ref().map(|body| &body.0[..]))
+    });
+    let response = with_body(Message::response(status, &fields), body.as_ref().map(Input::as_slice));
+    let response = asked.as_ref().map_or(response, |asked| response.answering(asked));
+    let policy = Asked { required: &required, relationship, tag, max_age };
+    policy.verify(py, &response, &resolver, &replay, now)
+}
+
+fn with_body<'a>(message: Message<'a>, body: Option<&'a [u8]>) -> Message<'a> {
+    body.map_or(message, |body| message.with_body(body))
+}
+
+/// What a verifier asks of a message.
+struct Asked<'a> {
+    required: &'a [String],
+    relationship: Relationship,
+    tag: Option<String>,
+    max_age: Span,
+}
+
+impl Asked<'_> {
+    fn verify<'py>(
+        self,
+        py: Python<'py>,
+        message: &Message<'_>,
+        resolver: &Resolver,
+        mut replay: &Replay,
+        now: identity::Timestamp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let claims = detached(py, || {
+            let required = components(self.required)?;
+            let Self { relationship, tag, max_age, .. } = self;
+            let policy = http::Policy { required, relationship, tag, max_age: max_age.0 };
+            let signature = http::verify(message, &policy, resolver, now, &mut replay)?;
+            let covered: Vec<String> = signature.components().iter().map(ToString::to_string).collect();
+            Ok(serde_json::json!({
+                "signer": signature.signer().to_string(),
+                "did": signature.signer().did().to_string(),
+                "components": covered,
+                "tag": signature.tag(),
+            }))
+        })?;
+        to_python(py, &claims)
+    }
 }
 
 /// Verifies an AgentCard of A2A. Returns who signed it, and the members of the card that were signed.
