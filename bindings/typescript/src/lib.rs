@@ -6,9 +6,12 @@
 //! * `memory`: every block is wiped when it is freed
 //! * `failure`: errors with stable codes
 //! * `kem`, `dsa`, `hash`: the primitives
+//! * `agent`: what an agent signs; `verifier`: what others hold against it
 
+mod agent;
 mod dsa;
 mod failure;
 mod hash;
 mod kem;
 mod memory;
+mod verifier;
