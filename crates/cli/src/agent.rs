@@ -5,10 +5,17 @@
 //! * `home`: the agent's folder, and what it holds
 //! * `identity`: `init`, `show`, `card`, `rotate`
 //! * `signing`: `sign`, `verify`
+//! * `sealing`: `seal`, `open`; `seen`: what was taken once
+//! * `actions`: `act …`
+//! * `log`: `log …`
 //! * this file: what the commands share
 
+mod actions;
 mod home;
 mod identity;
+mod log;
+mod sealing;
+mod seen;
 mod signing;
 
 use crate::args::agent::{Agent as Options, AgentCommand};
@@ -17,6 +24,7 @@ use crate::error::{Error, Status};
 use gambeson_identity::{Agent, CardLog, Did, DidUrl, Resolver, Timestamp};
 use home::Home;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error> {
@@ -28,6 +36,10 @@ pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error
         AgentCommand::Rotate(options) => identity::rotate(&session, options),
         AgentCommand::Sign(options) => signing::sign(&session, options),
         AgentCommand::Verify(options) => signing::verify(&session, options),
+        AgentCommand::Seal(options) => sealing::seal(&session, options),
+        AgentCommand::Open(options) => sealing::open(&session, options),
+        AgentCommand::Act(command) => actions::act(&session, command),
+        AgentCommand::Log(command) => log::log(&session, command),
     }
 }
 
@@ -38,6 +50,9 @@ struct Session {
     passphrase_fd: Option<u32>,
     now: Timestamp,
 }
+
+/// What finds documents here.
+type Known = Arc<dyn Resolver>;
 
 impl Session {
     fn new(console: Console, options: &Options) -> Result<Self, Error> {
@@ -59,8 +74,8 @@ impl Session {
     }
 
     /// What finds the documents of DIDs.
-    fn resolver(&self) -> Box<dyn Resolver> {
-        Box::new(self.home.known())
+    fn resolver(&self) -> Known {
+        Arc::new(self.home.known())
     }
 
     /// Tells that something holds: `text` to a person, `details` to a program.

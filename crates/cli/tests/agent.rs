@@ -4,27 +4,9 @@
 
 mod program;
 
-use program::{Folder, Outcome, finish, noise};
+use program::agents::{PASSPHRASE, agent, did, two};
+use program::{Folder, finish, noise};
 use serde_json::Value;
-
-const PASSPHRASE: (&str, &str) = ("GAMBESON_PASSPHRASE", "correct horse");
-
-/// Runs `agent` with the passphrase of everybody here.
-fn agent(folder: &Folder, arguments: &str) -> Outcome {
-    folder.run_with(&format!("agent {arguments}"), b"", &[PASSPHRASE])
-}
-
-/// A folder with the agents alice and bob, who do not know each other.
-fn two() -> Folder {
-    let folder = Folder::new();
-    agent(&folder, "init --home alice").exits(0);
-    agent(&folder, "init --home bob").exits(0);
-    folder
-}
-
-fn did(folder: &Folder, home: &str) -> String {
-    folder.run(&format!("agent show --did --home {home}")).exits(0).text().trim_end().to_owned()
-}
 
 #[test]
 fn an_agent_is_made_once_and_its_seed_is_sealed() {

@@ -399,6 +399,11 @@ impl Agent {
         }
     }
 
+    /// The key that a role had or will have at an index, to verify what it signed.
+    pub(crate) fn signing_key_at(&self, role: Role, index: u64) -> SigningKey {
+        signing_key(&self.seed, self.suite, role, index, self.hedge(Purpose::SigningHedge))
+    }
+
     /// The X-Wing seed of the backup key, for its age identity. Default suite only.
     pub(crate) fn backup_seed(&self, index: u64) -> Secret<[u8; 32]> {
         self.seed.derive_32(self.suite, Purpose::Backup, index)

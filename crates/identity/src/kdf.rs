@@ -284,6 +284,11 @@ impl MasterSeed {
         Self(Secret::new(*bytes))
     }
 
+    /// The bytes, for what keeps them: words, shares, files under a passphrase.
+    pub(crate) fn expose(&self) -> &[u8; 32] {
+        self.0.expose()
+    }
+
     /// The seed of agent number `index` of this agent's fleet.
     #[must_use]
     pub fn child(&self, suite: Suite, index: u64) -> Self {

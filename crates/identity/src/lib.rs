@@ -13,12 +13,15 @@
 //! * [`action`], [`ReplayCache`]: signed tool calls
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
+//! * [`sealed`], [`backup`], [`memory`], [`recovery`]: what is sent in secret, and what is kept
+//! * [`tlog`]: a log that proves what was done
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 pub mod a2a;
 pub mod action;
 mod agent;
 pub mod approval;
+pub mod backup;
 mod card;
 pub mod delegation;
 mod did;
@@ -35,10 +38,12 @@ pub mod json;
 mod kdf;
 mod keys;
 pub mod mcp;
+pub mod memory;
+pub mod recovery;
 mod replay;
 mod resolver;
-mod signed_file;
 pub mod sealed;
+mod signed_file;
 mod time;
 pub mod tlog;
 pub mod vc;

@@ -44,7 +44,9 @@ fn good(
         vector["detached"] = true.into();
     }
     if let Some(typ) = jws.text("typ") {
-        vector["typ"] = typ.into();
+        let bare = typ.trim_start_matches("application/").to_lowercase();
+        jws.expect_type(&bare).unwrap();
+        vector["typ"] = bare.into();
     }
     Good { vector, key }
 }

@@ -5,6 +5,8 @@
 //! | `agent.json` | the DID and the suite |
 //! | `seed` | the master seed, sealed by `gambeson-keystore` |
 //! | `cards/` | the cards of this agent and of those that it knows, one log an agent |
+//! | `seen.json` | what was taken once and has not expired |
+//! | `log/` | the audit logs, one a log key |
 //! | `lock` | held by whoever changes something |
 
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use crate::files::is_stream;
 use clap::{Args, Subcommand, ValueEnum};
-use gambeson_identity::{Did, Suite, Timestamp};
+use gambeson_identity::{Did, DidUrl, Suite, Timestamp};
 use std::path::PathBuf;
 
 /// `gambeson agent`
@@ -37,6 +37,16 @@ pub enum AgentCommand {
     Sign(AgentSign),
     /// Verify a file and the agent's signature
     Verify(AgentVerify),
+    /// Seal a file to another agent, or to age recipients
+    Seal(AgentSeal),
+    /// Open what another agent sealed to this one, once
+    Open(AgentOpen),
+    /// Sign and verify tool calls
+    #[command(subcommand)]
+    Act(ActCommand),
+    /// Keep an append-only audit log, and prove what is in it
+    #[command(subcommand)]
+    Log(LogCommand),
 }
 
 impl AgentCommand {
@@ -47,6 +57,11 @@ impl AgentCommand {
                 options.add.is_none() && options.verify.is_none() && is_stream(&options.out)
             }
             Self::Sign(options) => options.out.as_deref().is_some_and(is_stream),
+            Self::Seal(options) => is_stream(&options.out),
+            Self::Open(options) => is_stream(&options.out),
+            Self::Act(ActCommand::Sign(options)) => is_stream(&options.out),
+            Self::Log(LogCommand::Prove(options)) => is_stream(&options.out),
+            Self::Act(_) | Self::Log(_) => false,
             Self::Init(_) | Self::Rotate(_) | Self::Verify(_) | Self::Show(_) => false,
         }
     }
@@ -173,4 +188,156 @@ pub struct AgentVerify {
     /// Who must have signed
     #[arg(long, value_name = "DID")]
     pub signer: Option<Did>,
+}
+
+/// `gambeson agent seal`
+#[derive(Debug, Args)]
+pub struct AgentSeal {
+    /// To which agent, which must be known here
+    #[arg(long, value_name = "DID", required_unless_present = "recipients", conflicts_with_all = ["recipients", "armor"])]
+    pub to: Option<Did>,
+    /// To which age recipient: a text that begins with age1pq1 (may be given again)
+    #[arg(short, long = "recipient", value_name = "RECIPIENT")]
+    pub recipients: Vec<String>,
+    /// Write an age file as text that survives e-mail
+    #[arg(short, long)]
+    pub armor: bool,
+    /// What the payload is
+    #[arg(
+        long = "type",
+        value_name = "MEDIA-TYPE",
+        default_value = "application/octet-stream",
+        conflicts_with = "recipients"
+    )]
+    pub media_type: String,
+    /// For how many seconds it can be opened, at most 30 days
+    #[arg(long, value_name = "SECONDS", default_value = "604800", conflicts_with = "recipients")]
+    pub lifetime: u64,
+    /// What to seal: for an agent at most 16 MiB
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+    /// Where the sealed file goes
+    #[arg(short, long, value_name = "OUT")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent open`
+#[derive(Debug, Args)]
+pub struct AgentOpen {
+    /// The sealed payload
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+    /// Who must have sealed it
+    #[arg(long, value_name = "DID")]
+    pub from: Option<Did>,
+    /// Where the payload goes; only its owner may read it
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent act …`
+#[derive(Debug, Subcommand)]
+pub enum ActCommand {
+    /// Sign a call for one audience, for a short time, to be taken once
+    Sign(ActSign),
+    /// Verify a signed call, and take it once
+    Verify(ActVerify),
+}
+
+/// `gambeson agent act sign`
+#[derive(Debug, Args)]
+pub struct ActSign {
+    /// The call in JSON: method, and perhaps name, arguments, params
+    #[arg(value_name = "CALL", default_value = "-")]
+    pub call: PathBuf,
+    /// Who shall act on it: a DID or another URI
+    #[arg(long = "aud", value_name = "AUDIENCE")]
+    pub audience: String,
+    /// For how many seconds it is good [default: 120]
+    #[arg(long, value_name = "SECONDS")]
+    pub lifetime: Option<u64>,
+    /// Where the signed action goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent act verify`
+#[derive(Debug, Args)]
+pub struct ActVerify {
+    /// The signed action
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub signed: PathBuf,
+    /// Whom it must be for [default: this agent]
+    #[arg(long = "aud", value_name = "AUDIENCE")]
+    pub audience: Option<String>,
+    /// For how many seconds it may be good [default: 120]
+    #[arg(long, value_name = "SECONDS")]
+    pub lifetime: Option<u64>,
+    /// Who must have signed
+    #[arg(long, value_name = "DID")]
+    pub signer: Option<Did>,
+}
+
+/// `gambeson agent log …`
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    /// Add entries, all or none, and sign the new state
+    Append(LogAppend),
+    /// Write the proof that an entry is in the log
+    Prove(LogProve),
+    /// Verify a proof, offline
+    Verify(LogVerify),
+    /// Tell the state of this agent's log, and check all of it
+    Show,
+}
+
+/// `gambeson agent log append`
+#[derive(Debug, Args)]
+pub struct LogAppend {
+    /// The entries: each file is one, of at most 65,535 bytes
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub files: Vec<PathBuf>,
+    /// Each line of the files is an entry
+    #[arg(long)]
+    pub lines: bool,
+}
+
+/// `gambeson agent log prove`
+#[derive(Debug, Args)]
+pub struct LogProve {
+    /// Which entry: the first is 0
+    #[arg(value_name = "INDEX")]
+    pub index: u64,
+    /// Where the proof goes
+    #[arg(short, long, value_name = "PROOF", default_value = "-")]
+    pub out: PathBuf,
+    /// Where the entry goes as well
+    #[arg(long, value_name = "FILE")]
+    pub entry: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent log verify`
+#[derive(Debug, Args)]
+pub struct LogVerify {
+    /// The entry
+    #[arg(value_name = "ENTRY")]
+    pub entry: PathBuf,
+    /// The proof
+    #[arg(short, long, value_name = "PROOF")]
+    pub proof: PathBuf,
+    /// Which log: the URL of its key, such as did:gambeson:…#log-0 [default: this agent's]
+    #[arg(long, value_name = "URL")]
+    pub log: Option<DidUrl>,
 }

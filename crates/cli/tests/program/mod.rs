@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod agents;
+
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
