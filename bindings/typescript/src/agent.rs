@@ -5,7 +5,7 @@ use gambeson_identity::delegation::{Amount, Capability, Delegation, Evidence};
 use gambeson_identity::vc::{Credential, Presentation};
 use gambeson_identity::{
     Agent, CardContent, CardLog, Error, MasterSeed, Reason, Resolver, Result, Role, Timestamp, a2a, approval,
-    http, json, mcp, sealed,
+    http, json, mcp, recovery, sealed,
 };
 use serde_json::{Map, Value};
 use wasm_bindgen::prelude::*;
@@ -33,6 +33,13 @@ impl AgentHandle {
     pub fn from_seed(seed: Vec<u8>) -> Result<AgentHandle, GambesonError> {
         let seed = Zeroizing::new(seed);
         Ok(Self(Agent::from_seed(MasterSeed::from_bytes(seed_of(&seed)?))))
+    }
+
+    /// The agent of 24 words.
+    #[wasm_bindgen(js_name = fromWords)]
+    pub fn from_words(words: String) -> Result<AgentHandle, GambesonError> {
+        let words = Zeroizing::new(words);
+        recovery::from_words(&words).map(|seed| Self(Agent::from_seed(seed))).map_err(refused)
     }
 
     /// The agent of a fleet.
@@ -217,6 +224,12 @@ impl AgentHandle {
         };
         seal().map_err(refused)
     }
+}
+
+/// 24 new words.
+#[wasm_bindgen(js_name = newWords)]
+pub fn new_words() -> Result<String, GambesonError> {
+    MasterSeed::generate().map(|seed| recovery::words(&seed).to_string()).map_err(refused)
 }
 
 /// JavaScript's seconds.

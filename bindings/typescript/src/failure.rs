@@ -34,6 +34,7 @@ pub fn no_randomness(error: impl Display) -> GambesonError {
 }
 
 /// An error of the identity layer, with its reason.
+#[cfg(feature = "identity")]
 pub fn refused(error: gambeson_identity::Error) -> GambesonError {
     failure(error.reason().code(), error.detail())
 }

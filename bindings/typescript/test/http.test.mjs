@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { Agent, GambesonError, Verifier, init } from "gambeson";
+import { Agent, GambesonError, Verifier, init } from "gambeson/agent";
 import { readIncoming, signedFetch, verifyRequest } from "gambeson/http";
 
 await init();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { Agent, GambesonError, Verifier, init } from "gambeson";
+import { Agent, GambesonError, Verifier, init } from "gambeson/agent";
 
 await init();
 const code = (expected) => (error) => {
@@ -24,13 +24,17 @@ test("a seed has one DID, and no agent shows its seed", () => {
   const [one, same, other] = agents(1, 1, 2);
   assert.equal(one.did, same.did);
   assert.notEqual(one.did, other.did);
-  assert.match(one.did, /^did:gambeson:uHiD[\w-]{43}$/);
+  assert.match(one.did, /^did:gambeson:uHi[\w-]{44}$/);
   assert.notEqual(one.child(0).did, one.child(1).did);
   assert.throws(() => one.child(-1), code("bad-path"));
   assert.throws(() => Agent.fromSeed(new Uint8Array(31)), code("bad-length"));
   for (const shown of [inspect(one, { depth: 9, showHidden: true }), JSON.stringify(one)]) assert.ok(!shown.includes("AQEB"));
   assert.equal(Object.keys(Agent.prototype).length + Object.getOwnPropertyNames(Agent.prototype).filter((name) => /seed|secret|private/i.test(name)).length, 0);
   assert.throws(() => structuredClone(one) && structuredClone(one).sign(bytes("a"), bytes("b")), TypeError);
+  const words = Agent.newWords();
+  assert.equal(words.split(" ").length, 24);
+  assert.equal(Agent.fromWords(words).did, Agent.fromWords(words).did);
+  assert.throws(() => Agent.fromWords(words.replace(/\w+$/, "zebrra")), GambesonError);
   one.wipe();
   assert.throws(() => one.card(), code("wiped"));
 });

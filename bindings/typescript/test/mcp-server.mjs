@@ -2,7 +2,7 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { z } from "zod";
-import { Agent, Verifier, init } from "gambeson";
+import { Agent, Verifier, init } from "gambeson/agent";
 import { callOf, verifyCalls } from "gambeson/mcp";
 
 await init();

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { Agent, Verifier, init } from "gambeson";
+import { Agent, Verifier, init } from "gambeson/agent";
 import { PROOF, REFUSED, signCalls } from "gambeson/mcp";
 
 await init();

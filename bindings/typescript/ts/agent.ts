@@ -1,9 +1,9 @@
 import { GambesonError } from "./error.js";
 import { Held } from "./held.js";
-import { wasm } from "./init.js";
+import { wasm } from "./identity.js";
 import { seconds, type Time } from "./time.js";
 import type { Verifier } from "./verifier.js";
-import type { AgentHandle } from "./wasm/gambeson.js";
+import type { AgentHandle } from "./wasm/identity.js";
 
 /** Any JSON object. */
 export type Json = { [name: string]: unknown };
@@ -114,6 +114,16 @@ export class Agent extends Held<AgentHandle> {
   /** The agent of a seed of 32 bytes. @throws GambesonError `bad-length` */
   static fromSeed(seed: Uint8Array): Agent {
     return new Agent(wasm().AgentHandle.fromSeed(seed));
+  }
+
+  /** The agent of 24 words (BIP-39), which hold its seed. @throws GambesonError `bad-words` */
+  static fromWords(words: string): Agent {
+    return new Agent(wasm().AgentHandle.fromWords(words));
+  }
+
+  /** 24 new words, to write down before the agent is made of them. */
+  static newWords(): string {
+    return wasm().newWords();
   }
 
   /** The agent with this number in the fleet: its seed comes from this one's and tells nothing about it. */

@@ -1,7 +1,7 @@
 export { Dsa, SigningKey, VerifyingKey, mldsa44, mldsa65, mldsa87, type SignatureOptions } from "./dsa.js";
 export { GambesonError } from "./error.js";
 export { sha3_256, sha3_384, sha3_512, shake128, shake256 } from "./hash.js";
-export { init } from "./init.js";
+export type { ModuleSource } from "./init.js";
 export {
   DecapsulationKey,
   EncapsulationKey,
@@ -12,26 +12,4 @@ export {
   xwing,
   type Encapsulation,
 } from "./kem.js";
-export {
-  Agent,
-  type Amount,
-  type Capability,
-  type CardOptions,
-  type CredentialInput,
-  type DelegationInput,
-  type Evidence,
-  type HttpOptions,
-  type HttpRequest,
-  type Json,
-} from "./agent.js";
-export type { Time } from "./time.js";
-export {
-  Verifier,
-  type CallOptions,
-  type Opened,
-  type VerifiedCall,
-  type VerifiedCredential,
-  type VerifiedDelegation,
-  type VerifiedLink,
-  type VerifiedPresentation,
-} from "./verifier.js";
+export { init } from "./primitives.js";

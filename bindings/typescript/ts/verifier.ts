@@ -1,8 +1,8 @@
 import type { Agent, Amount, Capability, HttpOptions, HttpRequest, Json } from "./agent.js";
 import { Held } from "./held.js";
-import { wasm } from "./init.js";
+import { wasm } from "./identity.js";
 import { seconds, type Time } from "./time.js";
-import type { VerifierHandle } from "./wasm/gambeson.js";
+import type { VerifierHandle } from "./wasm/identity.js";
 
 /** A credential whose signature, time, signer and status were checked. */
 export interface VerifiedCredential {
