@@ -68,9 +68,14 @@ const didOf = (url: unknown): string => String(url ?? "nobody").replace(/#.*$/s,
 const date = (seconds: unknown): string =>
   typeof seconds === "number" ? new Date(seconds * 1000).toISOString().replace(".000Z", "Z") : String(seconds ?? "—");
 
+/** The DID documents of a log of cards, one in each line. */
+function documents(text: string): Json[] {
+  return text.trim().split("\n").map((line) => json(line)?.["document"] as Json | undefined).filter((it) => it !== undefined);
+}
+
 function isCards(text: string): boolean {
-  const line = json(text.trim().split("\n")[0] ?? "");
-  return line !== undefined && "card" in line && "verificationMethod" in line;
+  const [document] = documents(text);
+  return document !== undefined && typeof document["card"] === "object" && Array.isArray(document["verificationMethod"]);
 }
 
 /** The chain of a delegation: a JSON list of tokens, tokens line by line, or one. */
@@ -119,8 +124,7 @@ const outcome = (error: GambesonError | undefined, good: string): Pick<Verdict, 
   error ? { holds: false, why: `${error.message}.`, code: error.code } : { holds: true, why: good };
 
 function judgeCards(text: string, now: number): Verdict {
-  const cards = text.trim().split("\n").map(json).filter((card) => card !== undefined);
-  const card = cards.at(-1) ?? {};
+  const card = documents(text).at(-1) ?? {};
   const did = String(card["id"]);
   const verifier = new Verifier();
   let error = attempt(() => verifier.addCards(text));
@@ -135,7 +139,7 @@ function judgeCards(text: string, now: number): Verdict {
       { said: "The card is signed by the key that its DID is the hash of.", holds: bound },
       { said: "It is in its time.", holds: bound && error === undefined },
     ],
-    facts: [["DID", did], ["Version", String(said["version"])], ["Valid", `${date(said["validFrom"])} to ${date(said["validUntil"])}`], ["Keys", methods.join(", ")]],
+    facts: [["DID", did], ["Version", String(said["version"])], ["Valid", `${String(said["validFrom"])} to ${String(said["validUntil"])}`], ["Keys", methods.join(", ")]],
     edges: [],
     content: card,
   };
@@ -319,7 +323,7 @@ function refresh(): void {
   element("results").replaceChildren(...given.map((one, i) => show(one, verdicts[i] as Verdict)).reverse());
   const holding = verdicts.filter(({ holds }) => holds).length;
   element("summary").textContent = given.length === 0 ? "Nothing to verify yet." : `${holding} of ${given.length} hold.`;
-  const dids = [...new Set(given.filter(({ text }) => isCards(text)).map(({ text }) => String(json(text.trim().split("\n")[0] ?? "")?.["id"])))];
+  const dids = [...new Set(given.filter(({ text }) => isCards(text)).map(({ text }) => String(documents(text)[0]?.["id"])))];
   const known = dids.filter((did) => attempt(() => verifier.resolve(did, now)) === undefined);
   element("known").replaceChildren(...known.map((did) => {
     const item = make("li", `${names.get(did) ?? "unnamed"}: `);

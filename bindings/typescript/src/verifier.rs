@@ -23,7 +23,6 @@ pub struct VerifierHandle {
     lists: StatusStore,
     policy: Policy,
     replay: MemoryReplayCache,
-    opened: sealed::ReplayCache,
     ledger: MemoryLedger,
 }
 
@@ -37,7 +36,6 @@ impl VerifierHandle {
             lists: StatusStore::default(),
             policy: Policy::default(),
             replay: MemoryReplayCache::new(capacity),
-            opened: sealed::ReplayCache::new(capacity),
             ledger: MemoryLedger::new(capacity),
         }
     }
@@ -260,7 +258,7 @@ impl VerifierHandle {
 
     /// Opens what was sealed to an agent: a line of JSON, a line feed, and the payload.
     pub fn open(&mut self, agent: &AgentHandle, envelope: &[u8], now: f64) -> Result<Vec<u8>, GambesonError> {
-        let opened = sealed::open(&agent.0, envelope, &self.cards, &mut self.opened, time(now));
+        let opened = sealed::open(&agent.0, envelope, &self.cards, &mut self.replay, time(now));
         let opened = opened.map_err(refused)?;
         let head = json!({
             "sender": opened.sender().as_str(),

@@ -158,7 +158,7 @@ test("a sealed payload is opened once, by its recipient", () => {
   assert.throws(() => known.open(recipient, sealed, now + 61), code("expired"));
   const opened = known.open(recipient, sealed, now);
   assert.deepEqual([opened.sender, opened.mediaType, Buffer.from(opened.payload).toString()], [sender.did, "text/plain", "plans"]);
-  assert.throws(() => known.open(recipient, sealed, now), code("opened-before"));
+  assert.throws(() => known.open(recipient, sealed, now), code("replayed"));
   assert.throws(() => sender.seal(bytes("x"), { to: other.did, cards: known, now }), code("unknown-did"));
 });
 
