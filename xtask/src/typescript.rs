@@ -135,7 +135,8 @@ impl<'a> Package<'a> {
             let manifest = folder.join("Cargo.toml");
             let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
             self.workspace.logged("typescript-fmt", fmt.arg(&manifest))?;
-            let mut clippy = self.workspace.cargo(&["clippy", "--quiet", "--locked", "--manifest-path"]);
+            let mut clippy =
+                self.workspace.cargo(&["clippy", "--quiet", "--locked", "--all-features", "--manifest-path"]);
             self.workspace
                 .logged("typescript-clippy", clippy.arg(&manifest).args(["--", "-D", "warnings"]))?;
         }
@@ -159,6 +160,9 @@ impl<'a> Package<'a> {
                 fs::copy(glue.join(&file), dist.join("wasm").join(&file))?;
             }
             self.shrink(&glue.join(format!("{name}_bg.wasm")), &dist.join(format!("wasm/{name}.wasm")))?;
+        }
+        for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            fs::copy(self.workspace.root.join(license), dist.join(license))?;
         }
         Ok(())
     }

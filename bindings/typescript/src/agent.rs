@@ -1,5 +1,7 @@
 //! An agent, and what it signs. Objects come and go as JSON: the glue would be larger than what it carries.
 
+#![allow(clippy::too_many_arguments)] // An object of options comes one by one.
+
 use gambeson_identity::action::{Action, Call};
 use gambeson_identity::delegation::{Amount, Capability, Delegation, Evidence};
 use gambeson_identity::vc::{Credential, Presentation};

@@ -1,5 +1,7 @@
 //! Who is known and trusted, what was seen before, and what is held against that.
 
+#![allow(clippy::too_many_arguments)] // An object of options comes one by one.
+
 use gambeson_identity::action::Expectations;
 use gambeson_identity::delegation::{self, Authority, Chain, MemoryLedger, Policy};
 use gambeson_identity::vc::{Binding, Credential, Presentation, Request, Status, StatusStore};
