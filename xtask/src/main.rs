@@ -7,6 +7,7 @@
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
 //! * `python`, `typescript`: the packages for those languages
 //! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
+//! * `independent`: the vectors, read by programs that share no code with this project
 //! * `run`: starting programs
 
 mod aarch64;
@@ -17,6 +18,7 @@ mod cite;
 mod constant_time;
 mod declassified;
 mod fuzzing;
+mod independent;
 mod layers;
 mod python;
 mod residue;
@@ -51,6 +53,7 @@ cargo xtask COMMAND
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
   answers                 `vectors serve` in release and checked builds
+  independent             vectors/*.json by a Python and a Node program that share no code with us
   fuzz [SECONDS]          every fuzz target
   typescript [core | bench [--check]]
                           the npm package: built, tested, its size; core: the core's tests as WebAssembly; bench:
@@ -125,6 +128,10 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)
         }
+        "independent" => match independent::missing() {
+            Some(missing) => bail!("{missing} is not here"),
+            None => independent::check(workspace)?.1,
+        },
         "typescript" if has("bench") => return typescript::bench(workspace, has("--check")),
         "typescript" if has("core") => typescript::core(workspace)?.1,
         "typescript" => typescript::check(workspace)?.1,

@@ -7,9 +7,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyString};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::error::refused;
+use crate::error::{error, refused};
 
 /// JSON from Python: text as `str` or bytes, or what `json.dumps` writes.
 ///
@@ -19,6 +19,14 @@ pub struct Json(Vec<u8>);
 impl Json {
     pub fn bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    pub fn text(&self, py: Python<'_>) -> PyResult<&str> {
+        str::from_utf8(&self.0).map_err(|_| error(py, "bad-encoding", "not UTF-8"))
+    }
+
+    pub fn object(&self, py: Python<'_>) -> PyResult<Map<String, Value>> {
+        py.detach(|| json::parse_object(&self.0, usize::MAX)).map_err(|error| refused(py, &error))
     }
 
     pub fn value(&self, py: Python<'_>) -> PyResult<Value> {

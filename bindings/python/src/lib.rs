@@ -28,8 +28,18 @@ mod _native {
 
     #[pymodule_export]
     use super::identity::{
+        actions::{Action, ReplayCache, verify_action, verify_mcp, verify_mcp_receipt},
         agent::Agent,
         cards::{CardDirectory, CardLog, CardStore, WebResolver, verify},
+        credentials::{
+            StatusList, StatusStore, sd_jwt_disclosable, sd_jwt_disclose, verify_credential, verify_document,
+            verify_presentation, verify_sd_jwt,
+        },
+        delegation::{Ledger, Policy, verify_chain},
+        forms::{canonicalize, check_credential, check_did_document, check_presentation, verify_jws},
+        http::{verify_agent_card, verify_http, verify_http_response},
+        log::{AuditLog, verify_log_proof},
+        sealed::{generate_words, object_id},
     };
     #[pymodule_export]
     use super::mldsa::{
@@ -48,6 +58,8 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let codes = gambeson_identity::Reason::ALL.iter().map(|reason| reason.code());
+        module.add("MCP_PROOF", gambeson_identity::mcp::PROOF)?;
+        module.add("MCP_RECEIPT", gambeson_identity::mcp::RECEIPT)?;
         module.add("REASONS", PyTuple::new(module.py(), codes.collect::<Vec<_>>())?)
     }
 }

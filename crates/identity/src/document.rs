@@ -133,7 +133,11 @@ impl DidDocument {
         }
         for relationship in Relationship::ALL {
             let mut urls = BTreeSet::new();
-            for entry in array(&json, relationship.name())? {
+            let entries = array(&json, relationship.name())?;
+            if entries.is_empty() && json.contains_key(relationship.name()) {
+                return Err(bad(format_args!("{} names no key (DID Core 1.0, §5.3)", relationship.name())));
+            }
+            for entry in entries {
                 let url = match entry {
                     Value::String(reference) => document.absolute(reference)?,
                     embedded => document.add(embedded)?,
@@ -309,6 +313,8 @@ impl DidDocument {
         }
         let key = match (kind, method.get("publicKeyJwk"), method.get("publicKeyMultibase")) {
             ("JsonWebKey", Some(Value::Object(jwk)), None) => jwk_key(jwk)?,
+            // Base58 is how the keys of other algorithms are written; those of ML-DSA are in base64url alone.
+            ("Multikey", None, Some(Value::String(multikey))) if is_base58(multikey) => Key::Foreign,
             ("Multikey", None, Some(Value::String(multikey))) => {
                 match VerifyingKey::from_multikey(multikey) {
                     Err(error) if error.reason() != Reason::BadAlgorithm => return Err(error),
@@ -373,6 +379,12 @@ fn array<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a [Value]> 
         Some(Value::Array(items)) => Ok(items),
         Some(_) => Err(bad(format_args!("{name:?} is a list"))),
     }
+}
+
+/// Multibase `z`.
+fn is_base58(text: &str) -> bool {
+    let digit = |byte: u8| byte.is_ascii_alphanumeric() && !b"0OIl".contains(&byte);
+    text.strip_prefix('z').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(digit))
 }
 
 /// The JSON representation has no context; in JSON-LD it is the one of DIDs, or a list that begins with it.

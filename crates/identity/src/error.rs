@@ -131,10 +131,6 @@ reasons! {
     CannotOpen = "cannot-open",
     /// The signed part names another recipient than the agent that opened it.
     OtherRecipient = "other-recipient",
-    /// A payload with this identifier was opened before.
-    OpenedBefore = "opened-before",
-    /// No room is left for the identifiers of payloads that were opened and have not expired.
-    ReplayStoreFull = "replay-store-full",
     /// The archive of a backup is not in its form.
     BadArchive = "bad-archive",
     /// The bytes do not have the hash that names them.

@@ -13,6 +13,8 @@
 //! * [`action`], [`ReplayCache`]: signed tool calls
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
+//! * [`sealed`], [`backup`], [`memory`], [`recovery`]: what is sent in secret, and what is kept
+//! * [`tlog`]: a log that proves what was done
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 pub mod a2a;
@@ -36,12 +38,13 @@ pub mod json;
 mod kdf;
 mod keys;
 pub mod mcp;
-mod replay;
 pub mod memory;
 pub mod recovery;
+mod replay;
 mod resolver;
-mod signed_file;
 pub mod sealed;
+mod signed_file;
+pub mod state;
 mod time;
 pub mod tlog;
 pub mod vc;

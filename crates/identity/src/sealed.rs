@@ -1,8 +1,9 @@
 //! Payloads that one agent signs and seals to another, to be stored, forwarded and opened later, once.
 //!
 //! ```
-//! use gambeson_identity::sealed::{self, ReplayCache};
-//! use gambeson_identity::{Agent, CardContent, CardLog, CardStore, Resolver, Timestamp};
+//! use gambeson_identity::{
+//!     Agent, CardContent, CardLog, CardStore, MemoryReplayCache, Resolver, Timestamp, sealed,
+//! };
 //!
 //! let (alice, bob, now) = (Agent::generate()?, Agent::generate()?, Timestamp(1_795_330_800));
 //! let mut cards = CardStore::default();
@@ -13,7 +14,7 @@
 //! let to = cards.resolve(bob.did(), now)?;
 //! let envelope = sealed::seal(&alice, &to, "text/plain", b"meet at noon", now.after(3600), now)?;
 //!
-//! let mut seen = ReplayCache::new(1000);
+//! let mut seen = MemoryReplayCache::new(1000);
 //! let opened = sealed::open(&bob, &envelope, &cards, &mut seen, now)?;
 //! assert_eq!((opened.sender(), opened.payload()), (alice.did(), &b"meet at noon"[..]));
 //! assert!(sealed::open(&bob, &envelope, &cards, &mut seen, now).is_err(), "once");
@@ -35,7 +36,8 @@ use crate::agent::OpeningKey;
 use crate::document::{Kind, Relationship};
 use crate::fields::{Fields, put_long, put_short};
 use crate::{
-    Agent, Did, DidDocument, DidUrl, Error, Reason, Resolver, Result, Role, Suite, Timestamp, Verified,
+    Agent, Did, DidDocument, DidUrl, Error, Reason, ReplayCache, ReplayId, Resolver, Result, Role, Suite,
+    Timestamp, Verified, encoding,
 };
 use chacha20poly1305::XChaCha20Poly1305;
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
@@ -44,7 +46,6 @@ use gambeson::mlkem;
 use gambeson::secret::Secret;
 use gambeson_hybrid::hpke::{self, Aes256Gcm, ExportOnly, HkdfSha256, HkdfSha384, Kem, MlKem1024, XWing};
 use gambeson_hybrid::xwing;
-use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 /// The longest payload in bytes: 16 MiB.
@@ -55,6 +56,8 @@ pub const MAX_LIFETIME: u64 = 30 * 86_400;
 const MAGIC: &[u8; 16] = b"gambeson sealed\x01";
 /// The purpose: in HPKE's info, of the exported key, and the context of the signature.
 const LABEL: &[u8] = b"gambeson sealed v1";
+/// The kind of object in the replay cache.
+const REPLAY: &str = "sealed";
 /// What the type of the signed part begins with.
 const TYPE: &str = "gambeson-sealed+";
 const TAG_LEN: usize = 16;
@@ -103,60 +106,6 @@ impl Opened {
 impl fmt::Debug for Opened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Opened({} bytes of {} from {})", self.payload.len(), self.media_type, self.sender)
-    }
-}
-
-/// Keeps the identifiers of what was opened until it expires.
-pub trait ReplayStore {
-    /// Remembers an identifier, 32 bytes made of sender and id, until `expires`.
-    ///
-    /// A store that outlives the program must have written it down when this returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::OpenedBefore`] if it is known, [`Reason::ReplayStoreFull`] if there is no room: then the payload is not given out.
-    fn remember(&mut self, id: [u8; 32], expires: Timestamp, now: Timestamp) -> Result<()>;
-}
-
-/// Identifiers in memory, of a bounded number.
-#[derive(Clone, Debug)]
-pub struct ReplayCache {
-    until: BTreeMap<[u8; 32], Timestamp>,
-    capacity: usize,
-}
-
-impl ReplayCache {
-    /// Room for this many that have not expired: some 100 bytes each.
-    #[must_use]
-    pub fn new(capacity: usize) -> Self {
-        Self { until: BTreeMap::new(), capacity }
-    }
-
-    /// What it remembers, to be written down; [`ReplayStore::remember`] takes it up again.
-    pub fn entries(&self) -> impl Iterator<Item = (&[u8; 32], Timestamp)> {
-        self.until.iter().map(|(id, until)| (id, *until))
-    }
-}
-
-impl ReplayStore for ReplayCache {
-    fn remember(&mut self, id: [u8; 32], expires: Timestamp, now: Timestamp) -> Result<()> {
-        if self.until.get(&id).is_some_and(|until| *until >= now) {
-            return Err(Error::new(
-                Reason::OpenedBefore,
-                "a payload of this sender and identifier was opened before",
-            ));
-        }
-        if self.until.len() >= self.capacity {
-            self.until.retain(|_, until| *until >= now);
-        }
-        if self.until.len() >= self.capacity {
-            return Err(Error::new(
-                Reason::ReplayStoreFull,
-                format_args!("{} payloads were opened and have not expired", self.capacity),
-            ));
-        }
-        self.until.insert(id, expires);
-        Ok(())
     }
 }
 
@@ -212,13 +161,13 @@ pub fn seal(
 ///
 /// [`Reason::TooLarge`], [`Reason::BadForm`] if it is not an envelope, [`Reason::BadAlgorithm`] for one of the other suite,
 /// [`Reason::CannotOpen`] if it was sealed to somebody else or changed, [`Reason::OtherRecipient`] if what is signed names another
-/// recipient, [`Reason::Expired`], [`Reason::BadTime`], [`Reason::OpenedBefore`], [`Reason::ReplayStoreFull`]; and those of the resolver, of
+/// recipient, [`Reason::Expired`], [`Reason::BadTime`], [`Reason::Replayed`], [`Reason::CacheFull`]; and those of the resolver, of
 /// [`DidDocument::key_for`] and of the signature.
 pub fn open(
     recipient: &Agent,
     envelope: &[u8],
     resolver: &impl Resolver,
-    seen: &mut impl ReplayStore,
+    seen: &mut impl ReplayCache,
     now: Timestamp,
 ) -> Result<Verified<Opened>> {
     let plaintext = decrypt(recipient, envelope)?;
@@ -238,9 +187,8 @@ pub fn open(
     }
     key.verify(LABEL, signed, signature)?;
 
-    let mut known = blake3::Hasher::new_derive_key("gambeson 2026-11-21 v1 sealed payload replay identifier");
-    known.update(message.sender.did().as_str().as_bytes()).update(&message.id);
-    seen.remember(*known.finalize().as_bytes(), message.expires, now)?;
+    let id = ReplayId::new(REPLAY, message.sender.did(), &encoding::encode(&message.id));
+    seen.remember(&id, message.expires, now)?;
     let opened = Opened {
         sender: message.sender.did().clone(),
         id: message.id,
@@ -469,3 +417,5 @@ fn too_large() -> Error {
 
 #[cfg(test)]
 mod tests;
+#[cfg(all(test, feature = "test-vectors"))]
+mod vectors;

@@ -1,21 +1,23 @@
 """What the native module exports; the modules beside it say what it is for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Self, final
+from typing import Any, Literal, NoReturn, Protocol, Self, final, type_check_only
 
 from typing_extensions import Buffer
 
 __all__ = [
+    "Action",
     "Agent",
+    "AuditLog",
     "CardDirectory",
     "CardLog",
     "CardStore",
-    "REASONS",
-    "WebResolver",
-    "verify",
+    "Ledger",
+    "MCP_PROOF",
+    "MCP_RECEIPT",
     "MLDSA44PrivateKey",
     "MLDSA44PublicKey",
     "MLDSA65PrivateKey",
@@ -28,8 +30,36 @@ __all__ = [
     "MLKEM512PublicKey",
     "MLKEM768PrivateKey",
     "MLKEM768PublicKey",
+    "Policy",
+    "REASONS",
+    "ReplayCache",
+    "StatusList",
+    "StatusStore",
+    "WebResolver",
     "XWingPrivateKey",
     "XWingPublicKey",
+    "canonicalize",
+    "check_credential",
+    "check_did_document",
+    "check_presentation",
+    "generate_words",
+    "object_id",
+    "sd_jwt_disclosable",
+    "sd_jwt_disclose",
+    "verify",
+    "verify_action",
+    "verify_agent_card",
+    "verify_chain",
+    "verify_credential",
+    "verify_document",
+    "verify_http",
+    "verify_http_response",
+    "verify_jws",
+    "verify_log_proof",
+    "verify_mcp",
+    "verify_mcp_receipt",
+    "verify_presentation",
+    "verify_sd_jwt",
 ]
 
 @final
@@ -260,6 +290,8 @@ _Suite = Literal["default", "cnsa2"]
 _Role = Literal["identity", "signing", "did", "backup", "sealed", "encapsulation", "data-integrity", "log"]
 
 REASONS: tuple[str, ...]
+MCP_PROOF: str
+MCP_RECEIPT: str
 
 @final
 class Agent:
@@ -267,6 +299,8 @@ class Agent:
     def generate(*, suite: _Suite = "default") -> Agent: ...
     @staticmethod
     def from_seed_bytes(seed: Buffer, *, suite: _Suite = "default", cards: CardLog | None = None) -> Agent: ...
+    @staticmethod
+    def from_words(words: str, *, suite: _Suite = "default", cards: CardLog | None = None) -> Agent: ...
     @property
     def did(self) -> str: ...
     @property
@@ -277,6 +311,123 @@ class Agent:
     def sign(self, data: Buffer, context: Buffer) -> bytes: ...
     def child(self, index: int) -> Agent: ...
     def begin_session(self, n: int) -> None: ...
+    def action(
+        self,
+        method: str,
+        name: str = "",
+        arguments: _Json | None = None,
+        *,
+        audience: str,
+        params: _Json | None = None,
+        lifetime: _Span | None = None,
+        chain: list[str] = ...,
+        now: _Time | None = None,
+    ) -> Action: ...
+    def mcp_action(
+        self,
+        method: str,
+        params: _Json | None = None,
+        *,
+        audience: str,
+        lifetime: _Span | None = None,
+        chain: list[str] = ...,
+        now: _Time | None = None,
+    ) -> Action: ...
+    def sign_action(self, action: Action) -> str: ...
+    def mcp_proof(
+        self, action: Action, *, chain: list[str] = ..., approvals: list[str] = ...
+    ) -> dict[str, Any]: ...
+    def delegate(
+        self,
+        delegate: str,
+        capabilities: _Json,
+        *,
+        valid_for: _Span,
+        now: _Time | None = None,
+        parent: str | None = None,
+        max_depth: int = 0,
+        max_calls: int | None = None,
+        budget: tuple[int, str] | None = None,
+        status: list[_Entry] = ...,
+    ) -> str: ...
+    def approve(self, action: Action, actor: str, *, now: _Time | None = None) -> str: ...
+    def issue(
+        self,
+        subject: _Json,
+        *,
+        types: list[str] = ...,
+        valid_for: _Span,
+        now: _Time | None = None,
+        id: str | None = None,
+        contexts: _Json | None = None,
+        status: list[_Entry] = ...,
+        members: _Json | None = None,
+        form: Literal["jwt", "data-integrity"] = "jwt",
+    ) -> str: ...
+    def present(
+        self, credentials: list[str], *, audience: str, nonce: str, now: _Time | None = None
+    ) -> str: ...
+    def issue_sd_jwt(
+        self,
+        vct: str,
+        claims: _Json,
+        *,
+        disclosable: list[str] = ...,
+        holder: str | None = None,
+        valid_for: _Span,
+        decoys: int = 0,
+        now: _Time | None = None,
+    ) -> str: ...
+    def present_sd_jwt(
+        self, issued: str, disclosed: list[str], *, audience: str, nonce: str, now: _Time | None = None
+    ) -> str: ...
+    def issue_status_list(
+        self,
+        list: StatusList,
+        url: str,
+        *,
+        valid_for: _Span,
+        ttl: _Span | None = None,
+        now: _Time | None = None,
+    ) -> str: ...
+    def sign_http(
+        self,
+        method: str,
+        uri: str,
+        fields: list[tuple[str, str]],
+        body: Buffer | None = None,
+        *,
+        components: list[str] = ...,
+        role: _HttpRole = "identity",
+        tag: str | None = None,
+        lifetime: _Span = ...,
+        now: _Time | None = None,
+    ) -> list[tuple[str, str]]: ...
+    def sign_agent_card(self, card: _Json) -> dict[str, Any]: ...
+    def seal(
+        self,
+        payload: Buffer,
+        recipient: str,
+        *,
+        resolver: _Resolver,
+        media_type: str = "application/octet-stream",
+        lifetime: _Span = ...,
+        now: _Time | None = None,
+    ) -> bytes: ...
+    def open(
+        self, envelope: Buffer, *, resolver: _Resolver, replay: _Replay, now: _Time | None = None
+    ) -> dict[str, Any]: ...
+    def backup(
+        self,
+        *,
+        cards: CardLog | None = None,
+        credentials: dict[str, str] | None = None,
+        objects: Sequence[Buffer] = ...,
+        now: _Time | None = None,
+    ) -> bytes: ...
+    def restore(self, backup: Buffer) -> dict[str, Any]: ...
+    def sign_document(self, document: _Json, *, now: _Time | None = None) -> dict[str, Any]: ...
+    def mcp_receipt(self, action: Action, result: _Json, *, now: _Time | None = None) -> dict[str, Any]: ...
     def first_card(
         self,
         *,
@@ -354,3 +505,225 @@ def verify(
     resolver: _Resolver,
     now: _Time | None = None,
 ) -> None: ...
+
+@final
+class Action:
+    @staticmethod
+    def from_json(text: _Json) -> Action: ...
+    def to_json(self) -> bytes: ...
+    def digest(self, *, suite: _Suite = "default") -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def arguments(self) -> dict[str, Any]: ...
+    @property
+    def params(self) -> dict[str, Any]: ...
+    @property
+    def audience(self) -> str: ...
+    @property
+    def issued(self) -> int: ...
+    @property
+    def expires(self) -> int: ...
+    @property
+    def nonce(self) -> str: ...
+    @property
+    def delegation(self) -> str | None: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
+
+@final
+class ReplayCache:
+    def __new__(cls, capacity: int = 100_000) -> Self: ...
+    def __len__(self) -> int: ...
+
+# A memory of what was taken that outlives the process: it stores the id, 32 bytes, until then, and returns whether it is new.
+@type_check_only
+class _Memory(Protocol):
+    def remember(self, id: bytes, until: int, now: int, /) -> bool: ...
+
+_Replay = ReplayCache | _Memory
+
+# What the verifier charges for an action of these claims: an amount and its unit.
+_Cost = Callable[[dict[str, Any]], tuple[int, str] | None]
+
+def verify_action(
+    action: _Json,
+    token: str,
+    *,
+    audience: str,
+    resolver: _Resolver,
+    replay: _Replay,
+    chain: list[str] = ...,
+    approvals: list[str] = ...,
+    policy: Policy | None = None,
+    ledger: Ledger | None = None,
+    status: StatusStore | None = None,
+    unknown_status: _UnknownStatus = "refuse",
+    cost: _Cost | None = None,
+    max_lifetime: _Span | None = None,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+def verify_mcp(
+    method: str,
+    params: _Json | None,
+    *,
+    audience: str,
+    resolver: _Resolver,
+    replay: _Replay,
+    policy: Policy | None = None,
+    ledger: Ledger | None = None,
+    status: StatusStore | None = None,
+    unknown_status: _UnknownStatus = "refuse",
+    cost: _Cost | None = None,
+    max_lifetime: _Span | None = None,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+def verify_mcp_receipt(
+    result: _Json, action: Action, *, server: str, resolver: _Resolver, now: _Time | None = None
+) -> dict[str, Any]: ...
+
+@final
+class StatusList:
+    def __new__(cls, purpose: _Purpose = "revocation", *, entries: int = ...) -> Self: ...
+    def set(self, index: int, value: bool = True) -> None: ...
+    def is_set(self, index: int) -> bool: ...
+    def encode(self) -> str: ...
+    def __len__(self) -> int: ...
+
+@final
+class StatusStore:
+    def __new__(cls) -> Self: ...
+    def add(self, secured: str | bytes, *, resolver: _Resolver, now: _Time | None = None) -> None: ...
+    def due(self, *, now: _Time | None = None) -> list[str]: ...
+
+_Purpose = Literal["revocation", "suspension"]
+_UnknownStatus = Literal["refuse", "accept"]
+# Where the status of a credential stands: the URL of the list, the number in it, and what the bit means.
+_Entry = tuple[str, int, _Purpose]
+
+def verify_credential(
+    secured: _Json,
+    *,
+    resolver: _Resolver,
+    status: StatusStore | None = None,
+    unknown_status: _UnknownStatus = "refuse",
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+def verify_presentation(
+    secured: _Json,
+    *,
+    audience: str,
+    nonce: str,
+    resolver: _Resolver,
+    status: StatusStore | None = None,
+    unknown_status: _UnknownStatus = "refuse",
+    max_age: _Span = ...,
+    bearer: bool = False,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+def verify_sd_jwt(
+    presented: str,
+    *,
+    resolver: _Resolver,
+    audience: str | None = None,
+    nonce: str | None = None,
+    max_age: _Span = ...,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+def sd_jwt_disclosable(issued: str) -> list[str]: ...
+def sd_jwt_disclose(issued: str, disclosed: list[str]) -> str: ...
+def verify_document(
+    document: _Json, *, resolver: _Resolver, now: _Time | None = None
+) -> dict[str, Any]: ...
+
+@final
+class Policy:
+    def __new__(
+        cls, *, trust: list[tuple[str, str]] = ..., approvals: list[tuple[str, list[str]]] = ...
+    ) -> Self: ...
+
+@final
+class Ledger:
+    def __new__(cls, capacity: int = 100_000) -> Self: ...
+
+def verify_chain(
+    chain: list[str],
+    *,
+    resolver: _Resolver,
+    status: StatusStore | None = None,
+    unknown_status: _UnknownStatus = "refuse",
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+
+_HttpRole = Literal["identity", "signing"]
+
+def verify_http(
+    method: str,
+    uri: str,
+    fields: list[tuple[str, str]],
+    body: Buffer | None = None,
+    *,
+    resolver: _Resolver,
+    replay: _Replay,
+    required: list[str] = ...,
+    role: _HttpRole = "identity",
+    tag: str | None = None,
+    max_age: _Span = ...,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+def verify_agent_card(
+    card: _Json, *, resolver: _Resolver, expected: str | None = None, now: _Time | None = None
+) -> dict[str, Any]: ...
+def generate_words() -> str: ...
+def object_id(data: Buffer) -> str: ...
+
+@final
+class AuditLog:
+    @staticmethod
+    def create(agent: Agent, folder: str | PathLike[str], origin: str, *, now: _Time | None = None) -> AuditLog: ...
+    @staticmethod
+    def open(agent: Agent, folder: str | PathLike[str], origin: str, *, now: _Time | None = None) -> AuditLog: ...
+    def append(self, agent: Agent, entries: Sequence[Buffer], *, now: _Time | None = None) -> int: ...
+    def entry(self, index: int) -> bytes: ...
+    def prove(self, index: int) -> str: ...
+    def audit(self) -> None: ...
+    def __len__(self) -> int: ...
+
+def verify_log_proof(
+    proof: str,
+    entry: Buffer,
+    *,
+    origin: str,
+    signer: str,
+    resolver: _Resolver,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+
+def verify_http_response(
+    status: int,
+    fields: list[tuple[str, str]],
+    body: Buffer | None = None,
+    *,
+    request: tuple[str, str, list[tuple[str, str]], Buffer | None] | None = None,
+    resolver: _Resolver,
+    replay: _Replay,
+    required: list[str] = ...,
+    role: _HttpRole = "identity",
+    tag: str | None = None,
+    max_age: _Span = ...,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+def canonicalize(text: _Json, *, max_len: int = ...) -> bytes: ...
+def verify_jws(
+    token: str,
+    jwk: _Json,
+    *,
+    payload: Buffer | None = None,
+    typ: str | None = None,
+    max_len: int = ...,
+) -> tuple[dict[str, Any], bytes]: ...
+def check_did_document(document: _Json) -> None: ...
+def check_credential(credential: _Json) -> None: ...
+def check_presentation(presentation: _Json) -> None: ...

@@ -20,7 +20,9 @@ __all__ = [
     "RandomError",
     "Replayed",
     "Revoked",
+    "StatusUnknown",
     "UnknownSigner",
+    "Unsigned",
     "UsageError",
     "VerificationError",
     "Wiped",
@@ -67,7 +69,7 @@ class VerificationError(Error):
 
 
 class InvalidSignature(VerificationError):
-    """The signature is not this key's over these bytes in this context."""
+    """The signature is not this key's over these bytes in this context; or a seal or a hash does not fit them."""
 
 
 class Malformed(VerificationError, ValueError):
@@ -102,6 +104,14 @@ class Replayed(VerificationError):
     """It was shown here before."""
 
 
+class Unsigned(VerificationError):
+    """Nothing signs it, or the signature leaves out what must be signed."""
+
+
+class StatusUnknown(VerificationError):
+    """Nobody here can tell whether it was revoked."""
+
+
 class BrokenCards(VerificationError):
     """The identity cards do not follow from the DID or from each other, or newer ones are known."""
 
@@ -133,6 +143,37 @@ _CLASSES: dict[str, type[Error]] = {
     "unknown-key": UnknownSigner,
     "key-revoked": Revoked,
     "wrong-purpose": NotPermitted,
+    "bad-archive": Malformed,
+    "bad-checkpoint": Malformed,
+    "bad-disclosure": Malformed,
+    "bad-shares": Malformed,
+    "bad-words": Malformed,
+    "cannot-open": InvalidSignature,
+    "wrong-hash": InvalidSignature,
+    "other-recipient": WrongAudience,
+    "irreversible": UsageError,
+    "out-of-range": UsageError,
+    "uncovered": Unsigned,
+    "unsecured": Unsigned,
+    "revoked": Revoked,
+    "suspended": Revoked,
+    "stale-status": StatusUnknown,
+    "unknown-status": StatusUnknown,
+    "wrong-holder": NotPermitted,
+    "wrong-issuer": NotPermitted,
+    "wrong-nonce": WrongAudience,
+    "replayed": Replayed,
+    "wrong-audience": WrongAudience,
+    "wrong-digest": InvalidSignature,
+    "untrusted-root": NotPermitted,
+    "widened": NotPermitted,
+    "too-deep": NotPermitted,
+    "wrong-delegate": NotPermitted,
+    "not-permitted": NotPermitted,
+    "over-count": NotPermitted,
+    "over-budget": NotPermitted,
+    "not-approved": NotPermitted,
+    "long-lived": NotPermitted,
     "broken-chain": BrokenCards,
     "not-bound": BrokenCards,
     "stale-card": BrokenCards,

@@ -20,7 +20,7 @@ pub struct Agent(Held<identity::Agent>);
 
 private_key_methods!(Agent);
 
-fn suite(py: Python<'_>, name: &str) -> PyResult<Suite> {
+pub fn suite(py: Python<'_>, name: &str) -> PyResult<Suite> {
     [Suite::Default, Suite::Cnsa2]
         .into_iter()
         .find(|suite| suite.name() == name)

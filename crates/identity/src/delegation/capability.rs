@@ -66,7 +66,12 @@ impl Capability {
             && self.caveats.iter().all(|ours| other.caveats.iter().any(|theirs| theirs.implies(ours)))
     }
 
-    pub(super) fn from_json(value: &Value) -> Result<Self> {
+    /// Reads a capability, as it stands in a delegation.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadForm`](crate::Reason::BadForm), [`Reason::BadDid`](crate::Reason::BadDid).
+    pub fn from_json(value: &Value) -> Result<Self> {
         let object = members(value, &["action", "resource", "caveats"], "a capability")?;
         let pattern = |name: &str| text(object, name)?.parse();
         let caveats = match object.get("caveats") {
@@ -79,7 +84,8 @@ impl Capability {
         Ok(Self { action: pattern("action")?, resource: pattern("resource")?, caveats })
     }
 
-    pub(super) fn to_json(&self) -> Value {
+    /// The capability as it stands in a delegation.
+    pub fn to_json(&self) -> Value {
         let mut object = Map::from_iter([
             ("action".to_owned(), self.action.to_string().into()),
             ("resource".to_owned(), self.resource.to_string().into()),

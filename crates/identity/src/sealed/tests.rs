@@ -1,29 +1,29 @@
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
 use super::*;
-use crate::{CardContent, CardLog, CardStore, MasterSeed, Retired};
+use crate::{CardContent, CardLog, CardStore, MasterSeed, MemoryReplayCache, Retired};
 
-const NOW: Timestamp = Timestamp(1_795_330_800);
-const DAY: u64 = 86_400;
-const SUITES: [Suite; 2] = [Suite::Default, Suite::Cnsa2];
+pub(super) const NOW: Timestamp = Timestamp(1_795_330_800);
+pub(super) const DAY: u64 = 86_400;
+pub(super) const SUITES: [Suite; 2] = [Suite::Default, Suite::Cnsa2];
 
-fn agent(suite: Suite, seed: u8) -> Agent {
+pub(super) fn agent(suite: Suite, seed: u8) -> Agent {
     Agent::with_suite(MasterSeed::from_bytes(&[seed; 32]), suite).deterministic()
 }
 
-fn log(agent: &Agent) -> CardLog {
+pub(super) fn log(agent: &Agent) -> CardLog {
     CardLog::new(agent.first_card(NOW, NOW.after(90 * DAY), &CardContent::default()).unwrap()).unwrap()
 }
 
 /// Two agents who know each other.
-struct Pair {
-    alice: Agent,
-    bob: Agent,
-    cards: CardStore,
+pub(super) struct Pair {
+    pub(super) alice: Agent,
+    pub(super) bob: Agent,
+    pub(super) cards: CardStore,
 }
 
 impl Pair {
-    fn new(suite: Suite) -> Self {
+    pub(super) fn new(suite: Suite) -> Self {
         let (alice, bob) = (agent(suite, 1), agent(suite, 2));
         let mut cards = CardStore::default();
         cards.add(log(&alice)).unwrap();
@@ -31,24 +31,24 @@ impl Pair {
         Self { alice, bob, cards }
     }
 
-    fn seal(&self, payload: &[u8]) -> Result<Vec<u8>> {
+    pub(super) fn seal(&self, payload: &[u8]) -> Result<Vec<u8>> {
         let to = self.cards.resolve(self.bob.did(), NOW)?;
         seal(&self.alice, &to, "text/plain", payload, NOW.after(3600), NOW)
     }
 
-    fn open(&self, envelope: &[u8]) -> Result<Verified<Opened>> {
-        open(&self.bob, envelope, &self.cards, &mut ReplayCache::new(10), NOW)
+    pub(super) fn open(&self, envelope: &[u8]) -> Result<Verified<Opened>> {
+        open(&self.bob, envelope, &self.cards, &mut MemoryReplayCache::new(10), NOW)
     }
 
     /// Seals a plaintext to Bob that no honest sender makes.
-    fn by_hand(&self, plaintext: &[u8]) -> Vec<u8> {
+    pub(super) fn by_hand(&self, plaintext: &[u8]) -> Vec<u8> {
         let to = self.cards.resolve(self.bob.did(), NOW).unwrap();
         let suite = self.bob.suite();
         let (url, key) = to.agreement_key(Role::Sealed.agreement_algorithm(suite).unwrap(), NOW).unwrap();
         encrypt(suite, url, key, plaintext, &[3; 64]).unwrap()
     }
 
-    fn message(&self) -> Message {
+    pub(super) fn message(&self) -> Message {
         Message {
             sender: self.alice.key_url(Role::Signing),
             recipient: self.bob.did().clone(),
@@ -60,7 +60,7 @@ impl Pair {
 }
 
 /// Message, payload and signature, padded.
-fn signed(message: &Message, by: &crate::SigningKey, context: &[u8]) -> Vec<u8> {
+pub(super) fn signed(message: &Message, by: &crate::SigningKey, context: &[u8]) -> Vec<u8> {
     let mut plaintext = message.encode(b"payload").unwrap();
     let signature = by.sign(context, &plaintext).unwrap();
     put_short(&mut plaintext, &signature).unwrap();
@@ -92,15 +92,16 @@ fn what_is_sealed_opens_once_and_says_who_signed_it() {
         let pair = Pair::new(suite);
         for payload in [&b""[..], b"hello", &vec![7; 100_000]] {
             let envelope = pair.seal(payload).unwrap();
-            let mut seen = ReplayCache::new(10);
+            let mut seen = MemoryReplayCache::new(10);
             let opened = open(&pair.bob, &envelope, &pair.cards, &mut seen, NOW).unwrap();
             assert_eq!((opened.sender(), opened.payload()), (pair.alice.did(), payload));
             assert_eq!((opened.media_type(), opened.expires()), ("text/plain", NOW.after(3600)));
             assert_eq!(*opened.signer(), pair.alice.key_url(Role::Signing));
-            let again =
-                |seen: &mut ReplayCache, now| reason(open(&pair.bob, &envelope, &pair.cards, seen, now));
-            assert_eq!(again(&mut seen, NOW), Reason::OpenedBefore);
-            assert_eq!(again(&mut seen, NOW.after(3600)), Reason::OpenedBefore);
+            let again = |seen: &mut MemoryReplayCache, now| {
+                reason(open(&pair.bob, &envelope, &pair.cards, seen, now))
+            };
+            assert_eq!(again(&mut seen, NOW), Reason::Replayed);
+            assert_eq!(again(&mut seen, NOW.after(3600)), Reason::Replayed);
             assert_eq!(again(&mut seen, NOW.after(3601)), Reason::Expired);
             assert!(format!("{opened:?}").contains("bytes of text/plain from did:gambeson:"));
         }
@@ -211,7 +212,7 @@ fn the_suites_do_not_mix() {
     let dana = agent(Suite::Cnsa2, 4);
     let message = Message { sender: dana.key_url(Role::Signing), ..default.message() };
     let envelope = default.by_hand(&signed(&message, dana.key(Role::Signing), LABEL));
-    let opened = open(&default.bob, &envelope, &cards, &mut ReplayCache::new(1), NOW);
+    let opened = open(&default.bob, &envelope, &cards, &mut MemoryReplayCache::new(1), NOW);
     assert_eq!(reason(opened), Reason::BadAlgorithm);
 }
 
@@ -236,7 +237,7 @@ fn what_was_sealed_before_a_rotation_opens_after_it() {
         assert_eq!(pair.open(&before).unwrap().payload(), b"before");
         assert_eq!(pair.open(&after).unwrap().payload(), b"after");
         assert_eq!(
-            reason(open(&agent(suite, 2), &after, &pair.cards, &mut ReplayCache::new(1), NOW)),
+            reason(open(&agent(suite, 2), &after, &pair.cards, &mut MemoryReplayCache::new(1), NOW)),
             Reason::CannotOpen
         );
     }
@@ -261,16 +262,10 @@ fn what_cannot_be_sealed_is_an_error() {
 }
 
 #[test]
-fn the_store_of_identifiers_is_bounded_and_forgets_what_expired() {
-    let mut seen = ReplayCache::new(2);
-    let mut remember =
-        |id: u8, expires: u64, now: u64| seen.remember([id; 32], Timestamp(expires), Timestamp(now));
-    remember(1, 10, 0).unwrap();
-    remember(2, 20, 0).unwrap();
-    assert_eq!(reason(remember(3, 20, 10)), Reason::ReplayStoreFull);
-    assert_eq!(reason(remember(1, 10, 10)), Reason::OpenedBefore);
-    remember(3, 20, 11).unwrap();
-    assert_eq!(reason(remember(2, 20, 20)), Reason::OpenedBefore);
-    let kept: Vec<_> = seen.entries().map(|(id, until)| (id[0], until.0)).collect();
-    assert_eq!(kept, [(2, 20), (3, 20)]);
+fn a_full_cache_gives_nothing_out() {
+    let pair = Pair::new(Suite::Default);
+    let mut seen = MemoryReplayCache::new(1);
+    let [one, two] = [b"one", b"two"].map(|payload| pair.seal(payload).unwrap());
+    open(&pair.bob, &one, &pair.cards, &mut seen, NOW).unwrap();
+    assert_eq!(reason(open(&pair.bob, &two, &pair.cards, &mut seen, NOW)), Reason::CacheFull);
 }

@@ -32,6 +32,10 @@ const BASE_TERMS: [&str; 16] = [
     "BitstringStatusListEntry",
 ];
 
+/// What the base context defines for subjects that are status lists.
+const LIST_TERMS: [&str; 6] =
+    ["statusPurpose", "encodedList", "ttl", "statusReference", "statusSize", "statusMessage"];
+
 /// The type of embedded proofs, which the base context defines too.
 const PROOF_TYPE: &str = "DataIntegrityProof";
 
@@ -60,7 +64,7 @@ pub fn check_credential(credential: &Map<String, Value>) -> Result<()> {
     terms.types(credential, Some("VerifiableCredential"), "a credential")?;
     language_text(credential)?;
     issuer(credential)?;
-    subjects(credential)?;
+    subjects(credential, &terms)?;
     validity(credential)?;
     for (name, id_required) in [
         ("credentialStatus", false),
@@ -356,13 +360,23 @@ fn language_tag(tag: &str) -> bool {
         })
 }
 
-/// §4.8: one or more objects with at least one claim.
-fn subjects(credential: &Map<String, Value>) -> Result<()> {
+/// §4.8: one or more objects with at least one claim; and §5.2: the contexts define every claim.
+fn subjects(credential: &Map<String, Value>, terms: &Terms<'_>) -> Result<()> {
     let subjects = objects(credential, "credentialSubject")?;
     if subjects.is_empty() || subjects.iter().any(|subject| subject.is_empty()) {
         return Err(bad("credentialSubject is one or more objects that claim something"));
     }
-    subjects.into_iter().try_for_each(|subject| optional_id(subject, "a subject"))
+    for subject in subjects {
+        optional_id(subject, "a subject")?;
+        let defined =
+            |name: &&String| terms.knows(name) || is_uri(name) || LIST_TERMS.contains(&name.as_str());
+        if let Some(undefined) = subject.keys().find(|name| !defined(name)) {
+            return Err(bad(format_args!(
+                "no context defines the claim {undefined:?}; {UNDEFINED_TERMS} would (§5.2)"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// §5.3: each has an `id` of its own and a digest.

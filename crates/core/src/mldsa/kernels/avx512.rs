@@ -143,8 +143,10 @@ fn times(x: Vector, value: Vector, twisted: Vector) -> Vector {
 fn times_each(x: Vector, value: Vector, twisted: Vector, odd_value: Vector, odd_twisted: Vector) -> Vector {
     let q = _mm512_set1_epi32(Q);
     let x_odd = odd(x);
-    let even =
-        _mm512_sub_epi64(_mm512_mul_epi32(x, value), _mm512_mul_epi32(whole(_mm512_mul_epi32(x, twisted)), q));
+    let even = _mm512_sub_epi64(
+        _mm512_mul_epi32(x, value),
+        _mm512_mul_epi32(whole(_mm512_mul_epi32(x, twisted)), q),
+    );
     let odds = _mm512_sub_epi64(
         _mm512_mul_epi32(x_odd, odd_value),
         _mm512_mul_epi32(whole(_mm512_mul_epi32(x_odd, odd_twisted)), q),

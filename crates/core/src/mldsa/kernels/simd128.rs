@@ -460,10 +460,8 @@ fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize 
         // Each byte twice, of which the lower half is taken first.
         let four = u64x2(u64::from(u32::from_le_bytes(*group)), 0);
         let twice = i8x16_shuffle::<0, 0, 1, 1, 2, 2, 3, 3, 8, 8, 8, 8, 8, 8, 8, 8>(four, four);
-        let halves = v128_or(
-            v128_and(twice, i16x8_splat(0x000f)),
-            v128_and(u16x8_shr(twice, 4), i16x8_splat(0x0f00)),
-        );
+        let halves =
+            v128_or(v128_and(twice, i16x8_splat(0x000f)), v128_and(u16x8_shr(twice, 4), i16x8_splat(0x0f00)));
         // public: which half bytes were refused; they say nothing of the accepted ones.
         let mask = declassify_value(i8x16_bitmask(i8x16_lt(halves, i8x16_splat(limit))) as u8);
         let order = u64x2(u64::from_le_bytes(ACCEPTED[usize::from(mask)]), 0);
@@ -528,9 +526,10 @@ fn is_below(p: &Poly, bound: i32) -> u32 {
 fn high_bits(r1: &Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
     pack(packed, r1, 0);
     for (word, r1) in not_zero.iter_mut().zip(r1.0.as_chunks::<4>().0.as_chunks::<8>().0) {
-        *word = r1.iter().rev().fold(0, |word, r1| {
-            word << 4 | u32::from(i32x4_bitmask(i32x4_gt(load(r1), i32x4_splat(0))))
-        });
+        *word = r1
+            .iter()
+            .rev()
+            .fold(0, |word, r1| word << 4 | u32::from(i32x4_bitmask(i32x4_gt(load(r1), i32x4_splat(0)))));
     }
 }
 

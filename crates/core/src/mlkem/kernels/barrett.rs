@@ -117,4 +117,3 @@ pub(super) static ACCEPTED: [[u8; 16]; 256] = {
     }
     table
 };
-

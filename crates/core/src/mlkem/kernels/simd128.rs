@@ -253,10 +253,7 @@ type Sums = (v128, v128);
 #[inline(always)]
 fn add_products((even, odd): Sums, a: v128, b: v128, zeta: &Factors) -> Sums {
     let exchanged = i16x8_shuffle::<1, 0, 3, 2, 5, 4, 7, 6>(b, b);
-    (
-        i32x4_add(even, i32x4_dot_i16x8(a, zeta.times(b))),
-        i32x4_add(odd, i32x4_dot_i16x8(a, exchanged)),
-    )
+    (i32x4_add(even, i32x4_dot_i16x8(a, zeta.times(b))), i32x4_add(odd, i32x4_dot_i16x8(a, exchanged)))
 }
 
 /// Times 2^-16 modulo q: |result| ≤ |sum|/2^16 + q/2, which is below 2q for 16q², the greatest sum of one product.
@@ -455,11 +452,10 @@ fn decompress_from<const D: usize>(f: &mut Coefficients, bytes: &[u8]) {
         let y = if D == 11 {
             // Some touch three bytes: four from 44 bits, which are two numbers of 22 bits, twice.
             let fours = u64x2(first & ((1 << 44) - 1), first >> 44 | last << 20);
-            let twos = v128_or(
-                v128_and(fours, u64x2_splat((1 << 22) - 1)),
-                u64x2_shl(u64x2_shr(fours, 22), 32),
-            );
-            let ones = v128_or(v128_and(twos, i32x4_splat((1 << 11) - 1)), i32x4_shl(u32x4_shr(twos, 11), 16));
+            let twos =
+                v128_or(v128_and(fours, u64x2_splat((1 << 22) - 1)), u64x2_shl(u64x2_shr(fours, 22), 32));
+            let ones =
+                v128_or(v128_and(twos, i32x4_splat((1 << 11) - 1)), i32x4_shl(u32x4_shr(twos, 11), 16));
             i16x8_shl(ones, 4)
         } else {
             let (places, shifts) = const { &places_or_none::<D>() };
