@@ -310,6 +310,12 @@ fn long_runs(report: &mut Report<'_>) {
         ];
         quiet(workspace, "peers", &arguments, "at least as fast as the tables say")
     });
+    report.step("one key derivation", None, || {
+        let arguments = ["bench", "agent", "--op", "derive", "--check"];
+        let program = workspace.built("release", "gambeson");
+        workspace.logged("derivation", &mut workspace.command(program, &arguments))?;
+        Ok(String::from("at most two bare BLAKE3 hashes of 64 bytes"))
+    });
     let nightly = (!api::possible(workspace)).then_some("the nightly toolchain");
     report.step("address sanitizer", nightly, || {
         let target = "x86_64-unknown-linux-gnu";
