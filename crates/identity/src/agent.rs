@@ -414,11 +414,6 @@ impl Agent {
         self.seed.derive_32(self.suite, Purpose::State, index)
     }
 
-    /// The master seed, for its backup in words, shares and files.
-    pub(crate) fn master_seed(&self) -> &MasterSeed {
-        &self.seed
-    }
-
     /// 32 random bytes, hedged with the session's sealing key and these parts.
     pub(crate) fn random(&self, parts: &[&[u8]]) -> Result<Secret<[u8; 32]>> {
         self.sealing_hedge.get_or_init(|| self.hedge(Purpose::SealingHedge)).draw(parts)

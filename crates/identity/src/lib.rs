@@ -44,6 +44,7 @@ mod replay;
 mod resolver;
 pub mod sealed;
 mod signed_file;
+pub mod state;
 mod time;
 pub mod tlog;
 pub mod vc;
