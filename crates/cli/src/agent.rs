@@ -5,18 +5,30 @@
 //! * `home`: the agent's folder, and what it holds
 //! * `identity`: `init`, `show`, `card`, `rotate`
 //! * `signing`: `sign`, `verify`
+//! * `recovery`: `recover`, `backup`, `restore`
 //! * `sealing`: `seal`, `open`; `seen`: what was taken once
-//! * `actions`: `act …`
+//! * `credentials`: `cred …`; `status`: the status lists
+//! * `delegating`: `delegate …`, `approve`; `ledger`: what was used up
+//! * `actions`, `http`, `a2a`: signed calls, requests, agent cards
 //! * `log`: `log …`
+//! * `vc_api`: the endpoints that the test suites of the W3C call
 //! * this file: what the commands share
 
+mod a2a;
 mod actions;
+mod credentials;
+mod delegating;
 mod home;
+mod http;
 mod identity;
+mod ledger;
 mod log;
+mod recovery;
 mod sealing;
 mod seen;
 mod signing;
+mod status;
+mod vc_api;
 
 use crate::args::agent::{Agent as Options, AgentCommand};
 use crate::console::Console;
@@ -38,6 +50,15 @@ pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error
         AgentCommand::Verify(options) => signing::verify(&session, options),
         AgentCommand::Seal(options) => sealing::seal(&session, options),
         AgentCommand::Open(options) => sealing::open(&session, options),
+        AgentCommand::Recover(options) => recovery::recover(&session, options),
+        AgentCommand::Backup(options) => recovery::backup(&session, options),
+        AgentCommand::Restore(options) => recovery::restore(&session, options),
+        AgentCommand::Cred(command) => credentials::cred(&session, command),
+        AgentCommand::Delegate(command) => delegating::delegate(&session, command),
+        AgentCommand::Approve(options) => delegating::approve(&session, options),
+        AgentCommand::Http(command) => http::http(&session, command),
+        AgentCommand::A2a(command) => a2a::a2a(&session, command),
+        AgentCommand::VcApi(options) => vc_api::serve(&session, options),
         AgentCommand::Act(command) => actions::act(&session, command),
         AgentCommand::Log(command) => log::log(&session, command),
     }
