@@ -1,6 +1,8 @@
 //! `vectors/vc.json` and `vectors/did.json`: each statement of the W3C standards that binds a reader of credentials or DID
 //! documents, with inputs that keep it and inputs that do not.
 
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
 mod common;
 mod world;
 

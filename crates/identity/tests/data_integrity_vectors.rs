@@ -1,5 +1,7 @@
 //! `vectors/data-integrity.json`: proofs inside JSON, good and bad; and the vectors of the W3C draft.
 
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
 mod common;
 mod world;
 

@@ -1,5 +1,7 @@
 //! `vectors/sd-jwt.json`: credentials that are disclosed in part, good and bad.
 
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
 mod common;
 mod world;
 

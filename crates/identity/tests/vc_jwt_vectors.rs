@@ -1,5 +1,7 @@
 //! `vectors/vc-jwt.json`: credentials and presentations as tokens, good and bad.
 
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
 mod common;
 mod world;
 

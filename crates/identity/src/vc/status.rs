@@ -84,9 +84,10 @@ impl StatusEntry {
                 .ok_or_else(|| bad(format_args!("a status entry has {name}")))
         };
         let index = text("statusListIndex")?;
-        let index = crate::kdf::decimal(index)
-            .and_then(|index| usize::try_from(index).ok())
-            .ok_or_else(|| bad("statusListIndex is a number in decimal digits"))?;
+        let index =
+            crate::kdf::decimal(index).ok_or_else(|| bad("statusListIndex is a number in decimal digits"))?;
+        // Beyond what can be counted here it is beyond every list.
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
         let list = text("statusListCredential")?;
         if !is_uri(list) {
             return Err(bad("statusListCredential is a URL"));
