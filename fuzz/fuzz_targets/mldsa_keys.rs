@@ -35,7 +35,10 @@ fn changed<P: ParameterSet>(data: &[u8]) {
 }
 
 fuzz_target!(|data: &[u8]| {
-    assert!(VerifyingKey::<MlDsa44>::try_from(data).is_ok() == (data.len() == <MlDsa44 as ParameterSet>::VerifyingKeyBytes::LEN));
+    assert!(
+        VerifyingKey::<MlDsa44>::try_from(data).is_ok()
+            == (data.len() == <MlDsa44 as ParameterSet>::VerifyingKeyBytes::LEN)
+    );
     import::<MlDsa44>(data);
     import::<MlDsa65>(data);
     import::<MlDsa87>(data);

@@ -1,37 +1,53 @@
 //! A private key that Python holds, until it is wiped.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 
-use crate::error::{NOT_EXPORTABLE, WIPED, error};
+use crate::error::{NOT_EXPORTABLE, USAGE, WIPED, error};
 
-/// A secret behind a lock, so that `wipe` waits for operations of other threads and they find nothing after it.
+/// A secret that `wipe` takes away: what other threads began with it ends first, then it is wiped.
 ///
-/// The lock is taken only while detached from the interpreter, and no Python runs below it: it cannot deadlock.
-pub struct Held<T>(RwLock<Option<Box<T>>>);
+/// The lock is held for no longer than it takes to count one more user, or to change the secret, and no Python runs below it:
+/// it cannot deadlock.
+pub struct Held<T>(Mutex<Option<Arc<T>>>);
 
 impl<T: Send + Sync> Held<T> {
     pub fn new(secret: T) -> Self {
-        Self(RwLock::new(Some(Box::new(secret))))
+        Self(Mutex::new(Some(Arc::new(secret))))
     }
 
     /// Works with the secret, detached.
     pub fn with<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&T) -> R + Send) -> PyResult<R> {
-        py.detach(|| self.0.read().unwrap_or_else(PoisonError::into_inner).as_deref().map(work))
-            .ok_or_else(|| error(py, WIPED, "this key was wiped"))
+        py.detach(|| {
+            let secret = self.lock().clone();
+            secret.map(|secret| work(&secret))
+        })
+        .ok_or_else(|| wiped(py))
     }
 
-    /// Changes the secret, detached.
+    /// Changes the secret, detached, unless another thread works with it.
     pub fn with_mut<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut T) -> R + Send) -> PyResult<R> {
-        py.detach(|| self.0.write().unwrap_or_else(PoisonError::into_inner).as_deref_mut().map(work))
-            .ok_or_else(|| error(py, WIPED, "this key was wiped"))
+        let changed = py.detach(|| self.lock().as_mut().map(|secret| Arc::get_mut(secret).map(work)));
+        match changed {
+            Some(Some(changed)) => Ok(changed),
+            Some(None) => Err(error(py, USAGE, "another thread works with this agent")),
+            None => Err(wiped(py)),
+        }
     }
 
-    /// Drops the secret, which wipes it. A second time does nothing.
+    /// Takes the secret away. A second time does nothing.
     pub fn wipe(&self, py: Python<'_>) {
-        py.detach(|| *self.0.write().unwrap_or_else(PoisonError::into_inner) = None);
+        py.detach(|| drop(self.lock().take()));
     }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<T>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn wiped(py: Python<'_>) -> PyErr {
+    error(py, WIPED, "this key was wiped")
 }
 
 /// What `copy` and `pickle` get.
@@ -45,7 +61,7 @@ macro_rules! private_key_methods {
     ($class:ident) => {
         #[pyo3::pymethods]
         impl $class {
-            /// Wipes the key; what uses it afterwards raises. A second time does nothing.
+            /// Wipes the key; what uses it afterwards raises, and what other threads began ends first.
             fn wipe(&self, py: Python<'_>) {
                 self.0.wipe(py);
             }

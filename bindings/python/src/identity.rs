@@ -4,6 +4,8 @@
 //!
 //! * `agent`: the agent and its keys; `cards`: logs of cards, and resolvers of DIDs
 //! * `actions`: signed tool calls, and their proofs in MCP; `delegation`: who may
+//! * `http`: signed requests, and A2A cards; `sealed`: payloads for one agent, backups, words; `log`: the audit log
+//! * `forms`: JSON, JWS, documents
 //! * `credentials`: what agents say of each other, and whether it still holds
 
 pub mod actions;
@@ -11,6 +13,10 @@ pub mod agent;
 pub mod cards;
 pub mod credentials;
 pub mod delegation;
+pub mod forms;
+pub mod http;
+pub mod log;
+pub mod sealed;
 
 use gambeson_identity::Result;
 use pyo3::prelude::*;

@@ -48,3 +48,14 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Input<'a> {
         Ok(Self::Copied(Secret::new(buffer.to_vec(object.py())?)))
     }
 }
+
+/// As [`Input`], in lists.
+pub struct Owned(pub Vec<u8>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Owned {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Input::extract(object).map(|input| Self(input.as_slice().to_vec()))
+    }
+}

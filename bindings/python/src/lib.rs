@@ -36,6 +36,10 @@ mod _native {
             verify_presentation, verify_sd_jwt,
         },
         delegation::{Ledger, Policy, verify_chain},
+        forms::{canonicalize, check_credential, check_did_document, check_presentation, verify_jws},
+        http::{verify_agent_card, verify_http, verify_http_response},
+        log::{AuditLog, verify_log_proof},
+        sealed::{generate_words, object_id},
     };
     #[pymodule_export]
     use super::mldsa::{

@@ -155,7 +155,7 @@ def test_the_interpreter_is_released_while_we_work() -> None:
         assert not all(_finishes_before_its_starter_goes_on(work) for _ in range(5))
 
 
-def test_wiping_waits_for_work_in_other_threads() -> None:
+def test_wiping_lets_work_in_other_threads_end() -> None:
     key = MLDSA65PrivateKey.generate()
     public = key.public_key()
     outcomes: list[str] = []

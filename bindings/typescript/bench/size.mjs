@@ -1,24 +1,23 @@
-// What a page that uses everything loads, compressed as servers do: prints the parts, and last the sum in bytes.
+// What a page loads, compressed as servers do: for each entry its WebAssembly and its JavaScript in one file. Prints a line each:
+// name and bytes.
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const { outputFiles } = await build({
-  entryPoints: [new URL("../dist/index.js", import.meta.url).pathname],
-  bundle: true,
-  minify: true,
-  format: "esm",
-  platform: "browser",
-  write: false,
-});
-const sizes = {
-  "gambeson.wasm": readFileSync(new URL("../dist/wasm/gambeson.wasm", import.meta.url)),
-  "JavaScript": outputFiles[0].contents,
+const at = (path) => new URL(path, import.meta.url).pathname;
+const ENTRIES = {
+  gambeson: [`export * from "${at("../dist/index.js")}";`],
+  identity: ["agents", "http", "mcp"].map((name) => `export * from "${at(`../dist/${name}.js`)}";`),
 };
-let sum = 0;
-for (const [name, bytes] of Object.entries(sizes)) {
-  const compressed = gzipSync(bytes, { level: 9 }).length;
-  sum += compressed;
-  console.log(`${name}: ${bytes.length} bytes, ${compressed} compressed`);
+for (const [name, lines] of Object.entries(ENTRIES)) {
+  const { outputFiles } = await build({
+    stdin: { contents: lines.join("\n"), resolveDir: at("..") },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    write: false,
+  });
+  const parts = [readFileSync(at(`../dist/wasm/${name}.wasm`)), outputFiles[0].contents];
+  console.log(name, parts.reduce((sum, bytes) => sum + gzipSync(bytes, { level: 9 }).length, 0));
 }
-console.log(sum);

@@ -32,3 +32,9 @@ pub fn seed_of<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], GambesonError> 
 pub fn no_randomness(error: impl Display) -> GambesonError {
     failure("no-randomness", error)
 }
+
+/// An error of the identity layer, with its reason.
+#[cfg(feature = "identity")]
+pub fn refused(error: gambeson_identity::Error) -> GambesonError {
+    failure(error.reason().code(), error.detail())
+}

@@ -6,9 +6,14 @@
 //! * `memory`: every block is wiped when it is freed
 //! * `failure`: errors with stable codes
 //! * `kem`, `dsa`, `hash`: the primitives
+//! * `agent`: what an agent signs; `verifier`: what others hold against it
 
+#[cfg(feature = "identity")]
+mod agent;
 mod dsa;
 mod failure;
 mod hash;
 mod kem;
 mod memory;
+#[cfg(feature = "identity")]
+mod verifier;

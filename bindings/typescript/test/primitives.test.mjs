@@ -6,7 +6,7 @@ import { inspect } from "node:util";
 import * as gambeson from "gambeson";
 import { ml_dsa44, ml_dsa65, ml_dsa87 } from "@noble/post-quantum/ml-dsa.js";
 import { ml_kem1024, ml_kem512, ml_kem768 } from "@noble/post-quantum/ml-kem.js";
-import { XWing } from "@noble/post-quantum/hybrid.js";
+import { ml_kem768_x25519 as XWing } from "@noble/post-quantum/hybrid.js";
 
 const { init, mldsa44, mldsa65, mldsa87, mlkem1024, mlkem512, mlkem768, xwing } = gambeson;
 const code = (expected) => (error) => error instanceof gambeson.GambesonError && error.code === expected;

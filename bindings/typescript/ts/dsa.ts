@@ -1,5 +1,5 @@
 import { Held } from "./held.js";
-import { wasm } from "./init.js";
+import { wasm } from "./primitives.js";
 import type { DsaKey, Dsa as Id } from "./wasm/gambeson.js";
 
 const NOTHING = /* @__PURE__ */ new Uint8Array();

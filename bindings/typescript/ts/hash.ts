@@ -1,4 +1,4 @@
-import { wasm } from "./init.js";
+import { wasm } from "./primitives.js";
 
 /** SHA3-256 (FIPS 202, §6.1): 32 bytes. */
 export function sha3_256(message: Uint8Array): Uint8Array {

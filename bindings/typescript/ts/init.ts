@@ -1,31 +1,35 @@
-import { readModule } from "#module";
 import { GambesonError } from "./error.js";
-import * as glue from "./wasm/gambeson.js";
 
-let starting: Promise<void> | undefined;
-let started = false;
+/** What a module can be started from: its bytes, the compiled module, or the response of a `fetch`. */
+export type ModuleSource = BufferSource | WebAssembly.Module | Response;
 
-/**
- * Loads the WebAssembly module, once; call it before anything else. Later calls wait for the first.
- *
- * Without an argument the module is found beside this file. Where a bundler or a platform puts it elsewhere, give its bytes,
- * the compiled module, or the response of a `fetch` (the package exports it as `gambeson/gambeson.wasm`).
- */
-export function init(
-  source?: BufferSource | WebAssembly.Module | Response | Promise<BufferSource | WebAssembly.Module | Response>,
-): Promise<void> {
-  starting ??= (async () => {
-    await glue.default({ module_or_path: source ?? readModule() });
-    started = true;
-  })().catch((error: unknown) => {
-    starting = undefined;
-    throw error;
-  });
-  return starting;
-}
+/** Loads one WebAssembly module, once. */
+export class Loader<Glue extends { default: (options: { module_or_path: ModuleSource | Promise<ModuleSource> }) => Promise<unknown> }> {
+  #starting: Promise<void> | undefined;
+  #started = false;
 
-/** The functions of the module. */
-export function wasm(): typeof glue {
-  if (!started) throw new GambesonError("not-initialized", "call `await init()` first");
-  return glue;
+  constructor(
+    private readonly glue: Glue,
+    private readonly read: () => ModuleSource | Promise<ModuleSource>,
+  ) {}
+
+  /** Later calls wait for the first; one that failed may be repeated. */
+  init(source?: ModuleSource | Promise<ModuleSource>): Promise<void> {
+    this.#starting ??= this.#start(source ?? this.read()).catch((error: unknown) => {
+      this.#starting = undefined;
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  /** The functions of the module. */
+  functions(): Glue {
+    if (!this.#started) throw new GambesonError("not-initialized", "call `await init()` first");
+    return this.glue;
+  }
+
+  async #start(source: ModuleSource | Promise<ModuleSource>): Promise<void> {
+    await this.glue.default({ module_or_path: source });
+    this.#started = true;
+  }
 }

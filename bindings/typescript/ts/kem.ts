@@ -1,5 +1,5 @@
 import { Held } from "./held.js";
-import { wasm } from "./init.js";
+import { wasm } from "./primitives.js";
 import type { Kem as Id, KemKey } from "./wasm/gambeson.js";
 
 /** A shared secret of 32 bytes, and the ciphertext that carries it to the holder of the decapsulation key. */

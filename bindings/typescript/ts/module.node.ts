@@ -1,6 +1,11 @@
 import { readFile } from "node:fs/promises";
 
 /** The module beside this file. */
-export function readModule(): Promise<BufferSource> {
+export function readPrimitives(): Promise<BufferSource> {
   return readFile(new URL("./wasm/gambeson.wasm", import.meta.url)) as Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** The module beside this file. */
+export function readIdentity(): Promise<BufferSource> {
+  return readFile(new URL("./wasm/identity.wasm", import.meta.url)) as Promise<Uint8Array<ArrayBuffer>>;
 }

@@ -1,4 +1,9 @@
 /** The module beside this file. */
-export function readModule(): Promise<Response> {
+export function readPrimitives(): Promise<Response> {
   return fetch(new URL("./wasm/gambeson.wasm", import.meta.url));
+}
+
+/** The module beside this file. */
+export function readIdentity(): Promise<Response> {
+  return fetch(new URL("./wasm/identity.wasm", import.meta.url));
 }

@@ -5,23 +5,37 @@
 //! * `home`: the agent's folder, and what it holds
 //! * `identity`: `init`, `show`, `card`, `rotate`
 //! * `signing`: `sign`, `verify`
+//! * `recovery`: `recover`, `backup`, `restore`
 //! * `sealing`: `seal`, `open`; `seen`: what was taken once
-//! * `actions`: `act …`
+//! * `credentials`: `cred …`; `status`: the status lists
+//! * `delegating`: `delegate …`, `approve`; `ledger`: what was used up
+//! * `actions`, `http`, `a2a`: signed calls, requests, agent cards
 //! * `log`: `log …`
+//! * `web`: documents of `did:web`
+//! * `vc_api`: the endpoints that the test suites of the W3C call
 //! * this file: what the commands share
 
+mod a2a;
 mod actions;
+mod credentials;
+mod delegating;
 mod home;
+mod http;
 mod identity;
+mod ledger;
 mod log;
+mod recovery;
 mod sealing;
 mod seen;
 mod signing;
+mod status;
+mod vc_api;
+mod web;
 
 use crate::args::agent::{Agent as Options, AgentCommand};
 use crate::console::Console;
 use crate::error::{Error, Status};
-use gambeson_identity::{Agent, CardLog, Did, DidUrl, Resolver, Timestamp};
+use gambeson_identity::{Agent, CardLog, Did, DidUrl, Resolver, Timestamp, Web};
 use home::Home;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -38,6 +52,15 @@ pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error
         AgentCommand::Verify(options) => signing::verify(&session, options),
         AgentCommand::Seal(options) => sealing::seal(&session, options),
         AgentCommand::Open(options) => sealing::open(&session, options),
+        AgentCommand::Recover(options) => recovery::recover(&session, options),
+        AgentCommand::Backup(options) => recovery::backup(&session, options),
+        AgentCommand::Restore(options) => recovery::restore(&session, options),
+        AgentCommand::Cred(command) => credentials::cred(&session, command),
+        AgentCommand::Delegate(command) => delegating::delegate(&session, command),
+        AgentCommand::Approve(options) => delegating::approve(&session, options),
+        AgentCommand::Http(command) => http::http(&session, command),
+        AgentCommand::A2a(command) => a2a::a2a(&session, command),
+        AgentCommand::VcApi(options) => vc_api::serve(&session, options),
         AgentCommand::Act(command) => actions::act(&session, command),
         AgentCommand::Log(command) => log::log(&session, command),
     }
@@ -49,6 +72,7 @@ struct Session {
     home: Home,
     passphrase_fd: Option<u32>,
     now: Timestamp,
+    resolver: Known,
 }
 
 /// What finds documents here.
@@ -61,7 +85,11 @@ impl Session {
             None => Timestamp(since_1970()?.as_secs()),
         };
         let home = Home::at(options.home.as_deref())?;
-        Ok(Self { console, home, passphrase_fd: options.passphrase_fd, now })
+        let resolver: Known = match options.web {
+            true => Arc::new(Web::new(web::Https::new()?, home.known())),
+            false => Arc::new(home.known()),
+        };
+        Ok(Self { console, home, passphrase_fd: options.passphrase_fd, now, resolver })
     }
 
     /// The agent with its keys, and its cards.
@@ -75,7 +103,7 @@ impl Session {
 
     /// What finds the documents of DIDs.
     fn resolver(&self) -> Known {
-        Arc::new(self.home.known())
+        self.resolver.clone()
     }
 
     /// Tells that something holds: `text` to a person, `details` to a program.

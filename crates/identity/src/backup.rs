@@ -221,7 +221,7 @@ impl Backup {
         if fields.array() != Some(*MAGIC) {
             return Err(bad("it does not begin like one"));
         }
-        let did = fields.text().ok_or_else(cut)?.parse()?;
+        let did = fields.text().ok_or_else(cut)?.parse().map_err(bad)?;
         let made = Timestamp(fields.u64().ok_or_else(cut)?);
         let index = fields.u64().ok_or_else(cut)?;
         let count = fields.u32().ok_or_else(cut)?;

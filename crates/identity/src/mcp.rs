@@ -220,10 +220,11 @@ pub fn verify_receipt(
         return Err(bad_receipt("v"));
     }
     let receipt = Receipt { action: text("action")?.to_owned(), issued };
+    let token = text("jws")?;
     if !digest::names(&receipt.action, &action.to_json()) {
         return Err(Error::new(Reason::WrongAudience, "the receipt is for another action"));
     }
-    let jws = parse_detached(text("jws")?, RECEIPT_TYPE, &receipt.payload(result)?)?;
+    let jws = parse_detached(token, RECEIPT_TYPE, &receipt.payload(result)?)?;
     let signer = jws.key_id()?;
     if signer.did() != server {
         return Err(Error::new(

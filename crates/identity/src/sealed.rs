@@ -417,3 +417,5 @@ fn too_large() -> Error {
 
 #[cfg(test)]
 mod tests;
+#[cfg(all(test, feature = "test-vectors"))]
+mod vectors;

@@ -89,6 +89,7 @@ export class Document {
     this.relationships = new Map()
     for (const name of RELATIONSHIPS) {
       const urls = new Set()
+      need(!has(value, name) || value[name].length !== 0, 'bad-form')
       for (const entry of list(value, name)) {
         const url = isText(entry) ? this.absolute(entry) : this.add(entry)
         need(!urls.has(url), 'bad-form')
@@ -177,6 +178,7 @@ function jwkKey(jwk) {
 }
 
 function multikeyKey(multikey) {
+  if (/^z[1-9A-HJ-NP-Za-km-z]+$/.test(multikey)) return undefined
   try {
     return fromMultikey(multikey)
   } catch (error) {

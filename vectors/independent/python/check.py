@@ -5,12 +5,11 @@ the refusal. A file without a module fails, as does a module without a file.
 """
 
 import importlib
-import json
 import pathlib
 import sys
 import traceback
 
-from reading import Refused
+from reading import Refused, parse_json
 
 HERE = pathlib.Path(__file__).parent
 
@@ -18,7 +17,7 @@ HERE = pathlib.Path(__file__).parent
 def check_file(path):
     """Good and refused vectors of a file."""
     subject = path.stem
-    file = json.loads(path.read_text(encoding="utf-8"))
+    file = parse_json(path.read_bytes(), 1 << 26)
     vectors = file["vectors"]
     assert (file["version"], file["subject"]) == (1, subject), "another version or subject"
     assert file["count"] == len(vectors) > 0, "the count is not that of the vectors"

@@ -87,6 +87,7 @@ class Document:
         self.relationships = {}
         for name in RELATIONSHIPS:
             urls = []
+            need(name not in value or value[name] != [], "bad-form")
             for entry in listed(value, name):
                 url = self.absolute(entry) if isinstance(entry, str) else self.add(entry)
                 need(url not in urls, "bad-form")
@@ -171,6 +172,8 @@ def jwk_key(jwk):
 
 
 def multikey_key(multikey):
+    if re.fullmatch("z[1-9A-HJ-NP-Za-km-z]+", multikey):
+        return None
     try:
         return from_multikey(multikey)
     except Refused as refused:

@@ -1,6 +1,6 @@
 """What the native module exports; the modules beside it say what it is for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from os import PathLike
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing_extensions import Buffer
 __all__ = [
     "Action",
     "Agent",
+    "AuditLog",
     "CardDirectory",
     "CardLog",
     "CardStore",
@@ -37,13 +38,24 @@ __all__ = [
     "WebResolver",
     "XWingPrivateKey",
     "XWingPublicKey",
+    "canonicalize",
+    "check_credential",
+    "check_did_document",
+    "check_presentation",
+    "generate_words",
+    "object_id",
     "sd_jwt_disclosable",
     "sd_jwt_disclose",
     "verify",
     "verify_action",
+    "verify_agent_card",
     "verify_chain",
     "verify_credential",
     "verify_document",
+    "verify_http",
+    "verify_http_response",
+    "verify_jws",
+    "verify_log_proof",
     "verify_mcp",
     "verify_mcp_receipt",
     "verify_presentation",
@@ -287,6 +299,8 @@ class Agent:
     def generate(*, suite: _Suite = "default") -> Agent: ...
     @staticmethod
     def from_seed_bytes(seed: Buffer, *, suite: _Suite = "default", cards: CardLog | None = None) -> Agent: ...
+    @staticmethod
+    def from_words(words: str, *, suite: _Suite = "default", cards: CardLog | None = None) -> Agent: ...
     @property
     def did(self) -> str: ...
     @property
@@ -376,6 +390,42 @@ class Agent:
         ttl: _Span | None = None,
         now: _Time | None = None,
     ) -> str: ...
+    def sign_http(
+        self,
+        method: str,
+        uri: str,
+        fields: list[tuple[str, str]],
+        body: Buffer | None = None,
+        *,
+        components: list[str] = ...,
+        role: _HttpRole = "identity",
+        tag: str | None = None,
+        lifetime: _Span = ...,
+        now: _Time | None = None,
+    ) -> list[tuple[str, str]]: ...
+    def sign_agent_card(self, card: _Json) -> dict[str, Any]: ...
+    def seal(
+        self,
+        payload: Buffer,
+        recipient: str,
+        *,
+        resolver: _Resolver,
+        media_type: str = "application/octet-stream",
+        lifetime: _Span = ...,
+        now: _Time | None = None,
+    ) -> bytes: ...
+    def open(
+        self, envelope: Buffer, *, resolver: _Resolver, replay: _Replay, now: _Time | None = None
+    ) -> dict[str, Any]: ...
+    def backup(
+        self,
+        *,
+        cards: CardLog | None = None,
+        credentials: dict[str, str] | None = None,
+        objects: Sequence[Buffer] = ...,
+        now: _Time | None = None,
+    ) -> bytes: ...
+    def restore(self, backup: Buffer) -> dict[str, Any]: ...
     def sign_document(self, document: _Json, *, now: _Time | None = None) -> dict[str, Any]: ...
     def mcp_receipt(self, action: Action, result: _Json, *, now: _Time | None = None) -> dict[str, Any]: ...
     def first_card(
@@ -606,3 +656,74 @@ def verify_chain(
     unknown_status: _UnknownStatus = "refuse",
     now: _Time | None = None,
 ) -> dict[str, Any]: ...
+
+_HttpRole = Literal["identity", "signing"]
+
+def verify_http(
+    method: str,
+    uri: str,
+    fields: list[tuple[str, str]],
+    body: Buffer | None = None,
+    *,
+    resolver: _Resolver,
+    replay: _Replay,
+    required: list[str] = ...,
+    role: _HttpRole = "identity",
+    tag: str | None = None,
+    max_age: _Span = ...,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+def verify_agent_card(
+    card: _Json, *, resolver: _Resolver, expected: str | None = None, now: _Time | None = None
+) -> dict[str, Any]: ...
+def generate_words() -> str: ...
+def object_id(data: Buffer) -> str: ...
+
+@final
+class AuditLog:
+    @staticmethod
+    def create(agent: Agent, folder: str | PathLike[str], origin: str, *, now: _Time | None = None) -> AuditLog: ...
+    @staticmethod
+    def open(agent: Agent, folder: str | PathLike[str], origin: str, *, now: _Time | None = None) -> AuditLog: ...
+    def append(self, agent: Agent, entries: Sequence[Buffer], *, now: _Time | None = None) -> int: ...
+    def entry(self, index: int) -> bytes: ...
+    def prove(self, index: int) -> str: ...
+    def audit(self) -> None: ...
+    def __len__(self) -> int: ...
+
+def verify_log_proof(
+    proof: str,
+    entry: Buffer,
+    *,
+    origin: str,
+    signer: str,
+    resolver: _Resolver,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+
+def verify_http_response(
+    status: int,
+    fields: list[tuple[str, str]],
+    body: Buffer | None = None,
+    *,
+    request: tuple[str, str, list[tuple[str, str]], Buffer | None] | None = None,
+    resolver: _Resolver,
+    replay: _Replay,
+    required: list[str] = ...,
+    role: _HttpRole = "identity",
+    tag: str | None = None,
+    max_age: _Span = ...,
+    now: _Time | None = None,
+) -> dict[str, Any]: ...
+def canonicalize(text: _Json, *, max_len: int = ...) -> bytes: ...
+def verify_jws(
+    token: str,
+    jwk: _Json,
+    *,
+    payload: Buffer | None = None,
+    typ: str | None = None,
+    max_len: int = ...,
+) -> tuple[dict[str, Any], bytes]: ...
+def check_did_document(document: _Json) -> None: ...
+def check_credential(credential: _Json) -> None: ...
+def check_presentation(presentation: _Json) -> None: ...

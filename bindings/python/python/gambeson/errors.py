@@ -69,7 +69,7 @@ class VerificationError(Error):
 
 
 class InvalidSignature(VerificationError):
-    """The signature is not this key's over these bytes in this context."""
+    """The signature is not this key's over these bytes in this context; or a seal or a hash does not fit them."""
 
 
 class Malformed(VerificationError, ValueError):
@@ -143,7 +143,14 @@ _CLASSES: dict[str, type[Error]] = {
     "unknown-key": UnknownSigner,
     "key-revoked": Revoked,
     "wrong-purpose": NotPermitted,
+    "bad-archive": Malformed,
+    "bad-checkpoint": Malformed,
     "bad-disclosure": Malformed,
+    "bad-shares": Malformed,
+    "bad-words": Malformed,
+    "cannot-open": InvalidSignature,
+    "wrong-hash": InvalidSignature,
+    "other-recipient": WrongAudience,
     "irreversible": UsageError,
     "out-of-range": UsageError,
     "uncovered": Unsigned,

@@ -152,7 +152,7 @@ impl identity::ReplayCache for &Replay {
         };
         match new {
             Ok(true) => Ok(()),
-            Ok(false) => Err(identity::Error::new(Reason::Replayed, "this nonce was seen before")),
+            Ok(false) => Err(identity::Error::new(Reason::Replayed, "it was seen before")),
             Err(error) => Err(identity::Error::new(
                 Reason::CacheFull,
                 format_args!("the memory of what was seen did not answer: {error}"),

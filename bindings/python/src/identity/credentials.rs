@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
 use super::agent::Agent;
-use super::cards::Resolver;
+use super::cards::{Known, Resolver};
 use super::detached;
 use crate::convert::{Json, Span, Time, now, to_python};
 use crate::error::{USAGE, error, refused};
@@ -92,21 +92,6 @@ impl StatusStore {
             let store = self.0.read().unwrap_or_else(PoisonError::into_inner);
             store.due(now).map(str::to_owned).collect()
         })
-    }
-}
-
-/// A resolver of one document.
-struct Known(Arc<identity::DidDocument>);
-
-impl identity::Resolver for Known {
-    fn resolve(&self, did: &identity::Did, _: Timestamp) -> identity::Result<Arc<identity::DidDocument>> {
-        match self.0.id() == did {
-            true => Ok(self.0.clone()),
-            false => Err(identity::Error::new(
-                identity::Reason::UnknownDid,
-                format_args!("{did} is not the issuer of the list"),
-            )),
-        }
     }
 }
 

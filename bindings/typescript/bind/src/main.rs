@@ -1,16 +1,17 @@
 //! Writes the JavaScript that loads a WebAssembly module, and the module without what only that needed:
-//! `gambeson-typescript-bind MODULE FOLDER`. `cargo xtask typescript` calls it.
+//! `gambeson-typescript-bind MODULE FOLDER NAME`. `cargo xtask typescript` calls it.
 
 use anyhow::{Context, Result};
 use wasm_bindgen_cli_support::Bindgen;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let usage = "usage: gambeson-typescript-bind MODULE FOLDER";
-    let (module, folder) = (arguments.next().context(usage)?, arguments.next().context(usage)?);
+    let usage = "usage: gambeson-typescript-bind MODULE FOLDER NAME";
+    let mut next = || arguments.next().context(usage);
+    let (module, folder, name) = (next()?, next()?, next()?);
     Bindgen::new()
         .input_path(module)
-        .out_name("gambeson")
+        .out_name(&name)
         .web(true)?
         .typescript(true)
         .omit_default_module_path(true)

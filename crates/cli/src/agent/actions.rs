@@ -1,11 +1,13 @@
 //! `agent act sign` and `verify`: tool calls that somebody stands for, once.
 
 use super::Session;
+use super::ledger::Book;
 use super::seen::Seen;
 use crate::args::agent::{ActCommand, ActSign, ActVerify};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::action::{self, Action, Call, Expectations, MAX_ACTION};
+use gambeson_identity::delegation::{Authority, Evidence, Policy, authorize};
 use gambeson_identity::{Reason, json as strict};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -25,8 +27,13 @@ fn sign(session: &Session, options: &ActSign) -> Result<Status, Error> {
     if let Some(seconds) = options.lifetime {
         made = made.lasting(seconds);
     }
+    let chain = match &options.under {
+        Some(path) => super::delegating::links(path)?,
+        None => Vec::new(),
+    };
+    made = made.under(&agent, &chain);
     let token = made.sign(&agent).map_err(Error::from_request)?;
-    let text = signed(&made, &token)?;
+    let text = signed(&made, &token, &chain)?;
     files::write(&options.out, text.as_bytes(), Access::Shared, options.force)?;
     session.console.report(
         format_args!(
@@ -47,11 +54,46 @@ fn sign(session: &Session, options: &ActSign) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
-/// A file of an action and its signature: one JSON object, `action` and `signature`.
-pub(super) fn signed(action: &Action, token: &str) -> Result<String, Error> {
+/// A file of an action: one JSON object, `action` and `signature`, and the `chain` of delegation if there is one.
+fn signed(action: &Action, token: &str, chain: &[String]) -> Result<String, Error> {
     let action: Value = serde_json::from_slice(&action.to_json())
         .map_err(|e| Error::outside(format!("the action is no JSON: {e}")))?;
-    Ok(format!("{}\n", json!({"action": action, "signature": token})))
+    let mut file = json!({"action": action, "signature": token});
+    if !chain.is_empty() {
+        file["chain"] = chain.into();
+    }
+    Ok(format!("{file}\n"))
+}
+
+/// A file of [`signed`], taken apart.
+pub(super) struct Signed {
+    pub(super) action: Vec<u8>,
+    token: String,
+    chain: Vec<String>,
+}
+
+impl Signed {
+    pub(super) fn read(text: &[u8]) -> gambeson_identity::Result<Self> {
+        let bad = || {
+            let what = "a signed action has the members action, signature, perhaps chain, and no other";
+            gambeson_identity::Error::new(Reason::BadForm, what)
+        };
+        let mut file = strict::parse_object(text, MAX_ACTION + (1 << 20))?;
+        let chain = match file.remove("chain") {
+            None => Vec::new(),
+            Some(Value::Array(links)) => links
+                .into_iter()
+                .map(|link| link.as_str().map(str::to_owned).ok_or_else(bad))
+                .collect::<gambeson_identity::Result<_>>()?,
+            Some(_) => return Err(bad()),
+        };
+        match (file.remove("action"), file.remove("signature"), file.is_empty()) {
+            (Some(Value::Object(action)), Some(Value::String(token)), true) => {
+                Ok(Self { action: strict::canonicalize_object(&action)?, token, chain })
+            }
+            _ => Err(bad()),
+        }
+    }
 }
 
 fn verify(session: &Session, options: &ActVerify) -> Result<Status, Error> {
@@ -60,48 +102,58 @@ fn verify(session: &Session, options: &ActVerify) -> Result<Status, Error> {
         None => session.home.owner()?.to_string(),
     };
     let text = files::read_small(&options.signed)?;
+    let approvals =
+        options.approval.iter().map(|path| super::signing::text(path)).collect::<Result<_, _>>()?;
     let mut expected = Expectations::new(&audience);
     if let Some(seconds) = options.lifetime {
         expected = expected.lasting(seconds);
     }
+    let resolver = session.resolver();
     let mut seen = Seen::open(&session.home)?;
-    let judged = parts(&text).and_then(|(action, token)| {
-        action::verify(&action, &token, &expected, &*session.resolver(), session.now, &mut seen)
-    });
-    match judged {
-        Ok(verified) => {
-            super::is_signer(options.signer.as_ref(), verified.signer())?;
-            seen.keep()?;
-            session.holds(
-                format_args!("{} asks for {}", verified.signer(), verified.call().action()),
-                verified.signer(),
-                json!({
-                    "action": verified.call().action(),
-                    "arguments": verified.call().arguments,
-                    "aud": verified.audience(),
-                    "issued": verified.issued().to_string(),
-                }),
-            )
+    let mut book = Book::open(session)?;
+    let judged = (|| {
+        let Signed { action, token, chain } = Signed::read(&text)?;
+        let verified = action::verify(&action, &token, &expected, &*resolver, session.now, &mut seen)?;
+        if options.trust.is_empty() {
+            return Ok((verified, None));
         }
-        Err(error) => session.refused(&error),
-    }
-}
-
-/// The members of a file of [`signed`].
-pub(super) fn parts(text: &[u8]) -> gambeson_identity::Result<(Vec<u8>, String)> {
-    let bad = || {
-        gambeson_identity::Error::new(
-            Reason::BadForm,
-            "a signed action has the members action and signature, and no other",
-        )
+        let mut policy = Policy::default();
+        for root in &options.trust {
+            policy = policy.trust(audience.parse()?, root.clone());
+        }
+        let lists = super::status::known(session, &*resolver);
+        let authority = Authority { policy: &policy, resolver: &*resolver, status: &lists };
+        let evidence = Evidence { chain, approvals };
+        let permitted =
+            authorize(&verified, &evidence, options.cost.as_ref(), &authority, &mut book, session.now)?;
+        Ok((verified, Some(permitted)))
+    })();
+    let (verified, permitted) = match judged {
+        Ok(judged) => judged,
+        Err(error) => return session.refused(&error),
     };
-    let mut file = strict::parse_object(text, MAX_ACTION + (64 << 10))?;
-    match (file.remove("action"), file.remove("signature"), file.is_empty()) {
-        (Some(Value::Object(action)), Some(Value::String(token)), true) => {
-            Ok((strict::canonicalize_object(&action)?, token))
-        }
-        _ => Err(bad()),
-    }
+    super::is_signer(options.signer.as_ref(), verified.signer())?;
+    // The lock goes with what was seen: the book comes first.
+    book.keep()?;
+    seen.keep()?;
+    let (action, name) =
+        (verified.call().action(), permitted.as_ref().map(|permitted| permitted.root.to_string()));
+    session.holds(
+        match &name {
+            Some(root) => format!("{} may do {action}, in the name of {root}", verified.signer()),
+            None => format!("{} asks for {action}; whether it may is not asked without --trust", verified.signer()),
+        },
+        verified.signer(),
+        json!({
+            "action": action,
+            "arguments": verified.call().arguments,
+            "aud": verified.audience(),
+            "issued": verified.issued().to_string(),
+            "root": name,
+            "path": permitted.as_ref().map(|it| it.path.iter().map(|did| did.to_string()).collect::<Vec<_>>()),
+            "approvers": permitted.as_ref().map(|it| it.approvers.iter().map(|did| did.to_string()).collect::<Vec<_>>()),
+        }),
+    )
 }
 
 /// Reads what is to be done: `method`, and perhaps `name`, `arguments` and `params`.

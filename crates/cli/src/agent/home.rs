@@ -5,6 +5,9 @@
 //! | `agent.json` | the DID and the suite |
 //! | `seed` | the master seed, sealed by `gambeson-keystore` |
 //! | `cards/` | the cards of this agent and of those that it knows, one log an agent |
+//! | `credentials/` | what `cred verify --keep` kept |
+//! | `status/` | which credentials were issued and revoked; the lists of others |
+//! | `ledger.json` | what was used up of delegations |
 //! | `seen.json` | what was taken once and has not expired |
 //! | `log/` | the audit logs, one a log key |
 //! | `lock` | held by whoever changes something |
@@ -12,15 +15,11 @@
 use crate::error::Error;
 use crate::files::{self, Access};
 use crate::passphrase;
-use gambeson_identity::{Agent, CardDirectory, CardLog, Did, MasterSeed, Suite};
-use gambeson_keystore as keystore;
+use etcetera::{BaseStrategy, choose_base_strategy};
+use gambeson_identity::{Agent, CardDirectory, CardLog, Did, MasterSeed, Reason, recovery};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use zeroize::Zeroizing;
-
-/// What the seed's file is sealed for.
-const SEED_PURPOSE: &str = "agent seed";
 
 /// An agent's folder, which need not exist yet.
 pub(super) struct Home(PathBuf);
@@ -34,8 +33,9 @@ impl Home {
         let folder = match (asked, std::env::var_os("GAMBESON_HOME")) {
             (Some(folder), _) => folder.to_path_buf(),
             (None, Some(folder)) if !folder.is_empty() => folder.into(),
-            _ => dirs::data_dir()
-                .ok_or_else(|| Error::usage("where is the agent's folder? --home or GAMBESON_HOME"))?
+            _ => choose_base_strategy()
+                .map_err(|_| Error::usage("where is the agent's folder? --home or GAMBESON_HOME"))?
+                .data_dir()
                 .join("gambeson/agent"),
         };
         Ok(Self(folder))
@@ -58,20 +58,15 @@ impl Home {
     /// Makes the folder of a new agent. There must be none in it.
     pub(super) fn create(
         &self,
-        seed: &Zeroizing<[u8; 32]>,
+        seed: &MasterSeed,
         log: &CardLog,
         passphrase_fd: Option<u32>,
     ) -> Result<(), Error> {
         self.refuse_existing()?;
         let passphrase = passphrase::new(passphrase_fd, "the agent")?;
         let suite = log.did().suite();
-        let protection = match suite {
-            Suite::Default => keystore::Protection::DEFAULT,
-            Suite::Cnsa2 => keystore::Protection::CNSA2,
-        };
-        let sealed = keystore::Passphrase::new(&passphrase)
-            .and_then(|passphrase| keystore::seal(&seed[..], SEED_PURPOSE, &passphrase, protection));
-        let sealed = sealed.map_err(|e| Error::outside(format!("the seed was not sealed: {e}")))?;
+        let passphrase = key(&passphrase)?;
+        let sealed = recovery::protect(seed, suite, &passphrase, None).map_err(Error::damaged)?;
         private_folder(&self.0)?;
         private_folder(&self.cards())?;
         let _lock = self.lock()?;
@@ -136,20 +131,11 @@ impl Home {
             sealed => sealed?,
         };
         let passphrase = passphrase::existing(passphrase_fd, "the agent")?;
-        let opened = keystore::Passphrase::new(&passphrase)
-            .and_then(|passphrase| keystore::open(&sealed, SEED_PURPOSE, &passphrase));
-        let seed = opened.map_err(|e| match e {
-            keystore::Error::WrongPassphrase
-            | keystore::Error::EmptyPassphrase
-            | keystore::Error::Damaged => {
-                Error::not_verified(format!("{}: {e}", path.display())).because(e.code())
-            }
-            e => Error::outside(format!("{}: {e}", path.display())).because(e.code()),
+        let (seed, _) = recovery::unprotect(&sealed, &key(&passphrase)?).map_err(|e| match e.reason() {
+            Reason::WrongPassphrase => Error::refused(e),
+            _ => Error::damaged(e),
         })?;
-        let seed: &[u8; 32] = seed.expose()[..]
-            .try_into()
-            .map_err(|_| Error::outside(format!("{}: not the seed of an agent", path.display())))?;
-        Agent::recover(MasterSeed::from_bytes(seed), log).map_err(Error::damaged)
+        Agent::recover(seed, log).map_err(Error::damaged)
     }
 
     fn no_agent(&self) -> Error {
@@ -167,6 +153,11 @@ impl Home {
     fn cards(&self) -> PathBuf {
         self.0.join("cards")
     }
+}
+
+/// The passphrase as the keystore takes it.
+fn key(text: &str) -> Result<gambeson_keystore::Passphrase, Error> {
+    gambeson_keystore::Passphrase::new(text).map_err(|e| Error::usage(e.to_string()))
 }
 
 /// Makes a folder that its owner alone may look into, and the folders above it.

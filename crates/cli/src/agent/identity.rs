@@ -4,8 +4,10 @@ use super::Session;
 use crate::args::agent::{Card, Init, RoleName, Rotate, Show};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
-use gambeson_identity::{Agent, CardContent, CardLog, CardStore, MasterSeed, Retired, Role, Timestamp};
-use serde_json::{Map, Value, json};
+use gambeson_identity::{
+    Agent, CardContent, CardLog, CardStore, MasterSeed, Retired, Role, Timestamp, recovery,
+};
+use serde_json::{Value, json};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -13,13 +15,40 @@ const DAY: u64 = 86_400;
 
 pub(super) fn init(session: &Session, options: &Init) -> Result<Status, Error> {
     session.home.refuse_existing()?;
-    let mut seed = Zeroizing::new([0; 32]);
-    getrandom::fill(&mut seed[..]).map_err(|_| Error::randomness(gambeson::RngError))?;
-    let agent = Agent::with_suite(MasterSeed::from_bytes(&seed), options.suite);
+    let seed = MasterSeed::generate().map_err(Error::damaged)?;
+    let again = recovery::from_words(&recovery::words(&seed)).map_err(Error::damaged)?;
+    let agent = Agent::with_suite(again, options.suite);
     let content = CardContent { also_known_as: options.also_known_as.clone(), services: Vec::new() };
     let log = first_cards(&agent, session.now, options.validity.days, &content)?;
+    // Afterwards nothing gives the seed out.
+    keep_seed(session, options, &seed)?;
     session.home.create(&seed, &log, session.passphrase_fd)?;
     made(session, &log)
+}
+
+/// Writes the seed in the forms that were asked for.
+fn keep_seed(session: &Session, options: &Init, seed: &MasterSeed) -> Result<(), Error> {
+    if let Some(path) = &options.words {
+        let words = Zeroizing::new(format!("{}\n", *recovery::words(seed)));
+        files::write(path, words.as_bytes(), Access::Private, false)?;
+    }
+    if let Some(path) = &options.age {
+        let passphrase = crate::passphrase::new(session.passphrase_fd, &path.display().to_string())?;
+        let passphrase = super::recovery::age_passphrase(&passphrase)?;
+        let file = recovery::age_file(seed, &passphrase).map_err(Error::damaged)?;
+        files::write(path, &file, Access::Private, false)?;
+    }
+    #[cfg(feature = "shares")]
+    if let Some((threshold, count)) = options.shares {
+        let shares = recovery::shares(seed, threshold, count).map_err(Error::from_request)?;
+        for (number, share) in (1..).zip(&shares) {
+            let mut name = options.shares_out.as_os_str().to_owned();
+            name.push(format!("-{number}"));
+            let share = Zeroizing::new(format!("{}\n", **share));
+            files::write(Path::new(&name), share.as_bytes(), Access::Private, false)?;
+        }
+    }
+    Ok(())
 }
 
 /// A log of a first card.
@@ -128,6 +157,12 @@ pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
             Err(error) => session.refused(&error),
         };
     }
+    if let (Some(did), true) = (&options.of, options.document) {
+        let document = session.resolver().resolve(did, session.now).map_err(Error::refused)?;
+        let text = pretty(&Value::Object(document.json().clone()));
+        files::write(&options.out, text.as_bytes(), Access::Shared, options.force)?;
+        return Ok(Status::Done);
+    }
     let log = match &options.of {
         Some(did) => session.home.known().log(did).map_err(Error::refused)?,
         None => session.home.cards_of_owner()?,
@@ -135,7 +170,7 @@ pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
     let text = if options.document {
         pretty(&Value::Object(log.newest().document().json().clone()))
     } else if options.did_suite {
-        pretty(&did_suite(&log))
+        pretty(&gambeson_identity::vc::api::did_suite(&log).map_err(Error::damaged)?)
     } else {
         log.to_lines()
     };
@@ -186,36 +221,6 @@ fn tell_cards(session: &Session, log: &CardLog, word: &str) -> Result<Status, Er
         json!({"verified": true, "did": log.did().as_str(), "suite": log.did().suite().name(), "card": about_card(log)}),
     )?;
     Ok(Status::Done)
-}
-
-/// An implementation file of w3c/did-test-suite: what this method gives for one DID, in both representations.
-fn did_suite(log: &CardLog) -> Value {
-    let did = log.did().as_str();
-    let document = log.newest().document().json();
-    let mut plain = document.clone();
-    plain.remove("@context");
-    let produced = |content_type: &str, entries: Value, document: &Map<String, Value>| {
-        json!({
-            "didDocumentDataModel": {"representationSpecificEntries": entries},
-            "representation": Value::Object(document.clone()).to_string(),
-            "didDocumentMetadata": {},
-            "didResolutionMetadata": {"contentType": content_type},
-        })
-    };
-    json!({
-        "didMethod": "did:gambeson",
-        "implementation": "gambeson",
-        "implementer": "gambeson",
-        "supportedContentTypes": ["application/did+json", "application/did+ld+json"],
-        "dids": [did],
-        "didParameters": {},
-        did: {
-            "didDocumentDataModel": {"properties": plain},
-            "application/did+json": produced("application/did+json", json!({}), &plain),
-            "application/did+ld+json":
-                produced("application/did+ld+json", json!({"@context": document["@context"]}), document),
-        },
-    })
 }
 
 pub(super) fn rotate(session: &Session, options: &Rotate) -> Result<Status, Error> {

@@ -3,27 +3,27 @@
 use super::*;
 use crate::{CardContent, CardLog, CardStore, MasterSeed, MemoryReplayCache, Retired};
 
-const NOW: Timestamp = Timestamp(1_795_330_800);
-const DAY: u64 = 86_400;
-const SUITES: [Suite; 2] = [Suite::Default, Suite::Cnsa2];
+pub(super) const NOW: Timestamp = Timestamp(1_795_330_800);
+pub(super) const DAY: u64 = 86_400;
+pub(super) const SUITES: [Suite; 2] = [Suite::Default, Suite::Cnsa2];
 
-fn agent(suite: Suite, seed: u8) -> Agent {
+pub(super) fn agent(suite: Suite, seed: u8) -> Agent {
     Agent::with_suite(MasterSeed::from_bytes(&[seed; 32]), suite).deterministic()
 }
 
-fn log(agent: &Agent) -> CardLog {
+pub(super) fn log(agent: &Agent) -> CardLog {
     CardLog::new(agent.first_card(NOW, NOW.after(90 * DAY), &CardContent::default()).unwrap()).unwrap()
 }
 
 /// Two agents who know each other.
-struct Pair {
-    alice: Agent,
-    bob: Agent,
-    cards: CardStore,
+pub(super) struct Pair {
+    pub(super) alice: Agent,
+    pub(super) bob: Agent,
+    pub(super) cards: CardStore,
 }
 
 impl Pair {
-    fn new(suite: Suite) -> Self {
+    pub(super) fn new(suite: Suite) -> Self {
         let (alice, bob) = (agent(suite, 1), agent(suite, 2));
         let mut cards = CardStore::default();
         cards.add(log(&alice)).unwrap();
@@ -31,24 +31,24 @@ impl Pair {
         Self { alice, bob, cards }
     }
 
-    fn seal(&self, payload: &[u8]) -> Result<Vec<u8>> {
+    pub(super) fn seal(&self, payload: &[u8]) -> Result<Vec<u8>> {
         let to = self.cards.resolve(self.bob.did(), NOW)?;
         seal(&self.alice, &to, "text/plain", payload, NOW.after(3600), NOW)
     }
 
-    fn open(&self, envelope: &[u8]) -> Result<Verified<Opened>> {
+    pub(super) fn open(&self, envelope: &[u8]) -> Result<Verified<Opened>> {
         open(&self.bob, envelope, &self.cards, &mut MemoryReplayCache::new(10), NOW)
     }
 
     /// Seals a plaintext to Bob that no honest sender makes.
-    fn by_hand(&self, plaintext: &[u8]) -> Vec<u8> {
+    pub(super) fn by_hand(&self, plaintext: &[u8]) -> Vec<u8> {
         let to = self.cards.resolve(self.bob.did(), NOW).unwrap();
         let suite = self.bob.suite();
         let (url, key) = to.agreement_key(Role::Sealed.agreement_algorithm(suite).unwrap(), NOW).unwrap();
         encrypt(suite, url, key, plaintext, &[3; 64]).unwrap()
     }
 
-    fn message(&self) -> Message {
+    pub(super) fn message(&self) -> Message {
         Message {
             sender: self.alice.key_url(Role::Signing),
             recipient: self.bob.did().clone(),
@@ -60,7 +60,7 @@ impl Pair {
 }
 
 /// Message, payload and signature, padded.
-fn signed(message: &Message, by: &crate::SigningKey, context: &[u8]) -> Vec<u8> {
+pub(super) fn signed(message: &Message, by: &crate::SigningKey, context: &[u8]) -> Vec<u8> {
     let mut plaintext = message.encode(b"payload").unwrap();
     let signature = by.sign(context, &plaintext).unwrap();
     put_short(&mut plaintext, &signature).unwrap();

@@ -37,16 +37,19 @@ fn permute_many<H: Holder>(states: &mut [H]) {
     }
 }
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512vl")]
 fn permute_eight<H: Holder>(states: &mut [H; 8]) {
     let mut lanes = [Eight(_mm512_setzero_si512()); 25];
-    for (i, eight) in lanes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let rows = [0, 1, 2, 3, 4, 5, 6, 7].map(|s| {
-            let words: &[u64] = &states[s].state().0[8 * i..8 * i + 8];
-            // SAFETY: `words` is 64 bytes long.
-            unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-        });
-        *eight = transpose_eight(rows).map(Eight);
+    for (i, four) in lanes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let mut words = |state: usize| {
+            let words: &[u64] = &states[state].state().0[4 * i..4 * i + 4];
+            // SAFETY: `words` is 32 bytes long.
+            unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+        };
+        // Two states make a vector as they are loaded, which takes no shuffle.
+        let rows =
+            [0, 1, 2, 3].map(|s| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(words(s)), words(s + 4)));
+        *four = transpose_halves(rows).map(Eight);
     }
     let last = [0, 1, 2, 3, 4, 5, 6, 7].map(|s: usize| states[s].state().0[24]);
     // SAFETY: `last` is 64 bytes long.
@@ -66,6 +69,22 @@ fn permute_eight<H: Holder>(states: &mut [H; 8]) {
     for (state, word) in states.iter_mut().zip(last) {
         state.state().0[24] = word;
     }
+}
+
+/// Rows to columns in each half.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transpose_halves([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    let first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+    let second = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    let low = [_mm512_unpacklo_epi64(a, b), _mm512_unpacklo_epi64(c, d)];
+    let high = [_mm512_unpackhi_epi64(a, b), _mm512_unpackhi_epi64(c, d)];
+    [
+        _mm512_permutex2var_epi64(low[0], first, low[1]),
+        _mm512_permutex2var_epi64(high[0], first, high[1]),
+        _mm512_permutex2var_epi64(low[0], second, low[1]),
+        _mm512_permutex2var_epi64(high[0], second, high[1]),
+    ]
 }
 
 /// Rows to columns: pairs of words, then pairs of pairs, then halves.

@@ -66,4 +66,16 @@ impl Lane for Two {
     fn broadcast(word: u64) -> Self {
         Self(u64x2_splat(word))
     }
+
+    type Theta = Self;
+
+    #[inline(always)]
+    fn theta(before: Self, after: Self) -> Self {
+        before.xor(after.rotate_left::<1>())
+    }
+
+    #[inline(always)]
+    fn add(self, theta: Self) -> Self {
+        self.xor(theta)
+    }
 }

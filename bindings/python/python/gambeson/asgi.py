@@ -1,0 +1,129 @@
+"""Middleware for ASGI servers that lets through only requests that a known agent signed (RFC 9421, with `ml-dsa-65`).
+
+    app = gambeson.asgi.SignedRequests(app, origin="https://bank.example", resolver=trust)
+
+The application finds the verified claims in `scope["gambeson"]`: `signer`, `did`, `components`, `tag`. It needs no package
+beside this one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Collection, MutableMapping, Sequence
+from typing import Any, Literal, Protocol
+
+from gambeson._native import CardDirectory, CardStore, ReplayCache, WebResolver, verify_http
+from gambeson.errors import Error
+
+__all__ = ["SignedRequests"]
+
+_Scope = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+_Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+_App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
+
+
+class _Memory(Protocol):
+    """A memory of what was taken that outlives the process or is shared by many: a table in a database."""
+
+    def remember(self, id: bytes, until: int, now: int, /) -> bool:
+        """Stores the id until then, and returns whether it is new."""
+        ...
+
+
+class SignedRequests:
+    """Refuses requests whose signature does not hold: status 401 and `{"reason": ..., "detail": ...}`.
+
+    The body is read before the application runs; one of more than `max_body` bytes is refused with status 413. Connections
+    that are not HTTP are refused, for nobody signs them; `lifespan` passes.
+    """
+
+    def __init__(
+        self,
+        app: _App,
+        *,
+        origin: str,
+        resolver: CardStore | CardDirectory | WebResolver,
+        replay: ReplayCache | _Memory | None = None,
+        required: Sequence[str] = (),
+        role: Literal["identity", "signing"] = "identity",
+        tag: str | None = None,
+        max_body: int = 1 << 20,
+        exempt: Collection[str] = (),
+    ) -> None:
+        """`origin` is the scheme and authority under which clients know this server, whatever a proxy or the `Host` field says:
+        a signature for another one is not for us. `required` lists components that must be signed, in place of method and
+        address; `exempt` lists paths that anybody may ask for."""
+        self._app = app
+        self._origin = origin.rstrip("/")
+        self._resolver = resolver
+        self._replay = replay if replay is not None else ReplayCache()
+        self._required = list(required)
+        self._role = role
+        self._tag = tag
+        self._max_body = max_body
+        self._exempt = frozenset(exempt)
+
+    async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
+        if scope["type"] == "lifespan" or (scope["type"] == "http" and scope["path"] in self._exempt):
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008, "reason": "unsecured"})
+            return
+        body = await self._body(receive)
+        if body is None:
+            await _refuse(send, 413, "too-large", f"a body of more than {self._max_body} bytes")
+            return
+        try:
+            claims = self._verify(scope, body)
+        except Error as refused:
+            await _refuse(send, 401, refused.code, refused.detail)
+            return
+        given = False
+
+        async def again() -> MutableMapping[str, Any]:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app({**scope, "gambeson": claims}, again, send)
+
+    def _verify(self, scope: _Scope, body: bytes) -> dict[str, Any]:
+        # As the client wrote it: `path` is decoded already.
+        target = scope.get("raw_path") or scope["path"].encode()
+        if query := scope.get("query_string"):
+            target += b"?" + query
+        return verify_http(
+            scope["method"],
+            self._origin + target.decode("latin-1"),
+            [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]],
+            body,
+            resolver=self._resolver,
+            replay=self._replay,
+            required=self._required,
+            role=self._role,
+            tag=self._tag,
+        )
+
+    async def _body(self, receive: _Receive) -> bytes | None:
+        parts, size, more = [], 0, True
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                break
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > self._max_body:
+                return None
+            more = message.get("more_body", False)
+        return b"".join(parts)
+
+
+async def _refuse(send: _Send, status: int, reason: str, detail: str) -> None:
+    body = json.dumps({"reason": reason, "detail": detail}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,194 @@
+//! Signed HTTP (RFC 9421) and signed A2A AgentCards.
+
+use gambeson_identity::http::{self, Component, MAX_AGE, Message, Terms};
+use gambeson_identity::{self as identity, Did, Relationship, Role, a2a};
+use pyo3::prelude::*;
+use serde_json::Value;
+
+use super::actions::Replay;
+use super::agent::Agent;
+use super::cards::Resolver;
+use super::detached;
+use crate::convert::{Json, Span, Time, now, to_python};
+use crate::error::{USAGE, error};
+use crate::input::{Input, Owned};
+
+type Fields = Vec<(String, String)>;
+
+/// Who speaks, or a capability that is used.
+fn role(py: Python<'_>, name: &str) -> PyResult<(Role, Relationship)> {
+    match name {
+        "identity" => Ok((Role::Identity, Relationship::Authentication)),
+        "signing" => Ok((Role::Signing, Relationship::CapabilityInvocation)),
+        _ => Err(error(py, USAGE, "HTTP is signed as `identity` or as `signing`")),
+    }
+}
+
+fn components(names: &[String]) -> identity::Result<Vec<Component>> {
+    names.iter().map(|name| name.parse()).collect()
+}
+
+#[pymethods]
+impl Agent {
+    /// Signs a request to an absolute address: the fields to add to it.
+    ///
+    /// What is signed by default is the method, the address, the type and the digest of the body.
+    #[pyo3(signature = (
+        method, uri, fields, body=None, *, components=Vec::new(), role="identity", tag=None, lifetime=Span(MAX_AGE), now=None
+    ))]
+    #[allow(clippy::too_many_arguments)] // They are keywords in Python.
+    fn sign_http(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        uri: &str,
+        fields: Fields,
+        body: Option<Input<'_>>,
+        components: Vec<String>,
+        role: &str,
+        tag: Option<String>,
+        lifetime: Span,
+        now: Option<Time>,
+    ) -> PyResult<Fields> {
+        let (now, (role, _)) = (crate::convert::now(now), self::role(py, role)?);
+        let body = body.as_ref().map(Input::as_slice);
+        self.with(py, |agent| {
+            let components = self::components(&components)?;
+            let terms = Terms { components, tag, role, lifetime: lifetime.0, ..Terms::default() };
+            let message = Message::request(method, uri, &fields);
+            let message = body.map_or(message, |body| message.with_body(body));
+            http::sign(agent, &message, &terms, now)
+        })
+    }
+
+    /// Adds this agent's signature to an AgentCard of A2A, and gives the card.
+    fn sign_agent_card<'py>(&self, py: Python<'py>, card: Json) -> PyResult<Bound<'py, PyAny>> {
+        let mut card = card.object(py)?;
+        let card = self.with(py, |agent| a2a::sign(agent, &mut card).map(|()| card))?;
+        to_python(py, &card)
+    }
+}
+
+/// Verifies the signature of a request to an absolute address, and that it comes for the first time. Returns who signed what.
+#[pyfunction]
+#[pyo3(signature = (
+    method, uri, fields, body=None, *, resolver, replay, required=Vec::new(), role="identity", tag=None, max_age=Span(MAX_AGE),
+    now=None
+))]
+#[allow(clippy::too_many_arguments)] // They are keywords in Python.
+pub fn verify_http<'py>(
+    py: Python<'py>,
+    method: &str,
+    uri: &str,
+    fields: Fields,
+    body: Option<Input<'_>>,
+    resolver: Resolver,
+    replay: Replay,
+    required: Vec<String>,
+    role: &str,
+    tag: Option<String>,
+    max_age: Span,
+    now: Option<Time>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (now, (_, relationship)) = (self::now(now), self::role(py, role)?);
+    let body = body.as_ref().map(Input::as_slice);
+    let policy = Asked { required: &required, relationship, tag, max_age };
+    policy.verify(py, &with_body(Message::request(method, uri, &fields), body), &resolver, &replay, now)
+}
+
+/// A request as Python gives it: method, address, fields, and the body if it is at hand.
+type Request = (String, String, Fields, Option<Owned>);
+
+/// As `verify_http`, of the response to `request`: method, address, fields and body, of which components with `req` are.
+#[pyfunction]
+#[pyo3(signature = (
+    status, fields, body=None, *, request=None, resolver, replay, required=Vec::new(), role="identity", tag=None,
+    max_age=Span(MAX_AGE), now=None
+))]
+#[allow(clippy::too_many_arguments)] // They are keywords in Python.
+pub fn verify_http_response<'py>(
+    py: Python<'py>,
+    status: u16,
+    fields: Fields,
+    body: Option<Input<'_>>,
+    request: Option<Request>,
+    resolver: Resolver,
+    replay: Replay,
+    required: Vec<String>,
+    role: &str,
+    tag: Option<String>,
+    max_age: Span,
+    now: Option<Time>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (now, (_, relationship)) = (self::now(now), self::role(py, role)?);
+    let asked = request.as_ref().map(|(method, uri, fields, body)| {
+        with_body(Message::request(method, uri, fields), body.as_ref().map(|body| &body.0[..]))
+    });
+    let response = with_body(Message::response(status, &fields), body.as_ref().map(Input::as_slice));
+    let response = asked.as_ref().map_or(response, |asked| response.answering(asked));
+    let policy = Asked { required: &required, relationship, tag, max_age };
+    policy.verify(py, &response, &resolver, &replay, now)
+}
+
+fn with_body<'a>(message: Message<'a>, body: Option<&'a [u8]>) -> Message<'a> {
+    body.map_or(message, |body| message.with_body(body))
+}
+
+/// What a verifier asks of a message.
+struct Asked<'a> {
+    required: &'a [String],
+    relationship: Relationship,
+    tag: Option<String>,
+    max_age: Span,
+}
+
+impl Asked<'_> {
+    fn verify<'py>(
+        self,
+        py: Python<'py>,
+        message: &Message<'_>,
+        resolver: &Resolver,
+        mut replay: &Replay,
+        now: identity::Timestamp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let claims = detached(py, || {
+            let required = components(self.required)?;
+            let Self { relationship, tag, max_age, .. } = self;
+            let policy = http::Policy { required, relationship, tag, max_age: max_age.0 };
+            let signature = http::verify(message, &policy, resolver, now, &mut replay)?;
+            let covered: Vec<String> = signature.components().iter().map(ToString::to_string).collect();
+            Ok(serde_json::json!({
+                "signer": signature.signer().to_string(),
+                "did": signature.signer().did().to_string(),
+                "components": covered,
+                "tag": signature.tag(),
+            }))
+        })?;
+        to_python(py, &claims)
+    }
+}
+
+/// Verifies an AgentCard of A2A. Returns who signed it, and the members of the card that were signed.
+///
+/// A card does not tell which DID may speak for the agent: name the one that is `expected`, or look at the signer.
+#[pyfunction]
+#[pyo3(signature = (card, *, resolver, expected=None, now=None))]
+pub fn verify_agent_card<'py>(
+    py: Python<'py>,
+    card: Json,
+    resolver: Resolver,
+    expected: Option<&str>,
+    now: Option<Time>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let now = self::now(now);
+    let claims = detached(py, || {
+        let expected: Option<Did> = expected.map(str::parse).transpose()?;
+        let card = a2a::verify(card.bytes(), expected.as_ref(), &resolver, now)?;
+        Ok(serde_json::json!({
+            "signer": card.signer().to_string(),
+            "did": card.signer().did().to_string(),
+            "card": Value::from(card.json().clone()),
+        }))
+    })?;
+    to_python(py, &claims)
+}

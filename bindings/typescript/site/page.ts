@@ -1,0 +1,372 @@
+// The page: takes texts, finds out what they are, and says who signed them and why they hold or fail.
+import { GambesonError, Verifier, init, type Json } from "../dist/agents.js";
+import { graph, type Edge } from "./graph.js";
+
+const PROOF = "io.github.gambeson-pq/proof";
+
+/** What was given, in the order it came. */
+interface Given {
+  name: string;
+  text: string;
+}
+
+/** What is said of one thing. */
+interface Verdict {
+  kind: string;
+  holds: boolean;
+  /** One sentence. */
+  why: string;
+  code?: string;
+  checks: { said: string; holds: boolean }[];
+  facts: [string, string][];
+  edges: Edge[];
+  /** What it says, whoever said it. */
+  content: unknown;
+}
+
+const given: Given[] = [];
+/** Names that people may know: cards were given in files. */
+const names = new Map<string, string>();
+const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+
+function make<K extends keyof HTMLElementTagNameMap>(tag: K, text = "", className = ""): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+/** JSON, or nothing. */
+function json(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The header and the payload of a compact JWS, unverified. */
+function parts(token: string): { header: Json; payload: Json } | undefined {
+  const [header, payload, signature, more] = token.trim().split(".");
+  if (!header || !payload || !signature || more !== undefined) return undefined;
+  const read = (part: string): Json | undefined => {
+    try {
+      const binary = atob(part.replace(/-/g, "+").replace(/_/g, "/"));
+      return json(new TextDecoder().decode(Uint8Array.from(binary, (c) => c.charCodeAt(0))));
+    } catch {
+      return undefined;
+    }
+  };
+  const both = { header: read(header), payload: read(payload) };
+  return both.header && both.payload ? { header: both.header, payload: both.payload } : undefined;
+}
+
+const types = (credential: Json): unknown[] => [credential["type"]].flat();
+const first = (value: unknown): Json => ([value].flat()[0] ?? {}) as Json;
+const didOf = (url: unknown): string => String(url ?? "nobody").replace(/#.*$/s, "");
+const date = (seconds: unknown): string =>
+  typeof seconds === "number" ? new Date(seconds * 1000).toISOString().replace(".000Z", "Z") : String(seconds ?? "—");
+
+/** The DID documents of a log of cards, one in each line. */
+function documents(text: string): Json[] {
+  return text.trim().split("\n").map((line) => json(line)?.["document"] as Json | undefined).filter((it) => it !== undefined);
+}
+
+function isCards(text: string): boolean {
+  const [document] = documents(text);
+  return document !== undefined && typeof document["card"] === "object" && Array.isArray(document["verificationMethod"]);
+}
+
+/** The chain of a delegation: a JSON list of tokens, tokens line by line, or one. */
+function chainOf(text: string): string[] | undefined {
+  const value = json(text);
+  const list = Array.isArray(value) ? (value as unknown[]).map(String) : text.trim().split(/\s+/);
+  const links = list.map((token) => parts(token)?.payload);
+  return links.every((link) => link !== undefined && types(link).includes("AgentDelegationCredential")) ? list : undefined;
+}
+
+/** A verifier that knows the cards and status lists that were given, and nothing else. */
+function verifierOf(now: number): Verifier {
+  const verifier = new Verifier({ capacity: 1000 });
+  for (const { name, text } of given) {
+    if (!isCards(text)) continue;
+    try {
+      const did = verifier.addCards(text);
+      if (!name.startsWith("pasted")) names.set(did, name.replace(/\.\w+$/, ""));
+    } catch {
+      // Its own verdict says why.
+    }
+  }
+  for (const { text } of given) {
+    if (!types(parts(text)?.payload ?? {}).includes("BitstringStatusListCredential")) continue;
+    try {
+      verifier.addStatusList(text.trim(), now);
+    } catch {
+      // As above.
+    }
+  }
+  return verifier;
+}
+
+/** Runs a check: whether it holds, and the error if not. */
+function attempt(check: () => void): GambesonError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof GambesonError) return error;
+    throw error;
+  }
+}
+
+const outcome = (error: GambesonError | undefined, good: string): Pick<Verdict, "holds" | "why" | "code"> =>
+  error ? { holds: false, why: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`, code: error.code } : { holds: true, why: good };
+
+function judgeCards(text: string, now: number): Verdict {
+  const card = documents(text).at(-1) ?? {};
+  const did = String(card["id"]);
+  const verifier = new Verifier();
+  let error = attempt(() => verifier.addCards(text));
+  const bound = error === undefined;
+  if (!error) error = attempt(() => verifier.resolve(did, now));
+  const said = card["card"] as Json;
+  const methods = (card["verificationMethod"] as Json[]).map((method) => String(method["id"]).replace(did, ""));
+  return {
+    kind: "Identity card",
+    ...outcome(error, `${short(did)} is bound to these ${methods.length} keys, and says so itself.`),
+    checks: [
+      { said: "The card is signed by the key that its DID is the hash of.", holds: bound },
+      { said: "It is in its time.", holds: bound && error === undefined },
+    ],
+    facts: [["DID", did], ["Version", String(said["version"])], ["Valid", `${String(said["validFrom"])} to ${String(said["validUntil"])}`], ["Keys", methods.join(", ")]],
+    edges: [],
+    content: card,
+  };
+}
+
+function judgeCredential(text: string, now: number, verifier: Verifier): Verdict {
+  const token = parts(text);
+  const credential = token?.payload ?? json(text) ?? {};
+  const issuer = String(first(credential["issuer"])["id"] ?? credential["issuer"]);
+  const subject = String(first(credential["credentialSubject"])["id"] ?? "somebody");
+  const list = types(credential).includes("BitstringStatusListCredential");
+  const error = attempt(() =>
+    list ? verifier.addStatusList(text.trim(), now) : verifier.credential(text.trim(), { statusIfKnown: true, now }),
+  );
+  const signed = error === undefined || ["expired", "not-yet-valid", "revoked", "suspended"].includes(error.code);
+  const checks = [
+    { said: `Signed by ${short(issuer)}, whose card is known here.`, holds: signed },
+    { said: "In its time.", holds: signed && error?.code !== "expired" && error?.code !== "not-yet-valid" },
+  ];
+  if (credential["credentialStatus"] !== undefined) {
+    checks.push({ said: "Not revoked, as far as the status lists given here tell.", holds: signed && error?.code !== "revoked" && error?.code !== "suspended" });
+  }
+  return {
+    kind: list ? "Status list" : `Credential: ${types(credential).filter((type) => type !== "VerifiableCredential").join(", ") || "plain"}`,
+    ...outcome(error, `${short(issuer)} says this of ${short(subject)}.`),
+    checks,
+    facts: [["Issuer", issuer], ["Subject", subject], ["Valid", `${date(credential["validFrom"])} to ${date(credential["validUntil"])}`], ["Key", String(token?.header["kid"] ?? first(credential["proof"])["verificationMethod"] ?? "—")]],
+    edges: [{ from: issuer, to: subject, said: ["says"], holds: error === undefined }],
+    content: credential,
+  };
+}
+
+/** What a capability permits, in a line. */
+function permits(capability: Json): string {
+  const caveats = (capability["caveats"] as Json[] | undefined) ?? [];
+  const tests = caveats.map((caveat) => {
+    const test = Object.keys(caveat).find((name) => name !== "argument") ?? "";
+    const words: Record<string, string> = { atMost: "≤", atLeast: "≥", oneOf: "in", prefix: "begins", approval: "approved by" };
+    return `${String(caveat["argument"] ?? "")} ${words[test] ?? test} ${JSON.stringify(caveat[test])}`.trim();
+  });
+  return [String(capability["action"]), ...tests].join(", ");
+}
+
+/** Each link, and the first that does not hold. */
+function chainEdges(chain: string[], now: number, verifier: Verifier): { edges: Edge[]; error: GambesonError | undefined } {
+  let error: GambesonError | undefined;
+  const edges = chain.map((token, i): Edge => {
+    const link = parts(token)?.payload ?? {};
+    const subject = first(link["credentialSubject"]);
+    error ??= attempt(() => verifier.delegation(chain.slice(0, i + 1), now));
+    const granted = (subject["delegation"] ?? subject) as Json;
+    const said = ((granted["capabilities"] as Json[] | undefined) ?? []).map(permits);
+    if (granted["maxCalls"] !== undefined) said.push(`at most ${String(granted["maxCalls"])} calls`);
+    said.push(`until ${date(link["validUntil"])}`);
+    return {
+      from: String(first(link["issuer"])["id"] ?? link["issuer"]),
+      to: String(subject["id"]),
+      said,
+      holds: error === undefined,
+    };
+  });
+  return { edges, error };
+}
+
+function judgeDelegation(chain: string[], now: number, verifier: Verifier): Verdict {
+  const { edges, error } = chainEdges(chain, now, verifier);
+  const [root, last] = [edges[0], edges.at(-1)];
+  return {
+    kind: `Delegation of ${chain.length} ${chain.length === 1 ? "link" : "links"}`,
+    ...outcome(error, `${short(last?.to)} may act in the name of ${short(root?.from)}, within what is drawn.`),
+    checks: edges.map(({ from, to, holds }, i) => ({ said: `Link ${i + 1}: ${short(from)} to ${short(to)}, signed, in its time, and no wider than the one before.`, holds })),
+    facts: [["In the name of", String(root?.from)], ["Delegate", String(last?.to)]],
+    edges,
+    content: chain.map((token) => parts(token)?.payload),
+  };
+}
+
+function judgeCall(request: Json, verifier: Verifier, now: number): Verdict {
+  const params = request["params"] as Json;
+  const method = String(request["method"]);
+  const proof = (params["_meta"] as Json)[PROOF] as Json;
+  const [audience, signed] = [String(proof["aud"]), Number(proof["iat"])];
+  const chain = (proof["chain"] as string[] | undefined) ?? [];
+  const kid = parts(String(proof["jws"]).replace("..", ".e30."))?.header["kid"];
+  const agent = didOf(kid);
+  const { edges } = chainEdges(chain, signed, verifier);
+  const root = edges[0]?.from ?? agent;
+  const signature = attempt(() => verifier.toolCallSigner(method, params, { audience, lifetime: 86_400, now: signed }));
+  // A verifier of its own: the first one remembers the nonce.
+  const deciding = verifierOf(signed);
+  const trusted = signature ?? attempt(() => deciding.trust(root, audience));
+  const error = trusted ?? attempt(() => deciding.toolCall(method, params, { audience, lifetime: 86_400, now: signed }));
+  const tool = String(params["name"] ?? params["uri"] ?? method);
+  const over = now > Number(proof["exp"]);
+  return {
+    kind: `Signed tool call: ${tool}`,
+    ...outcome(error, `${short(agent)} asked for exactly this, and ${root === agent ? "acts in its own name" : `may, in the name of ${short(root)}`}.`),
+    checks: [
+      { said: `Signed by ${short(agent)}, argument for argument.`, holds: signature === undefined },
+      ...edges.map(({ from, to, holds }) => ({ said: `${short(from)} delegated to ${short(to)}.`, holds })),
+      { said: "What was granted permits this call.", holds: error === undefined },
+    ],
+    facts: [
+      ["Agent", agent],
+      ["In the name of", `${root} — if the server trusts it`],
+      ["For", audience],
+      ["Signed", date(signed)],
+      ["Good until", `${date(proof["exp"])}${over ? " — over: a server refuses it now" : ""}`],
+    ],
+    edges: [...edges, { from: agent, to: audience, said: [`${method} ${tool}`, JSON.stringify(params["arguments"] ?? {})], holds: error === undefined }],
+    content: request,
+  };
+}
+
+/** The verdict on one text. */
+function judge(text: string, now: number): Verdict {
+  const verifier = verifierOf(now);
+  if (isCards(text)) return judgeCards(text, now);
+  const value = json(text);
+  const meta = ((value?.["params"] as Json | undefined)?.["_meta"] ?? {}) as Json;
+  if (value && typeof meta[PROOF] === "object" && meta[PROOF] !== null) return judgeCall(value, verifier, now);
+  const chain = chainOf(text);
+  if (chain) return judgeDelegation(chain, now, verifier);
+  if (parts(text) ?? value?.["proof"]) return judgeCredential(text, now, verifier);
+  return {
+    kind: "Unknown",
+    holds: false,
+    code: "bad-form",
+    why: "This is no identity card, credential, delegation or signed tool call.",
+    checks: [],
+    facts: [],
+    edges: [],
+    content: text.slice(0, 200),
+  };
+}
+
+/** A name for people: that of the file with the card, or the end of the DID. */
+function short(did: unknown): string {
+  const text = String(did);
+  const known = names.get(text);
+  if (known) return known;
+  return text.startsWith("did:gambeson:") ? `…${text.slice(-8)}` : text;
+}
+
+function show({ name }: Given, verdict: Verdict): HTMLElement {
+  const article = make("article", "", verdict.holds ? "holds" : "fails");
+  article.dataset["code"] = verdict.code ?? "";
+  article.append(make("h3", verdict.kind), make("span", name, "source"), make("br"));
+  article.append(make("span", verdict.holds ? "Holds" : `Fails: ${verdict.code ?? ""}`, "verdict"), make("p", verdict.why, "why"));
+  if (verdict.checks.length > 0) {
+    const list = make("ul", "", "checks");
+    for (const { said, holds } of verdict.checks) {
+      const item = make("li", "", holds ? "" : "no");
+      // The sign before it is drawn by the style sheet, and says nothing to those who listen.
+      item.append(document.createTextNode(said));
+      item.setAttribute("aria-label", `${holds ? "Holds" : "Does not hold"}: ${said}`);
+      list.append(item);
+    }
+    article.append(list);
+  }
+  if (verdict.edges.length > 0) article.append(graph(verdict.edges, short));
+  const facts = make("dl");
+  for (const [term, said] of verdict.facts) facts.append(make("dt", term), make("dd", said));
+  const details = make("details");
+  details.append(make("summary", "What it says"), make("pre", JSON.stringify(verdict.content, null, 2)));
+  article.append(facts, details);
+  return article;
+}
+
+function refresh(): void {
+  const chosen = element<HTMLInputElement>("moment").value;
+  const now = Math.floor((chosen ? new Date(chosen).getTime() : Date.now()) / 1000);
+  const verifier = verifierOf(now);
+  const verdicts = given.map((one) => {
+    try {
+      return judge(one.text, now);
+    } catch (error) {
+      return { kind: "Unreadable", holds: false, code: "bad-form", why: String(error), checks: [], facts: [], edges: [], content: "" };
+    }
+  });
+  element("results").replaceChildren(...given.map((one, i) => show(one, verdicts[i] as Verdict)).reverse());
+  const holding = verdicts.filter(({ holds }) => holds).length;
+  element("summary").textContent = given.length === 0 ? "Nothing to verify yet." : `${holding} of ${given.length} hold.`;
+  const dids = [...new Set(given.filter(({ text }) => isCards(text)).map(({ text }) => String(documents(text)[0]?.["id"])))];
+  const known = dids.filter((did) => attempt(() => verifier.resolve(did, now)) === undefined);
+  element("known").replaceChildren(...known.map((did) => {
+    const item = make("li", `${names.get(did) ?? "unnamed"}: `);
+    item.append(make("code", did));
+    return item;
+  }));
+}
+
+function take(name: string, text: string): void {
+  if (text.trim() !== "") given.push({ name, text });
+}
+
+async function takeFiles(files: Iterable<File>): Promise<void> {
+  // Nothing that can be verified is longer than this.
+  for (const file of files) take(file.name, file.size > 4 << 20 ? "too long" : await file.text());
+  refresh();
+}
+
+/** Starts the page, with the module's bytes. */
+export async function start(module: Uint8Array<ArrayBuffer>): Promise<void> {
+  await init(module);
+  const drop = element("drop");
+  for (const event of ["dragover", "dragleave", "drop"]) {
+    document.addEventListener(event, (dragged) => {
+      dragged.preventDefault();
+      drop.classList.toggle("over", event === "dragover");
+    });
+  }
+  document.addEventListener("drop", (event) => void takeFiles(event.dataTransfer?.files ?? []));
+  const files = element<HTMLInputElement>("files");
+  files.addEventListener("change", () => void takeFiles([...(files.files ?? [])]).then(() => (files.value = "")));
+  const text = element<HTMLTextAreaElement>("text");
+  element("give").addEventListener("submit", (event) => {
+    event.preventDefault();
+    take(`pasted text ${given.length + 1}`, text.value);
+    text.value = "";
+    refresh();
+  });
+  element("clear").addEventListener("click", () => {
+    given.length = 0;
+    names.clear();
+    refresh();
+  });
+  element("moment").addEventListener("change", refresh);
+  document.documentElement.dataset["ready"] = "true";
+}

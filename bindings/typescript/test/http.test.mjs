@@ -1,0 +1,72 @@
+// Signed requests over loopback HTTP: the `fetch` wrapper against a server of Node.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { Agent, GambesonError, Verifier, init } from "gambeson/agent";
+import { readIncoming, signedFetch, verifyRequest } from "gambeson/http";
+
+await init();
+const agent = Agent.fromSeed(new Uint8Array(32).fill(1));
+const stranger = Agent.fromSeed(new Uint8Array(32).fill(2));
+const verifier = new Verifier();
+verifier.addCards(agent.card());
+let origin;
+const server = createServer(async (incoming, answer) => {
+  try {
+    const signer = verifier.request(await readIncoming(incoming, origin));
+    answer.end(signer);
+  } catch (error) {
+    answer.writeHead(error instanceof GambesonError ? 401 : 500).end(error.code ?? String(error));
+  }
+});
+before(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  origin = `http://127.0.0.1:${server.address().port}`;
+});
+after(() => server.close());
+const text = async (response) => [response.status, await (await response).text()];
+const post = (send, body = '{"amount":5}') =>
+  send(`${origin}/pay?id=7`, { method: "POST", body, headers: { "content-type": "application/json" } });
+
+test("a signed request passes, with and without a body", async () => {
+  const send = signedFetch(agent);
+  assert.deepEqual(await text(await post(send)), [200, `${agent.did}#identity-0`]);
+  assert.deepEqual(await text(await send(`${origin}/balance#part`)), [200, `${agent.did}#identity-0`]);
+});
+
+/** Sends what was signed with a change. */
+const changed = (change) => signedFetch(agent, { fetch: async (request) => fetch(await change(request)) });
+const replace = async (request, { url = request.url, body, headers = request.headers } = {}) =>
+  new Request(url, { method: request.method, headers, body: body ?? (await request.arrayBuffer()) });
+
+test("what was not signed so is refused, with a reason", async () => {
+  assert.deepEqual(await text(await post(fetch)), [401, "unsecured"]);
+  assert.deepEqual(await text(await post(signedFetch(stranger))), [401, "unknown-did"]);
+  assert.deepEqual(await text(await post(changed((it) => replace(it, { body: '{"amount":6}' })))), [401, "wrong-digest"]);
+  assert.deepEqual(await text(await post(changed((it) => replace(it, { url: `${origin}/pay?id=8` })))), [401, "bad-signature"]);
+  const retyped = changed((it) => {
+    it.headers.set("content-type", "text/plain");
+    return it;
+  });
+  assert.deepEqual(await text(await post(retyped)), [401, "bad-signature"]);
+  const old = signedFetch(agent, { now: Date.now() / 1000 - 300 });
+  assert.deepEqual(await text(await post(old)), [401, "expired"]);
+  const capable = signedFetch(agent, { capability: true });
+  assert.deepEqual(await text(await post(capable)), [401, "wrong-purpose"]);
+  let first;
+  const twice = changed(async (it) => {
+    first ??= { headers: it.headers, body: await it.arrayBuffer() };
+    return replace(it, first);
+  });
+  assert.equal((await post(twice)).status, 200);
+  assert.deepEqual(await text(await post(twice)), [401, "replayed"]);
+});
+
+test("a Request is verified as servers of fetch have it", async () => {
+  let request;
+  await signedFetch(agent, { fetch: async (it) => { request = it; return new Response(); } })("https://bank.example/a", { method: "POST", body: "x" });
+  assert.equal(await verifyRequest(verifier, request), `${agent.did}#identity-0`);
+  assert.equal(await request.text(), "x");
+});

@@ -1,0 +1,194 @@
+// The life of agents through the package: cards, credentials, delegation, actions, sealed payloads, and every refusal by its code.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inspect } from "node:util";
+import { Agent, GambesonError, Verifier, init } from "gambeson/agent";
+
+await init();
+const code = (expected) => (error) => {
+  assert.ok(error instanceof GambesonError, String(error));
+  assert.equal(error.code, expected, error.message);
+  return true;
+};
+const bytes = (text) => new TextEncoder().encode(text);
+const now = 1_795_330_800;
+const bank = "did:web:bank.example";
+const agents = (...seeds) => seeds.map((byte) => Agent.fromSeed(new Uint8Array(32).fill(byte)));
+const verifier = (...known) => {
+  const verifier = new Verifier();
+  known.forEach((agent) => verifier.addCards(agent.card({ from: now })));
+  return verifier;
+};
+
+test("a seed has one DID, and no agent shows its seed", () => {
+  const [one, same, other] = agents(1, 1, 2);
+  assert.equal(one.did, same.did);
+  assert.notEqual(one.did, other.did);
+  assert.match(one.did, /^did:gambeson:uHi[\w-]{44}$/);
+  assert.notEqual(one.child(0).did, one.child(1).did);
+  assert.throws(() => one.child(-1), code("bad-path"));
+  assert.throws(() => Agent.fromSeed(new Uint8Array(31)), code("bad-length"));
+  for (const shown of [inspect(one, { depth: 9, showHidden: true }), JSON.stringify(one)]) assert.ok(!shown.includes("AQEB"));
+  assert.equal(Object.keys(Agent.prototype).length + Object.getOwnPropertyNames(Agent.prototype).filter((name) => /seed|secret|private/i.test(name)).length, 0);
+  assert.throws(() => structuredClone(one) && structuredClone(one).sign(bytes("a"), bytes("b")), TypeError);
+  const words = Agent.newWords();
+  assert.equal(words.split(" ").length, 24);
+  assert.equal(Agent.fromWords(words).did, Agent.fromWords(words).did);
+  assert.throws(() => Agent.fromWords(words.replace(/\w+$/, "zebrra")), GambesonError);
+  one.wipe();
+  assert.throws(() => one.card(), code("wiped"));
+});
+
+test("a card binds the keys to the DID; changed, expired and unknown ones are refused", () => {
+  const [agent] = agents(1);
+  const known = new Verifier();
+  const card = agent.card({ from: now, validFor: 60, alsoKnownAs: ["did:web:agent.example"] });
+  assert.throws(() => known.resolve(agent.did, now), code("unknown-did"));
+  assert.throws(() => known.addCards(card.replace("agent.example", "egent.example")), code("bad-signature"));
+  assert.throws(() => known.addCards("{"), code("bad-json"));
+  assert.equal(known.addCards(card), agent.did);
+  assert.equal(known.resolve(agent.did, now).id, agent.did);
+  assert.throws(() => known.resolve(agent.did, now + 61), code("expired"));
+  assert.throws(() => known.resolve(agent.did, now - 1), code("not-yet-valid"));
+  assert.throws(() => known.resolve("did:nothing", now), code("bad-did"));
+  assert.throws(() => known.resolve(agent.did, new Date("never")), code("bad-time"));
+  assert.throws(() => agent.card({ from: -1 }), code("bad-time"));
+});
+
+test("bytes are signed in a context", () => {
+  const [agent] = agents(1);
+  const known = verifier(agent);
+  const signature = agent.sign(bytes("hello"), bytes("example"));
+  known.verify(signature, bytes("hello"), bytes("example"), agent.keyUrl, now);
+  assert.throws(() => known.verify(signature, bytes("hullo"), bytes("example"), agent.keyUrl, now), code("bad-signature"));
+  assert.throws(() => known.verify(signature, bytes("hello"), bytes("other"), agent.keyUrl, now), code("bad-signature"));
+  assert.throws(() => known.verify(signature, bytes("hello"), bytes("example"), `${agent.did}#identity-0`, now), code("wrong-purpose"));
+});
+
+test("a credential is issued, shown and verified; what is wrong with others is said", () => {
+  const [issuer, holder, stranger] = agents(1, 2, 3);
+  const known = verifier(issuer, holder);
+  const credential = issuer.issue({ type: ["Clearance"], subject: { id: holder.did, level: 3 }, from: now, validFor: 3600 });
+  const verified = known.credential(credential, { now });
+  assert.deepEqual([verified.issuer, verified.signer, verified.claims.credentialSubject.level], [issuer.did, issuer.keyUrl, 3]);
+  assert.throws(() => known.credential(credential, { now: now + 3601 }), code("expired"));
+  assert.throws(() => known.credential(credential, { now: now - 3600 }), code("not-yet-valid"));
+  assert.throws(() => known.credential(`${credential.slice(0, -6)}AAAAAA`, { now }), code("bad-signature"));
+  assert.throws(() => known.credential(stranger.issue({ subject: { a: 1 }, from: now }), { now }), code("unknown-did"));
+  assert.throws(() => known.credential("a.b.c", { now }), code("bad-encoding"));
+  const status = { type: "BitstringStatusListEntry", statusPurpose: "revocation", statusListIndex: "7", statusListCredential: "https://issuer.example/status/1" };
+  const revocable = issuer.issue({ subject: { id: holder.did }, from: now, status });
+  assert.throws(() => known.credential(revocable, { now }), code("unknown-status"));
+  known.credential(revocable, { now, statusIfKnown: true });
+
+  const request = { audience: "https://door.example", nonce: "n-0S6_WzA2Mj", now };
+  const shown = holder.present([credential], request);
+  const presented = known.presentation(shown, request);
+  assert.deepEqual([presented.holder, presented.credentials[0].issuer], [holder.did, issuer.did]);
+  assert.throws(() => known.presentation(shown, { ...request, nonce: "n-other-nonce" }), code("wrong-nonce"));
+  assert.throws(() => known.presentation(shown, { ...request, audience: "https://other.example" }), code("wrong-audience"));
+  assert.throws(() => known.presentation(issuer.present([credential], request), request), code("wrong-holder"));
+});
+
+test("a delegation narrows, and a tool call is held against it", () => {
+  const [root, middle, leaf] = agents(1, 2, 3);
+  const known = verifier(root, middle, leaf);
+  const capabilities = [{ action: "tools/call/*", resource: bank, caveats: [{ argument: "/amount", atMost: 100 }] }];
+  const first = root.delegate({ delegate: middle.did, capabilities, maxDepth: 1, maxCalls: 2, from: now });
+  const narrow = [{ action: "tools/call/pay", resource: bank, caveats: [{ argument: "/amount", atMost: 10 }] }];
+  const second = middle.delegate({ delegate: leaf.did, capabilities: narrow, maxCalls: 2, from: now, parent: first });
+  const wide = { delegate: leaf.did, capabilities, maxCalls: 3, from: now, parent: first };
+  assert.throws(() => middle.delegate(wide), code("widened"));
+  assert.throws(() => leaf.delegate({ ...wide, maxCalls: 1 }), code("wrong-delegate"));
+  assert.throws(() => leaf.delegate({ delegate: root.did, capabilities: narrow, maxCalls: 1, from: now, parent: second }), code("too-deep"));
+
+  const { links } = known.delegation([first, second], now);
+  assert.deepEqual(links.map(({ issuer, delegate }) => [issuer, delegate]), [[root.did, middle.did], [middle.did, leaf.did]]);
+  assert.throws(() => known.delegation([second], now), code("broken-chain"));
+  assert.throws(() => known.delegation([first, second], now + 3601), code("expired"));
+
+  const evidence = { chain: [first, second] };
+  const call = (agent, amount, { chain = evidence, audience = bank, name = "pay" } = {}) => {
+    const params = { name, arguments: { amount } };
+    const action = agent.action("tools/call", params, { audience, evidence: chain, now });
+    return { ...params, _meta: { "io.github.gambeson-pq/proof": agent.prove(action, chain) } };
+  };
+  const good = call(leaf, 5);
+  const verify = (params) => known.toolCall("tools/call", params, { audience: bank, now });
+  assert.throws(() => verify(good), code("untrusted-root"));
+  known.trust(root.did, bank);
+  const verified = verify(call(leaf, 5));
+  assert.deepEqual([verified.agent, verified.root, verified.path], [leaf.did, root.did, [root.did, middle.did, leaf.did]]);
+  assert.deepEqual([verified.name, verified.arguments], ["pay", { amount: 5 }]);
+  assert.throws(() => verify(good), code("replayed"));
+  assert.throws(() => verify(call(leaf, 11)), code("not-permitted"));
+  assert.throws(() => verify(call(leaf, 5, { name: "wire" })), code("not-permitted"));
+  assert.throws(() => verify(call(leaf, 5, { audience: "did:web:other.example" })), code("wrong-audience"));
+  assert.throws(() => verify(call(middle, 5)), code("wrong-delegate"));
+  assert.throws(() => verify({ ...call(leaf, 5), arguments: { amount: 6 } }), code("bad-signature"));
+  assert.throws(() => verify({ name: "pay", arguments: {} }), code("unsecured"));
+  assert.throws(() => known.toolCall("tools/call", call(leaf, 5), { audience: bank, now: now + 121 }), code("expired"));
+  verify(call(leaf, 6));
+  assert.throws(() => verify(call(leaf, 7)), code("over-count"));
+  verify(call(root, 1_000, { chain: {} }));
+});
+
+test("an approval is of one exact action", () => {
+  const [root, boss] = agents(1, 2);
+  const known = verifier(root, boss);
+  known.trust(root.did, bank);
+  known.requireApproval("tools/call/wire", [boss.did]);
+  const params = { name: "wire", arguments: { amount: 5 } };
+  const options = { audience: bank, now, lifetime: 3600 };
+  const action = root.action("tools/call", params, options);
+  const proof = (evidence) => ({ ...params, _meta: { "io.github.gambeson-pq/proof": root.prove(action, evidence) } });
+  assert.throws(() => known.toolCall("tools/call", proof({}), options), code("not-approved"));
+  const again = root.action("tools/call", params, options);
+  const approvals = [boss.approve(again, root.did, now)];
+  const good = { ...params, _meta: { "io.github.gambeson-pq/proof": root.prove(again, { approvals }) } };
+  assert.deepEqual(known.toolCall("tools/call", good, options).approvers, [boss.did]);
+});
+
+test("a sealed payload is opened once, by its recipient", () => {
+  const [sender, recipient, other] = agents(1, 2, 3);
+  const known = verifier(sender, recipient);
+  const sealed = sender.seal(bytes("plans"), { to: recipient.did, cards: known, mediaType: "text/plain", validFor: 60, now });
+  assert.throws(() => known.open(other, sealed, now), code("cannot-open"));
+  const changed = sealed.slice();
+  changed[changed.length - 1] ^= 1;
+  assert.throws(() => known.open(recipient, changed, now), code("cannot-open"));
+  assert.throws(() => known.open(recipient, sealed, now + 61), code("expired"));
+  const opened = known.open(recipient, sealed, now);
+  assert.deepEqual([opened.sender, opened.mediaType, Buffer.from(opened.payload).toString()], [sender.did, "text/plain", "plans"]);
+  assert.throws(() => known.open(recipient, sealed, now), code("replayed"));
+  assert.throws(() => sender.seal(bytes("x"), { to: other.did, cards: known, now }), code("unknown-did"));
+});
+
+test("an A2A agent card is signed and verified", () => {
+  const [agent, other] = agents(1, 2);
+  const known = verifier(agent);
+  const card = { name: "Teller", description: "Pays", version: "1.0.0", capabilities: {}, skills: [], defaultInputModes: ["text/plain"], defaultOutputModes: ["text/plain"], supportedInterfaces: [{ url: "https://bank.example/a2a", protocolBinding: "JSONRPC", protocolVersion: "1.0" }] };
+  const signed = agent.signAgentCard(card);
+  assert.equal(known.agentCard(signed, { now }), agent.keyUrl);
+  assert.throws(() => known.agentCard(signed, { now, signer: other.did }), code("wrong-issuer"));
+  assert.throws(() => known.agentCard({ ...signed, name: "Taller" }, { now }), code("bad-signature"));
+  assert.throws(() => known.agentCard(card, { now }), code("unsecured"));
+});
+
+test("npm's jose verifies a credential, where the platform has ML-DSA", async (t) => {
+  const { CompactSign: _, compactVerify, importJWK } = await import("jose");
+  const [issuer] = agents(1);
+  const known = verifier(issuer);
+  const method = known.resolve(issuer.did, now).verificationMethod.find(({ id }) => id === issuer.keyUrl);
+  const credential = issuer.issue({ subject: { a: 1 }, from: now });
+  let key;
+  try {
+    key = await importJWK(method.publicKeyJwk, "ML-DSA-65");
+  } catch {
+    t.diagnostic(`Node ${process.version} has no ML-DSA: the form alone was compared`);
+    assert.deepEqual(Object.keys(method.publicKeyJwk).sort(), ["alg", "kty", "pub"]);
+    return;
+  }
+  const { protectedHeader } = await compactVerify(credential, key, { algorithms: ["ML-DSA-65"] });
+  assert.equal(protectedHeader.typ, "vc+jwt");
+});

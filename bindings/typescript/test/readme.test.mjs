@@ -1,0 +1,57 @@
+// A fresh machine: the packed tarball is installed into an empty folder, and the README's examples run as printed.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+const package_ = new URL("..", import.meta.url).pathname;
+const examples = [...readFileSync(join(package_, "README.md"), "utf8").matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```/gs)];
+let folder;
+const run = (program, arguments_, cwd = folder) => execFileSync(program, arguments_, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "gambeson-"));
+  const [{ filename }] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", folder], package_));
+  mkdirSync(join(folder, "app"));
+  folder = join(folder, "app");
+  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  run("npm", ["install", "--offline", "--no-audit", "--no-fund", join("..", filename)]);
+});
+after(() => rmSync(join(folder, ".."), { recursive: true, force: true }));
+
+test("there are two examples", () => assert.equal(examples.length, 2));
+
+for (const [i, [, code, output]] of examples.entries()) {
+  test(`example ${i + 1} of the README runs as printed`, () => {
+    writeFileSync(join(folder, "example.js"), code);
+    assert.equal(run(process.execPath, ["example.js"]), output);
+  });
+}
+
+test("the package has no dependencies, and holds what it says and nothing else", () => {
+  const installed = JSON.parse(readFileSync(join(folder, "node_modules/gambeson/package.json"), "utf8"));
+  assert.equal(installed.dependencies, undefined);
+  const files = run("find", [join(folder, "node_modules/gambeson"), "-type", "f"]).trim().split("\n");
+  const kinds = new Set(files.map((file) => file.match(/LICENSE|\w+$/)[0]));
+  assert.deepEqual([...kinds].sort(), ["LICENSE", "js", "json", "md", "ts", "wasm"]);
+  for (const file of files) {
+    assert.ok(!readFileSync(file, "latin1").includes("/root/"), `${file} names a folder of the machine that built it`);
+  }
+});
+
+test("TypeScript finds the types", () => {
+  writeFileSync(
+    join(folder, "types.ts"),
+    `import { mlkem768, type Encapsulation } from "gambeson";
+     import { Agent, Verifier } from "gambeson/agent";
+     import { signedFetch } from "gambeson/http";
+     import { signCalls, type Transport } from "gambeson/mcp";
+     export const made: Encapsulation = mlkem768.generate().encapsulationKey.encapsulate();
+     export const send: typeof fetch = signedFetch(Agent.generate());
+     export const signed = (it: Transport): Transport => signCalls(it, { agent: Agent.generate(), audience: "a" });
+     // @ts-expect-error: a verifier is no agent
+     signedFetch(new Verifier());`,
+  );
+  run(process.execPath, [join(package_, "node_modules/typescript/bin/tsc"), "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable,esnext.disposable", "types.ts"]);
+});

@@ -1,0 +1,145 @@
+// The page in a real browser, opened from the disk with the network off: good, expired, tampered and delegated inputs.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { Agent, init } from "gambeson/agent";
+import { browser, scratch } from "./browser.mjs";
+
+await init();
+const now = Math.floor(Date.now() / 1000);
+const [alice, bank, teller, stranger] = [1, 2, 3, 4].map((byte) => Agent.fromSeed(new Uint8Array(32).fill(byte)));
+const card = (name, agent) => ({ name: `${name}.jsonl`, text: agent.card({ from: now - 7200 }) });
+const cards = [card("Alice", alice), card("Bank", bank), card("Teller", teller)];
+const audience = "did:web:bank.example";
+const capabilities = [{ action: "tools/call/*", resource: audience, caveats: [{ argument: "/amount", atMost: 100 }] }];
+const first = alice.delegate({ delegate: bank.did, capabilities, maxDepth: 1, maxCalls: 5, from: now - 60 });
+const narrow = [{ action: "tools/call/pay", resource: audience, caveats: [{ argument: "/amount", atMost: 10 }] }];
+const second = bank.delegate({ delegate: teller.did, capabilities: narrow, maxCalls: 5, from: now - 60, parent: first });
+const evidence = { chain: [first, second] };
+function call(amount, when = now) {
+  const params = { name: "pay", arguments: { amount, to: "Bob" } };
+  const action = teller.action("tools/call", params, { audience, evidence, now: when });
+  return { jsonrpc: "2.0", id: 1, method: "tools/call", params: { ...params, _meta: { "io.github.gambeson-pq/proof": teller.prove(action, evidence) } } };
+}
+const credential = (options = {}) => alice.issue({ type: ["Clearance"], subject: { id: teller.did, level: 3 }, from: now - 3600, validFor: 86_400, ...options });
+
+let chromium;
+let context;
+const requests = [];
+before(async () => {
+  const folder = join(scratch, "site");
+  execFileSync(process.execPath, [new URL("../site/build.mjs", import.meta.url).pathname, folder]);
+  chromium = await browser();
+  context = await chromium.newContext({ offline: true, viewport: { width: 1000, height: 1200 } });
+  context.address = pathToFileURL(join(folder, "index.html")).href;
+});
+after(() => chromium?.close());
+
+async function open(t) {
+  const page = await context.newPage();
+  t.after(() => page.close());
+  const problems = [];
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("request", (request) => requests.push(request.url()));
+  await page.goto(context.address);
+  await page.locator("html[data-ready]").waitFor();
+  return { page, problems };
+}
+
+const give = (page, files) =>
+  page.locator("#files").setInputFiles(files.map(({ name, text }) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) })));
+
+/** The verdict on the newest thing. */
+async function newest(page, count) {
+  await page.locator(`article:nth-of-type(${count})`).waitFor();
+  const article = page.locator("article").first();
+  return {
+    title: await article.locator("h3").innerText(),
+    holds: (await article.getAttribute("class")) === "holds",
+    code: await article.getAttribute("data-code"),
+    why: await article.locator(".why").innerText(),
+    graph: await article.locator("svg").first().getAttribute("aria-label", { timeout: 200 }).catch(() => null),
+    bad: await article.locator("ul.checks li.no").count(),
+  };
+}
+
+test("a good credential says who signed it", async (t) => {
+  const { page, problems } = await open(t);
+  await give(page, [...cards, { name: "clearance.jwt", text: credential() }]);
+  const said = await newest(page, 4);
+  assert.deepEqual([said.title, said.holds, said.why, said.bad], ["Credential: Clearance", true, "Alice says this of Teller.", 0]);
+  assert.match(said.graph, /^Alice to Teller: says; holds\.$/);
+  assert.equal(await page.locator("#summary").innerText(), "4 of 4 hold.");
+  assert.equal(await page.locator("#known li").count(), 3);
+  await page.screenshot({ path: join(scratch, "site", "good.png"), fullPage: true });
+  assert.deepEqual(problems, []);
+});
+
+test("an expired one fails, and holds as of an earlier time", async (t) => {
+  const { page } = await open(t);
+  await give(page, [...cards, { name: "old.jwt", text: credential({ validFor: 600 }) }]);
+  const said = await newest(page, 4);
+  assert.deepEqual([said.holds, said.code, said.bad], [false, "expired", 1]);
+  const earlier = new Date((now - 3300) * 1000 - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  await page.locator("#moment").fill(earlier);
+  await page.locator("article.holds").nth(3).waitFor();
+  assert.equal((await newest(page, 4)).holds, true);
+});
+
+test("tampered ones fail: a credential, a card, and one whose signer nobody knows", async (t) => {
+  const { page } = await open(t);
+  const [header, payload, signature] = credential().split(".");
+  const changed = Buffer.from(Buffer.from(payload, "base64url").toString().replace('"level":3', '"level":9')).toString("base64url");
+  await give(page, [...cards, { name: "changed.jwt", text: [header, changed, signature].join(".") }]);
+  const said = await newest(page, 4);
+  assert.deepEqual([said.holds, said.code, said.bad], [false, "bad-signature", 2]);
+  await page.screenshot({ path: join(scratch, "site", "tampered.png"), fullPage: true });
+
+  await give(page, [{ name: "forged.jsonl", text: stranger.card().replace("#signing-0", "#signing-1") }]);
+  assert.equal((await newest(page, 5)).holds, false);
+  await page.locator("#text").fill(stranger.issue({ subject: { a: 1 } }));
+  await page.getByRole("button", { name: "Verify" }).click();
+  assert.equal((await newest(page, 6)).code, "unknown-did");
+  await page.locator("#text").fill("hello <img src=x onerror=alert(1)>");
+  await page.getByRole("button", { name: "Verify" }).click();
+  assert.deepEqual([(await newest(page, 7)).code, await page.locator("img").count()], ["bad-form", 0]);
+});
+
+test("a delegated tool call shows its chain, and why another fails", async (t) => {
+  const { page, problems } = await open(t);
+  await give(page, [...cards, { name: "call.json", text: JSON.stringify(call(5)) }]);
+  const said = await newest(page, 4);
+  assert.deepEqual([said.title, said.holds, said.bad], ["Signed tool call: pay", true, 0]);
+  assert.equal(said.why, "Teller asked for exactly this, and may, in the name of Alice.");
+  assert.match(said.graph, /^Alice to Bank: .*holds\. Bank to Teller: .*holds\. Teller to did:web:bank.example: .*holds\.$/);
+  await page.screenshot({ path: join(scratch, "site", "delegated.png"), fullPage: true });
+
+  await give(page, [{ name: "too-much.json", text: JSON.stringify(call(11)) }]);
+  const refused = await newest(page, 5);
+  assert.deepEqual([refused.holds, refused.code, refused.bad], [false, "not-permitted", 1]);
+  const forged = call(5);
+  forged.params.arguments.to = "Eve";
+  await give(page, [{ name: "forged.json", text: JSON.stringify(forged) }]);
+  assert.equal((await newest(page, 6)).code, "bad-signature");
+  await give(page, [{ name: "chain.json", text: JSON.stringify([first, second]) }, { name: "broken.json", text: JSON.stringify([second]) }]);
+  assert.deepEqual([(await newest(page, 8)).code, await page.locator("article").nth(1).getAttribute("class")], ["broken-chain", "holds"]);
+  await page.screenshot({ path: join(scratch, "site", "failing.png"), fullPage: true });
+  assert.deepEqual(problems, []);
+});
+
+test("files can be dropped, everything can be forgotten, and nothing was fetched", async (t) => {
+  const { page } = await open(t);
+  const data = await page.evaluateHandle((text) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], "Alice.jsonl"));
+    return data;
+  }, cards[0].text);
+  await page.dispatchEvent("#drop", "drop", { dataTransfer: data });
+  assert.equal((await newest(page, 1)).holds, true);
+  await page.getByRole("button", { name: "Forget everything" }).click();
+  assert.deepEqual([await page.locator("article").count(), await page.locator("#known li").count()], [0, 0]);
+  assert.deepEqual(new Set(requests), new Set([context.address]));
+});

@@ -1,0 +1,215 @@
+/**
+ * Signed tool calls for the official MCP SDK (`@modelcontextprotocol/sdk`): a transport is wrapped, and nothing else changes.
+ *
+ * ```ts
+ * await client.connect(signCalls(transport, { agent, audience: "did:web:bank.example" }));
+ * await server.connect(verifyCalls(transport, { verifier, audience: "did:web:bank.example" }));
+ * ```
+ */
+import type { Agent, Amount, Evidence, Json } from "./agent.js";
+import { GambesonError } from "./error.js";
+import type { VerifiedCall, Verifier } from "./verifier.js";
+
+/** The key of a proof in `params._meta`. */
+export const PROOF = "io.github.gambeson-pq/proof";
+/** The key of a receipt in `result._meta`. */
+export const RECEIPT = "io.github.gambeson-pq/receipt";
+/** The code of the JSON-RPC error that refuses a call; `data.reason` says why. */
+export const REFUSED = -32001;
+/** The methods that act, which are signed and must be. */
+export const ACTING: readonly string[] = ["tools/call", "resources/read", "resources/subscribe", "prompts/get"];
+
+/** What both sides need of the SDK's transports. */
+export interface Transport {
+  start(): Promise<void>;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  send(message: any, options?: any): Promise<void>;
+  close(): Promise<void>;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  onmessage?: ((message: any, extra?: any) => void) | undefined;
+  sessionId?: string | undefined;
+  setProtocolVersion?: ((version: string) => void) | undefined;
+}
+
+interface Message {
+  id?: string | number;
+  method?: string;
+  params?: Json;
+  result?: Json;
+}
+
+/** A transport that passes everything on. */
+abstract class Wrapped implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  onmessage?: ((message: any, extra?: any) => void) | undefined;
+
+  constructor(protected readonly inner: Transport) {}
+
+  get sessionId(): string | undefined {
+    return this.inner.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.inner.setProtocolVersion?.(version);
+  }
+
+  start(): Promise<void> {
+    this.inner.onclose = () => this.onclose?.();
+    this.inner.onerror = (error) => this.onerror?.(error);
+    this.inner.onmessage = (message, extra) => this.receive(message as Message, extra);
+    return this.inner.start();
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+
+  abstract send(message: Message, options?: unknown): Promise<void>;
+  protected abstract receive(message: Message, extra: unknown): void;
+}
+
+/** How a client signs. */
+export interface SignOptions {
+  agent: Agent;
+  /** The name of the server, which its verifier expects. */
+  audience: string;
+  /** A delegation to the agent, and approvals of a call. */
+  evidence?: Evidence | ((method: string, params: Json) => Evidence);
+  /** Which methods are signed; `ACTING` by default. */
+  methods?: readonly string[];
+  /** Asks for receipts of this server: answers without a good one are refused. The verifier knows its card. */
+  receipts?: { verifier: Verifier; server: string };
+}
+
+/** Signs the calls that go through a client's transport. */
+export function signCalls(transport: Transport, options: SignOptions): Transport {
+  return new Signing(transport, options);
+}
+
+class Signing extends Wrapped {
+  /** The actions that were not answered yet, by the id of their request. */
+  readonly #open = new Map<string | number, string>();
+
+  constructor(
+    inner: Transport,
+    private readonly options: SignOptions,
+  ) {
+    super(inner);
+  }
+
+  send(message: Message, options?: unknown): Promise<void> {
+    const { method, id, params = {} } = message;
+    const { agent, audience, methods = ACTING } = this.options;
+    if (method === undefined || id === undefined || !methods.includes(method)) return this.inner.send(message, options);
+    const given = this.options.evidence ?? {};
+    const evidence = typeof given === "function" ? given(method, params) : given;
+    const action = agent.action(method, params, { audience, evidence });
+    if (this.options.receipts) this.#open.set(id, action);
+    const meta = { ...(params["_meta"] as Json | undefined), [PROOF]: agent.prove(action, evidence) };
+    return this.inner.send({ ...message, params: { ...params, _meta: meta } }, options);
+  }
+
+  protected receive(message: Message, extra: unknown): void {
+    const action = message.id === undefined ? undefined : this.#open.get(message.id);
+    const { receipts } = this.options;
+    if (message.id === undefined || action === undefined || message.method !== undefined || !receipts) {
+      this.onmessage?.(message, extra);
+      return;
+    }
+    this.#open.delete(message.id);
+    try {
+      // A refusal has no receipt: it promises nothing.
+      if (message.result !== undefined) receipts.verifier.receipt(message.result, action, receipts.server);
+      this.onmessage?.(message, extra);
+    } catch (error) {
+      this.onmessage?.(refusal(message.id, error), extra);
+    }
+  }
+}
+
+/** How a server verifies. */
+export interface VerifyOptions {
+  verifier: Verifier;
+  /** The name of this server. */
+  audience: string;
+  /** Which methods must be signed; `ACTING` by default. */
+  methods?: readonly string[];
+  /** What a call costs. */
+  cost?: (method: string, params: Json) => Amount | undefined;
+  /** For how many seconds an action may be good; two minutes by default. */
+  lifetime?: number;
+  /** Signs receipts. */
+  receipts?: Agent;
+  /** Told of each call that was refused. */
+  onrefused?: (error: GambesonError, method: string) => void;
+}
+
+/**
+ * Refuses the calls that come through a server's transport without a proof that holds, before the server sees them. Handlers find
+ * the `VerifiedCall` by `callOf(extra)`.
+ */
+export function verifyCalls(transport: Transport, options: VerifyOptions): Transport {
+  return new Verifying(transport, options);
+}
+
+class Verifying extends Wrapped {
+  readonly #open = new Map<string | number, string>();
+
+  constructor(
+    inner: Transport,
+    private readonly options: VerifyOptions,
+  ) {
+    super(inner);
+  }
+
+  send(message: Message, options?: unknown): Promise<void> {
+    const { receipts } = this.options;
+    const action = message.id === undefined || message.method !== undefined ? undefined : this.#open.get(message.id);
+    if (message.id === undefined || action === undefined) return this.inner.send(message, options);
+    this.#open.delete(message.id);
+    if (!receipts || message.result === undefined) return this.inner.send(message, options);
+    return this.inner.send({ ...message, result: receipts.acknowledge(action, message.result) }, options);
+  }
+
+  protected receive(message: Message, extra: unknown): void {
+    const { method, id, params = {} } = message;
+    const { verifier, audience, methods = ACTING, cost, lifetime, onrefused } = this.options;
+    if (method === undefined || !methods.includes(method)) {
+      this.onmessage?.(message, extra);
+      return;
+    }
+    try {
+      // Without an id nobody waits for an answer, and nothing may act in silence.
+      if (id === undefined) throw new GambesonError("bad-form", "a call that acts has an id");
+      const price = cost?.(method, params);
+      const call = verifier.toolCall(method, params, {
+        audience,
+        ...(price === undefined ? {} : { cost: price }),
+        ...(lifetime === undefined ? {} : { lifetime }),
+      });
+      if (this.options.receipts) this.#open.set(id, call.action);
+      const authInfo = { token: call.signer, clientId: call.agent, scopes: [], extra: { call } };
+      this.onmessage?.(message, { ...(extra as object | undefined), authInfo });
+    } catch (error) {
+      if (!(error instanceof GambesonError)) throw error;
+      onrefused?.(error, method);
+      if (id === undefined) return;
+      this.inner.send(refusal(id, error)).catch((failure: unknown) => this.onerror?.(failure as Error));
+    }
+  }
+}
+
+function refusal(id: string | number, error: unknown): object {
+  const reason = error instanceof GambesonError ? error.code : "failed";
+  const message = error instanceof Error ? error.message : String(error);
+  return { jsonrpc: "2.0", id, error: { code: REFUSED, message: `${reason}: ${message}`, data: { reason } } };
+}
+
+/** The verified call that a handler answers, from its second argument. */
+export function callOf(extra: { authInfo?: { extra?: Record<string, unknown> | undefined } | undefined }): VerifiedCall | undefined {
+  return extra.authInfo?.extra?.["call"] as VerifiedCall | undefined;
+}

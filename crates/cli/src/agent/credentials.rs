@@ -1,0 +1,193 @@
+//! `agent cred issue`, `verify`, `revoke`, `status`.
+
+use super::Session;
+use super::signing::text;
+use super::status::{self, OwnList};
+use crate::args::agent::{CredCommand, CredIssue, CredRevoke, CredStatus, CredVerify};
+use crate::error::{Error, Status};
+use crate::files::{self, Access, is_stream};
+use gambeson_identity::jose::Jws;
+use gambeson_identity::json as strict;
+use gambeson_identity::vc::{self, Credential, MAX_CREDENTIAL};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+pub(super) fn cred(session: &Session, command: &CredCommand) -> Result<Status, Error> {
+    match command {
+        CredCommand::Issue(options) => issue(session, options),
+        CredCommand::Verify(options) => verify(session, options),
+        CredCommand::Revoke(options) => revoke(session, options),
+        CredCommand::Status(options) => list(session, options),
+    }
+}
+
+fn issue(session: &Session, options: &CredIssue) -> Result<Status, Error> {
+    files::refuse_existing(&options.out, options.force)?;
+    let mut claims =
+        strict::parse_object(&files::read_small(&options.claims)?, MAX_CREDENTIAL).map_err(|e| {
+            Error::outside(format!("{}: {}", options.claims.display(), e.detail())).because(e.reason().code())
+        })?;
+    if claims.insert("id".into(), options.subject.as_str().into()).is_some() {
+        return Err(Error::usage("the claims name their subject (id): --subject does"));
+    }
+    let _lock = session.home.lock()?;
+    let (agent, _) = session.unlock()?;
+    let until = session.now.after(options.hours * 3600);
+    let mut builder = Credential::builder().subject(claims.into()).valid(session.now, until);
+    for kind in &options.kinds {
+        builder = builder.kind(kind);
+    }
+    if let Some(id) = &options.id {
+        builder = builder.id(id);
+    }
+    let mut entry = None;
+    if !options.irrevocable {
+        let mut own = OwnList::open(session)?;
+        let taken = own.take(until)?;
+        own.keep(session, &agent)?;
+        builder = builder.status(&taken);
+        entry = Some(taken.index);
+    }
+    let credential = match options.data_integrity {
+        true => builder.issue_with_proof(&agent, session.now).map(|json| Value::Object(json).to_string()),
+        false => builder.issue(&agent),
+    };
+    let credential = credential.map_err(Error::from_request)?;
+    files::write(&options.out, format!("{credential}\n").as_bytes(), Access::Shared, options.force)?;
+    session.console.report(
+        format_args!("about {} until {until}: {}", options.subject, options.out.display()),
+        json!({
+            "issuer": agent.did().as_str(),
+            "subject": options.subject.as_str(),
+            "validUntil": until.to_string(),
+            "statusListIndex": entry,
+            "out": options.out.display().to_string(),
+        }),
+    )?;
+    Ok(Status::Done)
+}
+
+fn verify(session: &Session, options: &CredVerify) -> Result<Status, Error> {
+    let secured = text(&options.credential)?;
+    let resolver = session.resolver();
+    let lists = status::known(session, &*resolver);
+    let asked = match options.status_if_known {
+        true => vc::Status::IfKnown(&lists),
+        false => vc::Status::Required(&lists),
+    };
+    let verified = match Credential::verify(&secured, &*resolver, session.now, asked) {
+        Ok(verified) => verified,
+        Err(error) => return session.refused(&error),
+    };
+    super::is_signer(options.issuer.as_ref(), verified.signer())?;
+    if let Some(name) = &options.keep {
+        keep(session, name, &secured)?;
+    }
+    let until = verified.validity().1.map(|time| time.to_string());
+    session.holds(
+        format_args!(
+            "{} says of {}: {}",
+            verified.issuer(),
+            verified.subject().get("id").and_then(Value::as_str).unwrap_or("somebody"),
+            Value::Object(claims(verified.subject())),
+        ),
+        verified.signer(),
+        json!({
+            "issuer": verified.issuer().as_str(),
+            "credential": verified.json(),
+            "validUntil": until,
+        }),
+    )
+}
+
+/// What is claimed, without about whom.
+fn claims(subject: &Map<String, Value>) -> Map<String, Value> {
+    let mut claims = subject.clone();
+    claims.remove("id");
+    claims
+}
+
+/// The folder of the credentials that the agent keeps; its backup has them.
+pub(super) fn folder(session: &Session) -> PathBuf {
+    session.home.folder().join("credentials")
+}
+
+fn keep(session: &Session, name: &str, secured: &str) -> Result<(), Error> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if name.is_empty() || name.len() > 128 || name.starts_with('.') || !name.bytes().all(plain) {
+        return Err(Error::usage(
+            "--keep: a name has 1 to 128 letters, digits, dots, hyphens, and begins with no dot",
+        ));
+    }
+    let _lock = session.home.lock()?;
+    super::home::private_folder(&folder(session))?;
+    files::write(&folder(session).join(name), format!("{secured}\n").as_bytes(), Access::Private, true)
+}
+
+fn revoke(session: &Session, options: &CredRevoke) -> Result<Status, Error> {
+    let secured = text(&options.credential)?;
+    // Of a chain of delegation it is the last link.
+    let secured = secured.lines().last().unwrap_or_default();
+    // It is not verified: that its entry is one of this agent's list is what counts.
+    let parsed = match secured.starts_with('{') {
+        true => strict::parse_object(secured.as_bytes(), MAX_CREDENTIAL),
+        false => Jws::parse(secured, MAX_CREDENTIAL)
+            .and_then(|jws| strict::parse_object(jws.payload_unverified(), MAX_CREDENTIAL)),
+    };
+    let credential = parsed.map_err(|e| {
+        Error::outside(format!("{}: {}", options.credential.display(), e.detail())).because(e.reason().code())
+    })?;
+    let _lock = session.home.lock()?;
+    let (agent, _) = session.unlock()?;
+    let mut own = OwnList::open(session)?;
+    let entries = match credential.get("credentialStatus") {
+        Some(Value::Array(entries)) => entries.clone(),
+        Some(entry) => vec![entry.clone()],
+        None => return Err(Error::usage("the credential has no status: it cannot be revoked")),
+    };
+    let mut fresh = false;
+    for entry in &entries {
+        fresh |= own.revoke(entry)?;
+    }
+    own.keep(session, &agent)?;
+    session.console.report(
+        format_args!(
+            "{}{}\nothers learn it with the list of: gambeson agent cred status",
+            options.credential.display(),
+            if fresh { ": revoked" } else { ": was revoked already" }
+        ),
+        json!({"revoked": options.credential.display().to_string(), "fresh": fresh}),
+    )?;
+    Ok(Status::Done)
+}
+
+fn list(session: &Session, options: &CredStatus) -> Result<Status, Error> {
+    if let Some(path) = &options.add {
+        let list = text(path)?;
+        let _lock = session.home.lock()?;
+        return match status::learn(session, &list) {
+            Ok(kept) => {
+                let url = kept?;
+                session
+                    .console
+                    .report(format_args!("known: {url}"), json!({"verified": true, "list": url}))?;
+                Ok(Status::Done)
+            }
+            Err(error) => session.refused(&error),
+        };
+    }
+    files::refuse_existing(&options.out, options.force)?;
+    let (agent, _) = session.unlock()?;
+    let own = OwnList::open(session)?;
+    let signed = own.sign(&agent, session.now, options.hours)?;
+    files::write(&options.out, format!("{signed}\n").as_bytes(), Access::Shared, options.force)?;
+    let (given, revoked) = own.counts();
+    if is_stream(&options.out) {
+        return Ok(Status::Done);
+    }
+    session.console.report(
+        format_args!("{given} issued, {revoked} revoked: {}", options.out.display()),
+        json!({"issued": given, "revoked": revoked, "out": options.out.display().to_string()}),
+    )?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,180 @@
+//! `agent delegate grant`, `verify`, `show`; `agent approve`.
+
+use super::Session;
+use super::signing::text;
+use super::status::{self, OwnList};
+use crate::args::agent::{Approve, DelegateCommand, DelegateVerify, Grant};
+use crate::error::{Error, Status};
+use crate::files::{self, Access};
+use gambeson_identity::action::Action;
+use gambeson_identity::approval;
+use gambeson_identity::delegation::{Capability, Caveat, Chain, Delegation, Link};
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub(super) fn delegate(session: &Session, command: &DelegateCommand) -> Result<Status, Error> {
+    match command {
+        DelegateCommand::Grant(options) => grant(session, options),
+        DelegateCommand::Verify(options) => verify(session, options, false),
+        DelegateCommand::Show(options) => verify(session, options, true),
+    }
+}
+
+fn grant(session: &Session, options: &Grant) -> Result<Status, Error> {
+    files::refuse_existing(&options.out, options.force)?;
+    let mut chain = match &options.under {
+        Some(path) => links(path)?,
+        None => Vec::new(),
+    };
+    let mut caveats = options.at_most.clone();
+    if !options.approval_by.is_empty() {
+        caveats.push(Caveat::Approval(options.approval_by.clone()));
+    }
+    let capability = |action: &_, resource: &_| Capability {
+        action: Clone::clone(action),
+        resource: Clone::clone(resource),
+        caveats: caveats.clone(),
+    };
+    let _lock = session.home.lock()?;
+    let (agent, _) = session.unlock()?;
+    let until = session.now.after(options.hours * 3600);
+    let mut granted = Delegation {
+        delegate: options.to.clone(),
+        from: session.now,
+        until,
+        capabilities: options
+            .action
+            .iter()
+            .flat_map(|action| options.resource.iter().map(move |resource| (action, resource)))
+            .map(|(action, resource)| capability(action, resource))
+            .collect(),
+        max_depth: options.depth,
+        max_calls: options.calls,
+        budget: options.budget.clone(),
+        status: Vec::new(),
+    };
+    let parent = chain.last().map(String::as_str);
+    // What would be refused takes no entry of the status list.
+    granted.sign(&agent, parent).map_err(Error::from_request)?;
+    if !options.irrevocable {
+        let mut own = OwnList::open(session)?;
+        granted.status.push(own.take(until)?.to_json());
+        own.keep(session, &agent)?;
+    }
+    let link = granted.sign(&agent, parent).map_err(Error::from_request)?;
+    chain.push(link);
+    files::write(&options.out, format!("{}\n", chain.join("\n")).as_bytes(), Access::Shared, options.force)?;
+    session.console.report(
+        format_args!("{} until {until}, link {}: {}", options.to, chain.len(), options.out.display()),
+        json!({
+            "delegate": options.to.as_str(),
+            "until": until.to_string(),
+            "links": chain.len(),
+            "out": options.out.display().to_string(),
+        }),
+    )?;
+    Ok(Status::Done)
+}
+
+/// The links of a chain's file, one a line, from the root.
+pub(super) fn links(path: &Path) -> Result<Vec<String>, Error> {
+    Ok(text(path)?.lines().map(str::to_owned).filter(|line| !line.is_empty()).collect())
+}
+
+fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<Status, Error> {
+    let resolver = session.resolver();
+    let lists = status::known(session, &*resolver);
+    let chain = match Chain::verify(&links(&options.chain)?, &*resolver, &lists, session.now) {
+        Ok(chain) => chain,
+        Err(error) => return session.refused(&error),
+    };
+    let root = chain.links()[0].issuer();
+    if let Some(expected) = options.root.as_ref().filter(|expected| *expected != root) {
+        let message = format!("the root is {root}, not {expected}");
+        return Err(Error::not_verified(message).because("untrusted-root"));
+    }
+    let mut told = String::new();
+    let mut path = vec![root.to_string()];
+    for link in chain.links() {
+        path.push(link.terms().delegate.to_string());
+        if details {
+            told += &sentence(link);
+        }
+    }
+    let granted: Vec<Value> = chain.links().iter().map(members).collect();
+    session.holds(
+        format_args!("{}{told}", path.join("\n  to ")),
+        chain.signer(),
+        json!({"path": path, "links": if details { granted } else { Vec::new() }}),
+    )
+}
+
+/// What a link grants, for a person.
+fn sentence(link: &Link) -> String {
+    let terms = link.terms();
+    let mut text =
+        format!("\n{}\n  until {}, {} more links", link.terms().delegate, terms.until, terms.max_depth);
+    if let Some(calls) = terms.max_calls {
+        text += &format!(", {calls} calls");
+    }
+    if let Some(budget) = &terms.budget {
+        text += &format!(", {} {}", budget.amount, budget.unit);
+    }
+    for capability in &terms.capabilities {
+        text += &format!("\n  {} at {}", capability.action, capability.resource);
+        if !capability.caveats.is_empty() {
+            text += &format!(", under {} conditions", capability.caveats.len());
+        }
+    }
+    text
+}
+
+/// What a link grants, for a program.
+fn members(link: &Link) -> Value {
+    let terms = link.terms();
+    let capabilities: Vec<Value> = terms
+        .capabilities
+        .iter()
+        .map(|it| json!({"action": it.action.to_string(), "resource": it.resource.to_string(), "caveats": it.caveats.len()}))
+        .collect();
+    json!({
+        "issuer": link.issuer().as_str(),
+        "delegate": terms.delegate.as_str(),
+        "from": terms.from.to_string(),
+        "until": terms.until.to_string(),
+        "capabilities": capabilities,
+        "maxDepth": terms.max_depth,
+        "maxCalls": terms.max_calls,
+        "budget": terms.budget.as_ref().map(|it| json!({"amount": it.amount, "unit": it.unit})),
+    })
+}
+
+pub(super) fn approve(session: &Session, options: &Approve) -> Result<Status, Error> {
+    files::refuse_existing(&options.out, options.force)?;
+    let file = files::read_small(&options.action)?;
+    let action = super::actions::Signed::read(&file).and_then(|signed| Action::from_json(&signed.action));
+    let action = action.map_err(|e| {
+        Error::outside(format!("{}: {}", options.action.display(), e.detail())).because(e.reason().code())
+    })?;
+    let (agent, _) = session.unlock()?;
+    let approval =
+        approval::sign(&agent, &action, &options.actor, session.now).map_err(Error::from_request)?;
+    files::write(&options.out, format!("{approval}\n").as_bytes(), Access::Shared, options.force)?;
+    session.console.report(
+        format_args!(
+            "approved {} of {} for {}: {}",
+            action.call().action(),
+            options.actor,
+            action.audience(),
+            options.out.display()
+        ),
+        json!({
+            "approved": action.call().action(),
+            "actor": options.actor.as_str(),
+            "aud": action.audience(),
+            "until": action.expires().to_string(),
+            "out": options.out.display().to_string(),
+        }),
+    )?;
+    Ok(Status::Done)
+}

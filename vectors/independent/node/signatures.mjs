@@ -1,0 +1,200 @@
+// docs/spec/http-signatures.md, on `structured-headers` for structured fields (RFC 9651).
+
+import { createHash } from 'node:crypto'
+import { isInnerList, parseDictionary, parseItem, serializeDictionary, serializeInnerList, serializeItem, serializeList } from 'structured-headers'
+import { parseUrl } from './did.mjs'
+import { has, isText, need, utf8, within } from './reading.mjs'
+
+const SKEW = 30
+const MAX_FIELD = 32768
+const ALGORITHMS = { 'ml-dsa-44': 'ML-DSA-44', 'ml-dsa-65': 'ML-DSA-65', 'ml-dsa-87': 'ML-DSA-87' }
+const DERIVED = [
+  '@authority', '@method', '@path', '@query', '@query-param', '@request-target', '@scheme', '@status', '@target-uri',
+]
+const DICTIONARIES = [
+  'accept-signature', 'content-digest', 'priority', 'repr-digest', 'signature', 'signature-input', 'want-content-digest',
+  'want-repr-digest',
+]
+
+const values = (message, name) =>
+  message.fields.filter(([field]) => field.toLowerCase() === name).map(([, value]) => value.replace(/^[ \t]+|[ \t]+$/g, ''))
+
+function dictionary(message, name) {
+  const found = values(message, name)
+  need(found.reduce((sum, value) => sum + utf8(value).length, 0) <= MAX_FIELD, 'too-large')
+  return structured(found.join(', '))
+}
+
+function structured(text) {
+  try {
+    return parseDictionary(text)
+  } catch {
+    need(false, 'bad-form')
+  }
+}
+
+const serialize = member => (isInnerList(member) ? serializeInnerList(member) : serializeItem(member))
+const isBytes = value => value instanceof ArrayBuffer
+
+/** A component identifier. */
+class Component {
+  constructor(item) {
+    const [name, parameters] = item
+    need(isText(name), 'bad-form')
+    for (const [parameter, value] of parameters) {
+      const flag = ['req', 'bs', 'sf'].includes(parameter) && value === true
+      need(flag || (['key', 'name'].includes(parameter) && isText(value)), 'bad-form')
+    }
+    this.item = item
+    this.name = name
+    this.parameters = parameters
+    const [bs, sf, key] = ['bs', 'sf', 'key'].map(parameter => parameters.has(parameter))
+    const fits = name.startsWith('@')
+      ? DERIVED.includes(name) && !bs && !sf && !key && parameters.has('name') === (name === '@query-param')
+      : /^[a-z0-9!#$%&'*+\-.^_`|~]+$/.test(name) && !parameters.has('name') && !(bs && (sf || key)) && !(sf && !DICTIONARIES.includes(name))
+    need(fits, 'bad-form')
+    this.identity = JSON.stringify([name, [...parameters].sort()])
+  }
+
+  value(message) {
+    const of = this.parameters.has('req') ? message.request : message
+    need(of, 'bad-form')
+    const value = this.name.startsWith('@') ? this.#derived(of) : this.#field(of)
+    need(/^[\t -~]*$/.test(value) && !value.includes('\n'), 'bad-form')
+    return value
+  }
+
+  #derived({ status, method, target }) {
+    if (this.name === '@status') {
+      need(status >= 100 && status <= 999, 'bad-form')
+      return String(status)
+    }
+    need(target !== undefined && /^[!-~]+$/.test(target), 'bad-form')
+    const match = /^(https?):\/\/([^/?#@]+)(\/[^?#]*)?(?:\?([^#]*))?$/i.exec(target)
+    need(match, 'bad-form')
+    const [scheme, path, query] = [match[1].toLowerCase(), match[3] || '/', match[4]]
+    switch (this.name) {
+      case '@method':
+        return method
+      case '@target-uri':
+        return target
+      case '@scheme':
+        return scheme
+      case '@authority':
+        return match[2].toLowerCase().replace(scheme === 'https' ? /:443$/ : /:80$/, '')
+      case '@path':
+        return path
+      case '@query':
+        return `?${query ?? ''}`
+      case '@query-param':
+        return queryParameter(query ?? '', this.parameters.get('name'))
+      default:
+        need(method !== 'CONNECT', 'bad-form')
+        return query === undefined ? path : `${path}?${query}`
+    }
+  }
+
+  #field(message) {
+    const found = values(message, this.name)
+    need(found.length > 0, 'bad-form')
+    if (this.parameters.has('bs')) {
+      return serializeList(found.map(value => [new Uint8Array(utf8(value)).buffer, new Map()]))
+    }
+    const joined = found.join(', ')
+    if (this.parameters.has('key')) {
+      const member = structured(joined).get(this.parameters.get('key'))
+      need(member, 'bad-form')
+      return serialize(member)
+    }
+    if (!this.parameters.has('sf')) return joined
+    const members = structured(joined)
+    need(members.size > 0, 'bad-form')
+    return serializeDictionary(members)
+  }
+}
+
+/** The escapes of `application/x-www-form-urlencoded`, with `%20` for a space. */
+const escape = text => encodeURIComponent(text).replace(/[!'()~]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+
+function queryParameter(query, wanted) {
+  const found = [...new URLSearchParams(query)].filter(([name]) => escape(name.toWellFormed()) === wanted)
+  need(found.length === 1 && !found[0][1].includes('\ufffd'), 'bad-form')
+  return escape(found[0][1])
+}
+
+/** A component as policies name it: `@method` or `"@method";req`. */
+const component = text => new Component(parseItem(text.startsWith('"') ? text : `"${text}"`))
+
+/** A signature of a message that was read. */
+class Signature {
+  constructor(message, label, member, signature) {
+    need(signature && isBytes(signature[0]), 'bad-form')
+    const [items, parameters] = member
+    need(items.length <= 64, 'too-large')
+    this.label = label
+    this.bytes = Buffer.from(signature[0])
+    this.covered = new Set()
+    this.base = ''
+    for (const one of items.map(item => new Component(item))) {
+      need(!this.covered.has(one.identity), 'bad-form')
+      this.covered.add(one.identity)
+      this.base += `${serializeItem(one.item)}: ${one.value(message)}\n`
+    }
+    this.base += `"@signature-params": ${serializeInnerList(member)}`
+    for (const [name, value] of parameters) {
+      const time = ['created', 'expires'].includes(name) && Number.isInteger(value) && value >= 0
+      need(time || (['nonce', 'alg', 'keyid', 'tag'].includes(name) && isText(value)), 'bad-form')
+      need(name !== 'alg' || has(ALGORITHMS, value), 'bad-algorithm')
+    }
+    this.parameters = Object.fromEntries(parameters)
+  }
+}
+
+function read(message, tag) {
+  const inputs = dictionary(message, 'signature-input')
+  const signatures = dictionary(message, 'signature')
+  const found = []
+  for (const [label, member] of inputs) {
+    need(isInnerList(member), 'bad-form')
+    if (tag === undefined || member[1].get('tag') === tag) {
+      found.push(new Signature(message, label, member, signatures.get(label)))
+    }
+  }
+  return found
+}
+
+/** The one signature that the policy speaks of. */
+export function verify(message, { tag, required, relationship = 'authentication', maxAge = 120 }, resolve, now, memory) {
+  const found = read(message, tag)
+  need(found.length > 0, 'unsecured')
+  need(found.length === 1, 'bad-form')
+  const [signature] = found
+  const wanted = (required ?? (message.target === undefined ? ['@status'] : ['@method', '@target-uri'])).map(component)
+  const digest = component('content-digest')
+  if (message.body) wanted.push(digest)
+  need(wanted.every(({ identity }) => signature.covered.has(identity)), 'uncovered')
+  if (message.body !== undefined && signature.covered.has(digest.identity)) checkDigest(message)
+  const { created, expires, nonce, alg, keyid } = signature.parameters
+  need(created !== undefined && nonce !== undefined && nonce.length >= 1 && nonce.length <= 256 && keyid !== undefined, 'bad-form')
+  const { did } = parseUrl(keyid)
+  const end = Math.min(created + maxAge, expires ?? Infinity)
+  within(now + SKEW, created, undefined)
+  within(now, undefined, end)
+  const key = resolve(did, now).keyFor(keyid, 'JsonWebKey', relationship, now)
+  need(alg === undefined || ALGORITHMS[alg] === key.algorithm, 'bad-algorithm')
+  key.verify(utf8(signature.base), signature.bytes)
+  memory.remember(did, nonce, end, now)
+  return signature
+}
+
+function checkDigest(message) {
+  let compared = 0
+  for (const [name, member] of dictionary(message, 'content-digest')) {
+    if (name !== 'sha-256' && name !== 'sha-512') continue
+    need(isBytes(member[0]), 'bad-form')
+    const computed = createHash(name.replace('-', '')).update(message.body).digest()
+    need(computed.equals(Buffer.from(member[0])), 'wrong-digest')
+    compared += 1
+  }
+  need(compared > 0, 'wrong-digest')
+}

@@ -1,0 +1,189 @@
+"""docs/spec/http-signatures.md, on `http_sf` for structured fields (RFC 9651)."""
+
+import hashlib
+import re
+from urllib.parse import parse_qsl, quote
+
+import http_sf
+
+from did import parse_url
+from reading import is_integer, need, within
+
+SKEW = 30
+MAX_FIELD = 32768
+ALGORITHMS = {"ml-dsa-44": "ML-DSA-44", "ml-dsa-65": "ML-DSA-65", "ml-dsa-87": "ML-DSA-87"}
+DERIVED = "@authority @method @path @query @query-param @request-target @scheme @status @target-uri".split()
+DICTIONARIES = (
+    "accept-signature content-digest priority repr-digest signature signature-input want-content-digest want-repr-digest"
+).split()
+
+
+def values(message, name):
+    return [value.strip(" \t") for field, value in message["fields"] if field.lower() == name]
+
+
+def dictionary(message, name):
+    found = values(message, name)
+    need(sum(len(value.encode()) for value in found) <= MAX_FIELD, "too-large")
+    return structured(", ".join(found))
+
+
+def structured(text):
+    try:
+        return http_sf.parse(text.encode("ascii"), tltype="dictionary") if text else {}
+    except (http_sf.StructuredFieldError, ValueError):
+        need(False, "bad-form")
+
+
+def is_text(value):
+    """A string of structured fields: not a token."""
+    return type(value) is str
+
+
+class Component:
+    """A component identifier."""
+
+    def __init__(self, item):
+        name, parameters = item
+        need(is_text(name), "bad-form")
+        for parameter, value in parameters.items():
+            flag = parameter in ("req", "bs", "sf") and value is True
+            need(flag or parameter in ("key", "name") and is_text(value), "bad-form")
+        self.name, self.parameters, self.item = name, dict(parameters), item
+        of_field = {"bs", "sf", "key"} & set(parameters)
+        if name.startswith("@"):
+            fits = name in DERIVED and not of_field and ("name" in parameters) == (name == "@query-param")
+        else:
+            fits = re.fullmatch(r"[a-z0-9!#$%&'*+\-.^_`|~]+", name) and "name" not in parameters
+            fits = fits and not ("bs" in of_field and len(of_field) > 1)
+            fits = fits and not ("sf" in of_field and name not in DICTIONARIES)
+        need(fits, "bad-form")
+
+    def __eq__(self, other):
+        return (self.name, self.parameters) == (other.name, other.parameters)
+
+    def value(self, message):
+        if "req" in self.parameters:
+            need("request" in message, "bad-form")
+            message = message["request"]
+        value = self.derived(message) if self.name.startswith("@") else self.field(message)
+        need(re.fullmatch(r"[\t -~]*", value), "bad-form")
+        return value
+
+    def derived(self, message):
+        if self.name == "@status":
+            need(100 <= message.get("status", 0) <= 999, "bad-form")
+            return str(message["status"])
+        need("target" in message, "bad-form")
+        method, target = message["method"], message["target"]
+        match = re.fullmatch(r"([A-Za-z]+)://([^/?#@]+)(/[^?#]*)?(?:\?([^#]*))?", target)
+        need(match and re.fullmatch("[!-~]+", target) and match[1].lower() in ("http", "https"), "bad-form")
+        scheme, path, query = match[1].lower(), match[3] or "/", match[4]
+        if self.name == "@authority":
+            return match[2].lower().removesuffix(":443" if scheme == "https" else ":80")
+        if self.name == "@query-param":
+            return query_parameter(query or "", self.parameters["name"])
+        if self.name == "@request-target":
+            need(method != "CONNECT", "bad-form")
+            return path if query is None else f"{path}?{query}"
+        simple = {"@method": method, "@target-uri": target, "@scheme": scheme, "@path": path, "@query": f"?{query or ''}"}
+        return simple[self.name]
+
+    def field(self, message):
+        found = values(message, self.name)
+        need(found, "bad-form")
+        if "bs" in self.parameters:
+            return http_sf.ser([(value.encode(), {}) for value in found])
+        joined = ", ".join(found)
+        if "key" in self.parameters:
+            member = structured(joined).get(self.parameters["key"])
+            need(member is not None, "bad-form")
+            return http_sf.ser([member])
+        if "sf" in self.parameters:
+            members = structured(joined)
+            need(members, "bad-form")
+            return http_sf.ser(members)
+        return joined
+
+
+def query_parameter(query, wanted):
+    escape = lambda text: quote(text, safe="*-._").replace("~", "%7E")
+    pairs = parse_qsl(query, keep_blank_values=True, encoding="utf-8", errors="replace")
+    found = [value for name, value in pairs if escape(name) == wanted]
+    need(len(found) == 1 and "\ufffd" not in found[0], "bad-form")
+    return escape(found[0])
+
+
+def component(text):
+    """A component as policies name it: `@method` or `"@method";req`."""
+    return Component(http_sf.parse((text if text.startswith('"') else f'"{text}"').encode(), tltype="item"))
+
+
+class Signature:
+    """A signature of a message that was read."""
+
+    def __init__(self, message, label, member, signature):
+        need(signature is not None and isinstance(signature[0], bytes), "bad-form")
+        items, parameters = member
+        need(len(items) <= 64, "too-large")
+        self.label, self.bytes = label, signature[0]
+        self.components = [Component(item) for item in items]
+        lines = []
+        for at, one in enumerate(self.components):
+            need(one not in self.components[:at], "bad-form")
+            lines.append(f"{http_sf.ser(one.item)}: {one.value(message)}\n")
+        self.base = "".join(lines) + '"@signature-params": ' + http_sf.ser([member])
+        for name, value in parameters.items():
+            time = name in ("created", "expires") and is_integer(value) and value >= 0
+            need(time or name in ("nonce", "alg", "keyid", "tag") and is_text(value), "bad-form")
+            need(name != "alg" or value in ALGORITHMS, "bad-algorithm")
+        self.parameters = parameters
+
+
+def read(message, tag):
+    inputs, signatures = dictionary(message, "signature-input"), dictionary(message, "signature")
+    found = []
+    for label, member in inputs.items():
+        need(isinstance(member[0], list), "bad-form")
+        if tag is None or is_text(member[1].get("tag")) and member[1]["tag"] == tag:
+            found.append(Signature(message, label, member, signatures.get(label)))
+    return found
+
+
+def verify(message, policy, resolve, now, memory):
+    """The one signature that the policy speaks of."""
+    found = read(message, policy.get("tag"))
+    need(found, "unsecured")
+    need(len(found) == 1, "bad-form")
+    signature = found[0]
+    default = ["@method", "@target-uri"] if "target" in message else ["@status"]
+    required = [component(name) for name in policy.get("required") or default]
+    digest = component("content-digest")
+    if message.get("body"):
+        required.append(digest)
+    need(all(one in signature.components for one in required), "uncovered")
+    if "body" in message and digest in signature.components:
+        check_digest(message)
+    parameters = signature.parameters
+    need("created" in parameters and 1 <= len(parameters.get("nonce", "")) <= 256 and "keyid" in parameters, "bad-form")
+    did, _ = parse_url(parameters["keyid"])
+    created = parameters["created"]
+    end = min(created + policy.get("maxAge", 120), parameters.get("expires", created + policy.get("maxAge", 120)))
+    within(now + SKEW, created, None)
+    within(now, None, end)
+    relationship = policy.get("relationship", "authentication")
+    key = resolve(did, now).key_for(parameters["keyid"], "JsonWebKey", relationship, now)
+    need(ALGORITHMS.get(parameters.get("alg"), key.algorithm) == key.algorithm, "bad-algorithm")
+    key.verify(signature.base.encode(), signature.bytes)
+    memory.remember(did, parameters["nonce"], end, now)
+    return signature
+
+
+def check_digest(message):
+    compared = 0
+    for name, member in dictionary(message, "content-digest").items():
+        if name in ("sha-256", "sha-512"):
+            need(isinstance(member[0], bytes), "bad-form")
+            need(member[0] == hashlib.new(name.replace("-", ""), message["body"].encode()).digest(), "wrong-digest")
+            compared += 1
+    need(compared, "wrong-digest")

@@ -1,0 +1,14 @@
+"""vc.json: what the VC Data Model 2.0 says of a reader, by docs/spec/credentials.md."""
+
+from credentials import Resolver, Status, check_credential, check_presentation, verify_credential
+
+
+def check(vector, _):
+    kind, value = vector["kind"], vector["input"]
+    if kind == "credential":
+        check_credential(value)
+    elif kind == "presentation":
+        check_presentation(value)
+    else:
+        assert kind == "secured"
+        verify_credential(value, Resolver(()), vector["now"], Status("required"))
