@@ -59,6 +59,39 @@ pub fn compare(workspace: &Workspace) -> Result<String> {
     Ok(format!("{} answers identical in release and checked ({made} made here, {shared})", requests.len()))
 }
 
+/// The vectors of the identity layer; and each file with one planted mistake, which must be seen.
+pub fn subjects(workspace: &Workspace) -> Result<String> {
+    let program = workspace.built("release", "gambeson");
+    let own = workspace.root.join("vectors");
+    let check = |name: &str, folder: &Path| {
+        let mut check = workspace.command(&program, &["vectors", "check", "--json"]);
+        workspace.tried(&format!("vectors-{name}"), check.arg(folder))
+    };
+    let (success, text) = check("identity", &own)?;
+    ensure!(success, "the vectors of the identity layer do not hold:\n{text}");
+    let sums: Value = serde_json::from_str(text.lines().last().context("a sum")?)?;
+    ensure!(sums["passed"].as_u64().is_some_and(|passed| passed > 0), "nothing was judged: {sums}");
+    let mut planted = 0;
+    for row in text.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()? {
+        let (Some(name), Some(1..)) = (row["file"].as_str(), row["passed"].as_u64()) else { continue };
+        let mut file: Value = serde_json::from_slice(&fs::read(own.join(name))?)?;
+        let vectors = file["vectors"].as_array_mut().context("vectors")?;
+        let refused = vectors.iter_mut().find(|vector| vector["result"] == "reject");
+        refused.context("a vector that is refused")?["reason"] = "planted".into();
+        let folder = workspace.target.join("xtask/vectors").join(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(name), file.to_string())?;
+        let (success, text) = check(&format!("planted-{name}"), &folder)?;
+        ensure!(!success, "canary: a wrong reason in {name} was not seen:\n{text}");
+        planted += 1;
+    }
+    ensure!(planted > 0, "no mistake was planted");
+    Ok(format!("{} passed, {} skipped; {planted} planted mistakes seen", sums["passed"], sums["skipped"]))
+}
+
 /// The published vectors beside this repository, with the tables of every level that this machine can run.
 pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
     let mut levels = Vec::new();

@@ -257,6 +257,7 @@ fn program(report: &mut Report<'_>) {
     report.step("program", None, || answers::build(workspace));
     report.step("vectors serve", None, || answers::compare(workspace));
     report.step("vectors check", None, || answers::canary(workspace));
+    report.step("identity vectors", None, || answers::subjects(workspace));
     match workspace.shared_vectors() {
         Some(folder) => report.step("shared vectors", None, || answers::check_shared(workspace, &folder)),
         None => println!("== shared vectors: ../shared/vectors is not there"),
@@ -264,7 +265,7 @@ fn program(report: &mut Report<'_>) {
     report.step("demo", None, || {
         workspace
             .logged("demo", &mut workspace.command(workspace.built("release", "gambeson"), &["demo"]))?;
-        Ok(String::from("signed, sealed, opened, verified; tampering refused"))
+        Ok(String::from("files and agents: signed, sealed, delegated, recovered; tampering refused"))
     });
     let missing = absent("go").or_else(|| absent("python3"));
     report.step("interop", missing, || {

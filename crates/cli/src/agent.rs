@@ -11,6 +11,7 @@
 //! * `delegating`: `delegate …`, `approve`; `ledger`: what was used up
 //! * `actions`, `http`, `a2a`: signed calls, requests, agent cards
 //! * `log`: `log …`
+//! * `web`: documents of `did:web`
 //! * `vc_api`: the endpoints that the test suites of the W3C call
 //! * this file: what the commands share
 
@@ -29,11 +30,12 @@ mod seen;
 mod signing;
 mod status;
 mod vc_api;
+mod web;
 
 use crate::args::agent::{Agent as Options, AgentCommand};
 use crate::console::Console;
 use crate::error::{Error, Status};
-use gambeson_identity::{Agent, CardLog, Did, DidUrl, Resolver, Timestamp};
+use gambeson_identity::{Agent, CardLog, Did, DidUrl, Resolver, Timestamp, Web};
 use home::Home;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -70,6 +72,7 @@ struct Session {
     home: Home,
     passphrase_fd: Option<u32>,
     now: Timestamp,
+    resolver: Known,
 }
 
 /// What finds documents here.
@@ -82,7 +85,11 @@ impl Session {
             None => Timestamp(since_1970()?.as_secs()),
         };
         let home = Home::at(options.home.as_deref())?;
-        Ok(Self { console, home, passphrase_fd: options.passphrase_fd, now })
+        let resolver: Known = match options.web {
+            true => Arc::new(Web::new(web::Https::new()?, home.known())),
+            false => Arc::new(home.known()),
+        };
+        Ok(Self { console, home, passphrase_fd: options.passphrase_fd, now, resolver })
     }
 
     /// The agent with its keys, and its cards.
@@ -96,7 +103,7 @@ impl Session {
 
     /// What finds the documents of DIDs.
     fn resolver(&self) -> Known {
-        Arc::new(self.home.known())
+        self.resolver.clone()
     }
 
     /// Tells that something holds: `text` to a person, `details` to a program.

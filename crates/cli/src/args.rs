@@ -429,7 +429,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub enum VectorsCommand {
     /// Answer requests on standard input, one JSON object a line
     Serve,
-    /// Run every *.jsonl.gz below a folder
+    /// Run every *.jsonl.gz below a folder, and every *.json of the identity layer in it
     Check {
         /// The folder
         #[arg(value_name = "DIR")]

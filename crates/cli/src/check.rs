@@ -1,19 +1,29 @@
-//! The command `vectors check`: every file of test vectors below a folder.
+//! The command `vectors check`: every file of test vectors below a folder: `*.jsonl.gz` with requests for the harness, and
+//! in the folder itself `*.json` of the identity layer.
+
+mod identity;
+mod standards;
 
 use crate::console::{Console, grouped};
 use crate::error::{Error, Status};
+use crate::files as bytes;
 use crate::harness;
 use crate::vectors::{self, Counts, Report, files};
 use serde_json::json;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// How many complaints of one file are told.
 const TOLD: usize = 10;
 
 pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
-    let found = files(folder).map_err(|e| Error::io(folder, &e))?;
+    let mut found = files(folder).map_err(|e| Error::io(folder, &e))?;
+    found.extend(subjects(folder)?);
     if found.is_empty() {
-        return Err(Error::outside(format!("{}: no *.jsonl.gz below it", folder.display())));
+        return Err(Error::outside(format!(
+            "{}: no *.jsonl.gz below it and no *.json in it",
+            folder.display()
+        )));
     }
     console.say(format_args!(
         "{:<52} {:>8} {:>8} {:>12} {:>8}",
@@ -24,8 +34,11 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
     let bar = console.steps_bar(found.len() as u64, "files");
     for path in &found {
         let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
-        let outcome = harness::on_a_large_stack(|| Ok(vectors::run(path, harness::lists, harness::respond)))
-            .map_err(|e| Error::io(path, &e))?;
+        let outcome = match path.extension().is_some_and(|extension| extension == "json") {
+            true => subject(path),
+            false => harness::on_a_large_stack(|| Ok(vectors::run(path, harness::lists, harness::respond)))
+                .map_err(|e| Error::io(path, &e))?,
+        };
         let outcome = outcome.and_then(|report| match report.counts.total() {
             0 => Err(format!("{}: holds no test", path.display())),
             _ => Ok(report),
@@ -44,7 +57,7 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
     let ran = total.passed > 0;
     console.report(
         format_args!(
-            "{} (kernels: {})\n{} files: {} passed, {} failed, {} unsupported, {} skipped (not listed by `info`)",
+            "{} (kernels: {})\n{} files: {} passed, {} failed, {} unsupported, {} skipped (not known here)",
             if well && ran { "all well" } else { "NOT WELL" },
             kernels(),
             found.len(),
@@ -65,6 +78,25 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
     )?;
     // A folder of which not one test could run proves nothing.
     Ok(if well && ran { Status::Done } else { Status::NotVerified })
+}
+
+/// The `*.json` in the folder, in the order of their names.
+fn subjects(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = fs::read_dir(folder).map_err(|e| Error::io(folder, &e))?;
+    let mut found: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json") && path.is_file())
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+/// A file of the identity layer.
+fn subject(path: &Path) -> Result<Report, String> {
+    let place = |why: String| format!("{}: unreadable: {why}", path.display());
+    let text = bytes::read_at_most(path, identity::MAX_FILE).map_err(|e| place(e.to_string()))?;
+    identity::check(&text).map_err(place)
 }
 
 /// The level whose tables ran.

@@ -1,7 +1,9 @@
 //! The command `demo`: the whole job on a real file, and what happens to whoever tampers.
 //!
 //! Alice signs a file and seals it to Bob; Bob opens it and verifies the signature. Then one byte of each thing
-//! that travels is changed, and a stranger tries his key: all of that must be refused.
+//! that travels is changed, and a stranger tries his key: all of that must be refused. Then the life of two agents.
+
+mod life;
 
 use crate::args::Demo;
 use crate::console::{Console, duration, grouped};
@@ -109,6 +111,9 @@ pub(crate) fn demo(console: Console, options: &Demo) -> Result<Status, Error> {
     show.expects("a stranger's identity", false, || unseal(&stranger))?;
     show.expects("Bob's identity again", true, || unseal(&bob))?;
 
+    console.say("")?;
+    life::live(&mut show)?;
+
     let verdict = if show.well { "every step behaved" } else { "NOT WELL: a step did not behave" };
     console.report(
         format_args!("\n{verdict}"),
@@ -158,7 +163,7 @@ impl Show {
         let ns = start.elapsed().as_nanos() as f64;
         let mark = if behaved { "ok" } else { "BAD" };
         self.console.report(
-            format_args!("{mark:>4}  {name:<38} {:>8}   {detail}", duration(ns)),
+            format_args!("{mark:>4}  {name:<42} {:>8}   {detail}", duration(ns)),
             json!({"step": name, "ok": behaved, "ns": ns, "detail": detail}),
         )
     }

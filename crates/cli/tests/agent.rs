@@ -217,7 +217,7 @@ fn a_wrong_passphrase_or_a_changed_seed_opens_nothing() {
     let mut changed = seed.clone();
     *changed.last_mut().unwrap() ^= 1;
     folder.write("alice/seed", changed);
-    agent(&folder, "sign plan --home alice").exits(1).tells("changed");
+    agent(&folder, "sign plan --home alice").exits(3).tells("changed");
     // The seed of another agent is not that of these cards.
     folder.write("alice/seed", folder.read("bob/seed"));
     let other = agent(&folder, "sign plan --home alice --json").exits(3).json();
@@ -245,4 +245,26 @@ fn a_passphrase_comes_from_a_descriptor() {
     folder.write("plan", "do it");
     agent(&folder, "sign plan --home alice").exits(0);
     run("sign plan --home alice --force").exits(0);
+}
+
+#[test]
+fn did_web_is_fetched_only_when_asked_and_did_key_needs_nobody() {
+    let folder = two();
+    let web = "did:web:localhost%3A1";
+    let line = format!("agent card --document --of {web} --home alice --json");
+    let refused = folder.run(&line).exits(1);
+    assert!(refused.stderr.contains("no card of"), "{}", refused.stderr);
+    folder
+        .run(&format!("{line} --web"))
+        .exits(1)
+        .tells("https://localhost:1/.well-known/did.json was not fetched");
+    let document = folder.run("agent card --document --home alice").exits(0).json();
+    let key = document["verificationMethod"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|it| it["publicKeyMultibase"].as_str());
+    let did = format!("did:key:{}", key.unwrap());
+    let document = folder.run(&format!("agent card --document --of {did} --home alice")).exits(0).json();
+    assert_eq!(document["id"], did.as_str());
 }

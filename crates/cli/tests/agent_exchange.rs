@@ -32,7 +32,7 @@ fn a_sealed_payload_opens_once_and_for_its_recipient_alone() {
     #[cfg(unix)]
     assert_eq!(folder.mode("out"), 0o600);
     let again = agent(&folder, "open letter.sealed -o again --home bob --json").exits(1).json();
-    assert_eq!(again["reason"], "opened-before");
+    assert_eq!(again["reason"], "replayed");
 
     agent(&folder, &format!("{seal} --force")).exits(0);
     folder.tamper("letter.sealed");

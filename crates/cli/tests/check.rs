@@ -103,6 +103,68 @@ fn an_unreadable_line_is_a_failure() {
     folder.run("vectors check v").exits(1);
 }
 
+/// The files of the identity layer in this repository.
+fn own() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors")
+}
+
+#[test]
+fn the_vectors_of_the_identity_layer_hold() {
+    let folder = Folder::new();
+    let rows = folder.run(&format!("vectors check {} --json", own().display())).exits(0).rows();
+    for (subject, count) in [
+        ("action", 102),
+        ("card-log", 84),
+        ("data-integrity", 39),
+        ("delegation", 200),
+        ("json", 100),
+        ("jws", 92),
+        ("kdf", 170),
+        ("status", 44),
+        ("vc-jwt", 78),
+    ] {
+        let row = rows.iter().find(|row| row["file"] == format!("{subject}.json")).unwrap();
+        assert_eq!((&row["passed"], &row["failed"]), (&count.into(), &0.into()), "{row}");
+    }
+}
+
+#[test]
+fn a_mistake_in_the_vectors_of_the_identity_layer_is_seen() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("v")).unwrap();
+    let text = std::fs::read_to_string(own().join("json.json")).unwrap();
+    let run = |text: String| {
+        folder.write("v/json.json", text);
+        folder.run("vectors check v --json")
+    };
+    run(text.clone()).exits(0);
+    let file: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let changed = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut file = file.clone();
+        change(&mut file);
+        file.to_string()
+    };
+    let refused = file["vectors"].as_array().unwrap().iter().position(|it| it["result"] == "reject").unwrap();
+    for change in [
+        &|it: &mut serde_json::Value| it["vectors"][refused]["reason"] = "other".into(),
+        &|it: &mut serde_json::Value| it["vectors"][refused]["result"] = "accept".into(),
+        &|it: &mut serde_json::Value| it["vectors"][0]["canonical"] = "other".into(),
+        &|it: &mut serde_json::Value| it["vectors"][0]["result"] = "reject".into(),
+        &|it: &mut serde_json::Value| it["vectors"][0]["kind"] = "other".into(),
+        &|it: &mut serde_json::Value| it["vectors"][0]["id"] = it["vectors"][1]["id"].clone(),
+        &|it: &mut serde_json::Value| it["count"] = 99.into(),
+        &|it: &mut serde_json::Value| it["version"] = 2.into(),
+    ] as [&dyn Fn(&mut serde_json::Value); 8]
+    {
+        run(changed(change)).exits(1);
+    }
+    run("[]".to_owned()).exits(1);
+    run("{".to_owned()).exits(1);
+    // A subject that this version does not know is skipped, which alone proves nothing.
+    let rows = run(changed(&|it| it["subject"] = "of tomorrow".into())).exits(1).rows();
+    assert_eq!((&rows[0]["skipped"], &rows[0]["passed"]), (&100.into(), &0.into()));
+}
+
 #[test]
 fn the_vectors_beside_this_repository() {
     let Some(shared) = gambeson_vectors::shared() else {

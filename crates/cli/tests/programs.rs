@@ -61,6 +61,40 @@ fn every_row_of_the_bench_runs() {
 }
 
 #[test]
+fn bench_agent_has_every_row_of_the_published_benchmark() {
+    let folder = Folder::new();
+    let rows = folder.run("bench agent --json --seconds 0.001").exits(0).rows();
+    let (last, rows) = rows.split_last().unwrap();
+    assert_eq!(last["check"], "derivation");
+    assert!(last["ratio"].as_f64().unwrap() > 0.0);
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| format!("{} {} {} {}", row["alg"], row["op"], row["form"], row["by"]).replace('"', ""))
+        .collect();
+    for signature in ["Key Generation", "Sign", "Verify"] {
+        for by in ["gambeson", "RustCrypto"] {
+            assert!(names.contains(&format!("ML-DSA-65 {signature}  {by}")), "{names:?}");
+        }
+    }
+    for kem in ["Key Generation", "Encapsulate", "Decapsulate", "Key exchange"] {
+        for by in ["gambeson", "RustCrypto"] {
+            assert!(names.contains(&format!("ML-KEM-768 {kem}  {by}")), "{names:?}");
+        }
+    }
+    for keys in ["1 key", "5 keys"] {
+        assert!(names.contains(&format!("BLAKE3 Derive {keys} gambeson")), "{names:?}");
+    }
+    for size in ["15 B", "64 B", "1 KiB", "64 KiB", "1 MiB"] {
+        assert!(names.contains(&format!("BLAKE3 Hash {size} blake3")), "{names:?}");
+        for op in ["Encrypt", "Decrypt"] {
+            assert!(names.contains(&format!("XChaCha20-Poly1305 {op} {size} chacha20poly1305")), "{names:?}");
+        }
+    }
+    assert_eq!(rows.len(), 32);
+    folder.run("bench --check").exits(2);
+}
+
+#[test]
 fn bench_refuses_nonsense() {
     let folder = Folder::new();
     folder.run("bench --op nonsense").exits(2).tells("--op");
@@ -75,10 +109,10 @@ fn demo_shows_the_whole_job_and_every_refusal() {
     let rows = folder.run("demo --json").exits(0).rows();
     let (last, steps) = rows.split_last().unwrap();
     assert_eq!(last["ok"], true);
-    assert!(steps.len() >= 13);
+    assert_eq!(steps.len(), 13 + 23);
     assert!(steps.iter().all(|step| step["ok"] == true));
     let refused = steps.iter().filter(|step| step["detail"].as_str().unwrap().starts_with("refused")).count();
-    assert_eq!(refused, 5);
+    assert_eq!(refused, 5 + 11);
     let text = folder.run("demo").exits(0);
     assert!(text.text().contains("every step behaved"));
     assert!(folder.names().is_empty(), "the demonstration leaves nothing");

@@ -133,8 +133,9 @@ fn verify(session: &Session, options: &ActVerify) -> Result<Status, Error> {
         Err(error) => return session.refused(&error),
     };
     super::is_signer(options.signer.as_ref(), verified.signer())?;
-    seen.keep()?;
+    // The lock goes with what was seen: the book comes first.
     book.keep()?;
+    seen.keep()?;
     let (action, name) =
         (verified.call().action(), permitted.as_ref().map(|permitted| permitted.root.to_string()));
     session.holds(

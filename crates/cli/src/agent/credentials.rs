@@ -140,10 +140,10 @@ fn revoke(session: &Session, options: &CredRevoke) -> Result<Status, Error> {
     let _lock = session.home.lock()?;
     let (agent, _) = session.unlock()?;
     let mut own = OwnList::open(session)?;
-    let entries = match &credential["credentialStatus"] {
-        Value::Array(entries) => entries.clone(),
-        Value::Null => return Err(Error::usage("the credential has no status: it cannot be revoked")),
-        entry => vec![entry.clone()],
+    let entries = match credential.get("credentialStatus") {
+        Some(Value::Array(entries)) => entries.clone(),
+        Some(entry) => vec![entry.clone()],
+        None => return Err(Error::usage("the credential has no status: it cannot be revoked")),
     };
     let mut fresh = false;
     for entry in &entries {

@@ -15,6 +15,7 @@
 use crate::error::Error;
 use crate::files::{self, Access};
 use crate::passphrase;
+use etcetera::{BaseStrategy, choose_base_strategy};
 use gambeson_identity::{Agent, CardDirectory, CardLog, Did, MasterSeed, Reason, recovery};
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -32,8 +33,9 @@ impl Home {
         let folder = match (asked, std::env::var_os("GAMBESON_HOME")) {
             (Some(folder), _) => folder.to_path_buf(),
             (None, Some(folder)) if !folder.is_empty() => folder.into(),
-            _ => dirs::data_dir()
-                .ok_or_else(|| Error::usage("where is the agent's folder? --home or GAMBESON_HOME"))?
+            _ => choose_base_strategy()
+                .map_err(|_| Error::usage("where is the agent's folder? --home or GAMBESON_HOME"))?
+                .data_dir()
                 .join("gambeson/agent"),
         };
         Ok(Self(folder))

@@ -157,6 +157,12 @@ pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
             Err(error) => session.refused(&error),
         };
     }
+    if let (Some(did), true) = (&options.of, options.document) {
+        let document = session.resolver().resolve(did, session.now).map_err(Error::refused)?;
+        let text = pretty(&Value::Object(document.json().clone()));
+        files::write(&options.out, text.as_bytes(), Access::Shared, options.force)?;
+        return Ok(Status::Done);
+    }
     let log = match &options.of {
         Some(did) => session.home.known().log(did).map_err(Error::refused)?,
         None => session.home.cards_of_owner()?,

@@ -3,7 +3,7 @@
 use super::home::{Home, Lock};
 use crate::error::Error;
 use crate::files::{self, Access};
-use gambeson_identity::{Error as Refusal, Reason, ReplayCache, ReplayId, Result, Timestamp, sealed};
+use gambeson_identity::{Error as Refusal, Reason, ReplayCache, ReplayId, Result, Timestamp};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,24 +45,6 @@ impl Seen {
         }
     }
 
-    fn take(&mut self, id: &[u8; 32], until: Timestamp, now: Timestamp) -> std::result::Result<(), Refused> {
-        let id = crate::harness::hex(id);
-        self.newest = self.newest.max(now.0);
-        if until.0 < self.newest {
-            return Err(Refused::Late);
-        }
-        let newest = self.newest;
-        self.until.retain(|_, until| *until >= newest);
-        if self.until.contains_key(&id) {
-            return Err(Refused::Known);
-        }
-        if self.until.len() >= CAPACITY {
-            return Err(Refused::Full);
-        }
-        self.until.insert(id, until.0);
-        Ok(())
-    }
-
     /// Writes down what was taken: before this, nothing of it may be given out.
     pub(super) fn keep(self) -> std::result::Result<(), Error> {
         let file = json!({"version": 1, "newest": self.newest, "until": self.until}).to_string();
@@ -70,35 +52,24 @@ impl Seen {
     }
 }
 
-/// Why an id is not taken.
-enum Refused {
-    Known,
-    Full,
-    Late,
-}
-
-impl Refused {
-    fn because(self, known: Reason, full: Reason) -> Refusal {
-        match self {
-            Self::Known => Refusal::new(known, "it was taken before"),
-            Self::Full => Refusal::new(full, format_args!("{CAPACITY} were taken and have not expired")),
-            Self::Late => {
-                Refusal::new(Reason::Expired, "its time is over by the latest clock that was seen here")
-            }
-        }
-    }
-}
-
 impl ReplayCache for Seen {
     fn remember(&mut self, id: &ReplayId, until: Timestamp, now: Timestamp) -> Result<()> {
-        self.take(id.as_bytes(), until, now)
-            .map_err(|refused| refused.because(Reason::Replayed, Reason::CacheFull))
-    }
-}
-
-impl sealed::ReplayStore for Seen {
-    fn remember(&mut self, id: [u8; 32], expires: Timestamp, now: Timestamp) -> Result<()> {
-        self.take(&id, expires, now)
-            .map_err(|refused| refused.because(Reason::OpenedBefore, Reason::ReplayStoreFull))
+        let id = crate::harness::hex(id.as_bytes());
+        self.newest = self.newest.max(now.0);
+        let newest = self.newest;
+        if until.0 < newest {
+            let why = "its time is over by the latest clock that was seen here";
+            return Err(Refusal::new(Reason::Expired, why));
+        }
+        self.until.retain(|_, until| *until >= newest);
+        if self.until.contains_key(&id) {
+            return Err(Refusal::new(Reason::Replayed, "it was taken before"));
+        }
+        if self.until.len() >= CAPACITY {
+            let why = format_args!("{CAPACITY} were taken and have not expired");
+            return Err(Refusal::new(Reason::CacheFull, why));
+        }
+        self.until.insert(id, until.0);
+        Ok(())
     }
 }

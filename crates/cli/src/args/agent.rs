@@ -15,6 +15,9 @@ pub struct Agent {
     /// Read the passphrase from this file descriptor (else from GAMBESON_PASSPHRASE, else it is asked for)
     #[arg(long, global = true, value_name = "N")]
     pub passphrase_fd: Option<u32>,
+    /// Fetch documents of did:web over HTTPS
+    #[arg(long, global = true)]
+    pub web: bool,
     /// Take this for the present time, such as 2026-11-22T07:00:00Z [default: the clock's]
     #[arg(long, global = true, value_name = "TIME")]
     pub at: Option<Timestamp>,
@@ -159,7 +162,7 @@ pub struct Card {
     /// Verify the cards in this file, and tell whose they are
     #[arg(long, value_name = "CARDS", conflicts_with_all = ["of", "document", "did_suite"])]
     pub verify: Option<PathBuf>,
-    /// Write the cards of this agent, which must be known [default: this agent]
+    /// Write the cards of this agent, which must be known, or with --document the document of any DID [default: this agent]
     #[arg(long, value_name = "DID")]
     pub of: Option<Did>,
     /// The DID document of the newest card alone, without what proves it

@@ -1,0 +1,124 @@
+//! What single standards say: DID Core 1.0 (`did`), VC Data Model 2.0 (`vc`), HTTP Message Signatures (`httpsig`).
+
+use super::identity::{File, Found, bad, now, size, text};
+use gambeson_identity::http::{self, Component, Message, Policy};
+use gambeson_identity::vc::{self, Credential, Status};
+use gambeson_identity::{
+    CardLog, CardStore, Did, DidDocument, DidUrl, Error, Fetch, MemoryReplayCache, Relationship, Resolver,
+    Timestamp, Web, json as strict,
+};
+use serde_json::{Map, Value};
+
+/// The longest DID document of these files.
+const MAX_DOCUMENT: usize = 64 << 10;
+
+fn object(value: &Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+/// `did`, `did-url`, `document`, `text`, `resolution`.
+pub(super) fn did(_: &File, vector: &Value) -> Option<Found> {
+    let input = &vector["input"];
+    let line = input.as_str().unwrap_or_default();
+    let judged = match text(vector, "kind") {
+        "did" => line.parse::<Did>().map(drop),
+        "did-url" => line.parse::<DidUrl>().map(drop),
+        "document" => DidDocument::from_json(object(input)).map(drop),
+        "text" => {
+            strict::parse_object(line.as_bytes(), MAX_DOCUMENT).and_then(DidDocument::from_json).map(drop)
+        }
+        "resolution" => resolved(input),
+        _ => return None,
+    };
+    Some(judged.map(|()| Vec::new()))
+}
+
+/// A site that has one document, whatever the address.
+struct Site(Vec<u8>);
+
+impl Fetch for Site {
+    fn get(&self, _: &str, _: usize) -> Result<Vec<u8>, Error> {
+        Ok(self.0.clone())
+    }
+}
+
+fn resolved(input: &Value) -> Result<(), Error> {
+    let did: Did = text(input, "did").parse()?;
+    let site = Site(input["document"].to_string().into_bytes());
+    Web::new(site, CardStore::default()).resolve(&did, Timestamp(0)).map(drop)
+}
+
+/// `credential`, `presentation`, `secured`.
+pub(super) fn credential(file: &File, vector: &Value) -> Option<Found> {
+    let input = &vector["input"];
+    let judged = match text(vector, "kind") {
+        "credential" => vc::check_credential(&object(input)),
+        "presentation" => vc::check_presentation(&object(input)),
+        "secured" => {
+            let secured = input.as_str().unwrap_or_default();
+            let verified =
+                Credential::verify(secured, file.cards(), now(vector), Status::Required(file.lists()));
+            verified.and_then(|found| match found.json().contains_key("proof") {
+                true => Err(bad("a proof is left in what was verified")),
+                false => Ok(()),
+            })
+        }
+        _ => return None,
+    };
+    Some(judged.map(|()| Vec::new()))
+}
+
+/// `cards`, `http`.
+pub(super) fn request(file: &File, vector: &Value) -> Option<Found> {
+    match text(vector, "kind") {
+        "cards" => Some(CardLog::verify(text(vector, "log").as_bytes()).map(|_| Vec::new())),
+        "http" => {
+            let mut found = None;
+            with_message(&vector["message"], &mut |message| found = Some(signed(file, vector, message)));
+            found
+        }
+        _ => None,
+    }
+}
+
+fn signed(file: &File, vector: &Value, message: &Message<'_>) -> Found {
+    let required = vector["required"].as_array().into_iter().flatten();
+    let required = required.map(|name| name.as_str().unwrap_or_default().parse::<Component>());
+    let mut policy = Policy { required: required.collect::<Result<_, _>>()?, ..Policy::default() };
+    if vector["relationship"] == "capabilityInvocation" {
+        policy.relationship = Relationship::CapabilityInvocation;
+    }
+    policy.tag = vector["tag"].as_str().map(str::to_owned);
+    policy.max_age = vector["maxAge"].as_u64().unwrap_or(policy.max_age);
+    let mut replay = MemoryReplayCache::new(size(vector, "capacity", 100));
+    if vector["repeat"] == true {
+        http::verify(message, &policy, file.cards(), now(vector), &mut replay)
+            .map_err(|error| bad(&format!("the first time must be good: {error}")))?;
+    }
+    let found = http::verify(message, &policy, file.cards(), now(vector), &mut replay)?;
+    Ok(vec![
+        ("signer", found.signer().to_string().into()),
+        ("label", found.label().into()),
+        ("base", found.base().into()),
+    ])
+}
+
+/// Makes the message that a vector describes, and the request that it answers, if it is an answer.
+fn with_message(described: &Value, act: &mut dyn FnMut(&Message<'_>)) {
+    let fields = described["fields"].as_array().into_iter().flatten();
+    let fields: Vec<(String, String)> = fields
+        .map(|field| [&field[0], &field[1]].map(|it| it.as_str().unwrap_or_default().to_owned()).into())
+        .collect();
+    let message = match described["status"].as_u64().and_then(|status| u16::try_from(status).ok()) {
+        None => Message::request(text(described, "method"), text(described, "target"), &fields),
+        Some(status) => Message::response(status, &fields),
+    };
+    let message = match described["body"].as_str() {
+        Some(body) => message.with_body(body.as_bytes()),
+        None => message,
+    };
+    match described.get("request") {
+        Some(request) => with_message(request, &mut |request| act(&message.answering(request))),
+        None => act(&message),
+    }
+}

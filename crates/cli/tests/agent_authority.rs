@@ -1,0 +1,310 @@
+//! Credentials, delegation, approvals, signed requests and cards: what holds, and every way in which it does not.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use program::Folder;
+use program::agents::{acquainted, agent, agent_with, did, two};
+use serde_json::Value;
+
+/// The reason for which a command of `agent` is refused with exit status 1.
+#[track_caller]
+fn reason(folder: &Folder, arguments: &str) -> String {
+    let refused = agent(folder, &format!("{arguments} --json")).exits(1).json();
+    refused["reason"].as_str().unwrap_or_else(|| panic!("{refused}")).to_owned()
+}
+
+/// Alice issues a credential about bob, who learns alice's status list.
+fn issued(folder: &Folder, options: &str) {
+    let line =
+        format!("cred issue --subject {} --type Badge -o badge --home alice {options}", did(folder, "bob"));
+    agent_with(folder, &line, br#"{"level": 3}"#).exits(0);
+    agent(folder, "cred status -o list --force --home alice").exits(0);
+    folder.run("agent cred status --add list --home bob").exits(0);
+}
+
+#[test]
+fn a_credential_holds_until_it_is_revoked() {
+    let folder = acquainted();
+    issued(&folder, "");
+    let verified = folder.run("agent cred verify badge --home bob --json").exits(0).json();
+    assert_eq!(verified["credential"]["credentialSubject"]["level"], 3);
+    assert_eq!(verified["issuer"], did(&folder, "alice").as_str());
+    folder.run(&format!("agent cred verify badge --issuer {} --home bob", did(&folder, "alice"))).exits(0);
+    assert_eq!(
+        reason(&folder, &format!("cred verify badge --issuer {} --home bob", did(&folder, "bob"))),
+        "other-signer"
+    );
+    assert_eq!(reason(&folder, "cred verify badge --home bob --at 2050-01-01T00:00:00Z"), "expired");
+
+    folder.run("agent cred verify badge --keep badge.jwt --home bob").exits(0);
+    assert_eq!(folder.read("bob/credentials/badge.jwt"), folder.read("badge"));
+    folder.run("agent cred verify badge --keep ../badge --home bob").exits(2);
+
+    assert_eq!(agent(&folder, "cred revoke badge --home alice --json").exits(0).json()["fresh"], true);
+    assert_eq!(agent(&folder, "cred revoke badge --home alice --json").exits(0).json()["fresh"], false);
+    assert_eq!(reason(&folder, "cred verify badge --home alice"), "revoked");
+    folder.run("agent cred verify badge --home bob").exits(0);
+    let list = agent(&folder, "cred status -o list --force --home alice --json").exits(0).json();
+    assert_eq!((&list["issued"], &list["revoked"]), (&1.into(), &1.into()));
+    folder.run("agent cred status --add list --home bob").exits(0);
+    assert_eq!(reason(&folder, "cred verify badge --home bob"), "revoked");
+
+    agent(&folder, "cred revoke badge --home bob").exits(2).tells("no entry of this agent's list");
+    folder.tamper("list");
+    agent(&folder, "cred status --add list --home bob").exits(1);
+    folder.tamper("badge");
+    agent(&folder, "cred verify badge --home bob").exits(1);
+    agent(&folder, "cred verify missing --home bob").exits(3);
+}
+
+#[test]
+fn a_status_that_nobody_here_knows_is_refused_unless_that_is_said() {
+    let folder = acquainted();
+    let line = format!("cred issue --subject {} -o badge --home alice", did(&folder, "bob"));
+    agent_with(&folder, &line, br#"{"level": 3}"#).exits(0);
+    assert_eq!(reason(&folder, "cred verify badge --home bob"), "unknown-status");
+    agent(&folder, "cred verify badge --status-if-known --home bob").exits(0);
+    let line = format!("{line} --force --irrevocable");
+    agent_with(&folder, &line, br#"{"level": 3}"#).exits(0);
+    agent(&folder, "cred verify badge --home bob").exits(0);
+    agent(&folder, "cred revoke badge --home alice").exits(2).tells("no status");
+    agent_with(&folder, &line, b"[]").exits(3);
+    agent_with(&folder, &line, br#"{"id": "did:web:example.com"}"#).exits(2);
+    agent_with(&folder, "cred issue --subject bob --home alice", b"{}").exits(2);
+}
+
+#[test]
+fn a_data_integrity_proof_is_a_credential_too() {
+    let folder = acquainted();
+    issued(&folder, "--data-integrity");
+    let text: Value = serde_json::from_slice(&folder.read("badge")).unwrap();
+    assert_eq!(text["proof"]["cryptosuite"], "mldsa44-jcs-2024");
+    folder.run("agent cred verify badge --home bob").exits(0);
+    folder.write("badge", text.to_string().replace("\"level\":3", "\"level\":4"));
+    assert_eq!(reason(&folder, "cred verify badge --home bob"), "bad-signature");
+}
+
+const CALL: &[u8] = br#"{"method": "tools/call", "name": "pay", "arguments": {"amount": 5}}"#;
+
+/// Alice lets bob pay up to 10 at the bank, twice; both agents know the status list of alice.
+fn granted(folder: &Folder, options: &str) {
+    let line = format!(
+        "delegate grant --to {} --action tools/call/* --resource did:web:bank.example --at-most /amount=10 --calls 2 \
+         -o chain --force --home alice {options}",
+        did(folder, "bob")
+    );
+    agent(folder, &line).exits(0);
+    agent(folder, "cred status -o list --force --home alice").exits(0);
+    folder.run("agent cred status --add list --home bob").exits(0);
+}
+
+/// Bob signs a call under the chain.
+fn signed(folder: &Folder, call: &[u8]) {
+    agent_with(folder, "act sign --aud did:web:bank.example --under chain -o act --force --home bob", call)
+        .exits(0);
+}
+
+#[test]
+fn a_delegation_permits_what_it_grants_and_no_more() {
+    let folder = acquainted();
+    granted(&folder, "");
+    let alice = did(&folder, "alice");
+    folder.run(&format!("agent delegate verify chain --root {alice} --home bob")).exits(0);
+    let shown = folder.run("agent delegate show chain --home bob --json").exits(0).json();
+    assert_eq!(shown["path"], serde_json::json!([alice, did(&folder, "bob")]));
+    assert_eq!((&shown["links"][0]["maxCalls"], &shown["links"][0]["maxDepth"]), (&2.into(), &0.into()));
+    let text = folder.run("agent delegate show chain --home bob").exits(0);
+    assert!(text.text().contains("tools/call/* at did:web:bank.example"), "{}", text.text());
+    let other = format!("delegate verify chain --root {} --home bob", did(&folder, "bob"));
+    assert_eq!(reason(&folder, &other), "untrusted-root");
+
+    let verify = format!("act verify act --aud did:web:bank.example --trust {alice} --home alice");
+    for _ in 0..2 {
+        signed(&folder, CALL);
+        let permitted = agent(&folder, &format!("{verify} --json")).exits(0).json();
+        assert_eq!(
+            (&permitted["root"], &permitted["action"]),
+            (&alice.as_str().into(), &"tools/call/pay".into())
+        );
+    }
+    signed(&folder, CALL);
+    assert_eq!(reason(&folder, &verify), "over-count");
+    signed(&folder, br#"{"method": "tools/call", "name": "pay", "arguments": {"amount": 11}}"#);
+    assert_eq!(reason(&folder, &verify), "not-permitted");
+    signed(&folder, br#"{"method": "tools/list"}"#);
+    assert_eq!(reason(&folder, &verify), "not-permitted");
+    signed(&folder, CALL);
+    let other = verify.replace(&alice, &did(&folder, "bob"));
+    assert_eq!(reason(&folder, &other), "untrusted-root");
+    folder.write("alice/ledger.json", "[]");
+    agent(&folder, &verify).exits(3).tells("ledger.json");
+}
+
+#[test]
+fn a_revoked_delegation_permits_nothing() {
+    let folder = acquainted();
+    granted(&folder, "");
+    let alice = did(&folder, "alice");
+    agent(&folder, "cred revoke chain --home alice").exits(0);
+    signed(&folder, CALL);
+    let verify = format!("act verify act --aud did:web:bank.example --trust {alice} --home alice");
+    assert_eq!(reason(&folder, &verify), "revoked");
+    assert_eq!(reason(&folder, "delegate verify chain --home alice"), "revoked");
+}
+
+#[test]
+fn a_link_can_only_narrow() {
+    let folder = acquainted();
+    granted(&folder, "--depth 1");
+    let alice = did(&folder, "alice");
+    let grant = |options: &str| {
+        format!(
+            "delegate grant --to {alice} --resource did:web:bank.example --under chain -o more --force --home bob {options}"
+        )
+    };
+    let narrow = "--action tools/call/pay --at-most /amount=5 --calls 1 --hours 1";
+    agent(&folder, &grant(narrow)).exits(0);
+    assert_eq!(String::from_utf8(folder.read("more")).unwrap().lines().count(), 2);
+    agent(&folder, "cred status -o list2 --home bob").exits(0);
+    folder.run("agent cred status --add list2 --home alice").exits(0);
+    folder.run("agent delegate verify more --home alice").exits(0);
+    for wide in [
+        "--action tools/* --at-most /amount=5 --calls 1 --hours 1",
+        "--action tools/call/pay --at-most /amount=11 --calls 1 --hours 1",
+        "--action tools/call/pay --calls 1 --hours 1",
+        "--action tools/call/pay --at-most /amount=5 --hours 1",
+        "--action tools/call/pay --at-most /amount=5 --calls 1 --hours 48",
+    ] {
+        let refused = agent(&folder, &format!("{} --json", grant(wide))).exits(2).json();
+        assert_eq!(refused["reason"], "widened", "{wide}");
+    }
+    let strange =
+        format!("delegate grant --to {alice} --action x --resource y --under chain -o z --home alice --json");
+    assert_eq!(agent(&folder, &strange).exits(2).json()["reason"], "wrong-delegate");
+    for nonsense in ["--action *", "--action x --at-most 5", "--action x --budget 5"] {
+        agent(&folder, &grant(nonsense)).exits(2);
+    }
+    folder.tamper("more");
+    agent(&folder, "delegate verify more --home alice").exits(1);
+}
+
+#[test]
+fn an_approval_is_for_one_exact_action() {
+    let folder = acquainted();
+    let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
+    granted(&folder, &format!("--approval-by {alice}"));
+    signed(&folder, CALL);
+    let verify = format!("act verify act --aud did:web:bank.example --trust {alice} --home alice");
+    assert_eq!(reason(&folder, &verify), "not-approved");
+    let approved =
+        agent(&folder, &format!("approve act --actor {bob} -o yes --home alice --json")).exits(0).json();
+    assert_eq!(approved["approved"], "tools/call/pay");
+    signed(&folder, CALL);
+    assert_eq!(reason(&folder, &format!("{verify} --approval yes")), "not-approved");
+    agent(&folder, &format!("approve act --actor {bob} -o yes --force --home alice")).exits(0);
+    let permitted = agent(&folder, &format!("{verify} --approval yes --json")).exits(0).json();
+    assert_eq!(permitted["approvers"][0], alice.as_str());
+    agent(&folder, &format!("approve chain --actor {bob} --home alice")).exits(3);
+}
+
+const REQUEST: &[u8] = b"POST /pay?id=7 HTTP/1.1\r\nHost: bank.example\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{\"amount\":5}";
+
+#[test]
+fn a_signed_request_is_taken_once() {
+    let folder = acquainted();
+    agent_with(&folder, "http sign -o request --home alice", REQUEST).exits(0);
+    let text = String::from_utf8(folder.read("request")).unwrap();
+    assert!(text.contains("\r\nsignature: ") && text.ends_with("\r\n\r\n{\"amount\":5}"), "{text}");
+    let verified = folder.run("agent http verify request --home bob --json").exits(0).json();
+    assert_eq!(verified["uri"], "https://bank.example/pay?id=7");
+    assert_eq!(reason(&folder, "http verify request --home bob"), "replayed");
+    agent_with(&folder, "http sign -o request --force --home alice", REQUEST).exits(0);
+    assert_eq!(reason(&folder, "http verify request --capability --home bob"), "wrong-purpose");
+    let text = String::from_utf8(folder.read("request")).unwrap();
+    for (change, expected) in [
+        (text.replace("\"amount\":5", "\"amount\":6"), "wrong-digest"),
+        (text.replace("/pay?id=7", "/pay?id=8"), "bad-signature"),
+        (text.replace("POST", "PUT"), "bad-signature"),
+        (String::from_utf8(REQUEST.to_vec()).unwrap(), "unsecured"),
+    ] {
+        folder.write("changed", change);
+        assert_eq!(reason(&folder, "http verify changed --home bob"), expected);
+    }
+    folder.write("changed", "not a request");
+    agent(&folder, "http verify changed --home bob").exits(3);
+    agent_with(&folder, "http sign --home alice", b"POST /pay HTTP/1.1\r\n\r\n").exits(3).tells("no Host");
+    agent_with(&folder, "http sign --capability -o request --force --home alice", REQUEST).exits(0);
+    folder.run("agent http verify request --capability --home bob").exits(0);
+}
+
+#[test]
+fn a_signed_agent_card_says_who_stands_for_it() {
+    let folder = acquainted();
+    agent_with(&folder, "a2a sign -o card --home alice", br#"{"name": "Teller", "version": "1.0.0"}"#)
+        .exits(0);
+    let alice = did(&folder, "alice");
+    let verified =
+        folder.run(&format!("agent a2a verify card --signer {alice} --home bob --json")).exits(0).json();
+    assert_eq!(verified["card"]["name"], "Teller");
+    assert_eq!(
+        reason(&folder, &format!("a2a verify card --signer {} --home bob", did(&folder, "bob"))),
+        "wrong-issuer"
+    );
+    let text = String::from_utf8(folder.read("card")).unwrap();
+    folder.write("changed", text.replace("Teller", "Robber"));
+    assert_eq!(reason(&folder, "a2a verify changed --home bob"), "bad-signature");
+    folder.write("changed", br#"{"name": "Teller"}"#);
+    assert_eq!(reason(&folder, "a2a verify changed --home bob"), "unsecured");
+    agent_with(&folder, "a2a sign --home alice", b"{}").exits(3);
+}
+
+/// An answer of `vc-api` to one request.
+fn ask(address: &str, method: &str, target: &str, body: &str) -> (u16, Value) {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(address.trim_start_matches("http://")).unwrap();
+    let head =
+        format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", body.len());
+    stream.write_all((head + body).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_str(body).unwrap())
+}
+
+#[test]
+fn the_vc_api_issues_and_verifies() {
+    use std::io::{BufRead, BufReader};
+    let folder = two();
+    let alice = did(&folder, "alice");
+    let mut command = folder.command();
+    command
+        .args(["agent", "vc-api", "--home", "alice", "--json"])
+        .env("GAMBESON_PASSPHRASE", "correct horse");
+    let mut server = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = serde_json::from_str::<Value>(&line).unwrap()["address"].as_str().unwrap().to_owned();
+    let credential = serde_json::json!({"credential": {
+        "@context": ["https://www.w3.org/ns/credentials/v2"],
+        "type": ["VerifiableCredential"],
+        "issuer": alice,
+        "credentialSubject": {"id": "did:web:example.com"},
+    }});
+    let (status, issued) = ask(&address, "POST", "/credentials/issue", &credential.to_string());
+    assert_eq!(
+        (status, &issued["verifiableCredential"]["type"]),
+        (201, &"EnvelopedVerifiableCredential".into())
+    );
+    let (status, verified) = ask(&address, "POST", "/credentials/verify", &issued.to_string());
+    assert_eq!((status, &verified["verified"]), (200, &true.into()));
+    let bad = credential.to_string().replace("https://www.w3.org/ns/credentials/v2", "https://example.com");
+    assert_eq!(ask(&address, "POST", "/credentials/issue", &bad).0, 400);
+    assert_eq!(ask(&address, "POST", "/presentations/verify", "{}").0, 400);
+    assert_eq!(ask(&address, "GET", "/credentials/issue", "").0, 405);
+    assert_eq!(ask(&address, "POST", "/elsewhere", "").0, 404);
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
