@@ -437,14 +437,26 @@ def test_sealed_payloads() -> None:
     assert sum(judge.counts.values()) == 67, judge.counts
 
 
-def test_words() -> None:
+def test_words_and_files_of_seeds() -> None:
     vectors, judge = read("recovery", 55), Judge()
+    by_id, left = {vector["id"]: vector for vector in vectors}, Counter[str]()
     for vector in vectors:
-        if vector["kind"] != "words":
-            continue
-        found = judge(vector, lambda: Agent.from_words(vector["words"]))
+        match vector["kind"]:
+            case "words":
+                found = judge(vector, lambda: Agent.from_words(vector["words"]))
+            case "keystore":
+                whole = by_id[vector.get("of", vector["id"])]
+                file = bytearray.fromhex(whole["file"])
+                if "flip" in vector:
+                    file[vector["flip"]] ^= 1
+                file = file[: vector.get("keep", len(file))]
+                passphrase: str = vector.get("passphrase") or whole["passphrase"]
+                found = judge(vector, lambda: Agent.from_protected(file, passphrase))
+            case kind:
+                left[kind] += 1
+                continue
         if found:
-            assert found.did == Agent.from_seed_bytes(bytes.fromhex(vector["expect"]["seed"])).did
-    assert sum(judge.counts.values()) == 16, judge.counts
-    left = Counter(vector["kind"] for vector in vectors if vector["kind"] != "words")
-    assert left == {"keystore": 26, "shares": 8, "age": 5}, "files and shares of seeds are the program's"
+            seed = bytes.fromhex(vector["expect"]["seed"])
+            assert found.did == Agent.from_seed_bytes(seed, suite=vector["expect"].get("suite", "default")).did
+    assert sum(judge.counts.values()) == 42, judge.counts
+    assert left == {"shares": 8, "age": 5}, "these are the program's"
