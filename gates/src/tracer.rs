@@ -47,12 +47,12 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// A tracer; from now on this process and its children run on one processor, where changing between them is fast.
-    pub fn new() -> Self {
+    /// A tracer; from now on this process and its children run on one processor, where changing between them is fast:
+    /// the one of this number, if this process may use it.
+    pub fn new(processor: usize) -> Self {
         // SAFETY: a zeroed set is an empty one; both calls only read and write it.
         unsafe {
             let mut set: libc::cpu_set_t = mem::zeroed();
-            let processor = usize::try_from(libc::sched_getcpu()).unwrap_or(0);
             libc::CPU_SET(processor, &mut set);
             libc::sched_setaffinity(0, mem::size_of_val(&set), &raw const set);
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use gambeson_age::{Format, Identity, Recipient, open, seal};
+use gambeson_age::{Encryptor, Format, Identity, Passphrase, Recipient, open, seal};
 use libtest_mimic::Trial;
 
 use crate::tools::{Result, check, command, exists, go, run, succeed, unavailable};
@@ -32,6 +32,7 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     add("keys_go_both_ways", keys);
     add("age_refuses_ours_when_it_was_changed_or_is_for_another", age_refuses);
     add("several_recipients_both_ways", several);
+    add("passphrases_both_ways", passphrases);
 
     match program() {
         Ok(program) => {
@@ -48,6 +49,8 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
 struct Age {
     age: PathBuf,
     keygen: PathBuf,
+    /// The plugin with which age takes a passphrase without a terminal, found on the path.
+    bin: PathBuf,
     files: PathBuf,
 }
 
@@ -56,12 +59,13 @@ impl Age {
     fn build(scratch: &Path) -> Result<Self> {
         let bin = scratch.join(format!("age-{VERSION}"));
         let (age, keygen, files) = (bin.join("age"), bin.join("age-keygen"), scratch.join("age-files"));
-        if !exists(&age) || !exists(&keygen) {
-            let packages = ["age", "age-keygen"].map(|name| format!("filippo.io/age/cmd/{name}@{VERSION}"));
+        if !exists(&age) || !exists(&keygen) || !exists(&bin.join("age-plugin-batchpass")) {
+            let packages = ["age", "age-keygen", "age-plugin-batchpass"]
+                .map(|name| format!("filippo.io/age/cmd/{name}@{VERSION}"));
             succeed(go().current_dir(scratch).env("GOBIN", &bin).arg("install").args(packages), b"")?;
         }
         std::fs::create_dir_all(&files).map_err(|error| error.to_string())?;
-        Ok(Self { age, keygen, files })
+        Ok(Self { age, keygen, bin, files })
     }
 
     fn run(&self) -> Command {
@@ -121,6 +125,49 @@ fn age_opens_ours(age: &Age) -> Result {
         }
     }
     check(ran == 14, "every size in both formats")
+}
+
+fn passphrases(age: &Age) -> Result {
+    const TEXT: &str = "zwölf Boxkämpfer";
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(age.bin.clone()).chain(std::env::split_paths(&path)))
+        .map_err(|error| error.to_string())?;
+    let stock = |passphrase: &str, argument: &str| {
+        let mut command = age.run();
+        command.env("PATH", &path).env("AGE_PASSPHRASE", passphrase).env("AGE_PASSPHRASE_WORK_FACTOR", "11");
+        command.args([argument, "-j", "batchpass"]);
+        command
+    };
+    let ours = Passphrase::new(TEXT).map_err(|error| error.to_string())?.work_factor(11);
+    let mut ran = 0;
+    for size in [0, 1, CHUNK + 1] {
+        for format in FORMATS {
+            let plaintext = plaintext(size);
+            let mut file =
+                Encryptor::with_passphrase(&ours, Vec::new(), format).map_err(|error| error.to_string())?;
+            std::io::Write::write_all(&mut file, &plaintext).map_err(|error| error.to_string())?;
+            let file = file.finish().map_err(|error| error.to_string())?;
+            check(
+                succeed(&mut stock(TEXT, "-d"), &file)? == plaintext,
+                format!("ours, {size} bytes, {format:?}"),
+            )?;
+            check(
+                !run(&mut stock("another", "-d"), &file)?.status.success(),
+                "another passphrase opened it",
+            )?;
+
+            let mut seal = stock(TEXT, "-e");
+            if format == Format::Armored {
+                seal.arg("-a");
+            }
+            let file = succeed(&mut seal, &plaintext)?;
+            let mut out = Vec::new();
+            open(&[&ours], &file[..], &mut out).map_err(|error| error.to_string())?;
+            check(out == plaintext, format!("theirs, {size} bytes, {format:?}"))?;
+            ran += 1;
+        }
+    }
+    check(ran == 6, "every size in both formats")
 }
 
 fn we_open_ages(age: &Age) -> Result {

@@ -5,11 +5,11 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use gambeson_age::armor::{ArmorReader, ArmorWriter};
-use gambeson_age::{Decryptor, Error, Format, Identity, UnwrapFileKey};
+use gambeson_age::{Decryptor, Error, Format, Identity, Passphrase, UnwrapFileKey};
 use libtest_mimic::Trial;
 use sha2::{Digest, Sha256};
 
-use crate::legacy::{Passphrase, X25519Identity};
+use crate::legacy::X25519Identity;
 use crate::tools::{Result, check, go, succeed, unavailable};
 
 const MODULE: &str = "c2sp.org/CCTV/age@v0.0.0-20251208015420-e9274a7bdbfd";
@@ -109,7 +109,7 @@ impl Vector {
                 "expect" => vector.expect = value.to_owned(),
                 "payload" => vector.payload = Some(value.to_owned()),
                 "identity" => vector.identities.push(identity(value)?),
-                "passphrase" => vector.identities.push(Box::new(Passphrase(value.to_owned()))),
+                "passphrase" => vector.identities.push(Box::new(Passphrase::new(value).map_err(text)?)),
                 "armored" => vector.format = Format::Armored,
                 "compressed" => compressed = value == "zlib",
                 "file key" | "comment" => {}

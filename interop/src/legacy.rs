@@ -1,7 +1,7 @@
-//! X25519 and passphrase identities of age, for the test vectors that are addressed to them.
+//! X25519 identities of age, for the test vectors that are addressed to them.
 //!
-//! Source: c2sp.org/age, "The X25519 recipient type" and "The scrypt recipient type". A quantum computer breaks the
-//! first, so neither is in `gambeson-age`; they show that its trait [`UnwrapFileKey`] is border enough.
+//! Source: c2sp.org/age, "The X25519 recipient type". A quantum computer breaks it, so it is not in `gambeson-age`; it
+//! shows that its trait [`UnwrapFileKey`] is border enough.
 
 use base64ct::{Base64Unpadded, Encoding};
 use bech32::primitives::decode::CheckedHrpstring;
@@ -11,9 +11,6 @@ use gambeson_age::{FileKey, HeaderError, Stanza, UnwrapFileKey};
 use hkdf::Hkdf;
 use sha2::Sha256;
 use x25519_dalek::{PublicKey, StaticSecret};
-
-/// Highest work factor that is computed, as in stock age.
-const MAX_LOG_N: u8 = 22;
 
 /// An X25519 identity, `AGE-SECRET-KEY-1…`.
 pub struct X25519Identity(StaticSecret);
@@ -50,36 +47,6 @@ impl UnwrapFileKey for X25519Identity {
             }
         }
         Ok(None)
-    }
-}
-
-/// A passphrase.
-pub struct Passphrase(pub String);
-
-impl UnwrapFileKey for Passphrase {
-    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
-        let Some(stanza) = stanzas.iter().find(|stanza| stanza.kind() == "scrypt") else { return Ok(None) };
-        if stanzas.len() != 1 {
-            return Err(HeaderError::Stanza("an scrypt stanza is not alone"));
-        }
-        let [_, salt, work] = stanza.args.as_slice() else {
-            return Err(HeaderError::Stanza("an scrypt stanza does not have three arguments"));
-        };
-        let salt: [u8; 16] = decode(salt)?;
-        let decimal = !work.starts_with('0') && work.bytes().all(|byte| byte.is_ascii_digit());
-        let log_n: u8 =
-            work.parse().ok().filter(|log_n| decimal && (1..=MAX_LOG_N).contains(log_n)).ok_or(
-                HeaderError::Stanza("the work factor of an scrypt stanza is not a number in its range"),
-            )?;
-        if stanza.body.len() != 32 {
-            return Err(HeaderError::Stanza("the body of a stanza is not 32 bytes long"));
-        }
-
-        let salt = [b"age-encryption.org/v1/scrypt", &salt[..]].concat();
-        let parameters = scrypt::Params::new(log_n, 8, 1).expect("parameters in range");
-        let mut key = [0; 32];
-        scrypt::scrypt(self.0.as_bytes(), &salt, &parameters, &mut key).expect("32 bytes are not too long");
-        unwrap(&key, &stanza.body)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The constant-time gates: valgrind over every operation on secrets, stepping through the tables that it does not
 //! know, and the search for divisions.
 
-use crate::run::{Workspace, installed};
+use crate::run::{Workspace, installed, side_by_side};
 use crate::{aarch64, bare};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -24,32 +24,33 @@ fn levels() -> &'static [&'static str] {
 
 /// Builds the gate at each optimisation level and runs it: no report for ours, a report for each canary.
 pub fn check(workspace: &Workspace) -> Result<String> {
-    let (mut operations, mut canaries) = (0, 0);
+    let mut runs = Vec::new();
     for profile in PROFILES {
         let program = build(workspace, profile, "gate-ct")?;
-        for level in levels() {
-            let name = format!("{profile}-{level}");
-            let mut clean = workspace.command("valgrind", VALGRIND);
-            clean.arg(&program).args(["operations", level]);
-            let text = workspace.logged(&format!("ct-{name}"), &mut clean)?;
-            operations +=
-                number_before(&text, " operations, 0 with reports").context("the gate said nothing")?;
-            let mut planted = workspace.command("valgrind", VALGRIND);
-            planted.arg(&program).args(["canaries", level]);
-            let (success, text) = workspace.tried(&format!("ct-canaries-{name}"), &mut planted)?;
-            let reported = text.contains("2 of 2 canaries reported");
-            if success || !reported {
-                bail!(
-                    "canary: at {name} valgrind did not report both the secret branch and the secret index\n{text}"
-                );
-            }
-            canaries += 2;
-        }
+        runs.extend(levels().iter().map(|level| (format!("{profile}-{level}"), program.clone(), *level)));
     }
+    let operations = side_by_side(&runs, |_, (name, program, level)| {
+        let mut clean = workspace.command("valgrind", VALGRIND);
+        clean.arg(program).args(["operations", level]);
+        let text = workspace.logged(&format!("ct-{name}"), &mut clean)?;
+        let operations =
+            number_before(&text, " operations, 0 with reports").context("the gate said nothing")?;
+        let mut planted = workspace.command("valgrind", VALGRIND);
+        planted.arg(program).args(["canaries", level]);
+        let (success, text) = workspace.tried(&format!("ct-canaries-{name}"), &mut planted)?;
+        if success || !text.contains("2 of 2 canaries reported") {
+            bail!(
+                "canary: at {name} valgrind did not report both the secret branch and the secret index\n{text}"
+            );
+        }
+        Ok(operations)
+    })?;
     Ok(format!(
-        "{operations} operations at {} optimisation levels ({}) without a report, {canaries} planted ones caught",
+        "{} operations at {} optimisation levels ({}) without a report, {} planted ones caught",
+        operations.iter().sum::<usize>(),
         PROFILES.len(),
-        levels().join(", ")
+        levels().join(", "),
+        2 * runs.len()
     ))
 }
 
@@ -64,25 +65,33 @@ pub enum Stepped {
 /// Builds the stepping gate at each optimisation level and runs it: equal traces for ours, different ones for each
 /// canary.
 pub fn step(workspace: &Workspace) -> Result<Stepped> {
-    let (mut operations, mut canaries, mut tables) = (0, 0, String::new());
-    for profile in PROFILES {
-        let program = build(workspace, profile, "gate-step")?;
-        let text = workspace.logged(&format!("step-{profile}"), &mut workspace.command(program, &[]))?;
-        if text.starts_with("skipped: ") {
-            return Ok(Stepped::NotHere);
-        }
+    // The longest first.
+    let profiles: Vec<_> = PROFILES.iter().rev().collect();
+    let programs = profiles
+        .into_iter()
+        .map(|profile| Ok((profile, build(workspace, profile, "gate-step")?)))
+        .collect::<Result<Vec<_>>>()?;
+    let texts = side_by_side(&programs, |processor, (profile, program)| {
+        let mut gate = workspace.command(program, &["avx512", &processor.to_string()]);
+        workspace.logged(&format!("step-{profile}"), &mut gate)
+    })?;
+    if texts.iter().any(|text| text.starts_with("skipped: ")) {
+        return Ok(Stepped::NotHere);
+    }
+    let mut operations = 0;
+    for (text, (profile, _)) in texts.iter().zip(&programs) {
         operations +=
-            number_before(&text, " operations, 0 with different traces").context("the gate said nothing")?;
+            number_before(text, " operations, 0 with different traces").context("the gate said nothing")?;
         if !text.contains("4 of 4 canaries told apart") {
             bail!("canary: at {profile} the gate did not tell all of them apart\n{text}");
         }
-        canaries += 4;
-        tables = text.lines().find_map(|line| line.strip_prefix("tables: ")).unwrap_or_default().to_owned();
     }
+    let tables = texts[0].lines().find_map(|line| line.strip_prefix("tables: ")).unwrap_or_default();
     Ok(Stepped::Alike(format!(
         "{operations} operations ({tables}) at {} optimisation levels, each with one trace for eight secrets; \
-         {canaries} planted ones told apart",
-        PROFILES.len()
+         {} planted ones told apart",
+        PROFILES.len(),
+        4 * PROFILES.len()
     )))
 }
 

@@ -5,7 +5,9 @@
 //! * `test`: the steps of `test` and `ci`, and their count
 //! * `layers`, `cite`, `declassified`, `api`: what is read from sources and metadata
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
+//! * `python`, `typescript`: the packages for those languages
 //! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
+//! * `independent`: the vectors, read by programs that share no code with this project
 //! * `run`: starting programs
 
 mod aarch64;
@@ -16,11 +18,14 @@ mod cite;
 mod constant_time;
 mod declassified;
 mod fuzzing;
+mod independent;
 mod layers;
+mod python;
 mod residue;
 mod run;
 mod stack;
 mod test;
+mod typescript;
 
 use anyhow::{Result, bail};
 use run::Workspace;
@@ -48,7 +53,13 @@ cargo xtask COMMAND
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
   answers                 `vectors serve` in release and checked builds
-  fuzz [SECONDS]          every fuzz target";
+  independent             vectors/*.json by a Python and a Node program that share no code with us
+  fuzz [SECONDS]          every fuzz target
+  typescript [core | bench [--check]]
+                          the npm package: built, tested, its size; core: the core's tests as WebAssembly; bench:
+                          beside its peers, with --check at least as fast as liboqs-js
+  python [bench [--check]]
+                          the Python package: wheel, types, tests; or its speed beside its peers and native Rust";
 
 fn main() -> ExitCode {
     match command(env::args().skip(1).collect()) {
@@ -117,6 +128,15 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)
         }
+        "independent" => match independent::missing() {
+            Some(missing) => bail!("{missing} is not here"),
+            None => independent::check(workspace)?.1,
+        },
+        "typescript" if has("bench") => return typescript::bench(workspace, has("--check")),
+        "typescript" if has("core") => typescript::core(workspace)?.1,
+        "typescript" => typescript::check(workspace)?.1,
+        "python" if has("bench") => return python::bench(workspace, has("--check")),
+        "python" => python::check(workspace)?.1,
         "fuzz" => fuzzing::run(workspace, rest.first().map_or(Ok(60), |seconds| seconds.parse())?)?,
         _ => bail!("{USAGE}"),
     };

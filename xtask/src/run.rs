@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The project's folders and how this run was asked for.
 pub struct Workspace {
@@ -87,6 +89,32 @@ impl Workspace {
     }
 }
 
+/// Does work on every item, on as many as there are processors at once; the work is told which processor is its own.
+/// The results stand in the order of the items.
+pub fn side_by_side<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(usize, &T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for processor in 0..processors {
+            let (next, results, work) = (&next, &results, &work);
+            scope.spawn(move || {
+                while let Some((number, item)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|n| Some((n, items.get(n)?)))
+                {
+                    let result = work(processor, item);
+                    results.lock().expect("no work panics with the lock").push((number, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().expect("every thread has ended");
+    results.sort_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
 /// The last lines of a text.
 pub fn tail(text: &str, lines: usize) -> String {
     let all: Vec<&str> = text.lines().collect();
@@ -156,6 +184,13 @@ mod tests {
     fn tail_keeps_the_end() {
         assert_eq!(tail("a\nb\nc\n", 2), "b\nc");
         assert_eq!(tail("a", 5), "a");
+    }
+
+    #[test]
+    fn results_stand_in_the_order_of_the_items() {
+        let items: Vec<u32> = (0..100).collect();
+        assert_eq!(side_by_side(&items, |_, item| Ok(*item)).unwrap(), items);
+        assert!(side_by_side(&items, |_, item| if *item == 50 { bail!("no") } else { Ok(()) }).is_err());
     }
 
     #[test]

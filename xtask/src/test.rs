@@ -3,7 +3,8 @@
 use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, installed, provide};
 use crate::{
-    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, layers, residue, stack,
+    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, layers, python,
+    residue, stack, typescript,
 };
 use anyhow::{Result, anyhow, bail};
 use std::process::Command;
@@ -93,11 +94,15 @@ const TOOLS: &[Tool] = &[
     Tool { program: "aarch64-linux-gnu-gcc", packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"] },
     Tool { program: "/usr/bin/cargo", packages: &["rustc-web", "cargo-web", "rust-web-src"] },
     Tool { program: "/usr/lib/rustlib/src/rust/library/core/Cargo.toml", packages: &["rust-web-src"] },
+    Tool { program: "/usr/lib/wasm32-wasi", packages: &["wasi-libc"] },
     Tool { program: "go", packages: &["golang"] },
     Tool { program: "python3", packages: &["python3", "python3-venv"] },
     Tool { program: "cc", packages: &["build-essential"] },
     Tool { program: "cmake", packages: &["cmake"] },
     Tool { program: "gzip", packages: &["gzip"] },
+    Tool { program: "node", packages: &["nodejs"] },
+    Tool { program: "npm", packages: &["npm"] },
+    Tool { program: "chromium", packages: &["chromium"] },
 ];
 
 /// All steps, or those whose name contains `only`. Returns whether all is well.
@@ -113,6 +118,7 @@ pub fn run(workspace: &Workspace, full: bool, only: Option<String>) -> Result<bo
     packages(&mut report);
     gates(&mut report);
     program(&mut report);
+    bindings(&mut report);
     if full {
         long_runs(&mut report);
     }
@@ -173,6 +179,9 @@ fn packages(report: &mut Report<'_>) {
     report.step("no_std", compiler, || bare::check(workspace));
     report.step("aarch64 under qemu", aarch64::missing(), || {
         aarch64::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
+    report.step("core as WebAssembly", typescript::missing(), || {
+        typescript::core(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
     let nightly = (!api::possible(workspace)).then_some("the nightly toolchain");
     report.step("public API", nightly, || api::check(workspace, false));
@@ -261,6 +270,19 @@ fn program(report: &mut Report<'_>) {
     report.step("interop", missing, || {
         let arguments = ["--manifest-path", "interop/Cargo.toml", "--release"];
         cargo_test(workspace, "interop", &arguments, "with the peers' own programs")
+    });
+}
+
+fn bindings(report: &mut Report<'_>) {
+    let workspace = report.workspace;
+    report.step("python", absent("python3"), || {
+        python::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
+    report.step("independent programs", independent::missing(), || {
+        independent::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
+    report.step("typescript", typescript::missing(), || {
+        typescript::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
 }
 

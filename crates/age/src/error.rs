@@ -12,6 +12,8 @@ pub enum Error {
     Io(io::Error),
     /// The operating system's random number generator failed.
     Random(gambeson::RngError),
+    /// An empty passphrase protects nothing.
+    EmptyPassphrase,
     /// There is nobody to seal to.
     NoRecipients,
     /// A recipient's X25519 part is a low-order point: the key is not one that anybody generated.
@@ -36,6 +38,7 @@ impl fmt::Display for Error {
         match self {
             Self::Io(error) => error.fmt(f),
             Self::Random(error) => error.fmt(f),
+            Self::EmptyPassphrase => f.write_str("an empty passphrase protects nothing"),
             Self::NoRecipients => f.write_str("no recipients: the file could be opened by nobody"),
             Self::LowOrderRecipient { index } => {
                 write!(f, "recipient {} is not a usable key: its X25519 part has low order", index + 1)
@@ -57,7 +60,11 @@ impl error::Error for Error {
             Self::Armor(error) => Some(error),
             Self::Header(error) => Some(error),
             Self::Payload(error) => Some(error),
-            Self::NoRecipients | Self::LowOrderRecipient { .. } | Self::NoMatch | Self::HeaderMac => None,
+            Self::EmptyPassphrase
+            | Self::NoRecipients
+            | Self::LowOrderRecipient { .. }
+            | Self::NoMatch
+            | Self::HeaderMac => None,
         }
     }
 }
@@ -163,6 +170,8 @@ pub enum HeaderError {
     BodyLine,
     /// The last line is not `--- ` and the Base64 of a 32-byte MAC.
     MacLine,
+    /// A passphrase stanza asks for more work than the reader allows.
+    WorkFactor,
     /// A stanza of a known kind breaks the rules of its kind; the text says which.
     Stanza(&'static str),
 }
@@ -178,6 +187,7 @@ impl fmt::Display for HeaderError {
             Self::ArgumentLine => "the first line of a stanza is malformed",
             Self::BodyLine => "the body of a stanza is malformed",
             Self::MacLine => "the MAC line is malformed",
+            Self::WorkFactor => "its passphrase would take more work than is allowed",
             Self::Stanza(what) => what,
         })
     }

@@ -5,17 +5,22 @@ use std::io::{BufRead, Read};
 
 use base64ct::{Base64Unpadded, Encoding};
 use gambeson::secret::Secret;
+use gambeson_hybrid::hpke::{self, ChaCha20Poly1305, HkdfSha256, XWing};
 use gambeson_hybrid::xwing;
 use hkdf::Hkdf;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use crate::error::{Error, HeaderError};
-use crate::hpke;
 use crate::keys::{Identity, Recipient};
+use crate::passphrase::{self, Passphrase};
 
 const VERSION_LINE: &str = "age-encryption.org/v1\n";
 const KIND: &str = "mlkem768x25519";
+/// What the format puts into the key schedule of HPKE.
+const INFO: &[u8] = b"age-encryption.org/mlkem768x25519";
+/// Length of the sealed file key: 16 bytes and the tag.
+const SEALED_LEN: usize = 32;
 const COLUMNS: usize = 64;
 
 /// Longest header that is read: room for some ten thousand recipients.
@@ -30,6 +35,10 @@ impl FileKey {
     #[must_use]
     pub fn new(bytes: [u8; 16]) -> Self {
         Self(Secret::new(bytes))
+    }
+
+    pub(crate) fn expose(&self) -> &[u8; 16] {
+        self.0.expose()
     }
 
     pub(crate) fn generate() -> Result<Self, Error> {
@@ -75,12 +84,15 @@ impl Stanza {
 
     /// Wraps `file_key` for one of our recipients.
     fn wrap(recipient: &Recipient, index: usize, file_key: &FileKey) -> Result<Self, Error> {
-        let (enc, shared_secret) = recipient.0.encapsulate_contributory().map_err(|error| match error {
-            xwing::EncapsulateError::NonContributory => Error::LowOrderRecipient { index },
-            xwing::EncapsulateError::Random(error) => Error::Random(error),
-        })?;
-        let body = hpke::seal(&shared_secret, file_key.0.expose());
-        Ok(Self { args: vec![KIND.into(), Base64Unpadded::encode_string(&enc)], body: body.into() })
+        let (enc, mut sender) = hpke::setup_sender::<XWing, HkdfSha256, ChaCha20Poly1305>(&recipient.0, INFO)
+            .map_err(|error| match error {
+                hpke::Error::NonContributory => Error::LowOrderRecipient { index },
+                _ => Error::Random(gambeson::RngError), // the strings are short
+            })?;
+        let mut body = file_key.0.expose().to_vec();
+        let tag = sender.seal_in_place(b"", &mut body).expect("the first message, of 16 bytes");
+        body.extend_from_slice(&tag);
+        Ok(Self { args: vec![KIND.into(), Base64Unpadded::encode_string(&enc)], body })
     }
 
     fn write(&self, out: &mut String) {
@@ -138,11 +150,15 @@ impl UnwrapFileKey for Identity {
     fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
         for stanza in stanzas.iter().filter(|stanza| stanza.kind() == KIND) {
             let (enc, sealed) = parse_ours(stanza)?;
-            let shared_secret = self.0.decapsulate_contributory(&enc).map_err(|xwing::NonContributory| {
-                HeaderError::Stanza("the X25519 share of an mlkem768x25519 stanza has low order")
-            })?;
-            if let Some(file_key) = hpke::open(&shared_secret, sealed) {
-                return Ok(Some(FileKey(file_key)));
+            let mut receiver = hpke::setup_receiver::<XWing, HkdfSha256, ChaCha20Poly1305>(
+                &enc, &self.0, INFO,
+            )
+            .map_err(|_| HeaderError::Stanza("the X25519 share of an mlkem768x25519 stanza has low order"))?;
+            let (body, tag) = sealed.split_first_chunk::<16>().expect("16 of 32 bytes");
+            let tag = tag.try_into().expect("16 of 32 bytes");
+            let mut file_key = FileKey::new(*body);
+            if receiver.open_in_place(b"", file_key.0.expose_mut(), tag).is_ok() {
+                return Ok(Some(file_key));
             }
         }
         Ok(None)
@@ -150,7 +166,7 @@ impl UnwrapFileKey for Identity {
 }
 
 /// Checks the shape of one of our stanzas: two arguments, an X-Wing ciphertext, a body of exactly 32 bytes.
-fn parse_ours(stanza: &Stanza) -> Result<(xwing::Ciphertext, &[u8; hpke::SEALED_LEN]), HeaderError> {
+fn parse_ours(stanza: &Stanza) -> Result<(xwing::Ciphertext, &[u8; SEALED_LEN]), HeaderError> {
     let [_, enc] = stanza.args.as_slice() else {
         return Err(HeaderError::Stanza("an mlkem768x25519 stanza does not have two arguments"));
     };
@@ -168,14 +184,24 @@ fn parse_ours(stanza: &Stanza) -> Result<(xwing::Ciphertext, &[u8; hpke::SEALED_
     Ok((ciphertext, sealed))
 }
 
+/// To whom a file is sealed. The format lets a passphrase stand alone only.
+#[derive(Clone, Copy)]
+pub(crate) enum Sealing<'a> {
+    Recipients(&'a [Recipient]),
+    Passphrase(&'a Passphrase),
+}
+
 /// Writes the header of a new file.
-pub(crate) fn write(recipients: &[Recipient], file_key: &FileKey) -> Result<String, Error> {
-    if recipients.is_empty() {
-        return Err(Error::NoRecipients);
-    }
+pub(crate) fn write(sealing: Sealing<'_>, file_key: &FileKey) -> Result<String, Error> {
     let mut out = String::from(VERSION_LINE);
-    for (index, recipient) in recipients.iter().enumerate() {
-        Stanza::wrap(recipient, index, file_key)?.write(&mut out);
+    match sealing {
+        Sealing::Recipients([]) => return Err(Error::NoRecipients),
+        Sealing::Recipients(recipients) => {
+            for (index, recipient) in recipients.iter().enumerate() {
+                Stanza::wrap(recipient, index, file_key)?.write(&mut out);
+            }
+        }
+        Sealing::Passphrase(passphrase) => passphrase.wrap(file_key)?.write(&mut out),
     }
     out.push_str("---");
     let mac = file_key.header_mac().chain_update(out.as_bytes()).finalize().into_bytes();
@@ -207,6 +233,9 @@ impl Header {
         }
         if stanzas.is_empty() {
             return Err(HeaderError::NoStanza.into());
+        }
+        if stanzas.len() > 1 && stanzas.iter().any(|stanza| stanza.kind() == passphrase::KIND) {
+            return Err(HeaderError::Stanza("an scrypt stanza is not alone").into());
         }
         let mac = mac_line(&lines.line)?;
         lines.covered.extend_from_slice(b"---");

@@ -17,7 +17,7 @@
 //! | --- | --- |
 //! | `keys` | [`Identity`], [`Recipient`], Bech32, key files |
 //! | `header` | the textual header: parsing, writing, its MAC |
-//! | `hpke` | the recipient stanza: HPKE base mode with X-Wing (RFC 9180) |
+//! | `passphrase` | [`Passphrase`]: the stanza of the kind scrypt |
 //! | `stream` | [`Encryptor`], [`Decryptor`], [`seal`], [`open`]: the payload in chunks |
 //! | [`armor`] | the ASCII form |
 //! | `error` | [`Error`] and its parts |
@@ -29,11 +29,12 @@
 pub mod armor;
 mod error;
 mod header;
-mod hpke;
 mod keys;
+mod passphrase;
 mod stream;
 
 pub use error::{ArmorError, Error, HeaderError, PayloadError};
 pub use header::{FileKey, Stanza, UnwrapFileKey};
 pub use keys::{Identity, KeyError, KeyFileError, Recipient};
+pub use passphrase::Passphrase;
 pub use stream::{Decryptor, Encryptor, Format, open, seal};

@@ -11,8 +11,9 @@ use zeroize::Zeroizing;
 
 use crate::armor::{ArmorReader, ArmorWriter, fill, looks_armored};
 use crate::error::{Error, HeaderError, PayloadError};
-use crate::header::{self, FileKey, Header, UnwrapFileKey};
+use crate::header::{self, FileKey, Header, Sealing, UnwrapFileKey};
 use crate::keys::Recipient;
+use crate::passphrase::Passphrase;
 
 /// Plaintext bytes of every chunk but the last.
 const CHUNK: usize = 64 * 1024;
@@ -123,8 +124,20 @@ impl<W: Write> Encryptor<W> {
     /// # Errors
     /// [`Error::NoRecipients`], [`Error::LowOrderRecipient`], [`Error::Random`], or [`Error::Io`].
     pub fn new(recipients: &[Recipient], output: W, format: Format) -> Result<Self, Error> {
+        Self::sealing(Sealing::Recipients(recipients), output, format)
+    }
+
+    /// [`new`](Self::new) for a passphrase, which takes the time of its work factor.
+    ///
+    /// # Errors
+    /// [`Error::Random`], or [`Error::Io`].
+    pub fn with_passphrase(passphrase: &Passphrase, output: W, format: Format) -> Result<Self, Error> {
+        Self::sealing(Sealing::Passphrase(passphrase), output, format)
+    }
+
+    fn sealing(sealing: Sealing<'_>, output: W, format: Format) -> Result<Self, Error> {
         let file_key = FileKey::generate()?;
-        let header = header::write(recipients, &file_key)?;
+        let header = header::write(sealing, &file_key)?;
         let mut nonce = [0; 16];
         getrandom::fill(&mut nonce).map_err(|_| gambeson::RngError)?;
 

@@ -7,8 +7,8 @@ use std::io::{self, Read, Write};
 use base64ct::{Base64Unpadded, Encoding};
 use gambeson_age::armor::{ArmorReader, ArmorWriter};
 use gambeson_age::{
-    ArmorError, Decryptor, Encryptor, Error, FileKey, Format, HeaderError, Identity, PayloadError, Recipient,
-    Stanza, UnwrapFileKey, open, seal,
+    ArmorError, Decryptor, Encryptor, Error, FileKey, Format, HeaderError, Identity, Passphrase,
+    PayloadError, Recipient, Stanza, UnwrapFileKey, open, seal,
 };
 use sha2::Digest;
 
@@ -660,4 +660,86 @@ fn errors_say_what_is_wrong_and_travel_through_io() {
     {
         assert!(!error.to_string().is_empty());
     }
+}
+
+fn sealed_by(passphrase: &Passphrase, plaintext: &[u8]) -> Vec<u8> {
+    let mut file = Encryptor::with_passphrase(passphrase, Vec::new(), Format::Binary).unwrap();
+    file.write_all(plaintext).unwrap();
+    file.finish().unwrap()
+}
+
+#[test]
+fn a_passphrase_opens_what_it_sealed_and_no_other_does() {
+    let passphrase = Passphrase::new("correct horse").unwrap().work_factor(4);
+    let file = sealed_by(&passphrase, b"plaintext");
+    let header = String::from_utf8(file[..header_len(&file)].to_vec()).unwrap();
+    let args: Vec<&str> = header.lines().nth(1).unwrap().split(' ').collect();
+    assert_eq!((args.len(), args[1], args[2].len(), args[3]), (4, "scrypt", 22, "4"));
+
+    assert_eq!(opened_by(&[passphrase], &file).0, b"plaintext");
+    let other = Passphrase::new("correct horsf").unwrap();
+    assert!(matches!(opened_by(&[other], &file).1, Err(Error::NoMatch)));
+    assert!(matches!(opened(&file).1, Err(Error::NoMatch)), "an identity of another kind");
+    assert!(matches!(Passphrase::new("").err(), Some(Error::EmptyPassphrase)));
+}
+
+#[test]
+fn the_work_of_a_passphrase_is_bounded_before_it_is_done() {
+    let file = sealed_by(&Passphrase::new("a").unwrap().work_factor(5), b"");
+    let opened_with = |max: u8| opened_by(&[Passphrase::new("a").unwrap().max_work_factor(max)], &file).1;
+    assert!(matches!(opened_with(4), Err(Error::Header(HeaderError::WorkFactor))));
+    assert!(matches!(opened_with(5), Ok(0)));
+    assert_eq!((Passphrase::WORK_FACTOR, Passphrase::MAX_WORK_FACTOR), (18, 20));
+    for work in ["21", "22", "30", "64", "255", "256", "99999999999999999999"] {
+        let header = by_hand(&format!("-> scrypt {} {work}\n{}\n", "A".repeat(22), "A".repeat(43)));
+        let (_, end) = opened_by(&[Passphrase::new("a").unwrap()], &header);
+        assert!(matches!(end, Err(Error::Header(HeaderError::WorkFactor))), "{work}: {end:?}");
+    }
+}
+
+#[test]
+fn passphrase_stanzas_have_one_shape_and_stand_alone() {
+    let (salt, body) = ("A".repeat(22), "A".repeat(43));
+    for (stanzas, what) in [
+        (format!("-> scrypt {salt}\n{body}\n"), "three arguments"),
+        (format!("-> scrypt {salt} 4 x\n{body}\n"), "three arguments"),
+        (format!("-> scrypt {} 4\n{body}\n", &salt[..21]), "16 bytes"),
+        (format!("-> scrypt {salt}AA 4\n{body}\n"), "16 bytes"),
+        (format!("-> scrypt {salt}== 4\n{body}\n"), "16 bytes"),
+        (format!("-> scrypt {salt} 04\n{body}\n"), "decimal"),
+        (format!("-> scrypt {salt} 0\n{body}\n"), "decimal"),
+        (format!("-> scrypt {salt} +4\n{body}\n"), "decimal"),
+        (format!("-> scrypt {salt} 4.\n{body}\n"), "decimal"),
+        (format!("-> scrypt {salt} 4\n\n"), "32 bytes"),
+        (format!("-> scrypt {salt} 4\n{}\n", &body[..42]), "32 bytes"),
+        (format!("-> scrypt {salt} 4\n{body}\n-> scrypt {salt} 4\n{body}\n"), "alone"),
+        (format!("-> known\n\n-> scrypt {salt} 4\n{body}\n"), "alone"),
+    ] {
+        let (_, end) = opened_by(&[Passphrase::new("a").unwrap()], &by_hand(&stanzas));
+        assert!(
+            matches!(end, Err(Error::Header(HeaderError::Stanza(text))) if text.contains(what)),
+            "{stanzas}: {end:?}"
+        );
+        if what == "alone" {
+            let (_, end) = opened_by(&[Known([7; 16])], &by_hand(&stanzas));
+            assert!(matches!(end, Err(Error::Header(HeaderError::Stanza(_)))), "whoever reads it: {end:?}");
+        }
+    }
+}
+
+#[test]
+fn no_flipped_bit_of_a_passphrase_header_goes_unnoticed() {
+    let passphrase = Passphrase::new("a").unwrap().work_factor(1).max_work_factor(9);
+    let file = sealed_by(&passphrase, b"plaintext");
+    let mut refused = 0;
+    for at in 0..header_len(&file) {
+        for bit in [1, 4] {
+            let mut bad = file.clone();
+            bad[at] ^= bit;
+            assert!(opened_by(&[&passphrase], &bad).1.is_err(), "bit {bit} of byte {at}");
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, 2 * header_len(&file));
+    assert_eq!(format!("{passphrase:?}"), "Passphrase([redacted])");
 }

@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod agent;
+
 use crate::files::is_stream;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -27,6 +29,8 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Be an agent: one seed, a DID, and what it signs, seals and delegates
+    Agent(Box<agent::Agent>),
     /// Make, look at and convert keys
     #[command(subcommand)]
     Key(KeyCommand),
@@ -67,6 +71,7 @@ impl Command {
     /// Whether standard output carries data, so that reports must go elsewhere.
     pub(crate) fn fills_stdout(&self) -> bool {
         match self {
+            Self::Agent(options) => options.command.fills_stdout(),
             Self::Key(KeyCommand::Gen(options)) => {
                 is_stream(&options.out) || options.public.as_deref().is_some_and(is_stream)
             }
@@ -385,9 +390,22 @@ pub struct Open {
     pub out: PathBuf,
 }
 
+/// A table of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BenchSubject {
+    /// The rows of the published agent benchmark, under the names that they have there
+    Agent,
+}
+
 /// `gambeson bench`
 #[derive(Debug, Args)]
 pub struct Bench {
+    /// Another table than that of all our operations
+    #[arg(value_enum)]
+    pub subject: Option<BenchSubject>,
+    /// Fail if one key derivation takes more than twice a bare BLAKE3 hash of 64 bytes
+    #[arg(long, requires = "subject")]
+    pub check: bool,
     /// Measure each operation for so long
     #[arg(long, value_name = "N", default_value = "0.5", value_parser = seconds)]
     pub seconds: f64,

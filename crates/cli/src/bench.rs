@@ -7,13 +7,15 @@
 //! # Layout
 //!
 //! * `ours`: the operations of this project
+//! * `agent`: the rows of the published agent benchmark, ours and RustCrypto's, and what a derivation may cost
 //! * `classical`: BLAKE3, XChaCha20-Poly1305, RSA, finite-field Diffie-Hellman, P-256, X25519 and X448 of other crates
 //! * this file: the clock and the table
 
+mod agent;
 mod classical;
 mod ours;
 
-use crate::args::Bench;
+use crate::args::{Bench, BenchSubject};
 use crate::console::{Console, duration, grouped};
 use crate::error::{Error, Status};
 use gambeson::cpu::{self, Level};
@@ -39,6 +41,8 @@ struct Case {
     /// Bytes that one operation works on, where that is the measure.
     bytes: Option<u32>,
     prepare: fn() -> Work,
+    /// What others published for this row, in microseconds on their machine.
+    published_us: Option<f64>,
 }
 
 /// What the clock said.
@@ -56,7 +60,10 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
         let name = format!("{} {} {}", case.algorithm, case.operation, case.form).to_lowercase();
         options.op.as_ref().is_none_or(|part| name.contains(&part.to_lowercase()))
     };
-    let cases: Vec<Case> = ours::cases().into_iter().chain(classical::cases()).collect();
+    let cases: Vec<Case> = match options.subject {
+        Some(BenchSubject::Agent) => agent::cases(),
+        None => ours::cases().into_iter().chain(classical::cases()).collect(),
+    };
     let cases: Vec<&Case> = cases.iter().filter(wanted).collect();
     if cases.is_empty() {
         return Err(Error::usage("--op: no operation has such a name"));
@@ -71,8 +78,14 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
         cpu::detected(),
     ))?;
     console.say(format_args!(
-        "{:<18} {:<9} {:<8} {:<16} {:>9} {:>14}",
-        "algorithm", "operation", "form", "by", "median", "a second"
+        "{:<18} {:<14} {:<8} {:<16} {:>9} {:>14}{}",
+        "algorithm",
+        "operation",
+        "form",
+        "by",
+        "median",
+        "a second",
+        if options.subject.is_some() { "  published" } else { "" }
     ))?;
     let bar = console.steps_bar(cases.len() as u64, "measuring");
     for case in cases {
@@ -82,7 +95,10 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(Status::Done)
+    match options.subject {
+        Some(BenchSubject::Agent) => agent::derivation(console, options),
+        None => Ok(Status::Done),
+    }
 }
 
 fn row(console: Console, case: &Case, timing: &Timing) -> Result<(), Error> {
@@ -94,13 +110,14 @@ fn row(console: Console, case: &Case, timing: &Timing) -> Result<(), Error> {
     };
     console.report(
         format_args!(
-            "{:<18} {:<9} {:<8} {:<16} {:>9} {:>14}",
+            "{:<18} {:<14} {:<8} {:<16} {:>9} {:>14}{}",
             case.algorithm,
             case.operation,
             case.form,
             case.by,
             duration(timing.median_ns),
-            rate
+            rate,
+            case.published_us.map(|us| format!("  {:>9}", duration(us * 1e3))).unwrap_or_default()
         ),
         json!({
             "alg": case.algorithm,
@@ -112,6 +129,7 @@ fn row(console: Console, case: &Case, timing: &Timing) -> Result<(), Error> {
             "ops_per_s": timing.per_second,
             "bytes_per_s": case.bytes.map(|bytes| timing.per_second * f64::from(bytes)),
             "operations": timing.operations,
+            "published_us": case.published_us,
         }),
     )
 }

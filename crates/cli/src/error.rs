@@ -29,22 +29,53 @@ impl Status {
 pub struct Error {
     status: Status,
     message: String,
+    reason: Option<&'static str>,
 }
 
 impl Error {
+    fn new(status: Status, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), reason: None }
+    }
+
+    /// The same error with a code for programs.
+    pub(crate) fn because(self, reason: &'static str) -> Self {
+        Self { reason: Some(reason), ..self }
+    }
+
+    /// The identity layer refused to judge something well of others.
+    pub(crate) fn refused(error: gambeson_identity::Error) -> Self {
+        Self::of_identity(Status::NotVerified, &error)
+    }
+
+    /// The identity layer could not do what the command line asks for.
+    pub(crate) fn from_request(error: gambeson_identity::Error) -> Self {
+        Self::of_identity(Status::Usage, &error)
+    }
+
+    /// What this program keeps does not hold.
+    pub(crate) fn damaged(error: gambeson_identity::Error) -> Self {
+        Self::of_identity(Status::InputOutput, &error)
+    }
+
+    fn of_identity(status: Status, error: &gambeson_identity::Error) -> Self {
+        let outside = error.reason() == gambeson_identity::Reason::NoRandomness;
+        let status = if outside { Status::InputOutput } else { status };
+        Self::new(status, error.detail()).because(error.reason().code())
+    }
+
     /// Something that should hold does not: a signature, a tag, a passphrase.
     pub(crate) fn not_verified(message: impl Into<String>) -> Self {
-        Self { status: Status::NotVerified, message: message.into() }
+        Self::new(Status::NotVerified, message)
     }
 
     /// The command line makes no sense.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self { status: Status::Usage, message: message.into() }
+        Self::new(Status::Usage, message)
     }
 
     /// Something outside this program failed.
     pub(crate) fn outside(message: impl Into<String>) -> Self {
-        Self { status: Status::InputOutput, message: message.into() }
+        Self::new(Status::InputOutput, message)
     }
 
     /// `path` could not be read or written.
@@ -61,7 +92,7 @@ impl Error {
     /// the exit status, but no message.
     pub(crate) fn named(error: &io::Error) -> Self {
         let quiet = error.kind() == io::ErrorKind::BrokenPipe;
-        Self { status: Status::InputOutput, message: if quiet { String::new() } else { error.to_string() } }
+        Self::new(Status::InputOutput, if quiet { String::new() } else { error.to_string() })
     }
 
     /// The operating system's random generator failed.
@@ -72,6 +103,11 @@ impl Error {
     /// The exit status that this error calls for.
     pub fn status(&self) -> Status {
         self.status
+    }
+
+    /// The code of the reason, where there is one.
+    pub fn reason(&self) -> Option<&'static str> {
+        self.reason
     }
 
     /// Whether there is nothing to tell: the reader of our output went away.

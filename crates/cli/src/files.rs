@@ -76,17 +76,21 @@ pub(crate) fn for_each(mut input: impl Read, mut take: impl FnMut(&[u8])) -> Res
 
 /// The whole of a small file (a key, a signature, a list of recipients), wiped when dropped.
 pub(crate) fn read_small(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
-    const LIMIT: usize = 4 << 20;
+    read_at_most(path, 4 << 20)
+}
+
+/// The whole of a file of at most `limit` bytes, wiped when dropped.
+pub(crate) fn read_at_most(path: &Path, limit: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
     let mut input = Input::open(path)?;
     let mut bytes = Zeroizing::new(Vec::with_capacity(match input.length() {
-        Some(length) => usize::try_from(length).unwrap_or(LIMIT).min(LIMIT) + 1,
-        None => LIMIT + 1,
+        Some(length) => usize::try_from(length).unwrap_or(limit).min(limit) + 1,
+        None => limit + 1,
     }));
     let mut piece = Zeroizing::new([0; 4096]);
     loop {
         match input.read(&mut *piece) {
             Ok(0) => return Ok(bytes),
-            Ok(n) if bytes.len() + n > LIMIT => {
+            Ok(n) if bytes.len() + n > limit => {
                 return Err(Error::outside(format!("{}: too long for what it should be", input.name)));
             }
             Ok(n) => bytes.extend_from_slice(&piece[..n]),

@@ -21,7 +21,9 @@ pub(crate) use request::{decode as from_hex, hex};
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{MlKem512, MlKem768, MlKem1024};
 use request::{Code, Fields, Refusal};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -144,31 +146,63 @@ pub(crate) fn respond(line: &[u8]) -> String {
 }
 
 fn respond_by(result: impl Fn(&Map<String, Value>) -> Answer, line: &[u8]) -> String {
-    let (id, outcome) = match serde_json::from_slice(line) {
-        Ok(Value::Object(request)) => {
-            let id = request.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
+    let (id, outcome) = match read(line) {
+        Ok(Request { id, fields }) => {
             // A panic leaves nothing behind that a later request could see: there is no state.
-            let outcome = catch_unwind(AssertUnwindSafe(|| result(&request)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| result(&fields)));
             (id, outcome.unwrap_or_else(|_| Err(Refusal::new(Code::Internal, "the operation panicked"))))
         }
-        Ok(_) => (None, Err(Refusal::new(Code::BadJson, "the line is JSON, but not an object"))),
-        Err(_) => (None, Err(Refusal::new(Code::BadJson, "the line is not JSON"))),
+        Err(refusal) => (None, Err(refusal)),
     };
-    line_of(id, outcome)
+    line_of(id.as_deref(), outcome)
+}
+
+/// A line that was read.
+struct Request {
+    /// As it stands there, if it is a number or a string.
+    id: Option<Box<RawValue>>,
+    /// All else.
+    fields: Map<String, Value>,
+}
+
+fn read(line: &[u8]) -> Result_<Request> {
+    let no_json = || Refusal::new(Code::BadJson, "the line is not JSON");
+    let mut raw: BTreeMap<String, Box<RawValue>> =
+        serde_json::from_slice(line).map_err(|_| match serde_json::from_slice::<Value>(line) {
+            Ok(_) => Refusal::new(Code::BadJson, "the line is JSON, but not an object"),
+            Err(_) => no_json(),
+        })?;
+    // Numbers of any size are numbers here; of all else, what is no value is no JSON.
+    let id = match raw.remove("id") {
+        Some(id) if id.get().starts_with(|first: char| first == '-' || first.is_ascii_digit()) => Some(id),
+        Some(id) => match serde_json::from_str(id.get()).map_err(|_| no_json())? {
+            Value::String(_) => Some(id),
+            _ => None,
+        },
+        None => None,
+    };
+    let fields = raw.into_iter().map(|(name, value)| Ok((name, serde_json::from_str(value.get())?)));
+    let fields = fields.collect::<serde_json::Result<_>>().map_err(|_| no_json())?;
+    Ok(Request { id, fields })
 }
 
 /// The line for `outcome`.
-fn line_of(id: Option<Value>, outcome: Answer) -> String {
-    let mut fields = outcome.unwrap_or_else(|refusal| {
+fn line_of(id: Option<&RawValue>, outcome: Answer) -> String {
+    let fields = outcome.unwrap_or_else(|refusal| {
         Map::from_iter([
             ("error".to_owned(), refusal.code.name().into()),
             ("detail".to_owned(), refusal.detail.into()),
         ])
     });
+    let mut line = Value::Object(fields).to_string();
     if let Some(id) = id {
-        fields.insert("id".to_owned(), id);
+        // No answer is empty: something stands before the comma.
+        line.pop();
+        line.push_str(",\"id\":");
+        line.push_str(id.get());
+        line.push('}');
     }
-    Value::Object(fields).to_string()
+    line
 }
 
 /// Answers the lines of `input` on `output`, in order, until the end of `input`.

@@ -18,10 +18,12 @@
 //! | [`args`] | the command line |
 //! | `console`, `files`, `unfinished`, `passphrase` | reports and progress; files in and out, also when interrupted; passphrases |
 //! | `keyfile`, `keys` | what a key file can hold; the commands `key …` |
+//! | `agent` | `agent …`: an identity from one seed, and all that it does |
 //! | `signatures`, `kem`, `sealing` | `sign`, `verify`; `kem …`; `seal`, `open` |
 //! | `harness`, `vectors`, `check` | `vectors serve`; files of test vectors; `vectors check` |
 //! | `bench`, `demo`, `doctor`, `pages` | the commands of these names; `completions` and `man` |
 
+mod agent;
 pub mod args;
 mod bench;
 mod check;
@@ -65,8 +67,11 @@ pub fn run(cli: &Cli) -> Status {
                 // When standard error is gone too, the exit status has to do.
                 let _ = writeln!(io::stderr(), "gambeson: {error}");
                 if cli.json {
-                    let report =
+                    let mut report =
                         serde_json::json!({"error": error.to_string(), "status": error.status().code()});
+                    if let Some(reason) = error.reason() {
+                        report["reason"] = reason.into();
+                    }
                     let _ = console.report("", report);
                 }
             }
@@ -77,6 +82,7 @@ pub fn run(cli: &Cli) -> Status {
 
 fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
     match command {
+        Command::Agent(options) => agent::agent(console, options),
         Command::Key(KeyCommand::Gen(options)) => keys::generate(console, options),
         Command::Key(KeyCommand::Public(options)) => keys::public(console, options),
         Command::Key(KeyCommand::Show(options)) => keys::show(console, options),

@@ -23,6 +23,8 @@ pub enum Level {
     Portable,
     /// aarch64 with Advanced SIMD, little-endian; for Keccak, with the SHA3 extension as well.
     Neon,
+    /// WebAssembly with 128-bit SIMD: chosen when the module is compiled, for a module cannot ask its host.
+    Simd128,
     /// x86-64 with AVX2, BMI1, BMI2 and POPCNT.
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ, VL, VBMI and VBMI2.
@@ -31,14 +33,15 @@ pub enum Level {
 
 impl Level {
     /// Every level, in ascending order.
-    pub const ALL: [Self; 4] = [Self::Portable, Self::Neon, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 5] = [Self::Portable, Self::Neon, Self::Simd128, Self::Avx2, Self::Avx512];
 
-    /// The level's name: `portable`, `neon`, `avx2` or `avx512`.
+    /// The level's name: `portable`, `neon`, `simd128`, `avx2` or `avx512`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
             Self::Neon => "neon",
+            Self::Simd128 => "simd128",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         }
@@ -51,13 +54,13 @@ impl fmt::Display for Level {
     }
 }
 
-/// The name is not one of `portable`, `neon`, `avx2`, `avx512`.
+/// The name is not one of `portable`, `neon`, `simd128`, `avx2`, `avx512`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownLevel;
 
 impl fmt::Display for UnknownLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("unknown CPU level: expected portable, neon, avx2 or avx512")
+        f.write_str("unknown CPU level: expected portable, neon, simd128, avx2 or avx512")
     }
 }
 
@@ -96,14 +99,23 @@ pub fn detected() -> Level {
     if cfg!(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")) {
         return Level::Neon;
     }
+    if cfg!(all(target_family = "wasm", target_feature = "simd128")) {
+        return Level::Simd128;
+    }
     Level::Portable
 }
 
 /// The level in force: what the machine offers, capped by [`limit`].
 ///
 /// Each primitive runs the best table that it has at or below this level; its `kernels()` names that one.
+///
+/// On WebAssembly the compiler chooses, and [`limit`] changes nothing: a module, which is sent over networks, holds one
+/// table.
 #[must_use]
 pub fn level() -> Level {
+    if cfg!(all(target_family = "wasm", target_feature = "simd128")) {
+        return Level::Simd128;
+    }
     let cap = LIMIT.load(Ordering::Relaxed);
     let detected = detected();
     if detected as u8 <= cap {

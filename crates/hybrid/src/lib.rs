@@ -6,6 +6,8 @@
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "hpke")]
+pub mod hpke;
 pub mod xwing;
 
 pub use gambeson;

@@ -1,7 +1,7 @@
 //! Operations on secrets, each stepped through with eight secrets: the same instructions must run, on the same
 //! addresses, with the same masks on memory.
 //!
-//! `gate-step [LEVEL]` ends with status 0 if they do and if each canary does not. Run by `cargo xtask step` for the
+//! `gate-step [LEVEL [PROCESSOR]]` ends with status 0 if they do and if each canary does not. Run by `cargo xtask step` for the
 //! tables with AVX-512, which valgrind does not know. What takes variable time on public data that comes from the secrets
 //! is stepped through in parts, with those data the same for all secrets. ML-DSA key generation: all of it but the seed's
 //! hash, as an import of s1 and s2 beside one ρ; and the sampling of s, with one pattern of refusals. ML-DSA signing: a
@@ -49,7 +49,8 @@ mod operations {
         assert_eq!([mlkem::kernels(), mldsa::kernels()], [level; 2]);
         println!("tables: sha3 {}, mlkem {}, mldsa {}", sha3::kernels(), mlkem::kernels(), mldsa::kernels());
 
-        let mut gate = Gate { tracer: Tracer::new(), ran: 0, failed: 0 };
+        let processor = env::args().nth(2).map_or(0, |number| number.parse().expect("a processor's number"));
+        let mut gate = Gate { tracer: Tracer::new(processor), ran: 0, failed: 0 };
         keccak(&mut gate, level);
         kem::<MlKem512>(&mut gate);
         kem::<MlKem768>(&mut gate);

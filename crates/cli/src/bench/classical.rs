@@ -219,6 +219,7 @@ pub(super) fn cases() -> Vec<Case> {
         kernels: None,
         bytes: None,
         prepare,
+        published_us: None,
     };
     let long = |algorithm, operation, by, prepare| Case {
         algorithm,
@@ -228,6 +229,7 @@ pub(super) fn cases() -> Vec<Case> {
         kernels: None,
         bytes: Some(LONG),
         prepare,
+        published_us: None,
     };
     vec![
         long("BLAKE3", "hash", "blake3", blake3 as fn() -> Work),

@@ -11,14 +11,14 @@ use std::hint::black_box;
 const ROTATION: u8 = 16;
 
 /// `N` bytes that depend on `i`.
-fn seed<const N: usize>(i: u8) -> [u8; N] {
+pub(super) fn seed<const N: usize>(i: u8) -> [u8; N] {
     let mut seed = [0; N];
     Shake128::digest_into(&[i], &mut seed);
     seed
 }
 
 /// Work that goes round `items`.
-fn rotating<T: 'static>(make: impl Fn(u8) -> T, run: impl Fn(&T) + 'static) -> Work {
+pub(super) fn rotating<T: 'static>(make: impl Fn(u8) -> T, run: impl Fn(&T) + 'static) -> Work {
     let items: Vec<T> = (0..ROTATION).map(make).collect();
     let mut next = 0;
     Box::new(move || {
@@ -34,7 +34,7 @@ fn kem_keygen<P: mlkem::ParameterSet + 'static>() -> Work {
     })
 }
 
-fn kem_keygen_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
+pub(super) fn kem_keygen_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
     rotating(seed::<64>, |seed| {
         let dk = mlkem::ExpandedDecapsulationKey::<P>::from_seed(seed);
         black_box(dk.encapsulation_key());
@@ -50,7 +50,7 @@ fn kem_encaps<P: mlkem::ParameterSet + 'static>() -> Work {
     )
 }
 
-fn kem_encaps_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
+pub(super) fn kem_encaps_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
     rotating(
         |i| (mlkem::DecapsulationKey::<P>::from_seed(&seed(i)).encapsulation_key().expand(), seed(i)),
         |(ek, m)| {
@@ -72,7 +72,7 @@ fn kem_decaps<P: mlkem::ParameterSet + 'static>() -> Work {
     )
 }
 
-fn kem_decaps_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
+pub(super) fn kem_decaps_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
     rotating(
         |i| {
             let dk = mlkem::ExpandedDecapsulationKey::<P>::from_seed(&seed(i));
@@ -92,7 +92,7 @@ fn dsa_keygen<P: mldsa::ParameterSet + 'static>() -> Work {
     })
 }
 
-fn dsa_keygen_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
+pub(super) fn dsa_keygen_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
     rotating(seed::<32>, |seed| {
         let sk = mldsa::ExpandedSigningKey::<P>::from_seed(seed);
         black_box(sk.verifying_key());
@@ -119,7 +119,7 @@ fn dsa_sign<P: mldsa::ParameterSet + 'static>() -> Work {
     })
 }
 
-fn dsa_sign_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
+pub(super) fn dsa_sign_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
     let keys: Vec<_> = (0..ROTATION).map(|i| mldsa::ExpandedSigningKey::<P>::from_seed(&seed(i))).collect();
     let (mut rnd, mut next) = (counter(), 0);
     Box::new(move || {
@@ -140,7 +140,7 @@ fn dsa_verify<P: mldsa::ParameterSet + 'static>() -> Work {
     )
 }
 
-fn dsa_verify_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
+pub(super) fn dsa_verify_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
     rotating(
         |i| {
             let sk = mldsa::SigningKey::<P>::from_seed(&seed(i));
@@ -209,6 +209,7 @@ pub(super) fn cases() -> Vec<Case> {
                 kernels: Some($kernels),
                 bytes: $bytes,
                 prepare: $prepare,
+                published_us: None,
             })
         };
     }

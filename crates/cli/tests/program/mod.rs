@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod agents;
+
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
@@ -125,7 +127,7 @@ impl Folder {
 /// The program, without passphrases in its environment.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gambeson"));
-    command.env_remove("GAMBESON_PASSPHRASE");
+    command.env_remove("GAMBESON_PASSPHRASE").env_remove("GAMBESON_HOME");
     command
 }
 

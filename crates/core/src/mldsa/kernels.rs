@@ -18,6 +18,8 @@ mod avx512;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 mod portable;
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+mod simd128;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -84,6 +86,8 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Avx2 => &avx2::AVX2,
         #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
         Level::Neon => &neon::NEON,
+        #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+        Level::Simd128 => &simd128::SIMD128,
         _ => &PORTABLE,
     }
 }

@@ -7,9 +7,16 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(any(
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_family = "wasm", target_feature = "simd128")
+))]
+mod barrett;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 mod portable;
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+mod simd128;
 
 use super::ring::{Coefficients, Ntt};
 use crate::cpu::{self, Level};
@@ -65,6 +72,8 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Avx2 => &avx2::AVX2,
         #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
         Level::Neon => &neon::NEON,
+        #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+        Level::Simd128 => &simd128::SIMD128,
         _ => &portable::PORTABLE,
     }
 }
@@ -122,6 +131,8 @@ mod tests {
         }
         #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
         tables.push(&neon::NEON);
+        #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+        tables.push(&simd128::SIMD128);
         for table in tables {
             let one = |ours: fn(&mut Coefficients), theirs: fn(&mut Coefficients), bound: i32, after: i16| {
                 for input in inputs(bound) {

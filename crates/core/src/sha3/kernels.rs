@@ -8,6 +8,8 @@ mod avx2;
 mod avx512;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+mod simd128;
 
 use core::fmt;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -76,6 +78,8 @@ fn active() -> &'static Kernels {
         Level::Avx2 => &avx2::AVX2,
         #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
         Level::Neon => neon::table().unwrap_or(&PORTABLE),
+        #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+        Level::Simd128 => &simd128::SIMD128,
         _ => &PORTABLE,
     }
 }
@@ -190,12 +194,14 @@ mod tests {
         }
         #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
         tables.extend(neon::table());
+        #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+        tables.push(&simd128::SIMD128);
         for table in tables {
             for n in 0..20 {
                 let states: Vec<State> = (0..n)
                     .map(|i| {
                         State(core::array::from_fn(|lane| {
-                            (25 * i + lane + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) as u64
+                            ((25 * i + lane + 1) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
                         }))
                     })
                     .collect();

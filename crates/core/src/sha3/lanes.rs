@@ -15,7 +15,7 @@ pub(crate) fn lanes() -> usize {
         _ if is_plugged() => 1,
         Level::Avx512 => LANES,
         Level::Avx2 => 4,
-        Level::Neon => 2,
+        Level::Neon | Level::Simd128 => 2,
         Level::Portable => 1,
     }
 }

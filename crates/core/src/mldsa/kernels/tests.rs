@@ -21,6 +21,8 @@ pub(crate) fn tables() -> Vec<&'static Kernels> {
     }
     #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
     tables.push(&neon::NEON);
+    #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+    tables.push(&simd128::SIMD128);
     println!("tables: {}", tables.iter().map(|table| table.level.name()).collect::<Vec<_>>().join(" "));
     tables
 }

@@ -8,7 +8,8 @@
 use core::arch::aarch64::*;
 
 use super::Kernels;
-use super::portable::{PORTABLE, Q_INVERSE, RECIPROCAL, ZETAS};
+use super::barrett::{ACCEPTED, BLOCKS, Factor, Factors, INVERSE_BLOCKS, first_layers};
+use super::portable::{PORTABLE, Q_INVERSE, RECIPROCAL};
 use crate::cpu::Level;
 use crate::mlkem::ring::{Coefficients, Ntt, Q};
 
@@ -93,34 +94,7 @@ fn each(f: &mut Coefficients, op: impl Fn(Vector) -> Vector) {
     }
 }
 
-/// 2^-16 modulo q.
-const R_INVERSE: i64 = {
-    let inverse = 169;
-    assert!(Factor::new(inverse << 16).0 == 1);
-    inverse
-};
-
-/// A factor w, |w| < q/2, and w·2^15/q, rounded.
-#[derive(Clone, Copy)]
-struct Factor(i16, i16);
-
 impl Factor {
-    /// The residue of `w` with the smallest absolute value.
-    #[allow(clippy::integer_division_remainder_used)] // evaluated by the compiler
-    const fn new(w: i64) -> Self {
-        let q = Q as i64;
-        let w = w.rem_euclid(q);
-        let w = if w > q / 2 { w - q } else { w };
-        Self(w as i16, ((w << 16) + q).div_euclid(2 * q) as i16)
-    }
-
-    /// Factor `i` of the layer of this many blocks; the inverse transform takes them from the last to the first.
-    const fn of_layer(blocks: usize, i: usize, inverse: bool) -> Self {
-        let zeta = ZETAS[if inverse { 2 * blocks - 1 - i } else { blocks + i }];
-        // `portable` keeps it times 2^16.
-        Self::new(zeta.value as i64 * R_INVERSE)
-    }
-
     #[inline]
     #[target_feature(enable = "neon")]
     fn times(self, x: Vector) -> Vector {
@@ -128,21 +102,7 @@ impl Factor {
     }
 }
 
-/// A factor in each lane.
-#[derive(Clone, Copy)]
-struct Factors([i16; 8], [i16; 8]);
-
 impl Factors {
-    const fn new(factors: [Factor; 8]) -> Self {
-        let mut all = Self([0; 8], [0; 8]);
-        let mut lane = 0;
-        while lane < 8 {
-            (all.0[lane], all.1[lane]) = (factors[lane].0, factors[lane].1);
-            lane += 1;
-        }
-        all
-    }
-
     #[inline]
     #[target_feature(enable = "neon")]
     fn times(&self, x: Vector) -> Vector {
@@ -213,57 +173,6 @@ fn halves(a: Vector, b: Vector) -> (Vector, Vector) {
 fn pairs(a: Vector, b: Vector) -> (Vector, Vector) {
     let (a, b) = (vreinterpretq_s32_s16(a), vreinterpretq_s32_s16(b));
     (vreinterpretq_s16_s32(vtrn1q_s32(a, b)), vreinterpretq_s16_s32(vtrn2q_s32(a, b)))
-}
-
-/// The factors of the layers of length 16, 8, 4 and 2 for 32 coefficients: four vectors, the last layers in pairs.
-struct Block {
-    sixteen: Factor,
-    eight: [Factor; 2],
-    four: [Factors; 2],
-    two: [Factors; 2],
-}
-
-const fn blocks(inverse: bool) -> [Block; 8] {
-    const fn block(p: usize, inverse: bool) -> Block {
-        const fn four(i: usize, inverse: bool) -> Factors {
-            let [a, b] = [Factor::of_layer(32, i, inverse), Factor::of_layer(32, i + 1, inverse)];
-            Factors::new([a, a, a, a, b, b, b, b])
-        }
-        const fn two(i: usize, inverse: bool) -> Factors {
-            let [a, b] = [Factor::of_layer(64, i, inverse), Factor::of_layer(64, i + 1, inverse)];
-            let [c, d] = [Factor::of_layer(64, i + 2, inverse), Factor::of_layer(64, i + 3, inverse)];
-            Factors::new([a, a, b, b, c, c, d, d])
-        }
-        Block {
-            sixteen: Factor::of_layer(8, p, inverse),
-            eight: [Factor::of_layer(16, 2 * p, inverse), Factor::of_layer(16, 2 * p + 1, inverse)],
-            four: [four(4 * p, inverse), four(4 * p + 2, inverse)],
-            two: [two(8 * p, inverse), two(8 * p + 4, inverse)],
-        }
-    }
-    let mut all = [const { block(0, false) }; 8];
-    let mut p = 0;
-    while p < 8 {
-        all[p] = block(p, inverse);
-        p += 1;
-    }
-    all
-}
-
-static BLOCKS: [Block; 8] = blocks(false);
-static INVERSE_BLOCKS: [Block; 8] = blocks(true);
-
-/// Factor `i` of the layers of length 128, 64 and 32: at 0, from 1 and from 3 on.
-const fn first_layers(inverse: bool) -> [Factor; 7] {
-    [
-        Factor::of_layer(1, 0, inverse),
-        Factor::of_layer(2, 0, inverse),
-        Factor::of_layer(2, 1, inverse),
-        Factor::of_layer(4, 0, inverse),
-        Factor::of_layer(4, 1, inverse),
-        Factor::of_layer(4, 2, inverse),
-        Factor::of_layer(4, 3, inverse),
-    ]
 }
 
 /// Each layer adds less than q to the bound: 8q < 2^15 after the seventh.
@@ -420,25 +329,6 @@ fn montgomery([low, high]: Sums) -> Vector {
     let high = vmlsl_high_s16(high, quotient, q);
     vuzp2q_s16(vreinterpretq_s16_s32(low), vreinterpretq_s16_s32(high))
 }
-
-/// Where the accepted of eight candidates are, as bytes for a look-up in a register; by the mask of the accepted.
-static ACCEPTED: [[u8; 16]; 256] = {
-    let mut table = [[0xff; 16]; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        let (mut lane, mut n) = (0, 0);
-        while lane < 8 {
-            if mask >> lane & 1 == 1 {
-                table[mask][2 * n] = 2 * lane as u8;
-                table[mask][2 * n + 1] = 2 * lane as u8 + 1;
-                n += 1;
-            }
-            lane += 1;
-        }
-        mask += 1;
-    }
-    table
-};
 
 /// Bit i in lane i.
 const LANE_BITS: [i16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];

@@ -1,0 +1,178 @@
+"""Exceptions: each carries a stable reason code, the same in Rust, TypeScript and the test vectors.
+
+    try:
+        key.verify(signature, message)
+    except gambeson.InvalidSignature as refused:
+        print(refused.code)  # bad-signature
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BrokenCards",
+    "Error",
+    "Expired",
+    "InvalidSignature",
+    "Malformed",
+    "NotExportable",
+    "NotPermitted",
+    "NotYetValid",
+    "RandomError",
+    "Replayed",
+    "Revoked",
+    "StatusUnknown",
+    "UnknownSigner",
+    "Unsigned",
+    "UsageError",
+    "VerificationError",
+    "Wiped",
+    "WrongAudience",
+]
+
+
+class Error(Exception):
+    """The base of every exception of this package."""
+
+    code: str
+    """Why, in a word that programs compare: `bad-signature`."""
+
+    detail: str
+    """Why, in a sentence for people."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(code, detail)
+        self.code = code
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.detail} ({self.code})"
+
+
+class UsageError(Error, ValueError):
+    """An argument that cannot be right: a wrong length, a context of more than 255 bytes, bytes that are no key."""
+
+
+class Wiped(Error):
+    """The private key, or the agent, was wiped before."""
+
+
+class NotExportable(Error, TypeError):
+    """A private key was asked to be copied or pickled."""
+
+
+class RandomError(Error):
+    """The operating system gave no randomness; nothing was made."""
+
+
+class VerificationError(Error):
+    """What was shown does not hold. Nothing in it may be believed."""
+
+
+class InvalidSignature(VerificationError):
+    """The signature is not this key's over these bytes in this context."""
+
+
+class Malformed(VerificationError, ValueError):
+    """Bytes that are not what they should be: no key, no JSON of one meaning, no DID, too long, of another type."""
+
+
+class Expired(VerificationError):
+    """Its time is over."""
+
+
+class NotYetValid(VerificationError):
+    """Its time has not come."""
+
+
+class UnknownSigner(VerificationError):
+    """Nobody here knows the DID, or its document has no such key."""
+
+
+class Revoked(VerificationError):
+    """The key or the credential was revoked or suspended."""
+
+
+class NotPermitted(VerificationError):
+    """Who signed this may not do so, or not this: another purpose, beyond what was delegated, not approved."""
+
+
+class WrongAudience(VerificationError):
+    """It was made for somebody else, or for another question."""
+
+
+class Replayed(VerificationError):
+    """It was shown here before."""
+
+
+class Unsigned(VerificationError):
+    """Nothing signs it, or the signature leaves out what must be signed."""
+
+
+class StatusUnknown(VerificationError):
+    """Nobody here can tell whether it was revoked."""
+
+
+class BrokenCards(VerificationError):
+    """The identity cards do not follow from the DID or from each other, or newer ones are known."""
+
+
+_CLASSES: dict[str, type[Error]] = {
+    "bad-context": UsageError,
+    "bad-length": UsageError,
+    "context-too-long": UsageError,
+    "usage": UsageError,
+    "wrong-seed": UsageError,
+    "not-exportable": NotExportable,
+    "wiped": Wiped,
+    "no-randomness": RandomError,
+    "bad-signature": InvalidSignature,
+    "bad-algorithm": Malformed,
+    "bad-did": Malformed,
+    "bad-encoding": Malformed,
+    "bad-form": Malformed,
+    "bad-json": Malformed,
+    "bad-key": Malformed,
+    "bad-path": Malformed,
+    "bad-time": Malformed,
+    "bad-type": Malformed,
+    "non-contributory": Malformed,
+    "too-large": Malformed,
+    "expired": Expired,
+    "not-yet-valid": NotYetValid,
+    "unknown-did": UnknownSigner,
+    "unknown-key": UnknownSigner,
+    "key-revoked": Revoked,
+    "wrong-purpose": NotPermitted,
+    "bad-disclosure": Malformed,
+    "irreversible": UsageError,
+    "out-of-range": UsageError,
+    "uncovered": Unsigned,
+    "unsecured": Unsigned,
+    "revoked": Revoked,
+    "suspended": Revoked,
+    "stale-status": StatusUnknown,
+    "unknown-status": StatusUnknown,
+    "wrong-holder": NotPermitted,
+    "wrong-issuer": NotPermitted,
+    "wrong-nonce": WrongAudience,
+    "replayed": Replayed,
+    "wrong-audience": WrongAudience,
+    "wrong-digest": InvalidSignature,
+    "untrusted-root": NotPermitted,
+    "widened": NotPermitted,
+    "too-deep": NotPermitted,
+    "wrong-delegate": NotPermitted,
+    "not-permitted": NotPermitted,
+    "over-count": NotPermitted,
+    "over-budget": NotPermitted,
+    "not-approved": NotPermitted,
+    "long-lived": NotPermitted,
+    "broken-chain": BrokenCards,
+    "not-bound": BrokenCards,
+    "stale-card": BrokenCards,
+}
+
+
+def of_code(code: str, detail: str) -> Error:
+    """The exception of a reason code; the native module raises with it. A code without a class is a refusal."""
+    return _CLASSES.get(code, VerificationError)(code, detail)

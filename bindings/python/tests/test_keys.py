@@ -1,0 +1,187 @@
+"""What every key has in common: no way out for the private ones, values for the public ones, no panic for anybody."""
+
+from __future__ import annotations
+
+import array
+import copy
+import inspect
+import itertools
+import multiprocessing.reduction
+import pickle
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conftest import PRIVATE, PUBLIC
+
+import gambeson
+from gambeson import _native
+from gambeson.mldsa import MLDSA65PrivateKey
+
+
+def test_the_lists_name_every_class() -> None:
+    classes = {value for _, value in inspect.getmembers(_native, inspect.isclass)}
+    assert {key for key in classes if key.__name__.endswith("PrivateKey")} == set(PRIVATE)
+    assert {key for key in classes if "__getstate__" in vars(key)} == {*PRIVATE, gambeson.Agent}
+    assert {key for key in classes if key.__name__.endswith("PublicKey")} == set(PUBLIC)
+    assert len(PRIVATE) == len(PUBLIC) == 7
+
+
+WAYS_OUT: list[Callable[[Any], object]] = [
+    copy.copy,
+    copy.deepcopy,
+    lambda key: copy.deepcopy([key]),
+    lambda key: key.__reduce__(),
+    lambda key: key.__reduce_ex__(4),
+    lambda key: key.__getstate__(),
+    multiprocessing.reduction.ForkingPickler.dumps,
+    *(lambda key, protocol=protocol: pickle.dumps(key, protocol) for protocol in range(6)),
+]
+
+
+@pytest.mark.parametrize("private", [*PRIVATE, gambeson.Agent])
+@pytest.mark.parametrize("way", WAYS_OUT)
+def test_no_private_key_is_copied_or_pickled(private: Any, way: Callable[[Any], object]) -> None:
+    with pytest.raises(gambeson.NotExportable) as refused:
+        way(private.generate())
+    assert refused.value.code == "not-exportable"
+    assert isinstance(refused.value, TypeError)
+
+
+@pytest.mark.parametrize("private", [*PRIVATE, gambeson.Agent])
+def test_a_private_key_shows_nothing(private: Any) -> None:
+    key = private.generate()
+    assert repr(key) == str(key) == f"{private.__name__}(…)"
+    with pytest.raises(TypeError):
+        bytes(key)
+    with pytest.raises(TypeError):
+        memoryview(key)
+    assert not hasattr(key, "__dict__")
+    with pytest.raises(TypeError):
+        private()
+    with pytest.raises(TypeError):
+        type("Sub", (private,), {})
+
+
+@pytest.mark.parametrize("private", PRIVATE)
+def test_a_wiped_key_works_no_more(private: Any) -> None:
+    with private.generate() as key:
+        public = key.public_key()
+    key.wipe()
+    work = (lambda: key.sign(b"")) if hasattr(key, "sign") else (lambda: key.decapsulate(bytes(_length(public))))
+    for use in (key.public_key, key.private_bytes_raw, work):
+        with pytest.raises(gambeson.Wiped) as refused:
+            use()
+        assert refused.value.code == "wiped"
+
+
+def _length(public: Any) -> int:
+    return len(public.encapsulate()[1])
+
+
+def test_an_exception_inside_with_wipes_too_and_is_not_swallowed() -> None:
+    key = MLDSA65PrivateKey.generate()
+    with pytest.raises(KeyError), key:
+        raise KeyError
+    with pytest.raises(gambeson.Wiped):
+        key.sign(b"")
+
+
+@pytest.mark.parametrize("public", PUBLIC)
+def test_a_public_key_is_a_value(public: Any) -> None:
+    private = PRIVATE[PUBLIC.index(public)]
+    key, other = private.generate().public_key(), private.generate().public_key()
+    same = public.from_public_bytes(key.public_bytes_raw())
+    assert key == same and hash(key) == hash(same) and key != other and key != key.public_bytes_raw()
+    assert copy.copy(key) is key and copy.deepcopy(key) is key
+    assert pickle.loads(pickle.dumps(key)) == key
+    assert repr(key).startswith(f"{public.__name__}({key.public_bytes_raw()[:8].hex()}")
+
+
+WRONG: list[Any] = [
+    None, 0, -1, 1.5, "text", [], [1, 2], {}, object(), b"", bytes(31), bytes(33), bytes(10_000),
+    bytearray(5), memoryview(bytes(7))[::2], array.array("i", [1, 2]), array.array("d", [0.5]),
+    memoryview(bytes(16)).cast("Q"), memoryview(bytes(16)).cast("B", (4, 4)), type, ...,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [*PRIVATE, *PUBLIC])
+def test_no_argument_makes_a_panic(kind: Any) -> None:
+    """Every method with every wrong argument, up to three: an `Exception` or an answer, and never a panic."""
+    private = PRIVATE[[*PRIVATE, *PUBLIC].index(kind) % 7]
+    key = private.generate()
+    target = key if kind in PRIVATE else key.public_key()
+    calls = 0
+    names = [name for name in dir(target) if not name.startswith("__") and name != "wipe"]
+    for name, count in itertools.product(names, (0, 1, 2)):
+        for arguments in itertools.product(WRONG, repeat=count):
+            calls += 1
+            try:
+                getattr(target, name)(*arguments)
+            except Exception as error:
+                assert isinstance(error, (gambeson.Error, TypeError, ValueError, BufferError)), repr(error)
+    assert calls > 1000
+
+
+def _finishes_before_its_starter_goes_on(work: Callable[[], object]) -> bool:
+    """Whether `work` keeps the interpreter: with switching on a timer off, only who lets go of it lets others run."""
+    done: list[bool] = []
+
+    def run() -> None:
+        work()
+        done.append(True)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        kept = bool(done)
+    finally:
+        sys.setswitchinterval(interval)
+    thread.join()
+    return kept
+
+
+def test_the_interpreter_is_released_while_we_work() -> None:
+    key = MLDSA65PrivateKey.generate()
+    public, long = key.public_key(), bytes(64 << 20)
+    signature = key.sign(long)
+    assert _finishes_before_its_starter_goes_on(lambda: sum(range(1_000_000))), "a loop of Python keeps it"
+    # A busy machine may wake the starter too late: one try of five must show it.
+    for work in (lambda: key.sign(long), lambda: public.verify(signature, long)):
+        assert not all(_finishes_before_its_starter_goes_on(work) for _ in range(5))
+
+
+def test_wiping_waits_for_work_in_other_threads() -> None:
+    key = MLDSA65PrivateKey.generate()
+    public = key.public_key()
+    outcomes: list[str] = []
+
+    def sign() -> None:
+        try:
+            for _ in range(200):
+                public.verify(key.sign(b"message"), b"message")
+        except gambeson.Wiped:
+            outcomes.append("wiped")
+        else:
+            outcomes.append("signed")
+
+    threads = [threading.Thread(target=sign) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    key.wipe()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 4
+
+
+def test_errors_carry_their_code_through_pickle() -> None:
+    with pytest.raises(gambeson.UsageError) as refused:
+        MLDSA65PrivateKey.from_seed_bytes(b"short")
+    again = pickle.loads(pickle.dumps(refused.value))
+    assert (again.code, again.detail) == ("bad-length", "an ML-DSA seed has 32 bytes, not 5")
+    assert str(again) == "an ML-DSA seed has 32 bytes, not 5 (bad-length)"
+    assert isinstance(again, ValueError) and isinstance(again, gambeson.Error)

@@ -1,0 +1,139 @@
+//! ML-KEM (FIPS 203) and X-Wing.
+
+use gambeson::mlkem::{
+    EncapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
+};
+use gambeson::{Bytes, RngError};
+use gambeson_hybrid::xwing;
+use wasm_bindgen::prelude::*;
+use zeroize::Zeroizing;
+
+use crate::failure::{GambesonError, failure, no_randomness, seed_of, wrong_length};
+
+/// A key-encapsulation mechanism.
+#[wasm_bindgen]
+#[derive(Clone, Copy)]
+pub enum Kem {
+    /// ML-KEM-512.
+    MlKem512,
+    /// ML-KEM-768.
+    MlKem768,
+    /// ML-KEM-1024.
+    MlKem1024,
+    /// X-Wing: ML-KEM-768 with X25519.
+    XWing,
+}
+
+/// A decapsulation key, in the form that remembers its matrix, and the seed it came from.
+#[wasm_bindgen]
+pub struct KemKey {
+    key: Key,
+    seed: Zeroizing<Vec<u8>>,
+}
+
+enum Key {
+    MlKem512(ExpandedDecapsulationKey<MlKem512>),
+    MlKem768(ExpandedDecapsulationKey<MlKem768>),
+    MlKem1024(ExpandedDecapsulationKey<MlKem1024>),
+    XWing(Box<xwing::DecapsulationKey>),
+}
+
+#[wasm_bindgen]
+impl KemKey {
+    /// The key of a seed: 64 bytes, for X-Wing 32.
+    #[wasm_bindgen(js_name = fromSeed)]
+    pub fn from_seed(kem: Kem, seed: Vec<u8>) -> Result<KemKey, GambesonError> {
+        let seed = Zeroizing::new(seed);
+        let key = match kem {
+            Kem::MlKem512 => Key::MlKem512(ExpandedDecapsulationKey::from_seed(seed_of(&seed)?)),
+            Kem::MlKem768 => Key::MlKem768(ExpandedDecapsulationKey::from_seed(seed_of(&seed)?)),
+            Kem::MlKem1024 => Key::MlKem1024(ExpandedDecapsulationKey::from_seed(seed_of(&seed)?)),
+            Kem::XWing => Key::XWing(Box::new(xwing::DecapsulationKey::from_seed(seed_of(&seed)?))),
+        };
+        Ok(Self { key, seed })
+    }
+
+    /// A new key.
+    pub fn generate(kem: Kem) -> Result<KemKey, GambesonError> {
+        let mut seed = vec![0; if matches!(kem, Kem::XWing) { 32 } else { 64 }];
+        getrandom::fill(&mut seed).map_err(|_| no_randomness(RngError))?;
+        Self::from_seed(kem, seed)
+    }
+
+    /// A copy of the seed.
+    #[wasm_bindgen(js_name = exportSeed)]
+    pub fn export_seed(&self) -> Vec<u8> {
+        self.seed.to_vec()
+    }
+
+    /// The bytes of the encapsulation key.
+    #[wasm_bindgen(js_name = encapsulationKey)]
+    pub fn encapsulation_key(&self) -> Vec<u8> {
+        match &self.key {
+            Key::MlKem512(key) => key.encapsulation_key().as_bytes().to_vec(),
+            Key::MlKem768(key) => key.encapsulation_key().as_bytes().to_vec(),
+            Key::MlKem1024(key) => key.encapsulation_key().as_bytes().to_vec(),
+            Key::XWing(key) => key.encapsulation_key().as_bytes().to_vec(),
+        }
+    }
+
+    /// The shared secret that a ciphertext carries.
+    pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<Vec<u8>, GambesonError> {
+        fn of<P: ParameterSet>(
+            key: &ExpandedDecapsulationKey<P>,
+            ciphertext: &[u8],
+        ) -> Result<Vec<u8>, GambesonError> {
+            Ok(key.decapsulate(&sized("a ciphertext", ciphertext)?).expose().to_vec())
+        }
+        match &self.key {
+            Key::MlKem512(key) => of(key, ciphertext),
+            Key::MlKem768(key) => of(key, ciphertext),
+            Key::MlKem1024(key) => of(key, ciphertext),
+            Key::XWing(key) => Ok(key.decapsulate(&sized("a ciphertext", ciphertext)?).expose().to_vec()),
+        }
+    }
+}
+
+/// Refuses bytes that are no encapsulation key (FIPS 203, §7.2).
+#[wasm_bindgen(js_name = checkEncapsulationKey)]
+pub fn check_encapsulation_key(kem: Kem, key: &[u8]) -> Result<(), GambesonError> {
+    match kem {
+        Kem::MlKem512 => encapsulation_key::<MlKem512>(key).map(drop),
+        Kem::MlKem768 => encapsulation_key::<MlKem768>(key).map(drop),
+        Kem::MlKem1024 => encapsulation_key::<MlKem1024>(key).map(drop),
+        Kem::XWing => xwing_key(key).map(drop),
+    }
+}
+
+/// A new shared secret of 32 bytes, and after it the ciphertext that carries it.
+#[wasm_bindgen]
+pub fn encapsulate(kem: Kem, key: &[u8]) -> Result<Vec<u8>, GambesonError> {
+    fn of<P: ParameterSet>(key: &[u8]) -> Result<Vec<u8>, GambesonError> {
+        let (ciphertext, shared) =
+            encapsulation_key::<P>(key)?.expand_and_encapsulate().map_err(no_randomness)?;
+        Ok([shared.expose(), ciphertext.as_ref()].concat())
+    }
+    match kem {
+        Kem::MlKem512 => of::<MlKem512>(key),
+        Kem::MlKem768 => of::<MlKem768>(key),
+        Kem::MlKem1024 => of::<MlKem1024>(key),
+        Kem::XWing => {
+            let (ciphertext, shared) = xwing_key(key)?.encapsulate().map_err(no_randomness)?;
+            Ok([shared.expose(), ciphertext.as_slice()].concat())
+        }
+    }
+}
+
+fn encapsulation_key<P: ParameterSet>(key: &[u8]) -> Result<EncapsulationKey<P>, GambesonError> {
+    EncapsulationKey::from_bytes(&sized("an encapsulation key", key)?)
+        .map_err(|error| failure("bad-key", error))
+}
+
+fn xwing_key(key: &[u8]) -> Result<xwing::EncapsulationKey, GambesonError> {
+    xwing::EncapsulationKey::from_bytes(&sized("an encapsulation key", key)?)
+        .map_err(|error| failure("bad-key", error))
+}
+
+fn sized<B: Bytes>(what: &str, bytes: &[u8]) -> Result<B, GambesonError> {
+    bytes.try_into().map_err(|_| wrong_length(what, B::LEN, bytes.len()))
+}

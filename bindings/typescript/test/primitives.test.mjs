@@ -1,0 +1,117 @@
+// The primitives through the package: round trips, peers, errors, wiping. The algorithms' vectors are tested in Rust, and
+// against `@noble/post-quantum` here.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inspect } from "node:util";
+import * as gambeson from "gambeson";
+import { ml_dsa44, ml_dsa65, ml_dsa87 } from "@noble/post-quantum/ml-dsa.js";
+import { ml_kem1024, ml_kem512, ml_kem768 } from "@noble/post-quantum/ml-kem.js";
+import { XWing } from "@noble/post-quantum/hybrid.js";
+
+const { init, mldsa44, mldsa65, mldsa87, mlkem1024, mlkem512, mlkem768, xwing } = gambeson;
+const code = (expected) => (error) => error instanceof gambeson.GambesonError && error.code === expected;
+const hex = (bytes) => Buffer.from(bytes).toString("hex");
+const bytes = (text) => new TextEncoder().encode(text);
+
+test("nothing works before init, and init may be called at any time", async () => {
+  assert.throws(() => mlkem768.generate(), code("not-initialized"));
+  await assert.rejects(init(new Uint8Array(3)), WebAssembly.CompileError);
+  await Promise.all([init(), init()]);
+  await init();
+  mlkem768.generate().wipe();
+});
+
+for (const [kem, peer] of [[mlkem512, ml_kem512], [mlkem768, ml_kem768], [mlkem1024, ml_kem1024], [xwing, XWing]]) {
+  test(`${kem.name}: both sides find one secret, and so does a peer with the same seed`, () => {
+    const seed = new Uint8Array(kem.seedLength).map((_, i) => 3 * i);
+    const dk = kem.fromSeed(seed);
+    const theirs = peer.keygen(seed);
+    assert.deepEqual(dk.encapsulationKey.toBytes(), new Uint8Array(theirs.publicKey));
+    assert.equal(dk.encapsulationKey.toBytes().length, kem.encapsulationKeyLength);
+    assert.deepEqual(dk.exportSeed(), seed);
+
+    const { ciphertext, sharedSecret } = kem.encapsulationKey(dk.encapsulationKey.toBytes()).encapsulate();
+    assert.deepEqual([ciphertext.length, sharedSecret.length], [kem.ciphertextLength, 32]);
+    assert.deepEqual(dk.decapsulate(ciphertext), sharedSecret);
+    assert.deepEqual(new Uint8Array(peer.decapsulate(ciphertext, theirs.secretKey)), sharedSecret);
+    const { cipherText, sharedSecret: other } = peer.encapsulate(theirs.publicKey);
+    assert.deepEqual(dk.decapsulate(cipherText), new Uint8Array(other));
+
+    ciphertext[0] ^= 1;
+    assert.notDeepEqual(dk.decapsulate(ciphertext), sharedSecret);
+    assert.throws(() => dk.decapsulate(ciphertext.subarray(1)), code("bad-length"));
+    assert.throws(() => kem.fromSeed(seed.subarray(1)), code("bad-length"));
+    assert.throws(() => kem.encapsulationKey(new Uint8Array(3)), code("bad-length"));
+    assert.throws(() => kem.encapsulationKey(new Uint8Array(kem.encapsulationKeyLength).fill(255)), code("bad-key"));
+    assert.notDeepEqual(kem.generate().exportSeed(), kem.generate().exportSeed());
+  });
+}
+
+for (const [dsa, peer] of [[mldsa44, ml_dsa44], [mldsa65, ml_dsa65], [mldsa87, ml_dsa87]]) {
+  test(`${dsa.name}: signs as a peer with the same seed, and refuses what was changed`, () => {
+    const seed = new Uint8Array(32).fill(7);
+    const sk = dsa.fromSeed(seed);
+    const theirs = peer.keygen(seed);
+    const vk = dsa.verifyingKey(sk.verifyingKey.toBytes());
+    assert.deepEqual(vk.toBytes(), new Uint8Array(theirs.publicKey));
+    assert.equal(vk.toBytes().length, dsa.verifyingKeyLength);
+    assert.deepEqual(sk.exportSeed(), seed);
+
+    const [message, context] = [bytes("a message"), bytes("example")];
+    assert.deepEqual(
+      sk.signDeterministic(message, { context }),
+      new Uint8Array(peer.sign(message, theirs.secretKey, { context, extraEntropy: false })),
+    );
+    const signature = sk.sign(message, { context });
+    assert.equal(signature.length, dsa.signatureLength);
+    assert.notDeepEqual(signature, sk.sign(message, { context }));
+    assert.ok(peer.verify(signature, message, theirs.publicKey, { context }));
+    vk.verify(signature, message, { context });
+    vk.verify(sk.sign(new Uint8Array()), new Uint8Array());
+
+    assert.throws(() => vk.verify(signature, message), code("bad-signature"));
+    assert.throws(() => vk.verify(signature, bytes("a massage"), { context }), code("bad-signature"));
+    assert.throws(() => vk.verify(signature.subarray(1), message, { context }), code("bad-signature"));
+    assert.throws(() => dsa.verifyingKey(new Uint8Array(5)).verify(signature, message), code("bad-length"));
+    assert.throws(() => sk.sign(message, { context: new Uint8Array(256) }), code("bad-length"));
+    assert.throws(() => dsa.fromSeed(new Uint8Array(31)), code("bad-length"));
+  });
+}
+
+test("the hashes of FIPS 202 are those of node:crypto", async () => {
+  const { createHash } = await import("node:crypto");
+  for (const message of [new Uint8Array(), bytes("abc"), new Uint8Array(1000).fill(3)]) {
+    for (const [name, hash] of [["sha3-256", gambeson.sha3_256], ["sha3-384", gambeson.sha3_384], ["sha3-512", gambeson.sha3_512]]) {
+      assert.equal(hex(hash(message)), createHash(name).update(message).digest("hex"));
+    }
+    for (const [name, hash] of [["shake128", gambeson.shake128], ["shake256", gambeson.shake256]]) {
+      assert.equal(hex(hash(message, 200)), createHash(name, { outputLength: 200 }).update(message).digest("hex"));
+    }
+  }
+});
+
+test("a wiped key does nothing, and no key shows its secret", () => {
+  for (const key of [mlkem768.generate(), xwing.generate(), mldsa65.generate()]) {
+    const seed = hex(key.exportSeed());
+    for (const shown of [inspect(key, { depth: 9, showHidden: true }), JSON.stringify(key), String(key)]) {
+      assert.ok(!shown.includes(seed));
+    }
+    assert.deepEqual(Object.keys(key).filter((name) => /secret|seed/.test(name)), []);
+    key[Symbol.dispose]();
+    key.wipe();
+    assert.throws(() => key.exportSeed(), code("wiped"));
+  }
+});
+
+test("what was freed is overwritten: the seed of a wiped key is nowhere in the module's memory", async () => {
+  const { default: start } = await import("../dist/wasm/gambeson.js");
+  const { memory } = await start();
+  const seed = crypto.getRandomValues(new Uint8Array(32));
+  const find = () => Buffer.from(memory.buffer).indexOf(Buffer.from(seed));
+  const key = mldsa65.fromSeed(seed);
+  assert.notEqual(find(), -1, "the search finds a seed that is there");
+  key.sign(bytes("something"));
+  key.exportSeed();
+  key.wipe();
+  assert.equal(find(), -1);
+});

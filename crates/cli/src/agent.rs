@@ -1,0 +1,117 @@
+//! The commands `agent …`: an identity from one seed, and what it signs, seals and judges.
+//!
+//! # Layout
+//!
+//! * `home`: the agent's folder, and what it holds
+//! * `identity`: `init`, `show`, `card`, `rotate`
+//! * `signing`: `sign`, `verify`
+//! * `sealing`: `seal`, `open`; `seen`: what was taken once
+//! * `actions`: `act …`
+//! * `log`: `log …`
+//! * this file: what the commands share
+
+mod actions;
+mod home;
+mod identity;
+mod log;
+mod sealing;
+mod seen;
+mod signing;
+
+use crate::args::agent::{Agent as Options, AgentCommand};
+use crate::console::Console;
+use crate::error::{Error, Status};
+use gambeson_identity::{Agent, CardLog, Did, DidUrl, Resolver, Timestamp};
+use home::Home;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error> {
+    let session = Session::new(console, options)?;
+    match &options.command {
+        AgentCommand::Init(options) => identity::init(&session, options),
+        AgentCommand::Show(options) => identity::show(&session, options),
+        AgentCommand::Card(options) => identity::card(&session, options),
+        AgentCommand::Rotate(options) => identity::rotate(&session, options),
+        AgentCommand::Sign(options) => signing::sign(&session, options),
+        AgentCommand::Verify(options) => signing::verify(&session, options),
+        AgentCommand::Seal(options) => sealing::seal(&session, options),
+        AgentCommand::Open(options) => sealing::open(&session, options),
+        AgentCommand::Act(command) => actions::act(&session, command),
+        AgentCommand::Log(command) => log::log(&session, command),
+    }
+}
+
+/// What every command works with.
+struct Session {
+    console: Console,
+    home: Home,
+    passphrase_fd: Option<u32>,
+    now: Timestamp,
+}
+
+/// What finds documents here.
+type Known = Arc<dyn Resolver>;
+
+impl Session {
+    fn new(console: Console, options: &Options) -> Result<Self, Error> {
+        let now = match options.at {
+            Some(time) => time,
+            None => Timestamp(since_1970()?.as_secs()),
+        };
+        let home = Home::at(options.home.as_deref())?;
+        Ok(Self { console, home, passphrase_fd: options.passphrase_fd, now })
+    }
+
+    /// The agent with its keys, and its cards.
+    fn unlock(&self) -> Result<(Agent, CardLog), Error> {
+        let log = self.home.cards_of_owner()?;
+        let mut agent = self.home.unlock(self.passphrase_fd, &log)?;
+        // Nanoseconds last until the year 2554.
+        agent.begin_session(u64::try_from(since_1970()?.as_nanos()).unwrap_or(u64::MAX));
+        Ok((agent, log))
+    }
+
+    /// What finds the documents of DIDs.
+    fn resolver(&self) -> Known {
+        Arc::new(self.home.known())
+    }
+
+    /// Tells that something holds: `text` to a person, `details` to a program.
+    fn holds(&self, text: impl std::fmt::Display, signer: &DidUrl, details: Value) -> Result<Status, Error> {
+        let mut report = Map::from_iter([
+            ("verified".to_owned(), true.into()),
+            ("signer".to_owned(), signer.to_string().into()),
+        ]);
+        if let Value::Object(details) = details {
+            report.extend(details);
+        }
+        self.console.report(format_args!("verified: {text}"), report.into())?;
+        Ok(Status::Done)
+    }
+
+    /// Tells why something does not hold.
+    fn refused(&self, error: &gambeson_identity::Error) -> Result<Status, Error> {
+        self.console.report(
+            format_args!("NOT VERIFIED: {} ({})", error.detail(), error.reason()),
+            json!({"verified": false, "reason": error.reason().code(), "detail": error.detail()}),
+        )?;
+        Ok(Status::NotVerified)
+    }
+}
+
+/// Refuses a signer who is not the one that was asked for.
+fn is_signer(expected: Option<&Did>, signer: &DidUrl) -> Result<(), Error> {
+    match expected {
+        Some(did) if did != signer.did() => {
+            let message = format!("signed by {}, not by {did}", signer.did());
+            Err(Error::not_verified(message).because("other-signer"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn since_1970() -> Result<std::time::Duration, Error> {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| Error::outside("the clock stands before 1970"))
+}

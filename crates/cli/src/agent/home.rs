@@ -1,0 +1,179 @@
+//! The agent's folder: one seed under a passphrase, and files that are no secret.
+//!
+//! | file | what is in it |
+//! | --- | --- |
+//! | `agent.json` | the DID and the suite |
+//! | `seed` | the master seed, sealed by `gambeson-keystore` |
+//! | `cards/` | the cards of this agent and of those that it knows, one log an agent |
+//! | `seen.json` | what was taken once and has not expired |
+//! | `log/` | the audit logs, one a log key |
+//! | `lock` | held by whoever changes something |
+
+use crate::error::Error;
+use crate::files::{self, Access};
+use crate::passphrase;
+use gambeson_identity::{Agent, CardDirectory, CardLog, Did, MasterSeed, Suite};
+use gambeson_keystore as keystore;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// What the seed's file is sealed for.
+const SEED_PURPOSE: &str = "agent seed";
+
+/// An agent's folder, which need not exist yet.
+pub(super) struct Home(PathBuf);
+
+/// Held as long as this process may change what is in the folder.
+pub(super) struct Lock(#[allow(dead_code, reason = "closing the file gives the lock back")] File);
+
+impl Home {
+    /// The folder that was asked for, or that of the environment, or that of the user.
+    pub(super) fn at(asked: Option<&Path>) -> Result<Self, Error> {
+        let folder = match (asked, std::env::var_os("GAMBESON_HOME")) {
+            (Some(folder), _) => folder.to_path_buf(),
+            (None, Some(folder)) if !folder.is_empty() => folder.into(),
+            _ => dirs::data_dir()
+                .ok_or_else(|| Error::usage("where is the agent's folder? --home or GAMBESON_HOME"))?
+                .join("gambeson/agent"),
+        };
+        Ok(Self(folder))
+    }
+
+    /// The folder's name.
+    pub(super) fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// Waits until nobody else changes the folder.
+    pub(super) fn lock(&self) -> Result<Lock, Error> {
+        let path = self.0.join("lock");
+        let file = File::options().create(true).append(true).open(&path);
+        let file = file.map_err(|_| self.no_agent())?;
+        file.lock().map_err(|e| Error::io(&path, &e))?;
+        Ok(Lock(file))
+    }
+
+    /// Makes the folder of a new agent. There must be none in it.
+    pub(super) fn create(
+        &self,
+        seed: &Zeroizing<[u8; 32]>,
+        log: &CardLog,
+        passphrase_fd: Option<u32>,
+    ) -> Result<(), Error> {
+        self.refuse_existing()?;
+        let passphrase = passphrase::new(passphrase_fd, "the agent")?;
+        let suite = log.did().suite();
+        let protection = match suite {
+            Suite::Default => keystore::Protection::DEFAULT,
+            Suite::Cnsa2 => keystore::Protection::CNSA2,
+        };
+        let sealed = keystore::Passphrase::new(&passphrase)
+            .and_then(|passphrase| keystore::seal(&seed[..], SEED_PURPOSE, &passphrase, protection));
+        let sealed = sealed.map_err(|e| Error::outside(format!("the seed was not sealed: {e}")))?;
+        private_folder(&self.0)?;
+        private_folder(&self.cards())?;
+        let _lock = self.lock()?;
+        let about = json!({"version": 1, "did": log.did().as_str(), "suite": suite.name()});
+        // The seed comes last: before it there is no agent, and nothing of one is replaced after it.
+        self.keep_cards(log)?;
+        files::write(&self.about(), format!("{about}\n").as_bytes(), Access::Private, true)?;
+        files::write(&self.seed(), &sealed, Access::Private, false)
+    }
+
+    /// Refuses a folder in which there is an agent.
+    pub(super) fn refuse_existing(&self) -> Result<(), Error> {
+        match self.seed().exists() {
+            true => Err(Error::outside(format!(
+                "{}: there is an agent already, whose seed nothing replaces; --home names another folder",
+                self.0.display()
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// Who the agent is.
+    pub(super) fn owner(&self) -> Result<Did, Error> {
+        let path = self.about();
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(self.no_agent()),
+            Err(e) => return Err(Error::io(&path, &e)),
+        };
+        let did =
+            serde_json::from_slice::<Value>(&text).ok().and_then(|about| about["did"].as_str()?.parse().ok());
+        did.ok_or_else(|| Error::outside(format!("{}: names no DID", path.display())))
+    }
+
+    /// The agent's own cards.
+    pub(super) fn cards_of_owner(&self) -> Result<CardLog, Error> {
+        self.known().log(&self.owner()?).map_err(Error::damaged)
+    }
+
+    /// The cards of this agent and of others.
+    pub(super) fn known(&self) -> CardDirectory {
+        CardDirectory::new(self.cards())
+    }
+
+    /// How many agents are known, this one included.
+    pub(super) fn count_known(&self) -> Result<usize, Error> {
+        let entries = fs::read_dir(self.cards()).map_err(|e| Error::io(&self.cards(), &e))?;
+        Ok(entries.flatten().filter(|entry| entry.path().extension().is_some_and(|it| it == "jsonl")).count())
+    }
+
+    /// Writes the cards of an agent in the place of older ones; the caller has the lock.
+    pub(super) fn keep_cards(&self, log: &CardLog) -> Result<(), Error> {
+        let path = self.known().path(log.did()).map_err(Error::damaged)?;
+        files::write(&path, log.to_lines().as_bytes(), Access::Shared, true)
+    }
+
+    /// Opens the seed, and makes the agent as its newest card has it.
+    pub(super) fn unlock(&self, passphrase_fd: Option<u32>, log: &CardLog) -> Result<Agent, Error> {
+        let path = self.seed();
+        let sealed = match files::read_small(&path) {
+            Err(_) if !path.exists() => return Err(self.no_agent()),
+            sealed => sealed?,
+        };
+        let passphrase = passphrase::existing(passphrase_fd, "the agent")?;
+        let opened = keystore::Passphrase::new(&passphrase)
+            .and_then(|passphrase| keystore::open(&sealed, SEED_PURPOSE, &passphrase));
+        let seed = opened.map_err(|e| match e {
+            keystore::Error::WrongPassphrase
+            | keystore::Error::EmptyPassphrase
+            | keystore::Error::Damaged => {
+                Error::not_verified(format!("{}: {e}", path.display())).because(e.code())
+            }
+            e => Error::outside(format!("{}: {e}", path.display())).because(e.code()),
+        })?;
+        let seed: &[u8; 32] = seed.expose()[..]
+            .try_into()
+            .map_err(|_| Error::outside(format!("{}: not the seed of an agent", path.display())))?;
+        Agent::recover(MasterSeed::from_bytes(seed), log).map_err(Error::damaged)
+    }
+
+    fn no_agent(&self) -> Error {
+        Error::outside(format!("{}: there is no agent; gambeson agent init makes one", self.0.display()))
+    }
+
+    fn about(&self) -> PathBuf {
+        self.0.join("agent.json")
+    }
+
+    fn seed(&self) -> PathBuf {
+        self.0.join("seed")
+    }
+
+    fn cards(&self) -> PathBuf {
+        self.0.join("cards")
+    }
+}
+
+/// Makes a folder that its owner alone may look into, and the folders above it.
+pub(super) fn private_folder(path: &Path) -> Result<(), Error> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|e| Error::io(path, &e))
+}

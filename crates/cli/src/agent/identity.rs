@@ -1,0 +1,256 @@
+//! `agent init`, `show`, `card`, `rotate`: who the agent is.
+
+use super::Session;
+use crate::args::agent::{Card, Init, RoleName, Rotate, Show};
+use crate::error::{Error, Status};
+use crate::files::{self, Access};
+use gambeson_identity::{Agent, CardContent, CardLog, CardStore, MasterSeed, Retired, Role, Timestamp};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+const DAY: u64 = 86_400;
+
+pub(super) fn init(session: &Session, options: &Init) -> Result<Status, Error> {
+    session.home.refuse_existing()?;
+    let mut seed = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut seed[..]).map_err(|_| Error::randomness(gambeson::RngError))?;
+    let agent = Agent::with_suite(MasterSeed::from_bytes(&seed), options.suite);
+    let content = CardContent { also_known_as: options.also_known_as.clone(), services: Vec::new() };
+    let log = first_cards(&agent, session.now, options.validity.days, &content)?;
+    session.home.create(&seed, &log, session.passphrase_fd)?;
+    made(session, &log)
+}
+
+/// A log of a first card.
+pub(super) fn first_cards(
+    agent: &Agent,
+    now: Timestamp,
+    days: u64,
+    content: &CardContent,
+) -> Result<CardLog, Error> {
+    agent.first_card(now, now.after(days * DAY), content).and_then(CardLog::new).map_err(Error::from_request)
+}
+
+/// Tells of a new agent.
+pub(super) fn made(session: &Session, log: &CardLog) -> Result<Status, Error> {
+    let (did, folder) = (log.did(), session.home.folder().display());
+    session.console.report(
+        format_args!(
+            "{did}\nin {folder}, card {} until {}",
+            log.newest().version(),
+            log.newest().validity().1
+        ),
+        json!({
+            "did": did.as_str(),
+            "suite": did.suite().name(),
+            "home": folder.to_string(),
+            "card": about_card(log),
+        }),
+    )?;
+    Ok(Status::Done)
+}
+
+pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
+    let log = session.home.cards_of_owner()?;
+    let did = log.did();
+    if options.did {
+        session.console.report(did, json!({"did": did.as_str()}))?;
+        return Ok(Status::Done);
+    }
+    let card = log.newest();
+    let mut table = String::new();
+    let mut keys = Vec::new();
+    for method in card.document().methods() {
+        let state = match (method.revoked(), method.expires()) {
+            (Some(time), _) => format!("revoked {time}"),
+            (None, Some(time)) => format!("until {time}"),
+            (None, None) => "in use".to_owned(),
+        };
+        let algorithm = algorithm(&log, &method.id().to_string());
+        table += &format!("\n  {:<18} {algorithm:<26} {state}", method.id().fragment());
+        keys.push(json!({
+            "id": method.id().to_string(),
+            "alg": algorithm,
+            "revoked": method.revoked().map(|time| time.to_string()),
+            "expires": method.expires().map(|time| time.to_string()),
+        }));
+    }
+    let known = session.home.count_known()?;
+    let (from, until) = card.validity();
+    let state = if session.now > until { "  EXPIRED: gambeson agent rotate makes the next" } else { "" };
+    session.console.report(
+        format_args!(
+            "{did}\nsuite {}, card {} from {from} until {until}{state}\nkeys{table}\n{} more known, in {}",
+            did.suite().name(),
+            card.version(),
+            known.saturating_sub(1),
+            session.home.folder().display(),
+        ),
+        json!({
+            "did": did.as_str(),
+            "suite": did.suite().name(),
+            "home": session.home.folder().display().to_string(),
+            "card": about_card(&log),
+            "keys": keys,
+            "known": known.saturating_sub(1),
+        }),
+    )?;
+    Ok(Status::Done)
+}
+
+/// The `alg` of a key, as its entry in the newest card has it.
+fn algorithm(log: &CardLog, url: &str) -> String {
+    let methods = &log.newest().document().json()["verificationMethod"];
+    let found = methods.as_array().into_iter().flatten().find(|method| method["id"] == url);
+    let name = found.and_then(|method| method["publicKeyJwk"]["alg"].as_str());
+    name.unwrap_or("ML-DSA-44 (Multikey)").to_owned()
+}
+
+fn about_card(log: &CardLog) -> Value {
+    let card = log.newest();
+    let (from, until) = card.validity();
+    json!({
+        "version": card.version(),
+        "validFrom": from.to_string(),
+        "validUntil": until.to_string(),
+        "hash": card.hash(),
+    })
+}
+
+pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
+    if let Some(path) = &options.add {
+        return add(session, path);
+    }
+    if let Some(path) = &options.verify {
+        return match read_cards(path)? {
+            Ok(log) => tell_cards(session, &log, "verified"),
+            Err(error) => session.refused(&error),
+        };
+    }
+    let log = match &options.of {
+        Some(did) => session.home.known().log(did).map_err(Error::refused)?,
+        None => session.home.cards_of_owner()?,
+    };
+    let text = if options.document {
+        pretty(&Value::Object(log.newest().document().json().clone()))
+    } else if options.did_suite {
+        pretty(&did_suite(&log))
+    } else {
+        log.to_lines()
+    };
+    files::write(&options.out, text.as_bytes(), Access::Shared, options.force)?;
+    if files::is_stream(&options.out) {
+        return Ok(Status::Done);
+    }
+    session.console.report(
+        format_args!("{} of {}: {}", if options.document { "document" } else { "cards" }, log.did(), options.out.display()),
+        json!({"did": log.did().as_str(), "card": about_card(&log), "file": options.out.display().to_string()}),
+    )?;
+    Ok(Status::Done)
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+/// The cards of a file: why they do not hold is another matter than that they cannot be read.
+pub(super) fn read_cards(path: &Path) -> Result<gambeson_identity::Result<CardLog>, Error> {
+    Ok(CardLog::verify(&files::read_small(path)?))
+}
+
+fn add(session: &Session, path: &Path) -> Result<Status, Error> {
+    let log = match read_cards(path)? {
+        Ok(log) => log,
+        Err(error) => return session.refused(&error),
+    };
+    let _lock = session.home.lock()?;
+    let known = session.home.known();
+    let mut store = CardStore::default();
+    if known.path(log.did()).is_ok_and(|path| path.exists()) {
+        store.add(known.log(log.did()).map_err(Error::damaged)?).map_err(Error::damaged)?;
+    }
+    match store.add(log.clone()) {
+        Ok(()) => {
+            session.home.keep_cards(&log)?;
+            tell_cards(session, &log, "known")
+        }
+        Err(error) => session.refused(&error),
+    }
+}
+
+fn tell_cards(session: &Session, log: &CardLog, word: &str) -> Result<Status, Error> {
+    let (from, until) = log.newest().validity();
+    session.console.report(
+        format_args!("{word}: {}, card {} from {from} until {until}", log.did(), log.newest().version()),
+        json!({"verified": true, "did": log.did().as_str(), "suite": log.did().suite().name(), "card": about_card(log)}),
+    )?;
+    Ok(Status::Done)
+}
+
+/// An implementation file of w3c/did-test-suite: what this method gives for one DID, in both representations.
+fn did_suite(log: &CardLog) -> Value {
+    let did = log.did().as_str();
+    let document = log.newest().document().json();
+    let mut plain = document.clone();
+    plain.remove("@context");
+    let produced = |content_type: &str, entries: Value, document: &Map<String, Value>| {
+        json!({
+            "didDocumentDataModel": {"representationSpecificEntries": entries},
+            "representation": Value::Object(document.clone()).to_string(),
+            "didDocumentMetadata": {},
+            "didResolutionMetadata": {"contentType": content_type},
+        })
+    };
+    json!({
+        "didMethod": "did:gambeson",
+        "implementation": "gambeson",
+        "implementer": "gambeson",
+        "supportedContentTypes": ["application/did+json", "application/did+ld+json"],
+        "dids": [did],
+        "didParameters": {},
+        did: {
+            "didDocumentDataModel": {"properties": plain},
+            "application/did+json": produced("application/did+json", json!({}), &plain),
+            "application/did+ld+json":
+                produced("application/did+ld+json", json!({"@context": document["@context"]}), document),
+        },
+    })
+}
+
+pub(super) fn rotate(session: &Session, options: &Rotate) -> Result<Status, Error> {
+    let _lock = session.home.lock()?;
+    let (mut agent, mut log) = session.unlock()?;
+    let retired = if options.compromised { Retired::Compromised } else { Retired::Superseded(options.grace) };
+    let mut content = log.newest().content();
+    if !options.also_known_as.is_empty() {
+        content.also_known_as.clone_from(&options.also_known_as);
+    }
+    let roles: Vec<Role> = options.roles.iter().copied().map(role).collect();
+    let window = (session.now, session.now.after(options.validity.days * DAY));
+    agent.rotate(&mut log, &roles, retired, window, &content).map_err(Error::from_request)?;
+    session.home.keep_cards(&log)?;
+    let names: Vec<&str> = roles.iter().map(|role| role.fragment()).collect();
+    session.console.report(
+        format_args!(
+            "card {} until {}; new keys: {}\nothers learn it with: gambeson agent card --add",
+            log.newest().version(),
+            log.newest().validity().1,
+            if names.is_empty() { "did".to_owned() } else { format!("did, {}", names.join(", ")) },
+        ),
+        json!({"did": log.did().as_str(), "rotated": names, "card": about_card(&log)}),
+    )?;
+    Ok(Status::Done)
+}
+
+fn role(name: RoleName) -> Role {
+    match name {
+        RoleName::Identity => Role::Identity,
+        RoleName::Signing => Role::Signing,
+        RoleName::Backup => Role::Backup,
+        RoleName::Sealed => Role::Sealed,
+        RoleName::Encapsulation => Role::Encapsulation,
+        RoleName::DataIntegrity => Role::DataIntegrity,
+        RoleName::Log => Role::Log,
+    }
+}

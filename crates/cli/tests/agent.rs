@@ -1,0 +1,248 @@
+//! `agent init`, `show`, `card`, `rotate`, `sign`, `verify`, as their user meets them.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use program::agents::{PASSPHRASE, agent, did, two};
+use program::{Folder, finish, noise};
+use serde_json::Value;
+
+#[test]
+fn an_agent_is_made_once_and_its_seed_is_sealed() {
+    let folder = Folder::new();
+    let made = agent(&folder, "init --home alice --json").exits(0).json();
+    let did = made["did"].as_str().unwrap();
+    assert!(did.starts_with("did:gambeson:uHi") && did.len() == 60, "{did}");
+    assert_eq!((&made["suite"], &made["card"]["version"]), (&"default".into(), &1.into()));
+    assert!(folder.read("alice/seed").starts_with(b"gambeson secret"));
+    #[cfg(unix)]
+    {
+        assert_eq!((folder.mode("alice"), folder.mode("alice/seed")), (0o700, 0o600));
+    }
+    let before = folder.read("alice/seed");
+    agent(&folder, "init --home alice").exits(3).tells("there is an agent already");
+    assert_eq!(folder.read("alice/seed"), before);
+    folder.run("agent show --home nobody").exits(3).tells("there is no agent");
+    folder.run("agent init --home bob").exits(2).tells("a passphrase is needed");
+    assert!(!folder.exists("bob"), "without a passphrase nothing is made");
+    folder.run_with("agent init --home bob", b"", &[("GAMBESON_PASSPHRASE", "")]).exits(2).tells("empty");
+    agent(&folder, "init --home bob --suite des").exits(2);
+    agent(&folder, "init --home bob --days 0").exits(2);
+}
+
+#[test]
+fn the_home_is_named_by_option_or_environment_or_is_in_the_users_data() {
+    let folder = Folder::new();
+    for (variable, value, home) in
+        [("GAMBESON_HOME", "here", "here"), ("XDG_DATA_HOME", "data", "data/gambeson/agent")]
+    {
+        let value = folder.path(value);
+        let mut command = folder.command();
+        command.args(["agent", "init", "--json"]).env_remove("GAMBESON_HOME");
+        command.env(PASSPHRASE.0, PASSPHRASE.1).env(variable, &value);
+        finish(command, b"").exits(0);
+        assert!(folder.exists(&format!("{home}/seed")), "{home}");
+    }
+}
+
+#[test]
+fn an_agent_of_suite_cnsa2_has_keys_of_its_own_algorithms() {
+    let folder = Folder::new();
+    let made = agent(&folder, "init --home alice --suite cnsa2 --json").exits(0).json();
+    assert_eq!(made["suite"], "cnsa2");
+    let keys = folder.run("agent show --home alice --json").exits(0).json();
+    let keys: Vec<&str> =
+        keys["keys"].as_array().unwrap().iter().map(|key| key["alg"].as_str().unwrap()).collect();
+    assert_eq!(keys.iter().filter(|alg| **alg == "ML-DSA-87").count(), 3, "{keys:?}");
+    folder.write("plan", "do it");
+    agent(&folder, "sign --home alice plan").exits(0);
+    let verified = folder.run("agent verify --home alice plan --json").exits(0).json();
+    assert!(verified["hash"].as_str().unwrap().starts_with("sha384:"));
+}
+
+#[test]
+fn show_tells_every_key_and_no_secret() {
+    let folder = two();
+    let shown = folder.run("agent show --home alice --json").exits(0).json();
+    assert_eq!(shown["keys"].as_array().unwrap().len(), 8);
+    assert_eq!((&shown["known"], &shown["did"]), (&0.into(), &did(&folder, "alice").into()));
+    let text = folder.run("agent show --home alice").exits(0);
+    for part in ["signing-0", "ML-DSA-65", "in use", "suite default"] {
+        assert!(text.text().contains(part), "{part}: {}", text.text());
+    }
+    let late = folder.run("agent show --home alice --at 2050-01-01T00:00:00Z").exits(0);
+    assert!(late.text().contains("EXPIRED"));
+    folder.write("alice/cards/junk.jsonl", "junk");
+    let own = format!("alice/cards/{}.jsonl", did(&folder, "alice").rsplit(':').next().unwrap());
+    folder.tamper(&own);
+    folder.run("agent show --home alice").exits(3);
+}
+
+#[test]
+fn cards_are_written_verified_and_kept() {
+    let folder = two();
+    folder.run("agent card --home alice -o alice.card").exits(0);
+    folder.run("agent card --home alice -o alice.card").exits(3).tells("exists already");
+    let verified = folder.run("agent card --verify alice.card --home bob --json").exits(0).json();
+    assert_eq!((&verified["verified"], &verified["did"]), (&true.into(), &did(&folder, "alice").into()));
+    let alice = did(&folder, "alice");
+    folder.run(&format!("agent card --of {alice} --home bob")).exits(1).tells("no card of");
+    folder.run("agent card --add alice.card --home bob").exits(0);
+    let known = folder.run(&format!("agent card --of {alice} --home bob")).exits(0);
+    assert_eq!(known.stdout, folder.read("alice.card"), "what is kept is what came");
+    let document: Value =
+        serde_json::from_slice(&folder.run("agent card --document --home alice").exits(0).stdout).unwrap();
+    assert_eq!(document["id"], alice.as_str());
+
+    folder.tamper("alice.card");
+    for verb in ["--verify", "--add"] {
+        let refused = folder.run(&format!("agent card {verb} alice.card --home bob --json")).exits(1).json();
+        assert_eq!(refused["verified"], false);
+        assert!(refused["reason"].is_string(), "{refused}");
+    }
+    folder.run("agent card --add missing --home bob").exits(3).tells("missing");
+    folder.run("agent card --add a --verify b --home bob").exits(2);
+    folder.run("agent card --of did:x --home bob").exits(2);
+}
+
+#[test]
+fn an_implementation_file_for_the_did_test_suite_holds_both_representations() {
+    let folder = two();
+    let alice = did(&folder, "alice");
+    let file: Value =
+        serde_json::from_slice(&folder.run("agent card --did-suite --home alice").exits(0).stdout).unwrap();
+    assert_eq!((&file["didMethod"], &file["dids"][0]), (&"did:gambeson".into(), &alice.as_str().into()));
+    for content_type in file["supportedContentTypes"].as_array().unwrap() {
+        let content_type = content_type.as_str().unwrap();
+        let produced = &file[&alice][content_type];
+        assert_eq!(produced["didResolutionMetadata"]["contentType"], content_type);
+        let document: Value = serde_json::from_str(produced["representation"].as_str().unwrap()).unwrap();
+        assert_eq!(document["id"], alice.as_str());
+        assert_eq!(document.get("@context").is_some(), content_type.contains("ld"));
+    }
+}
+
+#[test]
+fn rotated_keys_keep_or_lose_what_they_signed() {
+    let folder = two();
+    folder.write("plan", "do it");
+    agent(&folder, "sign --home alice plan").exits(0);
+    folder.run("agent card --home alice -o 1.card").exits(0);
+    let rotated = agent(&folder, "rotate signing --home alice --json").exits(0).json();
+    assert_eq!((&rotated["card"]["version"], &rotated["rotated"][0]), (&2.into(), &"signing".into()));
+    // Superseded keys stay good for a day.
+    folder.run("agent verify plan --home alice").exits(0);
+    let later = "--at 2050-01-01T00:00:00Z";
+    folder.run(&format!("agent verify plan --home alice {later}")).exits(1);
+    agent(&folder, "sign --home alice plan --force").exits(0);
+    let signer = folder.run("agent verify plan --home alice --json").exits(0).json();
+    assert!(signer["signer"].as_str().unwrap().ends_with("#signing-1"), "{signer}");
+    agent(&folder, "rotate signing --compromised --home alice").exits(0);
+    let refused = folder.run("agent verify plan --home alice --json").exits(1).json();
+    assert_eq!(refused["reason"], "key-revoked");
+
+    // The longer log replaces the shorter, never the reverse.
+    folder.run("agent card --home alice -o 3.card").exits(0);
+    folder.run("agent card --add 1.card --home bob").exits(0);
+    folder.run("agent card --add 3.card --home bob").exits(0);
+    let stale = folder.run("agent card --add 1.card --home bob --json").exits(1).json();
+    assert_eq!(stale["reason"], "stale-card");
+    agent(&folder, "rotate nonsense --home alice").exits(2);
+    agent(&folder, "rotate did --home alice").exits(2);
+    agent(&folder, "rotate --home nobody").exits(3);
+    let early = agent(&folder, "rotate --home alice --at 2001-01-01T00:00:00Z --json").exits(2).json();
+    assert_eq!(early["reason"], "broken-chain");
+    let names = folder.run("agent show --home alice").exits(0);
+    assert!(names.text().contains("card 3"));
+}
+
+#[test]
+fn names_of_the_agent_stay_on_its_cards() {
+    let folder = Folder::new();
+    agent(&folder, "init --home alice --also-known-as did:web:example.com").exits(0);
+    agent(&folder, "rotate --home alice").exits(0);
+    let document = folder.run("agent card --document --home alice").exits(0).json();
+    assert_eq!(document["alsoKnownAs"][0], "did:web:example.com");
+    agent(&folder, "rotate --home alice --also-known-as did:web:example.org").exits(0);
+    let document = folder.run("agent card --document --home alice").exits(0).json();
+    assert_eq!(document["alsoKnownAs"], serde_json::json!(["did:web:example.org"]));
+    let refused = agent(&folder, "init --home bob --also-known-as not-a-uri --json").exits(2).json();
+    assert_eq!(refused["reason"], "bad-form");
+    assert!(!folder.exists("bob"));
+}
+
+#[test]
+fn a_signed_file_verifies_where_the_signer_is_known() {
+    let folder = two();
+    folder.write("plan", noise(200_001));
+    let signed = agent(&folder, "sign plan --home alice --json").exits(0).json();
+    assert_eq!(
+        (&signed["signature"], &signed["signer"]),
+        (&"plan.jws".into(), &did(&folder, "alice").into())
+    );
+    agent(&folder, "sign plan --home alice").exits(3).tells("exists already");
+    let unknown = folder.run("agent verify plan --home bob --json").exits(1).json();
+    assert_eq!(unknown["reason"], "unknown-did");
+    folder.run("agent card --home alice -o alice.card").exits(0);
+    folder.run("agent card --home bob --add alice.card").exits(0);
+    let verified = folder.run("agent verify plan --home bob --json").exits(0).json();
+    assert_eq!((&verified["verified"], &verified["bytes"]), (&true.into(), &200_001.into()));
+    folder.run(&format!("agent verify plan --home bob --signer {}", did(&folder, "alice"))).exits(0);
+    let other = format!("agent verify plan --home bob --json --signer {}", did(&folder, "bob"));
+    let other = folder.run(&other).exits(1).json();
+    assert_eq!(other["reason"], "other-signer");
+
+    folder.tamper("plan");
+    let tampered = folder.run("agent verify plan --home bob --json").exits(1).json();
+    assert_eq!(tampered["reason"], "bad-digest");
+    folder.tamper("plan");
+    folder.write("plan.sig2", folder.read("plan.jws").iter().rev().copied().collect::<Vec<_>>());
+    folder.run("agent verify plan -s plan.sig2 --home bob").exits(1);
+    folder.run("agent verify plan -s missing --home bob").exits(3);
+    folder.run("agent verify missing -s plan.jws --home bob").exits(3);
+    agent(&folder, "sign - --home alice").exits(2).tells("has no name");
+}
+
+#[test]
+fn a_wrong_passphrase_or_a_changed_seed_opens_nothing() {
+    let folder = two();
+    folder.write("plan", "do it");
+    let wrong = [("GAMBESON_PASSPHRASE", "wrong horse")];
+    let refused = folder.run_with("agent sign plan --home alice --json", b"", &wrong).exits(1).json();
+    assert_eq!(refused["reason"], "wrong-passphrase");
+    folder.run("agent sign plan --home alice").exits(2).tells("--passphrase-fd");
+    assert!(!folder.exists("plan.jws"));
+    let seed = folder.read("alice/seed");
+    let mut changed = seed.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    folder.write("alice/seed", changed);
+    agent(&folder, "sign plan --home alice").exits(1).tells("changed");
+    // The seed of another agent is not that of these cards.
+    folder.write("alice/seed", folder.read("bob/seed"));
+    let other = agent(&folder, "sign plan --home alice --json").exits(3).json();
+    assert_eq!(other["reason"], "wrong-seed");
+    folder.write("alice/seed", "junk");
+    agent(&folder, "sign plan --home alice").exits(3);
+    folder.write("alice/seed", seed);
+    agent(&folder, "sign plan --home alice").exits(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_passphrase_comes_from_a_descriptor() {
+    let folder = Folder::new();
+    folder.write("secret", "correct horse\nmore");
+    let run = |arguments: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.current_dir(folder.path("")).env_remove("GAMBESON_PASSPHRASE");
+        let line =
+            format!("exec {} agent {arguments} --passphrase-fd 3 3<secret", env!("CARGO_BIN_EXE_gambeson"));
+        command.args(["-c", &line]);
+        finish(command, b"")
+    };
+    run("init --home alice").exits(0);
+    folder.write("plan", "do it");
+    agent(&folder, "sign plan --home alice").exits(0);
+    run("sign plan --home alice --force").exits(0);
+}

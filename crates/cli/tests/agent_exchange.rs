@@ -1,0 +1,183 @@
+//! What agents give each other: sealed payloads, signed calls, proofs of logs.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use program::Folder;
+use program::agents::{acquainted, agent, agent_with, did, two};
+
+#[test]
+fn a_sealed_payload_opens_once_and_for_its_recipient_alone() {
+    let folder = acquainted();
+    folder.write("letter", "meet at noon");
+    let bob = did(&folder, "bob");
+    let seal = format!("seal letter --to {bob} --type text/plain -o letter.sealed --home alice");
+    let sealed = agent(&folder, &format!("{seal} --json")).exits(0).json();
+    assert_eq!((&sealed["to"], &sealed["bytes"]), (&bob.as_str().into(), &12.into()));
+    agent(&folder, &seal).exits(3).tells("exists already");
+
+    let stranger = agent(&folder, "open letter.sealed -o out --home alice --json").exits(1).json();
+    assert_eq!(stranger["reason"], "cannot-open");
+    let alice = did(&folder, "alice");
+    let other =
+        agent(&folder, &format!("open letter.sealed -o out --from {bob} --home bob --json")).exits(1).json();
+    assert_eq!(other["reason"], "other-signer");
+    assert!(!folder.exists("out"), "nothing is left of what was refused");
+    let opened = agent(&folder, &format!("open letter.sealed -o out --from {alice} --home bob --json"))
+        .exits(0)
+        .json();
+    assert_eq!((&opened["sender"], &opened["media_type"]), (&alice.as_str().into(), &"text/plain".into()));
+    assert_eq!(folder.read("out"), b"meet at noon");
+    #[cfg(unix)]
+    assert_eq!(folder.mode("out"), 0o600);
+    let again = agent(&folder, "open letter.sealed -o again --home bob --json").exits(1).json();
+    assert_eq!(again["reason"], "opened-before");
+
+    agent(&folder, &format!("{seal} --force")).exits(0);
+    folder.tamper("letter.sealed");
+    let tampered = agent(&folder, "open letter.sealed -o again --home bob --json").exits(1).json();
+    assert_eq!(tampered["reason"], "cannot-open");
+    agent(&folder, &format!("{seal} --force --lifetime 60")).exits(0);
+    let late = agent(&folder, "open letter.sealed -o again --home bob --at 2049-01-01T00:00:00Z --json");
+    assert_eq!(late.exits(1).json()["reason"], "expired");
+    let out = agent(&folder, "open letter.sealed --home bob").exits(0);
+    assert_eq!(out.stdout, b"meet at noon", "standard output carries the payload and nothing else");
+    agent(&folder, "open letter.sealed --home bob").exits(1).tells("before");
+    folder.write("bob/seen.json", "{}");
+    agent(&folder, "open letter.sealed --home bob").exits(3).tells("seen.json: is damaged");
+}
+
+#[test]
+fn sealing_needs_a_recipient_that_is_known() {
+    let folder = two();
+    folder.write("letter", "meet at noon");
+    let bob = did(&folder, "bob");
+    let unknown = agent(&folder, &format!("seal letter --to {bob} -o x --home alice --json")).exits(1).json();
+    assert_eq!(unknown["reason"], "unknown-did");
+    agent(&folder, "seal letter -o x --home alice").exits(2);
+    agent(&folder, &format!("seal letter --to {bob} -r age1pq1x -o x --home alice")).exits(2);
+    agent(&folder, "seal letter -r age1pq1x -o x --home alice").exits(2).tells("--recipient");
+    let alice = did(&folder, "alice");
+    let long = format!("seal letter --to {alice} --lifetime 99999999 -o x --home alice --json");
+    assert_eq!(agent(&folder, &long).exits(2).json()["reason"], "bad-time");
+    assert!(!folder.exists("x"));
+}
+
+#[test]
+fn an_age_recipient_is_sealed_to_without_a_passphrase() {
+    let folder = two();
+    folder.write("letter", "meet at noon");
+    folder.run("key gen --alg x-wing -o key -p pub").exits(0);
+    let recipient = String::from_utf8(folder.read("pub")).unwrap();
+    let recipient = recipient.lines().find(|line| line.starts_with("age1pq1")).unwrap();
+    folder.run(&format!("agent seal letter -r {recipient} -o letter.age --home alice")).exits(0);
+    let opened = folder.run("open -i key letter.age").exits(0);
+    assert_eq!(opened.stdout, b"meet at noon");
+    folder.run(&format!("agent seal letter -r {recipient} -o letter.age --home alice")).exits(3);
+}
+
+const CALL: &str = r#"{"method": "tools/call", "name": "pay", "arguments": {"amount": 5}}"#;
+
+/// Alice signs [`CALL`] for bob.
+fn signed(folder: &Folder) {
+    let line = format!("act sign --aud {} -o signed.json --force --home alice", did(folder, "bob"));
+    agent_with(folder, &line, CALL.as_bytes()).exits(0);
+}
+
+#[test]
+fn a_signed_call_is_taken_once_by_its_audience() {
+    let folder = acquainted();
+    signed(&folder);
+    let alice = did(&folder, "alice");
+    let verified = folder.run("agent act verify signed.json --home bob --json").exits(0).json();
+    assert_eq!(
+        (&verified["action"], &verified["arguments"]["amount"]),
+        (&"tools/call/pay".into(), &5.into())
+    );
+    assert!(verified["signer"].as_str().unwrap().starts_with(&alice));
+    let reason =
+        |line: &str| folder.run(&format!("agent act verify {line} --json")).exits(1).json()["reason"].clone();
+    assert_eq!(reason("signed.json --home bob"), "replayed");
+    assert_eq!(reason("signed.json --home alice"), "wrong-audience");
+    assert_eq!(reason("signed.json --home bob --aud did:web:bank.example"), "wrong-audience");
+    assert_eq!(reason("signed.json --home bob --at 2050-01-01T00:00:00Z"), "expired");
+
+    signed(&folder);
+    assert_eq!(reason(&format!("signed.json --home bob --signer {}", did(&folder, "bob"))), "other-signer");
+    let text = String::from_utf8(folder.read("signed.json")).unwrap();
+    folder.write("more.json", text.replace("\"amount\":5", "\"amount\":6"));
+    assert_eq!(reason("more.json --home bob"), "bad-signature");
+    folder.write("more.json", text.replacen('{', "{\"more\":1,", 1));
+    assert_eq!(reason("more.json --home bob"), "bad-form");
+    folder.write("more.json", "[]");
+    assert_eq!(reason("more.json --home bob"), "bad-form");
+    folder.run("agent act verify signed.json --home bob").exits(0);
+    agent(&folder, "rotate signing --compromised --home alice").exits(0);
+    agent_with(
+        &folder,
+        "act sign --aud did:web:bank.example --lifetime 600 -o long.json --home alice",
+        CALL.as_bytes(),
+    )
+    .exits(0);
+    let long = "long.json --home alice --aud did:web:bank.example";
+    assert_eq!(reason(long), "long-lived");
+    folder.run(&format!("agent act verify {long} --lifetime 600")).exits(0);
+}
+
+#[test]
+fn what_is_no_call_is_not_signed() {
+    let folder = two();
+    for (call, code) in [
+        ("", 3),
+        ("[]", 3),
+        (r#"{"method": 1}"#, 3),
+        (r#"{"method": "x", "arguments": []}"#, 3),
+        (r#"{"method": "x", "more": 1}"#, 3),
+        (r#"{"method": "x", "method": "y"}"#, 3),
+        (r#"{"method": ""}"#, 2),
+    ] {
+        agent_with(&folder, "act sign --aud x --home alice", call.as_bytes()).exits(code);
+    }
+    agent_with(&folder, "act sign --home alice", CALL.as_bytes()).exits(2);
+}
+
+#[test]
+fn a_log_grows_and_proves_what_is_in_it() {
+    let folder = acquainted();
+    folder.write("one", "called tool A");
+    folder.write("more", "called tool B\ncalled tool C\n");
+    folder.run("agent log show --home alice").exits(3);
+    let appended = agent(&folder, "log append one --home alice --json").exits(0).json();
+    assert_eq!((&appended["first"], &appended["size"]), (&0.into(), &1.into()));
+    let appended = agent(&folder, "log append more --lines --home alice --json").exits(0).json();
+    assert_eq!((&appended["first"], &appended["size"]), (&1.into(), &3.into()));
+    folder.run("agent log prove 2 -o proof --entry entry --home alice").exits(0);
+    folder.run("agent log prove 2 -o proof --home alice").exits(3).tells("exists already");
+    folder.run("agent log prove 3 --home alice").exits(2);
+    assert_eq!(folder.read("entry"), b"called tool C");
+    let log = format!("{}#log-0", did(&folder, "alice"));
+    let verified =
+        folder.run(&format!("agent log verify entry -p proof --log {log} --home bob --json")).exits(0).json();
+    assert_eq!((&verified["index"], &verified["size"]), (&2.into(), &3.into()));
+    folder.run("agent log verify entry -p proof --home alice").exits(0);
+    let reason =
+        |line: &str| folder.run(&format!("agent log verify {line} --json")).exits(1).json()["reason"].clone();
+    assert_eq!(reason("one -p proof --home alice"), "not-included");
+    assert_eq!(reason("entry -p proof --home bob"), "bad-checkpoint");
+    assert_eq!(
+        reason(&format!("entry -p proof --home bob --log {}#signing-0", did(&folder, "alice"))),
+        "wrong-purpose"
+    );
+    folder.tamper("proof");
+    folder.run("agent log verify entry -p proof --home alice").exits(1);
+    folder.write("long", vec![b'x'; 65_536]);
+    agent(&folder, "log append long --home alice").exits(2);
+
+    assert_eq!(folder.run("agent log show --home alice --json").exits(0).json()["size"], 3);
+    let bundle = std::fs::read_dir(folder.path("alice/log/0/tile/entries/000.p")).unwrap();
+    let bundle = bundle.map(|entry| entry.unwrap().file_name().into_string().unwrap()).max().unwrap();
+    folder.tamper(&format!("alice/log/0/tile/entries/000.p/{bundle}"));
+    let damaged = folder.run("agent log show --home alice --json").exits(1).json();
+    assert_eq!(damaged["reason"], "damaged-log");
+}

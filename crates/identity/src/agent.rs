@@ -1,0 +1,447 @@
+//! An agent: everything that comes from one seed.
+
+use crate::card::{Card, CardContent, CardLog, Retired};
+use crate::document::{Kind, Relationship};
+use crate::entropy::Hedge;
+use crate::{
+    Algorithm, Did, DidUrl, Error, MasterSeed, Purpose, Reason, Result, SigningKey, Suite, Timestamp,
+    encoding,
+};
+use gambeson::mlkem::{self, MlKem768, MlKem1024};
+use gambeson::secret::Secret;
+use gambeson_hybrid::xwing;
+use serde_json::{Map, Value, json};
+use std::sync::OnceLock;
+
+/// What a key of an agent is for. A key serves one role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Authenticates sessions (`m/0'`).
+    Identity,
+    /// Signs credentials, delegations and actions (`m/1'`).
+    Signing,
+    /// Signs identity cards (`m/2'`).
+    Did,
+    /// Opens the agent's own backups and age files to it (`m/3'`).
+    Backup,
+    /// Opens what other agents seal to it (`m/3'`).
+    Sealed,
+    /// Plain ML-KEM (`m/3'`).
+    Encapsulation,
+    /// Data Integrity proofs (`m/6'`).
+    DataIntegrity,
+    /// Checkpoints of logs (`m/6'`).
+    Log,
+}
+
+impl Role {
+    /// Every role, in the order of cards.
+    pub const ALL: [Self; 8] = [
+        Self::Identity,
+        Self::Signing,
+        Self::Did,
+        Self::Backup,
+        Self::Sealed,
+        Self::Encapsulation,
+        Self::DataIntegrity,
+        Self::Log,
+    ];
+
+    /// The name in URLs of keys, before `-` and the index.
+    pub const fn fragment(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Signing => "signing",
+            Self::Did => "did",
+            Self::Backup => "backup",
+            Self::Sealed => "sealed",
+            Self::Encapsulation => "encapsulation",
+            Self::DataIntegrity => "data-integrity",
+            Self::Log => "log",
+        }
+    }
+
+    /// What a card says that the key may be used for. The keys of cards and logs are in no relationship, so that nobody
+    /// takes their signatures for something else.
+    pub const fn relationships(self) -> &'static [Relationship] {
+        match self {
+            Self::Identity => &[Relationship::Authentication],
+            Self::Signing => &[
+                Relationship::AssertionMethod,
+                Relationship::CapabilityInvocation,
+                Relationship::CapabilityDelegation,
+            ],
+            Self::Backup | Self::Sealed | Self::Encapsulation => &[Relationship::KeyAgreement],
+            Self::DataIntegrity => &[Relationship::AssertionMethod],
+            Self::Did | Self::Log => &[],
+        }
+    }
+
+    const fn purpose(self) -> Purpose {
+        match self {
+            Self::Identity => Purpose::Identity,
+            Self::Signing => Purpose::Signing,
+            Self::Did => Purpose::Did,
+            Self::Backup => Purpose::Backup,
+            Self::Sealed => Purpose::Sealed,
+            Self::Encapsulation => Purpose::Encapsulation,
+            Self::DataIntegrity => Purpose::DataIntegrity,
+            Self::Log => Purpose::Log,
+        }
+    }
+
+    /// The algorithm of the role's signatures; `None` for roles that open.
+    pub const fn algorithm(self, suite: Suite) -> Option<Algorithm> {
+        match (self, suite) {
+            (Self::Backup | Self::Sealed | Self::Encapsulation, _) => None,
+            (Self::DataIntegrity | Self::Log, _) => Some(Algorithm::MlDsa44),
+            (_, Suite::Default) => Some(Algorithm::MlDsa65),
+            (_, Suite::Cnsa2) => Some(Algorithm::MlDsa87),
+        }
+    }
+
+    /// The `alg` of the JWK of a role that opens.
+    pub const fn agreement_algorithm(self, suite: Suite) -> Option<&'static str> {
+        match (self, suite) {
+            (Self::Backup, Suite::Default) => Some("age-mlkem768x25519"),
+            (Self::Backup, Suite::Cnsa2) => Some("gambeson-backup-cnsa2-v1"),
+            (Self::Sealed, Suite::Default) => Some("gambeson-sealed-v1"),
+            (Self::Sealed, Suite::Cnsa2) => Some("gambeson-sealed-cnsa2-v1"),
+            (Self::Encapsulation, Suite::Default) => Some("ML-KEM-768"),
+            (Self::Encapsulation, Suite::Cnsa2) => Some("ML-KEM-1024"),
+            _ => None,
+        }
+    }
+
+    const fn position(self) -> usize {
+        self as usize
+    }
+}
+
+/// A private key that opens, of the kind that the suite uses.
+pub(crate) enum OpeningKey {
+    XWing(Box<xwing::DecapsulationKey>),
+    MlKem768(Box<mlkem::DecapsulationKey<MlKem768>>),
+    MlKem1024(Box<mlkem::DecapsulationKey<MlKem1024>>),
+}
+
+impl OpeningKey {
+    /// The public key.
+    pub(crate) fn public(&self) -> Vec<u8> {
+        match self {
+            Self::XWing(key) => key.encapsulation_key().as_bytes().to_vec(),
+            Self::MlKem768(key) => key.encapsulation_key().as_bytes().to_vec(),
+            Self::MlKem1024(key) => key.encapsulation_key().as_bytes().to_vec(),
+        }
+    }
+}
+
+/// An agent: its seed, its DID, and the keys that come from the seed.
+///
+/// Keys are made when they are first used, and wiped with the agent. Nothing gives a private key or the seed away:
+///
+/// ```
+/// use gambeson_identity::{Agent, CardContent, Role, Timestamp};
+///
+/// let agent = Agent::generate()?;
+/// let signature = agent.key(Role::Signing).sign(b"example", b"hello")?;
+/// agent.key(Role::Signing).verifying_key().verify(b"example", b"hello", &signature)?;
+///
+/// let now = Timestamp(1_795_330_800);
+/// let card = agent.first_card(now, now.after(86_400), &CardContent::default())?;
+/// assert_eq!(card.document().id(), agent.did());
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
+///
+/// ```compile_fail,E0599
+/// let agent = gambeson_identity::Agent::generate()?;
+/// let copy = agent.clone();
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
+///
+/// ```compile_fail,E0599
+/// let agent = gambeson_identity::Agent::generate()?;
+/// let seed = agent.seed();
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
+///
+/// ```compile_fail,E0277
+/// let agent = gambeson_identity::Agent::generate()?;
+/// serde_json::to_string(&agent);
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
+pub struct Agent {
+    suite: Suite,
+    seed: MasterSeed,
+    did: Did,
+    indexes: [u64; 8],
+    session: u64,
+    keys: [OnceLock<SigningKey>; 8],
+    sealing_hedge: OnceLock<Hedge>,
+    #[cfg(feature = "test-vectors")]
+    deterministic: bool,
+}
+
+impl Agent {
+    /// A new agent of the default suite.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoRandomness`].
+    pub fn generate() -> Result<Self> {
+        Ok(Self::from_seed(MasterSeed::generate()?))
+    }
+
+    /// The agent of a seed, in the default suite, before any rotation.
+    pub fn from_seed(seed: MasterSeed) -> Self {
+        Self::with_suite(seed, Suite::Default)
+    }
+
+    /// The agent of a seed in this suite, before any rotation.
+    pub fn with_suite(seed: MasterSeed, suite: Suite) -> Self {
+        let first =
+            signing_key(&seed, suite, Role::Did, 0, Hedge::new(&seed, suite, Purpose::SigningHedge, 0));
+        let did = Did::of_key(suite, &first.verifying_key());
+        Self {
+            suite,
+            seed,
+            did,
+            indexes: [0; 8],
+            session: 0,
+            keys: Default::default(),
+            sealing_hedge: OnceLock::new(),
+            #[cfg(feature = "test-vectors")]
+            deterministic: false,
+        }
+    }
+
+    /// The agent of a seed as its newest card has it: rotated keys are found again by the indexes in their URLs.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::WrongSeed`] if the card's keys are not those of the seed.
+    pub fn recover(seed: MasterSeed, log: &CardLog) -> Result<Self> {
+        let mut agent = Self::with_suite(seed, log.did().suite());
+        let card = log.newest();
+        agent.indexes[Role::Did.position()] = card.version() - 1;
+        for method in card.document().methods() {
+            let Some((name, index)) = method.id().fragment().rsplit_once('-') else { continue };
+            let role = Role::ALL.into_iter().find(|role| role.fragment() == name);
+            if let (Some(role), Some(index), None, None) =
+                (role, crate::kdf::decimal(index), method.revoked(), method.expires())
+            {
+                agent.indexes[role.position()] = index;
+            }
+        }
+        let known =
+            card.document().json()["verificationMethod"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let ours = |role: Role| known.contains(&agent.verification_method(role));
+        match agent.did == *log.did() && Role::ALL.into_iter().all(ours) {
+            true => Ok(agent),
+            false => {
+                Err(Error::new(Reason::WrongSeed, "the keys of the newest card are not those of this seed"))
+            }
+        }
+    }
+
+    /// Counts sessions: each has hedge keys of its own (`m/4'/n'`). A boot counter or a time will do.
+    pub fn begin_session(&mut self, n: u64) {
+        self.session = n;
+        self.forget();
+    }
+
+    /// Signatures of the deterministic variant, and the same "random" bytes in each run. For test vectors alone.
+    #[cfg(feature = "test-vectors")]
+    #[must_use]
+    pub fn deterministic(mut self) -> Self {
+        self.deterministic = true;
+        self.forget();
+        self
+    }
+
+    /// The DID.
+    pub fn did(&self) -> &Did {
+        &self.did
+    }
+
+    /// The suite.
+    pub fn suite(&self) -> Suite {
+        self.suite
+    }
+
+    /// The index of a role's present key: how often it was rotated.
+    pub fn index(&self, role: Role) -> u64 {
+        self.indexes[role.position()]
+    }
+
+    /// The URL of a role's present key.
+    pub fn key_url(&self, role: Role) -> DidUrl {
+        self.did.url(&format!("{}-{}", role.fragment(), self.index(role)))
+    }
+
+    /// The private key of a role that signs.
+    ///
+    /// # Panics
+    ///
+    /// For a role that opens: [`Role::algorithm`] is `None`.
+    pub fn key(&self, role: Role) -> &SigningKey {
+        self.keys[role.position()].get_or_init(|| {
+            signing_key(&self.seed, self.suite, role, self.index(role), self.hedge(Purpose::SigningHedge))
+        })
+    }
+
+    /// The public key of a role that opens, or of one that signs.
+    pub fn public_key(&self, role: Role) -> Vec<u8> {
+        match role.algorithm(self.suite) {
+            Some(_) => self.key(role).verifying_key().as_bytes().to_vec(),
+            None => self.opening_key(role, self.index(role)).public(),
+        }
+    }
+
+    /// The agent of a fleet: its seed comes from this one's, and tells nothing about it.
+    #[must_use]
+    pub fn child(&self, index: u64) -> Self {
+        Self::with_suite(self.seed.child(self.suite, index), self.suite)
+    }
+
+    /// Makes the first identity card.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoRandomness`]; [`Reason::BadForm`] for content that a DID document cannot have;
+    /// [`Reason::BrokenChain`] if keys were rotated already.
+    pub fn first_card(&self, from: Timestamp, until: Timestamp, content: &CardContent) -> Result<Card> {
+        Card::first(self, from, until, content)
+    }
+
+    /// Makes the next identity card: new keys for these roles, and a new DID key in any case. Adds it to the log.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::WrongSeed`] if the log is not this agent's, [`Reason::NoRandomness`], [`Reason::BadForm`]; agent and log
+    /// stay as they were.
+    pub fn rotate(
+        &mut self,
+        log: &mut CardLog,
+        roles: &[Role],
+        retired: Retired,
+        (from, until): (Timestamp, Timestamp),
+        content: &CardContent,
+    ) -> Result<()> {
+        let newest = log.newest();
+        if *log.did() != self.did || newest.version() - 1 != self.index(Role::Did) {
+            return Err(Error::new(
+                Reason::WrongSeed,
+                "the log of cards is not that of this agent, or not its newest",
+            ));
+        }
+        let before = self.indexes;
+        for role in Role::ALL.into_iter().filter(|role| *role == Role::Did || roles.contains(role)) {
+            self.indexes[role.position()] += 1;
+        }
+        self.forget();
+        let kept = newest.retire(roles, retired, from);
+        let made =
+            Card::sign(self, Some(newest), from, until, content, &kept).and_then(|card| log.push(card));
+        if made.is_err() {
+            self.indexes = before;
+            self.forget();
+        }
+        made
+    }
+
+    /// The entry of a role's present key in a card.
+    pub(crate) fn verification_method(&self, role: Role) -> Value {
+        let mut method = Map::from_iter([
+            ("id".to_owned(), self.key_url(role).to_string().into()),
+            ("controller".to_owned(), self.did.as_str().into()),
+        ]);
+        let kind = if role == Role::DataIntegrity { Kind::Multikey } else { Kind::JsonWebKey };
+        let (name, value) = match (role.agreement_algorithm(self.suite), kind) {
+            (Some(algorithm), _) => (
+                "publicKeyJwk",
+                json!({"kty": "AKP", "alg": algorithm, "pub": encoding::encode(&self.public_key(role))}),
+            ),
+            (None, Kind::JsonWebKey) => ("publicKeyJwk", self.key(role).verifying_key().to_jwk()),
+            (None, Kind::Multikey) => {
+                ("publicKeyMultibase", self.key(role).verifying_key().to_multikey().into())
+            }
+        };
+        method.insert("type".into(), if kind == Kind::Multikey { "Multikey" } else { "JsonWebKey" }.into());
+        method.insert(name.into(), value);
+        method.into()
+    }
+
+    /// The hash of the DID key after the present one.
+    pub(crate) fn next_did_key_hash(&self) -> Vec<u8> {
+        let index = self.index(Role::Did) + 1;
+        let next = signing_key(&self.seed, self.suite, Role::Did, index, self.hedge(Purpose::SigningHedge));
+        crate::did::multihash(self.suite, next.verifying_key().as_bytes())
+    }
+
+    /// The private key of a role that opens; earlier indexes open what was sealed before a rotation.
+    pub(crate) fn opening_key(&self, role: Role, index: u64) -> OpeningKey {
+        let purpose = role.purpose();
+        match (role, self.suite) {
+            (Role::Backup | Role::Sealed, Suite::Default) => {
+                let seed = self.seed.derive_32(self.suite, purpose, index);
+                OpeningKey::XWing(Box::new(xwing::DecapsulationKey::from_seed(seed.expose())))
+            }
+            (Role::Encapsulation, Suite::Default) => {
+                let seed = self.seed.derive::<64>(self.suite, purpose, index);
+                OpeningKey::MlKem768(Box::new(mlkem::DecapsulationKey::from_seed(seed.expose())))
+            }
+            (Role::Backup | Role::Sealed | Role::Encapsulation, Suite::Cnsa2) => {
+                let seed = self.seed.derive::<64>(self.suite, purpose, index);
+                OpeningKey::MlKem1024(Box::new(mlkem::DecapsulationKey::from_seed(seed.expose())))
+            }
+            _ => panic!("{role:?} is a role that signs"),
+        }
+    }
+
+    /// The key that a role had or will have at an index, to verify what it signed.
+    pub(crate) fn signing_key_at(&self, role: Role, index: u64) -> SigningKey {
+        signing_key(&self.seed, self.suite, role, index, self.hedge(Purpose::SigningHedge))
+    }
+
+    /// The X-Wing seed of the backup key, for its age identity. Default suite only.
+    pub(crate) fn backup_seed(&self, index: u64) -> Secret<[u8; 32]> {
+        self.seed.derive_32(self.suite, Purpose::Backup, index)
+    }
+
+    /// The key that encrypts state at rest.
+    pub(crate) fn state_key(&self, index: u64) -> Secret<[u8; 32]> {
+        self.seed.derive_32(self.suite, Purpose::State, index)
+    }
+
+    /// 32 random bytes, hedged with the session's sealing key and these parts.
+    pub(crate) fn random(&self, parts: &[&[u8]]) -> Result<Secret<[u8; 32]>> {
+        self.sealing_hedge.get_or_init(|| self.hedge(Purpose::SealingHedge)).draw(parts)
+    }
+
+    fn hedge(&self, purpose: Purpose) -> Hedge {
+        let hedge = Hedge::new(&self.seed, self.suite, purpose, self.session);
+        #[cfg(feature = "test-vectors")]
+        if self.deterministic {
+            return hedge.deterministic();
+        }
+        hedge
+    }
+
+    /// Drops keys that were made from indexes that no longer hold.
+    fn forget(&mut self) {
+        self.keys = Default::default();
+        self.sealing_hedge = OnceLock::new();
+    }
+}
+
+impl core::fmt::Debug for Agent {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Agent").field("did", &self.did).field("suite", &self.suite).finish_non_exhaustive()
+    }
+}
+
+fn signing_key(seed: &MasterSeed, suite: Suite, role: Role, index: u64, hedge: Hedge) -> SigningKey {
+    let algorithm = role.algorithm(suite).unwrap_or_else(|| panic!("{role:?} is a role that opens"));
+    SigningKey::from_seed(algorithm, seed.derive_32(suite, role.purpose(), index).expose(), hedge)
+}

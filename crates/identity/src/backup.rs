@@ -1,0 +1,402 @@
+//! What an agent has besides its seed, sealed to itself: cards, credentials, memory objects.
+//!
+//! ```
+//! use gambeson_identity::backup::Backup;
+//! use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Timestamp, recovery};
+//!
+//! let (seed, now) = (MasterSeed::generate()?, Timestamp(1_795_330_800));
+//! let words = recovery::words(&seed);
+//! let agent = Agent::from_seed(seed);
+//! let cards = CardLog::new(agent.first_card(now, now.after(86_400), &CardContent::default())?)?;
+//!
+//! let mut backup = Backup::new(&agent, now);
+//! backup.set_cards(&cards);
+//! backup.add_credential("employer.jwt", b"eyJ...")?;
+//! backup.add_object(b"the user prefers short answers")?;
+//! let file = backup.seal(&agent)?; // kept anywhere
+//!
+//! // A fresh machine, the words and the file.
+//! let again = Agent::from_seed(recovery::from_words(&words)?);
+//! let restored = Backup::open(&again, &file)?;
+//! assert_eq!(restored, backup);
+//! let agent = Agent::recover(recovery::from_words(&words)?, &restored.cards()?.expect("they are in it"))?;
+//! # Ok::<(), gambeson_identity::Error>(())
+//! ```
+//!
+//! In the default suite a backup is an age file to the X-Wing key `m/3'`, so that it can be opened without this crate; in `cnsa2` it is one
+//! HPKE message to the ML-KEM-1024 key. Inside is an archive of one form, signed with `m/1'`: the key to which is sealed stands in the card,
+//! so that anybody could seal to it. `docs/spec/backup.md` has the bytes.
+
+use crate::agent::OpeningKey;
+use crate::card::MAX_CARDS;
+use crate::fields::{Fields, put_long, put_short};
+use crate::memory::{MAX_OBJECT, ObjectId};
+use crate::{Agent, CardLog, Did, Error, Reason, Result, Role, Suite, Timestamp};
+use core::fmt;
+use gambeson::mlkem;
+use gambeson_age::{Encryptor, FileKey, Format, HeaderError, Identity, Recipient, Stanza, UnwrapFileKey};
+use gambeson_hybrid::hpke::{self, Aes256Gcm, HkdfSha384, Kem, MlKem1024};
+use gambeson_hybrid::xwing;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use zeroize::Zeroizing;
+
+/// The longest archive in bytes: 256 MiB.
+pub const MAX_ARCHIVE: usize = 256 << 20;
+/// The most credentials and objects of one archive.
+pub const MAX_ENTRIES: usize = 65_536;
+/// The longest credential in bytes: 1 MiB.
+pub const MAX_CREDENTIAL: usize = 1 << 20;
+
+const MAGIC: &[u8; 16] = b"gambeson backup\x01";
+/// The context of the signature.
+const CONTEXT: &[u8] = b"gambeson backup v1";
+/// HPKE's info in suite `cnsa2`.
+const INFO: &[u8] = b"gambeson backup cnsa2 v1";
+const CNSA2_MAGIC: &[u8; 16] = b"gambeson b cnsa2";
+const TAG_LEN: usize = 16;
+/// The longest name of a credential.
+const MAX_NAME: usize = 128;
+/// How much longer a sealed archive may be than the archive: header, nonce and the tags of chunks.
+const MAX_SEALED: usize = MAX_ARCHIVE + MAX_ARCHIVE / 4096 + (64 << 10);
+
+// The kinds of entries, in the order in which they stand.
+const CARDS: u8 = 1;
+const CREDENTIAL: u8 = 2;
+const OBJECT: u8 = 3;
+
+/// The contents of a backup.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Backup {
+    did: Did,
+    made: Timestamp,
+    cards: Option<String>,
+    credentials: BTreeMap<String, Vec<u8>>,
+    objects: BTreeMap<ObjectId, Vec<u8>>,
+}
+
+impl Backup {
+    /// An empty backup of this agent.
+    #[must_use]
+    pub fn new(agent: &Agent, now: Timestamp) -> Self {
+        let (did, made) = (agent.did().clone(), now);
+        Self { did, made, cards: None, credentials: BTreeMap::new(), objects: BTreeMap::new() }
+    }
+
+    /// Whose backup it is.
+    pub fn did(&self) -> &Did {
+        &self.did
+    }
+
+    /// When it was made.
+    pub fn made(&self) -> Timestamp {
+        self.made
+    }
+
+    /// Puts the agent's log of cards in: it tells how often each key was replaced.
+    pub fn set_cards(&mut self, log: &CardLog) {
+        self.cards = Some(log.to_lines());
+    }
+
+    /// The agent's log of cards, verified.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CardLog::verify`].
+    pub fn cards(&self) -> Result<Option<CardLog>> {
+        self.cards.as_ref().map(|lines| CardLog::verify(lines.as_bytes())).transpose()
+    }
+
+    /// Adds a credential, as it stands, in the place of one of that name.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadForm`] for a name that is not 1 to 128 of `a`–`z`, `A`–`Z`, `0`–`9`, `.`, `_` and `-`, or begins with a dot: it shall be
+    /// fit to be a file's name on every system; [`Reason::TooLarge`].
+    pub fn add_credential(&mut self, name: &str, credential: &[u8]) -> Result<()> {
+        if !is_name(name) {
+            return Err(Error::new(Reason::BadForm, format_args!("{name:?} is not a name for a credential")));
+        }
+        if credential.len() > MAX_CREDENTIAL {
+            return Err(too_large(format_args!("a credential of {} bytes", credential.len())));
+        }
+        self.credentials.insert(name.to_owned(), credential.to_vec());
+        Ok(())
+    }
+
+    /// The credentials with their names.
+    pub fn credentials(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.credentials.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
+    }
+
+    /// Adds a memory object.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::TooLarge`].
+    pub fn add_object(&mut self, bytes: &[u8]) -> Result<ObjectId> {
+        if bytes.len() > MAX_OBJECT {
+            return Err(too_large(format_args!("an object of {} bytes", bytes.len())));
+        }
+        let id = ObjectId::of(bytes);
+        self.objects.insert(id, bytes.to_vec());
+        Ok(id)
+    }
+
+    /// The memory objects with their names.
+    pub fn objects(&self) -> impl Iterator<Item = (&ObjectId, &[u8])> {
+        self.objects.iter().map(|(id, bytes)| (id, bytes.as_slice()))
+    }
+
+    /// Signs the archive and seals it to the agent's backup key.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::WrongSeed`] for a backup of another agent, [`Reason::TooLarge`], [`Reason::NoRandomness`].
+    pub fn seal(&self, agent: &Agent) -> Result<Vec<u8>> {
+        if self.did != *agent.did() {
+            return Err(Error::new(Reason::WrongSeed, format_args!("it is a backup of {}", self.did)));
+        }
+        let mut archive = self.encode(agent.index(Role::Signing))?;
+        let signature = agent.key(Role::Signing).sign(CONTEXT, &archive)?;
+        put_short(&mut archive, &signature).ok_or_else(|| too_large("the signature"))?;
+        if archive.len() > MAX_ARCHIVE {
+            return Err(too_large(format_args!("an archive of {} bytes", archive.len())));
+        }
+        encrypt(agent, &archive)
+    }
+
+    /// Opens a backup of this agent, whatever the index of the key it was sealed to.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::TooLarge`], [`Reason::BadForm`] if it is not a sealed backup, [`Reason::CannotOpen`] if it is of another agent, or was changed,
+    /// [`Reason::BadArchive`], [`Reason::BadSignature`], [`Reason::WrongHash`].
+    pub fn open(agent: &Agent, file: &[u8]) -> Result<Self> {
+        if file.len() > MAX_SEALED {
+            return Err(too_large(format_args!("{} bytes", file.len())));
+        }
+        let archive = decrypt(agent, file)?;
+        let (backup, index, signed, signature) = Self::decode(&archive)?;
+        if backup.did != *agent.did() {
+            return Err(bad(format_args!("it is the archive of {}", backup.did)));
+        }
+        if index >= MAX_CARDS as u64 {
+            return Err(bad("the index of its key is beyond the longest log of cards"));
+        }
+        agent.signing_key_at(Role::Signing, index).verifying_key().verify(CONTEXT, signed, signature)?;
+        Ok(backup)
+    }
+
+    fn encode(&self, index: u64) -> Result<Zeroizing<Vec<u8>>> {
+        let cards = self.cards.iter().map(|lines| (CARDS, "cards.jsonl".to_owned(), lines.as_bytes()));
+        let credentials =
+            self.credentials.iter().map(|(name, bytes)| (CREDENTIAL, name.clone(), bytes.as_slice()));
+        let objects = self.objects.iter().map(|(id, bytes)| (OBJECT, id.to_string(), bytes.as_slice()));
+        let entries: Vec<_> = cards.chain(credentials).chain(objects).collect();
+        if entries.len() > MAX_ENTRIES {
+            return Err(too_large(format_args!("{} entries", entries.len())));
+        }
+        let len: usize = entries.iter().map(|(_, name, bytes)| 7 + name.len() + bytes.len()).sum();
+        // With room for all of it, so that no copy stays behind.
+        let mut out = Zeroizing::new(Vec::with_capacity(len + (8 << 10)));
+        out.extend_from_slice(MAGIC);
+        let written = put_short(&mut out, self.did.as_str().as_bytes()).and_then(|()| {
+            out.extend_from_slice(&self.made.0.to_be_bytes());
+            out.extend_from_slice(&index.to_be_bytes());
+            out.extend_from_slice(&(entries.len() as u32).to_be_bytes()); // at most `MAX_ENTRIES`
+            entries.iter().try_for_each(|(kind, name, bytes)| {
+                out.push(*kind);
+                put_short(&mut out, name.as_bytes()).and_then(|()| put_long(&mut out, bytes))
+            })
+        });
+        written.ok_or_else(|| too_large("an entry"))?;
+        Ok(out)
+    }
+
+    /// The backup, the index of the key that signed, what it signed, the signature.
+    fn decode(archive: &[u8]) -> Result<(Self, u64, &[u8], &[u8])> {
+        let cut = || bad("it was cut");
+        let mut fields = Fields(archive);
+        if fields.array() != Some(*MAGIC) {
+            return Err(bad("it does not begin like one"));
+        }
+        let did = fields.text().ok_or_else(cut)?.parse()?;
+        let made = Timestamp(fields.u64().ok_or_else(cut)?);
+        let index = fields.u64().ok_or_else(cut)?;
+        let count = fields.u32().ok_or_else(cut)?;
+        if count as usize > MAX_ENTRIES {
+            return Err(bad(format_args!("{count} entries")));
+        }
+        let mut backup =
+            Self { did, made, cards: None, credentials: BTreeMap::new(), objects: BTreeMap::new() };
+        let mut last: Option<(u8, &str)> = None;
+        for _ in 0..count {
+            let [kind] = fields.array().ok_or_else(cut)?;
+            let name = fields.text().ok_or_else(cut)?;
+            let contents = fields.long().ok_or_else(cut)?;
+            if last >= Some((kind, name)) {
+                return Err(bad("the entries are not in their order"));
+            }
+            last = Some((kind, name));
+            backup.add(kind, name, contents)?;
+        }
+        let signed = &archive[..archive.len() - fields.0.len()];
+        let signature = fields.short().ok_or_else(cut)?;
+        if !fields.0.is_empty() {
+            return Err(bad("something follows it"));
+        }
+        Ok((backup, index, signed, signature))
+    }
+
+    fn add(&mut self, kind: u8, name: &str, contents: &[u8]) -> Result<()> {
+        match kind {
+            CARDS if name == "cards.jsonl" => {
+                let lines = core::str::from_utf8(contents).map_err(|_| bad("the cards are not a text"))?;
+                self.cards = Some(lines.to_owned());
+                Ok(())
+            }
+            CREDENTIAL => self.add_credential(name, contents).map_err(bad),
+            OBJECT => {
+                let id: ObjectId = name.parse().map_err(bad)?;
+                id.check(contents)?;
+                self.add_object(contents).map(drop).map_err(bad)
+            }
+            _ => Err(bad(format_args!("an entry of kind {kind} with the name {name:?}"))),
+        }
+    }
+}
+
+impl fmt::Debug for Backup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Backup")
+            .field("did", &self.did)
+            .field("made", &self.made)
+            .field("credentials", &self.credentials.len())
+            .field("objects", &self.objects.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a name is one for a file on every system.
+fn is_name(name: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(known) && !name.starts_with('.')
+}
+
+fn encrypt(agent: &Agent, archive: &[u8]) -> Result<Vec<u8>> {
+    let no_randomness = |_| Error::new(Reason::NoRandomness, "the system's generator failed");
+    match agent.suite() {
+        Suite::Default => {
+            let key = xwing::EncapsulationKey::try_from(agent.public_key(Role::Backup).as_slice())
+                .expect("our own key");
+            let file = Vec::with_capacity(archive.len() + archive.len() / 4096 + 4096);
+            let mut file =
+                Encryptor::new(&[Recipient::from(key)], file, Format::Binary).map_err(no_randomness)?;
+            file.write_all(archive).expect("writing to memory");
+            file.finish().map_err(no_randomness)
+        }
+        Suite::Cnsa2 => {
+            let key = agent.public_key(Role::Backup);
+            let key = mlkem::EncapsulationKey::<MlKem1024>::from_bytes(
+                key.as_slice().try_into().expect("our own key"),
+            );
+            let m = agent.random(&[b"backup kem", archive])?;
+            let (enc, mut sender) = hpke::setup_sender_deterministic::<MlKem1024, HkdfSha384, Aes256Gcm>(
+                &key.expect("our own key"),
+                INFO,
+                m.expose(),
+            )
+            .map_err(|_| Error::new(Reason::BadKey, "the backup key"))?;
+            let mut file = Vec::with_capacity(archive.len() + 2048);
+            file.extend_from_slice(CNSA2_MAGIC);
+            file.extend_from_slice(&enc);
+            let header = file.clone();
+            file.extend_from_slice(archive);
+            let tag = sender
+                .seal_in_place(&header, &mut file[header.len()..])
+                .map_err(|_| too_large("the archive"))?;
+            file.extend_from_slice(&tag);
+            Ok(file)
+        }
+    }
+}
+
+fn decrypt(agent: &Agent, file: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    match agent.suite() {
+        Suite::Default => {
+            use gambeson_age::{Decryptor, Error as Age};
+            let refused = |error: Age| match error {
+                Age::NoMatch | Age::HeaderMac | Age::Payload(_) => cannot_open(),
+                error => Error::new(Reason::BadForm, error),
+            };
+            let decryptor =
+                Decryptor::with_format(&[EveryIndex(agent)], file, Format::Binary).map_err(refused)?;
+            // An archive is never longer than its file: with room for it no copy stays behind.
+            let mut archive = Zeroizing::new(Vec::with_capacity(file.len() + 32));
+            decryptor
+                .take(MAX_ARCHIVE as u64 + 1)
+                .read_to_end(&mut archive)
+                .map_err(|error| refused(error.into()))?;
+            if archive.len() > MAX_ARCHIVE { Err(too_large("the archive")) } else { Ok(archive) }
+        }
+        Suite::Cnsa2 => {
+            let not_one = || Error::new(Reason::BadForm, "not a backup of suite cnsa2");
+            let mut fields = Fields(file);
+            if fields.array() != Some(*CNSA2_MAGIC) {
+                return Err(not_one());
+            }
+            let enc = fields.take(size_of::<<MlKem1024 as Kem>::Enc>()).ok_or_else(not_one)?;
+            let enc = enc.try_into().expect("1568 bytes");
+            let header = &file[..file.len() - fields.0.len()];
+            let (body, tag) = fields.0.split_last_chunk::<TAG_LEN>().ok_or_else(not_one)?;
+            indexes(agent)
+                .find_map(|index| {
+                    let OpeningKey::MlKem1024(key) = agent.opening_key(Role::Backup, index) else {
+                        return None;
+                    };
+                    let mut receiver =
+                        hpke::setup_receiver::<MlKem1024, HkdfSha384, Aes256Gcm>(enc, &key, INFO).ok()?;
+                    let mut archive = Zeroizing::new(body.to_vec());
+                    receiver.open_in_place(header, &mut archive, tag).ok().map(|()| archive)
+                })
+                .ok_or_else(cannot_open)
+        }
+    }
+}
+
+/// The agent's present index, then all others that a log of cards can have: a fresh machine does not know it.
+fn indexes(agent: &Agent) -> impl Iterator<Item = u64> {
+    let present = agent.index(Role::Backup);
+    core::iter::once(present).chain((0..MAX_CARDS as u64).filter(move |index| *index != present))
+}
+
+/// The agent's backup keys as age identities, made one after the other until one fits.
+struct EveryIndex<'a>(&'a Agent);
+
+impl UnwrapFileKey for EveryIndex<'_> {
+    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+        for index in indexes(self.0) {
+            let identity = Identity::from_seed(self.0.backup_seed(index).expose());
+            if let Some(file_key) = identity.unwrap_file_key(stanzas)? {
+                return Ok(Some(file_key));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn bad(what: impl fmt::Display) -> Error {
+    Error::new(Reason::BadArchive, format_args!("not the archive of a backup: {what}"))
+}
+
+fn cannot_open() -> Error {
+    Error::new(Reason::CannotOpen, "it was sealed to another agent, or changed")
+}
+
+fn too_large(what: impl fmt::Display) -> Error {
+    Error::new(Reason::TooLarge, format_args!("too much for a backup: {what}"))
+}
+
+#[cfg(test)]
+mod tests;

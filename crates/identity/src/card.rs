@@ -1,0 +1,421 @@
+//! Identity cards: DID documents that the DID key signs, in a chain from the DID to the newest.
+//!
+//! `docs/spec/did.md` has the format. The DID is the hash of the first DID key, so it vouches for the first card; each
+//! card holds the hash of the next DID key, so it vouches for the card after it (pre-rotation), and a stolen signing key
+//! cannot replace anything.
+
+use crate::did::multihash;
+use crate::document::CONTEXT;
+use crate::{Agent, Did, DidDocument, Error, Reason, Result, Role, Timestamp, VerifyingKey, encoding, json};
+use serde_json::{Map, Value};
+
+/// The longest card that is read, in bytes.
+pub const MAX_CARD: usize = 64 << 10;
+
+/// The most cards that a log may have.
+pub const MAX_CARDS: usize = 1024;
+
+/// The most keys of earlier cards that a card still lists; the newest stay.
+const MAX_RETIRED: usize = 8;
+
+/// The context of the signature (FIPS 204, §5.2): no other signature of a DID key can be taken for that of a card.
+const SIGNATURE_CONTEXT: &[u8] = b"gambeson card v1";
+
+/// The member of the document that holds what is not in DID Core.
+const MEMBER: &str = "card";
+
+/// What the owner of a card puts on it besides keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CardContent {
+    /// Other identifiers of the same agent: `did:web`, `did:webvh`, addresses.
+    pub also_known_as: Vec<String>,
+    /// Services (DID Core 1.0, §5.4).
+    pub services: Vec<Value>,
+}
+
+/// What becomes of keys that a new card replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retired {
+    /// They stay good for so many seconds.
+    Superseded(u64),
+    /// They are revoked at once.
+    Compromised,
+}
+
+/// An identity card that was verified, with all the cards before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    document: DidDocument,
+    version: u64,
+    valid_from: Timestamp,
+    valid_until: Timestamp,
+    next: Vec<u8>,
+    hash: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+impl Card {
+    /// The DID document.
+    pub fn document(&self) -> &DidDocument {
+        &self.document
+    }
+
+    /// The number of the card: the first is 1.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// When it begins and ends.
+    pub fn validity(&self) -> (Timestamp, Timestamp) {
+        (self.valid_from, self.valid_until)
+    }
+
+    /// The multihash of the canonical document, in multibase: peers that know it need not be sent the card.
+    pub fn hash(&self) -> String {
+        encoding::multibase(&self.hash)
+    }
+
+    /// The file: the document and its signature, canonical JSON (RFC 8785) of one line.
+    pub fn to_json(&self) -> String {
+        let card = serde_json::json!({"document": self.document.json(), "signature": encoding::encode(&self.signature)});
+        String::from_utf8(json::canonicalize(&card).expect("it was read or made as I-JSON"))
+            .expect("JSON is UTF-8")
+    }
+
+    /// Makes and signs the first card of an agent.
+    pub(crate) fn first(
+        agent: &Agent,
+        from: Timestamp,
+        until: Timestamp,
+        content: &CardContent,
+    ) -> Result<Self> {
+        Self::sign(agent, None, from, until, content, &[])
+    }
+
+    /// Signs a card with the agent's present keys; `retired` are methods of earlier cards that it still lists.
+    pub(crate) fn sign(
+        agent: &Agent,
+        previous: Option<&Self>,
+        from: Timestamp,
+        until: Timestamp,
+        content: &CardContent,
+        retired: &[Map<String, Value>],
+    ) -> Result<Self> {
+        let document = compose(agent, previous, from, until, content, retired)?;
+        let signature =
+            agent.key(Role::Did).sign(SIGNATURE_CONTEXT, &json::canonicalize_object(&document)?)?;
+        let card = Self::read(document, signature)?;
+        card.follows(previous)?;
+        match card.to_json().len() {
+            ..=MAX_CARD => Ok(card),
+            len => Err(Error::new(
+                Reason::TooLarge,
+                format_args!("a card of {len} bytes, at most {MAX_CARD} are read"),
+            )),
+        }
+    }
+
+    /// Reads the first card of a DID and verifies it.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NotBound`] if its DID key does not hash to its DID, [`Reason::BadSignature`], or what its form lacks.
+    pub fn verify_first(card: &[u8]) -> Result<Self> {
+        let card = Self::parse(card)?;
+        card.follows(None)?;
+        Ok(card)
+    }
+
+    /// Reads the card after this one and verifies it.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BrokenChain`] if it does not follow, [`Reason::BadSignature`], or what its form lacks.
+    pub fn verify_next(&self, card: &[u8]) -> Result<Self> {
+        let card = Self::parse(card)?;
+        card.follows(Some(self))?;
+        Ok(card)
+    }
+
+    fn parse(card: &[u8]) -> Result<Self> {
+        let mut card = json::parse_object(card, MAX_CARD)?;
+        let (document, signature) = (card.remove("document"), card.remove("signature"));
+        match (document, signature, card.is_empty()) {
+            (Some(Value::Object(document)), Some(Value::String(signature)), true) => {
+                Self::read(document, encoding::decode(&signature, 8192)?)
+            }
+            _ => Err(Error::new(
+                Reason::BadForm,
+                "a card has the members document and signature, and no other",
+            )),
+        }
+    }
+
+    fn read(json: Map<String, Value>, signature: Vec<u8>) -> Result<Self> {
+        let bad =
+            |what: &str| Error::new(Reason::BadForm, format_args!("the card's {what} is missing or wrong"));
+        let canonical = json::canonicalize_object(&json)?;
+        let document = DidDocument::from_json(json)?;
+        let suite = document.id().suite();
+        let meta = document.json().get(MEMBER).and_then(Value::as_object).ok_or_else(|| bad(MEMBER))?;
+        let text = |name: &str| meta.get(name).and_then(Value::as_str).ok_or_else(|| bad(name));
+        let version = meta.get("version").and_then(Value::as_u64).filter(|version| *version > 0);
+        let version = version.ok_or_else(|| bad("version"))?;
+        let (valid_from, valid_until): (Timestamp, Timestamp) =
+            (text("validFrom")?.parse()?, text("validUntil")?.parse()?);
+        if valid_until < valid_from {
+            return Err(bad("validUntil"));
+        }
+        let next = encoding::from_multibase(text("next")?, 64)?;
+        let empty = multihash(suite, b"");
+        if next.len() != empty.len() || next[..2] != empty[..2] {
+            return Err(bad("next"));
+        }
+        let hash = multihash(suite, &canonical);
+        Ok(Self { version, valid_from, valid_until, next, hash, signature, document })
+    }
+
+    /// Whether the DID, or the card before, vouches for this one, and its own key signed it.
+    fn follows(&self, previous: Option<&Self>) -> Result<()> {
+        let did = self.document.id();
+        let broken = |what: &str| {
+            Error::new(Reason::BrokenChain, format_args!("card {} of {did}: {what}", self.version))
+        };
+        let url = did.url(&format!("{}-{}", Role::Did.fragment(), self.version - 1));
+        let key = self.did_key(&url)?;
+        let stated = &self.document.json()[MEMBER]["previous"];
+        match previous {
+            None => {
+                if self.version != 1 || !stated.is_null() {
+                    return Err(broken("it is not the first"));
+                }
+                if !did.commits_to(key) {
+                    return Err(Error::new(
+                        Reason::NotBound,
+                        format_args!("the DID key #{} does not hash to {did}", url.fragment()),
+                    ));
+                }
+            }
+            Some(previous) => {
+                if previous.document.id() != did {
+                    return Err(broken("the card before is that of another DID"));
+                }
+                if previous.version + 1 != self.version || stated.as_str() != Some(&previous.hash()) {
+                    return Err(broken("it does not name the card before it"));
+                }
+                if self.valid_from < previous.valid_from {
+                    return Err(broken("it begins before the card before it"));
+                }
+                if key.algorithm() != crate::did::did_algorithm(did.suite())
+                    || multihash(did.suite(), key.as_bytes()) != previous.next
+                {
+                    return Err(broken("its DID key is not the one that the card before announced"));
+                }
+            }
+        }
+        let canonical = json::canonicalize_object(self.document.json())?;
+        key.verify(SIGNATURE_CONTEXT, &canonical, &self.signature)
+    }
+
+    fn did_key(&self, url: &crate::DidUrl) -> Result<&VerifyingKey> {
+        self.document.key_of_role(url, Role::Did, self.valid_from)
+    }
+
+    /// The methods of this card that the next one keeps, so that what they signed can still be judged.
+    pub(crate) fn retire(
+        &self,
+        rotated: &[Role],
+        retired: Retired,
+        now: Timestamp,
+    ) -> Vec<Map<String, Value>> {
+        let methods = self.document.json()["verificationMethod"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object);
+        let keep = methods.filter_map(|method| {
+            let fragment = method.get("id")?.as_str()?.split_once('#')?.1;
+            let (name, _) = fragment.rsplit_once('-')?;
+            let role = Role::ALL.into_iter().find(|role| role.fragment() == name)?;
+            let mut method = method.clone();
+            let (revoked, expires) = (method.contains_key("revoked"), method.contains_key("expires"));
+            if role == Role::Did || !(revoked || expires || rotated.contains(&role)) {
+                return None;
+            }
+            if rotated.contains(&role) && !revoked {
+                match retired {
+                    Retired::Compromised => {
+                        method.remove("expires");
+                        method.insert("revoked".into(), now.to_string().into());
+                    }
+                    Retired::Superseded(grace) if !expires => {
+                        method.insert("expires".into(), now.after(grace).to_string().into());
+                    }
+                    Retired::Superseded(_) => {}
+                }
+            }
+            let over = |until: &Value| {
+                until.as_str().and_then(|time| time.parse::<Timestamp>().ok()).is_some_and(|time| time < now)
+            };
+            (!method.get("expires").is_some_and(over)).then_some(method)
+        });
+        keep.take(MAX_RETIRED).collect()
+    }
+
+    /// The content that the owner chose, for the next card.
+    pub fn content(&self) -> CardContent {
+        let list = |name: &str| {
+            self.document.json().get(name).and_then(Value::as_array).cloned().unwrap_or_default()
+        };
+        CardContent {
+            also_known_as: list("alsoKnownAs").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            services: list("service"),
+        }
+    }
+}
+
+/// The document of a card, without its signature.
+fn compose(
+    agent: &Agent,
+    previous: Option<&Card>,
+    from: Timestamp,
+    until: Timestamp,
+    content: &CardContent,
+    retired: &[Map<String, Value>],
+) -> Result<Map<String, Value>> {
+    let did = agent.did();
+    let mut methods = Vec::new();
+    let mut relationships: Vec<(&str, Vec<Value>)> =
+        crate::Relationship::ALL.map(|it| (it.name(), Vec::new())).into();
+    for role in Role::ALL {
+        let id = agent.key_url(role).to_string();
+        methods.push(agent.verification_method(role));
+        for relationship in role.relationships() {
+            relationships
+                .iter_mut()
+                .filter(|(name, _)| *name == relationship.name())
+                .for_each(|(_, urls)| urls.push(id.clone().into()));
+        }
+    }
+    for method in retired {
+        let id = method["id"].as_str().unwrap_or_default();
+        let role = Role::ALL.into_iter().find(|role| id.contains(&format!("#{}-", role.fragment())));
+        if !method.contains_key("revoked") {
+            for relationship in role.map(Role::relationships).unwrap_or_default() {
+                relationships
+                    .iter_mut()
+                    .filter(|(name, _)| *name == relationship.name())
+                    .for_each(|(_, urls)| urls.push(id.into()));
+            }
+        }
+        methods.push(Value::Object(method.clone()));
+    }
+    let mut document = Map::new();
+    // The term `card` is JSON as it stands for processors of JSON-LD.
+    document.insert(
+        "@context".into(),
+        serde_json::json!([
+            CONTEXT,
+            "https://w3id.org/security/jwk/v1",
+            "https://w3id.org/security/multikey/v1",
+            {"card": {"@id": "urn:gambeson:card", "@type": "@json"}}
+        ]),
+    );
+    document.insert("id".into(), did.as_str().into());
+    if !content.also_known_as.is_empty() {
+        document.insert("alsoKnownAs".into(), content.also_known_as.clone().into());
+    }
+    document.insert("verificationMethod".into(), methods.into());
+    document.extend(relationships.into_iter().map(|(name, urls)| (name.to_owned(), urls.into())));
+    if !content.services.is_empty() {
+        document.insert("service".into(), content.services.clone().into());
+    }
+    document.insert(
+        MEMBER.into(),
+        serde_json::json!({
+            "version": previous.map_or(1, |previous| previous.version + 1),
+            "validFrom": from.to_string(),
+            "validUntil": until.to_string(),
+            "previous": previous.map(Card::hash),
+            "next": encoding::multibase(&agent.next_did_key_hash()),
+        }),
+    );
+    Ok(document)
+}
+
+/// All the cards of a DID, oldest first: a hash chain. Its file has one card a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardLog(Vec<Card>);
+
+impl CardLog {
+    /// A log of the first card alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BrokenChain`] if it is not the first.
+    pub fn new(first: Card) -> Result<Self> {
+        first.follows(None)?;
+        Ok(Self(vec![first]))
+    }
+
+    /// Reads a log and verifies every card of it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the first card that does not hold; [`Reason::TooLarge`] beyond [`MAX_CARDS`].
+    pub fn verify(text: &[u8]) -> Result<Self> {
+        let mut lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let first =
+            lines.next().ok_or_else(|| Error::new(Reason::BadForm, "a log of cards has at least one"))?;
+        let mut log = Self(vec![Card::verify_first(first)?]);
+        for line in lines {
+            log.append(line)?;
+        }
+        Ok(log)
+    }
+
+    /// Verifies the next card and adds it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Card::verify_next`]; the log stays as it was.
+    pub fn append(&mut self, card: &[u8]) -> Result<()> {
+        if self.0.len() == MAX_CARDS {
+            return Err(Error::new(Reason::TooLarge, format_args!("a log has at most {MAX_CARDS} cards")));
+        }
+        let card = self.newest().verify_next(card)?;
+        self.0.push(card);
+        Ok(())
+    }
+
+    /// Adds the next card.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BrokenChain`]; the log stays as it was.
+    pub fn push(&mut self, card: Card) -> Result<()> {
+        card.follows(Some(self.newest()))?;
+        self.0.push(card);
+        Ok(())
+    }
+
+    /// The newest card.
+    pub fn newest(&self) -> &Card {
+        self.0.last().expect("a log has at least one card")
+    }
+
+    /// Every card, oldest first.
+    pub fn cards(&self) -> &[Card] {
+        &self.0
+    }
+
+    /// The DID.
+    pub fn did(&self) -> &Did {
+        self.newest().document.id()
+    }
+
+    /// The file: one card a line.
+    pub fn to_lines(&self) -> String {
+        self.0.iter().map(|card| card.to_json() + "\n").collect()
+    }
+}

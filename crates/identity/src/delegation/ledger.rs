@@ -1,0 +1,124 @@
+//! What was used up of grants that have a measure.
+
+use crate::replay::Expiring;
+use crate::{Error, Reason, ReplayId, Result, Timestamp};
+
+/// One call under one grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spend {
+    /// The grant.
+    pub id: ReplayId,
+    /// When the grant ends, and need not be remembered any more.
+    pub until: Timestamp,
+    /// How many calls it allows.
+    pub calls: Option<u64>,
+    /// How much it allows these to cost together.
+    pub budget: Option<u64>,
+    /// What this one costs.
+    pub cost: u64,
+}
+
+/// Counts calls and costs of grants.
+///
+/// An implementation that several verifiers share does what [`Ledger::spend`] says in one transaction.
+pub trait Ledger {
+    /// Takes one call and its cost from every grant of the list, or nothing from any.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::OverCount`], [`Reason::OverBudget`]; [`Reason::CacheFull`] if there is no room for a new grant;
+    /// [`Reason::Expired`] for a grant that ended before a time that was seen.
+    fn spend(&mut self, spends: &[Spend], now: Timestamp) -> Result<()>;
+}
+
+/// A [`Ledger`] in memory, of at most so many grants. Empty after a restart.
+#[derive(Clone, Debug)]
+pub struct MemoryLedger(Expiring<ReplayId, (u64, u64)>);
+
+impl MemoryLedger {
+    /// Room for so many grants.
+    pub fn new(capacity: usize) -> Self {
+        Self(Expiring::new(capacity))
+    }
+}
+
+impl Ledger for MemoryLedger {
+    fn spend(&mut self, spends: &[Spend], now: Timestamp) -> Result<()> {
+        self.0.advance(now);
+        let mut after = Vec::new();
+        for spend in spends {
+            self.0.timely(spend.until)?;
+            let (calls, costs) = self.0.get(&spend.id).copied().unwrap_or_default();
+            let calls = calls + 1;
+            if spend.calls.is_some_and(|most| calls > most) {
+                return Err(Error::new(
+                    Reason::OverCount,
+                    format_args!("{} calls were granted", spend.calls.unwrap_or_default()),
+                ));
+            }
+            let costs =
+                costs.checked_add(spend.cost).filter(|sum| spend.budget.is_none_or(|most| *sum <= most));
+            let costs = costs.ok_or_else(|| {
+                Error::new(
+                    Reason::OverBudget,
+                    format_args!(
+                        "this costs {}, and less is left of {}",
+                        spend.cost,
+                        spend.budget.unwrap_or_default()
+                    ),
+                )
+            })?;
+            after.push((calls, costs));
+        }
+        self.0.room(spends.iter().filter(|spend| self.0.get(&spend.id).is_none()).count())?;
+        for (spend, state) in spends.iter().zip(after) {
+            self.0.insert(spend.id, spend.until, state)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Agent, MasterSeed};
+
+    const NOW: Timestamp = Timestamp(1000);
+
+    fn spend(name: &str, calls: Option<u64>, budget: Option<u64>, cost: u64) -> Spend {
+        let agent = Agent::from_seed(MasterSeed::from_bytes(&[1; 32]));
+        Spend { id: ReplayId::new("test", agent.did(), name), until: NOW.after(100), calls, budget, cost }
+    }
+
+    fn reason(result: Result<()>) -> Reason {
+        result.unwrap_err().reason()
+    }
+
+    #[test]
+    fn all_is_taken_or_nothing() {
+        let mut ledger = MemoryLedger::new(10);
+        let (wide, narrow) = (spend("wide", Some(2), Some(10), 4), spend("narrow", Some(1), None, 4));
+        ledger.spend(&[wide, narrow], NOW).unwrap();
+        for _ in 0..5 {
+            assert_eq!(reason(ledger.spend(&[wide, narrow], NOW)), Reason::OverCount);
+        }
+        ledger.spend(&[wide], NOW).unwrap();
+        assert_eq!(reason(ledger.spend(&[wide], NOW)), Reason::OverCount);
+        let dear = spend("dear", None, Some(u64::MAX), u64::MAX);
+        ledger.spend(&[dear], NOW).unwrap();
+        assert_eq!(reason(ledger.spend(&[dear], NOW)), Reason::OverBudget);
+    }
+
+    #[test]
+    fn room_is_bounded_and_time_does_not_run_back() {
+        let mut ledger = MemoryLedger::new(1);
+        let (a, b) = (spend("a", Some(5), None, 0), spend("b", Some(5), None, 0));
+        assert_eq!(reason(ledger.spend(&[a, b], NOW)), Reason::CacheFull);
+        ledger.spend(&[a], NOW).unwrap();
+        assert_eq!(reason(ledger.spend(&[b], NOW)), Reason::CacheFull);
+        let later = NOW.after(101);
+        let c = Spend { until: NOW.after(200), ..b };
+        ledger.spend(&[c], later).unwrap();
+        assert_eq!(reason(ledger.spend(&[a], NOW)), Reason::Expired);
+    }
+}

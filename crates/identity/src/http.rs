@@ -1,0 +1,463 @@
+//! HTTP Message Signatures (RFC 9421) with ML-DSA (C2SP `httpsig-pq`), and the digest of the content (RFC 9530).
+//!
+//! What is signed by default, and what a verifier asks for, is in `docs/spec/http-signatures.md`. A signature with
+//! ML-DSA-65 is a field of about 4,500 characters: servers allow it in their defaults, but not two of them in all.
+
+use crate::action::CLOCK_SKEW;
+use crate::document::{Kind, Relationship};
+use crate::envelope::bad;
+use crate::{
+    Agent, Algorithm, DidUrl, Error, Reason, ReplayCache, ReplayId, Resolver, Result, Role, Timestamp,
+    Verified, VerifyingKey, encoding,
+};
+use sfv::{BareItem, Dictionary, Item, ListEntry, Parser};
+use sha2::{Digest, Sha256, Sha512};
+
+mod component;
+mod message;
+
+pub use component::Component;
+pub use message::Message;
+
+/// The longest `signature` or `signature-input` that is read, in bytes over all fields of the name.
+pub const MAX_FIELD: usize = 32 << 10;
+
+/// The most components of a signature.
+pub const MAX_COMPONENTS: usize = 64;
+
+/// How old a signature may be, in seconds, unless a [`Policy`] says otherwise.
+pub const MAX_AGE: u64 = 120;
+
+/// The longest nonce, in bytes of text.
+const MAX_NONCE: usize = 256;
+
+/// How a message is signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// What is signed; none for the default: `@method` and `@target-uri`, or `@status` and these of the request, and
+    /// `content-type` and `content-digest` where they are there.
+    pub components: Vec<Component>,
+    /// The name among the signatures of the message.
+    pub label: String,
+    /// What the signature is for, so that it is not taken for another.
+    pub tag: Option<String>,
+    /// [`Role::Identity`] says who speaks; [`Role::Signing`] uses a capability.
+    pub role: Role,
+    /// How many seconds it is good for.
+    pub lifetime: u64,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self {
+            components: Vec::new(),
+            label: "gambeson".into(),
+            tag: None,
+            role: Role::Identity,
+            lifetime: MAX_AGE,
+        }
+    }
+}
+
+/// Signs a message: the fields to add to it, with names in small letters.
+///
+/// If the message has a body and no `content-digest`, that field is among them.
+///
+/// ```
+/// use gambeson_identity::{
+///     Agent, CardContent, CardLog, CardStore, MemoryReplayCache, Timestamp,
+///     http::{self, Message, Policy, Terms},
+/// };
+///
+/// let (agent, now) = (Agent::generate()?, Timestamp(1_795_330_800));
+/// let mut known = CardStore::default();
+/// known.add(CardLog::new(agent.first_card(now, now.after(86_400), &CardContent::default())?)?)?;
+///
+/// let (uri, body) = ("https://bank.example/pay?id=7", br#"{"amount":5}"#);
+/// let mut fields = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+/// let signed = http::sign(&agent, &Message::request("POST", uri, &fields).with_body(body), &Terms::default(), now)?;
+/// fields.extend(signed);
+///
+/// let received = Message::request("POST", uri, &fields).with_body(body);
+/// let mut replay = MemoryReplayCache::new(100_000);
+/// let verified = http::verify(&received, &Policy::default(), &known, now, &mut replay)?;
+/// assert_eq!(verified.signer().did(), agent.did());
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Reason::BadForm`] for a message without what shall be signed; [`Reason::WrongPurpose`] for another role than the
+/// two; [`Reason::NoRandomness`].
+pub fn sign(
+    agent: &Agent,
+    message: &Message<'_>,
+    terms: &Terms,
+    now: Timestamp,
+) -> Result<Vec<(String, String)>> {
+    let algorithm = match terms.role {
+        Role::Identity | Role::Signing => agent.key(terms.role).algorithm(),
+        _ => return Err(Error::new(Reason::WrongPurpose, "HTTP is signed as identity or as signing")),
+    };
+    let mut added = Vec::new();
+    if let Some(body) = message.body.filter(|_| message.field("content-digest").next().is_none()) {
+        added.push(("content-digest".to_owned(), content_digest(body)));
+    }
+    let fields = [message.fields, &added].concat();
+    let message = Message { fields: &fields, ..*message };
+    let components = match terms.components.is_empty() {
+        true => default_components(&message)?,
+        false => terms.components.clone(),
+    };
+    let nonce = encoding::encode(&agent.random(&[b"http"])?.expose()[..16]);
+    let mut input =
+        sfv::InnerList::new(components.iter().map(|component| component.item().clone()).collect());
+    let key_id = agent.key_url(terms.role).to_string();
+    let text = |text: &str| {
+        sfv::String::from_string(text.to_owned())
+            .map(BareItem::String)
+            .map_err(|_| bad("a parameter of a signature is printable ASCII"))
+    };
+    let time = |time: Timestamp| {
+        i64::try_from(time.0)
+            .ok()
+            .and_then(|seconds| sfv::Integer::try_from(seconds).ok())
+            .map(BareItem::Integer)
+            .ok_or_else(|| bad("a time beyond the range of structured fields"))
+    };
+    let mut parameters = vec![
+        ("created", time(now)?),
+        ("expires", time(now.after(terms.lifetime))?),
+        ("nonce", text(&nonce)?),
+        ("alg", text(algorithm.http())?),
+        ("keyid", text(&key_id)?),
+    ];
+    if let Some(tag) = &terms.tag {
+        parameters.push(("tag", text(tag)?));
+    }
+    for (name, value) in parameters {
+        input.params.insert(sfv::key_ref(name).to_owned(), value);
+    }
+    let label = sfv::KeyRef::from_str(&terms.label)
+        .map_err(|_| bad("the label of a signature is a key of structured fields"))?;
+    let base = signature_base(&message, &components, &input)?;
+    let signature = agent.key(terms.role).sign(b"", base.as_bytes())?;
+    let member = |entry: ListEntry| {
+        let mut out = sfv::DictSerializer::new();
+        out.members([(label, &entry)]);
+        out.finish().unwrap_or_default()
+    };
+    added.push(("signature-input".to_owned(), member(ListEntry::InnerList(input))));
+    added.push(("signature".to_owned(), member(ListEntry::Item(Item::new(signature.as_slice())))));
+    Ok(added)
+}
+
+fn default_components(message: &Message<'_>) -> Result<Vec<Component>> {
+    let mut names = match (message.start, message.request) {
+        (message::Start::Request(..), _) => vec!["@method", "@target-uri"],
+        (_, None) => vec!["@status"],
+        (_, Some(_)) => vec!["@status", "\"@method\";req", "\"@target-uri\";req"],
+    };
+    names.extend(
+        ["content-type", "content-digest"].into_iter().filter(|name| message.field(name).next().is_some()),
+    );
+    names.into_iter().map(str::parse).collect()
+}
+
+/// The bytes that are signed (RFC 9421, §2.5).
+fn signature_base(message: &Message<'_>, components: &[Component], input: &sfv::InnerList) -> Result<String> {
+    let mut base = String::new();
+    for (index, component) in components.iter().enumerate() {
+        if components[..index].contains(component) {
+            return Err(bad(format_args!("{component} is covered twice")));
+        }
+        base += &format!("{component}: {}\n", component.value(message)?);
+    }
+    let parameters = component::serialize(&ListEntry::InnerList(input.clone()));
+    base += &format!("\"@signature-params\": {parameters}");
+    Ok(base)
+}
+
+/// A signature of a message that was read, and not verified.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Signature {
+    label: String,
+    components: Vec<Component>,
+    created: Option<Timestamp>,
+    expires: Option<Timestamp>,
+    nonce: Option<String>,
+    algorithm: Option<Algorithm>,
+    key_id: Option<String>,
+    tag: Option<String>,
+    base: String,
+    bytes: Vec<u8>,
+}
+
+impl Signature {
+    /// Reads every signature of a message whose tag is this, or every one, and makes the bytes that it is of.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::TooLarge`]; [`Reason::BadForm`] for fields that are not those of RFC 9421, components that are not
+    /// understood or not in the message, and parameters that are not known; [`Reason::BadAlgorithm`].
+    pub fn read(message: &Message<'_>, tag: Option<&str>) -> Result<Vec<Self>> {
+        let inputs = dictionary(message, "signature-input")?;
+        let signatures = dictionary(message, "signature")?;
+        let of_tag = |list: &sfv::InnerList| match tag {
+            None => true,
+            Some(tag) => {
+                matches!(list.params.get("tag"), Some(BareItem::String(found)) if found.as_str() == tag)
+            }
+        };
+        let mut found = Vec::new();
+        for (label, entry) in &inputs {
+            let ListEntry::InnerList(input) = entry else {
+                return Err(bad(format_args!("{label} in signature-input is not a list of components")));
+            };
+            if of_tag(input) {
+                found.push(Self::read_one(message, label.as_str(), input, signatures.get(label.as_str()))?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn read_one(
+        message: &Message<'_>,
+        label: &str,
+        input: &sfv::InnerList,
+        signature: Option<&ListEntry>,
+    ) -> Result<Self> {
+        let Some(ListEntry::Item(Item { bare_item: BareItem::ByteSequence(bytes), .. })) = signature else {
+            return Err(bad(format_args!("signature has no bytes for {label}")));
+        };
+        if input.items.len() > MAX_COMPONENTS {
+            return Err(Error::new(
+                Reason::TooLarge,
+                format_args!("{} components, at most {MAX_COMPONENTS} are read", input.items.len()),
+            ));
+        }
+        let components = input.items.iter().map(Component::from_item).collect::<Result<Vec<_>>>()?;
+        let mut signature = Self {
+            label: label.to_owned(),
+            base: signature_base(message, &components, input)?,
+            bytes: bytes.clone(),
+            components,
+            created: None,
+            expires: None,
+            nonce: None,
+            algorithm: None,
+            key_id: None,
+            tag: None,
+        };
+        for (name, value) in &input.params {
+            match (name.as_str(), value) {
+                ("created", BareItem::Integer(seconds)) => signature.created = Some(timestamp(*seconds)?),
+                ("expires", BareItem::Integer(seconds)) => signature.expires = Some(timestamp(*seconds)?),
+                ("nonce", BareItem::String(nonce)) => signature.nonce = Some(nonce.as_str().to_owned()),
+                ("alg", BareItem::String(name)) => {
+                    let found = Algorithm::ALL.into_iter().find(|it| it.http() == name.as_str());
+                    signature.algorithm = Some(found.ok_or_else(|| {
+                        Error::new(Reason::BadAlgorithm, format_args!("{name:?} is not ML-DSA"))
+                    })?);
+                }
+                ("keyid", BareItem::String(id)) => signature.key_id = Some(id.as_str().to_owned()),
+                ("tag", BareItem::String(tag)) => signature.tag = Some(tag.as_str().to_owned()),
+                _ => return Err(bad(format_args!("the parameter {name} of a signature is not understood"))),
+            }
+        }
+        Ok(signature)
+    }
+
+    /// Verifies the signature by a key that the caller chose: the bytes, and nothing about time or who may.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadAlgorithm`] if `alg` names another than the key's; [`Reason::BadSignature`].
+    pub fn verify_with(&self, key: &VerifyingKey) -> Result<()> {
+        if self.algorithm.is_some_and(|algorithm| algorithm != key.algorithm()) {
+            return Err(Error::new(
+                Reason::BadAlgorithm,
+                format_args!("the signature names another algorithm than {}", key.algorithm()),
+            ));
+        }
+        key.verify(b"", self.base.as_bytes(), &self.bytes)
+    }
+
+    /// The name among the signatures of the message.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// What is covered.
+    pub fn components(&self) -> &[Component] {
+        &self.components
+    }
+
+    /// What it is for.
+    pub fn tag(&self) -> Option<&str> {
+        self.tag.as_deref()
+    }
+
+    /// The key that it names.
+    pub fn key_id(&self) -> Option<&str> {
+        self.key_id.as_deref()
+    }
+
+    /// The bytes that are signed.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+}
+
+impl core::fmt::Debug for Signature {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Signature")
+            .field("label", &self.label)
+            .field("base", &self.base)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a verifier asks of a signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// What must be covered besides `content-digest`, which must be if there is a body; none for the default: `@method`
+    /// and `@target-uri` of a request, `@status` of a response.
+    pub required: Vec<Component>,
+    /// What the key must be for: [`Relationship::Authentication`], or [`Relationship::CapabilityInvocation`].
+    pub relationship: Relationship,
+    /// Only signatures with this tag count.
+    pub tag: Option<String>,
+    /// How old a signature may be, in seconds.
+    pub max_age: u64,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { required: Vec::new(), relationship: Relationship::Authentication, tag: None, max_age: MAX_AGE }
+    }
+}
+
+/// Verifies the one signature of a message that the policy speaks of, and remembers its nonce.
+///
+/// It must name its key by a DID URL, its time (`created`) and a nonce, and cover what the policy asks for.
+///
+/// # Errors
+///
+/// [`Reason::Unsecured`] without such a signature; as [`Signature::read`]; [`Reason::BadForm`] for several, or without
+/// `created`, `nonce` or `keyid`; [`Reason::Uncovered`]; [`Reason::WrongDigest`]; [`Reason::NotYetValid`],
+/// [`Reason::Expired`]; what the resolver and the key say; [`Reason::BadAlgorithm`], [`Reason::BadSignature`];
+/// [`Reason::Replayed`], [`Reason::CacheFull`].
+pub fn verify(
+    message: &Message<'_>,
+    policy: &Policy,
+    resolver: &dyn Resolver,
+    now: Timestamp,
+    replay: &mut dyn ReplayCache,
+) -> Result<Verified<Signature>> {
+    let mut found = Signature::read(message, policy.tag.as_deref())?;
+    let signature = match (found.pop(), found.is_empty()) {
+        (Some(one), true) => one,
+        (None, _) => return Err(Error::new(Reason::Unsecured, "the message has no signature of this tag")),
+        _ => return Err(bad("the message has several signatures; a tag would tell which one counts")),
+    };
+    signature.covers(message, policy)?;
+    let lacks = |name: &str| bad(format_args!("the signature has no {name}"));
+    let created = signature.created.ok_or_else(|| lacks("created"))?;
+    let nonce = signature.nonce.as_deref().ok_or_else(|| lacks("nonce"))?;
+    if nonce.is_empty() || nonce.len() > MAX_NONCE {
+        return Err(bad(format_args!("a nonce has 1 to {MAX_NONCE} characters")));
+    }
+    let signer: DidUrl = signature.key_id.as_deref().ok_or_else(|| lacks("keyid"))?.parse()?;
+    let end = created.after(policy.max_age);
+    let end = signature.expires.map_or(end, |expires| expires.min(end));
+    now.after(CLOCK_SKEW).within(Some(created), None, "the signature")?;
+    now.within(None, Some(end), "the signature")?;
+    let document = resolver.resolve(signer.did(), now)?;
+    signature.verify_with(document.key_for(&signer, Kind::JsonWebKey, policy.relationship, now)?)?;
+    replay.remember(&ReplayId::new("http", signer.did(), nonce), end, now)?;
+    Ok(Verified::new(signature, signer))
+}
+
+impl Signature {
+    fn covers(&self, message: &Message<'_>, policy: &Policy) -> Result<()> {
+        let default = ["@method", "@target-uri"];
+        let default = if message.is_request() { &default[..] } else { &["@status"] };
+        let mut required = policy.required.clone();
+        if required.is_empty() {
+            required = default.iter().map(|name| name.parse()).collect::<Result<_>>()?;
+        }
+        let digest: Component = "content-digest".parse()?;
+        let digested = self.components.contains(&digest);
+        if message.body.is_some_and(|body| !body.is_empty()) {
+            required.push(digest);
+        }
+        if let Some(missing) = required.iter().find(|component| !self.components.contains(component)) {
+            return Err(Error::new(
+                Reason::Uncovered,
+                format_args!("the signature does not cover {missing}"),
+            ));
+        }
+        match message.body.filter(|_| digested) {
+            Some(body) => check_content_digest(message, body),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The value of `content-digest` for a body: SHA-512, which every suite allows (RFC 9530, §2).
+pub fn content_digest(body: &[u8]) -> String {
+    let mut out = sfv::DictSerializer::new();
+    _ = out.bare_item(sfv::key_ref("sha-512"), &Sha512::digest(body)[..]);
+    out.finish().unwrap_or_default()
+}
+
+/// Compares `content-digest` of a message with a body: every digest of SHA-256 and SHA-512 that stands there, of which
+/// there is at least one.
+///
+/// # Errors
+///
+/// [`Reason::BadForm`], [`Reason::TooLarge`], [`Reason::WrongDigest`].
+pub fn check_content_digest(message: &Message<'_>, body: &[u8]) -> Result<()> {
+    let digests = dictionary(message, "content-digest")?;
+    let mut compared = 0;
+    for (name, entry) in &digests {
+        let computed = match name.as_str() {
+            "sha-256" => Sha256::digest(body).to_vec(),
+            "sha-512" => Sha512::digest(body).to_vec(),
+            _ => continue,
+        };
+        let ListEntry::Item(Item { bare_item: BareItem::ByteSequence(stated), .. }) = entry else {
+            return Err(bad("a digest is a byte sequence"));
+        };
+        if *stated != computed {
+            return Err(Error::new(
+                Reason::WrongDigest,
+                format_args!("the body has another {name} digest than content-digest says"),
+            ));
+        }
+        compared += 1;
+    }
+    match compared {
+        0 => Err(Error::new(Reason::WrongDigest, "content-digest has neither sha-256 nor sha-512")),
+        _ => Ok(()),
+    }
+}
+
+fn dictionary(message: &Message<'_>, name: &str) -> Result<Dictionary> {
+    let values: Vec<&str> = message.field(name).collect();
+    let len: usize = values.iter().map(|value| value.len()).sum();
+    if len > MAX_FIELD {
+        return Err(Error::new(
+            Reason::TooLarge,
+            format_args!("{len} bytes of {name}, at most {MAX_FIELD} are read"),
+        ));
+    }
+    Parser::new(&values.join(", "))
+        .parse()
+        .map_err(|error| bad(format_args!("the field {name} is not a dictionary: {error}")))
+}
+
+fn timestamp(seconds: sfv::Integer) -> Result<Timestamp> {
+    u64::try_from(i64::from(seconds)).map(Timestamp).map_err(|_| bad("a time before 1970"))
+}

@@ -1,0 +1,249 @@
+//! Component identifiers (RFC 9421, §2), and what they stand for in a message.
+
+use super::message::{Message, Start, Uri};
+use crate::envelope::bad;
+use crate::{Error, Result};
+use core::fmt;
+use core::str::FromStr;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use sfv::{BareItem, Dictionary, Item, ItemSerializer, ListEntry, ListSerializer, Parser};
+
+/// What `application/x-www-form-urlencoded` does not escape, besides letters and digits.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_');
+
+/// Fields whose values are dictionaries, which the parameter `sf` is understood for.
+const DICTIONARIES: [&str; 8] = [
+    "accept-signature",
+    "content-digest",
+    "priority",
+    "repr-digest",
+    "signature",
+    "signature-input",
+    "want-content-digest",
+    "want-repr-digest",
+];
+
+const DERIVED: [&str; 9] = [
+    "@authority",
+    "@method",
+    "@path",
+    "@query",
+    "@query-param",
+    "@request-target",
+    "@scheme",
+    "@status",
+    "@target-uri",
+];
+
+/// A part of a message that a signature covers: a field such as `content-digest`, or a derived component such as
+/// `@method`, with parameters: `"@query-param";name="id"`, `"signature";key="sig1";req`, `"x-odd";bs`.
+///
+/// ```
+/// use gambeson_identity::http::Component;
+///
+/// let plain: Component = "@method".parse()?;
+/// assert_eq!(plain.to_string(), "\"@method\"");
+/// let with: Component = "\"@query-param\";name=\"id\"".parse()?;
+/// assert_eq!(with.to_string(), "\"@query-param\";name=\"id\"");
+/// assert!("@unknown".parse::<Component>().is_err());
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Component {
+    item: Item,
+    name: String,
+    key: Option<String>,
+    query: Option<String>,
+    req: bool,
+    bs: bool,
+    sf: bool,
+}
+
+impl PartialEq for Component {
+    /// The order of parameters means nothing (RFC 9421, §2).
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.key, &self.query, self.req, self.bs, self.sf)
+            == (&other.name, &other.key, &other.query, other.req, other.bs, other.sf)
+    }
+}
+
+impl Eq for Component {}
+
+impl Component {
+    pub(super) fn from_item(item: &Item) -> Result<Self> {
+        let BareItem::String(name) = &item.bare_item else {
+            return Err(bad("a component identifier is a string"));
+        };
+        let name = name.as_str().to_owned();
+        let mut component =
+            Self { item: item.clone(), key: None, query: None, req: false, bs: false, sf: false, name };
+        for (parameter, value) in &item.params {
+            match (parameter.as_str(), value) {
+                ("req", BareItem::Boolean(true)) => component.req = true,
+                ("bs", BareItem::Boolean(true)) => component.bs = true,
+                ("sf", BareItem::Boolean(true)) => component.sf = true,
+                ("key", BareItem::String(key)) => component.key = Some(key.as_str().to_owned()),
+                ("name", BareItem::String(name)) => component.query = Some(name.as_str().to_owned()),
+                _ => return Err(bad(format_args!("the parameter {parameter} of a component is not known"))),
+            }
+        }
+        component.check()?;
+        Ok(component)
+    }
+
+    fn check(&self) -> Result<()> {
+        let of_field = self.bs || self.sf || self.key.is_some();
+        let token =
+            |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9') || b"!#$%&'*+-.^_`|~".contains(&byte);
+        let fits = match self.name.starts_with('@') {
+            true => {
+                DERIVED.contains(&self.name.as_str())
+                    && !of_field
+                    && self.query.is_some() == (self.name == "@query-param")
+            }
+            false => {
+                !self.name.is_empty()
+                    && self.name.bytes().all(token)
+                    && self.query.is_none()
+                    && !(self.bs && (self.sf || self.key.is_some()))
+                    && (!self.sf || DICTIONARIES.contains(&self.name.as_str()))
+            }
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(bad(format_args!("{self} is not a component that is understood here"))),
+        }
+    }
+
+    pub(super) fn item(&self) -> &Item {
+        &self.item
+    }
+
+    /// The value of the component in a message (RFC 9421, §2.1 and §2.2).
+    pub(super) fn value(&self, message: &Message<'_>) -> Result<String> {
+        let message = match self.req {
+            false => message,
+            true => message.request.ok_or_else(|| bad("the request that was answered is not there"))?,
+        };
+        let value = match self.name.strip_prefix('@') {
+            Some(name) => self.derived(name, message)?,
+            None => self.field(message)?,
+        };
+        match value.bytes().all(|byte| byte == b' ' || byte == b'\t' || byte.is_ascii_graphic()) {
+            true => Ok(value),
+            false => Err(bad(format_args!("the value of {self} is not printable ASCII on one line"))),
+        }
+    }
+
+    fn derived(&self, name: &str, message: &Message<'_>) -> Result<String> {
+        let (method, target) = match (name, message.start) {
+            ("status", Start::Response(status)) if (100..=999).contains(&status) => {
+                return Ok(status.to_string());
+            }
+            ("status", _) | (_, Start::Response(_)) => {
+                return Err(bad(format_args!("this message has no {self}")));
+            }
+            (_, Start::Request(method, target)) => (method, target),
+        };
+        let uri = Uri::read(target)?;
+        Ok(match name {
+            "method" => method.to_owned(),
+            "target-uri" => target.to_owned(),
+            "authority" => uri.authority(),
+            "scheme" => uri.scheme,
+            "path" => uri.path.to_owned(),
+            "query" => format!("?{}", uri.query.unwrap_or_default()),
+            "query-param" => self.query_parameter(&uri)?,
+            _ => match (method, uri.query) {
+                ("CONNECT", _) => return Err(bad("the request target of CONNECT is not understood here")),
+                (_, None) => uri.path.to_owned(),
+                (_, Some(query)) => format!("{}?{query}", uri.path),
+            },
+        })
+    }
+
+    /// Decoded and encoded again, so that `+`, `%20` and the case of hex digits make no difference (RFC 9421, §2.2.8).
+    fn query_parameter(&self, uri: &Uri<'_>) -> Result<String> {
+        let wanted = self.query.as_deref().unwrap_or_default();
+        let encode = |text: &str| utf8_percent_encode(text, QUERY).to_string();
+        let mut found = form_urlencoded::parse(uri.query.unwrap_or_default().as_bytes())
+            .filter(|(name, _)| encode(name) == wanted);
+        match (found.next(), found.next()) {
+            (Some((_, value)), None) if !value.contains('\u{fffd}') => Ok(encode(&value)),
+            _ => Err(bad(format_args!("the query has not exactly one parameter {wanted:?} in UTF-8"))),
+        }
+    }
+
+    fn field(&self, message: &Message<'_>) -> Result<String> {
+        let values: Vec<&str> = message.field(&self.name).collect();
+        if values.is_empty() {
+            return Err(bad(format_args!("the message has no field {}", self.name)));
+        }
+        if self.bs {
+            let mut list = ListSerializer::new();
+            for value in &values {
+                _ = list.bare_item(value.as_bytes());
+            }
+            return list.finish().ok_or_else(|| bad("no value"));
+        }
+        let joined = values.join(", ");
+        let dictionary = || {
+            Parser::new(&joined)
+                .parse::<Dictionary>()
+                .map_err(|error| bad(format_args!("the field {} is not a dictionary: {error}", self.name)))
+        };
+        match &self.key {
+            Some(key) => match dictionary()?.get(key.as_str()) {
+                Some(entry) => Ok(serialize(entry)),
+                None => Err(bad(format_args!("the field {} has no member {key}", self.name))),
+            },
+            None if self.sf => {
+                let mut out = sfv::DictSerializer::new();
+                out.members(&dictionary()?);
+                out.finish().ok_or_else(|| bad(format_args!("the field {} is empty", self.name)))
+            }
+            None => Ok(joined),
+        }
+    }
+}
+
+/// A member of a dictionary by itself, without its key.
+pub(super) fn serialize(entry: &ListEntry) -> String {
+    match entry {
+        ListEntry::Item(item) => {
+            ItemSerializer::new().bare_item(&item.bare_item).parameters(&item.params).finish()
+        }
+        ListEntry::InnerList(list) => {
+            let mut out = ListSerializer::new();
+            let mut inner = out.inner_list();
+            inner.items(&list.items);
+            _ = inner.finish().parameters(&list.params);
+            out.finish().unwrap_or_default()
+        }
+    }
+}
+
+impl FromStr for Component {
+    type Err = Error;
+
+    /// A name alone, or an identifier with its quotes and parameters.
+    fn from_str(text: &str) -> Result<Self> {
+        let quoted = if text.starts_with('"') { text.to_owned() } else { format!("\"{text}\"") };
+        let item: Item = Parser::new(&quoted)
+            .parse()
+            .map_err(|error| bad(format_args!("{text:?} is not a component identifier: {error}")))?;
+        Self::from_item(&item)
+    }
+}
+
+impl fmt::Display for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serialize(&ListEntry::Item(self.item.clone())))
+    }
+}
+
+impl fmt::Debug for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,97 @@
+//! A message as a signature sees it.
+
+use crate::Result;
+use crate::envelope::bad;
+
+/// A request or a response: what of it can be signed.
+///
+/// Fields stand in the order of the message, as often as they are there.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    pub(super) start: Start<'a>,
+    pub(super) fields: &'a [(String, String)],
+    pub(super) body: Option<&'a [u8]>,
+    pub(super) request: Option<&'a Message<'a>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Start<'a> {
+    Request(&'a str, &'a str),
+    Response(u16),
+}
+
+impl<'a> Message<'a> {
+    /// A request to an absolute URI: of `https`, whatever form the request had on the wire.
+    pub fn request(method: &'a str, target_uri: &'a str, fields: &'a [(String, String)]) -> Self {
+        Self { start: Start::Request(method, target_uri), fields, body: None, request: None }
+    }
+
+    /// A response with this status.
+    pub fn response(status: u16, fields: &'a [(String, String)]) -> Self {
+        Self { start: Start::Response(status), fields, body: None, request: None }
+    }
+
+    /// The same with its content. Without it, a `content-digest` that is covered is not compared with anything: then the
+    /// caller compares it, with [`check_content_digest`](super::check_content_digest).
+    #[must_use]
+    pub fn with_body(mut self, body: &'a [u8]) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    /// The same as the answer to a request, for components with `req`.
+    #[must_use]
+    pub fn answering(mut self, request: &'a Message<'a>) -> Self {
+        self.request = Some(request);
+        self
+    }
+
+    pub(super) fn is_request(&self) -> bool {
+        matches!(self.start, Start::Request(..))
+    }
+
+    /// The values of a field, without the spaces around them (RFC 9110, §5.5).
+    pub(super) fn field(&self, name: &str) -> impl Iterator<Item = &'a str> {
+        self.fields
+            .iter()
+            .filter(move |(field, _)| field.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim_matches([' ', '\t']))
+    }
+}
+
+/// The parts of an absolute URI of HTTP (RFC 9110, §4.2).
+pub(super) struct Uri<'a> {
+    pub(super) scheme: String,
+    authority: &'a str,
+    pub(super) path: &'a str,
+    pub(super) query: Option<&'a str>,
+}
+
+impl<'a> Uri<'a> {
+    pub(super) fn read(text: &'a str) -> Result<Self> {
+        let refused = || bad("the target URI is not an absolute URI of http or https");
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) || text.contains('#') {
+            return Err(refused());
+        }
+        let (scheme, rest) = text.split_once("://").ok_or_else(refused)?;
+        let scheme = scheme.to_ascii_lowercase();
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, rest) = rest.split_at(end);
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (rest, None),
+        };
+        let path = if path.is_empty() { "/" } else { path };
+        if !matches!(scheme.as_str(), "http" | "https") || authority.is_empty() || authority.contains('@') {
+            return Err(refused());
+        }
+        Ok(Self { scheme, authority, path, query })
+    }
+
+    /// In small letters, without the port that the scheme implies (RFC 9421, §2.2.3).
+    pub(super) fn authority(&self) -> String {
+        let port = if self.scheme == "https" { ":443" } else { ":80" };
+        let authority = self.authority.to_ascii_lowercase();
+        authority.strip_suffix(port).map(str::to_owned).unwrap_or(authority)
+    }
+}

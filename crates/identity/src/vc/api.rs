@@ -1,0 +1,183 @@
+//! What the test suites of the W3C ask: the endpoints of the VC API as functions, and the file of the DID suite.
+//!
+//! No HTTP here: a server reads a body, calls one of these, and answers with the status and the JSON.
+//!
+//! * VC API 0.3 for `vc-data-model-2.0-test-suite`: [`Api::issue`], [`Api::verify_credential`],
+//!   [`Api::verify_presentation`]
+//! * `did-test-suite`: [`did_suite`]
+
+use super::credential::{self, sign, sign_with_proof};
+use super::model::{self, bad, enveloped, has_type};
+use super::presentation::{Asked, Binding};
+use super::{MAX_CREDENTIAL, MAX_PRESENTATION, Status};
+use crate::{Agent, CardLog, Error, Reason, Resolver, Result, Timestamp, json};
+use serde_json::{Map, Value, json};
+
+/// In which form credentials are issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// An `EnvelopedVerifiableCredential` around a `vc+jwt`.
+    Enveloped,
+    /// JSON with a `mldsa44-jcs-2024` proof.
+    DataIntegrity,
+}
+
+/// An issuer and verifier behind the VC API.
+pub struct Api<'a> {
+    /// Who issues.
+    pub agent: &'a Agent,
+    /// Who finds documents of issuers and holders.
+    pub resolver: &'a dyn Resolver,
+    /// What is asked about the status of credentials.
+    pub status: Status<'a>,
+    /// The form of what is issued.
+    pub form: Form,
+}
+
+/// The status of HTTP and the body.
+pub type Answer = (u16, Value);
+
+impl Api<'_> {
+    /// `POST /credentials/issue`: `{"credential": …}`; 201 with `{"verifiableCredential": …}`, or 400.
+    pub fn issue(&self, body: &[u8], now: Timestamp) -> Answer {
+        let issued = || {
+            let credential = member(body, "credential")?;
+            match self.form {
+                Form::Enveloped => sign(self.agent, &credential).map(|token| credential::enveloped(&token)),
+                Form::DataIntegrity => sign_with_proof(self.agent, credential, now).map(Value::Object),
+            }
+        };
+        match issued() {
+            Ok(credential) => (201, json!({"verifiableCredential": credential})),
+            Err(error) => (400, problem(&error)),
+        }
+    }
+
+    /// `POST /credentials/verify`: `{"verifiableCredential": …}`; 200 with `{"verified": true}`, or 400.
+    pub fn verify_credential(&self, body: &[u8], now: Timestamp) -> Answer {
+        answer(|| {
+            let secured = member(body, "verifiableCredential")?;
+            let verified = match has_type(&secured, model::ENVELOPED_CREDENTIAL) {
+                true => {
+                    let (media, token) = enveloped(&secured, model::ENVELOPED_CREDENTIAL)?;
+                    if !media.eq_ignore_ascii_case("application/vc+jwt") {
+                        return Err(Error::new(Reason::BadType, format_args!("media type {media:?}")));
+                    }
+                    credential::verify(token, MAX_CREDENTIAL, self.resolver, now, self.status)?
+                }
+                false => credential::verify_embedded(&secured, self.resolver, now, self.status)?,
+            };
+            Ok(verified.json().clone())
+        })
+    }
+
+    /// `POST /presentations/verify`: `{"verifiablePresentation": …, "options": {"challenge", "domain"}}`; 200 with
+    /// `{"verified": true}`, or 400. Without options it verifies for whomever the presentation is.
+    pub fn verify_presentation(&self, body: &[u8], now: Timestamp) -> Answer {
+        answer(|| {
+            let presentation = member(body, "verifiablePresentation")?;
+            let options = json::parse_object(body, MAX_PRESENTATION)?.remove("options").unwrap_or_default();
+            let asked = Asked {
+                audience: options.get("domain").and_then(Value::as_str),
+                nonce: options.get("challenge").and_then(Value::as_str),
+                max_age: u64::MAX,
+                binding: Binding::Bearer,
+            };
+            let verified = asked.verify_embedded(&presentation, self.resolver, now, self.status)?;
+            Ok(verified.json().clone())
+        })
+    }
+}
+
+impl core::fmt::Debug for Api<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Api")
+            .field("agent", &self.agent.did())
+            .field("form", &self.form)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An object in a body of strict JSON.
+fn member(body: &[u8], name: &str) -> Result<Map<String, Value>> {
+    match json::parse_object(body, MAX_PRESENTATION)?.remove(name) {
+        Some(Value::Object(found)) => Ok(found),
+        _ => Err(bad(format_args!("the body has no object {name}"))),
+    }
+}
+
+fn answer(verify: impl FnOnce() -> Result<Map<String, Value>>) -> Answer {
+    match verify() {
+        Ok(verified) => (200, json!({"verified": true, "verifiedDocument": verified})),
+        Err(error) => {
+            let mut body = problem(&error);
+            body["verified"] = false.into();
+            (400, body)
+        }
+    }
+}
+
+/// Problem details with the types of the data model (VC Data Model 2.0, §7.2).
+fn problem(error: &Error) -> Value {
+    let kind = match error.reason() {
+        Reason::BadJson | Reason::BadEncoding | Reason::TooLarge => "PARSING_ERROR",
+        Reason::BadSignature
+        | Reason::BadKey
+        | Reason::BadAlgorithm
+        | Reason::UnknownKey
+        | Reason::UnknownDid
+        | Reason::WrongPurpose
+        | Reason::KeyRevoked
+        | Reason::Unsecured
+        | Reason::WrongIssuer
+        | Reason::WrongHolder => "CRYPTOGRAPHIC_SECURITY_ERROR",
+        Reason::NotYetValid | Reason::Expired | Reason::OutOfRange => "RANGE_ERROR",
+        _ => "MALFORMED_VALUE_ERROR",
+    };
+    json!({
+        "errors": [error.to_string()],
+        "problemDetails": [{
+            "type": format!("https://www.w3.org/TR/vc-data-model#{kind}"),
+            "title": error.reason().code(),
+            "detail": error.detail(),
+        }],
+    })
+}
+
+/// The implementation file of the W3C `did-test-suite`: the newest card of a log in both representations.
+///
+/// # Errors
+///
+/// [`Reason::BadJson`] for a document without canonical form, which no card has.
+pub fn did_suite(log: &CardLog) -> Result<Value> {
+    let did = log.did().as_str();
+    let document = log.newest().document().json();
+    let mut properties = document.clone();
+    let context = properties.remove("@context");
+    let text = |document: &Map<String, Value>| {
+        json::canonicalize_object(document).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let representation = |content_type: &str, text: String, entries: Value| {
+        json!({
+            "didDocumentDataModel": {"representationSpecificEntries": entries},
+            "representation": text,
+            "didDocumentMetadata": {},
+            "didResolutionMetadata": {"contentType": content_type},
+        })
+    };
+    let (linked, plain) = ("application/did+ld+json", "application/did+json");
+    let mut file = json!({
+        "didMethod": "did:gambeson",
+        "implementation": "gambeson-identity",
+        "implementer": "The gambeson founders",
+        "supportedContentTypes": [linked, plain],
+        "dids": [did],
+        "didParameters": {},
+    });
+    file[did] = json!({
+        "didDocumentDataModel": {"properties": properties},
+        linked: representation(linked, text(document)?, json!({"@context": context})),
+        plain: representation(plain, text(&properties)?, json!({})),
+    });
+    Ok(file)
+}

@@ -1,0 +1,396 @@
+//! Credentials: issued with a builder, read by verification alone.
+
+use super::model::{self, CONTEXT, UNDEFINED_TERMS, bad, has_type, objects};
+use super::status::{Status, StatusEntry};
+use super::{data_integrity, model::check_credential};
+use crate::jose::Jws;
+use crate::{
+    Agent, Algorithm, Did, DidUrl, Error, Kind, Reason, Relationship, Resolver, Result, Role, Timestamp,
+    Verified, json,
+};
+use serde_json::{Map, Value, json};
+
+/// The longest credential that is read, in bytes.
+pub const MAX_CREDENTIAL: usize = 64 << 10;
+
+/// How far the clocks of issuer and verifier may differ where a token tells when it was signed, in seconds.
+pub(crate) const CLOCK_SKEW: u64 = 60;
+
+/// What an issuer claims. Only verification makes one; [`Credential::builder`] makes the secured form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credential {
+    json: Map<String, Value>,
+    issuer: Did,
+    validity: (Option<Timestamp>, Option<Timestamp>),
+}
+
+impl Credential {
+    /// Begins a credential.
+    pub fn builder() -> CredentialBuilder {
+        CredentialBuilder::default()
+    }
+
+    /// Verifies a credential: a `vc+jwt`, or JSON with a Data Integrity proof.
+    ///
+    /// The form is checked (VC Data Model 2.0, §4), then that the issuer controls the key and the key is for assertions,
+    /// then the signature, then the time, then the status.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::TooLarge`] beyond [`MAX_CREDENTIAL`]; [`Reason::BadJson`], [`Reason::BadForm`], [`Reason::BadTime`],
+    /// [`Reason::BadType`], [`Reason::BadAlgorithm`]; [`Reason::Unsecured`] for JSON without a proof;
+    /// [`Reason::WrongIssuer`]; what the resolver says of the issuer; [`Reason::UnknownKey`], [`Reason::WrongPurpose`],
+    /// [`Reason::KeyRevoked`]; [`Reason::BadSignature`]; [`Reason::NotYetValid`], [`Reason::Expired`];
+    /// [`Reason::UnknownStatus`], [`Reason::Revoked`], [`Reason::Suspended`].
+    pub fn verify(
+        secured: &str,
+        resolver: &dyn Resolver,
+        now: Timestamp,
+        status: Status<'_>,
+    ) -> Result<Verified<Self>> {
+        verify(secured, MAX_CREDENTIAL, resolver, now, status)
+    }
+
+    /// Reads a credential whose form is right.
+    fn read(json: Map<String, Value>) -> Result<Self> {
+        check_credential(&json)?;
+        let issuer = model::issuer(&json)?.parse()?;
+        let validity = model::validity(&json)?;
+        Ok(Self { json, issuer, validity })
+    }
+
+    /// Its own URL, if it has one.
+    pub fn id(&self) -> Option<&str> {
+        self.json.get("id").and_then(Value::as_str)
+    }
+
+    /// Whether it is of this type.
+    pub fn has_type(&self, kind: &str) -> bool {
+        has_type(&self.json, kind)
+    }
+
+    /// Who issued it.
+    pub fn issuer(&self) -> &Did {
+        &self.issuer
+    }
+
+    /// The claims about the first, and mostly only, subject.
+    pub fn subject(&self) -> &Map<String, Value> {
+        self.subjects().first().copied().expect("a credential was read with at least one subject")
+    }
+
+    /// The claims about each subject.
+    pub fn subjects(&self) -> Vec<&Map<String, Value>> {
+        objects(&self.json, "credentialSubject").unwrap_or_default()
+    }
+
+    /// When it begins and ends.
+    pub fn validity(&self) -> (Option<Timestamp>, Option<Timestamp>) {
+        self.validity
+    }
+
+    /// The whole credential, without its proof.
+    pub fn json(&self) -> &Map<String, Value> {
+        &self.json
+    }
+}
+
+/// A credential in the making.
+#[derive(Clone, Debug, Default)]
+pub struct CredentialBuilder {
+    kinds: Vec<String>,
+    contexts: Vec<Value>,
+    subjects: Vec<Value>,
+    status: Vec<Value>,
+    members: Map<String, Value>,
+}
+
+impl CredentialBuilder {
+    /// The credential's own URL.
+    #[must_use]
+    pub fn id(self, url: &str) -> Self {
+        self.member("id", url.into())
+    }
+
+    /// A type besides `VerifiableCredential`.
+    #[must_use]
+    pub fn kind(mut self, kind: &str) -> Self {
+        self.kinds.push(kind.to_owned());
+        self
+    }
+
+    /// A context besides the base one. Without any, terms that the base context lacks are the issuer's own
+    /// ([`UNDEFINED_TERMS`]).
+    #[must_use]
+    pub fn context(mut self, context: Value) -> Self {
+        self.contexts.push(context);
+        self
+    }
+
+    /// The claims about a subject; its DID is `id`.
+    #[must_use]
+    pub fn subject(mut self, claims: Value) -> Self {
+        self.subjects.push(claims);
+        self
+    }
+
+    /// When it begins and ends, to the second.
+    #[must_use]
+    pub fn valid(self, from: Timestamp, until: Timestamp) -> Self {
+        self.member("validFrom", from.to_string().into()).member("validUntil", until.to_string().into())
+    }
+
+    /// Where its status stands. Each call adds an entry.
+    #[must_use]
+    pub fn status(mut self, entry: &StatusEntry) -> Self {
+        self.status.push(entry.to_json());
+        self
+    }
+
+    /// Any other member of the data model: `credentialSchema`, `evidence`, `name` and so on.
+    #[must_use]
+    pub fn member(mut self, name: &str, value: Value) -> Self {
+        self.members.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Signs it as `vc+jwt` with the agent's signing key; the agent is the issuer.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadForm`] or [`Reason::BadTime`] for what the data model forbids, [`Reason::TooLarge`] beyond
+    /// [`MAX_CREDENTIAL`] (of a status list: [`super::MAX_STATUS_LIST`]), [`Reason::NoRandomness`].
+    pub fn issue(self, agent: &Agent) -> Result<String> {
+        sign(agent, &self.compose(agent))
+    }
+
+    /// Signs it with a Data Integrity proof inside (`mldsa44-jcs-2024`).
+    ///
+    /// # Errors
+    ///
+    /// As [`CredentialBuilder::issue`].
+    pub fn issue_with_proof(self, agent: &Agent, created: Timestamp) -> Result<Map<String, Value>> {
+        sign_with_proof(agent, self.compose(agent), created)
+    }
+
+    fn compose(self, agent: &Agent) -> Map<String, Value> {
+        let mut json = self.members;
+        let mut contexts = vec![Value::from(CONTEXT)];
+        match self.contexts.is_empty() {
+            true => contexts.push(UNDEFINED_TERMS.into()),
+            false => contexts.extend(self.contexts),
+        }
+        let mut kinds = vec![Value::from("VerifiableCredential")];
+        kinds.extend(self.kinds.into_iter().map(Value::from));
+        json.insert("@context".into(), contexts.into());
+        json.insert("type".into(), kinds.into());
+        json.entry("issuer").or_insert_with(|| agent.did().as_str().into());
+        for (name, all) in [("credentialSubject", self.subjects), ("credentialStatus", self.status)] {
+            match all.len() {
+                0 => {}
+                1 => drop(json.insert(name.into(), all.into_iter().next().unwrap_or_default())),
+                _ => drop(json.insert(name.into(), all.into())),
+            }
+        }
+        json
+    }
+}
+
+/// Signs a credential of whatever origin as `vc+jwt`.
+pub(crate) fn sign(agent: &Agent, credential: &Map<String, Value>) -> Result<String> {
+    ours(agent, credential)?;
+    let token = Jws::sign(
+        agent.key(Role::Signing),
+        header("vc+jwt", "vc", &agent.key_url(Role::Signing)),
+        &json::canonicalize_object(credential)?,
+    )?;
+    let limit = match has_type(credential, "BitstringStatusListCredential") {
+        true => super::MAX_STATUS_LIST,
+        false => MAX_CREDENTIAL,
+    };
+    match token.len() <= limit {
+        true => Ok(token),
+        false => {
+            Err(Error::new(Reason::TooLarge, format_args!("a credential of {} characters", token.len())))
+        }
+    }
+}
+
+/// Signs a credential of whatever origin with a proof inside.
+pub(crate) fn sign_with_proof(
+    agent: &Agent,
+    credential: Map<String, Value>,
+    created: Timestamp,
+) -> Result<Map<String, Value>> {
+    ours(agent, &credential)?;
+    let options = data_integrity::ProofOptions::assertion(created);
+    data_integrity::sign(agent, credential, &options)
+}
+
+fn ours(agent: &Agent, credential: &Map<String, Value>) -> Result<()> {
+    check_credential(credential)?;
+    if credential.contains_key("proof") {
+        return Err(bad("the credential has a proof already"));
+    }
+    match model::issuer(credential)? == agent.did().as_str() {
+        true => Ok(()),
+        false => {
+            Err(Error::new(Reason::WrongIssuer, format_args!("the agent that signs is {}", agent.did())))
+        }
+    }
+}
+
+pub(crate) fn header(typ: &str, cty: &str, key: &DidUrl) -> Map<String, Value> {
+    Map::from_iter(
+        [("typ", typ.to_owned()), ("cty", cty.to_owned()), ("kid", key.to_string())]
+            .map(|(name, value)| (name.to_owned(), value.into())),
+    )
+}
+
+/// As [`Credential::verify`], with a limit of its own.
+pub(super) fn verify(
+    secured: &str,
+    max_len: usize,
+    resolver: &dyn Resolver,
+    now: Timestamp,
+    status: Status<'_>,
+) -> Result<Verified<Credential>> {
+    match secured.trim_ascii_start().starts_with('{') {
+        true => {
+            let json = json::parse_object(secured.as_bytes(), max_len)?;
+            verify_embedded(&json, resolver, now, status)
+        }
+        false => verify_token(secured, max_len, resolver, now, status),
+    }
+}
+
+/// A credential with a Data Integrity proof, which was read as strict JSON.
+pub(super) fn verify_embedded(
+    json: &Map<String, Value>,
+    resolver: &dyn Resolver,
+    now: Timestamp,
+    status: Status<'_>,
+) -> Result<Verified<Credential>> {
+    check_credential(json)?;
+    let expected = data_integrity::Expected::assertion();
+    let (document, signer) = data_integrity::verify(json, resolver, now, &expected)?.into_parts();
+    let credential = Credential::read(document)?;
+    finish(credential, signer, now, status)
+}
+
+fn verify_token(
+    token: &str,
+    max_len: usize,
+    resolver: &dyn Resolver,
+    now: Timestamp,
+    status: Status<'_>,
+) -> Result<Verified<Credential>> {
+    let jws = Jws::parse(token, max_len)?;
+    envelope(&jws, "vc+jwt", "vc")?;
+    let payload = json::parse_object(jws.payload_unverified(), max_len)?;
+    let credential = Credential::read(payload)?;
+    let times = registered_claims(&jws, &credential)?;
+    let signer = jws.key_id()?;
+    signed_by(&credential, &signer)?;
+    let document = resolver.resolve(signer.did(), now)?;
+    jws.verify(document.key_for(&signer, Kind::JsonWebKey, Relationship::AssertionMethod, now)?)?;
+    now.within(times.0, times.1, "the token")?;
+    finish(credential, signer, now, status)
+}
+
+/// What signature and form do not tell: issuer, time, status.
+fn finish(
+    credential: Credential,
+    signer: DidUrl,
+    now: Timestamp,
+    status: Status<'_>,
+) -> Result<Verified<Credential>> {
+    signed_by(&credential, &signer)?;
+    let (from, until) = credential.validity;
+    now.within(from, until, "the credential")?;
+    status.check(&credential, now)?;
+    Ok(Verified::new(credential, signer))
+}
+
+fn signed_by(credential: &Credential, signer: &DidUrl) -> Result<()> {
+    match credential.issuer == *signer.did() {
+        true => Ok(()),
+        false => Err(Error::new(
+            Reason::WrongIssuer,
+            format_args!(
+                "the issuer is {}, the key that signed is one of {}",
+                credential.issuer,
+                signer.did()
+            ),
+        )),
+    }
+}
+
+/// The header of a token of this crate's profile: `typ` and `cty` as said, and an algorithm of categories 3 or 5.
+pub(crate) fn envelope(jws: &Jws, typ: &str, cty: &str) -> Result<()> {
+    jws.expect_type(typ)?;
+    match jws.header().get("cty") {
+        None => {}
+        Some(Value::String(found)) if found.eq_ignore_ascii_case(cty) => {}
+        Some(found) => {
+            return Err(Error::new(Reason::BadType, format_args!("cty is {found}, {cty:?} was expected")));
+        }
+    }
+    match jws.algorithm() {
+        Algorithm::MlDsa65 | Algorithm::MlDsa87 => Ok(()),
+        Algorithm::MlDsa44 => {
+            Err(Error::new(Reason::BadAlgorithm, "tokens are signed with ML-DSA-65 or ML-DSA-87"))
+        }
+    }
+}
+
+/// VC-JOSE-COSE, §3.1.3: claims that say again what the credential says, and must not say otherwise. The times of the
+/// token itself.
+fn registered_claims(jws: &Jws, credential: &Credential) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+    let json = &credential.json;
+    for name in ["vc", "vp"] {
+        if json.contains_key(name) {
+            return Err(bad(format_args!(
+                "the claim {name:?} has no place in a credential (VC-JOSE-COSE, §1.1.2.1)"
+            )));
+        }
+    }
+    let same = |name: &str, value: Option<&Value>, expected: Option<&str>| match value {
+        None => Ok(()),
+        Some(Value::String(found)) if Some(found.as_str()) == expected => Ok(()),
+        Some(_) => Err(bad(format_args!("the claim {name} contradicts the credential"))),
+    };
+    let issuer = Some(credential.issuer.as_str());
+    same("iss", json.get("iss"), issuer)?;
+    same("iss", jws.header().get("iss"), issuer)?;
+    same("jti", json.get("jti"), credential.id())?;
+    same("sub", json.get("sub"), credential.subject().get("id").and_then(Value::as_str))?;
+    let issued = numeric_date(json, "iat")?.map(|issued| Timestamp(issued.0.saturating_sub(CLOCK_SKEW)));
+    let (not_before, expires) = (numeric_date(json, "nbf")?, numeric_date(json, "exp")?);
+    let (from, until) = credential.validity;
+    if not_before.zip(from).is_some_and(|(a, b)| a != b) || expires.zip(until).is_some_and(|(a, b)| a != b) {
+        return Err(bad("nbf and exp are not the times of validFrom and validUntil"));
+    }
+    Ok((issued.max(not_before), expires))
+}
+
+/// A NumericDate (RFC 7519, §2) in whole seconds.
+pub(crate) fn numeric_date(claims: &Map<String, Value>, name: &str) -> Result<Option<Timestamp>> {
+    claims
+        .get(name)
+        .map(|value| {
+            value.as_u64().map(Timestamp).ok_or_else(|| {
+                Error::new(Reason::BadTime, format_args!("{name} is not a number of whole seconds"))
+            })
+        })
+        .transpose()
+}
+
+/// The object that stands for a token in a presentation (VC Data Model 2.0, §4.13.1).
+pub(crate) fn enveloped(token: &str) -> Value {
+    json!({
+        "@context": [CONTEXT],
+        "type": model::ENVELOPED_CREDENTIAL,
+        "id": format!("data:application/vc+jwt,{token}"),
+    })
+}

@@ -1,0 +1,491 @@
+//! Bitstring Status List 1.0: whether a credential was revoked or suspended, without asking for that credential.
+
+use super::credential::{self, Credential};
+use super::model::{bad, has_type, objects};
+use crate::delegation::StatusCheck;
+use crate::document::is_uri;
+use crate::{Agent, Did, Error, Reason, Resolver, Result, Timestamp, Verified, encoding};
+use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+/// The fewest entries of a list (Bitstring Status List 1.0, §2.2): 16 KiB, so that one among them says little.
+pub const MIN_ENTRIES: usize = 131_072;
+
+/// The most entries of a list that is read: 1 MiB of bits.
+pub const MAX_ENTRIES: usize = 8 << 20;
+
+/// The longest credential of a list that is read, in characters.
+pub const MAX_STATUS_LIST: usize = 2 << 20;
+
+/// The type of an entry (§2.1).
+pub(crate) const ENTRY: &str = "BitstringStatusListEntry";
+
+/// What a bit that is set means (§2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StatusPurpose {
+    /// Revoked for good.
+    Revocation,
+    /// Suspended for a time.
+    Suspension,
+}
+
+impl StatusPurpose {
+    /// Its name in the standard.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Revocation => "revocation",
+            Self::Suspension => "suspension",
+        }
+    }
+
+    fn read(name: &str) -> Option<Self> {
+        [Self::Revocation, Self::Suspension].into_iter().find(|purpose| purpose.name() == name)
+    }
+
+    fn refusal(self) -> Reason {
+        match self {
+            Self::Revocation => Reason::Revoked,
+            Self::Suspension => Reason::Suspended,
+        }
+    }
+}
+
+/// Where the status of a credential stands (§2.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusEntry {
+    /// The URL of the list's credential.
+    pub list: String,
+    /// The number of the bit, from 0.
+    pub index: usize,
+    /// What the bit means.
+    pub purpose: StatusPurpose,
+}
+
+impl StatusEntry {
+    /// The member of `credentialStatus`.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "type": ENTRY,
+            "statusPurpose": self.purpose.name(),
+            "statusListIndex": self.index.to_string(),
+            "statusListCredential": self.list,
+        })
+    }
+
+    /// Reads an entry; `None` for one whose bits say something that does not bear on validity.
+    fn read(entry: &Map<String, Value>) -> Result<Option<Self>> {
+        let text = |name: &str| {
+            entry
+                .get(name)
+                .and_then(Value::as_str)
+                .ok_or_else(|| bad(format_args!("a status entry has {name}")))
+        };
+        let index = text("statusListIndex")?;
+        let index = crate::kdf::decimal(index)
+            .and_then(|index| usize::try_from(index).ok())
+            .ok_or_else(|| bad("statusListIndex is a number in decimal digits"))?;
+        let list = text("statusListCredential")?;
+        if !is_uri(list) {
+            return Err(bad("statusListCredential is a URL"));
+        }
+        let Some(purpose) = StatusPurpose::read(text("statusPurpose")?) else { return Ok(None) };
+        if entry.get("statusSize").is_some_and(|size| size.as_u64() != Some(1)) {
+            return Err(bad("revocation and suspension take one bit (statusSize)"));
+        }
+        Ok(Some(Self { list: list.to_owned(), index, purpose }))
+    }
+}
+
+/// A list of bits for one purpose.
+///
+/// ```
+/// use gambeson_identity::vc::{MIN_ENTRIES, StatusList, StatusPurpose};
+///
+/// let mut list = StatusList::new(StatusPurpose::Revocation, MIN_ENTRIES)?;
+/// list.set(94_567, true)?;
+/// assert!(list.is_set(94_567)? && !list.is_set(94_568)?);
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct StatusList {
+    purpose: StatusPurpose,
+    bits: Vec<u8>,
+}
+
+impl StatusList {
+    /// A list of so many entries, none of them set.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::OutOfRange`] below [`MIN_ENTRIES`], above [`MAX_ENTRIES`], or if it is not a multiple of eight.
+    pub fn new(purpose: StatusPurpose, entries: usize) -> Result<Self> {
+        if !(MIN_ENTRIES..=MAX_ENTRIES).contains(&entries) || !entries.is_multiple_of(8) {
+            return Err(Error::new(
+                Reason::OutOfRange,
+                format_args!("a list has {MIN_ENTRIES} to {MAX_ENTRIES} entries, eight to a byte"),
+            ));
+        }
+        Ok(Self { purpose, bits: vec![0; entries / 8] })
+    }
+
+    /// The purpose.
+    pub fn purpose(&self) -> StatusPurpose {
+        self.purpose
+    }
+
+    /// The number of entries.
+    pub fn entries(&self) -> usize {
+        self.bits.len() * 8
+    }
+
+    /// Sets or clears an entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::OutOfRange`]; [`Reason::Irreversible`] for a revocation that would be taken back (§2.2).
+    pub fn set(&mut self, index: usize, value: bool) -> Result<()> {
+        let set = self.is_set(index)?;
+        if set && !value && self.purpose == StatusPurpose::Revocation {
+            return Err(Error::new(Reason::Irreversible, format_args!("entry {index} was revoked for good")));
+        }
+        if set != value {
+            self.bits[index / 8] ^= mask(index);
+        }
+        Ok(())
+    }
+
+    /// Whether an entry is set; the first is the left-most bit of the first byte (§2.2).
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::OutOfRange`].
+    pub fn is_set(&self, index: usize) -> Result<bool> {
+        self.bits.get(index / 8).map(|byte| byte & mask(index) != 0).ok_or_else(|| {
+            Error::new(
+                Reason::OutOfRange,
+                format_args!("the list has no entry {index}, only {}", self.entries()),
+            )
+        })
+    }
+
+    /// The value of `encodedList`: multibase `u` over GZIP (§3.3).
+    pub fn encode(&self) -> String {
+        let mut writer = GzEncoder::new(Vec::new(), Compression::best());
+        writer.write_all(&self.bits).expect("writing to memory cannot fail");
+        encoding::multibase(&writer.finish().expect("writing to memory cannot fail"))
+    }
+
+    /// Reads a value of `encodedList` (§3.4); never more than [`MAX_ENTRIES`] are unpacked.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadEncoding`], [`Reason::TooLarge`], [`Reason::OutOfRange`] below [`MIN_ENTRIES`].
+    pub fn decode(purpose: StatusPurpose, encoded: &str) -> Result<Self> {
+        let packed = encoding::from_multibase(encoded, MAX_STATUS_LIST)?;
+        let mut reader = GzDecoder::new(&packed[..]);
+        let mut bits = Vec::new();
+        let most = MAX_ENTRIES / 8;
+        (&mut reader)
+            .take(most as u64 + 1)
+            .read_to_end(&mut bits)
+            .map_err(|_| Error::new(Reason::BadEncoding, "encodedList is not GZIP (RFC 1952)"))?;
+        if bits.len() > most {
+            return Err(Error::new(
+                Reason::TooLarge,
+                format_args!("a list of more than {MAX_ENTRIES} entries"),
+            ));
+        }
+        if !reader.into_inner().is_empty() {
+            return Err(Error::new(Reason::BadEncoding, "bytes follow the GZIP member of encodedList"));
+        }
+        if bits.len() * 8 < MIN_ENTRIES {
+            return Err(Error::new(
+                Reason::OutOfRange,
+                format_args!("a list of {} entries, {MIN_ENTRIES} are the fewest", bits.len() * 8),
+            ));
+        }
+        Ok(Self { purpose, bits })
+    }
+
+    /// Issues the list as a credential of its own, `vc+jwt` (§2.2).
+    ///
+    /// `ttl` is the time in milliseconds after which readers should fetch it again.
+    ///
+    /// # Errors
+    ///
+    /// As [`super::CredentialBuilder::issue`].
+    pub fn issue(
+        &self,
+        agent: &Agent,
+        url: &str,
+        (from, until): (Timestamp, Timestamp),
+        ttl: Option<u64>,
+    ) -> Result<String> {
+        let mut subject = json!({
+            "id": format!("{url}#list"),
+            "type": "BitstringStatusList",
+            "statusPurpose": self.purpose.name(),
+            "encodedList": self.encode(),
+        });
+        if let Some(ttl) = ttl {
+            subject["ttl"] = ttl.into();
+        }
+        Credential::builder()
+            .id(url)
+            .kind("BitstringStatusListCredential")
+            .valid(from, until)
+            .subject(subject)
+            .issue(agent)
+    }
+}
+
+fn mask(index: usize) -> u8 {
+    0x80 >> (index % 8)
+}
+
+impl core::fmt::Debug for StatusList {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "StatusList({}, {} entries)", self.purpose.name(), self.entries())
+    }
+}
+
+/// A status list with where it stands, who issued it, and how long it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusListCredential {
+    url: String,
+    issuer: Did,
+    lists: Vec<StatusList>,
+    validity: (Option<Timestamp>, Option<Timestamp>),
+    ttl: Option<u64>,
+}
+
+impl StatusListCredential {
+    /// Verifies the credential of a list: `vc+jwt`, or JSON with a Data Integrity proof.
+    ///
+    /// # Errors
+    ///
+    /// As [`Credential::verify`], [`StatusList::decode`], and [`Reason::BadType`] if it is another credential.
+    pub fn verify(secured: &str, resolver: &dyn Resolver, now: Timestamp) -> Result<Verified<Self>> {
+        let verified = credential::verify(secured, MAX_STATUS_LIST, resolver, now, Status::Ignored)?;
+        let signer = verified.signer().clone();
+        Ok(Verified::new(Self::read(&verified)?, signer))
+    }
+
+    fn read(credential: &Credential) -> Result<Self> {
+        let subject = credential.subject();
+        if !credential.has_type("BitstringStatusListCredential") || !has_type(subject, "BitstringStatusList")
+        {
+            return Err(Error::new(Reason::BadType, "not a BitstringStatusListCredential"));
+        }
+        let url = credential.id().ok_or_else(|| bad("the credential of a status list has an id, its URL"))?;
+        let encoded = subject.get("encodedList").and_then(Value::as_str);
+        let encoded = encoded.ok_or_else(|| bad("a status list has an encodedList"))?;
+        let purposes: Vec<&str> = match subject.get("statusPurpose") {
+            Some(Value::String(one)) => vec![one],
+            Some(Value::Array(all)) if !all.is_empty() && all.iter().all(Value::is_string) => {
+                all.iter().filter_map(Value::as_str).collect()
+            }
+            _ => return Err(bad("a status list has one or more purposes")),
+        };
+        let ttl = match subject.get("ttl") {
+            None => None,
+            Some(ttl) => Some(ttl.as_u64().ok_or_else(|| bad("ttl is a number of milliseconds"))?),
+        };
+        let lists = purposes
+            .into_iter()
+            .filter_map(StatusPurpose::read)
+            .map(|purpose| StatusList::decode(purpose, encoded))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            url: url.to_owned(),
+            issuer: credential.issuer().clone(),
+            lists,
+            validity: credential.validity(),
+            ttl,
+        })
+    }
+
+    /// The URL, which entries name.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Who issued it.
+    pub fn issuer(&self) -> &Did {
+        &self.issuer
+    }
+
+    /// The list for a purpose.
+    pub fn list(&self, purpose: StatusPurpose) -> Option<&StatusList> {
+        self.lists.iter().find(|list| list.purpose == purpose)
+    }
+
+    /// When it begins and ends.
+    pub fn validity(&self) -> (Option<Timestamp>, Option<Timestamp>) {
+        self.validity
+    }
+
+    /// Milliseconds after which it should be fetched again.
+    pub fn ttl(&self) -> Option<u64> {
+        self.ttl
+    }
+}
+
+/// Finds verified status lists.
+pub trait StatusResolver {
+    /// The list at this URL.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::UnknownStatus`] if nobody here has it.
+    fn status_list(&self, url: &str, now: Timestamp) -> Result<Arc<Verified<StatusListCredential>>>;
+}
+
+/// Status lists in memory, verified as they come in.
+#[derive(Clone, Debug, Default)]
+pub struct StatusStore {
+    lists: BTreeMap<String, (Arc<Verified<StatusListCredential>>, Timestamp)>,
+}
+
+impl StatusStore {
+    /// Verifies the credential of a list and keeps it, in place of an older one.
+    ///
+    /// # Errors
+    ///
+    /// As [`StatusListCredential::verify`]; [`Reason::StaleStatus`] if the known list begins later;
+    /// [`Reason::WrongIssuer`] if the known list is from somebody else.
+    pub fn add(&mut self, secured: &str, resolver: &dyn Resolver, now: Timestamp) -> Result<()> {
+        let list = StatusListCredential::verify(secured, resolver, now)?;
+        if let Some((known, _)) = self.lists.get(list.url()) {
+            if known.issuer() != list.issuer() {
+                return Err(Error::new(
+                    Reason::WrongIssuer,
+                    format_args!("the list {} is issued by {}", list.url(), known.issuer()),
+                ));
+            }
+            if known.validity().0 > list.validity().0 {
+                return Err(Error::new(
+                    Reason::StaleStatus,
+                    format_args!("a newer list is known at {}", list.url()),
+                ));
+            }
+        }
+        self.lists.insert(list.url().to_owned(), (Arc::new(list), now));
+        Ok(())
+    }
+
+    /// The URLs of lists that should be fetched again: their `ttl` has passed, or their validity.
+    pub fn due(&self, now: Timestamp) -> impl Iterator<Item = &str> {
+        self.lists.iter().filter_map(move |(url, (list, added))| {
+            let passed = list.ttl().is_some_and(|ttl| now.since(*added) >= ttl / 1000);
+            let over = list.validity().1.is_some_and(|until| until < now);
+            (passed || over).then_some(url.as_str())
+        })
+    }
+}
+
+impl StatusResolver for StatusStore {
+    fn status_list(&self, url: &str, _: Timestamp) -> Result<Arc<Verified<StatusListCredential>>> {
+        self.lists.get(url).map(|(list, _)| list.clone()).ok_or_else(|| unknown(url))
+    }
+}
+
+/// What verification asks about the status of a credential.
+#[derive(Clone, Copy)]
+pub enum Status<'a> {
+    /// Each entry is looked up; one that nobody here can look up is refused.
+    Required(&'a dyn StatusResolver),
+    /// Each entry that can be looked up is; others are let pass, for work without a network.
+    IfKnown(&'a dyn StatusResolver),
+    /// Nothing. Only for those who look up the status by themselves.
+    Ignored,
+}
+
+impl Status<'_> {
+    /// Refuses a credential that was revoked or suspended (§3.2).
+    pub(crate) fn check(self, credential: &Credential, now: Timestamp) -> Result<()> {
+        objects(credential.json(), "credentialStatus")?
+            .into_iter()
+            .try_for_each(|entry| self.check_entry(credential.issuer(), entry, now))
+    }
+
+    /// Looks up one entry of a credential of this issuer.
+    fn check_entry(self, issuer: &Did, entry: &Map<String, Value>, now: Timestamp) -> Result<()> {
+        let (lists, required) = match self {
+            Self::Required(lists) => (lists, true),
+            Self::IfKnown(lists) => (lists, false),
+            Self::Ignored => return Ok(()),
+        };
+        let verdict = match has_type(entry, ENTRY) {
+            true => look_up(issuer, entry, lists, now),
+            false => {
+                Err(Error::new(Reason::UnknownStatus, "a status of another kind than Bitstring Status List"))
+            }
+        };
+        match verdict {
+            Err(error) if error.reason() == Reason::UnknownStatus && !required => Ok(()),
+            other => other,
+        }
+    }
+}
+
+impl StatusCheck for Status<'_> {
+    fn check(&self, issuer: &Did, entry: &Map<String, Value>, now: Timestamp) -> Result<()> {
+        self.check_entry(issuer, entry, now)
+    }
+}
+
+impl StatusCheck for StatusStore {
+    fn check(&self, issuer: &Did, entry: &Map<String, Value>, now: Timestamp) -> Result<()> {
+        Status::Required(self).check_entry(issuer, entry, now)
+    }
+}
+
+impl core::fmt::Debug for Status<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Required(_) => "Required",
+            Self::IfKnown(_) => "IfKnown",
+            Self::Ignored => "Ignored",
+        })
+    }
+}
+
+fn look_up(
+    issuer: &Did,
+    entry: &Map<String, Value>,
+    lists: &dyn StatusResolver,
+    now: Timestamp,
+) -> Result<()> {
+    let Some(entry) = StatusEntry::read(entry)? else { return Ok(()) };
+    let found = lists.status_list(&entry.list, now)?;
+    // Who may revoke is who issued: another issuer's list at that URL says nothing about this credential.
+    if found.url() != entry.list || found.issuer() != issuer {
+        return Err(Error::new(
+            Reason::WrongIssuer,
+            format_args!("the list {} is not one of {issuer}", entry.list),
+        ));
+    }
+    let list = found.list(entry.purpose).ok_or_else(|| {
+        bad(format_args!("the list {} is not one for {}", entry.list, entry.purpose.name()))
+    })?;
+    let set = list.is_set(entry.index)?;
+    let (from, until) = found.validity();
+    let held = now.within(from, until, "the status list");
+    // What was revoked stays so, even if the list that tells it is old.
+    if set && (held.is_ok() || entry.purpose == StatusPurpose::Revocation) {
+        return Err(Error::new(
+            entry.purpose.refusal(),
+            format_args!("entry {} of {} is set", entry.index, entry.list),
+        ));
+    }
+    // Beyond that a list out of its time tells no more than none.
+    held.map_err(|error| Error::new(Reason::UnknownStatus, error.detail()))
+}
+
+fn unknown(url: &str) -> Error {
+    Error::new(Reason::UnknownStatus, format_args!("no status list of {url} is known here"))
+}

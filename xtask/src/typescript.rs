@@ -1,0 +1,221 @@
+//! The npm package: its WebAssembly module built, bound and shrunk, the TypeScript compiled, packed and tested; the core's
+//! own tests as WebAssembly.
+
+use crate::bare::Compiler;
+use crate::run::{Workspace, installed, tail};
+use crate::test::test_results;
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+/// For tests, which print.
+const TEST_TARGET: &str = "wasm32-wasip1";
+/// Debian's C library for the latter, where its compiler builds the standard library.
+const WASI_LIBC: &str = "/usr/lib/wasm32-wasi";
+/// What the module, its glue and the TypeScript may be together, compressed by gzip as servers do, in bytes.
+const MAX_SIZE: u64 = 80 << 10;
+
+/// What this machine lacks, if anything.
+pub fn missing() -> Option<&'static str> {
+    match Compiler::for_target(TARGET) {
+        None => Some("a compiler for wasm32-unknown-unknown"),
+        Some(_) => ["node", "npm", "chromium"].into_iter().find(|tool| !installed(tool)),
+    }
+}
+
+/// Builds the package and runs its tests. Returns how many passed, and a sentence.
+pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
+    let package = Package::prepare(workspace)?;
+    package.lint()?;
+    package.build()?;
+    let size = package.size()?;
+    let passed = package.tests()?;
+    Ok((passed, format!("{passed} tests in Node and Chromium; {:.1} KiB compressed", size as f64 / 1024.0)))
+}
+
+/// Measures the package beside its peers; with `check`, fails unless it is at least as fast as liboqs-js.
+pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
+    let package = Package::prepare(workspace)?;
+    package.build()?;
+    let mut run = package.node(&["bench/bench.mjs"]);
+    if check {
+        run.arg("--check");
+    }
+    Ok(run.status()?.success())
+}
+
+/// The core's own tests, compiled to WebAssembly with SIMD, under Node. Returns how many passed, and a sentence.
+pub fn core(workspace: &Workspace) -> Result<(usize, String)> {
+    #[derive(Deserialize)]
+    struct Message {
+        executable: Option<PathBuf>,
+    }
+
+    let compiler = Compiler::for_target(TEST_TARGET).context("no compiler for wasm32-wasip1")?;
+    let manifest = "gates/wasm/Cargo.toml";
+    let mut arguments =
+        vec!["test", "--no-run", "--quiet", "--release", "--locked", "--message-format", "json"];
+    arguments.extend(["--target", TEST_TARGET, "--manifest-path", manifest]);
+    let mut build = compiler.cargo(workspace, "std,panic_abort,test", &arguments);
+    let mut flags = String::from("--cfg gambeson_without_peers -Ctarget-feature=+simd128");
+    if matches!(compiler, Compiler::Debian) {
+        ensure!(Path::new(WASI_LIBC).exists(), "no C library for wasm32-wasip1: Debian's wasi-libc");
+        build.env("CARGO_TARGET_WASM32_WASIP1_LINKER", linker(workspace)?);
+        // That C library is older than what the standard library's threads ask for; nothing here starts one.
+        flags += &format!(
+            " -Clink-self-contained=no -L{WASI_LIBC} -Clink-arg={WASI_LIBC}/crt1-command.o \
+             -Clink-arg=--allow-undefined"
+        );
+    }
+    build.env("RUSTFLAGS", flags);
+    let text = workspace.logged("wasm-tests-build", &mut build)?;
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
+    let programs: Vec<PathBuf> = messages.filter_map(|message| message.executable).collect();
+    let mut passed = 0;
+    for program in &programs {
+        let mut run = workspace.command("node", &["--no-warnings", "gates/wasm/run.mjs"]);
+        let text = workspace.logged("wasm-tests", run.arg(program))?;
+        let (good, failed, _) = test_results(&text);
+        ensure!(good > 0 && failed == 0, "{}: {good} passed\n{}", program.display(), tail(&text, 40));
+        passed += good;
+    }
+    ensure!(programs.len() == 8, "{} programs of tests, not 8", programs.len());
+    Ok((passed, format!("{passed} tests of the core as WebAssembly, {} programs", programs.len())))
+}
+
+/// The linker that rustup's compiler for this machine brings along.
+fn linker(workspace: &Workspace) -> Result<PathBuf> {
+    let text = workspace.logged("sysroot", &mut workspace.command("rustc", &["--print", "sysroot"]))?;
+    let found = fs::read_dir(Path::new(text.trim()).join("lib/rustlib"))?
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin/rust-lld")))
+        .find(|path| path.exists());
+    found.context("rustup's compiler has no rust-lld")
+}
+
+struct Package<'a> {
+    workspace: &'a Workspace,
+    /// `bindings/typescript`.
+    folder: PathBuf,
+}
+
+impl<'a> Package<'a> {
+    /// The pinned tools and peers in `node_modules`; those of an earlier run, if they are the same.
+    fn prepare(workspace: &'a Workspace) -> Result<Self> {
+        let package = Self { workspace, folder: workspace.root.join("bindings/typescript") };
+        let wanted = fs::read(package.folder.join("package-lock.json"))?;
+        let installed = package.folder.join("node_modules/.gambeson-lock");
+        if fs::read(&installed).ok().as_ref() != Some(&wanted) {
+            workspace.logged(
+                "npm-ci",
+                package.command("npm", &["ci", "--no-audit", "--no-fund"]).env("CI", "true"),
+            )?;
+            fs::write(installed, wanted)?;
+        }
+        Ok(package)
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = self.workspace.command(program, arguments);
+        command.current_dir(&self.folder);
+        command
+    }
+
+    fn node(&self, arguments: &[&str]) -> Command {
+        self.command("node", arguments)
+    }
+
+    fn lint(&self) -> Result<()> {
+        for folder in [self.folder.clone(), self.folder.join("bind")] {
+            let manifest = folder.join("Cargo.toml");
+            let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
+            self.workspace.logged("typescript-fmt", fmt.arg(&manifest))?;
+            let mut clippy = self.workspace.cargo(&["clippy", "--quiet", "--locked", "--manifest-path"]);
+            self.workspace
+                .logged("typescript-clippy", clippy.arg(&manifest).args(["--", "-D", "warnings"]))?;
+        }
+        Ok(())
+    }
+
+    /// `dist`: the module, what loads it, and the TypeScript compiled.
+    fn build(&self) -> Result<()> {
+        let dist = self.folder.join("dist");
+        if dist.exists() {
+            fs::remove_dir_all(&dist)?;
+        }
+        let glue = self.folder.join("ts/wasm");
+        self.bind(&self.module()?, &glue)?;
+        self.workspace.logged("tsc", &mut self.node(&["node_modules/typescript/bin/tsc"]))?;
+        fs::create_dir_all(dist.join("wasm"))?;
+        for name in ["gambeson.js", "gambeson.d.ts"] {
+            fs::copy(glue.join(name), dist.join("wasm").join(name))?;
+        }
+        let mut shrink = self.node(&["node_modules/binaryen/bin/wasm-opt", "-Os"]);
+        shrink.args([
+            "--enable-simd",
+            "--enable-bulk-memory",
+            "--enable-sign-ext",
+            "--enable-mutable-globals",
+        ]);
+        shrink.args(["--enable-nontrapping-float-to-int", "--enable-reference-types", "--enable-multivalue"]);
+        shrink.args(["--strip-producers", "--strip-target-features"]);
+        shrink.arg(glue.join("gambeson_bg.wasm")).arg("-o").arg(dist.join("wasm/gambeson.wasm"));
+        self.workspace.logged("wasm-opt", &mut shrink)?;
+        Ok(())
+    }
+
+    /// Compiles the crate.
+    fn module(&self) -> Result<PathBuf> {
+        let compiler = Compiler::for_target(TARGET).context("no compiler for wasm32-unknown-unknown")?;
+        let manifest = "bindings/typescript/Cargo.toml";
+        let arguments =
+            ["build", "--quiet", "--release", "--locked", "--target", TARGET, "--manifest-path", manifest];
+        let mut build = compiler.cargo(self.workspace, "std,panic_abort", &arguments);
+        build.env("RUSTFLAGS", "-Ctarget-feature=+simd128");
+        if matches!(compiler, Compiler::Debian) {
+            build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker(self.workspace)?);
+        }
+        self.workspace.logged("wasm-build", &mut build)?;
+        Ok(self.workspace.target.join(TARGET).join("release/gambeson_typescript.wasm"))
+    }
+
+    /// Writes the JavaScript that loads it.
+    fn bind(&self, module: &Path, folder: &Path) -> Result<()> {
+        let mut bind = self.workspace.cargo(&["run", "--quiet", "--release", "--locked", "--manifest-path"]);
+        bind.arg(self.folder.join("bind/Cargo.toml")).arg("--").arg(module).arg(folder);
+        self.workspace.logged("wasm-bind", &mut bind)?;
+        Ok(())
+    }
+
+    /// What a page loads, compressed: the module and one file of JavaScript with everything in it.
+    fn size(&self) -> Result<u64> {
+        let output = self.workspace.logged("typescript-size", &mut self.node(&["bench/size.mjs"]))?;
+        let size = output.lines().last().and_then(|line| line.parse().ok());
+        let size: u64 = size.with_context(|| format!("no size in {output:?}"))?;
+        if size > MAX_SIZE {
+            bail!("{size} bytes compressed, more than {MAX_SIZE}");
+        }
+        Ok(size)
+    }
+
+    /// `node --test`: how many passed.
+    fn tests(&self) -> Result<usize> {
+        let files = fs::read_dir(self.folder.join("test"))?.filter_map(|entry| Some(entry.ok()?.path()));
+        let mut files: Vec<PathBuf> =
+            files.filter(|path| path.to_string_lossy().ends_with(".test.mjs")).collect();
+        files.sort();
+        let mut run = self.node(&["--test", "--test-reporter=tap"]);
+        run.args(&files).env("GAMBESON_TYPESCRIPT_TMP", self.workspace.target.join("typescript"));
+        let text = self.workspace.logged("typescript-tests", &mut run)?;
+        let count = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|count| count.trim().parse::<usize>().ok())
+        };
+        match (count("# pass"), count("# fail"), count("# skipped")) {
+            (Some(passed), Some(0), Some(0)) if passed > 0 => Ok(passed),
+            counts => bail!("passed, failed, skipped: {counts:?}\n{}", tail(&text, 40)),
+        }
+    }
+}
