@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { GambesonError, Verifier, init } from "gambeson/agent";
+import { Agent, GambesonError, Verifier, init } from "gambeson/agent";
 
 await init();
 const PROOF = "io.github.gambeson-pq/proof";
@@ -121,6 +121,26 @@ judge("httpsig", ["http"], { accepted: 8, refused: 72, leftOut: 10 }, ({ message
   const request = { method, url, headers, ...(body === undefined ? {} : { body: new TextEncoder().encode(body) }) };
   if (repeat) verifier.request(request, options);
   return { signer: verifier.request(request, options) };
+});
+
+judge("sealed", ["cards"], { accepted: 4, refused: 29, leftOut: 34 }, (vector, all) => {
+  const named = (id) => all.find((one) => one.id === id);
+  // What is cut and flipped, and whose cards they are, is said of another vector.
+  const base = vector.of === undefined ? vector : named(vector.of);
+  // The package's agents are of the default suite, and before any rotation.
+  if (base.suite !== "default" || base.recipient_index !== "0") return undefined;
+  const agent = Agent.fromSeed(Buffer.from(base.recipient_seed, "hex"));
+  assert.equal(agent.did, base.recipient);
+  const verifier = new Verifier();
+  verifier.addCards(base.sender_cards ?? named(base.sender_cards_of).sender_cards);
+  let envelope = new Uint8Array(Buffer.from(vector.envelope ?? base.envelope, "hex"));
+  if (vector.keep !== undefined) envelope = envelope.slice(0, vector.keep);
+  if (vector.flip !== undefined) envelope[vector.flip] ^= 1;
+  const now = new Date(vector.now);
+  if (vector.opened_before) verifier.open(agent, envelope, now);
+  const { payload } = verifier.open(agent, envelope, now);
+  assert.equal(Buffer.from(payload).toString("hex"), base.expect.payload, vector.id);
+  return {};
 });
 
 test("card-log.json: the logs", () => {

@@ -117,10 +117,16 @@ fn the_vectors_of_the_identity_layer_hold() {
         ("card-log", 84),
         ("data-integrity", 39),
         ("delegation", 200),
+        ("did", 157),
+        ("httpsig", 92),
         ("json", 100),
         ("jws", 92),
         ("kdf", 170),
+        ("recovery", 55),
+        ("sd-jwt", 69),
+        ("sealed", 67),
         ("status", 44),
+        ("vc", 224),
         ("vc-jwt", 78),
     ] {
         let row = rows.iter().find(|row| row["file"] == format!("{subject}.json")).unwrap();

@@ -109,7 +109,7 @@ fn demo_shows_the_whole_job_and_every_refusal() {
     let rows = folder.run("demo --json").exits(0).rows();
     let (last, steps) = rows.split_last().unwrap();
     assert_eq!(last["ok"], true);
-    assert_eq!(steps.len(), 13 + 23);
+    assert_eq!(steps.len(), 14 + 23);
     assert!(steps.iter().all(|step| step["ok"] == true));
     let refused = steps.iter().filter(|step| step["detail"].as_str().unwrap().starts_with("refused")).count();
     assert_eq!(refused, 5 + 11);

@@ -3,7 +3,7 @@
 //! A vector has an `id` of its own and a `kind`. One with `"result": "reject"` must be refused for its `reason`; any other
 //! must hold, and what it tells besides its inputs must be what the library finds.
 
-use super::standards;
+use super::{secrets, standards};
 use crate::harness::{from_hex, hex};
 use crate::vectors::{Counts, Report};
 use gambeson_identity::action::{self, Action, Expectations};
@@ -12,8 +12,8 @@ use gambeson_identity::delegation::{
 };
 use gambeson_identity::jose::Jws;
 use gambeson_identity::vc::{
-    Binding, Credential, Presentation, Request, Status, StatusListCredential, StatusPurpose, StatusStore,
-    data_integrity,
+    Binding, Credential, KeyBinding, Presentation, Request, SdJwt, Status, StatusListCredential,
+    StatusPurpose, StatusStore, data_integrity,
 };
 use gambeson_identity::{
     Agent, CardLog, CardStore, Did, Error, Kind, MasterSeed, MemoryReplayCache, Path, Purpose, Reason,
@@ -34,7 +34,7 @@ pub(super) type Found = Result<Vec<(&'static str, Value)>, Error>;
 type Judge = fn(&File, &Value) -> Option<Found>;
 
 /// The subjects, and what judges them.
-const SUBJECTS: [(&str, Judge); 12] = [
+const SUBJECTS: [(&str, Judge); 15] = [
     ("action", action_),
     ("card-log", card_log),
     ("data-integrity", credential),
@@ -44,6 +44,9 @@ const SUBJECTS: [(&str, Judge); 12] = [
     ("json", json_),
     ("jws", jws),
     ("kdf", kdf),
+    ("recovery", secrets::kept),
+    ("sd-jwt", credential),
+    ("sealed", secrets::envelope),
     ("status", credential),
     ("vc", standards::credential),
     ("vc-jwt", credential),
@@ -143,7 +146,8 @@ impl File {
         &self.lists
     }
 
-    fn find(&self, id: &Value) -> Option<&Value> {
+    /// The vector of this id.
+    pub(super) fn find(&self, id: &Value) -> Option<&Value> {
         self.vectors.iter().find(|vector| vector["id"] == *id)
     }
 }
@@ -171,13 +175,11 @@ pub(super) fn bad(what: &str) -> Error {
 /// `key` and `path` of the hierarchy.
 fn kdf(_: &File, vector: &Value) -> Option<Found> {
     match text(vector, "kind") {
-        "path" => Some(text(vector, "path").parse::<Path>().map(|path| {
-            vec![
-                ("role", path.role.into()),
-                ("index", path.index.to_string().into()),
-                ("path", path.to_string().into()),
-            ]
-        })),
+        "path" => Some(
+            text(vector, "path")
+                .parse::<Path>()
+                .map(|path| vec![("role", path.role.into()), ("index", path.index.to_string().into())]),
+        ),
         "key" => Some(derived(vector)),
         _ => None,
     }
@@ -427,6 +429,17 @@ fn credential(file: &File, vector: &Value) -> Option<Found> {
                     ("signer", it.signer().to_string().into()),
                     ("credentials", it.credentials().len().into()),
                 ]
+            }))
+        }
+        "presented" => {
+            let max_age = vector["maxAge"].as_u64().unwrap_or_default();
+            let (audience, nonce) = (text(vector, "audience"), text(vector, "nonce"));
+            let binding = match text(vector, "binding") {
+                "required" => KeyBinding::Required { audience, nonce, max_age },
+                _ => KeyBinding::None,
+            };
+            Some(SdJwt::verify(token, &file.cards, now, binding).map(|it| {
+                vec![("signer", it.signer().to_string().into()), ("claims", it.claims().clone().into())]
             }))
         }
         "signature" => {
