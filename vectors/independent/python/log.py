@@ -5,8 +5,6 @@ import binascii
 import hashlib
 import re
 
-from dilithium_py.ml_dsa import ML_DSA_44
-
 import keys
 from reading import Refused, need
 
@@ -87,9 +85,10 @@ def cosigned(origin, time, size, tree):
 
 
 def checkpoint(origin, size, tree, seed, now):
-    public, private = ML_DSA_44.key_derive(keys.derive("default", seed, "Log", 0))
+    key = keys.derive("default", seed, "Log", 0)
+    public = keys.public_key("ML-DSA-44", key)
     time = now.to_bytes(8, "big")
-    signature = ML_DSA_44.sign(private, cosigned(origin, time, size, tree), deterministic=True)
+    signature = keys.sign("ML-DSA-44", key, cosigned(origin, time, size, tree))
     line = text64(key_id(origin, public) + time + signature)
     return f"{origin}\n{size}\n{text64(tree)}\n\n— {origin} {line}\n"
 
