@@ -143,6 +143,12 @@ judge("sealed", ["cards"], { accepted: 4, refused: 29, leftOut: 34 }, (vector, a
   return {};
 });
 
+judge("recovery", ["words"], { accepted: 7, refused: 9, leftOut: 0 }, ({ words, expect }) => {
+  const { did } = Agent.fromWords(words);
+  if (expect) assert.equal(did, Agent.fromSeed(Buffer.from(expect.seed, "hex")).did);
+  return {};
+});
+
 test("card-log.json: the logs", () => {
   let resolved = 0;
   for (const { log, did, cases } of read("card-log").filter(({ cases }) => cases)) {
