@@ -55,9 +55,9 @@ cargo xtask COMMAND
   answers                 `vectors serve` in release and checked builds
   independent             vectors/*.json by a Python and a Node program that share no code with us
   fuzz [SECONDS]          every fuzz target
-  typescript [core | bench [--check]]
-                          the npm package: built, tested, its size; core: the core's tests as WebAssembly; bench:
-                          beside its peers, with --check at least as fast as liboqs-js
+  typescript [core | page | bench [--check]]
+                          the npm package: built, tested, its size; core: the core's tests as WebAssembly; page: the
+                          page that verifies; bench: beside its peers, --check: at least as fast as liboqs-js
   python [bench [--check]]
                           the Python package: wheel, types, tests; or its speed beside its peers and native Rust";
 
@@ -133,6 +133,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             None => independent::check(workspace)?.1,
         },
         "typescript" if has("bench") => return typescript::bench(workspace, has("--check")),
+        "typescript" if has("page") => typescript::page(workspace)?,
         "typescript" if has("core") => typescript::core(workspace)?.1,
         "typescript" => typescript::check(workspace)?.1,
         "python" if has("bench") => return python::bench(workspace, has("--check")),

@@ -39,7 +39,7 @@ mod _native {
         forms::{canonicalize, check_credential, check_did_document, check_presentation, verify_jws},
         http::{verify_agent_card, verify_http, verify_http_response},
         log::{AuditLog, verify_log_proof},
-        sealed::{generate_words, object_id},
+        sealed::{generate_words, object_id, protect_words},
     };
     #[pymodule_export]
     use super::mldsa::{

@@ -8,9 +8,11 @@ import inspect
 import itertools
 import multiprocessing.reduction
 import pickle
+import random
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -185,3 +187,41 @@ def test_errors_carry_their_code_through_pickle() -> None:
     assert (again.code, again.detail) == ("bad-length", "an ML-DSA seed has 32 bytes, not 5")
     assert str(again) == "an ML-DSA seed has 32 bytes, not 5 (bad-length)"
     assert isinstance(again, ValueError) and isinstance(again, gambeson.Error)
+
+
+def test_no_argument_makes_the_identity_layer_panic(tmp_path: Path) -> None:
+    """Every function and method with wrong arguments in every place, by position and by name."""
+    agent = gambeson.Agent.generate()
+    cards = agent.first_card(valid_for=60)
+    store = gambeson.CardStore(cards)
+    good: list[Any] = [
+        agent, cards, store, gambeson.ReplayCache(), gambeson.Policy(), gambeson.Ledger(), gambeson.StatusStore(),
+        gambeson.StatusList(), agent.did, agent.key_url(), "signing", "{}", {}, b"{}", 60, str(tmp_path), -1, 2**64,
+        1e300, "\ud800", "\0", [agent.did], [{}], [("a", "b")], None, object(), "a.b.c", ["a.b.c"], float("nan"),
+    ]  # fmt: skip
+    targets: list[Any] = [
+        agent, cards, store, gambeson.StatusList(), gambeson.StatusStore(), gambeson.Action, gambeson.CardLog,
+        gambeson.Agent, gambeson.AuditLog, gambeson.CardDirectory(tmp_path), gambeson.ReplayCache(),
+    ]  # fmt: skip
+    work: list[tuple[str, Any]] = []
+    for target in targets:
+        names = [name for name in dir(target) if not name.startswith("_") and name not in ("wipe", "generate")]
+        work += [(name, getattr(target, name)) for name in names if callable(getattr(target, name))]
+    work += [(name, getattr(gambeson, name)) for name in gambeson.__all__ if not hasattr(getattr(gambeson, name), "code")]
+    work = [(name, call) for name, call in work if not (isinstance(call, type) and issubclass(call, Exception))]
+    rng, calls = random.Random(1), 0
+    for name, call in work:
+        try:
+            keywords = [it.name for it in inspect.signature(call).parameters.values() if it.kind is it.KEYWORD_ONLY]
+        except ValueError:
+            keywords = []
+        for _ in range(150):
+            arguments = [rng.choice(good) for _ in range(rng.randrange(4))]
+            named = {key: rng.choice(good) for key in keywords if rng.random() < 0.8}
+            calls += 1
+            try:
+                call(*arguments, **named)
+            except Exception as error:
+                fine = (gambeson.Error, TypeError, ValueError, OverflowError, OSError, BufferError, RecursionError)
+                assert isinstance(error, fine), f"{name}: {error!r}"
+    assert len(work) > 80 and calls == 150 * len(work)

@@ -88,6 +88,16 @@ def test_words_make_the_agent_again() -> None:
     refused(gambeson.UsageError, "wrong-seed", Agent.from_words, known, cards=cards)
 
 
+def test_a_passphrase_keeps_the_seed_on_disk() -> None:
+    words = gambeson.generate_words()
+    file = gambeson.protect_words(words, "correct horse", suite="cnsa2")
+    agent = Agent.from_protected(file, "correct horse")
+    assert (agent.did, agent.suite) == (Agent.from_words(words, suite="cnsa2").did, "cnsa2")
+    refused(gambeson.WrongPassphrase, "wrong-passphrase", Agent.from_protected, file, "wrong horse")
+    refused(gambeson.UsageError, "usage", Agent.from_protected, file, "")
+    refused(gambeson.Malformed, "bad-form", Agent.from_protected, b"no file", "correct horse")
+
+
 def test_the_audit_log_proves_what_it_holds(tmp_path: Path) -> None:
     agent = Agent.generate()
     trust = CardStore(agent.first_card(valid_for=DAY, now=NOW))

@@ -121,7 +121,7 @@ function attempt(check: () => void): GambesonError | undefined {
 }
 
 const outcome = (error: GambesonError | undefined, good: string): Pick<Verdict, "holds" | "why" | "code"> =>
-  error ? { holds: false, why: `${error.message}.`, code: error.code } : { holds: true, why: good };
+  error ? { holds: false, why: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`, code: error.code } : { holds: true, why: good };
 
 function judgeCards(text: string, now: number): Verdict {
   const card = documents(text).at(-1) ?? {};

@@ -51,6 +51,8 @@ test("a card binds the keys to the DID; changed, expired and unknown ones are re
   assert.throws(() => known.resolve(agent.did, now + 61), code("expired"));
   assert.throws(() => known.resolve(agent.did, now - 1), code("not-yet-valid"));
   assert.throws(() => known.resolve("did:nothing", now), code("bad-did"));
+  assert.throws(() => known.resolve(agent.did, new Date("never")), code("bad-time"));
+  assert.throws(() => agent.card({ from: -1 }), code("bad-time"));
 });
 
 test("bytes are signed in a context", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { GambesonError, Verifier, init } from "gambeson/agent";
+import { Agent, GambesonError, Verifier, init } from "gambeson/agent";
 
 await init();
 const PROOF = "io.github.gambeson-pq/proof";
@@ -44,17 +44,15 @@ function judge(name, kinds, expected, run) {
   });
 }
 
-const didOf = (url) => url.replace(/#.*$/, "");
-
 judge("vc-jwt", ["credential"], { accepted: 9, refused: 39, leftOut: 0 }, ({ token, now }, all) => {
   const { signer } = cards(all).credential(token, { now });
-  return { signer: didOf(signer) };
+  return { signer };
 });
 
 judge("vc-jwt", ["presentation"], { accepted: 5, refused: 22, leftOut: 0 }, ({ token, audience, nonce, maxAge, binding, now }, all) => {
   const request = { audience, nonce, maxAge, bearer: binding === "bearer", now };
   const { signer, credentials } = cards(all).presentation(token, request);
-  return { signer: didOf(signer), credentials: credentials.length };
+  return { signer, credentials: credentials.length };
 });
 
 judge("data-integrity", ["credential"], { accepted: 7, refused: 29, leftOut: 0 }, ({ document, text, now }, all) => {
@@ -67,11 +65,19 @@ judge("status", ["list"], { accepted: 3, refused: 11, leftOut: 0 }, ({ token, no
   return {};
 });
 
+judge("status", ["credential"], { accepted: 8, refused: 19, leftOut: 1 }, ({ token, status, now }, all) => {
+  if (!["required", "if-known"].includes(status)) return undefined;
+  const verifier = cards(all);
+  for (const list of all.filter(({ kind, result }) => kind === "list" && result !== "reject")) verifier.addStatusList(list.token, list.now);
+  verifier.credential(token, { now, statusIfKnown: status === "if-known" });
+  return {};
+});
+
 judge("action", ["mcp"], { accepted: 5, refused: 16, leftOut: 0 }, ({ method, params, audience, maxLifetime, repeat, now }, all) => {
   const verifier = cards(all);
   const options = { audience, now, ...(maxLifetime === undefined ? {} : { lifetime: maxLifetime }) };
   if (repeat) verifier.toolCallSigner(method, params, options);
-  return { signer: didOf(verifier.toolCallSigner(method, params, options).signer) };
+  return { signer: verifier.toolCallSigner(method, params, options).signer };
 });
 
 judge("action", ["receipt"], { accepted: 2, refused: 8, leftOut: 0 }, ({ response, payload, server, now }, all) => {
@@ -89,9 +95,11 @@ function request({ payload, token, chain = [], approvals = [] }, all) {
   return [method, { ...params, name, arguments: given, _meta: { [PROOF]: proof } }];
 }
 
-judge("delegation", ["authorize"], { accepted: 0, refused: 0, leftOut: 0 }, (vector, all) => {
-  // Status by table instead of lists, and rooms of chosen size, are not the package's.
-  if (Object.keys(vector.status).length > 0 || vector.capacity !== undefined) return undefined;
+judge("delegation", ["authorize"], { accepted: 13, refused: 100, leftOut: 4 }, (vector, all) => {
+  // Status by table instead of lists, and rooms of chosen size, are not the package's; and one action a second time is refused
+  // before anybody asks what it may do.
+  const again = (vector.before ?? []).some((id) => all.find((one) => one.id === id).payload === vector.payload);
+  if (Object.keys(vector.status).length > 0 || vector.capacity !== undefined || again) return undefined;
   const verifier = cards(all);
   for (const { resource, did } of vector.roots) verifier.trust(did, resource);
   for (const { action, approvers } of vector.approvalRules ?? []) verifier.requireApproval(action, approvers);
@@ -102,17 +110,43 @@ judge("delegation", ["authorize"], { accepted: 0, refused: 0, leftOut: 0 }, (vec
   };
   for (const id of vector.before ?? []) call(all.find((one) => one.id === id));
   const { signer, root, path, approvers } = call(vector);
-  return { signer: didOf(signer), root, path, approvers };
+  return { signer, root, path, approvers };
 });
 
-judge("httpsig", ["http"], { accepted: 0, refused: 0, leftOut: 0 }, ({ message, tag, relationship, required, maxAge, capacity, repeat, now }, all) => {
+judge("httpsig", ["http"], { accepted: 8, refused: 72, leftOut: 10 }, ({ message, tag, relationship, required, maxAge, capacity, repeat, now }, all) => {
   if (message.status !== undefined || required !== undefined || maxAge !== undefined) return undefined;
   const verifier = cards(all, { capacity });
   const { method, target: url, fields: headers, body } = message;
   const options = { now, capability: relationship === "capabilityInvocation", ...(tag === undefined ? {} : { tag }) };
   const request = { method, url, headers, ...(body === undefined ? {} : { body: new TextEncoder().encode(body) }) };
   if (repeat) verifier.request(request, options);
-  return { signer: didOf(verifier.request(request, options)) };
+  return { signer: verifier.request(request, options) };
+});
+
+judge("sealed", ["cards"], { accepted: 4, refused: 29, leftOut: 34 }, (vector, all) => {
+  const named = (id) => all.find((one) => one.id === id);
+  // What is cut and flipped, and whose cards they are, is said of another vector.
+  const base = vector.of === undefined ? vector : named(vector.of);
+  // The package's agents are of the default suite, and before any rotation.
+  if (base.suite !== "default" || base.recipient_index !== "0") return undefined;
+  const agent = Agent.fromSeed(Buffer.from(base.recipient_seed, "hex"));
+  assert.equal(agent.did, base.recipient);
+  const verifier = new Verifier();
+  verifier.addCards(base.sender_cards ?? named(base.sender_cards_of).sender_cards);
+  let envelope = new Uint8Array(Buffer.from(vector.envelope ?? base.envelope, "hex"));
+  if (vector.keep !== undefined) envelope = envelope.slice(0, vector.keep);
+  if (vector.flip !== undefined) envelope[vector.flip] ^= 1;
+  const now = new Date(vector.now);
+  if (vector.opened_before) verifier.open(agent, envelope, now);
+  const { payload } = verifier.open(agent, envelope, now);
+  assert.equal(Buffer.from(payload).toString("hex"), base.expect.payload, vector.id);
+  return {};
+});
+
+judge("recovery", ["words"], { accepted: 7, refused: 9, leftOut: 0 }, ({ words, expect }) => {
+  const { did } = Agent.fromWords(words);
+  if (expect) assert.equal(did, Agent.fromSeed(Buffer.from(expect.seed, "hex")).did);
+  return {};
 });
 
 test("card-log.json: the logs", () => {
@@ -120,13 +154,12 @@ test("card-log.json: the logs", () => {
   for (const { log, did, cases } of read("card-log").filter(({ cases }) => cases)) {
     const verifier = new Verifier();
     assert.equal(verifier.addCards(log), did);
-    for (const { resolve, result, key, relationship, reason } of cases) {
-      if (key !== undefined || relationship !== undefined) continue;
+    for (const { resolve, result, reason } of cases.filter(({ resolve }) => resolve)) {
       const at = new Date(resolve);
       if (result === "ok") assert.equal(verifier.resolve(did, at).id, did);
       else assert.throws(() => verifier.resolve(did, at), { code: reason ?? result });
       resolved += 1;
     }
   }
-  assert.equal(resolved, 0);
+  assert.equal(resolved, 32);
 });

@@ -11,7 +11,7 @@ import type { Verifier } from "./verifier.js";
 
 /**
  * A `fetch` that signs method, address, content type and body of each request. It follows no redirect, because the address is
- * signed, unless the request says so.
+ * signed, unless `init.redirect` says so.
  */
 export function signedFetch(agent: Agent, options: HttpOptions & { fetch?: typeof fetch } = {}): typeof fetch {
   const send = options.fetch ?? fetch;

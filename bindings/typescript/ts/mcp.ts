@@ -192,7 +192,9 @@ class Verifying extends Wrapped {
         ...(lifetime === undefined ? {} : { lifetime }),
       });
       if (this.options.receipts) this.#open.set(id, call.action);
-      const authInfo = { token: call.signer, clientId: call.agent, scopes: [], extra: { call } };
+      // What the transport itself says of who calls, such as a token of OAuth, stays.
+      const said = (extra as { authInfo?: { extra?: object } } | undefined)?.authInfo;
+      const authInfo = { token: call.signer, clientId: call.agent, scopes: [], ...said, extra: { ...said?.extra, call } };
       this.onmessage?.(message, { ...(extra as object | undefined), authInfo });
     } catch (error) {
       if (!(error instanceof GambesonError)) throw error;

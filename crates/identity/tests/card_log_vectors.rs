@@ -1,5 +1,7 @@
 //! `vectors/card-log.json`: logs of identity cards, and what is to be refused.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use gambeson_identity::{

@@ -1,5 +1,7 @@
 //! Cards, their chain, their rotation, and what finds them.
 
+#![allow(clippy::unwrap_used)]
+
 use gambeson_identity::{
     Agent, Algorithm, Card, CardContent, CardDirectory, CardLog, CardStore, Did, Error, Fetch, Kind,
     MasterSeed, Reason, Relationship, Resolver, Retired, Role, Suite, Timestamp, VerifyingKey, Web,

@@ -39,7 +39,8 @@ impl StatusCheck for Lists<'_> {
         let set = list
             .and_then(Value::as_array)
             .ok_or_else(|| Error::new(Reason::UnknownStatus, "no such list"))?;
-        match set.iter().any(|index| index.to_string() == entry["statusListIndex"].as_str().unwrap()) {
+        let index: u64 = entry["statusListIndex"].as_str().unwrap().parse().unwrap();
+        match set.iter().any(|revoked| *revoked == index) {
             true => Err(Error::new(Reason::Revoked, "revoked")),
             false => Ok(()),
         }
@@ -403,7 +404,7 @@ fn name_of(agent: &Agent, token: &str) -> String {
 fn bad_links(file: &mut File, cast: &Cast) {
     let Cast { root, middle, leaf, .. } = cast;
     let first = file.tokens["root-to-middle"].clone();
-    let mut case = |file: &mut File, id: &str, token: String, expected: &str| {
+    let case = |file: &mut File, id: &str, token: String, expected: &str| {
         file.token(&format!("link-{id}"), token);
         let vector = request(file, middle, root, &[&format!("link-{id}")], 5);
         file.add(id, vector, Some(expected));
@@ -622,7 +623,7 @@ fn approvals(file: &mut File, cast: &Cast) {
     let vector = request(file, leaf, root, &chain, 5);
     let action = action_of(&vector);
     let yes = |id: &str| json!({"approvals": [id]});
-    let mut say = |file: &mut File, id: &str, approver: &Agent, action: &Action, actor: &Agent| {
+    let say = |file: &mut File, id: &str, approver: &Agent, action: &Action, actor: &Agent| {
         file.token(id, approval::sign(approver, action, actor.did(), NOW).unwrap())
     };
     let by_boss = say(file, "yes-by-boss", boss, &action, leaf);
@@ -667,7 +668,7 @@ fn approvals(file: &mut File, cast: &Cast) {
     file.token("link-wider-approvers", wider);
     let chain = [chain[0], "link-wider-approvers"];
     file.add("wider-approvers", request(file, leaf, root, &chain, 5), Some("widened"));
-    let mut case = |file: &mut File, id: &str, token: String, expected: &str| {
+    let case = |file: &mut File, id: &str, token: String, expected: &str| {
         file.token(&format!("yes-{id}"), token);
         file.add(&format!("approval-{id}"), with(&vector, yes(&format!("yes-{id}"))), Some(expected));
     };

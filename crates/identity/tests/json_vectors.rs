@@ -1,5 +1,7 @@
 //! `vectors/json.json`: what is read as JSON and as a time, and how it is written.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use gambeson_identity::{Reason, Timestamp, json};

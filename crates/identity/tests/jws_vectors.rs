@@ -1,5 +1,7 @@
 //! `vectors/jws.json`: tokens and keys in texts.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use base64ct::{Base64UrlUnpadded, Encoding};

@@ -8,6 +8,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import mldsa, mlkem, x25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from dilithium_py.ml_dsa import ML_DSA_44, ML_DSA_65, ML_DSA_87
+
 from reading import Refused, decode, encode, from_multibase, multibase, need, text
 
 # name: public class, private class, bytes of the key, bytes of a signature, varint of the multicodec
@@ -101,6 +103,12 @@ def public_key(name, seed):
         return b"".join(raw(key.public_key()) for key in x_wing(seed))
     private = {"ML-KEM-768": mlkem.MLKEM768PrivateKey, "ML-KEM-1024": mlkem.MLKEM1024PrivateKey}[name]
     return raw(private.from_seed_bytes(seed).public_key())
+
+
+def sign(name, seed, message, signature_context=b""):
+    """The deterministic variant of ML-DSA (FIPS 204, §3.4)."""
+    scheme = {"ML-DSA-44": ML_DSA_44, "ML-DSA-65": ML_DSA_65, "ML-DSA-87": ML_DSA_87}[name]
+    return scheme.sign(scheme.key_derive(seed)[1], message, ctx=signature_context, deterministic=True)
 
 
 class VerifyingKey:

@@ -1,7 +1,7 @@
 """card-log.json: docs/spec/did.md."""
 
 import keys
-from cards import AGREEMENT, ROLES, Keeper, recover, verify_log
+from cards import AGREEMENT, CONTEXT, ROLES, Keeper, recover, verify_log
 from reading import Refused, parse_time
 
 
@@ -47,8 +47,11 @@ def good(vector):
     assert [card.hash for card in cards] == vector["hashes"]
     assert {role: str(index) for role, index in recover(seed, cards).items()} == vector["indexes"]
     for card in cards:
+        signing = keys.derive(card.suite, seed, "Did", card.version - 1)
+        name = keys.algorithm(card.suite, "Did")
+        assert card.signature == keys.sign(name, signing, card.canonical, CONTEXT)
         following = keys.derive(card.suite, seed, "Did", card.version)
-        public = keys.public_key(keys.algorithm(card.suite, "Did"), following)
+        public = keys.public_key(name, following)
         assert card.next == keys.multihash(card.suite, public)
         present(card)
     keeper = Keeper()

@@ -40,3 +40,4 @@ def good(vector):
     seed = keys.derive(vector["suite"], bytes.fromhex(vector["seed"]), vector["purpose"], int(vector["index"]))
     assert keys.algorithm(vector["suite"], vector["purpose"]) == key.algorithm
     assert keys.public_key(key.algorithm, seed) == key.data
+    assert keys.sign(key.algorithm, seed, jws.input) == jws.signature

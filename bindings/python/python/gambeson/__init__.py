@@ -27,6 +27,7 @@ from gambeson._native import (
     check_presentation,
     generate_words,
     object_id,
+    protect_words,
     sd_jwt_disclosable,
     sd_jwt_disclose,
     verify,
@@ -63,6 +64,7 @@ from gambeson.errors import (
     VerificationError,
     Wiped,
     WrongAudience,
+    WrongPassphrase,
 )
 
 __all__ = [
@@ -96,12 +98,14 @@ __all__ = [
     "WebResolver",
     "Wiped",
     "WrongAudience",
+    "WrongPassphrase",
     "canonicalize",
     "check_credential",
     "check_did_document",
     "check_presentation",
     "generate_words",
     "object_id",
+    "protect_words",
     "sd_jwt_disclosable",
     "sd_jwt_disclose",
     "verify",

@@ -27,6 +27,7 @@ __all__ = [
     "VerificationError",
     "Wiped",
     "WrongAudience",
+    "WrongPassphrase",
 ]
 
 
@@ -112,6 +113,10 @@ class StatusUnknown(VerificationError):
     """Nobody here can tell whether it was revoked."""
 
 
+class WrongPassphrase(VerificationError):
+    """The passphrase does not open the file, or the file asks for more work than is done here."""
+
+
 class BrokenCards(VerificationError):
     """The identity cards do not follow from the DID or from each other, or newer ones are known."""
 
@@ -148,6 +153,8 @@ _CLASSES: dict[str, type[Error]] = {
     "bad-disclosure": Malformed,
     "bad-shares": Malformed,
     "bad-words": Malformed,
+    "too-much-work": WrongPassphrase,
+    "wrong-passphrase": WrongPassphrase,
     "cannot-open": InvalidSignature,
     "wrong-hash": InvalidSignature,
     "other-recipient": WrongAudience,

@@ -2,6 +2,7 @@
 
 use gambeson_identity::backup::Backup;
 use gambeson_identity::{self as identity, Did, MasterSeed, Resolver as _, recovery, sealed};
+use gambeson_keystore::Passphrase;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -10,7 +11,7 @@ use super::agent::{Agent, suite};
 use super::cards::{CardLog, Resolver};
 use super::detached;
 use crate::convert::{Span, Time};
-use crate::error::refused;
+use crate::error::{USAGE, error, refused};
 use crate::input::{Input, Owned};
 
 /// How long a sealed payload can be opened, unless its sender says otherwise: a week.
@@ -25,8 +26,42 @@ pub fn generate_words(py: Python<'_>) -> PyResult<String> {
     Ok(words.to_string())
 }
 
+/// The seed of 24 words as a file under a passphrase, for the agent's own disk: Argon2id, or PBKDF2 in suite `cnsa2`.
+///
+/// It takes as long as guessing a passphrase once shall take: about a second.
+#[pyfunction]
+#[pyo3(signature = (words, passphrase, *, suite="default"))]
+pub fn protect_words<'py>(
+    py: Python<'py>,
+    words: &str,
+    passphrase: &str,
+    suite: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (suite, passphrase) = (self::suite(py, suite)?, self::passphrase(py, passphrase)?);
+    let file = detached(py, || recovery::protect(&recovery::from_words(words)?, suite, &passphrase, None))?;
+    Ok(PyBytes::new(py, &file))
+}
+
+fn passphrase(py: Python<'_>, text: &str) -> PyResult<Passphrase> {
+    Passphrase::new(text).map_err(|reason| error(py, USAGE, reason))
+}
+
 #[pymethods]
 impl Agent {
+    /// The agent of a file that `protect_words` or the program made, in the file's suite.
+    #[staticmethod]
+    #[pyo3(signature = (file, passphrase, *, cards=None))]
+    fn from_protected(
+        py: Python<'_>,
+        file: Input<'_>,
+        passphrase: &str,
+        cards: Option<PyRef<'_, CardLog>>,
+    ) -> PyResult<Self> {
+        let (file, passphrase) = (file.as_slice(), self::passphrase(py, passphrase)?);
+        let (seed, suite) = detached(py, || recovery::unprotect(file, &passphrase))?;
+        Self::of_seed(py, seed, suite, cards.as_deref())
+    }
+
     /// The agent of 24 words: as it began, or as the newest of its cards has it.
     #[staticmethod]
     #[pyo3(signature = (words, *, suite="default", cards=None))]

@@ -431,7 +431,7 @@ const fn places<const D: usize>() -> ([u8; 16], [i16; 8]) {
     let (mut bytes, mut shifts) = ([0; 16], [0; 8]);
     let mut i = 0;
     while i < 8 {
-        let (byte, bit) = (i * D >> 3, i * D & 7);
+        let (byte, bit) = ((i * D) >> 3, (i * D) & 7);
         assert!(bit + D <= 16);
         bytes[2 * i] = byte as u8;
         bytes[2 * i + 1] = byte as u8 + 1;
