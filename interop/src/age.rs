@@ -36,11 +36,19 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
 
     match program() {
         Ok(program) => {
-            let age = Arc::clone(&age);
-            let test = move || our_program(&age, &program);
-            trials.push(Trial::test("age::our_program_and_age_open_each_others_files", test));
+            let mut add = |name: &str, test: fn(&Age, &Path) -> Result| {
+                let (age, program) = (Arc::clone(&age), program.clone());
+                trials.push(Trial::test(format!("age::{name}"), move || test(&age, &program)));
+            };
+            add("our_program_and_age_open_each_others_files", our_program);
+            add("age_opens_what_an_agent_seals", an_agent_seals);
+            add("age_opens_a_backup_of_which_only_the_words_are_left", a_drill);
         }
-        Err(reason) => trials.push(unavailable("age::our_program", reason.message().unwrap_or_default())),
+        Err(reason) => {
+            for name in ["our_program", "an_agent_seals", "a_drill"] {
+                trials.push(unavailable(&format!("age::{name}"), reason.message().unwrap_or_default()));
+            }
+        }
     }
     trials
 }
@@ -292,4 +300,58 @@ fn our_program(age: &Age, program: &Path) -> Result {
         check(out == plaintext, "`gambeson open` opens what age wrote")?;
     }
     Ok(())
+}
+
+/// Our program as an agent of its own, in a home that was not there before.
+fn an_agent(
+    age: &Age,
+    program: &Path,
+    name: &str,
+    words: &Path,
+) -> Result<impl Fn(&[&str]) -> Result<Vec<u8>> + use<>> {
+    let home = age.files.join(name);
+    let _ = std::fs::remove_dir_all(&home);
+    let _ = std::fs::remove_file(words);
+    let program = program.to_owned();
+    let agent = move |arguments: &[&str]| {
+        let mut command = command(&program);
+        command.arg("agent").args(arguments).arg("--home").arg(&home);
+        succeed(command.env("GAMBESON_PASSPHRASE", "zwölf Boxkämpfer"), b"")
+    };
+    agent(&["init", "--words", text(words)?])?;
+    Ok(agent)
+}
+
+fn text(path: &Path) -> Result<&str> {
+    Ok(path.to_str().ok_or("a path that is no text")?)
+}
+
+fn an_agent_seals(age: &Age, program: &Path) -> Result {
+    let agent = an_agent(age, program, "sealing-agent", &age.files.join("sealing.words"))?;
+    let identity = generate()?;
+    let key = age.identity_file("agent.key", &[&identity])?;
+    let plaintext = plaintext(CHUNK + 1);
+    let input = age.file("agent.txt", &plaintext)?;
+    let output = age.files.join("agent.age");
+    let recipient = identity.recipient().to_string();
+    agent(&["seal", text(&input)?, "-r", &recipient, "-o", text(&output)?, "--force"])?;
+    let out = succeed(age.run().arg("-d").arg("-i").arg(&key).arg(&output), b"")?;
+    check(out == plaintext, "age opens what `gambeson agent seal` wrote")
+}
+
+/// The page docs/spec/kdf.md by hand: words, entropy, `derive_key`, age identity; then stock age.
+fn a_drill(age: &Age, program: &Path) -> Result {
+    let words = age.files.join("drill.words");
+    let agent = an_agent(age, program, "drill-agent", &words)?;
+    let backup = age.files.join("drill.backup");
+    agent(&["backup", "-o", text(&backup)?, "--force"])?;
+
+    let words = std::fs::read_to_string(&words).map_err(|error| error.to_string())?;
+    let entropy = bip39::Mnemonic::parse(words.trim()).map_err(|error| error.to_string())?.to_entropy();
+    check(entropy.len() == 32, "24 words")?;
+    let material = [&entropy[..], &[0; 8]].concat();
+    let seed = blake3::derive_key("gambeson 2026-11-21 v1 m/3' backup X-Wing seed", &material);
+    let key = age.identity_file("drill.key", &[&Identity::from_seed(&seed)])?;
+    let archive = succeed(age.run().arg("-d").arg("-i").arg(&key).arg(&backup), b"")?;
+    check(archive.starts_with(b"gambeson backup"), "the archive that docs/spec/backup.md describes")
 }

@@ -325,10 +325,17 @@ impl MasterSeed {
             Suite::Default => {
                 let mut hasher = blake3::Hasher::new_from_context_key(&purpose.context_key());
                 hasher.update(material.expose());
-                let mut reader = hasher.finalize_xof();
-                reader.fill(out.expose_mut());
-                zeroize::Zeroize::zeroize(&mut reader);
-                zeroize::Zeroize::zeroize(&mut hasher);
+                if N == 32 {
+                    let mut hash = hasher.finalize();
+                    out.expose_mut().copy_from_slice(hash.as_slice());
+                    zeroize::Zeroize::zeroize(&mut hash);
+                } else {
+                    let mut reader = hasher.finalize_xof();
+                    reader.fill(out.expose_mut());
+                    zeroize::Zeroize::zeroize(&mut reader);
+                }
+                // One block never reaches the hasher's stack of 1.7 KB: the block alone is wiped, which `reset` does.
+                core::hint::black_box(hasher.reset());
             }
             Suite::Cnsa2 => Hkdf::<Sha384>::new(None, self.0.expose())
                 .expand_multi_info(
