@@ -13,7 +13,7 @@
 //! | --- | --- |
 //! | `format` | [`seal`], [`open`]: the bytes of a file |
 //! | `protection` | [`Protection`], [`Passphrase`]: from the passphrase to keys |
-//! | [`file`] | writing whole files (not on wasm) |
+//! | [`mod@file`] | writing whole files (not on wasm) |
 //! | `error` | [`Error`] |
 //!
 //! Sources: RFC 9106 (Argon2id), RFC 8018 (PBKDF2), RFC 5869 (HKDF), SP 800-38D (GCM), draft-irtf-cfrg-xchacha (XChaCha20-Poly1305).
