@@ -16,6 +16,10 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const TEST_TARGET: &str = "wasm32-wasip1";
 /// Debian's C library for the latter, where its compiler builds the standard library.
 const WASI_LIBC: &str = "/usr/lib/wasm32-wasi";
+/// A panic stops the module either way, and there its message has nobody to go to: what would make it is left out. `Debug` that is
+/// derived prints names alone; no error that JavaScript sees contains more. Where the standard library is built too.
+const WITHOUT_MESSAGES: &str =
+    " -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none -Zfmt-debug=shallow";
 /// The modules of the package, and the features of the crate that make them.
 const MODULES: [(&str, &str); 2] = [("gambeson", ""), ("identity", "identity")];
 /// What a page may load for each, with its JavaScript, compressed by gzip as servers do, in bytes.
@@ -201,10 +205,13 @@ impl<'a> Package<'a> {
             ["build", "--quiet", "--release", "--locked", "--target", TARGET, "--manifest-path", manifest];
         let mut build = compiler.cargo(self.workspace, "std,panic_abort", &arguments);
         build.args(["--features", features]);
-        build.env("RUSTFLAGS", format!("-Ctarget-feature=+simd128 {}", self.without_paths()));
+        let mut flags = format!("-Ctarget-feature=+simd128 {}", self.without_paths());
         if matches!(compiler, Compiler::Debian) {
             build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker(self.workspace)?);
+            build.arg("-Zbuild-std-features=optimize_for_size");
+            flags += WITHOUT_MESSAGES;
         }
+        build.env("RUSTFLAGS", flags);
         self.workspace.logged("wasm-build", &mut build)?;
         Ok(self.workspace.target.join(TARGET).join("release/gambeson_typescript.wasm"))
     }
