@@ -147,10 +147,13 @@ impl<'a> Package<'a> {
             let manifest = folder.join("Cargo.toml");
             let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
             self.workspace.logged("typescript-fmt", fmt.arg(&manifest))?;
-            let mut clippy =
-                self.workspace.cargo(&["clippy", "--quiet", "--locked", "--all-features", "--manifest-path"]);
-            self.workspace
-                .logged("typescript-clippy", clippy.arg(&manifest).args(["--", "-D", "warnings"]))?;
+            // Without features too: each module leaves out what is the other's.
+            for features in ["--no-default-features", "--all-features"] {
+                let mut clippy =
+                    self.workspace.cargo(&["clippy", "--quiet", "--locked", features, "--manifest-path"]);
+                self.workspace
+                    .logged("typescript-clippy", clippy.arg(&manifest).args(["--", "-D", "warnings"]))?;
+            }
         }
         Ok(())
     }
