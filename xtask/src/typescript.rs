@@ -22,8 +22,11 @@ const WITHOUT_MESSAGES: &str =
     " -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none -Zfmt-debug=shallow";
 /// The modules of the package, and the features of the crate that make them.
 const MODULES: [(&str, &str); 2] = [("gambeson", ""), ("identity", "identity")];
-/// What a page may load for each, with its JavaScript, compressed by gzip as servers do, in bytes.
-const MAX_SIZES: [(&str, u64); 2] = [("gambeson", 64 << 10), ("identity", 352 << 10)];
+/// What a page loads for each at most, with its JavaScript, compressed by gzip as servers do, in bytes: what was reached. What was
+/// promised is less, 80 KB for both; `bench --check` holds that against it.
+const MAX_SIZES: [(&str, u64); 2] = [("gambeson", 51 << 10), ("identity", 246 << 10)];
+/// The same with the standard library as rustup brings it, whose panics have messages.
+const MAX_SIZES_AS_BROUGHT: [(&str, u64); 2] = [("gambeson", 64 << 10), ("identity", 320 << 10)];
 
 /// What this machine lacks, if anything.
 pub fn missing() -> Option<&'static str> {
@@ -240,7 +243,11 @@ impl<'a> Package<'a> {
     fn sizes(&self) -> Result<String> {
         let output = self.workspace.logged("typescript-size", &mut self.node(&["bench/size.mjs"]))?;
         let mut said = Vec::new();
-        for (name, most) in MAX_SIZES {
+        let max_sizes = match Compiler::for_target(TARGET) {
+            Some(Compiler::Debian) => MAX_SIZES,
+            _ => MAX_SIZES_AS_BROUGHT,
+        };
+        for (name, most) in max_sizes {
             let line = output.lines().find_map(|line| line.strip_prefix(name));
             let size = line.and_then(|size| size.trim().parse::<u64>().ok());
             let size = size.with_context(|| format!("no size of {name} in {output:?}"))?;
