@@ -1,6 +1,6 @@
 // The same work by this package and by its peers, in turn in one run, after their outputs were compared.
 //
-// node bench/bench.mjs [--check]: with --check it fails unless this package is at least as fast as liboqs-js in every row.
+// node bench/bench.mjs [--check]: with --check it fails unless this package is at least as fast as liboqs-js in every row, and as small as promised.
 //
 // The figures are microseconds of processor time, which a machine that does other things disturbs less than the time on the
 // clock: the median of rounds, and the best. Messages have 32 bytes and are new each time, for signing repeats until an
@@ -13,6 +13,7 @@ import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import { ml_kem768 } from "@noble/post-quantum/ml-kem.js";
 import { MlKem768 } from "mlkem";
 import { init, mldsa65, mlkem768 } from "../dist/index.js";
+import { sizes } from "./size.mjs";
 
 const ROUNDS = 15;
 /** Processor time of one peer in one round, in microseconds. */
@@ -150,7 +151,19 @@ for (const [name, ...works] of rows) {
   console.log(`| ${[name, ...cells, ...peers.slice(cells.length).map(() => "")].join(" | ")} |`);
   if (!MORE_WORK.test(name) && medians[0] > medians[1]) slower += 1;
 }
+
+/** At most 80 KB by gzip for primitives and identity together: what the package promised before it was built. */
+const PROMISED = 80_000;
+const loaded = await sizes();
+const total = loaded.reduce((sum, { size }) => sum + size, 0);
+console.log("\nBytes a page loads, by gzip\n\n| | WebAssembly | with JavaScript |\n|---|---:|---:|");
+for (const { name, module, size } of loaded) console.log(`| ${name} | ${module} | ${size} |`);
+console.log(`| both | | ${total}, at most ${PROMISED} promised |`);
+
 if (process.argv.includes("--check")) {
+  const over = total - PROMISED;
   console.log(slower === 0 ? "\nat least as fast as liboqs-js in every row" : `\nslower than liboqs-js in ${slower} rows`);
-  process.exitCode = slower === 0 ? 0 : 1;
+  // Red until it is kept: the reason, and what would be left out, stand in decision 15.
+  console.log(over <= 0 ? "as small as promised" : `${over} bytes above the promised ${PROMISED}: see decision 15`);
+  process.exitCode = slower === 0 && over <= 0 ? 0 : 1;
 }

@@ -9,15 +9,24 @@ const ENTRIES = {
   gambeson: [`export * from "${at("../dist/index.js")}";`],
   identity: ["agents", "http", "mcp"].map((name) => `export * from "${at(`../dist/${name}.js`)}";`),
 };
-for (const [name, lines] of Object.entries(ENTRIES)) {
-  const { outputFiles } = await build({
-    stdin: { contents: lines.join("\n"), resolveDir: at("..") },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "browser",
-    write: false,
-  });
-  const parts = [readFileSync(at(`../dist/wasm/${name}.wasm`)), outputFiles[0].contents];
-  console.log(name, parts.reduce((sum, bytes) => sum + gzipSync(bytes, { level: 9 }).length, 0));
+
+/** For each entry its name, its bytes, and those of them that are WebAssembly. */
+export async function sizes() {
+  const found = [];
+  for (const [name, lines] of Object.entries(ENTRIES)) {
+    const { outputFiles } = await build({
+      stdin: { contents: lines.join("\n"), resolveDir: at("..") },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      platform: "browser",
+      write: false,
+    });
+    const compressed = (bytes) => gzipSync(bytes, { level: 9 }).length;
+    const module = compressed(readFileSync(at(`../dist/wasm/${name}.wasm`)));
+    found.push({ name, module, size: module + compressed(outputFiles[0].contents) });
+  }
+  return found;
 }
+
+if (process.argv[1] === at("size.mjs")) for (const { name, size } of await sizes()) console.log(name, size);

@@ -157,7 +157,7 @@ impl AgentHandle {
     pub fn prove(&self, action: &str, evidence: &str) -> Result<String, GambesonError> {
         let prove = || {
             let action = Action::from_json(action.as_bytes())?;
-            Ok(mcp::prove(&self.0, &action, &evidence_of(evidence)?)?.to_string())
+            json::text(&mcp::prove(&self.0, &action, &evidence_of(evidence)?)?)
         };
         prove().map_err(refused)
     }
@@ -167,7 +167,7 @@ impl AgentHandle {
         let acknowledge = || {
             let mut result = json::parse_object(result.as_bytes(), MAX_JSON)?;
             mcp::acknowledge(&self.0, &Action::from_json(action.as_bytes())?, &mut result, time(now))?;
-            Ok(Value::from(result).to_string())
+            json::text(&Value::from(result))
         };
         acknowledge().map_err(refused)
     }
@@ -194,7 +194,7 @@ impl AgentHandle {
             let terms = http::Terms { role, tag, ..http::Terms::default() };
             let added = http::sign(&self.0, &message, &terms, time(now))?;
             let added = added.into_iter().map(|(name, value)| Value::from(vec![name, value]));
-            Ok(Value::Array(added.collect()).to_string())
+            json::text(&Value::Array(added.collect()))
         };
         sign().map_err(refused)
     }
@@ -205,7 +205,7 @@ impl AgentHandle {
         let sign = || {
             let mut card = json::parse_object(card.as_bytes(), MAX_JSON)?;
             a2a::sign(&self.0, &mut card)?;
-            Ok(Value::from(card).to_string())
+            json::text(&Value::from(card))
         };
         sign().map_err(refused)
     }

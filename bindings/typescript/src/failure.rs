@@ -29,6 +29,7 @@ pub fn seed_of<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], GambesonError> 
 }
 
 /// The generator of the browser or of Node failed.
+#[cfg(not(feature = "identity"))]
 pub fn no_randomness(error: impl Display) -> GambesonError {
     failure("no-randomness", error)
 }

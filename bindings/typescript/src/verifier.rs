@@ -83,7 +83,7 @@ impl VerifierHandle {
     /// The document of a DID.
     pub fn resolve(&self, did: &str, now: f64) -> Result<String, GambesonError> {
         let resolve =
-            || Ok(Value::from(self.cards.resolve(&did.parse()?, time(now))?.json().clone()).to_string());
+            || json::text(&Value::from(self.cards.resolve(&did.parse()?, time(now))?.json().clone()));
         resolve().map_err(refused)
     }
 
@@ -108,7 +108,7 @@ impl VerifierHandle {
     /// Verifies a credential. `offline`: a status that nobody here can look up is let pass.
     pub fn credential(&self, secured: &str, offline: bool, now: f64) -> Result<String, GambesonError> {
         let verified = Credential::verify(secured, &self.cards, time(now), self.status(offline));
-        Ok(shown(&verified.map_err(refused)?).to_string())
+        verified.and_then(|verified| json::text(&shown(&verified))).map_err(refused)
     }
 
     /// Verifies a presentation.
@@ -129,12 +129,12 @@ impl VerifierHandle {
         };
         let verified = Presentation::verify(secured, &self.cards, time(now), &request, self.status(false));
         let verified = verified.map_err(refused)?;
-        Ok(json!({
+        json::text(&json!({
             "holder": verified.holder().as_str(),
             "signer": verified.signer().to_string(),
             "credentials": verified.credentials().iter().map(shown).collect::<Vec<_>>(),
-        })
-        .to_string())
+        }))
+        .map_err(refused)
     }
 
     /// Verifies a chain of delegation, given as JSON with `chain`.
@@ -156,7 +156,7 @@ impl VerifierHandle {
             })
         });
         let links: Vec<Value> = links.collect();
-        Ok(json!({"links": links, "signer": verified.signer().to_string()}).to_string())
+        json::text(&json!({"links": links, "signer": verified.signer().to_string()})).map_err(refused)
     }
 
     /// Verifies the proof of an MCP request; unless only the signature is asked for, decides whether the signer may.
@@ -205,7 +205,7 @@ impl VerifierHandle {
                 answer["capability"] = authorized.capability.as_ref().map(|it| it.to_json()).into();
                 answer["approvers"] = authorized.approvers.iter().map(|did| did.as_str()).collect();
             }
-            Ok(answer.to_string())
+            json::text(&answer)
         };
         verify().map_err(refused)
     }
@@ -268,7 +268,8 @@ impl VerifierHandle {
             "mediaType": opened.media_type(),
             "expires": opened.expires().0,
         });
-        Ok([head.to_string().as_bytes(), b"\n", opened.payload()].concat())
+        let head = json::text(&head).map_err(refused)?;
+        Ok([head.as_bytes(), b"\n", opened.payload()].concat())
     }
 
     fn status(&self, offline: bool) -> Status<'_> {

@@ -71,6 +71,18 @@ pub fn canonicalize_object(object: &Map<String, Value>) -> Result<Vec<u8>> {
     Ok(out)
 }
 
+/// The canonical form at any depth, for what is read next and not signed. `Display` of a value has tables of 10 KiB for floats, a second
+/// set beside those of the canonical form: too much for WebAssembly.
+///
+/// # Errors
+///
+/// [`Reason::BadJson`] for a number that [`parse`] would refuse.
+pub fn text(value: &Value) -> Result<String> {
+    let mut out = Vec::new();
+    write(value, usize::MAX, &mut out)?;
+    Ok(String::from_utf8(out).expect("parts of UTF-8"))
+}
+
 fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -138,8 +150,11 @@ fn exact(number: &Number) -> Option<f64> {
     number.as_f64().filter(|float| float.is_finite())
 }
 
+/// As `Display` of the number has it; that would bring tables of 10 KiB for floats into WebAssembly, and no float is inexact.
 fn inexact(number: &Number) -> String {
-    format!("the number {number} is not exact in every reader of JSON")
+    let integer = number.as_u64().map(|integer| integer.to_string());
+    let integer = integer.or_else(|| number.as_i64().map(|integer| integer.to_string()));
+    format!("the number {} is not exact in every reader of JSON", integer.unwrap_or_default())
 }
 
 /// Reads a [`Value`] of at most this depth.
@@ -199,7 +214,9 @@ impl<'de> Visitor<'de> for Strict {
             return match value.abs() <= MAX_INTEGER as f64 {
                 true => Ok(Value::Number((value as i64).into())),
                 false => {
-                    Err(E::custom(format_args!("the number {value} is not exact in every reader of JSON")))
+                    let mut digits = ryu_js::Buffer::new();
+                    let digits = digits.format(value);
+                    Err(E::custom(format_args!("the number {digits} is not exact in every reader of JSON")))
                 }
             };
         }

@@ -32,6 +32,7 @@ mod entropy;
 mod envelope;
 mod error;
 mod fields;
+mod gzip;
 pub mod http;
 pub mod jose;
 pub mod json;

@@ -333,7 +333,8 @@ pub(crate) fn envelope(jws: &Jws, typ: &str, cty: &str) -> Result<()> {
         None => {}
         Some(Value::String(found)) if found.eq_ignore_ascii_case(cty) => {}
         Some(found) => {
-            return Err(Error::new(Reason::BadType, format_args!("cty is {found}, {cty:?} was expected")));
+            let found = found.as_str().unwrap_or("not a text");
+            return Err(Error::new(Reason::BadType, format_args!("cty is {found:?}, {cty:?} was expected")));
         }
     }
     match jws.algorithm() {

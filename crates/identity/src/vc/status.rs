@@ -4,11 +4,11 @@ use super::credential::{self, Credential};
 use super::model::{bad, has_type, objects};
 use crate::delegation::StatusCheck;
 use crate::document::is_uri;
-use crate::{Agent, Did, Error, Reason, Resolver, Result, Timestamp, Verified, encoding};
-use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
+use crate::{Agent, Did, Error, Reason, Resolver, Result, Timestamp, Verified, encoding, gzip};
+use flate2::{Compression, write::GzEncoder};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// The fewest entries of a list (Bitstring Status List 1.0, §2.2): 16 KiB, so that one among them says little.
@@ -186,20 +186,15 @@ impl StatusList {
     /// [`Reason::BadEncoding`], [`Reason::TooLarge`], [`Reason::OutOfRange`] below [`MIN_ENTRIES`].
     pub fn decode(purpose: StatusPurpose, encoded: &str) -> Result<Self> {
         let packed = encoding::from_multibase(encoded, MAX_STATUS_LIST)?;
-        let mut reader = GzDecoder::new(&packed[..]);
-        let mut bits = Vec::new();
-        let most = MAX_ENTRIES / 8;
-        (&mut reader)
-            .take(most as u64 + 1)
-            .read_to_end(&mut bits)
-            .map_err(|_| Error::new(Reason::BadEncoding, "encodedList is not GZIP (RFC 1952)"))?;
-        if bits.len() > most {
+        let (bits, rest) = gzip::unpack(&packed, MAX_ENTRIES / 8)
+            .ok_or_else(|| Error::new(Reason::BadEncoding, "encodedList is not GZIP (RFC 1952)"))?;
+        if bits.len() > MAX_ENTRIES / 8 {
             return Err(Error::new(
                 Reason::TooLarge,
                 format_args!("a list of more than {MAX_ENTRIES} entries"),
             ));
         }
-        if !reader.into_inner().is_empty() {
+        if !rest.is_empty() {
             return Err(Error::new(Reason::BadEncoding, "bytes follow the GZIP member of encodedList"));
         }
         if bits.len() * 8 < MIN_ENTRIES {
