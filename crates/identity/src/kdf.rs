@@ -317,14 +317,11 @@ impl MasterSeed {
         index: u64,
     ) -> Secret<[u8; N]> {
         assert_eq!(N, purpose.output_len(suite), "a purpose has one length");
-        let mut material = Secret::new([0; 40]);
-        material.expose_mut()[..32].copy_from_slice(self.0.expose());
-        material.expose_mut()[32..].copy_from_slice(&index.to_be_bytes());
         let mut out = Secret::new([0; N]);
         match suite {
             Suite::Default => {
                 let mut hasher = blake3::Hasher::new_from_context_key(&purpose.context_key());
-                hasher.update(material.expose());
+                hasher.update(self.0.expose()).update(&index.to_be_bytes());
                 if N == 32 {
                     let mut hash = hasher.finalize();
                     out.expose_mut().copy_from_slice(hash.as_slice());
