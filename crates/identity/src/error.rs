@@ -50,6 +50,10 @@ reasons! {
     BadSignature = "bad-signature",
     /// The object is of another type than asked for.
     BadType = "bad-type",
+    /// A context that applications may not sign in: the empty one, or one of this crate's formats.
+    BadContext = "bad-context",
+    /// A context of more than 255 bytes.
+    ContextTooLong = "context-too-long",
     /// The operating system gave no random bytes.
     NoRandomness = "no-randomness",
 
@@ -126,6 +130,7 @@ reasons! {
     // Signed files.
     /// The hash is not that of the bytes.
     BadDigest = "bad-digest",
+
     // Sealed payloads, backups, memory objects.
     /// None of the keys that were tried opens it: it is for another agent, or was changed.
     CannotOpen = "cannot-open",
@@ -161,7 +166,6 @@ reasons! {
     StorageFailed = "storage-failed",
 
     // Credentials, presentations and status lists.
-    // Credentials, presentations and status lists (vc).
     /// The holder that is named is not the one whose key signed, or not the one whom the credential is about.
     WrongHolder = "wrong-holder",
     /// Made for another request: the nonce or challenge is another.

@@ -10,7 +10,6 @@
 //! * [`http`]: signed HTTP messages; [`a2a`]: signed agent cards
 //! * [`delegation`], [`approval`]: who may do what in whose name
 //! * [`FileSignature`] (`signed_file`): signatures of files
-//! * [`action`], [`ReplayCache`]: signed tool calls
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
 //! * [`sealed`], [`backup`], [`memory`], [`recovery`]: what is sent in secret, and what is kept
@@ -57,7 +56,7 @@ pub use did::{Did, DidUrl, Method};
 pub use document::{DidDocument, Kind, Relationship, VerificationMethod};
 pub use error::{Error, Reason, Result};
 pub use kdf::{MasterSeed, Path, Purpose, Suite};
-pub use keys::{Algorithm, SigningKey, VerifyingKey};
+pub use keys::{Algorithm, SigningKey, VerifyingKey, application_context};
 pub use replay::{MemoryReplayCache, ReplayCache, ReplayId};
 #[cfg(not(target_family = "wasm"))]
 pub use resolver::CardDirectory;
