@@ -262,10 +262,13 @@ fn a_signed_agent_card_says_who_stands_for_it() {
 
 /// An answer of `vc-api` to one request.
 fn ask(address: &str, method: &str, target: &str, body: &str) -> (u16, Value) {
+    ask_with(address, method, target, "Host: localhost\r\nContent-Type: application/json", body)
+}
+
+fn ask_with(address: &str, method: &str, target: &str, fields: &str, body: &str) -> (u16, Value) {
     use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(address.trim_start_matches("http://")).unwrap();
-    let head =
-        format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", body.len());
+    let head = format!("{method} {target} HTTP/1.1\r\n{fields}\r\nContent-Length: {}\r\n\r\n", body.len());
     stream.write_all((head + body).as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
@@ -305,6 +308,16 @@ fn the_vc_api_issues_and_verifies() {
     assert_eq!(ask(&address, "POST", "/presentations/verify", "{}").0, 400);
     assert_eq!(ask(&address, "GET", "/credentials/issue", "").0, 405);
     assert_eq!(ask(&address, "POST", "/elsewhere", "").0, 404);
+    // What a page in a browser can send, and what one can whose name was let point here.
+    for (status, fields) in [
+        (415, "Host: localhost"),
+        (415, "Host: localhost\r\nContent-Type: text/plain"),
+        (403, "Host: evil.example\r\nContent-Type: application/json"),
+        (403, "Host: localhost\r\nOrigin: https://evil.example\r\nContent-Type: application/json"),
+    ] {
+        let (found, _) = ask_with(&address, "POST", "/credentials/issue", fields, &credential.to_string());
+        assert_eq!(found, status, "{fields}");
+    }
     server.kill().unwrap();
     server.wait().unwrap();
 }
