@@ -49,7 +49,7 @@ judge("vc-jwt", ["credential"], { accepted: 9, refused: 39, leftOut: 0 }, ({ tok
   return { signer };
 });
 
-judge("vc-jwt", ["presentation"], { accepted: 5, refused: 22, leftOut: 0 }, ({ token, audience, nonce, maxAge, binding, now }, all) => {
+judge("vc-jwt", ["presentation"], { accepted: 8, refused: 38, leftOut: 0 }, ({ token, audience, nonce, maxAge, binding, now }, all) => {
   const request = { audience, nonce, maxAge, bearer: binding === "bearer", now };
   const { signer, credentials } = cards(all).presentation(token, request);
   return { signer, credentials: credentials.length };
@@ -60,12 +60,12 @@ judge("data-integrity", ["credential"], { accepted: 7, refused: 29, leftOut: 0 }
   return {};
 });
 
-judge("status", ["list"], { accepted: 3, refused: 11, leftOut: 0 }, ({ token, now }, all) => {
+judge("status", ["list"], { accepted: 3, refused: 13, leftOut: 0 }, ({ token, now }, all) => {
   cards(all).addStatusList(token, now);
   return {};
 });
 
-judge("status", ["credential"], { accepted: 8, refused: 19, leftOut: 1 }, ({ token, status, now }, all) => {
+judge("status", ["credential"], { accepted: 10, refused: 21, leftOut: 1 }, ({ token, status, now }, all) => {
   if (!["required", "if-known"].includes(status)) return undefined;
   const verifier = cards(all);
   for (const list of all.filter(({ kind, result }) => kind === "list" && result !== "reject")) verifier.addStatusList(list.token, list.now);
@@ -92,10 +92,11 @@ function request({ payload, token, chain = [], approvals = [] }, all) {
   const proof = { ...stated, jws: token };
   if (chain.length > 0) proof.chain = chain.map(tokenOf);
   if (approvals.length > 0) proof.approvals = approvals.map(tokenOf);
-  return [method, { ...params, name, arguments: given, _meta: { [PROOF]: proof } }];
+  const named = method === "resources/read" ? "uri" : "name";
+  return [method, { ...params, [named]: name, arguments: given, _meta: { [PROOF]: proof } }];
 }
 
-judge("delegation", ["authorize"], { accepted: 13, refused: 100, leftOut: 4 }, (vector, all) => {
+judge("delegation", ["authorize"], { accepted: 16, refused: 115, leftOut: 4 }, (vector, all) => {
   // Status by table instead of lists, and rooms of chosen size, are not the package's; and one action a second time is refused
   // before anybody asks what it may do.
   const again = (vector.before ?? []).some((id) => all.find((one) => one.id === id).payload === vector.payload);
@@ -113,7 +114,7 @@ judge("delegation", ["authorize"], { accepted: 13, refused: 100, leftOut: 4 }, (
   return { signer, root, path, approvers };
 });
 
-judge("httpsig", ["http"], { accepted: 8, refused: 72, leftOut: 10 }, ({ message, tag, relationship, required, maxAge, capacity, repeat, now }, all) => {
+judge("httpsig", ["http"], { accepted: 8, refused: 75, leftOut: 18 }, ({ message, tag, relationship, required, maxAge, capacity, repeat, now }, all) => {
   if (message.status !== undefined || required !== undefined || maxAge !== undefined) return undefined;
   const verifier = cards(all, { capacity });
   const { method, target: url, fields: headers, body } = message;

@@ -1,5 +1,6 @@
 //! DID documents (DID Core 1.0, §5): the keys of a DID, and what each may be used for.
 
+use crate::error::bad;
 use crate::{Did, DidUrl, Error, Reason, Result, Timestamp, VerifyingKey, encoding};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -363,10 +364,6 @@ fn jwk_key(jwk: &Map<String, Value>) -> Result<Key> {
             _ => Ok(Key::Foreign),
         },
     }
-}
-
-fn bad(what: impl core::fmt::Display) -> Error {
-    Error::new(Reason::BadForm, what)
 }
 
 fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a str> {

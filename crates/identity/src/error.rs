@@ -182,6 +182,9 @@ reasons! {
     BadDisclosure = "bad-disclosure",
 }
 
+/// The longest sentence, in characters.
+const MAX_DETAIL: usize = 256;
+
 /// Something was refused: a [`Reason`] for programs and a sentence for people, without secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -193,9 +196,15 @@ pub struct Error {
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 impl Error {
-    /// An error with a sentence that names the caller's mistake.
+    /// An error with a sentence that names the caller's mistake. After 256 characters it is cut: what a sentence quotes may
+    /// come from anybody.
     pub fn new(reason: Reason, detail: impl fmt::Display) -> Self {
-        Self { reason, detail: detail.to_string().into_boxed_str() }
+        let mut detail = detail.to_string();
+        if let Some((end, _)) = detail.char_indices().nth(MAX_DETAIL) {
+            detail.truncate(end);
+            detail.push('…');
+        }
+        Self { reason, detail: detail.into_boxed_str() }
     }
 
     /// The reason, with its stable code.
@@ -207,6 +216,11 @@ impl Error {
     pub fn detail(&self) -> &str {
         &self.detail
     }
+}
+
+/// A [`Reason::BadForm`] with this sentence.
+pub(crate) fn bad(what: impl fmt::Display) -> Error {
+    Error::new(Reason::BadForm, what)
 }
 
 impl fmt::Display for Reason {
@@ -233,6 +247,14 @@ impl From<gambeson::RngError> for Error {
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    #[test]
+    fn a_sentence_that_quotes_much_is_cut_between_characters() {
+        let cut = Error::new(Reason::BadForm, "é".repeat(100_000));
+        assert_eq!(cut.detail(), "é".repeat(MAX_DETAIL) + "…");
+        let whole = "é".repeat(MAX_DETAIL);
+        assert_eq!(Error::new(Reason::BadForm, &whole).detail(), whole);
+    }
 
     #[test]
     fn every_code_is_its_own_and_in_words_with_hyphens() {

@@ -57,7 +57,7 @@ pub use document::{DidDocument, Kind, Relationship, VerificationMethod};
 pub use error::{Error, Reason, Result};
 pub use kdf::{MasterSeed, Path, Purpose, Suite};
 pub use keys::{Algorithm, SigningKey, VerifyingKey, application_context};
-pub use replay::{MemoryReplayCache, ReplayCache, ReplayId};
+pub use replay::{MemoryReplayCache, PendingReplay, ReplayCache, ReplayId};
 #[cfg(not(target_family = "wasm"))]
 pub use resolver::CardDirectory;
 pub use resolver::{CardStore, Fetch, Resolver, Web};

@@ -7,7 +7,7 @@ use gambeson_identity::vc::{
     Binding, Credential, KeyBinding, MIN_ENTRIES, Presentation, Request, SdJwt, SdJwtHeld, Status,
     StatusEntry, StatusListCredential, StatusPurpose, StatusResolver,
 };
-use gambeson_identity::{self as identity, DidUrl, Timestamp, Verified, json, vc};
+use gambeson_identity::{self as identity, Did, DidUrl, Timestamp, Verified, json, vc};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
@@ -98,10 +98,11 @@ impl StatusStore {
 impl StatusResolver for StatusStore {
     fn status_list(
         &self,
+        issuer: &Did,
         url: &str,
         now: Timestamp,
     ) -> identity::Result<Arc<Verified<StatusListCredential>>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).status_list(url, now)
+        self.0.read().unwrap_or_else(PoisonError::into_inner).status_list(issuer, url, now)
     }
 }
 

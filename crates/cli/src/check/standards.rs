@@ -2,7 +2,7 @@
 
 use super::identity::{File, Found, bad, now, size, text};
 use gambeson_identity::http::{self, Component, Message, Policy};
-use gambeson_identity::vc::{self, Credential, Status};
+use gambeson_identity::vc::{self, Binding, Credential, Presentation, Request, Status};
 use gambeson_identity::{
     CardLog, CardStore, Did, DidDocument, DidUrl, Error, Fetch, MemoryReplayCache, Relationship, Resolver,
     Timestamp, Web, json as strict,
@@ -48,7 +48,7 @@ fn resolved(input: &Value) -> Result<(), Error> {
     Web::new(site, CardStore::default()).resolve(&did, Timestamp(0)).map(drop)
 }
 
-/// `credential`, `presentation`, `secured`.
+/// `credential`, `presentation`, `secured`, `secured-presentation`.
 pub(super) fn credential(file: &File, vector: &Value) -> Option<Found> {
     let input = &vector["input"];
     let judged = match text(vector, "kind") {
@@ -62,6 +62,12 @@ pub(super) fn credential(file: &File, vector: &Value) -> Option<Found> {
                 true => Err(bad("a proof is left in what was verified")),
                 false => Ok(()),
             })
+        }
+        "secured-presentation" => {
+            let (audience, nonce) = (text(vector, "audience"), text(vector, "nonce"));
+            let request = Request { audience, nonce, max_age: 120, binding: Binding::Subject };
+            let (secured, status) = (input.as_str().unwrap_or_default(), Status::Required(file.lists()));
+            Presentation::verify(secured, file.cards(), now(vector), &request, status).map(drop)
         }
         _ => return None,
     };
