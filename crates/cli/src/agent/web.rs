@@ -33,6 +33,7 @@ impl Https {
             .https_only(true)
             .max_redirects(0)
             .max_redirects_will_error(false)
+            .http_status_as_error(false)
             .proxy(None)
             .timeout_global(Some(PATIENCE))
             .user_agent(concat!("gambeson/", env!("CARGO_PKG_VERSION")))
