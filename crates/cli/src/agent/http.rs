@@ -13,6 +13,9 @@ use std::path::Path;
 /// The most fields of a message.
 const MAX_FIELDS: usize = 128;
 
+/// Names and values, in their order.
+type Fields = Vec<(String, String)>;
+
 pub(super) fn http(session: &Session, command: &HttpCommand) -> Result<Status, Error> {
     match command {
         HttpCommand::Sign(options) => sign(session, options),
@@ -24,7 +27,7 @@ pub(super) fn http(session: &Session, command: &HttpCommand) -> Result<Status, E
 pub(super) struct Request {
     pub(super) method: String,
     pub(super) target: String,
-    pub(super) fields: Vec<(String, String)>,
+    pub(super) fields: Fields,
     /// Where the content begins.
     pub(super) content: usize,
 }
@@ -68,7 +71,7 @@ impl Request {
 /// A message in a file, with all its bytes.
 struct Whole {
     start: Start,
-    fields: Vec<(String, String)>,
+    fields: Fields,
     bytes: Vec<u8>,
     /// Where the content begins.
     content: usize,
@@ -132,7 +135,7 @@ impl std::fmt::Display for Whole {
 }
 
 /// The status of a response, its fields, and where the content begins; `None` if its head is not whole.
-fn response(bytes: &[u8]) -> Result<Option<(u16, Vec<(String, String)>, usize)>, String> {
+fn response(bytes: &[u8]) -> Result<Option<(u16, Fields, usize)>, String> {
     let mut room = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut response = httparse::Response::new(&mut room);
     let httparse::Status::Complete(content) = response.parse(bytes).map_err(|e| e.to_string())? else {
@@ -142,7 +145,7 @@ fn response(bytes: &[u8]) -> Result<Option<(u16, Vec<(String, String)>, usize)>,
     Ok(Some((status, fields(response.headers)?, content)))
 }
 
-fn fields(headers: &[httparse::Header<'_>]) -> Result<Vec<(String, String)>, String> {
+fn fields(headers: &[httparse::Header<'_>]) -> Result<Fields, String> {
     let fields = headers.iter().map(|field| {
         let value = std::str::from_utf8(field.value).map_err(|_| format!("{} is not text", field.name))?;
         Ok((field.name.to_owned(), value.to_owned()))

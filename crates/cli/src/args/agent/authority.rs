@@ -100,7 +100,7 @@ pub struct CredStatus {
 #[derive(Debug, Subcommand)]
 pub enum DelegateCommand {
     /// Grant what this agent may do, or less of it, to another
-    Grant(Grant),
+    Grant(Box<Grant>),
     /// Verify a chain: who delegated to whom, and that it only narrows
     Verify(DelegateVerify),
     /// Verify a chain and tell what each link grants
