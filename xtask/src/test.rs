@@ -311,7 +311,7 @@ fn long_runs(report: &mut Report<'_>) {
         quiet(workspace, "peers", &arguments, "at least as fast as the tables say")
     });
     report.step("one key derivation", None, || {
-        let arguments = ["bench", "agent", "--op", "derive", "--check"];
+        let arguments = ["bench", "agent", "--op", "derivation", "--check"];
         let program = workspace.built("release", "gambeson");
         workspace.logged("derivation", &mut workspace.command(program, &arguments))?;
         Ok(String::from("at most two bare BLAKE3 hashes of 64 bytes"))

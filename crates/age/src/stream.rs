@@ -30,6 +30,29 @@ pub enum Format {
     Armored,
 }
 
+impl Format {
+    /// The format of a file from its first bytes, 32 of them or all of a shorter file; `None` if it is no age file.
+    ///
+    /// White space may stand before armor, so any text that begins with it is taken for armor here, and refused when it is
+    /// opened.
+    ///
+    /// ```
+    /// use gambeson_age::Format;
+    ///
+    /// assert_eq!(Format::detect(b"age-encryption.org/v1\n-> "), Some(Format::Binary));
+    /// assert_eq!(Format::detect(b"-----BEGIN AGE ENCRYPTED FILE---"), Some(Format::Armored));
+    /// assert_eq!(Format::detect(b"PK"), None);
+    /// ```
+    #[must_use]
+    pub fn detect(start: &[u8]) -> Option<Self> {
+        match start {
+            start if looks_armored(start) => Some(Self::Armored),
+            start if start.starts_with(b"age-encryption.org/") => Some(Self::Binary),
+            _ => None,
+        }
+    }
+}
+
 /// Encrypts all of `input` to `recipients`, and returns the number of plaintext bytes.
 ///
 /// For a progress bar, wrap `input`. Any of the recipients can open the file.

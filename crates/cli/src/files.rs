@@ -49,6 +49,35 @@ impl Input {
     pub(crate) fn length(&self) -> Option<u64> {
         self.length
     }
+
+    /// The first `count` bytes, or all of a shorter file. They are read again afterwards.
+    pub(crate) fn start(&mut self, count: usize) -> Result<Vec<u8>, Error> {
+        let mut start = Vec::with_capacity(count);
+        self.by_ref().take(count as u64).read_to_end(&mut start).map_err(|e| Error::named(&e))?;
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(io::Cursor::new(start.clone()).chain(rest));
+        Ok(start)
+    }
+
+    /// All of it, of at most `limit` bytes, wiped when dropped.
+    pub(crate) fn read_at_most(mut self, limit: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(match self.length {
+            Some(length) => usize::try_from(length).unwrap_or(limit).min(limit) + 1,
+            None => limit + 1,
+        }));
+        let mut piece = Zeroizing::new([0; 4096]);
+        loop {
+            match self.read(&mut *piece) {
+                Ok(0) => return Ok(bytes),
+                Ok(n) if bytes.len() + n > limit => {
+                    return Err(Error::outside(format!("{}: too long for what it should be", self.name)));
+                }
+                Ok(n) => bytes.extend_from_slice(&piece[..n]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(Error::named(&e)),
+            }
+        }
+    }
 }
 
 impl Read for Input {
@@ -81,23 +110,7 @@ pub(crate) fn read_small(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
 
 /// The whole of a file of at most `limit` bytes, wiped when dropped.
 pub(crate) fn read_at_most(path: &Path, limit: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let mut input = Input::open(path)?;
-    let mut bytes = Zeroizing::new(Vec::with_capacity(match input.length() {
-        Some(length) => usize::try_from(length).unwrap_or(limit).min(limit) + 1,
-        None => limit + 1,
-    }));
-    let mut piece = Zeroizing::new([0; 4096]);
-    loop {
-        match input.read(&mut *piece) {
-            Ok(0) => return Ok(bytes),
-            Ok(n) if bytes.len() + n > limit => {
-                return Err(Error::outside(format!("{}: too long for what it should be", input.name)));
-            }
-            Ok(n) => bytes.extend_from_slice(&piece[..n]),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Error::named(&e)),
-        }
-    }
+    Input::open(path)?.read_at_most(limit)
 }
 
 /// Who may read an output.

@@ -99,13 +99,17 @@ pub(crate) fn key_file_error(path: &Path, error: KeyFileError) -> Error {
 }
 
 /// What went wrong with the sealed file `name`, or with the streams around it, whose errors have names.
-fn age_error(name: &str, error: gambeson_age::Error) -> Error {
+pub(crate) fn age_error(name: &str, error: gambeson_age::Error) -> Error {
     use gambeson_age::Error as Age;
+    let message = format!("{name}: {error}");
     match error {
         Age::Io(error) => Error::named(&error),
         Age::Random(error) => Error::randomness(error),
         Age::NoRecipients | Age::LowOrderRecipient { .. } => Error::usage(error.to_string()),
-        error => Error::not_verified(format!("{name}: {error}")),
+        Age::NoMatch | Age::HeaderMac | Age::Payload(_) => {
+            Error::not_verified(message).because("cannot-open")
+        }
+        _ => Error::not_verified(message).because("bad-form"),
     }
 }
 

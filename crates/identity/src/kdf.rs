@@ -295,6 +295,12 @@ impl MasterSeed {
         Self(self.derive_32(suite, Purpose::Child, index))
     }
 
+    /// Derives a key of a session (`m/4'/index'`) and wipes it: a door for the benchmark, no part of the interface.
+    #[doc(hidden)]
+    pub fn derive_session_key(&self, suite: Suite, index: u64) {
+        let _ = core::hint::black_box(crate::entropy::Hedge::new(self, suite, Purpose::SigningHedge, index));
+    }
+
     /// The key of a purpose as bytes, for test vectors alone.
     #[cfg(feature = "test-vectors")]
     pub fn derived(&self, suite: Suite, purpose: Purpose, index: u64) -> Vec<u8> {

@@ -12,12 +12,13 @@
 //! * [`FileSignature`] (`signed_file`): signatures of files
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
-//! * [`sealed`], [`backup`], [`memory`], [`recovery`]: what is sent in secret, and what is kept
+//! * [`sealed`], [`backup`], [`memory`], [`recovery`]: what is sent in secret, and what is kept; `age_file`: age files to an agent
 //! * [`tlog`]: a log that proves what was done
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 pub mod a2a;
 pub mod action;
+mod age_file;
 mod agent;
 pub mod approval;
 pub mod backup;

@@ -42,7 +42,7 @@ pub trait Fetch {
     ///
     /// # Errors
     ///
-    /// [`Reason::UnknownDid`], with what went wrong.
+    /// [`Reason::UnknownDid`], with what went wrong; [`Reason::TooLarge`].
     fn get(&self, address: &str, max_len: usize) -> Result<Vec<u8>>;
 }
 
@@ -134,8 +134,12 @@ impl<F: Fetch, R: Resolver> Resolver for Web<F, R> {
         if did.method() != Method::Web {
             return self.others.resolve(did, now);
         }
-        let text = self.fetch.get(&did.web_address()?, MAX_DOCUMENT)?;
-        let document = DidDocument::from_json(json::parse_object(&text, MAX_DOCUMENT)?)?;
+        let address = did.web_address()?;
+        let text = self.fetch.get(&address, MAX_DOCUMENT)?;
+        let read = json::parse_object(&text, MAX_DOCUMENT).and_then(DidDocument::from_json);
+        let document = read.map_err(|error| {
+            Error::new(error.reason(), format_args!("what {address} answers: {}", error.detail()))
+        })?;
         match document.id() == did {
             true => Ok(Arc::new(document)),
             false => Err(Error::new(

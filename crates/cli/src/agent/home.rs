@@ -6,6 +6,7 @@
 //! | `seed` | the master seed, sealed by `gambeson-keystore` |
 //! | `cards/` | the cards of this agent and of those that it knows, one log an agent |
 //! | `credentials/` | what `cred verify --keep` kept |
+//! | `objects/` | memory objects, under the digits of their hashes |
 //! | `status/` | which credentials were issued and revoked; the lists of others |
 //! | `ledger.json` | what was used up of delegations |
 //! | `seen.json` | what was taken once and has not expired |

@@ -3,7 +3,7 @@
 //! A vector has an `id` of its own and a `kind`. One with `"result": "reject"` must be refused for its `reason`; any other
 //! must hold, and what it tells besides its inputs must be what the library finds.
 
-use super::{secrets, standards};
+use super::{log, secrets, standards};
 use crate::harness::{from_hex, hex};
 use crate::vectors::{Counts, Report};
 use gambeson_identity::action::{self, Action, Expectations};
@@ -34,7 +34,7 @@ pub(super) type Found = Result<Vec<(&'static str, Value)>, Error>;
 type Judge = fn(&File, &Value) -> Option<Found>;
 
 /// The subjects, and what judges them.
-const SUBJECTS: [(&str, Judge); 15] = [
+const SUBJECTS: [(&str, Judge); 16] = [
     ("action", action_),
     ("card-log", card_log),
     ("data-integrity", credential),
@@ -44,6 +44,7 @@ const SUBJECTS: [(&str, Judge); 15] = [
     ("json", json_),
     ("jws", jws),
     ("kdf", kdf),
+    ("log", log::log),
     ("recovery", secrets::kept),
     ("sd-jwt", credential),
     ("sealed", secrets::envelope),
@@ -215,7 +216,7 @@ fn derived(vector: &Value) -> Found {
 }
 
 /// What `docs/spec/kdf.md` says, with the context of the library.
-fn by_formula(
+pub(super) fn by_formula(
     suite: Suite,
     context: &str,
     seed: &[u8; 32],

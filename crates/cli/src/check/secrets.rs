@@ -18,7 +18,7 @@ fn seed(digits: &str) -> Result<MasterSeed, Error> {
 }
 
 /// What a vector has itself, or the one that it is made of.
-fn of<'a>(file: &'a File, vector: &'a Value, name: &str) -> &'a Value {
+pub(super) fn of<'a>(file: &'a File, vector: &'a Value, name: &str) -> &'a Value {
     match (vector.get(name), vector.get("of")) {
         (None, Some(id)) => file.find(id).map_or(&Value::Null, |base| &base[name]),
         _ => &vector[name],
