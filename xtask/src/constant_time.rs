@@ -130,6 +130,9 @@ fn number_before(text: &str, mark: &str) -> Option<usize> {
 struct Explained {
     #[serde(default)]
     function: Vec<Function>,
+    /// Paths of functions or modules of the primitives, of which the WebAssembly modules have divisions.
+    #[serde(default)]
+    wasm: Vec<Function>,
 }
 
 #[derive(Deserialize)]
@@ -199,6 +202,63 @@ pub fn divisions(workspace: &Workspace) -> Result<String> {
         "{functions} functions of ours in {programs} programs, {} of them explained; {planted} planted divisions caught",
         used.len()
     ))
+}
+
+/// The divisions in a listing of a WebAssembly module by `wasm-dis`, whose opt-level leaves divisions by constants as they are:
+/// those in functions of the primitives are listed and explained, in both directions (`used` is what this module had).
+pub fn wasm_divisions(workspace: &Workspace, listing: &str, used: &mut BTreeSet<String>) -> Result<usize> {
+    let explained: Explained =
+        toml::from_str(&fs::read_to_string(workspace.root.join("docs/divisions.toml"))?)?;
+    let found = wasm_dividing_functions(listing);
+    ensure!(found.functions > 20, "{} functions of ours in the module: it has no names", found.functions);
+    let mut errors = Vec::new();
+    for (name, _) in &found.divisions {
+        match explained.wasm.iter().find(|known| name.contains(&mangled(&known.name))) {
+            Some(known) if !known.reason.is_empty() => _ = used.insert(known.name.clone()),
+            _ => errors.push(format!("{name} divides, and docs/divisions.toml does not say why")),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(found.divisions.len()),
+        false => bail!("{}", errors.join("\n")),
+    }
+}
+
+/// Fails if the list explains what no module has.
+pub fn wasm_divisions_used(workspace: &Workspace, used: &BTreeSet<String>) -> Result<()> {
+    let explained: Explained =
+        toml::from_str(&fs::read_to_string(workspace.root.join("docs/divisions.toml"))?)?;
+    let stale = explained.wasm.iter().find(|known| !used.contains(&known.name));
+    stale.map_or(Ok(()), |known| bail!("docs/divisions.toml: {} divides no more in WebAssembly", known.name))
+}
+
+/// `mlkem::encode` as it stands in mangled names: `5mlkem6encode`.
+fn mangled(path: &str) -> String {
+    path.split("::").map(|part| format!("{}{part}", part.len())).collect()
+}
+
+/// The functions of the primitives in a listing, by their mangled names, and those that divide.
+fn wasm_dividing_functions(listing: &str) -> Disassembly {
+    let primitives =
+        ["8gambeson4sha3", "8gambeson5mlkem", "8gambeson5mldsa", "8gambeson6secret", "15gambeson_hybrid"];
+    let mut result = Disassembly::default();
+    let mut current: Option<&str> = None;
+    for line in listing.lines() {
+        let text = line.trim_start();
+        if let Some(rest) = line.strip_prefix(" (func $") {
+            let name = rest.split([' ', ')']).next().unwrap_or_default();
+            current = primitives.iter().any(|crate_| name.contains(crate_)).then_some(name);
+            result.functions += usize::from(current.is_some());
+        } else if let (Some(name), Some((kind, operation))) =
+            (current, text.strip_prefix('(').and_then(|text| text.split_once('.')))
+            && ["i32", "i64"].contains(&kind)
+            && (operation.starts_with("div_") || operation.starts_with("rem_"))
+            && !result.divisions.iter().any(|(known, _)| known == name)
+        {
+            result.divisions.push((name.to_owned(), text.to_owned()));
+        }
+    }
+    result
 }
 
 #[derive(Default)]
@@ -305,6 +365,17 @@ mod tests {
         ] {
             assert!(!divides(instruction), "{instruction}");
         }
+    }
+
+    #[test]
+    fn divisions_in_webassembly_are_found() {
+        let listing = " (func $_RNvNtNtCs1_8gambeson5mlkem6encode10decompress (param $0 i32)\n  (i32.div_u\n   (local.get $0)\n\
+            \x20  (i32.const 5)\n  )\n  (i64.rem_s\n )\n (func $_RNvNtCs1_8gambeson4sha36absorb (param $0 i32)\n  (i32.add\n  (f32.div\n )\n\
+            \x20(func $_RNvCs2_4ryu_6format\n  (i32.div_u\n )\n";
+        let found = wasm_dividing_functions(listing);
+        assert_eq!(found.functions, 2);
+        assert_eq!(found.divisions.len(), 1);
+        assert!(found.divisions[0].0.contains(&mangled("mlkem::encode::decompress")));
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //! own tests as WebAssembly.
 
 use crate::bare::Compiler;
-use crate::independent;
 use crate::run::{Workspace, installed, tail};
 use crate::test::test_results;
+use crate::{constant_time, independent};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,16 @@ const WASI_LIBC: &str = "/usr/lib/wasm32-wasi";
 /// derived prints names alone; no error that JavaScript sees contains more. Where the standard library is built too.
 const WITHOUT_MESSAGES: &str =
     " -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none -Zfmt-debug=shallow";
+/// What the modules use of WebAssembly, for binaryen.
+const WASM_FEATURES: [&str; 7] = [
+    "--enable-simd",
+    "--enable-bulk-memory",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
 /// The modules of the package, and the features of the crate that make them.
 const MODULES: [(&str, &str); 2] = [("gambeson", ""), ("identity", "identity")];
 /// What a page loads for each at most, with its JavaScript, compressed by gzip as servers do, in bytes: what was reached. What was
@@ -194,9 +205,13 @@ impl<'a> Package<'a> {
             fs::remove_dir_all(&dist)?;
         }
         let glue = self.folder.join("ts/wasm");
+        let mut explained = BTreeSet::new();
         for (name, features) in MODULES {
-            self.bind(&self.module(features)?, &glue, name)?;
+            let module = self.module(features)?;
+            constant_time::wasm_divisions(self.workspace, &self.listing(&module, name)?, &mut explained)?;
+            self.bind(&module, &glue, name)?;
         }
+        constant_time::wasm_divisions_used(self.workspace, &explained)?;
         self.workspace.logged("tsc", &mut self.node(&["node_modules/typescript/bin/tsc"]))?;
         fs::create_dir_all(dist.join("wasm"))?;
         let page = ["node_modules/typescript/bin/tsc", "--project", "site"];
@@ -222,15 +237,19 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
+    /// The module as text, before its names are taken away.
+    fn listing(&self, module: &Path, name: &str) -> Result<String> {
+        let mut list = self.node(&["node_modules/binaryen/bin/wasm-dis"]);
+        list.args(WASM_FEATURES).arg(module);
+        let text = self.workspace.target.join("typescript").join(format!("{name}.wat"));
+        fs::create_dir_all(self.workspace.target.join("typescript"))?;
+        self.workspace.logged("wasm-dis", list.arg("-o").arg(&text))?;
+        Ok(fs::read_to_string(text)?)
+    }
+
     fn shrink(&self, from: &Path, to: &Path) -> Result<()> {
         let mut shrink = self.node(&["node_modules/binaryen/bin/wasm-opt", "-Os"]);
-        shrink.args([
-            "--enable-simd",
-            "--enable-bulk-memory",
-            "--enable-sign-ext",
-            "--enable-mutable-globals",
-        ]);
-        shrink.args(["--enable-nontrapping-float-to-int", "--enable-reference-types", "--enable-multivalue"]);
+        shrink.args(WASM_FEATURES);
         shrink.args(["--strip-producers", "--strip-target-features"]);
         shrink.arg(from).arg("-o").arg(to);
         self.workspace.logged("wasm-opt", &mut shrink)?;
