@@ -119,6 +119,10 @@ pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
         );
     }
     ensure!(levels.first() == Some(&"portable"), "the portable tables did not run: {levels:?}");
+    let mut doctor = workspace.command(workspace.built("release", "gambeson"), &["doctor", "--json"]);
+    let doctor: Value = serde_json::from_str(&workspace.logged("doctor", &mut doctor)?)?;
+    let best = doctor["cpu"]["detected"].as_str().context("the program names its level")?;
+    ensure!(levels.contains(&best), "the {best} tables did not run: {levels:?}");
     Ok(format!("{counts}; each with {}", levels.join(", ")))
 }
 

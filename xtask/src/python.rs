@@ -31,6 +31,9 @@ pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
     Ok(run.status()?.success())
 }
 
+/// Prints where the native module is that was installed.
+const MODULE: &str = "import gambeson._native as module; print(module.__file__)";
+
 struct Package<'a> {
     workspace: &'a Workspace,
     /// `bindings/python`.
@@ -86,11 +89,15 @@ impl<'a> Package<'a> {
         }
         let mut build = self.workspace.command(self.program("maturin"), &["build", "--release", "--out"]);
         build.arg(&wheels).arg("--interpreter").arg(self.program("python")).current_dir(&self.folder);
+        build.env("RUSTFLAGS", self.workspace.without_paths());
         self.workspace.logged("python-wheel", &mut build)?;
         let wheel = only_file(&wheels)?;
         let mut pip = self.pip();
         pip.args(["--no-index", "--no-deps", "--force-reinstall"]).arg(&wheel);
         self.workspace.logged("python-install", &mut pip)?;
+        let mut find = self.workspace.command(self.program("python"), &["-c", MODULE]);
+        let module = self.workspace.logged("python-module", find.current_dir(&self.made))?;
+        self.workspace.names_no_folder(Path::new(module.trim()))?;
         Ok(wheel)
     }
 

@@ -4,9 +4,11 @@
 use crate::bare::Compiler;
 use crate::run::{Workspace, installed, tail};
 use crate::test::test_results;
+use crate::{constant_time, independent};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
-use std::env;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +22,16 @@ const WASI_LIBC: &str = "/usr/lib/wasm32-wasi";
 /// derived prints names alone; no error that JavaScript sees contains more. Where the standard library is built too.
 const WITHOUT_MESSAGES: &str =
     " -Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none -Zfmt-debug=shallow";
+/// What the modules use of WebAssembly, for binaryen.
+const WASM_FEATURES: [&str; 7] = [
+    "--enable-simd",
+    "--enable-bulk-memory",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
 /// The modules of the package, and the features of the crate that make them.
 const MODULES: [(&str, &str); 2] = [("gambeson", ""), ("identity", "identity")];
 /// What a page loads for each at most, with its JavaScript, compressed by gzip as servers do, in bytes: what was reached. What was
@@ -32,8 +44,30 @@ const MAX_SIZES_AS_BROUGHT: [(&str, u64); 2] = [("gambeson", 64 << 10), ("identi
 pub fn missing() -> Option<&'static str> {
     match Compiler::for_target(TARGET) {
         None => Some("a compiler for wasm32-unknown-unknown"),
-        Some(_) => ["node", "npm", "chromium"].into_iter().find(|tool| !installed(tool)),
+        Some(_) => ["node", "npm", "chromium"]
+            .into_iter()
+            .find(|tool| !installed(tool))
+            .or_else(|| (!own_node() && independent::missing().is_some()).then_some("Node 20 or newer")),
     }
+}
+
+/// The oldest Node that the package is for, as its `engines` say.
+const OLDEST_NODE: u32 = 20;
+
+/// Whether this machine's Node is new enough; that of Debian 12 is not.
+fn own_node() -> bool {
+    let version = Command::new("node").arg("--version").output();
+    version.is_ok_and(|output| major(&String::from_utf8_lossy(&output.stdout)) >= Some(OLDEST_NODE))
+}
+
+/// The 18 of `v18.20.4`.
+fn major(version: &str) -> Option<u32> {
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+/// This machine's Node, or the pinned one that the independent programs run on.
+fn node(workspace: &Workspace) -> Result<PathBuf> {
+    if own_node() { Ok("node".into()) } else { independent::pinned_node(workspace) }
 }
 
 /// Builds the package and runs its tests. Returns how many passed, and a sentence.
@@ -93,8 +127,9 @@ pub fn core(workspace: &Workspace) -> Result<(usize, String)> {
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
     let programs: Vec<PathBuf> = messages.filter_map(|message| message.executable).collect();
     let mut passed = 0;
+    let node = node(workspace)?;
     for program in &programs {
-        let mut run = workspace.command("node", &["--no-warnings", "gates/wasm/run.mjs"]);
+        let mut run = workspace.command(&node, &["--no-warnings", "gates/wasm/run.mjs"]);
         let text = workspace.logged("wasm-tests", run.arg(program))?;
         let (good, failed, _) = test_results(&text);
         ensure!(good > 0 && failed == 0, "{}: {good} passed\n{}", program.display(), tail(&text, 40));
@@ -117,12 +152,14 @@ struct Package<'a> {
     workspace: &'a Workspace,
     /// `bindings/typescript`.
     folder: PathBuf,
+    node: PathBuf,
 }
 
 impl<'a> Package<'a> {
     /// The pinned tools and peers in `node_modules`; those of an earlier run, if they are the same.
     fn prepare(workspace: &'a Workspace) -> Result<Self> {
-        let package = Self { workspace, folder: workspace.root.join("bindings/typescript") };
+        let folder = workspace.root.join("bindings/typescript");
+        let package = Self { workspace, folder, node: node(workspace)? };
         let wanted = fs::read(package.folder.join("package-lock.json"))?;
         let installed = package.folder.join("node_modules/.gambeson-lock");
         if fs::read(&installed).ok().as_ref() != Some(&wanted) {
@@ -135,14 +172,14 @@ impl<'a> Package<'a> {
         Ok(package)
     }
 
-    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+    fn command(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
         let mut command = self.workspace.command(program, arguments);
         command.current_dir(&self.folder);
         command
     }
 
     fn node(&self, arguments: &[&str]) -> Command {
-        self.command("node", arguments)
+        self.command(&self.node, arguments)
     }
 
     fn lint(&self) -> Result<()> {
@@ -168,9 +205,13 @@ impl<'a> Package<'a> {
             fs::remove_dir_all(&dist)?;
         }
         let glue = self.folder.join("ts/wasm");
+        let mut explained = BTreeSet::new();
         for (name, features) in MODULES {
-            self.bind(&self.module(features)?, &glue, name)?;
+            let module = self.module(features)?;
+            constant_time::wasm_divisions(self.workspace, &self.listing(&module, name)?, &mut explained)?;
+            self.bind(&module, &glue, name)?;
         }
+        constant_time::wasm_divisions_used(self.workspace, &explained)?;
         self.workspace.logged("tsc", &mut self.node(&["node_modules/typescript/bin/tsc"]))?;
         fs::create_dir_all(dist.join("wasm"))?;
         let page = ["node_modules/typescript/bin/tsc", "--project", "site"];
@@ -185,18 +226,30 @@ impl<'a> Package<'a> {
         for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
             fs::copy(self.workspace.root.join(license), dist.join(license))?;
         }
+        for (name, _) in MODULES {
+            self.workspace.names_no_folder(&dist.join(format!("wasm/{name}.wasm")))?;
+        }
+        // The tarball, where the README says that it is.
+        let packed = self.workspace.target.join("typescript");
+        fs::create_dir_all(&packed)?;
+        let mut pack = self.command("npm", &["pack", "--pack-destination"]);
+        self.workspace.logged("npm-pack", pack.arg(&packed))?;
         Ok(())
+    }
+
+    /// The module as text, before its names are taken away.
+    fn listing(&self, module: &Path, name: &str) -> Result<String> {
+        let mut list = self.node(&["node_modules/binaryen/bin/wasm-dis"]);
+        list.args(WASM_FEATURES).arg(module);
+        let text = self.workspace.target.join("typescript").join(format!("{name}.wat"));
+        fs::create_dir_all(self.workspace.target.join("typescript"))?;
+        self.workspace.logged("wasm-dis", list.arg("-o").arg(&text))?;
+        Ok(fs::read_to_string(text)?)
     }
 
     fn shrink(&self, from: &Path, to: &Path) -> Result<()> {
         let mut shrink = self.node(&["node_modules/binaryen/bin/wasm-opt", "-Os"]);
-        shrink.args([
-            "--enable-simd",
-            "--enable-bulk-memory",
-            "--enable-sign-ext",
-            "--enable-mutable-globals",
-        ]);
-        shrink.args(["--enable-nontrapping-float-to-int", "--enable-reference-types", "--enable-multivalue"]);
+        shrink.args(WASM_FEATURES);
         shrink.args(["--strip-producers", "--strip-target-features"]);
         shrink.arg(from).arg("-o").arg(to);
         self.workspace.logged("wasm-opt", &mut shrink)?;
@@ -211,7 +264,7 @@ impl<'a> Package<'a> {
             ["build", "--quiet", "--release", "--locked", "--target", TARGET, "--manifest-path", manifest];
         let mut build = compiler.cargo(self.workspace, "std,panic_abort", &arguments);
         build.args(["--features", features]);
-        let mut flags = format!("-Ctarget-feature=+simd128 {}", self.without_paths());
+        let mut flags = format!("-Ctarget-feature=+simd128 {}", self.workspace.without_paths());
         if matches!(compiler, Compiler::Debian) {
             build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker(self.workspace)?);
             build.arg("-Zbuild-std-features=optimize_for_size");
@@ -220,15 +273,6 @@ impl<'a> Package<'a> {
         build.env("RUSTFLAGS", flags);
         self.workspace.logged("wasm-build", &mut build)?;
         Ok(self.workspace.target.join(TARGET).join("release/gambeson_typescript.wasm"))
-    }
-
-    /// Flags that leave the paths of this machine out of messages.
-    fn without_paths(&self) -> String {
-        let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-        let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
-        let folders = [Some(self.workspace.root.clone()), home.map(|home| home.join("registry/src"))];
-        let flags = folders.into_iter().flatten().filter(|path| !path.to_string_lossy().contains(' '));
-        flags.map(|path| format!("--remap-path-prefix={}=", path.display())).collect::<Vec<_>>().join(" ")
     }
 
     /// Writes the JavaScript that loads it.
@@ -274,5 +318,18 @@ impl<'a> Package<'a> {
             (Some(passed), Some(0), Some(0)) if passed > 0 => Ok(passed),
             counts => bail!("passed, failed, skipped: {counts:?}\n{}", tail(&text, 40)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_of_node_is_read() {
+        assert_eq!(major("v18.20.4\n"), Some(18));
+        assert_eq!(major("v26.10.0"), Some(26));
+        assert_eq!(major("node: not found"), None);
+        assert!(major("").is_none_or(|major| major < OLDEST_NODE));
     }
 }

@@ -106,7 +106,8 @@ def test_a_holder_keeps_claims_to_itself() -> None:
     assert (claims["issuer"], claims["holder"]) == (world.issuer.did, world.holder.key_url("identity"))
 
     anybody = gambeson.sd_jwt_disclose(issued, ["/name"])
-    assert gambeson.verify_sd_jwt(anybody, resolver=world.trust, now=NOW + 1)["claims"]["name"] == "Ada"
+    bearer: dict[str, Any] = {"resolver": world.trust, "now": NOW + 1, "bearer": True}
+    assert gambeson.verify_sd_jwt(anybody, **bearer)["claims"]["name"] == "Ada"
     refused(gambeson.Unsigned, "unsecured", gambeson.verify_sd_jwt, anybody, **asked)
     refused(gambeson.WrongAudience, "wrong-nonce", gambeson.verify_sd_jwt, shown, **(asked | {"nonce": "m"}))
     refused(gambeson.UsageError, "usage", gambeson.verify_sd_jwt, shown, resolver=world.trust, audience="v")
@@ -168,13 +169,11 @@ def test_a_document_carries_its_proof() -> None:
     refused(gambeson.Malformed, "bad-json", gambeson.verify_document, '{"a": 1, "a": 2}', **asked)
     with pytest.raises(TypeError):
         world.issuer.sign_document({"greeting": object()})
-    with pytest.raises(ValueError):
-        world.issuer.sign_document({"greeting": float("nan")})
+    refused(gambeson.Malformed, "bad-json", world.issuer.sign_document, {"greeting": float("nan")})
     deep: Any = []
     for _ in range(100):
         deep = [deep]
     refused(gambeson.Malformed, "bad-json", world.issuer.sign_document, {"deep": deep})
     for _ in range(100_000):
         deep = [deep]
-    with pytest.raises(RecursionError):
-        world.issuer.sign_document({"deep": deep})
+    refused(gambeson.Malformed, "bad-json", world.issuer.sign_document, {"deep": deep})

@@ -6,8 +6,8 @@ use gambeson_identity::action::{Action, Call};
 use gambeson_identity::delegation::{Amount, Capability, Delegation, Evidence};
 use gambeson_identity::vc::{Credential, Presentation};
 use gambeson_identity::{
-    Agent, CardContent, CardLog, Error, MasterSeed, Reason, Resolver, Result, Role, Timestamp, a2a, approval,
-    http, json, mcp, recovery, sealed,
+    Agent, CardContent, CardLog, Error, MasterSeed, Reason, Resolver, Result, Role, Timestamp, a2a,
+    application_context, approval, http, json, mcp, recovery, sealed,
 };
 use serde_json::{Map, Value};
 use wasm_bindgen::prelude::*;
@@ -17,7 +17,7 @@ use crate::failure::{GambesonError, refused, seed_of};
 use crate::verifier::VerifierHandle;
 
 /// The longest JSON that JavaScript may hand over.
-const MAX_JSON: usize = 16 << 20;
+pub(crate) const MAX_JSON: usize = 16 << 20;
 
 /// An agent: its seed and what comes from it.
 #[wasm_bindgen]
@@ -74,9 +74,10 @@ impl AgentHandle {
         make().map_err(refused)
     }
 
-    /// Signs bytes with the signing key, in a context.
+    /// Signs bytes with the signing key, in a context of the application's own.
     pub fn sign(&self, message: &[u8], context: &[u8]) -> Result<Vec<u8>, GambesonError> {
-        self.0.key(Role::Signing).sign(context, message).map_err(refused)
+        let sign = || self.0.key(Role::Signing).sign(application_context(context)?, message);
+        sign().map_err(refused)
     }
 
     /// Signs a credential: `type` and `@context` are those besides the base ones.

@@ -12,11 +12,17 @@ use gambeson_identity::{
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
-use crate::agent::{AgentHandle, amount_of, evidence_of, fields_of, time};
+use crate::agent::{AgentHandle, MAX_JSON, amount_of, evidence_of, fields_of, time};
 use crate::failure::{GambesonError, refused};
 
-/// The longest JSON that JavaScript may hand over.
-const MAX_JSON: usize = 16 << 20;
+#[wasm_bindgen]
+extern "C" {
+    /// A function of JavaScript that says what a call costs: JSON, or nothing.
+    pub type Price;
+
+    #[wasm_bindgen(method, catch, js_name = call)]
+    fn ask(this: &Price) -> Result<Option<String>, JsValue>;
+}
 
 /// A verifier's cards, status lists, policy and memory.
 #[wasm_bindgen]
@@ -97,6 +103,7 @@ impl VerifierHandle {
         now: f64,
     ) -> Result<(), GambesonError> {
         let verify = || {
+            let context = gambeson_identity::application_context(context)?;
             let url: gambeson_identity::DidUrl = key_url.parse()?;
             let document = self.cards.resolve(url.did(), time(now))?;
             let (kind, relationship) = (gambeson_identity::Kind::JsonWebKey, Relationship::AssertionMethod);
@@ -167,47 +174,51 @@ impl VerifierHandle {
         params: &str,
         audience: &str,
         lifetime: Option<f64>,
-        cost: Option<String>,
+        price: &Price,
         authorize: bool,
         now: f64,
-    ) -> Result<String, GambesonError> {
-        let verify = || {
+    ) -> Result<String, JsValue> {
+        let mut verify = || {
             let params = json::parse_object(params.as_bytes(), MAX_JSON)?;
             let mut expected = Expectations::new(audience);
             if let Some(seconds) = lifetime {
                 expected = expected.lasting(seconds as u64);
             }
-            let (action, evidence) =
-                mcp::verify(method, &params, &expected, &self.cards, time(now), &mut self.replay)?;
-            let mut answer = json!({
-                "signer": action.signer().to_string(),
-                "agent": action.signer().did().as_str(),
-                "action": String::from_utf8_lossy(&action.to_json()),
-                "name": action.call().name,
-                "arguments": action.call().arguments,
-                "chain": evidence.chain,
-            });
-            if authorize {
+            mcp::verify(method, &params, &expected, &self.cards, time(now), &mut self.replay)
+        };
+        let (action, evidence) = verify().map_err(refused)?;
+        let mut answer = json!({
+            "signer": action.signer().to_string(),
+            "agent": action.signer().did().as_str(),
+            "action": String::from_utf8_lossy(&action.to_json()),
+            "name": action.call().name,
+            "arguments": action.call().arguments,
+            "chain": evidence.chain,
+        });
+        if authorize {
+            // Asked now, and not before: only now is it certain who calls, and with what.
+            let cost = price.ask()?;
+            let decide = || {
                 let cost =
                     cost.map(|cost| amount_of(&json::parse(cost.as_bytes(), MAX_JSON)?)).transpose()?;
                 let authority =
                     Authority { policy: &self.policy, resolver: &self.cards, status: &self.lists };
-                let authorized = delegation::authorize(
+                delegation::authorize(
                     &action,
                     &evidence,
                     cost.as_ref(),
                     &authority,
                     &mut self.ledger,
                     time(now),
-                )?;
-                answer["root"] = authorized.root.as_str().into();
-                answer["path"] = authorized.path.iter().map(|did| did.as_str()).collect();
-                answer["capability"] = authorized.capability.as_ref().map(|it| it.to_json()).into();
-                answer["approvers"] = authorized.approvers.iter().map(|did| did.as_str()).collect();
-            }
-            json::text(&answer)
-        };
-        verify().map_err(refused)
+                )
+            };
+            let authorized = decide().map_err(refused)?;
+            answer["root"] = authorized.root.as_str().into();
+            answer["path"] = authorized.path.iter().map(|did| did.as_str()).collect();
+            answer["capability"] = authorized.capability.as_ref().map(|it| it.to_json()).into();
+            answer["approvers"] = authorized.approvers.iter().map(|did| did.as_str()).collect();
+        }
+        Ok(json::text(&answer).map_err(refused)?)
     }
 
     /// Verifies the receipt of a result.

@@ -64,9 +64,49 @@ test("what was not signed so is refused, with a reason", async () => {
   assert.deepEqual(await text(await post(twice)), [401, "replayed"]);
 });
 
-test("a Request is verified as servers of fetch have it", async () => {
+/** What `signedFetch` would have sent. */
+async function sent(url, init) {
   let request;
-  await signedFetch(agent, { fetch: async (it) => { request = it; return new Response(); } })("https://bank.example/a", { method: "POST", body: "x" });
-  assert.equal(await verifyRequest(verifier, request), `${agent.did}#identity-0`);
+  await signedFetch(agent, { fetch: async (it) => { request = it; return new Response(); } })(url, init);
+  return request;
+}
+
+test("a Request is verified as servers of fetch have it", async () => {
+  const request = await sent("https://bank.example/a?b=c", { method: "POST", body: "x" });
+  assert.equal(await verifyRequest(verifier, request, "https://bank.example/"), `${agent.did}#identity-0`);
   assert.equal(await request.text(), "x");
+  assert.equal(await verifyRequest(verifier, await sent("https://bank.example/"), "https://bank.example"), `${agent.did}#identity-0`);
+});
+
+test("the address is the server's, whatever Host says", async () => {
+  // Signed for another server, and sent to us with that server's name.
+  const request = await sent("https://other.example/a", { method: "POST", body: "x" });
+  await assert.rejects(verifyRequest(verifier, request, "https://bank.example"), { code: "bad-signature" });
+  for (const url of [".evil.example/pay", ":8443/pay", "@evil.example/", "http://evil.example/", "*", undefined]) {
+    const incoming = { method: "GET", url, rawHeaders: [], async *[Symbol.asyncIterator]() {} };
+    await assert.rejects(readIncoming(incoming, "https://bank.example"), { code: "bad-form" });
+  }
+});
+
+test("a body that is too long is refused, and the connection answers", async () => {
+  const long = "x".repeat((1 << 20) + 1);
+  assert.deepEqual(await text(await post(signedFetch(agent), long)), [401, "too-large"]);
+  assert.equal((await post(signedFetch(agent), long.slice(1))).status, 200);
+  const request = await sent("https://bank.example/", { method: "POST", body: "four" });
+  await assert.rejects(verifyRequest(verifier, request.clone(), "https://bank.example", { maxBody: 3 }), { code: "too-large" });
+  await verifyRequest(verifier, request, "https://bank.example", { maxBody: 4 });
+});
+
+test("no redirect is followed unless it was asked for", async () => {
+  for (const [init, expected] of [[undefined, "error"], [{ redirect: undefined }, "error"], [{ redirect: "follow" }, "follow"]]) {
+    assert.equal((await sent("https://bank.example/", init)).redirect, expected);
+  }
+});
+
+test("a body is signed where requests do not show one", async (t) => {
+  const shown = Object.getOwnPropertyDescriptor(Request.prototype, "body");
+  t.after(() => Object.defineProperty(Request.prototype, "body", shown));
+  Object.defineProperty(Request.prototype, "body", { get: () => undefined, configurable: true });
+  const request = await sent("https://bank.example/", { method: "POST", body: "x" });
+  assert.match(request.headers.get("signature-input"), /"content-digest"/);
 });

@@ -2,6 +2,7 @@ import { GambesonError } from "./error.js";
 import { Held } from "./held.js";
 import { wasm } from "./identity.js";
 import { seconds, type Time } from "./time.js";
+import { written } from "./written.js";
 import type { Verifier } from "./verifier.js";
 import type { AgentHandle } from "./wasm/identity.js";
 
@@ -136,10 +137,15 @@ export class Agent extends Held<AgentHandle> {
   card(options: CardOptions = {}): string {
     const from = seconds(options.from);
     const { alsoKnownAs = [], services = [] } = options;
-    return this.secret.card(from, from + (options.validFor ?? 31_536_000), JSON.stringify({ alsoKnownAs, services }));
+    return this.secret.card(from, from + (options.validFor ?? 31_536_000), written({ alsoKnownAs, services }));
   }
 
-  /** Signs bytes with the agent's signing key, in a context that says what they are. */
+  /**
+   * Signs bytes with the agent's signing key, in a context of 1 to 255 bytes that says what they are. The empty context belongs to
+   * JOSE and HTTP, and those that begin with `gambeson ` to the formats of this package.
+   *
+   * @throws GambesonError `bad-context`, `context-too-long`
+   */
   sign(message: Uint8Array, context: Uint8Array): Uint8Array {
     return this.secret.sign(message, context);
   }
@@ -149,7 +155,7 @@ export class Agent extends Held<AgentHandle> {
     const { id, type = [], context, subject, status } = credential;
     const from = seconds(credential.from);
     return this.secret.issue(
-      JSON.stringify({
+      written({
         ...(id === undefined ? {} : { id }),
         ...(context === undefined ? {} : { "@context": context }),
         ...(status === undefined ? {} : { credentialStatus: status }),
@@ -163,14 +169,14 @@ export class Agent extends Held<AgentHandle> {
 
   /** Shows credentials to one verifier, which asked with this nonce: `vp+jwt`. */
   present(credentials: string[], request: { audience: string; nonce: string; now?: Time }): string {
-    return this.secret.present(JSON.stringify(credentials), request.audience, request.nonce, seconds(request.now));
+    return this.secret.present(written(credentials), request.audience, request.nonce, seconds(request.now));
   }
 
   /** Delegates: the first link of a chain, or one that narrows `parent`. @throws GambesonError `widened`, `too-deep`, `wrong-delegate` */
   delegate(grant: DelegationInput): string {
     const { parent, from, validFor = 3600, ...terms } = grant;
     const begin = seconds(from);
-    return this.secret.delegate(JSON.stringify({ ...terms, from: begin, until: begin + validFor }), parent);
+    return this.secret.delegate(written({ ...terms, from: begin, until: begin + validFor }), parent);
   }
 
   /** Approves exactly this action, the text of `Mcp.action`, of another agent. */
@@ -188,22 +194,22 @@ export class Agent extends Held<AgentHandle> {
     options: { audience: string; evidence?: Evidence; lifetime?: number; now?: Time },
   ): string {
     const { audience, evidence = {}, lifetime, now } = options;
-    return this.secret.action(method, JSON.stringify(params), audience, JSON.stringify(evidence), lifetime, seconds(now));
+    return this.secret.action(method, written(params), audience, written(evidence), lifetime, seconds(now));
   }
 
   /** Signs an action: the proof that goes into `params._meta`. */
   prove(action: string, evidence: Evidence = {}): Json {
-    return JSON.parse(this.secret.prove(action, JSON.stringify(evidence))) as Json;
+    return JSON.parse(this.secret.prove(action, written(evidence))) as Json;
   }
 
   /** Signs what a server answers to an action: the result with a receipt in `_meta`. */
   acknowledge<T extends object>(action: string, result: T, now?: Time): T {
-    return JSON.parse(this.secret.acknowledge(action, JSON.stringify(result), seconds(now))) as T;
+    return JSON.parse(this.secret.acknowledge(action, written(result), seconds(now))) as T;
   }
 
   /** Signs an HTTP request (RFC 9421): the fields to add. */
   signRequest(request: HttpRequest, options: HttpOptions = {}): [string, string][] {
-    const fields = JSON.stringify([...request.headers]);
+    const fields = written([...request.headers]);
     const { capability = false, tag, now } = options;
     return JSON.parse(
       this.secret.signRequest(request.method, request.url, fields, request.body, capability, tag, seconds(now)),
@@ -212,7 +218,7 @@ export class Agent extends Held<AgentHandle> {
 
   /** Signs an A2A agent card: the same with a signature more. */
   signAgentCard<T extends object>(card: T): T {
-    return JSON.parse(this.secret.signAgentCard(JSON.stringify(card))) as T;
+    return JSON.parse(this.secret.signAgentCard(written(card))) as T;
   }
 
   /** Signs a payload and seals it to an agent whose card `cards` has, for `validFor` seconds, a day by default. */

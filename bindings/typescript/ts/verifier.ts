@@ -2,6 +2,7 @@ import type { Agent, Amount, Capability, HttpOptions, HttpRequest, Json } from "
 import { Held } from "./held.js";
 import { wasm } from "./identity.js";
 import { seconds, type Time } from "./time.js";
+import { written } from "./written.js";
 import type { VerifierHandle } from "./wasm/identity.js";
 
 /** A credential whose signature, time, signer and status were checked. */
@@ -62,8 +63,8 @@ export interface VerifiedCall {
 export interface CallOptions {
   /** The name of this server, which the call must be for. */
   audience: string;
-  /** What the call costs. */
-  cost?: Amount;
+  /** What the call costs: so much, or a function that is asked when the signature holds. What it throws is thrown. */
+  cost?: Amount | (() => Amount | undefined);
   /** For how many seconds an action may be good; two minutes by default. */
   lifetime?: number;
   now?: Time;
@@ -139,43 +140,45 @@ export class Verifier extends Held<VerifierHandle> {
 
   /** Verifies a chain of delegation, from the root. Whether the root is trusted is asked by `toolCall`. */
   delegation(chain: string[], now?: Time): VerifiedDelegation {
-    return JSON.parse(this.secret.delegation(JSON.stringify({ chain }), seconds(now))) as VerifiedDelegation;
+    return JSON.parse(this.secret.delegation(written({ chain }), seconds(now))) as VerifiedDelegation;
   }
 
   /** Verifies the proof of an MCP request, decides whether its signer may do it, and counts it. */
   toolCall(method: string, params: Json, options: CallOptions): VerifiedCall {
     const { audience, cost, lifetime, now } = options;
-    const price = cost && JSON.stringify(cost);
-    const text = JSON.stringify(params);
+    const price = (): string | undefined => {
+      const amount = typeof cost === "function" ? cost() : cost;
+      return amount && written(amount);
+    };
     return JSON.parse(
-      this.secret.toolCall(method, text, audience, lifetime, price, true, seconds(now)),
+      this.secret.toolCall(method, written(params), audience, lifetime, price, true, seconds(now)),
     ) as VerifiedCall;
   }
 
   /** Verifies who signed an MCP request, and does not ask whether they may. */
   toolCallSigner(method: string, params: Json, options: Omit<CallOptions, "cost">): Pick<VerifiedCall, "agent" | "signer" | "action" | "name" | "arguments"> & { chain: string[] } {
     const { audience, lifetime, now } = options;
-    const text = JSON.stringify(params);
+    const price = (): undefined => undefined;
     return JSON.parse(
-      this.secret.toolCall(method, text, audience, lifetime, undefined, false, seconds(now)),
+      this.secret.toolCall(method, written(params), audience, lifetime, price, false, seconds(now)),
     ) as Pick<VerifiedCall, "agent" | "signer" | "action" | "name" | "arguments"> & { chain: string[] };
   }
 
   /** Verifies the receipt of a server's answer to an action: when it answered, in seconds since 1970. */
   receipt(result: object, action: string, server: string, now?: Time): number {
-    return this.secret.receipt(JSON.stringify(result), action, server, seconds(now));
+    return this.secret.receipt(written(result), action, server, seconds(now));
   }
 
   /** Verifies a signed HTTP request: the URL of the key that signed it. */
   request(request: HttpRequest, options: HttpOptions = {}): string {
-    const fields = JSON.stringify([...request.headers]);
+    const fields = written([...request.headers]);
     const { capability = false, tag, now } = options;
     return this.secret.request(request.method, request.url, fields, request.body, capability, tag, seconds(now));
   }
 
   /** Verifies an A2A agent card, of this signer if one is expected: the URL of the key that signed it. */
   agentCard(card: object, options: { signer?: string; now?: Time } = {}): string {
-    return this.secret.agentCard(JSON.stringify(card), options.signer, seconds(options.now));
+    return this.secret.agentCard(written(card), options.signer, seconds(options.now));
   }
 
   /** Opens what was sealed to `agent`, once, and verifies who sealed it. */

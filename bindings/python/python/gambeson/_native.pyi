@@ -633,6 +633,7 @@ def verify_sd_jwt(
     audience: str | None = None,
     nonce: str | None = None,
     max_age: _Span = ...,
+    bearer: bool = False,
     now: _Time | None = None,
 ) -> dict[str, Any]: ...
 def sd_jwt_disclosable(issued: str) -> list[str]: ...

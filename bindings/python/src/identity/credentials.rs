@@ -352,9 +352,12 @@ pub fn verify_presentation<'py>(
     to_python(py, &claims)
 }
 
-/// Verifies an SD-JWT VC as it was shown. With `audience` and `nonce`, its holder must have signed for them; without, nobody.
+/// Verifies an SD-JWT VC as it was shown, by the holder that it names: the holder must have signed for `audience` and `nonce`.
+///
+/// One that names no holder is anybody's who has it, and needs neither. With `bearer`, so is one that does.
 #[pyfunction]
-#[pyo3(signature = (presented, *, resolver, audience=None, nonce=None, max_age=Span(300), now=None))]
+#[pyo3(signature = (presented, *, resolver, audience=None, nonce=None, max_age=Span(300), bearer=false, now=None))]
+#[allow(clippy::too_many_arguments)] // They are keywords in Python.
 pub fn verify_sd_jwt<'py>(
     py: Python<'py>,
     presented: &str,
@@ -362,15 +365,22 @@ pub fn verify_sd_jwt<'py>(
     audience: Option<&str>,
     nonce: Option<&str>,
     max_age: Span,
+    bearer: bool,
     now: Option<Time>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let now = self::now(now);
     let binding = match (audience, nonce) {
-        (Some(audience), Some(nonce)) => KeyBinding::Required { audience, nonce, max_age: max_age.0 },
+        (Some(audience), Some(nonce)) if !bearer => {
+            KeyBinding::Required { audience, nonce, max_age: max_age.0 }
+        }
         (None, None) => KeyBinding::None,
-        _ => return Err(error(py, USAGE, "audience and nonce belong together")),
+        _ => return Err(error(py, USAGE, "audience and nonce belong together, and not to a bearer")),
     };
     let shown = detached(py, || SdJwt::verify(presented, &resolver, now, binding))?;
+    if audience.is_none() && !bearer && shown.holder().is_some() {
+        let what = "this token is its holder's: ask with audience and nonce, or say bearer=True";
+        return Err(error(py, USAGE, what));
+    }
     let claims = serde_json::json!({
         "signer": shown.signer().to_string(),
         "issuer": shown.issuer().to_string(),

@@ -11,7 +11,7 @@ use super::agent::{Agent, suite};
 use super::cards::{CardLog, Resolver};
 use super::detached;
 use crate::convert::{Span, Time};
-use crate::error::{USAGE, error, refused};
+use crate::error::{USAGE, error};
 use crate::input::{Input, Owned};
 
 /// How long a sealed payload can be opened, unless its sender says otherwise: a week.
@@ -139,11 +139,9 @@ impl Agent {
         }
         for (name, credential) in credentials.iter().flatten() {
             let (name, credential) = (name.extract::<String>()?, credential.extract::<String>()?);
-            backup.add_credential(&name, credential.as_bytes()).map_err(|error| refused(py, &error))?;
+            detached(py, || backup.add_credential(&name, credential.as_bytes()))?;
         }
-        for object in &objects {
-            backup.add_object(&object.0).map_err(|error| refused(py, &error))?;
-        }
+        detached(py, || objects.iter().try_for_each(|object| backup.add_object(&object.0).map(drop)))?;
         Ok(PyBytes::new(py, &self.with(py, |agent| backup.seal(agent))?))
     }
 
