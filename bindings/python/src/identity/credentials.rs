@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::agent::Agent;
 use super::cards::{Known, Resolver};
 use super::detached;
+use super::keys::PublicKey;
 use crate::convert::{Json, Span, Time, now, to_python};
 use crate::error::{USAGE, error, refused};
 
@@ -82,6 +83,14 @@ impl StatusStore {
         })?;
         let known = Known(documents);
         detached(py, || self.0.write().unwrap_or_else(PoisonError::into_inner).add(secured, &known, now))
+    }
+
+    /// A copy of the list at this URL for a purpose; `None` if the list has another purpose.
+    #[pyo3(signature = (url, purpose="revocation"))]
+    fn get(&self, py: Python<'_>, url: &str, purpose: &str) -> PyResult<Option<StatusList>> {
+        let purpose = self::purpose(py, purpose)?;
+        let credential = detached(py, || self.status_list(url, Timestamp(0)))?;
+        Ok(credential.list(purpose).map(|list| StatusList(RwLock::new(list.clone()))))
     }
 
     /// The URLs of lists that should be fetched again.
@@ -405,19 +414,29 @@ pub fn sd_jwt_disclose(py: Python<'_>, issued: &str, disclosed: Vec<String>) -> 
 }
 
 /// Verifies the Data Integrity proof of a JSON document. Returns who signed it, and the document without the proof.
+///
+/// With a `key` in place of a `resolver` the signature alone is verified: no purpose, no time, no controller.
 #[pyfunction]
-#[pyo3(signature = (document, *, resolver, now=None))]
+#[pyo3(signature = (document, *, resolver=None, key=None, now=None))]
 pub fn verify_document<'py>(
     py: Python<'py>,
     document: Json,
-    resolver: Resolver,
+    resolver: Option<Resolver>,
+    key: Option<PublicKey>,
     now: Option<Time>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let now = self::now(now);
-    let verified = detached(py, || {
-        let document: Map<String, Value> = json::parse_object(document.bytes(), vc::MAX_PRESENTATION)?;
-        data_integrity::verify(&document, &resolver, now, &Expected::assertion())
-    })?;
-    let claims = serde_json::json!({"signer": verified.signer().to_string(), "document": &*verified});
-    to_python(py, &claims)
+    let read = || json::parse_object(document.bytes(), vc::MAX_PRESENTATION);
+    let (signer, document) = match (resolver, key) {
+        (Some(resolver), None) => detached(py, || {
+            let verified = data_integrity::verify(&read()?, &resolver, now, &Expected::assertion())?;
+            Ok((verified.signer().to_string(), Map::clone(&verified)))
+        }),
+        (None, Some(PublicKey(key))) => detached(py, || {
+            let document = data_integrity::verify_with_key(&read()?, &key)?;
+            Ok((Did::from_key(&key).to_string(), document))
+        }),
+        _ => Err(error(py, USAGE, "either a resolver that finds the key, or a key is given")),
+    }?;
+    to_python(py, &serde_json::json!({"signer": signer, "document": document}))
 }
