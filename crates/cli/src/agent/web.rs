@@ -1,5 +1,6 @@
 //! Documents of `did:web`, fetched over HTTPS when that is asked for.
 
+use super::addresses::Addresses;
 use crate::error::Error;
 use gambeson_identity::{Error as Refusal, Fetch, Reason, Result};
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 /// How long one document may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Fetches without following anybody: TLS with the roots of Mozilla, no redirect, no proxy, a bounded answer.
+/// Fetches without following anybody: TLS with the roots of Mozilla, no redirect, no proxy, public addresses alone, a bounded answer.
 pub(super) struct Https(ureq::Agent);
 
 impl Https {
@@ -22,7 +23,8 @@ impl Https {
             .user_agent(concat!("gambeson/", env!("CARGO_PKG_VERSION")))
             .tls_config(tls)
             .build();
-        Ok(Self(config.into()))
+        let connector = ureq::unversioned::transport::DefaultConnector::default();
+        Ok(Self(ureq::Agent::with_parts(config, connector, Addresses::of_environment())))
     }
 }
 
