@@ -17,6 +17,7 @@
 
 mod a2a;
 mod actions;
+mod addresses;
 mod credentials;
 mod delegating;
 mod home;

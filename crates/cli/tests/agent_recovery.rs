@@ -39,6 +39,31 @@ fn words_shares_and_an_age_file_give_the_agent_back() {
     assert!(verified["signer"].as_str().unwrap().ends_with("#signing-1"));
 }
 
+/// Who comes second finds the agent of the first, though there was none when it looked.
+#[test]
+fn of_two_agents_that_are_made_at_once_the_first_stays() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("home")).unwrap();
+    let lock = std::fs::File::create(folder.path("home/lock")).unwrap();
+    lock.lock().unwrap();
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| agent(&folder, "init --home home"));
+        // The second looked, and waits for the lock: it has made the folder of cards.
+        while !folder.exists("home/cards") {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        folder.write("home/agent.json", "the first");
+        folder.write("home/seed", "of the first");
+        lock.unlock().unwrap();
+        second.join().unwrap().exits(3).tells("there is an agent already");
+    });
+    assert_eq!(
+        (folder.read("home/agent.json"), folder.read("home/seed")),
+        (b"the first".to_vec(), b"of the first".to_vec())
+    );
+    assert_eq!(std::fs::read_dir(folder.path("home/cards")).unwrap().count(), 0);
+}
+
 #[test]
 fn words_go_to_standard_output_where_no_file_is_named() {
     let folder = Folder::new();

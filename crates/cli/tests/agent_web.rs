@@ -153,9 +153,13 @@ fn document(folder: &Folder, did_web: &str) -> String {
     document.text().replace(&did(folder, "alice"), did_web)
 }
 
+/// Loopback is not public, and nobody is led there by a DID unless this is said.
+const PRIVATE: (&str, &str) = ("GAMBESON_WEB_PRIVATE", "1");
+
 /// Bob asks for a document.
 fn ask(folder: &Folder, did_web: &str, options: &str) -> Outcome {
-    folder.run(&format!("agent card --document --of {did_web} --home bob --web --json {options}"))
+    let line = format!("agent card --document --of {did_web} --home bob --web --json {options}");
+    folder.run_with(&line, b"", &[PRIVATE])
 }
 
 fn reason(outcome: &Outcome) -> Value {
@@ -182,10 +186,11 @@ fn a_document_is_fetched_from_a_server_whose_root_is_named() {
     }
     let did_web = format!("did:web:localhost%3A{port}");
     let line = format!("agent card --document --of {did_web} --home bob --web");
-    folder.run_with(&line, b"", &[("GAMBESON_WEB_ROOTS", "root.pem")]).exits(0);
+    folder.run_with(&line, b"", &[("GAMBESON_WEB_ROOTS", "root.pem"), PRIVATE]).exits(0);
+    folder.run_with(&line, b"", &[("GAMBESON_WEB_ROOTS", "root.pem")]).exits(1).tells("not public");
     // What others seal to that recipient alice opens.
     let line = format!("agent card --recipient --of {did_web} --home bob --web --web-roots root.pem");
-    let recipient = folder.run(&line).exits(0).text().lines().last().unwrap().to_owned();
+    let recipient = folder.run_with(&line, b"", &[PRIVATE]).exits(0).text().lines().last().unwrap().to_owned();
     let own = folder.run("agent show --recipient --home alice").exits(0);
     assert_eq!(own.text().trim_end(), recipient);
 

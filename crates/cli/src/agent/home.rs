@@ -71,6 +71,8 @@ impl Home {
         private_folder(&self.0)?;
         private_folder(&self.cards())?;
         let _lock = self.lock()?;
+        // Somebody else may have made one since the first look: nothing of it is touched.
+        self.refuse_existing()?;
         let about = json!({"version": 1, "did": log.did().as_str(), "suite": suite.name()});
         // The seed comes last: before it there is no agent, and nothing of one is replaced after it.
         self.keep_cards(log)?;

@@ -1,5 +1,6 @@
 //! Documents of `did:web`, fetched over HTTPS when that is asked for.
 
+use super::addresses::Addresses;
 use crate::error::Error;
 use crate::files;
 use gambeson_identity::{Error as Refusal, Fetch, Reason, Result};
@@ -15,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The environment variable that may name a file of root certificates.
 const VARIABLE: &str = "GAMBESON_WEB_ROOTS";
 
-/// Fetches without following anybody: TLS with the roots of Mozilla or of a file, no redirect, no proxy, a bounded answer.
+/// Fetches without following anybody: TLS with the roots of Mozilla or of a file, no redirect, no proxy, public addresses
+/// alone, a bounded answer.
 pub(super) struct Https(ureq::Agent);
 
 impl Https {
@@ -39,7 +41,8 @@ impl Https {
             .user_agent(concat!("gambeson/", env!("CARGO_PKG_VERSION")))
             .tls_config(tls)
             .build();
-        Ok(Self(config.into()))
+        let connector = ureq::unversioned::transport::DefaultConnector::default();
+        Ok(Self(ureq::Agent::with_parts(config, connector, Addresses::of_environment())))
     }
 }
 
