@@ -31,7 +31,7 @@ pub struct Agent {
     /// Read the passphrase from this file descriptor (else from GAMBESON_PASSPHRASE, else it is asked for)
     #[arg(long, global = true, value_name = "N")]
     pub passphrase_fd: Option<u32>,
-    /// Fetch documents of did:web over HTTPS
+    /// Fetch documents of did:web over HTTPS, from public addresses (from any, where GAMBESON_WEB_PRIVATE is 1)
     #[arg(long, global = true)]
     pub web: bool,
     /// Trust the certificates of this PEM file for did:web, in place of Mozilla's [default: GAMBESON_WEB_ROOTS, if it is set]
