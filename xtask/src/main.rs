@@ -37,7 +37,7 @@ cargo xtask COMMAND
 
   demo [ARGUMENT…]        build the program and show what it does
   test [--full] [--only NAME]
-                          every check, with minutes; --full adds peers, fuzzing and the long tests
+                          every check, with minutes; --full adds peers, benches, cargo-deny, fuzzing and the long tests
   ci                      what .ci/run runs
   layers                  the arrows between packages
   cite                    citations of the standards

@@ -352,11 +352,7 @@ fn long_runs(report: &mut Report<'_>) {
     for level in ["avx2", "avx512"] {
         table_of_peers(report, level);
     }
-    report.step("licences, advisories and sources", None, || {
-        let program = tool(workspace, "cargo-deny")?;
-        workspace.logged("deny", &mut workspace.command(program, &["--all-features", "check"]))?;
-        Ok(String::from("as deny.toml has it"))
-    });
+    deny(report);
     report.step("python bench", absent("python3"), || {
         ensure!(python::bench(workspace, true)?, "slower than it should be");
         Ok(String::from("within 10 % of native Rust"))
@@ -388,6 +384,34 @@ fn long_runs(report: &mut Report<'_>) {
         counted("address-sanitizer", workspace, &mut test, "no finding")
     });
     report.step("fuzz targets", nightly, || fuzzing::run(workspace, 60));
+}
+
+/// What deny.toml allows, by cargo-deny. Its list of advisories comes over the network each time.
+fn deny(report: &mut Report<'_>) {
+    let (workspace, name) = (report.workspace, "cargo-deny");
+    if !report.wants(name) {
+        return;
+    }
+    let program = match tool(workspace, name) {
+        Ok(program) => program,
+        Err(_) => {
+            println!("== {name}");
+            return report.skip(name, "it is not here, and cargo could not install it");
+        }
+    };
+    report.step(name, None, || {
+        let offline = ["check", "bans", "licenses", "sources"];
+        workspace.logged("deny", &mut workspace.command(&program, &offline))?;
+        let mut advisories = workspace.command(&program, &["check", "advisories"]);
+        let (success, text) = workspace.tried("deny-advisories", &mut advisories)?;
+        let fetched = !text.contains("failed to fetch advisory database");
+        ensure!(success || !fetched, "{text}");
+        let note = match fetched {
+            true => "licences, bans, sources and advisories as deny.toml has them",
+            false => "licences, bans and sources as deny.toml has them; skipped: the advisories, which could not be fetched",
+        };
+        Ok(Done { passed: 1, skipped: usize::from(!fetched), note: note.into() })
+    });
 }
 
 /// The tables for vectors, beside every peer; those in C and assembly are behind features that not every machine can build.
