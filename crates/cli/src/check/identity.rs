@@ -12,11 +12,11 @@ use gambeson_identity::vc::{
     StatusPurpose, StatusStore, data_integrity,
 };
 use gambeson_identity::{
-    Agent, CardLog, CardStore, Did, Error, Kind, MasterSeed, MemoryReplayCache, Path, Purpose, Reason,
-    Relationship, Resolver, Role, Suite, Timestamp, VerifyingKey, json as strict, mcp,
+    Agent, CardLog, CardStore, Error, Kind, MasterSeed, Path, Purpose, Reason, Relationship, Resolver, Role,
+    Suite, Timestamp, VerifyingKey, json as strict,
 };
 use hkdf::Hkdf;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use sha2::Sha384;
 use std::collections::HashSet;
 
