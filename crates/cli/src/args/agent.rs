@@ -22,23 +22,26 @@ use clap::{Args, Subcommand};
 use gambeson_identity::Timestamp;
 use std::path::PathBuf;
 
+/// Under which the help of each command lists what all take.
+const EVERYWHERE: &str = "Options of every agent command";
+
 /// `gambeson agent`
 #[derive(Debug, Args)]
 pub struct Agent {
     /// The agent's folder [default: GAMBESON_HOME, else gambeson/agent in the user's data folder]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "DIR")]
     pub home: Option<PathBuf>,
     /// Read the passphrase from this file descriptor (else from GAMBESON_PASSPHRASE, else it is asked for)
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "N")]
     pub passphrase_fd: Option<u32>,
     /// Fetch documents of did:web over HTTPS, from public addresses (from any, where GAMBESON_WEB_PRIVATE is 1)
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub web: bool,
     /// Trust the certificates of this PEM file for did:web, in place of Mozilla's [default: GAMBESON_WEB_ROOTS, if it is set]
-    #[arg(long, global = true, value_name = "PEM")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "PEM")]
     pub web_roots: Option<PathBuf>,
     /// Take this for the present time, such as 2026-11-22T07:00:00Z [default: the clock's]
-    #[arg(long, global = true, value_name = "TIME")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "TIME")]
     pub at: Option<Timestamp>,
     /// What to do
     #[command(subcommand)]
