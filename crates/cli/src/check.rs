@@ -2,6 +2,7 @@
 //! in the folder itself `*.json` of the identity layer.
 
 mod identity;
+mod kept;
 mod secrets;
 mod standards;
 

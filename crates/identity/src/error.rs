@@ -151,7 +151,7 @@ reasons! {
     BadCheckpoint = "bad-checkpoint",
     /// The proof does not show that the entry is in the log.
     NotIncluded = "not-included",
-    /// A newer state of a log does not begin with an older one.
+    /// A newer state of a log does not begin with an older one, or may not begin with it.
     Inconsistent = "inconsistent",
     /// The log has no such entry.
     NotInLog = "not-in-log",
@@ -161,7 +161,6 @@ reasons! {
     StorageFailed = "storage-failed",
 
     // Credentials, presentations and status lists.
-    // Credentials, presentations and status lists (vc).
     /// The holder that is named is not the one whose key signed, or not the one whom the credential is about.
     WrongHolder = "wrong-holder",
     /// Made for another request: the nonce or challenge is another.

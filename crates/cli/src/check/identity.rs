@@ -3,7 +3,7 @@
 //! A vector has an `id` of its own and a `kind`. One with `"result": "reject"` must be refused for its `reason`; any other
 //! must hold, and what it tells besides its inputs must be what the library finds.
 
-use super::{secrets, standards};
+use super::{kept, secrets, standards};
 use crate::harness::{from_hex, hex};
 use crate::vectors::{Counts, Report};
 use gambeson_identity::action::{self, Action, Expectations};
@@ -34,8 +34,9 @@ pub(super) type Found = Result<Vec<(&'static str, Value)>, Error>;
 type Judge = fn(&File, &Value) -> Option<Found>;
 
 /// The subjects, and what judges them.
-const SUBJECTS: [(&str, Judge); 15] = [
+const SUBJECTS: [(&str, Judge); 19] = [
     ("action", action_),
+    ("backup", kept::backup),
     ("card-log", card_log),
     ("data-integrity", credential),
     ("delegation", delegation),
@@ -44,9 +45,12 @@ const SUBJECTS: [(&str, Judge); 15] = [
     ("json", json_),
     ("jws", jws),
     ("kdf", kdf),
+    ("memory", kept::memory),
     ("recovery", secrets::kept),
     ("sd-jwt", credential),
     ("sealed", secrets::envelope),
+    ("signed-file", kept::signed_file),
+    ("state", kept::state),
     ("status", credential),
     ("vc", standards::credential),
     ("vc-jwt", credential),
