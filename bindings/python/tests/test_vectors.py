@@ -335,7 +335,7 @@ PRIVATE: dict[str, Any] = {
 
 
 def test_keys_paths_and_dids_of_seeds(unshipped: Any) -> None:
-    vectors, judge = read_for("kdf", 170)
+    vectors, judge = read_for("kdf", 178)
     shown: Counter[str] = Counter()
 
     def derive(vector: Vector) -> None:
@@ -523,7 +523,7 @@ def test_what_the_data_model_asks_of_credentials() -> None:
 
 
 def test_what_did_core_asks_of_documents() -> None:
-    vectors, judge = read_for("did", 157)
+    vectors, judge = read_for("did", 161)
 
     def resolved(vector: Vector) -> None:
         document = json.dumps(vector["input"]["document"]).encode()

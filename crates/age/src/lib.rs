@@ -39,4 +39,4 @@ pub use error::{ArmorError, Error, HeaderError, PayloadError};
 pub use header::{FileKey, Stanza, UnwrapFileKey};
 pub use keys::{Identity, KeyError, KeyFileError, Recipient};
 pub use passphrase::Passphrase;
-pub use stream::{Decryptor, Encryptor, Format, open, seal};
+pub use stream::{Decryptor, Encryptor, Format, open, seal, seal_with};

@@ -67,7 +67,21 @@ pub fn seal<R: Read, W: Write>(
     output: W,
     format: Format,
 ) -> Result<u64, Error> {
-    let mut sealed = Encryptor::new(recipients, output, format)?;
+    seal_with(recipients, input, output, format, &mut System)
+}
+
+/// [`seal`] with the generator given, as [`Encryptor::new_with`] takes one.
+///
+/// # Errors
+/// The same.
+pub fn seal_with<R: Read, W: Write>(
+    recipients: &[Recipient],
+    input: R,
+    output: W,
+    format: Format,
+    rng: &mut (impl TryCryptoRng + ?Sized),
+) -> Result<u64, Error> {
+    let mut sealed = Encryptor::new_with(recipients, output, format, rng)?;
     let copied = copy(input, &mut sealed)?;
     sealed.finish()?;
     Ok(copied)

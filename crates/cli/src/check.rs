@@ -3,6 +3,7 @@
 
 mod authority;
 mod identity;
+mod kept;
 mod log;
 mod secrets;
 mod standards;

@@ -65,13 +65,13 @@ fn sealing_needs_a_recipient_that_is_known() {
 }
 
 #[test]
-fn an_age_recipient_is_sealed_to_without_a_passphrase() {
+fn what_an_agent_seals_to_an_age_recipient_opens_as_any_age_file() {
     let folder = two();
     folder.write("letter", "meet at noon");
     folder.run("key gen --alg x-wing -o key -p pub").exits(0);
     let recipient = String::from_utf8(folder.read("pub")).unwrap();
     let recipient = recipient.lines().find(|line| line.starts_with("age1pq1")).unwrap();
-    folder.run(&format!("agent seal letter -r {recipient} -o letter.age --home alice")).exits(0);
+    agent(&folder, &format!("seal letter -r {recipient} -o letter.age --home alice")).exits(0);
     let opened = folder.run("open -i key letter.age").exits(0);
     assert_eq!(opened.stdout, b"meet at noon");
     folder.run(&format!("agent seal letter -r {recipient} -o letter.age --home alice")).exits(3);

@@ -237,7 +237,8 @@ impl DidDocument {
     pub fn key_of_role(&self, url: &DidUrl, role: crate::Role, now: Timestamp) -> Result<&VerifyingKey> {
         let method = self.method_for(url, None, now)?;
         let named = url.fragment().strip_prefix(role.fragment()).is_some_and(|rest| rest.starts_with('-'));
-        method.verifying_key().filter(|_| named).ok_or_else(|| {
+        let alone = self.relationships.values().all(|urls| !urls.contains(url));
+        method.verifying_key().filter(|_| named && alone).ok_or_else(|| {
             Error::new(
                 Reason::WrongPurpose,
                 format_args!("the key #{} is not one of role {}", url.fragment(), role.fragment()),

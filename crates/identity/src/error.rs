@@ -156,7 +156,7 @@ reasons! {
     BadCheckpoint = "bad-checkpoint",
     /// The proof does not show that the entry is in the log.
     NotIncluded = "not-included",
-    /// A newer state of a log does not begin with an older one.
+    /// A newer state of a log does not begin with an older one, or may not begin with it.
     Inconsistent = "inconsistent",
     /// The log has no such entry.
     NotInLog = "not-in-log",

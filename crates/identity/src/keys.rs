@@ -215,7 +215,16 @@ impl fmt::Debug for VerifyingKey {
 
 /// A private key of an agent.
 ///
-/// It signs and does nothing else: there is no copy, no text and no bytes of it. It is wiped when dropped.
+/// It signs and does nothing else: there is no copy, no text and no bytes of it. It is wiped when dropped. Its public key has all that:
+///
+/// ```
+/// # use gambeson_identity::{Agent, Role};
+/// let agent = Agent::generate()?;
+/// let copy: gambeson_identity::VerifyingKey = agent.key(Role::Signing).verifying_key().clone();
+/// let bytes = agent.key(Role::Signing).verifying_key().as_bytes().to_vec();
+/// serde_json::to_string(&agent.key(Role::Signing).verifying_key().to_jwk());
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
 ///
 /// ```compile_fail,E0308
 /// # use gambeson_identity::{Agent, Role};

@@ -23,6 +23,9 @@ mod agent;
 pub mod approval;
 pub mod backup;
 mod card;
+#[cfg(all(test, feature = "test-vectors"))]
+#[path = "../tests/common/mod.rs"]
+mod common;
 pub mod delegation;
 mod did;
 mod digest;
@@ -51,8 +54,8 @@ pub mod tlog;
 pub mod vc;
 mod verified;
 
-pub use agent::{Agent, Role};
-pub use card::{Card, CardContent, CardLog, MAX_CARD, MAX_CARDS, Retired};
+pub use agent::{Agent, HedgedRng, Role};
+pub use card::{Card, CardContent, CardLog, MAX_CARD, MAX_CARD_LOG, MAX_CARDS, Retired};
 pub use did::{Did, DidUrl, Method};
 pub use document::{DidDocument, Kind, Relationship, VerificationMethod};
 pub use error::{Error, Reason, Result};

@@ -37,6 +37,10 @@ impl<R: Resolver + ?Sized> Resolver for Arc<R> {
 }
 
 /// Fetches an HTTPS address, for `did:web`: certificates checked, no redirect to another host, at most `max_len` bytes.
+///
+/// Whoever names a DID chooses the host and the path. An implementation on a machine that reaches more than the public internet
+/// looks at the addresses after they are resolved, and refuses those of the machine itself and of its own network: a name can lead to
+/// `127.0.0.1` or `169.254.169.254`. A name in digits alone, or in hexadecimal ones, is no `did:web`.
 pub trait Fetch {
     /// The body of a successful answer.
     ///

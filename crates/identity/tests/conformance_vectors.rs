@@ -697,10 +697,14 @@ fn did_statements() -> Vec<Statements> {
     }
     dids.says("did-8.1-method", "8.1", "An identifier has the syntax that its method defines.");
     dids.add("did:web:example.com%3A8443".into(), None);
+    dids.add("did:web:0x7f.0xample".into(), None);
     for bad in [
         "did:gambeson:uAAAA",
         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
         "did:web:127.0.0.1",
+        "did:web:0x7f000001",
+        "did:web:127.0.0.0X1",
+        "did:web:0xa9fea9fe%3A8443",
     ] {
         dids.add(bad.into(), Some("bad-did"));
     }
@@ -958,7 +962,7 @@ fn the_statements_of_did_core_are_kept() {
     }
     every_statement_has_both(&all);
     assert_eq!(statements, 34, "statements of DID Core 1.0");
-    common::committed("did", all, 157);
+    common::committed("did", all, 161);
 }
 
 /// An address that always answers with the same document.

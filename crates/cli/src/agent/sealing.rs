@@ -22,7 +22,8 @@ pub(super) fn seal(session: &Session, options: &AgentSeal) -> Result<Status, Err
             out: options.out.clone(),
         };
         files::refuse_existing(&options.out, options.force)?;
-        return crate::sealing::seal(session.console, &age);
+        let (agent, _) = session.unlock()?;
+        return crate::sealing::seal(session.console, &age, Some(agent.rng(b"age file")));
     };
     files::refuse_existing(&options.out, options.force)?;
     let document = session.resolver().resolve(did, session.now).map_err(Error::refused)?;

@@ -3,7 +3,7 @@
 //! A vector has an `id` of its own and a `kind`. One with `"result": "reject"` must be refused for its `reason`; any other
 //! must hold, and what it tells besides its inputs must be what the library finds.
 
-use super::{authority, log, secrets, standards};
+use super::{authority, kept, log, secrets, standards};
 use crate::harness::{from_hex, hex};
 use crate::vectors::{Counts, Report};
 use gambeson_identity::jose::Jws;
@@ -30,8 +30,9 @@ pub(super) type Found = Result<Vec<(&'static str, Value)>, Error>;
 type Judge = fn(&File, &Value) -> Option<Found>;
 
 /// The subjects, and what judges them.
-const SUBJECTS: [(&str, Judge); 16] = [
+const SUBJECTS: [(&str, Judge); 20] = [
     ("action", authority::calls),
+    ("backup", kept::backup),
     ("card-log", card_log),
     ("data-integrity", credential),
     ("delegation", authority::delegation),
@@ -41,9 +42,12 @@ const SUBJECTS: [(&str, Judge); 16] = [
     ("jws", jws),
     ("kdf", kdf),
     ("log", log::log),
+    ("memory", kept::memory),
     ("recovery", secrets::kept),
     ("sd-jwt", credential),
     ("sealed", secrets::envelope),
+    ("signed-file", kept::signed_file),
+    ("state", kept::state),
     ("status", credential),
     ("vc", standards::credential),
     ("vc-jwt", credential),
