@@ -34,7 +34,8 @@ pub(super) type Found = Result<Vec<(&'static str, Value)>, Error>;
 type Judge = fn(&File, &Value) -> Option<Found>;
 
 /// The subjects, and what judges them.
-const SUBJECTS: [(&str, Judge); 15] = [
+const SUBJECTS: [(&str, Judge); 16] = [
+    ("a2a", standards::agent_card),
     ("action", action_),
     ("card-log", card_log),
     ("data-integrity", credential),
