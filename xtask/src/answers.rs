@@ -60,7 +60,7 @@ pub fn compare(workspace: &Workspace) -> Result<String> {
 }
 
 /// The files of vectors of the identity layer.
-const SUBJECTS: usize = 16;
+const SUBJECTS: usize = 21;
 
 /// The vectors of the identity layer; and each file with one planted mistake, which must be seen.
 pub fn subjects(workspace: &Workspace) -> Result<String> {
