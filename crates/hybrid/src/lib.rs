@@ -6,11 +6,13 @@
 )]
 #![warn(missing_debug_implementations)]
 
-#[cfg(test)]
+#[cfg(any(test, feature = "std"))]
 extern crate std;
 
 #[cfg(feature = "curves")]
 pub mod composite;
+#[cfg(feature = "curves")]
+mod curve448;
 #[cfg(feature = "curves")]
 pub mod ed448;
 #[cfg(feature = "hpke")]

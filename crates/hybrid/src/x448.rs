@@ -10,8 +10,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Scalars, public keys and shared secrets have 56 bytes. The arithmetic is that of the crate `crrl`, which takes the same
-//! time for every scalar and point.
+//! Scalars, public keys and shared secrets have 56 bytes. The field is that of the crate `crrl`; the multiplication
+//! takes the same time for every scalar and point.
 
 use core::fmt;
 
@@ -66,7 +66,7 @@ impl SecretKey {
     pub fn public_key(&self) -> [u8; 56] {
         #[inline(never)]
         fn work(scalar: &[u8; 56]) -> [u8; 56] {
-            crrl::x448::x448_base(scalar)
+            crate::curve448::x448_base(scalar)
         }
         let _guard = StackGuard::<DEPTH>;
         work(self.0.expose())
@@ -79,7 +79,7 @@ impl SecretKey {
     pub fn diffie_hellman(&self, public: &[u8; 56]) -> Result<SharedSecret, NonContributory> {
         #[inline(never)]
         fn work(scalar: &[u8; 56], public: &[u8; 56], out: &mut [u8; 56]) {
-            *out = crrl::x448::x448(public, scalar);
+            *out = crate::curve448::x448(scalar, public);
         }
         let mut secret = Secret::new([0; 56]);
         let _guard = StackGuard::<DEPTH>;

@@ -212,6 +212,8 @@ fn an_unreduced_coefficient_is_refused() {
     }
 }
 
+type Change<'a> = &'a dyn Fn(&mut [u8]);
+
 #[test]
 fn a_point_off_the_curve_or_in_another_form_is_refused() {
     let mut ran = 0;
@@ -221,7 +223,7 @@ fn a_point_off_the_curve_or_in_another_form_is_refused() {
         let (c, _) = public.encapsulate_deterministic(&randomness(kem)).unwrap();
         let (_, x_key, x_c) = parts(kem);
         let last = kem.curve().public_len() - 1;
-        let changes: [&dyn Fn(&mut [u8]); 5] = [
+        let changes: [Change<'_>; 5] = [
             &|point| point[last] ^= 1,
             &|point| point[0] = 2,
             &|point| point[0] = 0,

@@ -1,15 +1,20 @@
 //! The classical half: Ed25519, Ed448, or ECDSA.
 
-use ecdsa::hazmat;
+use ecdsa::der::{MaxOverhead, MaxSize};
+use ecdsa::{DigestAlgorithm, EcdsaCurve, Signature, hazmat};
+use ed25519_dalek::Signer;
+use elliptic_curve::array::ArraySize;
+use elliptic_curve::{CurveArithmetic, FieldBytesSize, PublicKey};
 use gambeson::rand_core::TryCryptoRng;
 use gambeson::secret::Secret;
+use p256::NistP256;
 use p384::NistP384;
-use sha2::{Digest, Sha256, Sha384, Sha512};
+use sha2::Digest;
 
 use super::{InvalidSignature, KeyError};
 use crate::ed448;
 use crate::kem::Curve;
-use crate::kem::curve::p384_scalar;
+use crate::kem::curve::scalar_of;
 
 /// The classical scheme of a composite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +88,7 @@ impl Classical {
 
 /// A private key of any scheme.
 pub(super) enum Private {
-    Ed25519(Ed25519),
+    Ed25519(ed25519_dalek::SigningKey, [u8; 32]),
     Ed448(ed448::SigningKey),
     EcdsaP256(Ecdsa<32, 65>),
     EcdsaP384(Ecdsa<48, 97>),
@@ -96,7 +101,10 @@ impl Private {
         let bytes = bytes.ok_or(KeyError::Classical)?;
         Ok(match scheme {
             Classical::Ed25519 => {
-                Self::Ed25519(Ed25519::from_seed(bytes.try_into().map_err(|_| KeyError::Classical)?))
+                let seed = bytes.try_into().map_err(|_| KeyError::Classical)?;
+                let key = ed25519_dalek::SigningKey::from_bytes(seed);
+                let public = key.verifying_key().to_bytes();
+                Self::Ed25519(key, public)
             }
             Classical::Ed448 => {
                 let seed = bytes.try_into().map_err(|_| KeyError::Classical)?;
@@ -109,7 +117,7 @@ impl Private {
 
     pub(super) fn public_key(&self) -> &[u8] {
         match self {
-            Self::Ed25519(key) => &key.public,
+            Self::Ed25519(_, public) => public,
             Self::Ed448(key) => key.public_bytes(),
             Self::EcdsaP256(key) => &key.public,
             Self::EcdsaP384(key) => &key.public,
@@ -120,36 +128,44 @@ impl Private {
     pub(super) fn sign(&self, message: &[u8], rnd: Option<&[u8; 32]>, out: &mut [u8]) -> usize {
         let more = rnd.map_or(&[][..], |rnd| rnd);
         match self {
-            Self::Ed25519(key) => {
-                let out = out.first_chunk_mut().expect("room for the longest");
-                key.sign(message, out);
-                out.len()
+            Self::Ed25519(key, _) => {
+                out[..64].copy_from_slice(&key.sign(message).to_bytes());
+                64
             }
             Self::Ed448(key) => {
                 out[..114].copy_from_slice(&key.sign(message));
                 114
             }
-            Self::EcdsaP256(key) => {
-                let key =
-                    crrl::p256::PrivateKey::decode(key.scalar.expose()).expect("checked by `from_scalar`");
-                let signature = key.sign_hash(&Sha256::digest(message), more);
-                let signature = p256::ecdsa::Signature::from_slice(&signature).expect("r and s are scalars");
-                let der = signature.to_der();
-                out[..der.len()].copy_from_slice(der.as_bytes());
-                der.len()
-            }
-            Self::EcdsaP384(key) => {
-                let key = p384_scalar(key.scalar.expose()).expect("checked by `from_scalar`");
-                let digest = Sha384::digest(message);
-                let scalar = key.to_nonzero_scalar();
-                let (signature, _) =
-                    hazmat::sign_prehashed_rfc6979::<NistP384, Sha384>(&scalar, &digest, more);
-                let der = signature.to_der();
-                out[..der.len()].copy_from_slice(der.as_bytes());
-                der.len()
-            }
+            Self::EcdsaP256(key) => sign::<NistP256>(key.scalar.expose(), message, more, out),
+            Self::EcdsaP384(key) => sign::<NistP384>(key.scalar.expose(), message, more, out),
         }
     }
+}
+
+/// ECDSA with the curve's own hash and the nonce of RFC 6979, into which `more` goes too; in DER.
+fn sign<C>(scalar: &[u8], message: &[u8], more: &[u8], out: &mut [u8]) -> usize
+where
+    C: CurveArithmetic + DigestAlgorithm,
+    MaxSize<C>: ArraySize,
+    <FieldBytesSize<C> as core::ops::Add>::Output: core::ops::Add<MaxOverhead> + ArraySize,
+{
+    let scalar = scalar_of::<C>(scalar).expect("checked by `from_scalar`").to_nonzero_scalar();
+    let digest = C::Digest::digest(message);
+    let (signature, _) = hazmat::sign_prehashed_rfc6979::<C, C::Digest>(&scalar, &digest, more);
+    let der = signature.to_der();
+    out[..der.len()].copy_from_slice(der.as_bytes());
+    der.len()
+}
+
+fn verify<C>(key: &PublicKey<C>, message: &[u8], signature: &[u8]) -> bool
+where
+    C: EcdsaCurve + CurveArithmetic + DigestAlgorithm,
+    MaxSize<C>: ArraySize,
+    <FieldBytesSize<C> as core::ops::Add>::Output: core::ops::Add<MaxOverhead> + ArraySize,
+{
+    let digest = C::Digest::digest(message);
+    Signature::<C>::from_der(signature)
+        .is_ok_and(|signature| hazmat::verify_prehashed(&key.to_projective(), &digest, &signature).is_ok())
 }
 
 /// A scalar and its point.
@@ -167,50 +183,12 @@ impl<const SCALAR: usize, const POINT: usize> Ecdsa<SCALAR, POINT> {
     }
 }
 
-/// Ed25519 over the points and scalars of `crrl`, whose own keys are `Copy` and are not wiped (RFC 8032, §5.1).
-pub(super) struct Ed25519 {
-    /// s mod the order, and the prefix.
-    expanded: Secret<[u8; 64]>,
-    public: [u8; 32],
-}
-
-impl Ed25519 {
-    /// RFC 8032, §5.1.5.
-    fn from_seed(seed: &[u8; 32]) -> Self {
-        let mut h = Secret::new([0; 64]);
-        h.expose_mut().copy_from_slice(&Sha512::digest(seed));
-        let (s, _) = h.expose_mut().split_at_mut(32);
-        s[0] &= 0xf8;
-        s[31] = s[31] & 0x7f | 0x40;
-        let scalar = crrl::ed25519::Scalar::decode_reduce(s);
-        s.copy_from_slice(&scalar.encode());
-        Self { expanded: h, public: crrl::ed25519::Point::mulgen(&scalar).encode() }
-    }
-
-    /// RFC 8032, §5.1.6.
-    fn sign(&self, message: &[u8], signature: &mut [u8; 64]) {
-        let (s, prefix) = self.expanded.expose().split_at(32);
-        let r = hash(&[prefix, message]);
-        let (point, scalar) = signature.split_at_mut(32);
-        point.copy_from_slice(&crrl::ed25519::Point::mulgen(&r).encode());
-        let k = hash(&[point, &self.public, message]);
-        scalar.copy_from_slice(&(r + k * crrl::ed25519::Scalar::decode_reduce(s)).encode());
-    }
-}
-
-/// SHA-512 of the parts as a scalar.
-fn hash(parts: &[&[u8]]) -> crrl::ed25519::Scalar {
-    let mut hash = Sha512::new();
-    parts.iter().for_each(|part| hash.update(part));
-    crrl::ed25519::Scalar::decode_reduce(&hash.finalize())
-}
-
 /// A public key of any scheme.
 #[derive(Clone)]
 pub(super) enum Public {
-    Ed25519(crrl::ed25519::PublicKey),
+    Ed25519(ed25519_dalek::VerifyingKey),
     Ed448(ed448::VerifyingKey),
-    EcdsaP256(crrl::p256::PublicKey),
+    EcdsaP256(p256::PublicKey),
     EcdsaP384(p384::PublicKey),
 }
 
@@ -218,13 +196,12 @@ impl Public {
     /// `bytes` has the length of the scheme.
     pub(super) fn from_bytes(scheme: Classical, bytes: &[u8]) -> Result<Self, KeyError> {
         let key = match scheme {
-            Classical::Ed25519 => crrl::ed25519::PublicKey::decode(bytes).map(Self::Ed25519),
-            Classical::Ed448 => bytes
-                .try_into()
-                .ok()
-                .and_then(|bytes| ed448::VerifyingKey::from_bytes(bytes).ok())
-                .map(Self::Ed448),
-            Classical::EcdsaP256 => crrl::p256::PublicKey::decode(bytes).map(Self::EcdsaP256),
+            Classical::Ed25519 => ed25519_dalek::VerifyingKey::try_from(bytes).ok().map(Self::Ed25519),
+            Classical::Ed448 => {
+                let bytes = bytes.try_into().ok();
+                bytes.and_then(|bytes| ed448::VerifyingKey::from_bytes(bytes).ok()).map(Self::Ed448)
+            }
+            Classical::EcdsaP256 => p256::PublicKey::from_sec1_bytes(bytes).ok().map(Self::EcdsaP256),
             Classical::EcdsaP384 => p384::PublicKey::from_sec1_bytes(bytes).ok().map(Self::EcdsaP384),
         };
         key.ok_or(KeyError::Classical)
@@ -232,14 +209,13 @@ impl Public {
 
     pub(super) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
         let valid = match self {
-            Self::Ed25519(key) => key.verify_raw(signature, message),
+            Self::Ed25519(key) => {
+                let signature = signature.try_into().map(ed25519_dalek::Signature::from_bytes);
+                signature.is_ok_and(|signature| key.verify_strict(message, &signature).is_ok())
+            }
             Self::Ed448(key) => key.verify(message, signature).is_ok(),
-            Self::EcdsaP256(key) => p256::ecdsa::Signature::from_der(signature)
-                .is_ok_and(|signature| key.verify_hash(&signature.to_bytes(), &Sha256::digest(message))),
-            Self::EcdsaP384(key) => p384::ecdsa::Signature::from_der(signature).is_ok_and(|signature| {
-                let digest = Sha384::digest(message);
-                hazmat::verify_prehashed(&key.to_projective(), &digest, &signature).is_ok()
-            }),
+            Self::EcdsaP256(key) => verify(key, message, signature),
+            Self::EcdsaP384(key) => verify(key, message, signature),
         };
         if valid { Ok(()) } else { Err(InvalidSignature) }
     }

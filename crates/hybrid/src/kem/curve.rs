@@ -1,12 +1,15 @@
 //! Diffie-Hellman on four curves, by bytes.
 
-use crrl::p256::{Point, Scalar};
+use elliptic_curve::sec1::{FromSec1Point, ModulusSize, ToSec1Point};
+use elliptic_curve::{AffinePoint, CurveArithmetic, FieldBytesSize, PublicKey, SecretKey, ecdh};
 use gambeson::rand_core::TryCryptoRng;
-use gambeson::secret::{Secret, equal};
-use p384::elliptic_curve::ecdh;
-use p384::elliptic_curve::sec1::ToSec1Point;
+use gambeson::secret::equal;
+use p256::NistP256;
+use p384::NistP384;
+use x25519_dalek::StaticSecret;
 
 use super::Error;
+use crate::curve448;
 
 /// The curve of a hybrid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +71,8 @@ impl Curve {
             rng.try_fill_bytes(scalar).map_err(|_| Error::Random)?;
             let valid = match self {
                 Self::X25519 | Self::X448 => true,
-                Self::P256 => p256_scalar(scalar).is_ok(),
-                Self::P384 => p384_scalar(scalar).is_ok(),
+                Self::P256 => scalar_of::<NistP256>(scalar).is_ok(),
+                Self::P384 => scalar_of::<NistP384>(scalar).is_ok(),
             };
             if valid {
                 return Ok(());
@@ -82,39 +85,36 @@ impl Curve {
     pub(super) fn check(self, public: &[u8]) -> Result<(), Error> {
         match self {
             Self::X25519 | Self::X448 => Ok(()),
-            Self::P256 => p256_point(public).map(drop),
-            Self::P384 => p384_point(public).map(drop),
+            Self::P256 => point::<NistP256>(public).map(drop),
+            Self::P384 => point::<NistP384>(public).map(drop),
         }
     }
 
     /// Writes the public key of a scalar of the right length.
     pub(crate) fn public_key(self, scalar: &[u8], out: &mut [u8]) -> Result<(), Error> {
         match self {
-            Self::X25519 => out.copy_from_slice(&crrl::x25519::x25519_base(array(scalar)?)),
-            Self::X448 => out.copy_from_slice(&crrl::x448::x448_base(array(scalar)?)),
-            Self::P256 => out.copy_from_slice(&Point::mulgen(&p256_scalar(scalar)?).encode_uncompressed()),
-            Self::P384 => {
-                out.copy_from_slice(p384_scalar(scalar)?.public_key().to_sec1_point(false).as_bytes());
+            Self::X25519 => {
+                let scalar = StaticSecret::from(*array(scalar)?);
+                out.copy_from_slice(x25519_dalek::PublicKey::from(&scalar).as_bytes());
             }
+            Self::X448 => out.copy_from_slice(&curve448::x448_base(array(scalar)?)),
+            Self::P256 => weierstrass_public::<NistP256>(scalar, out)?,
+            Self::P384 => weierstrass_public::<NistP384>(scalar, out)?,
         }
         Ok(())
     }
 
-    /// Writes what the owner of `scalar` and that of `public` agree on. On P-256 and P-384 this is the x-coordinate
-    /// (SEC 1, 3.3.1).
+    /// Writes what the owner of `scalar` and that of `public` agree on.
     pub(super) fn agree(self, scalar: &[u8], public: &[u8], out: &mut [u8]) -> Result<(), Error> {
         match self {
-            Self::X25519 => out.copy_from_slice(&crrl::x25519::x25519(array(public)?, array(scalar)?)),
-            Self::X448 => out.copy_from_slice(&crrl::x448::x448(array(public)?, array(scalar)?)),
-            Self::P256 => {
-                let point = p256_point(public)? * p256_scalar(scalar)?;
-                out.copy_from_slice(&point.encode_uncompressed()[1..33]);
+            Self::X25519 => {
+                let scalar = StaticSecret::from(*array(scalar)?);
+                let public = x25519_dalek::PublicKey::from(*array::<32>(public)?);
+                out.copy_from_slice(scalar.diffie_hellman(&public).as_bytes());
             }
-            Self::P384 => {
-                let (scalar, public) = (p384_scalar(scalar)?, p384_point(public)?);
-                let secret = ecdh::diffie_hellman(scalar.to_nonzero_scalar(), public.as_affine());
-                out.copy_from_slice(secret.raw_secret_bytes());
-            }
+            Self::X448 => out.copy_from_slice(&curve448::x448(array(scalar)?, array(public)?)),
+            Self::P256 => weierstrass_agree::<NistP256>(scalar, public, out)?,
+            Self::P384 => weierstrass_agree::<NistP384>(scalar, public, out)?,
         }
         Ok(())
     }
@@ -130,24 +130,41 @@ fn array<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Error> {
 }
 
 /// Big-endian, not zero, below the order.
-fn p256_scalar(bytes: &[u8]) -> Result<Scalar, Error> {
-    let mut reversed = Secret::new(*array::<32>(bytes)?);
-    reversed.expose_mut().reverse();
-    let (scalar, below) = Scalar::decode32(reversed.expose());
-    let valid = below & !scalar.iszero();
-    // The verdict is public, unlike the scalar.
-    if equal(&valid.to_le_bytes(), &[0xff; 4]) { Ok(scalar) } else { Err(Error::Scalar) }
+pub(crate) fn scalar_of<C: CurveArithmetic>(bytes: &[u8]) -> Result<SecretKey<C>, Error> {
+    // The crate also takes shorter ones.
+    let bytes = bytes.try_into().map_err(|_| Error::Scalar)?;
+    SecretKey::from_bytes(bytes).map_err(|_| Error::Scalar)
 }
 
-/// Uncompressed (SEC 1, 2.3.4): on the curve, and not at infinity, which has no such form.
-fn p256_point(bytes: &[u8]) -> Result<Point, Error> {
-    Point::decode(array::<65>(bytes)?).ok_or(Error::Point)
+/// Of an uncompressed point (SEC 1, 2.3.4), on the curve, and not at infinity, which has no such form.
+fn point<C>(bytes: &[u8]) -> Result<PublicKey<C>, Error>
+where
+    C: CurveArithmetic,
+    AffinePoint<C>: FromSec1Point<C> + ToSec1Point<C>,
+    FieldBytesSize<C>: ModulusSize,
+{
+    PublicKey::from_sec1_bytes(bytes).map_err(|_| Error::Point)
 }
 
-pub(crate) fn p384_scalar(bytes: &[u8]) -> Result<p384::SecretKey, Error> {
-    p384::SecretKey::from_slice(array::<48>(bytes)?).map_err(|_| Error::Scalar)
+fn weierstrass_public<C>(scalar: &[u8], out: &mut [u8]) -> Result<(), Error>
+where
+    C: CurveArithmetic,
+    AffinePoint<C>: FromSec1Point<C> + ToSec1Point<C>,
+    FieldBytesSize<C>: ModulusSize,
+{
+    out.copy_from_slice(scalar_of::<C>(scalar)?.public_key().to_sec1_point(false).as_bytes());
+    Ok(())
 }
 
-fn p384_point(bytes: &[u8]) -> Result<p384::PublicKey, Error> {
-    p384::PublicKey::from_sec1_bytes(array::<97>(bytes)?).map_err(|_| Error::Point)
+/// The x-coordinate (SEC 1, 3.3.1).
+fn weierstrass_agree<C>(scalar: &[u8], public: &[u8], out: &mut [u8]) -> Result<(), Error>
+where
+    C: CurveArithmetic,
+    AffinePoint<C>: FromSec1Point<C> + ToSec1Point<C>,
+    FieldBytesSize<C>: ModulusSize,
+{
+    let (scalar, public) = (scalar_of::<C>(scalar)?, point::<C>(public)?);
+    let secret = ecdh::diffie_hellman(scalar.to_nonzero_scalar(), public.as_affine());
+    out.copy_from_slice(secret.raw_secret_bytes());
+    Ok(())
 }
