@@ -78,8 +78,10 @@ pub struct Algorithm {
 }
 
 macro_rules! table {
-    ($($(#[$doc:meta])* $id:ident = $name:literal, $arc:literal, $ml_dsa:ident, $classical:ident, $pre_hash:ident;)*) => {
+    ($($(#[$doc:meta])* $id:ident = $name:literal, $arc:literal, $ml_dsa:ident, $classical:ident, $pre_hash:ident
+       $(, feature: $feature:literal)?;)*) => {
         $($(#[$doc])*
+        $(#[cfg(feature = $feature)])?
         pub static $id: Algorithm = Algorithm {
             name: $name,
             oid: &[0x06, 0x08, 0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x06, $arc],
@@ -90,13 +92,14 @@ macro_rules! table {
         };)*
 
         /// Every algorithm, the strongest first.
-        pub static ALGORITHMS: &[&Algorithm] = &[$(&$id),*];
+        pub static ALGORITHMS: &[&Algorithm] = &[$($(#[cfg(feature = $feature)])? &$id),*];
     };
 }
 
 table! {
     /// `id-MLDSA87-Ed448-SHAKE256`, 1.3.6.1.5.5.7.6.51.
-    MLDSA87_ED448_SHAKE256 = "MLDSA87-Ed448-SHAKE256", 51, MlDsa87, Ed448, Shake256;
+    MLDSA87_ED448_SHAKE256 = "MLDSA87-Ed448-SHAKE256", 51, MlDsa87, Ed448, Shake256,
+        feature: "curve448";
     /// `id-MLDSA87-ECDSA-P384-SHA512`, 1.3.6.1.5.5.7.6.49.
     MLDSA87_ECDSA_P384_SHA512 = "MLDSA87-ECDSA-P384-SHA512", 49, MlDsa87, EcdsaP384, Sha2_512;
     /// `id-MLDSA65-Ed25519-SHA512`, 1.3.6.1.5.5.7.6.48.

@@ -106,8 +106,10 @@ macro_rules! pkix_alg {
 }
 
 macro_rules! table {
-    ($($(#[$doc:meta])* $id:ident = $name:literal, $ml_kem:ident, $curve:ident, $combiner:expr, group: $group:expr, oid: $oid:expr;)*) => {
+    ($($(#[$doc:meta])* $id:ident = $name:literal, $ml_kem:ident, $curve:ident, $combiner:expr, group: $group:expr, oid: $oid:expr
+       $(, feature: $feature:literal)?;)*) => {
         $($(#[$doc])*
+        $(#[cfg(feature = $feature)])?
         pub static $id: HybridKem = HybridKem {
             name: $name,
             group: $group,
@@ -118,7 +120,7 @@ macro_rules! table {
         };)*
 
         /// Every mechanism, the groups of TLS first.
-        pub static KEMS: &[&HybridKem] = &[$(&$id),*];
+        pub static KEMS: &[&HybridKem] = &[$($(#[cfg(feature = $feature)])? &$id),*];
     };
 }
 
@@ -130,9 +132,11 @@ table! {
     /// The group of TLS that CNSA 2.0 profiles take.
     SECP384R1_MLKEM1024 = "SecP384r1MLKEM1024", MlKem1024, P384, Combiner::CurveFirst, group: Some(0x11ed), oid: None;
     /// With the number and the order of wolfSSL; it is not registered.
-    X448_MLKEM768 = "X448MLKEM768", MlKem768, X448, Combiner::MlKemFirst, group: Some(0x2fb7), oid: None;
+    X448_MLKEM768 = "X448MLKEM768", MlKem768, X448, Combiner::MlKemFirst, group: Some(0x2fb7), oid: None,
+        feature: "curve448";
     /// The strongest on both sides, in the order of OpenSSL 4. It has no registered number: ours is one for private use.
-    X448_MLKEM1024 = "X448MLKEM1024", MlKem1024, X448, Combiner::MlKemFirst, group: Some(0xfe48), oid: None;
+    X448_MLKEM1024 = "X448MLKEM1024", MlKem1024, X448, Combiner::MlKemFirst, group: Some(0xfe48), oid: None,
+        feature: "curve448";
     /// The same as [`xwing`](crate::xwing), by name.
     X_WING = "X-Wing", MlKem768, X25519, Combiner::XWing, group: None, oid: None;
     /// `id-MLKEM768-X25519-SHA3-256` of X.509.
@@ -149,7 +153,7 @@ table! {
         group: None, oid: Some(pkix_alg!(63));
     /// `id-MLKEM1024-X448-SHA3-256` of X.509.
     MLKEM1024_X448_SHA3_256 = "MLKEM1024-X448-SHA3-256", MlKem1024, X448, Combiner::Composite(b"MLKEM1024-X448"),
-        group: None, oid: Some(pkix_alg!(65));
+        group: None, oid: Some(pkix_alg!(65)), feature: "curve448";
 }
 
 impl HybridKem {

@@ -1,7 +1,7 @@
 #![no_std]
-#![cfg_attr(all(feature = "curves", feature = "getrandom"), doc = include_str!("../README.md"))]
+#![cfg_attr(all(feature = "curve448", feature = "getrandom"), doc = include_str!("../README.md"))]
 #![cfg_attr(
-    not(all(feature = "curves", feature = "getrandom")),
+    not(all(feature = "curve448", feature = "getrandom")),
     doc = "Post-quantum and classical cryptography combined."
 )]
 #![warn(missing_debug_implementations)]
@@ -11,15 +11,15 @@ extern crate std;
 
 #[cfg(feature = "curves")]
 pub mod composite;
-#[cfg(feature = "curves")]
+#[cfg(feature = "curve448")]
 mod curve448;
-#[cfg(feature = "curves")]
+#[cfg(feature = "curve448")]
 pub mod ed448;
 #[cfg(feature = "hpke")]
 pub mod hpke;
 #[cfg(feature = "curves")]
 pub mod kem;
-#[cfg(feature = "curves")]
+#[cfg(feature = "curve448")]
 pub mod x448;
 pub mod xwing;
 

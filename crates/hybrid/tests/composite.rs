@@ -234,6 +234,15 @@ fn keys_of_a_wrong_length_or_form_are_refused() {
             Classical::EcdsaP256 | Classical::EcdsaP384 => *bad.last_mut().unwrap() ^= 1,
         }
         assert_eq!(VerifyingKey::from_bytes(algorithm, &bad).err(), Some(KeyError::Classical), "{algorithm}");
+        if algorithm.classical() == Classical::Ed25519 {
+            // y = 18 in its own spelling and as p + 18.
+            for (y, right) in [([18, 0, 0], true), ([0xff, 0xff, 0x7f], false), ([0xff, 0xff, 0xff], false)] {
+                bad[at] = y[0];
+                bad[at + 1..at + 31].fill(y[1]);
+                bad[at + 31] = y[2];
+                assert_eq!(VerifyingKey::from_bytes(algorithm, &bad).is_ok(), right);
+            }
+        }
         if matches!(algorithm.classical(), Classical::EcdsaP256 | Classical::EcdsaP384) {
             for at in [32, 34, 38, private.len() - 1] {
                 let mut bad = private.clone();

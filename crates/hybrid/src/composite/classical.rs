@@ -12,6 +12,7 @@ use p384::NistP384;
 use sha2::Digest;
 
 use super::{InvalidSignature, KeyError};
+#[cfg(feature = "curve448")]
 use crate::ed448;
 use crate::kem::Curve;
 use crate::kem::curve::scalar_of;
@@ -22,6 +23,7 @@ pub enum Classical {
     /// Ed25519 (RFC 8032, §5.1).
     Ed25519,
     /// Ed448 (RFC 8032, §5.2) with the empty context.
+    #[cfg(feature = "curve448")]
     Ed448,
     /// ECDSA on P-256 with SHA-256 (FIPS 186-5).
     EcdsaP256,
@@ -33,6 +35,7 @@ impl Classical {
     pub(super) const fn public_key_len(self) -> usize {
         match self {
             Self::Ed25519 => 32,
+            #[cfg(feature = "curve448")]
             Self::Ed448 => 57,
             Self::EcdsaP256 => 65,
             Self::EcdsaP384 => 97,
@@ -47,6 +50,7 @@ impl Classical {
     pub(super) const fn max_signature_len(self) -> usize {
         match self {
             Self::Ed25519 => 64,
+            #[cfg(feature = "curve448")]
             Self::Ed448 => 114,
             Self::EcdsaP256 => 72,
             Self::EcdsaP384 => 104,
@@ -57,6 +61,7 @@ impl Classical {
     const fn secret_len(self) -> usize {
         match self {
             Self::Ed25519 | Self::EcdsaP256 => 32,
+            #[cfg(feature = "curve448")]
             Self::Ed448 => 57,
             Self::EcdsaP384 => 48,
         }
@@ -65,9 +70,9 @@ impl Classical {
     /// What stands around it in a private key.
     const fn wrapping(self) -> (&'static [u8], &'static [u8]) {
         match self {
-            Self::Ed25519 | Self::Ed448 => (&[], &[]),
             Self::EcdsaP256 => Curve::P256.private_key_wrapping(),
             Self::EcdsaP384 => Curve::P384.private_key_wrapping(),
+            _ => (&[], &[]),
         }
     }
 
@@ -79,9 +84,9 @@ impl Classical {
         out[secret.end..].copy_from_slice(tail);
         let out = &mut out[secret];
         match self {
-            Self::Ed25519 | Self::Ed448 => rng.try_fill_bytes(out).map_err(|_| KeyError::Random),
             Self::EcdsaP256 => Curve::P256.draw(rng, out).map_err(|_| KeyError::Random),
             Self::EcdsaP384 => Curve::P384.draw(rng, out).map_err(|_| KeyError::Random),
+            _ => rng.try_fill_bytes(out).map_err(|_| KeyError::Random),
         }
     }
 }
@@ -89,6 +94,7 @@ impl Classical {
 /// A private key of any scheme.
 pub(super) enum Private {
     Ed25519(ed25519_dalek::SigningKey, [u8; 32]),
+    #[cfg(feature = "curve448")]
     Ed448(ed448::SigningKey),
     EcdsaP256(Ecdsa<32, 65>),
     EcdsaP384(Ecdsa<48, 97>),
@@ -106,6 +112,7 @@ impl Private {
                 let public = key.verifying_key().to_bytes();
                 Self::Ed25519(key, public)
             }
+            #[cfg(feature = "curve448")]
             Classical::Ed448 => {
                 let seed = bytes.try_into().map_err(|_| KeyError::Classical)?;
                 Self::Ed448(ed448::SigningKey::from_seed(seed))
@@ -118,6 +125,7 @@ impl Private {
     pub(super) fn public_key(&self) -> &[u8] {
         match self {
             Self::Ed25519(_, public) => public,
+            #[cfg(feature = "curve448")]
             Self::Ed448(key) => key.public_bytes(),
             Self::EcdsaP256(key) => &key.public,
             Self::EcdsaP384(key) => &key.public,
@@ -132,6 +140,7 @@ impl Private {
                 out[..64].copy_from_slice(&key.sign(message).to_bytes());
                 64
             }
+            #[cfg(feature = "curve448")]
             Self::Ed448(key) => {
                 out[..114].copy_from_slice(&key.sign(message));
                 114
@@ -187,6 +196,7 @@ impl<const SCALAR: usize, const POINT: usize> Ecdsa<SCALAR, POINT> {
 #[derive(Clone)]
 pub(super) enum Public {
     Ed25519(ed25519_dalek::VerifyingKey),
+    #[cfg(feature = "curve448")]
     Ed448(ed448::VerifyingKey),
     EcdsaP256(p256::PublicKey),
     EcdsaP384(p384::PublicKey),
@@ -196,7 +206,11 @@ impl Public {
     /// `bytes` has the length of the scheme.
     pub(super) fn from_bytes(scheme: Classical, bytes: &[u8]) -> Result<Self, KeyError> {
         let key = match scheme {
-            Classical::Ed25519 => ed25519_dalek::VerifyingKey::try_from(bytes).ok().map(Self::Ed25519),
+            Classical::Ed25519 if is_reduced(bytes) => {
+                ed25519_dalek::VerifyingKey::try_from(bytes).ok().map(Self::Ed25519)
+            }
+            Classical::Ed25519 => None,
+            #[cfg(feature = "curve448")]
             Classical::Ed448 => {
                 let bytes = bytes.try_into().ok();
                 bytes.and_then(|bytes| ed448::VerifyingKey::from_bytes(bytes).ok()).map(Self::Ed448)
@@ -213,10 +227,21 @@ impl Public {
                 let signature = signature.try_into().map(ed25519_dalek::Signature::from_bytes);
                 signature.is_ok_and(|signature| key.verify_strict(message, &signature).is_ok())
             }
+            #[cfg(feature = "curve448")]
             Self::Ed448(key) => key.verify(message, signature).is_ok(),
             Self::EcdsaP256(key) => verify(key, message, signature),
             Self::EcdsaP384(key) => verify(key, message, signature),
         };
         if valid { Ok(()) } else { Err(InvalidSignature) }
+    }
+}
+
+/// Whether y is below 2^255 - 19 (RFC 8032, §5.1.3), which the crate does not ask.
+fn is_reduced(point: &[u8]) -> bool {
+    match point {
+        [low, middle @ .., high] => {
+            *low < 0xed || high | 0x80 != 0xff || middle.iter().any(|byte| *byte != 0xff)
+        }
+        _ => false,
     }
 }

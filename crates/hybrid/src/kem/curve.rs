@@ -9,6 +9,7 @@ use p384::NistP384;
 use x25519_dalek::StaticSecret;
 
 use super::Error;
+#[cfg(feature = "curve448")]
 use crate::curve448;
 
 /// The curve of a hybrid.
@@ -17,6 +18,7 @@ pub enum Curve {
     /// X25519 (RFC 7748).
     X25519,
     /// X448 (RFC 7748).
+    #[cfg(feature = "curve448")]
     X448,
     /// P-256, alias secp256r1.
     P256,
@@ -33,6 +35,7 @@ impl Curve {
     pub const fn secret_len(self) -> usize {
         match self {
             Self::X25519 | Self::P256 => 32,
+            #[cfg(feature = "curve448")]
             Self::X448 => 56,
             Self::P384 => 48,
         }
@@ -43,6 +46,7 @@ impl Curve {
     pub const fn public_len(self) -> usize {
         match self {
             Self::X25519 => 32,
+            #[cfg(feature = "curve448")]
             Self::X448 => 56,
             Self::P256 => 65,
             Self::P384 => 97,
@@ -53,7 +57,6 @@ impl Curve {
     /// name and without the public key.
     pub(crate) const fn private_key_wrapping(self) -> (&'static [u8], &'static [u8]) {
         match self {
-            Self::X25519 | Self::X448 => (&[], &[]),
             Self::P256 => (
                 &[0x30, 0x31, 0x02, 0x01, 0x01, 0x04, 0x20],
                 &[0xa0, 0x0a, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07],
@@ -62,6 +65,7 @@ impl Curve {
                 &[0x30, 0x3e, 0x02, 0x01, 0x01, 0x04, 0x30],
                 &[0xa0, 0x07, 0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22],
             ),
+            _ => (&[], &[]),
         }
     }
 
@@ -70,9 +74,9 @@ impl Curve {
         for _ in 0..DRAWS {
             rng.try_fill_bytes(scalar).map_err(|_| Error::Random)?;
             let valid = match self {
-                Self::X25519 | Self::X448 => true,
                 Self::P256 => scalar_of::<NistP256>(scalar).is_ok(),
                 Self::P384 => scalar_of::<NistP384>(scalar).is_ok(),
+                _ => true,
             };
             if valid {
                 return Ok(());
@@ -84,9 +88,9 @@ impl Curve {
     /// Whether `public`, of the right length, can be a public key.
     pub(super) fn check(self, public: &[u8]) -> Result<(), Error> {
         match self {
-            Self::X25519 | Self::X448 => Ok(()),
             Self::P256 => point::<NistP256>(public).map(drop),
             Self::P384 => point::<NistP384>(public).map(drop),
+            _ => Ok(()),
         }
     }
 
@@ -97,6 +101,7 @@ impl Curve {
                 let scalar = StaticSecret::from(*array(scalar)?);
                 out.copy_from_slice(x25519_dalek::PublicKey::from(&scalar).as_bytes());
             }
+            #[cfg(feature = "curve448")]
             Self::X448 => out.copy_from_slice(&curve448::x448_base(array(scalar)?)),
             Self::P256 => weierstrass_public::<NistP256>(scalar, out)?,
             Self::P384 => weierstrass_public::<NistP384>(scalar, out)?,
@@ -112,6 +117,7 @@ impl Curve {
                 let public = x25519_dalek::PublicKey::from(*array::<32>(public)?);
                 out.copy_from_slice(scalar.diffie_hellman(&public).as_bytes());
             }
+            #[cfg(feature = "curve448")]
             Self::X448 => out.copy_from_slice(&curve448::x448(array(scalar)?, array(public)?)),
             Self::P256 => weierstrass_agree::<NistP256>(scalar, public, out)?,
             Self::P384 => weierstrass_agree::<NistP384>(scalar, public, out)?,
@@ -121,7 +127,7 @@ impl Curve {
 
     /// RFC 7748, §6: the check for the all-zero value, in constant time. The other curves have no such value.
     pub(super) fn is_all_zero(self, secret: &[u8]) -> bool {
-        matches!(self, Self::X25519 | Self::X448) && equal(secret, &[0; 56][..secret.len()])
+        !matches!(self, Self::P256 | Self::P384) && equal(secret, &[0; 56][..secret.len()])
     }
 }
 
