@@ -1,11 +1,12 @@
-//! What can be wrong with a key file, named for the mistake.
+//! What can be wrong with a file, named for the mistake.
 
 use std::fmt;
 
 use gambeson::mldsa::SigningKeyError;
 use gambeson::mlkem::{DecapsulationKeyError, EncapsulationKeyError};
+use gambeson_hybrid::{composite, kem};
 
-/// Why a key was not read or written.
+/// Why a key, a certificate, a request or a revocation list was not read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,14 +19,14 @@ pub enum Error {
         /// What stands in the BEGIN line.
         found: String,
     },
-    /// The bytes are not the DER of such a key.
+    /// The bytes are not the DER of such a file.
     Der,
     /// The key is of an algorithm that is not supported here.
     Algorithm {
         /// The object identifier in the file.
         oid: String,
     },
-    /// The algorithm identifier has parameters, which must be absent.
+    /// The algorithm identifier has parameters, which must be absent, or names no curve for ECDSA.
     Parameters,
     /// The private key is neither a seed, nor an expanded key, nor both (RFC 9935, §6; RFC 9881, §6).
     PrivateKey,
@@ -46,7 +47,7 @@ pub enum Error {
     SigningKey(SigningKeyError),
     /// The ML-KEM public key is not valid (FIPS 203, §7.2).
     EncapsulationKey(EncapsulationKeyError),
-    /// The ML-DSA public key has the wrong length.
+    /// The public key of a signature has the wrong length.
     VerifyingKeyLength {
         /// The length for the algorithm.
         expected: usize,
@@ -65,6 +66,52 @@ pub enum Error {
     UnsupportedEncryption,
     /// The file asks for more work on the passphrase than is reasonable: it may be an attack.
     ExcessiveWork,
+    /// Keys of this algorithm have one form, in a file: neither seeds nor expanded keys.
+    OneForm,
+    /// The composite signature key is not valid.
+    Composite(composite::KeyError),
+    /// The composite KEM key is not valid.
+    CompositeKem(kem::Error),
+    /// The key is none of its curve: no point, no scalar, no `ECPrivateKey` (RFC 5915), or halves that do not fit.
+    CurveKey,
+    /// The key receives encapsulated secrets and does not sign.
+    NotASigningKey,
+    /// The signature is named as one of another algorithm than the key's, or of an unsupported one.
+    SignatureAlgorithm {
+        /// The object identifier of the signature.
+        oid: String,
+    },
+    /// The signature is not one of this key over these bytes.
+    Signature,
+    /// The text is not a distinguished name (RFC 4514).
+    Name,
+    /// The text is not a DNS name, an IP address or a URI.
+    AltName {
+        /// The text.
+        text: String,
+    },
+    /// An extension cannot be read.
+    Extension {
+        /// Its object identifier.
+        oid: String,
+    },
+    /// An extension stands there twice.
+    DuplicateExtension {
+        /// Its object identifier.
+        oid: String,
+    },
+    /// The file names one signature algorithm inside what is signed and another one outside.
+    TwoAlgorithms,
+    /// The time is before 1970 or after 9999, or the end is not after the beginning.
+    Time,
+    /// The certificate of the issuer is not that of an authority: it may not sign this.
+    NotAnAuthority,
+    /// The issuer's path length leaves no room for this authority.
+    PathLength,
+    /// The private key is not that of the certificate.
+    KeyMismatch,
+    /// A signature's key cannot have this key usage, or an encapsulation's cannot (RFC 9881, §5; RFC 9935, §5).
+    KeyUsage,
     /// The operating system's random number generator failed.
     Random(gambeson::RngError),
 }
@@ -91,7 +138,7 @@ impl fmt::Display for Error {
             Self::SigningKey(error) => error.fmt(f),
             Self::EncapsulationKey(error) => error.fmt(f),
             Self::VerifyingKeyLength { expected, actual } => {
-                write!(f, "an ML-DSA public key of {actual} bytes, where {expected} are needed")
+                write!(f, "a public key of {actual} bytes, where {expected} are needed")
             }
             Self::NoSeed => f.write_str("the key was imported without its seed"),
             Self::Encrypted => f.write_str("the key is encrypted: a passphrase is needed"),
@@ -99,6 +146,27 @@ impl fmt::Display for Error {
             Self::WrongPassphrase => f.write_str("wrong passphrase, or a damaged file"),
             Self::UnsupportedEncryption => f.write_str("the key is encrypted in an unsupported way"),
             Self::ExcessiveWork => f.write_str("the file asks for excessive work on the passphrase"),
+            Self::OneForm => f.write_str("keys of this algorithm have one form: neither seed nor expanded"),
+            Self::Composite(error) => error.fmt(f),
+            Self::CompositeKem(error) => error.fmt(f),
+            Self::CurveKey => f.write_str("not a key of its curve"),
+            Self::NotASigningKey => f.write_str("a key for key encapsulation, which does not sign"),
+            Self::SignatureAlgorithm { oid } => {
+                write!(f, "the signature's algorithm ({oid}) is not supported, or not that of the key")
+            }
+            Self::Signature => f.write_str("the signature is invalid"),
+            Self::Name => f.write_str("not a distinguished name, such as CN=Example,O=Company"),
+            Self::AltName { text } => write!(f, "not a DNS name, an IP address or a URI: {text}"),
+            Self::Extension { oid } => write!(f, "an extension that cannot be read ({oid})"),
+            Self::DuplicateExtension { oid } => write!(f, "an extension that stands there twice ({oid})"),
+            Self::TwoAlgorithms => f.write_str("two different signature algorithms are named"),
+            Self::Time => f.write_str("a time outside of 1970 to 9999, or an end before the beginning"),
+            Self::NotAnAuthority => {
+                f.write_str("the issuer's certificate is not that of an authority for this")
+            }
+            Self::PathLength => f.write_str("the issuer's path length leaves no room for another authority"),
+            Self::KeyMismatch => f.write_str("the private key is not that of the certificate"),
+            Self::KeyUsage => f.write_str("the key usage is not possible for a key of this algorithm"),
             Self::Random(error) => error.fmt(f),
         }
     }
@@ -110,6 +178,8 @@ impl std::error::Error for Error {
             Self::DecapsulationKey(error) => Some(error),
             Self::SigningKey(error) => Some(error),
             Self::EncapsulationKey(error) => Some(error),
+            Self::Composite(error) => Some(error),
+            Self::CompositeKem(error) => Some(error),
             Self::Random(error) => Some(error),
             _ => None,
         }
@@ -137,5 +207,17 @@ impl From<EncapsulationKeyError> for Error {
 impl From<gambeson::RngError> for Error {
     fn from(error: gambeson::RngError) -> Self {
         Self::Random(error)
+    }
+}
+
+impl From<composite::KeyError> for Error {
+    fn from(error: composite::KeyError) -> Self {
+        Self::Composite(error)
+    }
+}
+
+impl From<kem::Error> for Error {
+    fn from(error: kem::Error) -> Self {
+        Self::CompositeKem(error)
     }
 }

@@ -1,4 +1,4 @@
-//! Private keys: PKCS#8 (RFC 5958) with the three forms of RFC 9935, §6 and RFC 9881, §6.
+//! Private keys: PKCS#8 (RFC 5958), with the three forms of RFC 9935, §6 and RFC 9881, §6 for ML-KEM and ML-DSA.
 
 use std::fmt;
 
@@ -9,10 +9,12 @@ use gambeson::RngError;
 use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{self, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
 use gambeson::secret::{Secret, equal};
+use gambeson_hybrid::{composite, kem as hybrid};
 use pkcs8::PrivateKeyInfoRef;
 use zeroize::Zeroizing;
 
 use crate::algorithm::Algorithm;
+use crate::curve::CurveSigningKey;
 use crate::encryption::{self, Encryption};
 use crate::error::Error;
 use crate::public::{PublicKey, check_label, text_of};
@@ -22,7 +24,7 @@ const ENCRYPTED_LABEL: &str = "ENCRYPTED PRIVATE KEY";
 /// `[0] IMPLICIT OCTET STRING`
 const SEED_TAG: Tag = Tag::ContextSpecific { constructed: false, number: TagNumber(0) };
 
-/// What of a private key stands in a file.
+/// What of a private key of ML-KEM or ML-DSA stands in a file; all other keys have one form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
@@ -62,6 +64,12 @@ pub enum PrivateKey {
     MlDsa65(ExpandedSigningKey<MlDsa65>),
     /// ML-DSA-87
     MlDsa87(ExpandedSigningKey<MlDsa87>),
+    /// A composite of ML-DSA and a curve
+    Composite(Box<composite::SigningKey>),
+    /// A composite of ML-KEM and a curve
+    CompositeKem(Box<hybrid::DecapsulationKey>),
+    /// A curve alone
+    Curve(Box<CurveSigningKey>),
 }
 
 impl PrivateKey {
@@ -70,31 +78,47 @@ impl PrivateKey {
     /// # Errors
     /// [`RngError`] when that generator fails.
     pub fn generate(algorithm: Algorithm) -> Result<Self, RngError> {
+        if let Some(composite) = algorithm.composite() {
+            let key = composite::SigningKey::generate(composite).map_err(|_| RngError)?;
+            return Ok(Self::Composite(Box::new(key)));
+        }
+        if let Some(kem) = algorithm.composite_kem() {
+            let key = hybrid::DecapsulationKey::generate(kem).map_err(|_| RngError)?;
+            return Ok(Self::CompositeKem(Box::new(key)));
+        }
+        if !algorithm.has_forms() {
+            return Ok(Self::Curve(Box::new(CurveSigningKey::generate(algorithm)?)));
+        }
         let mut seed = Secret::new([0; 64]);
         let seed = &mut seed.expose_mut()[..seed_len(algorithm)];
         getrandom::fill(seed).map_err(|_| RngError)?;
         Ok(Self::from_seed(algorithm, seed).expect("the seed has the algorithm's length"))
     }
 
-    /// The key of a seed: d ‖ z for ML-KEM (64 bytes), ξ for ML-DSA (32 bytes).
+    /// The key of a seed: d ‖ z for ML-KEM (64 bytes), ξ for ML-DSA (32 bytes), RFC 8032's for Ed25519 (32 bytes) and Ed448 (57
+    /// bytes).
     ///
     /// # Errors
-    /// [`Error::SeedLength`].
+    /// [`Error::SeedLength`]; [`Error::OneForm`] for ECDSA and composites, whose keys are no seeds.
     pub fn from_seed(algorithm: Algorithm, seed: &[u8]) -> Result<Self, Error> {
-        Self::from_parts(algorithm, &Parts::Seed(seed))
+        if algorithm.has_forms() {
+            Self::from_parts(algorithm, &Parts::Seed(seed))
+        } else {
+            Ok(Self::Curve(Box::new(CurveSigningKey::from_seed(algorithm, seed)?)))
+        }
     }
 
     /// The key of an expanded key in the encoding of FIPS 203 or 204.
     ///
     /// # Errors
-    /// [`Error::DecapsulationKey`], [`Error::SigningKey`].
+    /// [`Error::DecapsulationKey`], [`Error::SigningKey`]; [`Error::OneForm`] for other algorithms.
     pub fn from_expanded_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, Error> {
         Self::from_parts(algorithm, &Parts::Expanded(bytes))
     }
 
     /// Which algorithm the key is for.
     #[must_use]
-    pub const fn algorithm(&self) -> Algorithm {
+    pub fn algorithm(&self) -> Algorithm {
         match self {
             Self::MlKem512(_) => Algorithm::MlKem512,
             Self::MlKem768(_) => Algorithm::MlKem768,
@@ -102,6 +126,9 @@ impl PrivateKey {
             Self::MlDsa44(_) => Algorithm::MlDsa44,
             Self::MlDsa65(_) => Algorithm::MlDsa65,
             Self::MlDsa87(_) => Algorithm::MlDsa87,
+            Self::Composite(key) => key.algorithm().name().parse().expect("both tables have its name"),
+            Self::CompositeKem(key) => key.kem().name().parse().expect("both tables have its name"),
+            Self::Curve(key) => key.algorithm(),
         }
     }
 
@@ -115,10 +142,14 @@ impl PrivateKey {
             Self::MlDsa44(key) => PublicKey::MlDsa44(Box::new(key.verifying_key())),
             Self::MlDsa65(key) => PublicKey::MlDsa65(Box::new(key.verifying_key())),
             Self::MlDsa87(key) => PublicKey::MlDsa87(Box::new(key.verifying_key())),
+            Self::Composite(key) => PublicKey::Composite(Box::new(key.verifying_key())),
+            Self::CompositeKem(key) => PublicKey::CompositeKem(Box::new(key.encapsulation_key())),
+            Self::Curve(key) => PublicKey::Curve(Box::new(key.verifying_key())),
         }
     }
 
-    /// The seed, unless the key was imported without it: d ‖ z for ML-KEM, ξ for ML-DSA.
+    /// The seed, unless the key was imported without it: d ‖ z for ML-KEM, ξ for ML-DSA, RFC 8032's for Ed25519 and Ed448. ECDSA
+    /// and composites have none.
     #[must_use]
     pub fn seed(&self) -> Option<&[u8]> {
         match self {
@@ -128,10 +159,12 @@ impl PrivateKey {
             Self::MlDsa44(key) => key.seed().map(|seed| &seed.expose()[..]),
             Self::MlDsa65(key) => key.seed().map(|seed| &seed.expose()[..]),
             Self::MlDsa87(key) => key.seed().map(|seed| &seed.expose()[..]),
+            Self::Composite(_) | Self::CompositeKem(_) => None,
+            Self::Curve(key) => key.seed(),
         }
     }
 
-    /// The expanded key in the encoding of FIPS 203 or 204.
+    /// The expanded key in the encoding of FIPS 203 or 204; of other algorithms, what PKCS#8 has inside.
     #[must_use]
     pub fn to_expanded_bytes(&self) -> Zeroizing<Vec<u8>> {
         Zeroizing::new(match self {
@@ -141,6 +174,29 @@ impl PrivateKey {
             Self::MlDsa44(key) => key.to_expanded_bytes().expose().to_vec(),
             Self::MlDsa65(key) => key.to_expanded_bytes().expose().to_vec(),
             Self::MlDsa87(key) => key.to_expanded_bytes().expose().to_vec(),
+            Self::Composite(key) => key.expose_bytes().to_vec(),
+            Self::CompositeKem(key) => key.expose_bytes().to_vec(),
+            Self::Curve(key) => return key.to_inner(),
+        })
+    }
+
+    /// Signs `message` as certificates are signed: ML-DSA and composites hedged, with the empty context; EdDSA; ECDSA in DER with
+    /// the curve's own hash.
+    ///
+    /// # Errors
+    /// [`Error::NotASigningKey`], [`Error::Random`].
+    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
+        Ok(match self {
+            Self::MlKem512(_) | Self::MlKem768(_) | Self::MlKem1024(_) | Self::CompositeKem(_) => {
+                return Err(Error::NotASigningKey);
+            }
+            Self::MlDsa44(key) => key.sign(message)?.as_ref().to_vec(),
+            Self::MlDsa65(key) => key.sign(message)?.as_ref().to_vec(),
+            Self::MlDsa87(key) => key.sign(message)?.as_ref().to_vec(),
+            Self::Composite(key) => {
+                key.sign(message, b"").map_err(|_| Error::Random(RngError))?.as_bytes().to_vec()
+            }
+            Self::Curve(key) => key.sign(message),
         })
     }
 
@@ -187,14 +243,14 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::Der`], [`Error::Encrypted`], [`Error::Algorithm`], [`Error::Parameters`], [`Error::PrivateKey`],
     /// [`Error::SeedLength`], [`Error::SeedMismatch`], [`Error::PublicKeyMismatch`], [`Error::DecapsulationKey`],
-    /// [`Error::SigningKey`].
+    /// [`Error::SigningKey`], [`Error::Composite`], [`Error::CompositeKem`], [`Error::CurveKey`].
     pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, Error> {
         if looks_encrypted(der) {
             return Err(Error::Encrypted);
         }
         let info = PrivateKeyInfoRef::from_der(der).map_err(|_| Error::Der)?;
         let algorithm = Algorithm::of(&info.algorithm)?;
-        let key = Self::from_parts(algorithm, &Parts::decode(info.private_key.as_bytes())?)?;
+        let key = Self::from_inner(algorithm, info.private_key.as_bytes())?;
         match info.public_key {
             Some(public) if public.as_bytes() != Some(key.public_key().as_bytes()) => {
                 Err(Error::PublicKeyMismatch)
@@ -271,10 +327,27 @@ impl PrivateKey {
         Ok(to_pem(&document, ENCRYPTED_LABEL).to_string())
     }
 
+    /// What stands in the OCTET STRING of PKCS#8.
+    fn from_inner(algorithm: Algorithm, inner: &[u8]) -> Result<Self, Error> {
+        if algorithm.has_forms() {
+            Self::from_parts(algorithm, &Parts::decode(inner)?)
+        } else if let Some(composite) = algorithm.composite() {
+            Ok(Self::Composite(Box::new(composite::SigningKey::from_bytes(composite, inner)?)))
+        } else if let Some(kem) = algorithm.composite_kem() {
+            Ok(Self::CompositeKem(Box::new(hybrid::DecapsulationKey::from_bytes(kem, inner)?)))
+        } else {
+            Ok(Self::Curve(Box::new(CurveSigningKey::from_inner(algorithm, inner)?)))
+        }
+    }
+
     fn document(&self, form: Form) -> Result<SecretDocument, Error> {
         let seed = || self.seed().ok_or(Error::NoSeed);
         let expanded;
         let parts = match form {
+            _ if !self.algorithm().has_forms() => {
+                expanded = self.to_expanded_bytes();
+                return Ok(self.around(&expanded));
+            }
             Form::Seed => Parts::Seed(seed()?),
             Form::Expanded => {
                 expanded = self.to_expanded_bytes();
@@ -285,10 +358,13 @@ impl PrivateKey {
                 Parts::Both { seed: seed()?, expanded: &expanded }
             }
         };
-        let parts = parts.encode();
-        let private_key = OctetStringRef::new(&parts).expect("a key is short enough for DER");
+        Ok(self.around(&parts.encode()))
+    }
+
+    fn around(&self, inner: &[u8]) -> SecretDocument {
+        let private_key = OctetStringRef::new(inner).expect("a key is short enough for DER");
         let info = PrivateKeyInfoRef::new(self.algorithm().identifier(), private_key);
-        Ok(SecretDocument::try_from(info).expect("a key is short enough for DER"))
+        SecretDocument::try_from(info).expect("a key is short enough for DER")
     }
 
     fn from_parts(algorithm: Algorithm, parts: &Parts<'_>) -> Result<Self, Error> {
@@ -299,6 +375,7 @@ impl PrivateKey {
             Algorithm::MlDsa44 => Self::MlDsa44(dsa(parts)?),
             Algorithm::MlDsa65 => Self::MlDsa65(dsa(parts)?),
             Algorithm::MlDsa87 => Self::MlDsa87(dsa(parts)?),
+            _ => return Err(Error::OneForm),
         })
     }
 }
@@ -396,7 +473,7 @@ fn check_expanded(made: &[u8], found: &[u8]) -> Result<(), Error> {
 const fn seed_len(algorithm: Algorithm) -> usize {
     match algorithm {
         Algorithm::MlKem512 | Algorithm::MlKem768 | Algorithm::MlKem1024 => 64,
-        Algorithm::MlDsa44 | Algorithm::MlDsa65 | Algorithm::MlDsa87 => 32,
+        _ => 32,
     }
 }
 

@@ -8,9 +8,11 @@ use der::{Decode, Document, Encode};
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87, VerifyingKey};
 use gambeson::mlkem::{EncapsulationKey, MlKem512, MlKem768, MlKem1024};
 use gambeson::{Bytes, mldsa, mlkem};
-use spki::SubjectPublicKeyInfoRef;
+use gambeson_hybrid::{composite, kem as hybrid};
+use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, ECDSA_WITH_SHA256, ECDSA_WITH_SHA384, ECDSA_WITH_SHA512};
+use crate::curve::CurveVerifyingKey;
 use crate::error::Error;
 
 const LABEL: &str = "PUBLIC KEY";
@@ -40,12 +42,18 @@ pub enum PublicKey {
     MlDsa65(Box<VerifyingKey<MlDsa65>>),
     /// ML-DSA-87
     MlDsa87(Box<VerifyingKey<MlDsa87>>),
+    /// A composite of ML-DSA and a curve
+    Composite(Box<composite::VerifyingKey>),
+    /// A composite of ML-KEM and a curve
+    CompositeKem(Box<hybrid::EncapsulationKey>),
+    /// A curve alone
+    Curve(Box<CurveVerifyingKey>),
 }
 
 impl PublicKey {
     /// Which algorithm the key is for.
     #[must_use]
-    pub const fn algorithm(&self) -> Algorithm {
+    pub fn algorithm(&self) -> Algorithm {
         match self {
             Self::MlKem512(_) => Algorithm::MlKem512,
             Self::MlKem768(_) => Algorithm::MlKem768,
@@ -53,6 +61,9 @@ impl PublicKey {
             Self::MlDsa44(_) => Algorithm::MlDsa44,
             Self::MlDsa65(_) => Algorithm::MlDsa65,
             Self::MlDsa87(_) => Algorithm::MlDsa87,
+            Self::Composite(key) => key.algorithm().name().parse().expect("both tables have its name"),
+            Self::CompositeKem(key) => key.kem().name().parse().expect("both tables have its name"),
+            Self::Curve(key) => key.algorithm(),
         }
     }
 
@@ -66,14 +77,24 @@ impl PublicKey {
             Self::MlDsa44(key) => key.as_bytes(),
             Self::MlDsa65(key) => key.as_bytes(),
             Self::MlDsa87(key) => key.as_bytes(),
+            Self::Composite(key) => key.as_bytes(),
+            Self::CompositeKem(key) => key.as_bytes(),
+            Self::Curve(key) => key.as_bytes(),
         }
     }
 
     /// The key of these bytes in the standard's encoding.
     ///
     /// # Errors
-    /// [`Error::EncapsulationKey`], [`Error::VerifyingKeyLength`].
+    /// [`Error::EncapsulationKey`], [`Error::VerifyingKeyLength`], [`Error::Composite`], [`Error::CompositeKem`],
+    /// [`Error::CurveKey`].
     pub fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, Error> {
+        if let Some(composite) = algorithm.composite() {
+            return Ok(Self::Composite(Box::new(composite::VerifyingKey::from_bytes(composite, bytes)?)));
+        }
+        if let Some(kem) = algorithm.composite_kem() {
+            return Ok(Self::CompositeKem(Box::new(hybrid::EncapsulationKey::from_bytes(kem, bytes)?)));
+        }
         Ok(match algorithm {
             Algorithm::MlKem512 => Self::MlKem512(kem(bytes)?),
             Algorithm::MlKem768 => Self::MlKem768(kem(bytes)?),
@@ -81,7 +102,48 @@ impl PublicKey {
             Algorithm::MlDsa44 => Self::MlDsa44(dsa(bytes)?),
             Algorithm::MlDsa65 => Self::MlDsa65(dsa(bytes)?),
             Algorithm::MlDsa87 => Self::MlDsa87(dsa(bytes)?),
+            curve => Self::Curve(Box::new(CurveVerifyingKey::new(curve, bytes)?)),
         })
+    }
+
+    /// Verifies what [`PrivateKey::sign`](crate::PrivateKey::sign) makes.
+    ///
+    /// # Errors
+    /// [`Error::NotASigningKey`], [`Error::Signature`].
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Error> {
+        self.verify_as(&self.algorithm().signature_identifier(), message, signature)
+    }
+
+    /// Verifies a signature that a file names by its algorithm.
+    pub(crate) fn verify_as(
+        &self,
+        scheme: &AlgorithmIdentifierRef<'_>,
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), Error> {
+        if !self.algorithm().signs() {
+            return Err(Error::NotASigningKey);
+        }
+        if scheme.parameters.is_some() {
+            return Err(Error::Parameters);
+        }
+        let hashes = [ECDSA_WITH_SHA256, ECDSA_WITH_SHA384, ECDSA_WITH_SHA512];
+        let fits = match self.algorithm() {
+            Algorithm::EcdsaP256 | Algorithm::EcdsaP384 => hashes.contains(&scheme.oid),
+            algorithm => algorithm.identifier().oid == scheme.oid,
+        };
+        if !fits {
+            return Err(Error::SignatureAlgorithm { oid: scheme.oid.to_string() });
+        }
+        let valid = match self {
+            Self::MlDsa44(key) => key.verify(message, signature).is_ok(),
+            Self::MlDsa65(key) => key.verify(message, signature).is_ok(),
+            Self::MlDsa87(key) => key.verify(message, signature).is_ok(),
+            Self::Composite(key) => key.verify(message, b"", signature).is_ok(),
+            Self::Curve(key) => key.verify_as(scheme.oid, message, signature).is_ok(),
+            _ => false,
+        };
+        if valid { Ok(()) } else { Err(Error::Signature) }
     }
 
     /// Reads PEM or DER, whichever it is.
@@ -108,8 +170,7 @@ impl PublicKey {
     /// Reads DER.
     ///
     /// # Errors
-    /// [`Error::Der`], [`Error::Algorithm`], [`Error::Parameters`], [`Error::EncapsulationKey`],
-    /// [`Error::VerifyingKeyLength`].
+    /// [`Error::Der`], [`Error::Algorithm`], [`Error::Parameters`], and those of [`from_bytes`](Self::from_bytes).
     pub fn from_spki_der(der: &[u8]) -> Result<Self, Error> {
         let info = SubjectPublicKeyInfoRef::from_der(der).map_err(|_| Error::Der)?;
         let algorithm = Algorithm::of(&info.algorithm)?;
