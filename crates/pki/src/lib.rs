@@ -9,19 +9,39 @@
 //! | `public` | [`PublicKey`]: SubjectPublicKeyInfo (RFC 5280) |
 //! | `curve` | [`CurveSigningKey`], [`CurveVerifyingKey`]: Ed25519, Ed448, ECDSA alone |
 //! | `encryption` | [`Encryption`]: PBES2 (RFC 8018), with PBKDF2 or scrypt and AES-256-CBC |
+//! | `name`, `extensions` | [`Name`], [`AltName`]; [`KeyUsage`], [`Purpose`] |
+//! | `certificate`, `template` | [`Certificate`], as it is read; [`Template`], from which it is made |
+//! | `request`, `revocation` | [`Request`] (PKCS#10); [`RevocationList`] (CRL) |
+//! | `chain` | [`Verifier`], and what can be wrong with a chain |
+//! | `signed` | what certificates, requests and lists have in common |
 //! | `error` | [`Error`] |
 #![warn(missing_debug_implementations)]
 
 mod algorithm;
+mod certificate;
+mod chain;
 mod curve;
 mod encryption;
 mod error;
+mod extensions;
+mod name;
 mod private;
 mod public;
+mod request;
+mod revocation;
+mod signed;
+mod template;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm};
+pub use certificate::Certificate;
+pub use chain::{ChainError, Failure, Verifier};
 pub use curve::{CurveSigningKey, CurveVerifyingKey};
 pub use encryption::Encryption;
 pub use error::Error;
+pub use extensions::{KeyUsage, Purpose};
+pub use name::{AltName, Name};
 pub use private::{Form, PrivateKey};
 pub use public::PublicKey;
+pub use request::Request;
+pub use revocation::{Reason, RevocationList, Revoked};
+pub use template::Template;

@@ -172,7 +172,10 @@ impl PublicKey {
     /// # Errors
     /// [`Error::Der`], [`Error::Algorithm`], [`Error::Parameters`], and those of [`from_bytes`](Self::from_bytes).
     pub fn from_spki_der(der: &[u8]) -> Result<Self, Error> {
-        let info = SubjectPublicKeyInfoRef::from_der(der).map_err(|_| Error::Der)?;
+        Self::from_info(&SubjectPublicKeyInfoRef::from_der(der).map_err(|_| Error::Der)?)
+    }
+
+    pub(crate) fn from_info(info: &SubjectPublicKeyInfoRef<'_>) -> Result<Self, Error> {
         let algorithm = Algorithm::of(&info.algorithm)?;
         Self::from_bytes(algorithm, info.subject_public_key.as_bytes().ok_or(Error::Der)?)
     }

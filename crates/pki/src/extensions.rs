@@ -1,0 +1,237 @@
+//! Extensions: what they say, read once, and how they are written (RFC 5280, §4.2).
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use der::asn1::{ObjectIdentifier, OctetString};
+use der::flagset::FlagSet;
+use der::oid::AssociatedOid;
+use der::{Decode, Encode};
+use sha2::{Digest, Sha256};
+use x509_cert::ext::Extension;
+use x509_cert::ext::pkix::{
+    self, AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsages, NameConstraints,
+    SubjectAltName, SubjectKeyIdentifier,
+};
+
+use crate::error::Error;
+use crate::name::AltName;
+
+/// What a key may be used for (RFC 5280, §4.2.1.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyUsage {
+    /// Signatures that are neither on certificates nor on revocation lists, such as those of TLS
+    DigitalSignature,
+    /// Signatures that bind who made them
+    NonRepudiation,
+    /// Transport of keys, such as by ML-KEM
+    KeyEncipherment,
+    /// Encryption of data itself
+    DataEncipherment,
+    /// Agreement on keys
+    KeyAgreement,
+    /// Signatures on certificates
+    KeyCertSign,
+    /// Signatures on revocation lists
+    CrlSign,
+    /// With `KeyAgreement`: encryption alone
+    EncipherOnly,
+    /// With `KeyAgreement`: decryption alone
+    DecipherOnly,
+}
+
+const KEY_USAGES: [(KeyUsage, KeyUsages, &str); 9] = [
+    (KeyUsage::DigitalSignature, KeyUsages::DigitalSignature, "digitalSignature"),
+    (KeyUsage::NonRepudiation, KeyUsages::NonRepudiation, "nonRepudiation"),
+    (KeyUsage::KeyEncipherment, KeyUsages::KeyEncipherment, "keyEncipherment"),
+    (KeyUsage::DataEncipherment, KeyUsages::DataEncipherment, "dataEncipherment"),
+    (KeyUsage::KeyAgreement, KeyUsages::KeyAgreement, "keyAgreement"),
+    (KeyUsage::KeyCertSign, KeyUsages::KeyCertSign, "keyCertSign"),
+    (KeyUsage::CrlSign, KeyUsages::CRLSign, "cRLSign"),
+    (KeyUsage::EncipherOnly, KeyUsages::EncipherOnly, "encipherOnly"),
+    (KeyUsage::DecipherOnly, KeyUsages::DecipherOnly, "decipherOnly"),
+];
+
+impl KeyUsage {
+    /// Whether a key of that kind can do this (RFC 9881, §5 and RFC 9935, §5; the composite drafts say the same).
+    pub(crate) fn fits(self, signs: bool) -> bool {
+        match self {
+            Self::DigitalSignature | Self::NonRepudiation | Self::KeyCertSign | Self::CrlSign => signs,
+            Self::KeyEncipherment => !signs,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for KeyUsage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(KEY_USAGES[*self as usize].2)
+    }
+}
+
+/// What a certificate is for (RFC 5280, §4.2.1.12).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// A server of TLS
+    ServerAuth,
+    /// A client of TLS
+    ClientAuth,
+    /// Signatures on programs
+    CodeSigning,
+    /// Mail
+    EmailProtection,
+    /// Time stamps
+    TimeStamping,
+    /// Answers about revocation
+    OcspSigning,
+    /// Any of them
+    Any,
+    /// Another one, by its object identifier in dots
+    Other(String),
+}
+
+const PURPOSES: [(Purpose, ObjectIdentifier, &str); 7] = [
+    (Purpose::ServerAuth, ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.1"), "serverAuth"),
+    (Purpose::ClientAuth, ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.2"), "clientAuth"),
+    (Purpose::CodeSigning, ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.3"), "codeSigning"),
+    (Purpose::EmailProtection, ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.4"), "emailProtection"),
+    (Purpose::TimeStamping, ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.8"), "timeStamping"),
+    (Purpose::OcspSigning, ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.9"), "OCSPSigning"),
+    (Purpose::Any, ObjectIdentifier::new_unwrap("2.5.29.37.0"), "anyExtendedKeyUsage"),
+];
+
+impl Purpose {
+    fn of(oid: &ObjectIdentifier) -> Self {
+        let known = PURPOSES.into_iter().find(|(_, known, _)| known == oid);
+        known.map_or_else(|| Self::Other(oid.to_string()), |(purpose, _, _)| purpose)
+    }
+
+    fn oid(&self) -> Result<ObjectIdentifier, Error> {
+        match (self, PURPOSES.iter().find(|(purpose, _, _)| purpose == self)) {
+            (_, Some((_, oid, _))) => Ok(*oid),
+            (Self::Other(oid), None) => {
+                ObjectIdentifier::new(oid).map_err(|_| Error::Extension { oid: oid.clone() })
+            }
+            _ => Err(Error::Der),
+        }
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, PURPOSES.iter().find(|(purpose, _, _)| purpose == self)) {
+            (_, Some((_, _, name))) => f.pad(name),
+            (Self::Other(oid), None) => f.pad(oid),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the extensions of a certificate or of a request say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extensions {
+    pub(crate) is_authority: bool,
+    pub(crate) path_length: Option<u8>,
+    pub(crate) key_usage: Option<Vec<KeyUsage>>,
+    pub(crate) purposes: Option<Vec<Purpose>>,
+    pub(crate) alt_names: Vec<AltName>,
+    pub(crate) subject_key: Option<Vec<u8>>,
+    pub(crate) authority_key: Option<Vec<u8>>,
+    pub(crate) constrains_names: bool,
+    /// Critical, and not among the above.
+    pub(crate) unknown_critical: Option<ObjectIdentifier>,
+}
+
+impl Extensions {
+    pub(crate) fn read(extensions: &[Extension]) -> Result<Self, Error> {
+        let mut seen = BTreeSet::new();
+        let mut read = Self::default();
+        for extension in extensions {
+            if !seen.insert(extension.extn_id) {
+                return Err(Error::DuplicateExtension { oid: extension.extn_id.to_string() });
+            }
+            match extension.extn_id {
+                BasicConstraints::OID => {
+                    let constraints: BasicConstraints = decode(extension)?;
+                    read.is_authority = constraints.ca;
+                    read.path_length = constraints.path_len_constraint;
+                }
+                pkix::KeyUsage::OID => {
+                    let usage: pkix::KeyUsage = decode(extension)?;
+                    let all = KEY_USAGES.into_iter().filter(|(_, bit, _)| usage.0.contains(*bit));
+                    read.key_usage = Some(all.map(|(usage, _, _)| usage).collect());
+                }
+                ExtendedKeyUsage::OID => {
+                    let usage: ExtendedKeyUsage = decode(extension)?;
+                    read.purposes = Some(usage.0.iter().map(Purpose::of).collect());
+                }
+                SubjectAltName::OID => {
+                    let names: SubjectAltName = decode(extension)?;
+                    read.alt_names = names.0.iter().filter_map(AltName::of).collect();
+                }
+                SubjectKeyIdentifier::OID => {
+                    let identifier: SubjectKeyIdentifier = decode(extension)?;
+                    read.subject_key = Some(identifier.0.as_bytes().to_vec());
+                }
+                AuthorityKeyIdentifier::OID => {
+                    let identifier: AuthorityKeyIdentifier = decode(extension)?;
+                    read.authority_key = identifier.key_identifier.map(|bytes| bytes.as_bytes().to_vec());
+                }
+                NameConstraints::OID => read.constrains_names = true,
+                oid if extension.critical => {
+                    read.unknown_critical.get_or_insert(oid);
+                }
+                _ => {}
+            }
+        }
+        Ok(read)
+    }
+}
+
+fn decode<'a, T: Decode<'a>>(extension: &'a Extension) -> Result<T, Error> {
+    T::from_der(extension.extn_value.as_bytes())
+        .map_err(|_| Error::Extension { oid: extension.extn_id.to_string() })
+}
+
+/// An extension, written.
+pub(crate) fn extension<T: AssociatedOid + Encode>(critical: bool, value: &T) -> Result<Extension, Error> {
+    let der = value.to_der().map_err(|_| Error::Der)?;
+    let extn_value = OctetString::new(der).map_err(|_| Error::Der)?;
+    Ok(Extension { extn_id: T::OID, critical, extn_value })
+}
+
+pub(crate) fn key_usage(usages: &[KeyUsage]) -> Result<Extension, Error> {
+    let bits: FlagSet<KeyUsages> =
+        usages.iter().fold(FlagSet::default(), |bits, usage| bits | KEY_USAGES[*usage as usize].1);
+    extension(true, &pkix::KeyUsage(bits))
+}
+
+pub(crate) fn purposes(purposes: &[Purpose]) -> Result<Extension, Error> {
+    let oids = purposes.iter().map(Purpose::oid).collect::<Result<_, _>>()?;
+    extension(false, &ExtendedKeyUsage(oids))
+}
+
+/// Critical when it is the only name (RFC 5280, §4.2.1.6).
+pub(crate) fn alt_names(names: &[AltName], subject_is_empty: bool) -> Result<Extension, Error> {
+    let names = names.iter().map(AltName::to_general).collect::<Result<_, _>>()?;
+    extension(subject_is_empty, &SubjectAltName(names))
+}
+
+pub(crate) fn basic_constraints(ca: bool, path_length: Option<u8>) -> Result<Extension, Error> {
+    extension(true, &BasicConstraints { ca, path_len_constraint: path_length })
+}
+
+pub(crate) fn subject_key(identifier: &[u8]) -> Result<Extension, Error> {
+    extension(false, &SubjectKeyIdentifier(OctetString::new(identifier).map_err(|_| Error::Der)?))
+}
+
+pub(crate) fn authority_key(identifier: &[u8]) -> Result<Extension, Error> {
+    let key_identifier = Some(OctetString::new(identifier).map_err(|_| Error::Der)?);
+    extension(false, &AuthorityKeyIdentifier { key_identifier, ..AuthorityKeyIdentifier::default() })
+}
+
+/// The identifier of a key: the first 160 bits of SHA-256 of its bytes (RFC 7093, §2, method 1).
+pub(crate) fn key_identifier(public: &[u8]) -> [u8; 20] {
+    *Sha256::digest(public).first_chunk().expect("a digest has 32 bytes")
+}

@@ -1,0 +1,178 @@
+//! Names: distinguished ones (RFC 4514), and those by which machines are called.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use der::asn1::{Ia5String, Ia5StringRef, PrintableStringRef, Utf8StringRef};
+use der::{Tag, Tagged};
+use x509_cert::ext::pkix::name::GeneralName;
+
+use crate::error::Error;
+
+/// A distinguished name: the subject or the issuer of a certificate. Two are the same when their encodings are.
+///
+/// ```
+/// use gambeson_pki::Name;
+///
+/// let name: Name = "CN=Example Root,O=Example,C=NL".parse()?;
+/// assert_eq!(name.to_string(), "CN=Example Root,O=Example,C=NL");
+/// assert!("Example Root".parse::<Name>().is_err());
+/// # Ok::<(), gambeson_pki::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Name(pub(crate) x509_cert::name::Name);
+
+impl Name {
+    /// Whether nothing is in it; such a subject is named by its alternative names alone.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromStr for Name {
+    type Err = Error;
+
+    /// Reads RFC 4514, such as `CN=Example,O=Company`; nothing at all is the empty name.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
+        let name = text.parse::<x509_cert::name::Name>().map_err(|_| Error::Name)?;
+        // The parser takes any bytes for a string.
+        let is_text = name.iter().all(|attribute| match attribute.value.tag() {
+            Tag::PrintableString => PrintableStringRef::try_from(&attribute.value).is_ok(),
+            Tag::Ia5String => Ia5StringRef::try_from(&attribute.value).is_ok(),
+            Tag::Utf8String => Utf8StringRef::try_from(&attribute.value).is_ok(),
+            _ => true,
+        });
+        if is_text { Ok(Self(name)) } else { Err(Error::Name) }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A name of a machine, a person or a service: what stands in the extension subjectAltName, and what a caller expects there.
+///
+/// As text: an IP address, a URI (with a colon), an address of mail (with an at sign), or a DNS name.
+///
+/// ```
+/// use gambeson_pki::AltName;
+///
+/// assert_eq!("::1".parse(), Ok(AltName::Ip("::1".parse().expect("an address"))));
+/// assert_eq!("did:web:example.com".parse(), Ok(AltName::Uri("did:web:example.com".into())));
+/// assert_eq!("localhost".parse(), Ok(AltName::Dns("localhost".into())));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AltName {
+    /// A DNS name in ASCII; in a certificate its first label may be `*`.
+    Dns(String),
+    /// An IP address
+    Ip(IpAddr),
+    /// A URI
+    Uri(String),
+    /// An address of mail
+    Email(String),
+}
+
+impl AltName {
+    /// `None` for kinds that nobody here asks for: names of directories, registered identifiers and the like.
+    pub(crate) fn of(name: &GeneralName) -> Option<Self> {
+        match name {
+            GeneralName::DnsName(name) => Some(Self::Dns(name.as_str().to_owned())),
+            GeneralName::UniformResourceIdentifier(uri) => Some(Self::Uri(uri.as_str().to_owned())),
+            GeneralName::Rfc822Name(address) => Some(Self::Email(address.as_str().to_owned())),
+            GeneralName::IpAddress(bytes) => match bytes.as_bytes().len() {
+                4 => <[u8; 4]>::try_from(bytes.as_bytes()).ok().map(|bytes| Self::Ip(bytes.into())),
+                _ => <[u8; 16]>::try_from(bytes.as_bytes()).ok().map(|bytes| Self::Ip(bytes.into())),
+            },
+            _ => None,
+        }
+    }
+
+    pub(crate) fn to_general(&self) -> Result<GeneralName, Error> {
+        let wrong = || Error::AltName { text: self.to_string() };
+        let ascii = |text: &str| Ia5String::new(text).map_err(|_| wrong());
+        match self {
+            Self::Dns(name) if is_dns(name) => ascii(name).map(GeneralName::DnsName),
+            Self::Ip(address) => Ok(GeneralName::from(*address)),
+            Self::Uri(uri) if is_uri(uri) => ascii(uri).map(GeneralName::UniformResourceIdentifier),
+            Self::Email(address) if is_email(address) => ascii(address).map(GeneralName::Rfc822Name),
+            _ => Err(wrong()),
+        }
+    }
+
+    /// Whether this name of a certificate is the one that the caller expects (RFC 9525, §6): a first label `*` stands for one label
+    /// of a DNS name, before at least two others.
+    pub(crate) fn covers(&self, expected: &Self) -> bool {
+        match (self, expected) {
+            (Self::Dns(pattern), Self::Dns(name)) => {
+                let name = name.strip_suffix('.').unwrap_or(name);
+                if !is_dns(name) || name.starts_with('*') {
+                    return false;
+                }
+                match pattern.strip_prefix("*.") {
+                    None => pattern.eq_ignore_ascii_case(name),
+                    Some(parent) => name
+                        .split_once('.')
+                        .is_some_and(|(_, above)| parent.contains('.') && parent.eq_ignore_ascii_case(above)),
+                }
+            }
+            (one, other) => one == other,
+        }
+    }
+}
+
+impl FromStr for AltName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let name = match text.parse() {
+            Ok(address) => Self::Ip(address),
+            Err(_) if text.contains(':') => Self::Uri(text.to_owned()),
+            Err(_) if text.contains('@') => Self::Email(text.to_owned()),
+            Err(_) => Self::Dns(text.to_owned()),
+        };
+        name.to_general().map(|_| name)
+    }
+}
+
+impl fmt::Display for AltName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dns(text) | Self::Uri(text) | Self::Email(text) => f.write_str(text),
+            Self::Ip(address) => address.fmt(f),
+        }
+    }
+}
+
+fn is_dns(name: &str) -> bool {
+    let is_label = |label: &str| {
+        let inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        (1..=63).contains(&label.len())
+            && label.bytes().all(inside)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    name.len() <= 253 && name.strip_prefix("*.").unwrap_or(name).split('.').all(is_label)
+}
+
+fn is_uri(uri: &str) -> bool {
+    let (scheme, rest) = uri.split_once(':').unwrap_or_default();
+    let in_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(in_scheme)
+        && !rest.is_empty()
+        && uri.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn is_email(address: &str) -> bool {
+    let (local, domain) = address.rsplit_once('@').unwrap_or_default();
+    !local.is_empty() && local.bytes().all(|byte| byte.is_ascii_graphic()) && is_dns(domain)
+}

@@ -1,0 +1,169 @@
+//! Requests for certificates: PKCS#10 (RFC 2986).
+
+use std::fmt;
+
+use der::asn1::{BitString, SetOfVec};
+use der::referenced::{OwnedToRef, RefToOwned};
+use der::{Decode, Encode};
+use spki::SubjectPublicKeyInfoOwned;
+use x509_cert::attr::Attribute;
+use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
+
+use crate::error::Error;
+use crate::extensions::{Extensions, KeyUsage, Purpose};
+use crate::name::{AltName, Name};
+use crate::private::PrivateKey;
+use crate::public::{PublicKey, text_of};
+use crate::signed::{Signed, pem_blocks};
+use crate::template::Template;
+use der::oid::AssociatedOid;
+
+const LABEL: &str = "CERTIFICATE REQUEST";
+
+/// A request for a certificate, whose key has signed it: it is verified when it is read.
+///
+/// ```
+/// use gambeson_pki::{Algorithm, PrivateKey, Request, Template};
+///
+/// let key = PrivateKey::generate(Algorithm::MlDsa44)?;
+/// let template = Template::new("CN=Example".parse()?).alt_name("example.com".parse()?);
+/// let request = Request::new(&template, &key)?;
+///
+/// // At the authority, which takes over the names that it has checked.
+/// let request = Request::read(request.to_pem().as_bytes())?;
+/// assert_eq!(request.alt_names(), ["example.com".parse()?]);
+/// let root_key = PrivateKey::generate(Algorithm::MlDsa87)?;
+/// let root = Template::authority("CN=Example Root".parse()?).self_signed(&root_key)?;
+/// request.to_template().issue(request.public_key(), &root, &root_key)?;
+/// # Ok::<(), gambeson_pki::Error>(())
+/// ```
+#[derive(PartialEq, Eq)]
+pub struct Request {
+    signed: Signed,
+    inside: CertReq,
+    key: PublicKey,
+    extensions: Extensions,
+}
+
+impl Request {
+    /// Makes a request that says what `template` says, but for its time.
+    ///
+    /// # Errors
+    /// [`Error::NotASigningKey`]: a key that only receives secrets cannot sign its request (RFC 2986 has no other way);
+    /// [`Error::KeyUsage`], [`Error::AltName`], [`Error::Random`].
+    pub fn new(template: &Template, key: &PrivateKey) -> Result<Self, Error> {
+        if !key.algorithm().signs() {
+            return Err(Error::NotASigningKey);
+        }
+        let public = key.public_key();
+        let extensions = ExtensionReq(template.extensions(&public)?);
+        let attribute = Attribute::try_from(extensions).map_err(|_| Error::Der)?;
+        let info = CertReqInfo {
+            version: Version::V1,
+            subject: template.subject().0.clone(),
+            public_key: SubjectPublicKeyInfoOwned::from_der(&public.to_spki_der())
+                .expect("DER was just written"),
+            attributes: SetOfVec::try_from(vec![attribute]).map_err(|_| Error::Der)?,
+        };
+        let signature = key.sign(&info.to_der().map_err(|_| Error::Der)?)?;
+        let request = CertReq {
+            info,
+            algorithm: key.algorithm().signature_identifier().ref_to_owned(),
+            signature: BitString::from_bytes(&signature).map_err(|_| Error::Der)?,
+        };
+        Self::from_der(&request.to_der().map_err(|_| Error::Der)?)
+    }
+
+    /// Reads PEM or DER, whichever it is.
+    ///
+    /// # Errors
+    /// [`Error::Pem`], and those of [`from_der`](Self::from_der).
+    pub fn read(file: &[u8]) -> Result<Self, Error> {
+        let Some(text) = text_of(file)? else { return Self::from_der(file) };
+        Self::from_der(pem_blocks(text, LABEL)?.first().ok_or(Error::Pem)?)
+    }
+
+    /// Reads DER, and verifies that the key in it has signed it.
+    ///
+    /// # Errors
+    /// [`Error::Der`], [`Error::Extension`], [`Error::DuplicateExtension`], [`Error::Signature`],
+    /// [`Error::SignatureAlgorithm`], and those of [`PublicKey::from_spki_der`].
+    pub fn from_der(der: &[u8]) -> Result<Self, Error> {
+        let inside = CertReq::from_der(der).map_err(|_| Error::Der)?;
+        let key = PublicKey::from_info(&inside.info.public_key.owned_to_ref())?;
+        let signed = Signed::new(der)?;
+        signed.verify(&key, &inside.algorithm, &inside.signature)?;
+        let mut asked = Vec::new();
+        for attribute in inside.info.attributes.iter().filter(|found| found.oid == ExtensionReq::OID) {
+            for value in attribute.values.iter() {
+                let wrong = |_| Error::Extension { oid: ExtensionReq::OID.to_string() };
+                asked.extend(value.decode_as::<ExtensionReq>().map_err(wrong)?.0);
+            }
+        }
+        let extensions = Extensions::read(&asked)?;
+        Ok(Self { signed, inside, key, extensions })
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn as_der(&self) -> &[u8] {
+        self.signed.as_der()
+    }
+
+    /// The request as PEM.
+    #[must_use]
+    pub fn to_pem(&self) -> String {
+        self.signed.to_pem(LABEL)
+    }
+
+    /// Who asks.
+    #[must_use]
+    pub fn subject(&self) -> Name {
+        Name(self.inside.info.subject.clone())
+    }
+
+    /// The key that asks.
+    #[must_use]
+    pub const fn public_key(&self) -> &PublicKey {
+        &self.key
+    }
+
+    /// The other names that are asked for.
+    #[must_use]
+    pub fn alt_names(&self) -> &[AltName] {
+        &self.extensions.alt_names
+    }
+
+    /// The purposes that are asked for.
+    #[must_use]
+    pub fn purposes(&self) -> &[Purpose] {
+        self.extensions.purposes.as_deref().unwrap_or(&[])
+    }
+
+    /// The key usage that is asked for.
+    #[must_use]
+    pub fn key_usage(&self) -> Option<&[KeyUsage]> {
+        self.extensions.key_usage.as_deref()
+    }
+
+    /// Whether an authority asks to be one.
+    #[must_use]
+    pub const fn asks_for_authority(&self) -> bool {
+        self.extensions.is_authority
+    }
+
+    /// A template with the subject, the names and the purposes that are asked for. It is never one of an authority: whoever signs
+    /// decides that, with [`Template::authority`].
+    #[must_use]
+    pub fn to_template(&self) -> Template {
+        let template = Template::new(self.subject());
+        let template = self.alt_names().iter().cloned().fold(template, Template::alt_name);
+        self.purposes().iter().cloned().fold(template, Template::purpose)
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Request({})", self.subject())
+    }
+}
