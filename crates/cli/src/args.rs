@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod agent;
+pub mod cert;
 
 use crate::files::is_stream;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -34,6 +35,9 @@ pub enum Command {
     /// Make, look at and convert keys
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Make, look at and verify certificates, requests and revocation lists
+    #[command(subcommand)]
+    Cert(cert::CertCommand),
     /// Sign a file of any size with ML-DSA
     Sign(Sign),
     /// Verify a file and its signature
@@ -77,6 +81,7 @@ impl Command {
             }
             Self::Key(KeyCommand::Public(options)) => is_stream(&options.out),
             Self::Key(KeyCommand::Convert(options)) => is_stream(&options.out),
+            Self::Cert(command) => command.fills_stdout(),
             Self::Sign(options) => options.out.as_deref().is_some_and(is_stream),
             Self::Kem(KemCommand::Encaps(options)) => {
                 is_stream(&options.ciphertext) || is_stream(&options.secret)
@@ -120,6 +125,54 @@ pub enum Algorithm {
     /// ML-KEM-768 and X25519 together: an age identity, for seal and open
     #[value(name = "x-wing")]
     XWing,
+    /// Signatures of ML-DSA-87 and Ed448 together, for certificates
+    #[value(name = "mldsa87-ed448", alias = "mldsa87-ed448-shake256")]
+    MlDsa87Ed448,
+    /// Signatures of ML-DSA-87 and ECDSA on P-384 together
+    #[value(name = "mldsa87-ecdsa-p384", alias = "mldsa87-ecdsa-p384-sha512")]
+    MlDsa87EcdsaP384,
+    /// Signatures of ML-DSA-65 and Ed25519 together
+    #[value(name = "mldsa65-ed25519", alias = "mldsa65-ed25519-sha512")]
+    MlDsa65Ed25519,
+    /// Signatures of ML-DSA-65 and ECDSA on P-384 together
+    #[value(name = "mldsa65-ecdsa-p384", alias = "mldsa65-ecdsa-p384-sha512")]
+    MlDsa65EcdsaP384,
+    /// Signatures of ML-DSA-65 and ECDSA on P-256 together
+    #[value(name = "mldsa65-ecdsa-p256", alias = "mldsa65-ecdsa-p256-sha512")]
+    MlDsa65EcdsaP256,
+    /// Signatures of ML-DSA-44 and Ed25519 together
+    #[value(name = "mldsa44-ed25519", alias = "mldsa44-ed25519-sha512")]
+    MlDsa44Ed25519,
+    /// Signatures of ML-DSA-44 and ECDSA on P-256 together
+    #[value(name = "mldsa44-ecdsa-p256", alias = "mldsa44-ecdsa-p256-sha256")]
+    MlDsa44EcdsaP256,
+    /// Key encapsulation by ML-KEM-1024 and X448 together, for certificates
+    #[value(name = "mlkem1024-x448", alias = "mlkem1024-x448-sha3-256")]
+    MlKem1024X448,
+    /// Key encapsulation by ML-KEM-1024 and ECDH on P-384 together
+    #[value(name = "mlkem1024-ecdh-p384", alias = "mlkem1024-ecdh-p384-sha3-256")]
+    MlKem1024EcdhP384,
+    /// Key encapsulation by ML-KEM-768 and ECDH on P-384 together
+    #[value(name = "mlkem768-ecdh-p384", alias = "mlkem768-ecdh-p384-sha3-256")]
+    MlKem768EcdhP384,
+    /// Key encapsulation by ML-KEM-768 and ECDH on P-256 together
+    #[value(name = "mlkem768-ecdh-p256", alias = "mlkem768-ecdh-p256-sha3-256")]
+    MlKem768EcdhP256,
+    /// Key encapsulation by ML-KEM-768 and X25519 together, for certificates
+    #[value(name = "mlkem768-x25519", alias = "mlkem768-x25519-sha3-256")]
+    MlKem768X25519,
+    /// Classical signatures
+    #[value(name = "ed25519")]
+    Ed25519,
+    /// Classical signatures
+    #[value(name = "ed448")]
+    Ed448,
+    /// Classical signatures
+    #[value(name = "ecdsa-p256")]
+    EcdsaP256,
+    /// Classical signatures
+    #[value(name = "ecdsa-p384")]
+    EcdsaP384,
 }
 
 /// How a key file is written.
@@ -167,7 +220,7 @@ pub struct PassphraseSource {
 #[derive(Debug, Args)]
 pub struct KeyGen {
     /// The algorithm
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, ignore_case = true)]
     pub alg: Algorithm,
     /// Where the private key goes; only its owner may read it
     #[arg(short, long, value_name = "FILE")]

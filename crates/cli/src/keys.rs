@@ -87,7 +87,9 @@ pub(crate) fn show(console: Console, options: &KeyShow) -> Result<Status, Error>
     let file = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?;
     let encrypted = file.passphrase.is_some();
     let (kind, seed) = match &file.key {
-        Key::Private(PrivateKey::Pki(key)) => ("private", Some(key.seed().is_some())),
+        Key::Private(PrivateKey::Pki(key)) => {
+            ("private", Some(key.seed().is_some() || !key.algorithm().has_forms()))
+        }
         Key::Private(PrivateKey::XWing(_)) => ("private", Some(true)),
         Key::Public(_) => ("public", None),
     };
@@ -179,7 +181,7 @@ fn new_passphrase(options: &KeyConvert, file: &KeyFile) -> Result<Option<Passphr
     }
 }
 
-fn pki_algorithm(algorithm: Algorithm) -> Option<pki::Algorithm> {
+pub(crate) fn pki_algorithm(algorithm: Algorithm) -> Option<pki::Algorithm> {
     match algorithm {
         Algorithm::MlKem512 => Some(pki::Algorithm::MlKem512),
         Algorithm::MlKem768 => Some(pki::Algorithm::MlKem768),
@@ -188,6 +190,22 @@ fn pki_algorithm(algorithm: Algorithm) -> Option<pki::Algorithm> {
         Algorithm::MlDsa65 => Some(pki::Algorithm::MlDsa65),
         Algorithm::MlDsa87 => Some(pki::Algorithm::MlDsa87),
         Algorithm::XWing => None,
+        Algorithm::MlDsa87Ed448 => Some(pki::Algorithm::MlDsa87Ed448),
+        Algorithm::MlDsa87EcdsaP384 => Some(pki::Algorithm::MlDsa87EcdsaP384),
+        Algorithm::MlDsa65Ed25519 => Some(pki::Algorithm::MlDsa65Ed25519),
+        Algorithm::MlDsa65EcdsaP384 => Some(pki::Algorithm::MlDsa65EcdsaP384),
+        Algorithm::MlDsa65EcdsaP256 => Some(pki::Algorithm::MlDsa65EcdsaP256),
+        Algorithm::MlDsa44Ed25519 => Some(pki::Algorithm::MlDsa44Ed25519),
+        Algorithm::MlDsa44EcdsaP256 => Some(pki::Algorithm::MlDsa44EcdsaP256),
+        Algorithm::MlKem1024X448 => Some(pki::Algorithm::MlKem1024X448),
+        Algorithm::MlKem1024EcdhP384 => Some(pki::Algorithm::MlKem1024EcdhP384),
+        Algorithm::MlKem768EcdhP384 => Some(pki::Algorithm::MlKem768EcdhP384),
+        Algorithm::MlKem768EcdhP256 => Some(pki::Algorithm::MlKem768EcdhP256),
+        Algorithm::MlKem768X25519 => Some(pki::Algorithm::MlKem768X25519),
+        Algorithm::Ed25519 => Some(pki::Algorithm::Ed25519),
+        Algorithm::Ed448 => Some(pki::Algorithm::Ed448),
+        Algorithm::EcdsaP256 => Some(pki::Algorithm::EcdsaP256),
+        Algorithm::EcdsaP384 => Some(pki::Algorithm::EcdsaP384),
     }
 }
 

@@ -18,6 +18,7 @@
 //! | [`args`] | the command line |
 //! | `console`, `files`, `unfinished`, `passphrase` | reports and progress; files in and out, also when interrupted; passphrases |
 //! | `keyfile`, `keys` | what a key file can hold; the commands `key …` |
+//! | `cert` | `cert …`: certificates, requests, revocation lists, chains |
 //! | `agent` | `agent …`: an identity from one seed, and all that it does |
 //! | `signatures`, `kem`, `sealing` | `sign`, `verify`; `kem …`; `seal`, `open` |
 //! | `harness`, `vectors`, `check` | `vectors serve`; files of test vectors; `vectors check` |
@@ -26,6 +27,7 @@
 mod agent;
 pub mod args;
 mod bench;
+mod cert;
 mod check;
 mod console;
 mod demo;
@@ -87,6 +89,7 @@ fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
         Command::Key(KeyCommand::Public(options)) => keys::public(console, options),
         Command::Key(KeyCommand::Show(options)) => keys::show(console, options),
         Command::Key(KeyCommand::Convert(options)) => keys::convert(console, options),
+        Command::Cert(command) => cert::cert(console, command),
         Command::Sign(options) => signatures::sign(console, options),
         Command::Verify(options) => signatures::verify(console, options),
         Command::Kem(KemCommand::Encaps(options)) => kem::encaps(console, options),

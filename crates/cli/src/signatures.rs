@@ -23,7 +23,12 @@ pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
         PrivateKey::Pki(pki::PrivateKey::MlDsa44(key)) => job.sign(key)?,
         PrivateKey::Pki(pki::PrivateKey::MlDsa65(key)) => job.sign(key)?,
         PrivateKey::Pki(pki::PrivateKey::MlDsa87(key)) => job.sign(key)?,
-        _ => return Err(Error::usage(format!("{name}: is an {} key, which cannot sign", key.algorithm()))),
+        _ => {
+            return Err(Error::usage(format!(
+                "{name}: is an {} key; files are signed with ML-DSA",
+                key.algorithm()
+            )));
+        }
     };
     files::write(&out, &signature, Access::Shared, true)?;
     console.report(
@@ -56,7 +61,12 @@ pub(crate) fn verify(console: Console, options: &Verify) -> Result<Status, Error
         PublicKey::Pki(pki::PublicKey::MlDsa44(key)) => job.verify(key)?,
         PublicKey::Pki(pki::PublicKey::MlDsa65(key)) => job.verify(key)?,
         PublicKey::Pki(pki::PublicKey::MlDsa87(key)) => job.verify(key)?,
-        _ => return Err(Error::usage(format!("{name}: is an {} key, which signs nothing", key.algorithm()))),
+        _ => {
+            return Err(Error::usage(format!(
+                "{name}: is an {} key; files are signed with ML-DSA",
+                key.algorithm()
+            )));
+        }
     };
     let file = options.file.display();
     console.report(

@@ -26,7 +26,7 @@ static WINDOWS: std::sync::LazyLock<[Window; 8]> = std::sync::LazyLock::new(|| {
 #[inline(never)]
 pub(crate) fn multiply_base(scalar: &Scalar) -> Point {
     #[cfg(feature = "std")]
-    return multiply(&*WINDOWS, scalar);
+    return multiply(&WINDOWS, scalar);
     #[cfg(not(feature = "std"))]
     multiply(&[window(Point::BASE)], scalar)
 }

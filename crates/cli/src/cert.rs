@@ -1,0 +1,544 @@
+//! The commands `cert …`: certificates, requests, revocation lists and chains.
+
+use crate::args::cert::{
+    CertCommand, CertCrl, CertCsr, CertNew, CertShow, CertSign, CertVerify, Purpose, Reason, Subject,
+};
+use crate::console::Console;
+use crate::error::{Error, Status};
+use crate::files::{self, Access};
+use crate::harness::hex;
+use crate::keyfile::{KeyFile, PrivateKey, PublicKey, pki_error};
+use crate::keys::pki_algorithm;
+use gambeson_identity::Timestamp;
+use gambeson_pki::{self as pki, AltName, Certificate, Name, Request, RevocationList, Revoked, Template};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+pub(crate) fn cert(console: Console, command: &CertCommand) -> Result<Status, Error> {
+    match command {
+        CertCommand::New(options) => new(console, options),
+        CertCommand::Csr(options) => csr(console, options),
+        CertCommand::Sign(options) => sign(console, options),
+        CertCommand::Show(options) => show(console, options),
+        CertCommand::Verify(options) => verify(console, options),
+        CertCommand::Crl(options) => crl(console, options),
+    }
+}
+
+/// A key and what stands in its certificate's file.
+struct Made {
+    file: &'static str,
+    key: pki::PrivateKey,
+    certificate: Certificate,
+}
+
+fn new(console: Console, options: &CertNew) -> Result<Status, Error> {
+    let algorithm = pki_algorithm(options.alg).filter(|algorithm| algorithm.signs());
+    let algorithm = algorithm.ok_or_else(|| Error::usage("--alg: keys of certificates here must sign"))?;
+    let mut server = options.subject.template(None)?;
+    if options.subject.names.is_empty() {
+        let here = ["localhost", "127.0.0.1", "::1"];
+        let here = here.map(|name| name.parse().expect("a name of this machine"));
+        server = here.into_iter().fold(server, Template::alt_name);
+    }
+    if options.subject.purposes.is_empty() {
+        server = server.purpose(pki::Purpose::ServerAuth).purpose(pki::Purpose::ClientAuth);
+    }
+    let (now, until) = days(options.days);
+    let server = server.valid(now, until);
+
+    let mut made: Vec<Made> = Vec::new();
+    let names = [("root", "Root"), ("authority", "Authority")];
+    for (at, (file, name)) in names.into_iter().take(usize::from(options.levels) - 1).enumerate() {
+        let below = options.levels - 2 - at as u8;
+        // Each key is made for this chain: the name need not be unique beyond it, the identifiers of the keys are.
+        let name: Name = format!("CN=gambeson {name}").parse().expect("a name");
+        make(&mut made, file, &Template::authority(name).path_length(below), algorithm)?;
+    }
+    make(&mut made, "server", &server, algorithm)?;
+
+    std::fs::create_dir_all(&options.out).map_err(|e| Error::io(&options.out, &e))?;
+    let path = |file: &str, kind: &str| options.out.join(format!("{file}.{kind}"));
+    for item in &made {
+        for kind in ["key", "pem"] {
+            files::refuse_existing(&path(item.file, kind), options.force)?;
+        }
+    }
+    let mut written = Vec::new();
+    for item in &made {
+        let key = item.key.to_pkcs8_pem(pki::Form::Seed).map_err(|e| pki_error(item.file, e))?;
+        files::write(&path(item.file, "key"), key.as_bytes(), Access::Private, options.force)?;
+        let mut pem = item.certificate.to_pem();
+        if item.file == "server" && made.len() > 2 {
+            pem.push_str(&made[1].certificate.to_pem());
+        }
+        files::write(&path(item.file, "pem"), pem.as_bytes(), Access::Shared, options.force)?;
+        written.push(path(item.file, "pem").display().to_string());
+    }
+    let trusted = path(made[0].file, "pem").display().to_string();
+    console.report(
+        format_args!(
+            "made {} {algorithm} certificate{} in {}: a server has server.pem and server.key, others trust {trusted}",
+            made.len(),
+            if made.len() == 1 { "" } else { "s" },
+            options.out.display()
+        ),
+        json!({"alg": algorithm.name(), "levels": made.len(), "certificates": written, "roots": trusted}),
+    )?;
+    Ok(Status::Done)
+}
+
+/// Makes a key and its certificate, signed by the last that was made, or by itself.
+fn make(
+    made: &mut Vec<Made>,
+    file: &'static str,
+    template: &Template,
+    algorithm: pki::Algorithm,
+) -> Result<(), Error> {
+    let key = pki::PrivateKey::generate(algorithm).map_err(Error::randomness)?;
+    let certificate = match made.last() {
+        None => template.self_signed(&key),
+        Some(issuer) => template.issue(&key.public_key(), &issuer.certificate, &issuer.key),
+    };
+    made.push(Made { file, key, certificate: certificate.map_err(|e| refused(file, e))? });
+    Ok(())
+}
+
+fn csr(console: Console, options: &CertCsr) -> Result<Status, Error> {
+    files::refuse_same(&options.key, &options.out)?;
+    files::refuse_existing(&options.out, options.force)?;
+    let template = options.subject.template(None)?;
+    let (name, key) = private(&options.key, options.passphrase.passphrase_fd)?;
+    let request = Request::new(&template, &key).map_err(|e| refused(&name, e))?;
+    files::write(&options.out, request.to_pem().as_bytes(), Access::Shared, options.force)?;
+    console.report(
+        format_args!("requested a certificate for {}: {}", template.subject(), options.out.display()),
+        json!({
+            "subject": template.subject().to_string(),
+            "alg": key.algorithm().name(),
+            "request": options.out.display().to_string(),
+        }),
+    )?;
+    Ok(Status::Done)
+}
+
+fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
+    let inputs = [options.request.as_deref(), options.public.as_deref()].into_iter().flatten();
+    crate::sealing::one_standard_input(inputs.chain([options.issuer.as_path(), &options.key]))?;
+    files::refuse_existing(&options.out, options.force)?;
+    let (subject, asked) = match (&options.request, &options.public) {
+        (Some(path), _) => {
+            let name = path.display().to_string();
+            let request = Request::read(&files::read_small(path)?).map_err(|e| pki_error(&name, e))?;
+            (None, Some(request))
+        }
+        (None, Some(path)) => {
+            let (name, key) = KeyFile::read(path, None)?.public();
+            let PublicKey::Pki(key) = key else {
+                return Err(Error::usage(format!("{name}: an age recipient has no certificates")));
+            };
+            (Some(key), None)
+        }
+        (None, None) => return Err(Error::usage("a request or a public key is needed")),
+    };
+    let key = match (&subject, &asked) {
+        (Some(key), _) => key,
+        (None, Some(request)) => request.public_key(),
+        (None, None) => return Err(Error::usage("a request or a public key is needed")),
+    };
+    let mut template = options.subject.template(asked.as_ref())?;
+    if options.authority {
+        template = options.subject.authority(template.subject().clone());
+        if let Some(below) = options.path_length {
+            template = template.path_length(below);
+        }
+    }
+    let (now, until) = days(options.days);
+    let template = template.valid(now, until);
+    let (issuer_name, issuer) = certificate(&options.issuer)?;
+    let (_, issuer_key) = private(&options.key, options.passphrase.passphrase_fd)?;
+    let signed = template.issue(key, &issuer, &issuer_key).map_err(|e| refused(&issuer_name, e))?;
+    files::write(&options.out, signed.to_pem().as_bytes(), Access::Shared, options.force)?;
+    console.report(
+        format_args!("{} has signed {}: {}", issuer.subject(), signed.subject(), options.out.display()),
+        described(&signed),
+    )?;
+    Ok(Status::Done)
+}
+
+fn show(console: Console, options: &CertShow) -> Result<Status, Error> {
+    let name = options.file.display().to_string();
+    let bytes = files::read_small(&options.file)?;
+    let wrong = |error| pki_error(&name, error);
+    let kind = std::str::from_utf8(&bytes).ok().map_or(Kind::Unknown, |text| match text {
+        _ if text.contains("-----BEGIN CERTIFICATE-----") => Kind::Certificates,
+        _ if text.contains("-----BEGIN CERTIFICATE REQUEST-----") => Kind::Request,
+        _ if text.contains("-----BEGIN X509 CRL-----") => Kind::List,
+        _ => Kind::Unknown,
+    });
+    match kind {
+        Kind::Certificates => show_certificates(console, &Certificate::read_all(&bytes).map_err(wrong)?)?,
+        Kind::Request => show_request(console, &Request::read(&bytes).map_err(wrong)?)?,
+        Kind::List => show_list(console, &RevocationList::read(&bytes).map_err(wrong)?)?,
+        // DER does not say what it is.
+        Kind::Unknown => match (Certificate::read_all(&bytes), RevocationList::read(&bytes)) {
+            (Ok(certificates), _) => show_certificates(console, &certificates)?,
+            (Err(_), Ok(list)) => show_list(console, &list)?,
+            (Err(error), Err(_)) => match Request::read(&bytes) {
+                Ok(request) => show_request(console, &request)?,
+                Err(_) => return Err(wrong(error)),
+            },
+        },
+    }
+    Ok(Status::Done)
+}
+
+enum Kind {
+    Certificates,
+    Request,
+    List,
+    Unknown,
+}
+
+fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(), Error> {
+    for certificate in certificates {
+        let mut text = format!(
+            "certificate {}\n  issuer       {}\n  serial       {}\n  valid        {} to {}\n  key          {}\n  signature    {}",
+            certificate.subject(),
+            certificate.issuer(),
+            hex(certificate.serial()),
+            moment(certificate.not_before()),
+            moment(certificate.not_after()),
+            key_name(certificate),
+            scheme_name(&certificate.signature_algorithm()),
+        );
+        if certificate.is_authority() {
+            let below =
+                certificate.path_length().map_or("any number of".to_owned(), |below| below.to_string());
+            let _ = write!(text, "\n  authority    over {below} authorities below it");
+        }
+        for (title, values) in [
+            ("names", joined(certificate.alt_names())),
+            ("key usage", joined(certificate.key_usage().unwrap_or(&[]))),
+            ("purposes", joined(certificate.purposes().unwrap_or(&[]))),
+        ] {
+            if !values.is_empty() {
+                let _ = write!(text, "\n  {title:<12} {values}");
+            }
+        }
+        let _ = write!(text, "\n  SHA-256      {}", hex(&Sha256::digest(certificate.as_der())));
+        console.report(text, described(certificate))?;
+    }
+    Ok(())
+}
+
+fn show_request(console: Console, request: &Request) -> Result<(), Error> {
+    let algorithm = request.public_key().algorithm();
+    console.report(
+        format_args!(
+            "request of {}\n  key          {algorithm}\n  names        {}\n  purposes     {}{}",
+            request.subject(),
+            joined(request.alt_names()),
+            joined(request.purposes()),
+            if request.asks_for_authority() { "\n  asks to be an authority" } else { "" },
+        ),
+        json!({
+            "kind": "request",
+            "subject": request.subject().to_string(),
+            "alg": algorithm.name(),
+            "names": strings(request.alt_names()),
+            "purposes": strings(request.purposes()),
+            "authority": request.asks_for_authority(),
+        }),
+    )
+}
+
+fn show_list(console: Console, list: &RevocationList) -> Result<(), Error> {
+    let mut text = format!(
+        "revocation list of {}\n  number       {}\n  made         {}\n  next         {}",
+        list.issuer(),
+        list.number().map_or("none".to_owned(), hex),
+        moment(list.this_update()),
+        list.next_update().map_or("not said".to_owned(), moment),
+    );
+    for entry in list.revoked() {
+        let _ = write!(text, "\n  revoked      {} {} {}", hex(&entry.serial), moment(entry.at), entry.reason);
+    }
+    let entry = |entry: &Revoked| json!({"serial": hex(&entry.serial), "at": moment(entry.at), "reason": entry.reason.to_string()});
+    console.report(
+        text,
+        json!({
+            "kind": "crl",
+            "issuer": list.issuer().to_string(),
+            "number": list.number().map(hex),
+            "this_update": moment(list.this_update()),
+            "next_update": list.next_update().map(moment),
+            "revoked": list.revoked().iter().map(entry).collect::<Vec<_>>(),
+        }),
+    )
+}
+
+fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
+    let paths = [options.file.as_path(), &options.roots];
+    let more = options.others.iter().chain(&options.lists).map(AsRef::as_ref);
+    crate::sealing::one_standard_input(paths.into_iter().chain(more))?;
+    let roots = certificates(&options.roots)?;
+    let mut others = certificates(&options.file)?;
+    let certificate = others.remove(0);
+    for path in &options.others {
+        others.append(&mut certificates(path)?);
+    }
+    let lists = options.lists.iter().map(|path| list(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut verifier = pki::Verifier::new(&roots).revocation(&lists);
+    if options.require_crl {
+        verifier = verifier.require_revocation();
+    }
+    if let Some(Timestamp(seconds)) = options.at {
+        verifier = verifier.at(UNIX_EPOCH + Duration::from_secs(seconds));
+    }
+    if let Some(name) = &options.name {
+        verifier = verifier.name(name.clone());
+    }
+    if let Some(purpose) = options.purpose {
+        verifier = verifier.purpose(purpose.into());
+    }
+    match verifier.verify(&certificate, &others) {
+        Ok(chain) => {
+            let subjects: Vec<_> = chain.iter().map(|link| link.subject().to_string()).collect();
+            console.report(
+                format_args!("verified: {}", subjects.join(" <- ")),
+                json!({"verified": true, "chain": subjects}),
+            )?;
+            Ok(Status::Done)
+        }
+        Err(error) => {
+            let reason = error.failure().code();
+            console.report(
+                format_args!("NOT VERIFIED: {error} ({reason})"),
+                json!({
+                    "verified": false,
+                    "reason": reason,
+                    "subject": error.subject().to_string(),
+                    "detail": error.failure().to_string(),
+                }),
+            )?;
+            Ok(Status::NotVerified)
+        }
+    }
+}
+
+fn crl(console: Console, options: &CertCrl) -> Result<Status, Error> {
+    files::refuse_existing(&options.out, options.force)?;
+    let (issuer_name, issuer) = certificate(&options.issuer)?;
+    let (number, mut revoked) = match &options.previous {
+        None => (1, Vec::new()),
+        Some(path) => following(path, &issuer)?,
+    };
+    let (now, next) = days(options.days);
+    for path in &options.certificates {
+        let (name, certificate) = certificate(path)?;
+        if certificate.issuer() != issuer.subject() {
+            return Err(Error::usage(format!("{name}: was not issued by {}", issuer.subject())));
+        }
+        if !revoked.iter().any(|entry| entry.serial == certificate.serial()) {
+            let reason = options.reason.map_or(pki::Reason::Unspecified, Into::into);
+            revoked.push(Revoked { serial: certificate.serial().to_vec(), at: now, reason });
+        }
+    }
+    let (_, key) = private(&options.key, options.passphrase.passphrase_fd)?;
+    let list = RevocationList::new(&issuer, &key, number, (now, next), &revoked);
+    let list = list.map_err(|e| refused(&issuer_name, e))?;
+    files::write(&options.out, list.to_pem().as_bytes(), Access::Shared, options.force)?;
+    console.report(
+        format_args!(
+            "list {number} of {}, {} revoked: {}",
+            issuer.subject(),
+            revoked.len(),
+            options.out.display()
+        ),
+        json!({
+            "issuer": issuer.subject().to_string(),
+            "number": number,
+            "revoked": revoked.len(),
+            "list": options.out.display().to_string(),
+        }),
+    )?;
+    Ok(Status::Done)
+}
+
+/// The number after that of a list, and what the list revokes; only the issuer's own list is carried on.
+fn following(path: &Path, issuer: &Certificate) -> Result<(u64, Vec<Revoked>), Error> {
+    let (name, list) = (path.display().to_string(), list(path)?);
+    let key = issuer.public_key().map_err(|e| pki_error(&name, e))?;
+    if list.issuer() != issuer.subject() || list.verify_signature(&key).is_err() {
+        return Err(Error::not_verified(format!("{name}: is not a list of {}", issuer.subject())));
+    }
+    let number = list.number().unwrap_or(&[]);
+    let next = (number.len() <= 8)
+        .then(|| number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        .and_then(|number| number.checked_add(1))
+        .ok_or_else(|| Error::usage(format!("{name}: its number is too great to be carried on")))?;
+    Ok((next, list.revoked().to_vec()))
+}
+
+impl Subject {
+    /// What is said here, and where nothing is, what the request says.
+    fn template(&self, request: Option<&Request>) -> Result<Template, Error> {
+        let named = || {
+            let first = self.names.first().map_or("localhost".to_owned(), AltName::to_string);
+            format!("CN={}", escaped(&first)).parse().map_err(|e| refused("--name", e))
+        };
+        let subject = match (&self.subject, request) {
+            (Some(subject), _) => subject.clone(),
+            (None, Some(request)) => request.subject(),
+            (None, None) => named()?,
+        };
+        let mut template = Template::new(subject);
+        let asked = request.map_or(&[][..], Request::alt_names);
+        for name in if self.names.is_empty() { asked } else { &self.names } {
+            template = template.alt_name(name.clone());
+        }
+        let asked = request.map_or(&[][..], Request::purposes).iter().cloned();
+        if self.purposes.is_empty() {
+            template = asked.fold(template, Template::purpose);
+        }
+        Ok(self.purposes.iter().copied().map(Into::into).fold(template, Template::purpose))
+    }
+
+    /// The same for an authority, which has no names of machines but those that are given here.
+    fn authority(&self, subject: Name) -> Template {
+        let template = self.names.iter().cloned().fold(Template::authority(subject), Template::alt_name);
+        self.purposes.iter().copied().map(Into::into).fold(template, Template::purpose)
+    }
+}
+
+impl From<Purpose> for pki::Purpose {
+    fn from(purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Server => Self::ServerAuth,
+            Purpose::Client => Self::ClientAuth,
+            Purpose::CodeSigning => Self::CodeSigning,
+            Purpose::Email => Self::EmailProtection,
+            Purpose::TimeStamping => Self::TimeStamping,
+        }
+    }
+}
+
+impl From<Reason> for pki::Reason {
+    fn from(reason: Reason) -> Self {
+        match reason {
+            Reason::KeyCompromise => Self::KeyCompromise,
+            Reason::CaCompromise => Self::CaCompromise,
+            Reason::AffiliationChanged => Self::AffiliationChanged,
+            Reason::Superseded => Self::Superseded,
+            Reason::CessationOfOperation => Self::CessationOfOperation,
+            Reason::PrivilegeWithdrawn => Self::PrivilegeWithdrawn,
+        }
+    }
+}
+
+/// The characters that RFC 4514 gives a meaning stand for themselves.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if ",+\"\\<>;=#".contains(character) {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
+}
+
+/// From now, in whole seconds, for so many days.
+fn days(days: u32) -> (SystemTime, SystemTime) {
+    let now = SystemTime::now();
+    (now, now + days * DAY)
+}
+
+fn private(path: &Path, passphrase_fd: Option<u32>) -> Result<(String, pki::PrivateKey), Error> {
+    match KeyFile::read(path, passphrase_fd)?.private()? {
+        (name, PrivateKey::Pki(key)) => Ok((name, key)),
+        (name, PrivateKey::XWing(_)) => {
+            Err(Error::usage(format!("{name}: an age identity has no certificates")))
+        }
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<Certificate>, Error> {
+    let name = path.display().to_string();
+    Certificate::read_all(&files::read_small(path)?).map_err(|e| match e {
+        pki::Error::Pem => Error::outside(format!("{name}: holds no certificate")),
+        error => pki_error(&name, error),
+    })
+}
+
+fn certificate(path: &Path) -> Result<(String, Certificate), Error> {
+    Ok((path.display().to_string(), certificates(path)?.remove(0)))
+}
+
+fn list(path: &Path) -> Result<RevocationList, Error> {
+    let name = path.display().to_string();
+    RevocationList::read(&files::read_small(path)?).map_err(|e| pki_error(&name, e))
+}
+
+/// What cannot be signed: the command line asks for it.
+fn refused(name: &str, error: pki::Error) -> Error {
+    match error {
+        pki::Error::Random(error) => Error::randomness(error),
+        error => Error::usage(format!("{name}: {error}")),
+    }
+}
+
+fn described(certificate: &Certificate) -> Value {
+    json!({
+        "kind": "certificate",
+        "subject": certificate.subject().to_string(),
+        "issuer": certificate.issuer().to_string(),
+        "serial": hex(certificate.serial()),
+        "not_before": moment(certificate.not_before()),
+        "not_after": moment(certificate.not_after()),
+        "alg": key_name(certificate),
+        "signature": scheme_name(&certificate.signature_algorithm()),
+        "authority": certificate.is_authority(),
+        "path_length": certificate.path_length(),
+        "names": strings(certificate.alt_names()),
+        "key_usage": strings(certificate.key_usage().unwrap_or(&[])),
+        "purposes": strings(certificate.purposes().unwrap_or(&[])),
+        "sha256": hex(&Sha256::digest(certificate.as_der())),
+    })
+}
+
+fn key_name(certificate: &Certificate) -> String {
+    certificate.public_key().map_or_else(|error| error.to_string(), |key| key.algorithm().to_string())
+}
+
+/// The name of a signature's algorithm, or its object identifier.
+fn scheme_name(oid: &str) -> String {
+    match oid {
+        "1.2.840.10045.4.3.2" => "ECDSA with SHA-256".to_owned(),
+        "1.2.840.10045.4.3.3" => "ECDSA with SHA-384".to_owned(),
+        "1.2.840.10045.4.3.4" => "ECDSA with SHA-512".to_owned(),
+        _ => {
+            let known = pki::Algorithm::ALL.into_iter().find(|algorithm| algorithm.oid() == oid);
+            known.map_or_else(|| oid.to_owned(), |algorithm| algorithm.to_string())
+        }
+    }
+}
+
+/// In RFC 3339.
+fn moment(time: SystemTime) -> String {
+    Timestamp(time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())).to_string()
+}
+
+fn strings(values: &[impl ToString]) -> Vec<String> {
+    values.iter().map(ToString::to_string).collect()
+}
+
+fn joined(values: &[impl ToString]) -> String {
+    strings(values).join(", ")
+}

@@ -1,0 +1,272 @@
+//! Certificates: made, requested, signed, shown, verified, revoked.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use program::{Folder, finish};
+
+const SIGNERS: [&str; 14] = [
+    "ml-dsa-44",
+    "ml-dsa-65",
+    "ml-dsa-87",
+    "mldsa87-ed448",
+    "mldsa87-ecdsa-p384",
+    "mldsa65-ed25519",
+    "mldsa65-ecdsa-p384",
+    "mldsa65-ecdsa-p256",
+    "mldsa44-ed25519",
+    "mldsa44-ecdsa-p256",
+    "ed25519",
+    "ed448",
+    "ecdsa-p256",
+    "ecdsa-p384",
+];
+const RECEIVERS: [&str; 8] = [
+    "ml-kem-512",
+    "ml-kem-768",
+    "ml-kem-1024",
+    "mlkem1024-x448",
+    "mlkem1024-ecdh-p384",
+    "mlkem768-ecdh-p384",
+    "mlkem768-ecdh-p256",
+    "mlkem768-x25519",
+];
+
+/// A root, an authority and a server in the folder `pki`.
+fn with_chain() -> Folder {
+    let folder = Folder::new();
+    folder.run("cert new --levels 3 --alg ed25519 --name example.com -o pki").exits(0);
+    folder
+}
+
+#[test]
+fn a_chain_of_three_levels_is_made_in_one_command() {
+    let folder = Folder::new();
+    let report = folder.run("cert new --levels 3 -o pki --json").exits(0).json();
+    assert_eq!(report["alg"], "MLDSA87-Ed448-SHAKE256");
+    assert_eq!(report["levels"], 3);
+    for file in ["root", "authority", "server"] {
+        assert!(folder.exists(&format!("pki/{file}.pem")));
+        #[cfg(unix)]
+        assert_eq!(folder.mode(&format!("pki/{file}.key")), 0o600);
+        let key = folder.run(&format!("key show pki/{file}.key --json")).exits(0).json();
+        assert_eq!(key["alg"], "MLDSA87-Ed448-SHAKE256");
+    }
+    for name in ["localhost", "127.0.0.1", "::1"] {
+        for purpose in ["server", "client"] {
+            let verify =
+                format!("cert verify pki/server.pem --roots pki/root.pem --name {name} --purpose {purpose}");
+            let report = folder.run(&format!("{verify} --json")).exits(0).json();
+            assert_eq!(report["chain"][1], "CN=gambeson Authority");
+            assert_eq!(report["chain"][2], "CN=gambeson Root");
+        }
+    }
+    let rows = folder.run("cert show pki/server.pem --json").exits(0).rows();
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0]["issuer"], rows[1]["subject"]);
+    assert_eq!(rows[0]["key_usage"][0], "digitalSignature");
+    assert_eq!(rows[0]["authority"], false);
+    assert_eq!((&rows[1]["authority"], &rows[1]["path_length"]), (&true.into(), &0.into()));
+    // Nothing is overwritten without a word.
+    folder.run("cert new --levels 3 -o pki").exits(3).tells("exists");
+    folder.run("cert new --levels 3 -o pki --force").exits(0);
+}
+
+#[test]
+fn every_algorithm_that_signs_makes_chains_of_every_length() {
+    let folder = Folder::new();
+    let mut ran = 0;
+    for algorithm in SIGNERS {
+        for levels in 1..=3 {
+            let out = format!("{algorithm}-{levels}");
+            folder.run(&format!("cert new --alg {algorithm} --levels {levels} -o {out}")).exits(0);
+            let root = if levels == 1 { "server" } else { "root" };
+            let verify =
+                format!("cert verify {out}/server.pem --roots {out}/{root}.pem --name localhost --json");
+            let report = folder.run(&verify).exits(0).json();
+            assert_eq!(report["chain"].as_array().unwrap().len(), levels);
+            ran += 1;
+        }
+    }
+    assert_eq!(ran, 42);
+    for algorithm in RECEIVERS {
+        folder.run(&format!("cert new --alg {algorithm} -o no")).exits(2).tells("must sign");
+    }
+    folder.run("cert new --levels 4 -o no").exits(2);
+    assert!(!folder.exists("no"));
+}
+
+#[test]
+fn a_request_is_signed_and_its_certificate_verified() {
+    let folder = with_chain();
+    folder.run("key gen --alg ml-dsa-65 -o client.key -p client.pub").exits(0);
+    folder.run("cert csr -k client.key --name did:web:example.com --purpose client -o client.csr").exits(0);
+    let request = folder.run("cert show client.csr --json").exits(0).json();
+    assert_eq!(request["kind"], "request");
+    assert_eq!(request["subject"], "CN=did:web:example.com");
+    assert_eq!(request["alg"], "ML-DSA-65");
+    assert_eq!(request["names"][0], "did:web:example.com");
+    assert_eq!(request["purposes"][0], "clientAuth");
+    let sign = "cert sign client.csr --issuer pki/authority.pem -k pki/authority.key -o client.pem";
+    folder.run(sign).exits(0);
+    let verify = "cert verify client.pem --roots pki/root.pem --others pki/authority.pem";
+    folder.run(&format!("{verify} --purpose client --name did:web:example.com")).exits(0);
+    let report = folder.run(&format!("{verify} --purpose server --json")).exits(1).json();
+    assert_eq!(report["reason"], "purpose");
+
+    // What the authority says stands before what was asked for.
+    folder.run(&format!("{sign} --force --name example.net --purpose server")).exits(0);
+    folder.run(&format!("{verify} --purpose server --name example.net")).exits(0);
+    let report = folder.run(&format!("{verify} --name did:web:example.com --json")).exits(1).json();
+    assert_eq!(report["reason"], "name");
+
+    // A request that was changed is none; another's key does not sign; a server is no authority.
+    let der = folder.read("client.csr");
+    let text = String::from_utf8(der).unwrap();
+    let place = text.len() / 2;
+    let other = if text.as_bytes()[place] == b'A' { "B" } else { "A" };
+    folder.write("forged.csr", [&text[..place], other, &text[place + 1..]].concat());
+    let forged = "cert sign forged.csr --issuer pki/authority.pem -k pki/authority.key -o no.pem";
+    folder.run(forged).exits(3).tells("forged.csr");
+    folder.run("cert sign client.csr --issuer pki/authority.pem -k pki/root.key -o no.pem").exits(2);
+    let by_server = "cert sign client.csr --issuer pki/server.pem -k pki/server.key -o no.pem";
+    folder.run(by_server).exits(2).tells("not that of an authority");
+    folder.run("cert sign --issuer pki/root.pem -k pki/root.key -o no.pem").exits(2);
+    assert!(!folder.exists("no.pem"));
+}
+
+#[test]
+fn an_authority_is_made_only_when_its_issuer_says_so() {
+    let folder = with_chain();
+    folder.run("key gen --alg mldsa65-ed25519 -o more.key -p more.pub").exits(0);
+    folder.run("cert csr -k more.key --subject CN=More -o more.csr").exits(0);
+    let by = |issuer: &str| {
+        format!("cert sign more.csr --issuer pki/{issuer}.pem -k pki/{issuer}.key -o {issuer}.out")
+    };
+    // The authority of the chain has a path length of zero.
+    folder.run(&format!("{} --authority", by("authority"))).exits(2).tells("path length");
+    folder.run(&format!("{} --authority --path-length 0 --days 5", by("root"))).exits(0);
+    let shown = folder.run("cert show root.out --json").exits(0).json();
+    assert_eq!((&shown["authority"], &shown["path_length"]), (&true.into(), &0.into()));
+    assert_eq!(shown["key_usage"][0], "keyCertSign");
+}
+
+#[test]
+fn keys_that_cannot_sign_requests_get_certificates_too() {
+    let folder = with_chain();
+    let mut ran = 0;
+    for algorithm in RECEIVERS {
+        folder.run(&format!("key gen --alg {algorithm} -o kem.key -p kem.pub --force")).exits(0);
+        folder.run("cert csr -k kem.key --name example.com -o no.csr").exits(2).tells("does not sign");
+        let sign =
+            "cert sign --public kem.pub --subject CN=Mail --issuer pki/authority.pem -k pki/authority.key";
+        folder.run(&format!("{sign} -o kem.pem --force")).exits(0);
+        let shown = folder.run("cert show kem.pem --json").exits(0).json();
+        assert_eq!(shown["key_usage"][0], "keyEncipherment");
+        assert!(shown["alg"].as_str().unwrap().to_lowercase().starts_with(algorithm));
+        folder.run("cert verify kem.pem --roots pki/root.pem --others pki/authority.pem").exits(0);
+        ran += 1;
+    }
+    assert_eq!(ran, 8);
+}
+
+#[test]
+fn what_does_not_lead_to_a_root_is_told_with_a_reason() {
+    let folder = with_chain();
+    folder.run("cert new --levels 3 --alg ed25519 -o other").exits(0);
+    let refused = |arguments: &str, reason: &str| {
+        let report = folder.run(&format!("cert verify {arguments} --json")).exits(1).json();
+        assert_eq!(report["verified"], false);
+        assert_eq!(report["reason"], reason, "{arguments}");
+    };
+    refused("pki/server.pem --roots other/root.pem", "signature");
+    refused("pki/server.pem --roots pki/root.pem --name example.org", "name");
+    refused("pki/server.pem --roots pki/root.pem --at 2020-01-01T00:00:00Z", "not-yet-valid");
+    refused("pki/server.pem --roots pki/root.pem --at 2060-01-01T00:00:00Z", "expired");
+    refused("pki/server.pem --roots pki/root.pem --purpose email", "purpose");
+    refused("pki/server.pem --roots pki/root.pem --require-crl", "no-revocation-list");
+    // Truncated: the server's certificate alone.
+    let pem = String::from_utf8(folder.read("pki/server.pem")).unwrap();
+    let end = pem.find("-----END CERTIFICATE-----").unwrap() + 26;
+    folder.write("leaf.pem", &pem[..end]);
+    refused("leaf.pem --roots pki/root.pem", "unknown-issuer");
+    folder.run("cert verify leaf.pem --roots pki/root.pem --others pki/authority.pem").exits(0);
+    let report = folder.run("cert verify leaf.pem --roots pki/root.pem").exits(1);
+    assert!(report.text().contains("NOT VERIFIED") && report.text().contains("gambeson Authority"));
+    // Files of something else.
+    folder.run("cert verify pki/root.key --roots pki/root.pem").exits(3).tells("no certificate");
+    folder.write("noise", program::noise(500));
+    folder.run("cert show noise").exits(3);
+    folder.run("cert show missing").exits(3);
+}
+
+#[test]
+fn what_is_revoked_stays_revoked() {
+    let folder = with_chain();
+    let crl = "cert crl --issuer pki/authority.pem -k pki/authority.key";
+    folder.run(&format!("{crl} -o one.crl")).exits(0);
+    let verify = "cert verify pki/server.pem --roots pki/root.pem";
+    folder.run(&format!("{verify} --crl one.crl")).exits(0);
+    // The authority itself has no list: its issuer is the root.
+    folder.run("cert crl --issuer pki/root.pem -k pki/root.key -o root.crl").exits(0);
+    let report = folder.run(&format!("{verify} --crl one.crl --require-crl --json")).exits(1).json();
+    assert_eq!(
+        (&report["reason"], &report["subject"]),
+        (&"no-revocation-list".into(), &"CN=gambeson Authority".into())
+    );
+    folder.run(&format!("{verify} --crl one.crl --crl root.crl --require-crl")).exits(0);
+
+    let revoke = "--revoke pki/server.pem --reason key-compromise --previous one.crl -o two.crl";
+    let report = folder.run(&format!("{crl} {revoke} --json")).exits(0).json();
+    assert_eq!((&report["number"], &report["revoked"]), (&2.into(), &1.into()));
+    let report = folder.run(&format!("{verify} --crl two.crl --json")).exits(1).json();
+    assert_eq!(report["reason"], "revoked");
+    folder.run(&format!("{crl} --previous two.crl -o three.crl")).exits(0);
+    let shown = folder.run("cert show three.crl --json").exits(0).json();
+    assert_eq!(shown["number"], "03");
+    assert_eq!(shown["revoked"][0]["reason"], "keyCompromise");
+    let report =
+        folder.run(&format!("{verify} --crl three.crl --at 2060-01-01T00:00:00Z --json")).exits(1).json();
+    assert_eq!(report["reason"], "expired");
+
+    // Another issuer's certificate, another issuer's list.
+    folder.run(&format!("{crl} --revoke pki/authority.pem -o no.crl")).exits(2).tells("not issued by");
+    let forged = folder.run(&format!("{crl} --previous root.crl -o no.crl")).exits(1);
+    assert!(forged.stderr.contains("is not a list of"));
+    folder.run(&format!("{crl} --previous one.crl -o one.crl")).exits(3).tells("exists");
+}
+
+#[test]
+fn names_of_any_kind_go_into_a_certificate() {
+    let folder = Folder::new();
+    let mut command = folder.command();
+    command.args(["cert", "new", "--alg", "ecdsa-p256", "-o", "one", "--days", "1"]);
+    command.args(["--subject", "CN=A Server,O=Quilted\\, Inc.,C=NL", "--name", "*.example.com"]);
+    finish(command, b"").exits(0);
+    let shown = folder.run("cert show one/server.pem --json").exits(0).json();
+    assert_eq!(shown["subject"], "CN=A Server,O=Quilted\\, Inc.,C=NL");
+    assert_eq!(shown["signature"], "ECDSA with SHA-256");
+    folder.run("cert verify one/server.pem --roots one/server.pem --name www.example.com").exits(0);
+    folder.run("cert verify one/server.pem --roots one/server.pem --name example.com").exits(1);
+    for wrong in
+        ["cert new -o two --subject Server", "cert new -o two --name a..b", "cert new -o two --days 0"]
+    {
+        folder.run(wrong).exits(2);
+    }
+    assert!(!folder.exists("two"));
+    let text = folder.run("cert show one/server.pem").exits(0);
+    assert!(text.text().contains("names        *.example.com"), "{}", text.text());
+}
+
+#[test]
+fn passphrases_open_the_keys_of_authorities() {
+    let folder = Folder::new();
+    let secret = [("GAMBESON_PASSPHRASE", "correct horse")];
+    folder.run_with("key gen --alg ed448 -o k.key --encrypt", b"", &secret).exits(0);
+    folder.run_with("cert csr -k k.key --name example.com -o k.csr", b"", &secret).exits(0);
+    let wrong = [("GAMBESON_PASSPHRASE", "wrong")];
+    folder.run_with("cert csr -k k.key --name example.com -o no.csr", b"", &wrong).exits(1);
+    let request = folder.run_with("cert csr -k k.key --name example.com", b"", &secret).exits(0);
+    assert!(request.text().starts_with("-----BEGIN CERTIFICATE REQUEST-----"));
+}
