@@ -1,11 +1,16 @@
-"""Answers questions about keys and signatures with Python's cryptography: JSON lines in, JSON lines out."""
+"""Answers questions about keys, signatures and certificates with Python's cryptography: JSON lines in, JSON lines out."""
 
+import datetime
+import ipaddress
 import json
 import sys
 
+from cryptography import x509
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import mldsa, mlkem
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, mldsa, mlkem
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.x509.verification import PolicyBuilder, Store
 
 ALGORITHMS = {
     "ML-KEM-768": (mlkem.MLKEM768PrivateKey, mlkem.MLKEM768PublicKey),
@@ -14,6 +19,105 @@ ALGORITHMS = {
     "ML-DSA-65": (mldsa.MLDSA65PrivateKey, mldsa.MLDSA65PublicKey),
     "ML-DSA-87": (mldsa.MLDSA87PrivateKey, mldsa.MLDSA87PublicKey),
 }
+
+
+# What signs certificates, and with which hash.
+SIGNERS = {
+    "ML-DSA-44": (mldsa.MLDSA44PrivateKey.generate, None),
+    "ML-DSA-65": (mldsa.MLDSA65PrivateKey.generate, None),
+    "ML-DSA-87": (mldsa.MLDSA87PrivateKey.generate, None),
+    "Ed25519": (ed25519.Ed25519PrivateKey.generate, None),
+    "Ed448": (ed448.Ed448PrivateKey.generate, None),
+    "ECDSA-P256": (lambda: ec.generate_private_key(ec.SECP256R1()), hashes.SHA256()),
+    "ECDSA-P384": (lambda: ec.generate_private_key(ec.SECP384R1()), hashes.SHA384()),
+}
+
+
+def issue(alg, name, issuer, issuer_key, path_length=None):
+    """A certificate and its key; without an issuer it signs itself."""
+    generate, hash_function = SIGNERS[alg]
+    key = generate()
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    is_authority = path_length is not None
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer.subject if issuer else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=is_authority, path_length=path_length), critical=True)
+        .add_extension(
+            x509.KeyUsage(
+                digital_signature=not is_authority,
+                content_commitment=False,
+                key_encipherment=False,
+                data_encipherment=False,
+                key_agreement=False,
+                key_cert_sign=is_authority,
+                crl_sign=is_authority,
+                encipher_only=False,
+                decipher_only=False,
+            ),
+            critical=True,
+        )
+    )
+    if not is_authority:
+        names = [x509.DNSName("example.com"), x509.IPAddress(ipaddress.ip_address("192.0.2.7"))]
+        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+        usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
+        builder = builder.add_extension(usage, critical=False)
+    return builder.sign(issuer_key or key, hash_function), key
+
+
+def make_chain(alg):
+    root, root_key = issue(alg, "Root", None, None, 1)
+    middle, middle_key = issue(alg, "Middle", root, root_key, 0)
+    leaf, _ = issue(alg, "Leaf", middle, middle_key)
+    now = datetime.datetime.now(datetime.timezone.utc)
+    revoked = x509.RevokedCertificateBuilder().serial_number(leaf.serial_number).revocation_date(now)
+    crl = x509.CertificateRevocationListBuilder().issuer_name(middle.subject)
+    crl = crl.last_update(now - datetime.timedelta(hours=1)).next_update(now + datetime.timedelta(days=1))
+    crl = crl.add_extension(x509.CRLNumber(7), critical=False)
+    crl = crl.add_revoked_certificate(revoked.build()).sign(middle_key, SIGNERS[alg][1])
+    request = x509.CertificateSigningRequestBuilder().subject_name(leaf.subject)
+    names = x509.SubjectAlternativeName([x509.DNSName("example.com")])
+    request = request.add_extension(names, critical=False).sign(root_key, SIGNERS[alg][1])
+    pem = serialization.Encoding.PEM
+    made = {"root": root, "middle": middle, "leaf": leaf, "crl": crl, "request": request}
+    return {name: value.public_bytes(pem).decode() for name, value in made.items()}
+
+
+def look_at_chain(request):
+    """Reads our chain, list and request, and checks what can be checked of each."""
+    root, middle, leaf = (
+        x509.load_pem_x509_certificate(request[name].encode()) for name in ("root", "middle", "leaf")
+    )
+    for certificate, issuer in ((root, root), (middle, root), (leaf, middle)):
+        certificate.verify_directly_issued_by(issuer)
+    try:
+        leaf.verify_directly_issued_by(root)
+        raise AssertionError("another issuer was taken")
+    except (InvalidSignature, ValueError):
+        pass
+    crl = x509.load_pem_x509_crl(request["crl"].encode())
+    csr = x509.load_pem_x509_csr(request["request"].encode())
+    found = {
+        "crl": crl.is_signature_valid(middle.public_key()),
+        "revoked": crl.get_revoked_certificate_by_serial_number(leaf.serial_number) is not None,
+        "csr": csr.is_signature_valid and csr.public_key() == leaf.public_key(),
+        "key_identifiers": middle.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value.digest
+        == leaf.extensions.get_extension_for_class(x509.AuthorityKeyIdentifier).value.key_identifier,
+        "serial_bits": leaf.serial_number.bit_length(),
+    }
+    # Its path verifier follows the rules of the web, which have no EdDSA.
+    if request["path"]:
+        verifier = PolicyBuilder().store(Store([root]))
+        verifier = verifier.build_server_verifier(x509.DNSName("example.com"))
+        found["path"] = len(verifier.verify(leaf, [middle]))
+    return found
 
 
 def load_private(request):
@@ -83,6 +187,10 @@ def answer(request):
         return {"k": k.hex(), "c": c.hex()}
     if op == "decapsulate":
         return {"k": load_private(request).decapsulate(bytes.fromhex(request["c"])).hex()}
+    if op == "make_chain":
+        return make_chain(request["alg"])
+    if op == "look_at_chain":
+        return look_at_chain(request)
     raise ValueError(op)
 
 

@@ -8,6 +8,8 @@
 //! | [`cctv`] | the age test vectors |
 //! | [`python`] | Python's `cryptography` |
 //! | [`aws_lc`] | AWS-LC |
+//! | [`openssl`] | the program `openssl` of the machine: classical certificates |
+//! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
 //! | [`tools`] | finding, building and running the peers |
 
@@ -15,14 +17,22 @@ pub mod age;
 pub mod aws_lc;
 pub mod cctv;
 pub mod legacy;
+pub mod openssl;
 pub mod python;
 pub mod tools;
+pub mod x509;
 
 /// All tests; the peers are built below `scratch`.
 #[must_use]
 pub fn trials(scratch: &std::path::Path) -> Vec<libtest_mimic::Trial> {
-    [age::trials(scratch), cctv::trials(scratch), python::trials(scratch), aws_lc::trials()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        age::trials(scratch),
+        cctv::trials(scratch),
+        python::trials(scratch),
+        aws_lc::trials(),
+        openssl::trials(scratch),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

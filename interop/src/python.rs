@@ -12,6 +12,7 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use crate::tools::{Result, check, command, exists, succeed, unavailable};
+use crate::x509;
 
 const PACKAGE: &str = "cryptography==50.0.2";
 const PASSPHRASE: &str = "correct horse";
@@ -38,7 +39,41 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
         add("we_load_its_keys", we_load_its_keys);
         add("works_with_our_keys_and_we_with_its", works);
     }
+    for algorithm in x509::ALGORITHMS {
+        let mut add = |name: &str, test: fn(&Python, Algorithm) -> Result| {
+            let python = Arc::clone(&python);
+            trials
+                .push(Trial::test(format!("python::{algorithm}::{name}"), move || test(&python, algorithm)));
+        };
+        add("verifies_our_certificates", verifies_our_certificates);
+        add("we_verify_its_certificates", we_verify_its_certificates);
+    }
     trials
+}
+
+fn verifies_our_certificates(python: &Python, algorithm: Algorithm) -> Result {
+    let ours = x509::Chain::new(algorithm)?;
+    let is_of_the_web = !matches!(algorithm, Algorithm::Ed25519 | Algorithm::Ed448);
+    let answer = python.ask(&json!({
+        "op": "look_at_chain",
+        "root": ours.root.to_pem(),
+        "middle": ours.middle.to_pem(),
+        "leaf": ours.leaf.to_pem(),
+        "crl": ours.list.to_pem(),
+        "request": ours.request.to_pem(),
+        "path": is_of_the_web,
+    }))?;
+    for what in ["crl", "revoked", "csr", "key_identifiers"] {
+        check(answer[what] == true, format!("{what}: {answer}"))?;
+    }
+    check(answer["serial_bits"] == 159, format!("a serial number of 20 bytes: {answer}"))?;
+    check(!is_of_the_web || answer["path"] == 3, format!("the path: {answer}"))
+}
+
+fn we_verify_its_certificates(python: &Python, algorithm: Algorithm) -> Result {
+    let answer = python.ask(&json!({"op": "make_chain", "alg": algorithm.name()}))?;
+    let file = |name: &str| answer[name].as_str().unwrap_or_default().as_bytes();
+    x509::judge(algorithm, file("root"), file("middle"), file("leaf"), file("crl"), file("request"))
 }
 
 /// A Python process that answers line by line.

@@ -103,13 +103,38 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
         make.env("GAMBESON_PASSPHRASE", "passphrase");
         workspace.logged("fuzz-seeds", &mut make).map(drop)
     };
-    for alg in ["ml-kem-512", "ml-kem-1024", "ml-dsa-44", "ml-dsa-65"] {
+    for alg in
+        ["ml-kem-512", "ml-kem-1024", "ml-dsa-44", "ml-dsa-65", "ed25519", "ecdsa-p256", "mldsa44-ed25519"]
+    {
         for format in ["pem", "der"] {
             let name = format!("{alg}.{format}");
             let options = ["--alg", alg, "--format", format];
             generate(&options, &private.join(&name), &public.join(&name))?;
         }
         generate(&["--alg", alg, "--encrypt"], &encrypted.join(alg), &seeds.join(format!("{alg}.pub")))?;
+    }
+    let certificates = folder("pki_certificate")?;
+    for alg in ["ed25519", "ecdsa-p256", "mldsa44-ed25519"] {
+        let pki = seeds.join(format!("pki-{alg}"));
+        let (root, key) = (pki.join("root.pem"), pki.join("root.key"));
+        let server = pki.join("server.pem");
+        let cert = |arguments: &[&str], paths: &[(&str, &Path)]| -> Result<()> {
+            let mut make = workspace.command(&program, &["cert"]);
+            make.args(arguments);
+            for (option, path) in paths {
+                make.arg(option).arg(path);
+            }
+            workspace.logged("fuzz-seeds", &mut make).map(drop)
+        };
+        cert(&["new", "--levels", "3", "--name", "example.com", "--alg", alg], &[("--out", &pki)])?;
+        let request = certificates.join(format!("{alg}.csr"));
+        cert(&["csr", "--name", "example.com"], &[("--key", &key), ("--out", &request)])?;
+        let list = certificates.join(format!("{alg}.crl"));
+        let authority = pki.join("authority.pem");
+        let revoked: [(&str, &Path); 4] =
+            [("--issuer", &root), ("--key", &key), ("--revoke", &authority), ("--out", &list)];
+        cert(&["crl"], &revoked)?;
+        fs::copy(&server, certificates.join(format!("{alg}.pem")))?;
     }
     let keys = folder("age_keys")?;
     generate(&["--alg", "x-wing"], &keys.join("identity"), &keys.join("recipient"))?;
