@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { Agent, GambesonError, Verifier, init } from "gambeson/agent";
-import { readIncoming, signedFetch, verifyRequest } from "gambeson/http";
+import { readIncoming, signResponse, signedFetch, verifyRequest, verifyResponse } from "gambeson/http";
 
 await init();
 const agent = Agent.fromSeed(new Uint8Array(32).fill(1));
@@ -14,7 +14,7 @@ verifier.addCards(agent.card());
 let origin;
 const server = createServer(async (incoming, answer) => {
   try {
-    const signer = verifier.request(await readIncoming(incoming, origin));
+    const { signer } = verifier.request(await readIncoming(incoming, origin));
     answer.end(signer);
   } catch (error) {
     answer.writeHead(error instanceof GambesonError ? 401 : 500).end(error.code ?? String(error));
@@ -67,6 +67,26 @@ test("what was not signed so is refused, with a reason", async () => {
 test("a Request is verified as servers of fetch have it", async () => {
   let request;
   await signedFetch(agent, { fetch: async (it) => { request = it; return new Response(); } })("https://bank.example/a", { method: "POST", body: "x" });
-  assert.equal(await verifyRequest(verifier, request), `${agent.did}#identity-0`);
+  assert.equal((await verifyRequest(verifier, request)).signer, `${agent.did}#identity-0`);
   assert.equal(await request.text(), "x");
+});
+
+test("a response is signed with the request that it answers", async () => {
+  const request = new Request("https://bank.example/balance?id=7#part");
+  const plain = () => new Response('{"balance":5}', { status: 201, headers: { "content-type": "application/json" } });
+  const answer = await signResponse(agent, plain(), request);
+  const changed = async (body, status = 201, to = request) => {
+    const response = new Response(body, { status, headers: answer.headers });
+    return verifyResponse(verifier, response, to);
+  };
+  assert.equal(answer.status, 201);
+  await assert.rejects(changed('{"balance":6}'), { code: "wrong-digest" });
+  await assert.rejects(changed('{"balance":5}', 200), { code: "bad-signature" });
+  await assert.rejects(changed('{"balance":5}', 201, new Request("https://bank.example/other")), { code: "bad-signature" });
+  await assert.rejects(verifyResponse(verifier, plain(), request), { code: "unsecured" });
+  const { signer, agent: did, components } = await verifyResponse(verifier, answer, request);
+  assert.deepEqual([signer, did], [`${agent.did}#identity-0`, agent.did]);
+  assert.ok(components.includes('"@status"') && components.includes('"@method";req'));
+  assert.equal(await answer.text(), '{"balance":5}');
+  await assert.rejects(verifyResponse(verifier, await signResponse(agent, plain(), request), request, { required: ["date"] }), { code: "uncovered" });
 });

@@ -1,36 +1,53 @@
 /**
- * Signed HTTP requests (RFC 9421 with ML-DSA-65): a `fetch` that signs, and what a server needs to verify.
+ * Signed HTTP (RFC 9421 with ML-DSA-65): a `fetch` that signs, and what a server needs to verify and to sign what it answers.
  *
  * ```ts
  * const fetch = signedFetch(agent);
  * await fetch("https://bank.example/pay", { method: "POST", body: JSON.stringify({ amount: 5 }) });
  * ```
  */
-import type { Agent, HttpOptions, HttpRequest } from "./agent.js";
-import type { Verifier } from "./verifier.js";
+import type { Agent, HttpRequest, HttpSignOptions } from "./agent.js";
+import { joined } from "./border.js";
+import type { HttpVerifyOptions, VerifiedMessage, Verifier } from "./verifier.js";
 
 /**
  * A `fetch` that signs method, address, content type and body of each request. It follows no redirect, because the address is
  * signed, unless `init.redirect` says so.
  */
-export function signedFetch(agent: Agent, options: HttpOptions & { fetch?: typeof fetch } = {}): typeof fetch {
-  const send = options.fetch ?? fetch;
+export function signedFetch(agent: Agent, options: HttpSignOptions & { fetch?: typeof fetch } = {}): typeof fetch {
+  const { fetch: send = fetch, ...terms } = options;
   return async (input, init) => {
     const request = new Request(input, { redirect: "error", ...init });
-    const body = request.body === null ? undefined : new Uint8Array(await request.clone().arrayBuffer());
-    const url = withoutFragment(request.url);
-    const signed = agent.signRequest({ method: request.method, url, headers: request.headers, body }, options);
-    const headers = new Headers(request.headers);
-    for (const [name, value] of signed) headers.append(name, value);
-    return send(new Request(request, { headers, ...(body === undefined ? {} : { body }) }));
+    const message = await readRequest(request);
+    const headers = added(request.headers, agent.signRequest(message, terms));
+    return send(new Request(request, { headers, ...(message.body === undefined ? {} : { body: message.body as BodyInit }) }));
   };
 }
 
-/** Verifies a request, as servers with `Request` have it: the URL of the key that signed. The body is read from a copy. */
-export async function verifyRequest(verifier: Verifier, request: Request, options: HttpOptions = {}): Promise<string> {
-  const body = request.body === null ? undefined : new Uint8Array(await request.clone().arrayBuffer());
-  const url = withoutFragment(request.url);
-  return verifier.request({ method: request.method, url, headers: request.headers, body }, options);
+/** Verifies a request, as servers with `Request` have it. The body is read from a copy. */
+export async function verifyRequest(verifier: Verifier, request: Request, options: HttpVerifyOptions = {}): Promise<VerifiedMessage> {
+  return verifier.request(await readRequest(request), options);
+}
+
+/** Signs a response, status, content type and body, together with the request that it answers. */
+export async function signResponse(agent: Agent, response: Response, request: Request, options: HttpSignOptions = {}): Promise<Response> {
+  const body = await bodyOf(response);
+  const { status, statusText, headers } = response;
+  const message = { status, headers, ...(body === undefined ? {} : { body }), request: headOf(request) };
+  return new Response((body ?? null) as BodyInit | null, { status, statusText, headers: added(headers, agent.signResponse(message, options)) });
+}
+
+/** Verifies a response to this request. Its body is read from a copy. */
+export async function verifyResponse(
+  verifier: Verifier,
+  response: Response,
+  request: Request,
+  options: HttpVerifyOptions = {},
+): Promise<VerifiedMessage> {
+  const body = await bodyOf(response);
+  const { status, headers } = response;
+  const message = { status, headers, ...(body === undefined ? {} : { body }), request: headOf(request) };
+  return verifier.response(message, options);
 }
 
 /** What Node's `http` gives of a request. */
@@ -47,19 +64,28 @@ export interface Incoming extends AsyncIterable<Uint8Array> {
 export async function readIncoming(incoming: Incoming, origin: string): Promise<HttpRequest & { body: Uint8Array }> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of incoming) chunks.push(chunk);
-  const body = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, at);
-    at += chunk.length;
-  }
   const headers: [string, string][] = [];
   for (let i = 0; i + 1 < incoming.rawHeaders.length; i += 2) {
     headers.push([incoming.rawHeaders[i] as string, incoming.rawHeaders[i + 1] as string]);
   }
-  return { method: incoming.method ?? "GET", url: origin + (incoming.url ?? "/"), headers, body };
+  return { method: incoming.method ?? "GET", url: origin + (incoming.url ?? "/"), headers, body: joined(chunks) };
 }
 
-function withoutFragment(url: string): string {
-  return url.replace(/#.*$/s, "");
+async function readRequest(request: Request): Promise<HttpRequest> {
+  return { ...headOf(request), body: await bodyOf(request) };
+}
+
+/** A request without its body, which may have been read: what a response signs of it is its head. */
+function headOf(request: Request): HttpRequest {
+  return { method: request.method, url: request.url.replace(/#.*$/s, ""), headers: request.headers };
+}
+
+async function bodyOf(message: Request | Response): Promise<Uint8Array | undefined> {
+  return message.body === null ? undefined : new Uint8Array(await message.clone().arrayBuffer());
+}
+
+function added(headers: Headers, fields: [string, string][]): Headers {
+  const all = new Headers(headers);
+  for (const [name, value] of fields) all.append(name, value);
+  return all;
 }
