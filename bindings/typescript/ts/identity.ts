@@ -20,7 +20,12 @@ export async function init(source?: ModuleSource | Promise<ModuleSource> | "whol
   const asked = source === "whole";
   if (asked && whole === false) throw new GambesonError("already-loaded", "objects live in the module that was loaded first");
   whole ??= asked;
-  await loader.init(source === "whole" ? readWhole() : source);
+  try {
+    await loader.init(source === "whole" ? readWhole() : source);
+  } catch (error) {
+    whole = undefined;
+    throw error;
+  }
 }
 
 /** The functions of the module. */
