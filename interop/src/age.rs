@@ -42,10 +42,11 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
             };
             add("our_program_and_age_open_each_others_files", our_program);
             add("age_opens_what_an_agent_seals", an_agent_seals);
+            add("an_agent_opens_what_age_seals", an_agent_opens);
             add("age_opens_a_backup_of_which_only_the_words_are_left", a_drill);
         }
         Err(reason) => {
-            for name in ["our_program", "an_agent_seals", "a_drill"] {
+            for name in ["our_program", "an_agent_seals", "an_agent_opens", "a_drill"] {
                 trials.push(unavailable(&format!("age::{name}"), reason.message().unwrap_or_default()));
             }
         }
@@ -337,6 +338,51 @@ fn an_agent_seals(age: &Age, program: &Path) -> Result {
     agent(&["seal", text(&input)?, "-r", &recipient, "-o", text(&output)?, "--force"])?;
     let out = succeed(age.run().arg("-d").arg("-i").arg(&key).arg(&output), b"")?;
     check(out == plaintext, "age opens what `gambeson agent seal` wrote")
+}
+
+/// Stock age seals to the recipient that an agent shows: by name and by file, for it alone and among others.
+fn an_agent_opens(age: &Age, program: &Path) -> Result {
+    let agent = an_agent(age, program, "opening-agent", &age.files.join("opening.words"))?;
+    let recipient = String::from_utf8(agent(&["show", "--recipient"])?).map_err(|error| error.to_string())?;
+    let recipients = age.files.join("agent.pub");
+    agent(&["card", "--recipient", "-o", text(&recipients)?, "--force"])?;
+    let other = generate()?.recipient().to_string();
+    let classical = succeed(&mut command(&age.keygen), b"")?;
+    let classical = age.file("classical.key", classical)?;
+    let classical = String::from_utf8(succeed(command(&age.keygen).arg("-y").arg(classical), b"")?);
+    let classical = classical.map_err(|error| error.to_string())?;
+    let output = age.files.join("opening.out");
+    let mut ran = 0;
+    for size in SIZES {
+        for format in FORMATS {
+            let plaintext = plaintext(size);
+            let mut seal = age.run();
+            if format == Format::Armored {
+                seal.arg("-a").arg("-R").arg(&recipients);
+            } else {
+                seal.arg("-r").arg(&other).arg("-r").arg(recipient.trim());
+            }
+            let file = age.file("to-an-agent.age", succeed(&mut seal, &plaintext)?)?;
+            agent(&["open", text(&file)?, "-o", text(&output)?, "--force"])?;
+            let out = std::fs::read(&output).map_err(|error| error.to_string())?;
+            check(out == plaintext, format!("{size} bytes, {format:?}"))?;
+            ran += 1;
+        }
+    }
+    check(ran == 14, "every size in both formats")?;
+
+    // After a rotation age seals to the new recipient, and what was sealed to the old one still opens.
+    agent(&["rotate", "backup"])?;
+    let rotated = String::from_utf8(agent(&["show", "--recipient"])?).map_err(|error| error.to_string())?;
+    check(rotated != recipient, "another recipient")?;
+    for recipient in [&recipient, &rotated] {
+        let file = succeed(age.run().arg("-r").arg(recipient.trim()), b"quilted linen")?;
+        let file = age.file("rotated.age", file)?;
+        check(agent(&["open", text(&file)?])? == b"quilted linen", "before and after a rotation")?;
+    }
+    let file = succeed(age.run().arg("-r").arg(classical.trim()), b"quilted linen")?;
+    let file = age.file("to-somebody.age", file)?;
+    check(agent(&["open", text(&file)?]).is_err(), "an age file to somebody else does not open")
 }
 
 /// The page docs/spec/kdf.md by hand: words, entropy, `derive_key`, age identity; then stock age.

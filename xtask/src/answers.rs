@@ -59,6 +59,9 @@ pub fn compare(workspace: &Workspace) -> Result<String> {
     Ok(format!("{} answers identical in release and checked ({made} made here, {shared})", requests.len()))
 }
 
+/// The files of vectors of the identity layer.
+const SUBJECTS: usize = 21;
+
 /// The vectors of the identity layer; and each file with one planted mistake, which must be seen.
 pub fn subjects(workspace: &Workspace) -> Result<String> {
     let program = workspace.built("release", "gambeson");
@@ -70,7 +73,12 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
     let (success, text) = check("identity", &own)?;
     ensure!(success, "the vectors of the identity layer do not hold:\n{text}");
     let sums: Value = serde_json::from_str(text.lines().last().context("a sum")?)?;
-    ensure!(sums["passed"].as_u64().is_some_and(|passed| passed > 0), "nothing was judged: {sums}");
+    let files = fs::read_dir(&own)?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .count();
+    ensure!(files == SUBJECTS && sums["files"] == files, "{files} files, not {SUBJECTS}: {sums}");
+    ensure!(sums["skipped"] == 0 && sums["unsupported"] == 0, "a file without a judge: {sums}");
     let mut planted = 0;
     for row in text.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()? {
         let (Some(name), Some(1..)) = (row["file"].as_str(), row["passed"].as_u64()) else { continue };
@@ -88,8 +96,8 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
         ensure!(!success, "canary: a wrong reason in {name} was not seen:\n{text}");
         planted += 1;
     }
-    ensure!(planted > 0, "no mistake was planted");
-    Ok(format!("{} passed, {} skipped; {planted} planted mistakes seen", sums["passed"], sums["skipped"]))
+    ensure!(planted == files, "{planted} mistakes were planted, not one in each of {files} files");
+    Ok(format!("{} passed in {files} files, none skipped; {planted} planted mistakes seen", sums["passed"]))
 }
 
 /// The published vectors beside this repository, with the tables of every level that this machine can run.
@@ -111,6 +119,10 @@ pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
         );
     }
     ensure!(levels.first() == Some(&"portable"), "the portable tables did not run: {levels:?}");
+    let mut doctor = workspace.command(workspace.built("release", "gambeson"), &["doctor", "--json"]);
+    let doctor: Value = serde_json::from_str(&workspace.logged("doctor", &mut doctor)?)?;
+    let best = doctor["cpu"]["detected"].as_str().context("the program names its level")?;
+    ensure!(levels.contains(&best), "the {best} tables did not run: {levels:?}");
     Ok(format!("{counts}; each with {}", levels.join(", ")))
 }
 

@@ -1,6 +1,6 @@
 //! The public API of each published library, as text under version control: a change is seen in the diff.
 
-use crate::run::Workspace;
+use crate::run::{Workspace, installed, is_root};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs;
@@ -8,6 +8,17 @@ use std::process::Command;
 
 /// The toolchain whose rustdoc JSON our `public-api` reads.
 const TOOLCHAIN: &str = "+nightly";
+
+/// Whether the toolchain is there, or could be installed: rustup brings it, where it may.
+pub fn provided(workspace: &Workspace) -> bool {
+    if !possible(workspace) && installed("rustup") && (workspace.ci || is_root()) {
+        let arguments = ["toolchain", "install", "nightly", "--profile", "minimal", "--no-self-update"];
+        if let Err(error) = workspace.logged("rustup-nightly", &mut workspace.command("rustup", &arguments)) {
+            eprintln!("rustup toolchain install nightly: {error:#}");
+        }
+    }
+    possible(workspace)
+}
 
 /// Whether the toolchain is there.
 pub fn possible(workspace: &Workspace) -> bool {

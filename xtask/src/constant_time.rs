@@ -3,7 +3,7 @@
 
 use crate::run::{Workspace, installed, side_by_side};
 use crate::{aarch64, bare};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,6 +12,9 @@ use std::fs;
 const PROFILES: &[&str] = &["ct-1", "ct-2", "ct-3", "ct-s"];
 /// Kernel tables to run. valgrind 3.19 knows no AVX-512: `step` does those.
 const LEVELS: &[&str] = &["portable", "avx2"];
+
+/// What `gate-ct` runs with each table, at each optimisation level.
+const OPERATIONS: usize = 180;
 
 /// Where the processor has no AVX2, the other table is left; the gate would refuse to run.
 fn levels() -> &'static [&'static str] {
@@ -22,8 +25,9 @@ fn levels() -> &'static [&'static str] {
     &LEVELS[..1]
 }
 
-/// Builds the gate at each optimisation level and runs it: no report for ours, a report for each canary.
-pub fn check(workspace: &Workspace) -> Result<String> {
+/// Builds the gate at each optimisation level and runs it: no report for ours, a report for each canary. Returns a sentence, and
+/// how many tables of kernels this machine cannot run.
+pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
     let mut runs = Vec::new();
     for profile in PROFILES {
         let program = build(workspace, profile, "gate-ct")?;
@@ -35,6 +39,7 @@ pub fn check(workspace: &Workspace) -> Result<String> {
         let text = workspace.logged(&format!("ct-{name}"), &mut clean)?;
         let operations =
             number_before(&text, " operations, 0 with reports").context("the gate said nothing")?;
+        ensure!(operations == OPERATIONS, "at {name} {operations} operations ran, not {OPERATIONS}");
         let mut planted = workspace.command("valgrind", VALGRIND);
         planted.arg(program).args(["canaries", level]);
         let (success, text) = workspace.tried(&format!("ct-canaries-{name}"), &mut planted)?;
@@ -45,13 +50,14 @@ pub fn check(workspace: &Workspace) -> Result<String> {
         }
         Ok(operations)
     })?;
-    Ok(format!(
+    let said = format!(
         "{} operations at {} optimisation levels ({}) without a report, {} planted ones caught",
         operations.iter().sum::<usize>(),
         PROFILES.len(),
         levels().join(", "),
         2 * runs.len()
-    ))
+    );
+    Ok((said, LEVELS.len() - levels().len()))
 }
 
 /// What stepping through the tables with AVX-512 found.
@@ -124,6 +130,9 @@ fn number_before(text: &str, mark: &str) -> Option<usize> {
 struct Explained {
     #[serde(default)]
     function: Vec<Function>,
+    /// Paths of functions or modules of the primitives, of which the WebAssembly modules have divisions.
+    #[serde(default)]
+    wasm: Vec<Function>,
 }
 
 #[derive(Deserialize)]
@@ -195,6 +204,63 @@ pub fn divisions(workspace: &Workspace) -> Result<String> {
     ))
 }
 
+/// The divisions in a listing of a WebAssembly module by `wasm-dis`, whose opt-level leaves divisions by constants as they are:
+/// those in functions of the primitives are listed and explained, in both directions (`used` is what this module had).
+pub fn wasm_divisions(workspace: &Workspace, listing: &str, used: &mut BTreeSet<String>) -> Result<usize> {
+    let explained: Explained =
+        toml::from_str(&fs::read_to_string(workspace.root.join("docs/divisions.toml"))?)?;
+    let found = wasm_dividing_functions(listing);
+    ensure!(found.functions > 20, "{} functions of ours in the module: it has no names", found.functions);
+    let mut errors = Vec::new();
+    for (name, _) in &found.divisions {
+        match explained.wasm.iter().find(|known| name.contains(&mangled(&known.name))) {
+            Some(known) if !known.reason.is_empty() => _ = used.insert(known.name.clone()),
+            _ => errors.push(format!("{name} divides, and docs/divisions.toml does not say why")),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(found.divisions.len()),
+        false => bail!("{}", errors.join("\n")),
+    }
+}
+
+/// Fails if the list explains what no module has.
+pub fn wasm_divisions_used(workspace: &Workspace, used: &BTreeSet<String>) -> Result<()> {
+    let explained: Explained =
+        toml::from_str(&fs::read_to_string(workspace.root.join("docs/divisions.toml"))?)?;
+    let stale = explained.wasm.iter().find(|known| !used.contains(&known.name));
+    stale.map_or(Ok(()), |known| bail!("docs/divisions.toml: {} divides no more in WebAssembly", known.name))
+}
+
+/// `mlkem::encode` as it stands in mangled names: `5mlkem6encode`.
+fn mangled(path: &str) -> String {
+    path.split("::").map(|part| format!("{}{part}", part.len())).collect()
+}
+
+/// The functions of the primitives in a listing, by their mangled names, and those that divide.
+fn wasm_dividing_functions(listing: &str) -> Disassembly {
+    let primitives =
+        ["8gambeson4sha3", "8gambeson5mlkem", "8gambeson5mldsa", "8gambeson6secret", "15gambeson_hybrid"];
+    let mut result = Disassembly::default();
+    let mut current: Option<&str> = None;
+    for line in listing.lines() {
+        let text = line.trim_start();
+        if let Some(rest) = line.strip_prefix(" (func $") {
+            let name = rest.split([' ', ')']).next().unwrap_or_default();
+            current = primitives.iter().any(|crate_| name.contains(crate_)).then_some(name);
+            result.functions += usize::from(current.is_some());
+        } else if let (Some(name), Some((kind, operation))) =
+            (current, text.strip_prefix('(').and_then(|text| text.split_once('.')))
+            && ["i32", "i64"].contains(&kind)
+            && (operation.starts_with("div_") || operation.starts_with("rem_"))
+            && !result.divisions.iter().any(|(known, _)| known == name)
+        {
+            result.divisions.push((name.to_owned(), text.to_owned()));
+        }
+    }
+    result
+}
+
 #[derive(Default)]
 struct Disassembly {
     functions: usize,
@@ -234,14 +300,11 @@ fn divides(instruction: &str) -> bool {
     if x86 == "div" || x86 == "idiv" || thumb.starts_with("udiv") || thumb.starts_with("sdiv") {
         return true;
     }
-    let is_call = mnemonic.starts_with("call")
-        || mnemonic.starts_with("bl")
-        || mnemonic.starts_with("jmp")
-        || mnemonic == "b.w";
-    is_call
-        && ["__udiv", "__div", "__umod", "__mod", "divmod>", "__aeabi_uidiv", "__aeabi_idiv"]
-            .iter()
-            .any(|name| instruction.contains(name))
+    // Calls, and branches of every kind: the last call of a function is one (`b`, `bne.w`, `jmp`).
+    let goes = mnemonic.starts_with("call") || mnemonic.starts_with(['b', 'j']);
+    goes && ["__udiv", "__div", "__umod", "__mod", "divmod>", "__aeabi_uidiv", "__aeabi_idiv"]
+        .iter()
+        .any(|name| instruction.contains(name))
 }
 
 #[cfg(test)]
@@ -280,9 +343,39 @@ mod tests {
         {
             assert!(divides(instruction), "{instruction}");
         }
-        for instruction in ["mov %rax,%rdi", "call   1234 <gambeson::divide>", "divps %xmm0,%xmm1"] {
+        // The last call of a function.
+        for instruction in [
+            "b\t1234 <__udivti3>",
+            "b.w\t0 <__aeabi_uidiv>",
+            "b.n\t0 <__aeabi_idiv>",
+            "bne.w\t0 <__umodsi3>",
+            "b.eq\t1234 <__udivti3>  // b.none",
+            "jmp    1234 <__divti3>",
+            "jne    1234 <__umodti3>",
+        ] {
+            assert!(divides(instruction), "{instruction}");
+        }
+        for instruction in [
+            "mov %rax,%rdi",
+            "call   1234 <gambeson::divide>",
+            "divps %xmm0,%xmm1",
+            "b\t1234 <gambeson::mlkem::divide>",
+            "bic\tr0, r0, #1",
+            "lea    0x10(%rip),%rax        # 1234 <__udivti3>",
+        ] {
             assert!(!divides(instruction), "{instruction}");
         }
+    }
+
+    #[test]
+    fn divisions_in_webassembly_are_found() {
+        let listing = " (func $_RNvNtNtCs1_8gambeson5mlkem6encode10decompress (param $0 i32)\n  (i32.div_u\n   (local.get $0)\n\
+            \x20  (i32.const 5)\n  )\n  (i64.rem_s\n )\n (func $_RNvNtCs1_8gambeson4sha36absorb (param $0 i32)\n  (i32.add\n  (f32.div\n )\n\
+            \x20(func $_RNvCs2_4ryu_6format\n  (i32.div_u\n )\n";
+        let found = wasm_dividing_functions(listing);
+        assert_eq!(found.functions, 2);
+        assert_eq!(found.divisions.len(), 1);
+        assert!(found.divisions[0].0.contains(&mangled("mlkem::encode::decompress")));
     }
 
     #[test]

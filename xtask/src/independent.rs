@@ -91,6 +91,11 @@ fn python(workspace: &Workspace) -> Result<Program> {
     Ok(Program { name: "python", interpreter: folder.join("bin/python"), script: source.join("check.py") })
 }
 
+/// The pinned Node, for who needs a newer one than this machine's.
+pub fn pinned_node(workspace: &Workspace) -> Result<PathBuf> {
+    Ok(node(workspace)?.interpreter)
+}
+
 /// A copy of the program beside its pinned packages, for Node looks for packages beside the program.
 fn node(workspace: &Workspace) -> Result<Program> {
     let source = workspace.root.join("vectors/independent/node");

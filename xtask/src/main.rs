@@ -27,7 +27,7 @@ mod stack;
 mod test;
 mod typescript;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use run::Workspace;
 use std::env;
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ cargo xtask COMMAND
 
   demo [ARGUMENT…]        build the program and show what it does
   test [--full] [--only NAME]
-                          every check, with minutes; --full adds peers, fuzzing and the long tests
+                          every check, with minutes; --full adds peers, benches, cargo-deny, fuzzing and the long tests
   ci                      what .ci/run runs
   layers                  the arrows between packages
   cite                    citations of the standards
@@ -84,11 +84,10 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             return Ok(demo.args(rest).status()?.success());
         }
         "test" => {
-            let only = rest
-                .iter()
-                .position(|argument| argument == "--only")
-                .and_then(|at| rest.get(at + 1))
-                .cloned();
+            let only = match rest.iter().position(|argument| argument == "--only") {
+                Some(at) => Some(rest.get(at + 1).context("--only needs a part of a step's name")?.clone()),
+                None => None,
+            };
             return test::run(workspace, has("--full"), only);
         }
         "ci" => return test::run(workspace, false, None),
@@ -99,7 +98,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "no-std" => bare::check(workspace)?,
         "aarch64" if has("--count") => aarch64::count(workspace)?,
         "aarch64" => aarch64::check(workspace)?.1,
-        "ct" => constant_time::check(workspace)?,
+        "ct" => constant_time::check(workspace)?.0,
         "step" => match constant_time::step(workspace)? {
             constant_time::Stepped::Alike(said) => said,
             constant_time::Stepped::NotHere => String::from("skipped: this machine has no AVX-512"),

@@ -1,7 +1,7 @@
 //! The Python package: its wheel built, installed, typed and tested, in an environment of pinned tools.
 
 use crate::run::{Workspace, tail};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,13 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     let package = Package::prepare(workspace)?;
     package.lint()?;
     let wheel = package.install()?;
-    package.types()?;
-    let passed = package.tests(&wheel)?;
+    // One waits for the compiler, the other for Python.
+    let unshipped = std::thread::scope(|scope| {
+        let unshipped = scope.spawn(|| package.unshipped());
+        package.types()?;
+        unshipped.join().map_err(|_| anyhow!("the build for vectors panicked"))?
+    })?;
+    let passed = package.tests(&wheel, &unshipped)?;
     let size = fs::metadata(&wheel)?.len() >> 10;
     Ok((passed, format!("{passed} tests, stubs as the module is, a wheel of {size} KiB")))
 }
@@ -30,6 +35,9 @@ pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
     }
     Ok(run.status()?.success())
 }
+
+/// Prints where the native module is that was installed.
+const MODULE: &str = "import gambeson._native as module; print(module.__file__)";
 
 struct Package<'a> {
     workspace: &'a Workspace,
@@ -71,7 +79,8 @@ impl<'a> Package<'a> {
         for manifest in [self.folder.join("Cargo.toml"), self.folder.join("bench/Cargo.toml")] {
             let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
             self.workspace.logged("python-fmt", fmt.arg(&manifest))?;
-            let mut clippy = self.workspace.cargo(&["clippy", "--quiet", "--manifest-path"]);
+            let mut clippy =
+                self.workspace.cargo(&["clippy", "--quiet", "--all-features", "--manifest-path"]);
             clippy.arg(&manifest).args(["--", "-D", "warnings"]).env("PYO3_PYTHON", self.program("python"));
             self.workspace.logged("python-clippy", &mut clippy)?;
         }
@@ -80,18 +89,41 @@ impl<'a> Package<'a> {
 
     /// Builds the wheel and installs it.
     fn install(&self) -> Result<PathBuf> {
-        let wheels = self.made.join("wheels");
+        let wheel = self.wheel("wheels", &[])?;
+        let mut pip = self.pip();
+        pip.args(["--no-index", "--no-deps", "--force-reinstall"]).arg(&wheel);
+        self.workspace.logged("python-install", &mut pip)?;
+        let mut find = self.workspace.command(self.program("python"), &["-c", MODULE]);
+        let module = self.workspace.logged("python-module", find.current_dir(&self.made))?;
+        self.workspace.names_no_folder(Path::new(module.trim()))?;
+        Ok(wheel)
+    }
+
+    /// Builds the native module once more, with raw derivations and deterministic signatures, for the vectors. No wheel has them.
+    fn unshipped(&self) -> Result<PathBuf> {
+        // What both builds share is made once: the same program asks for it in the same way. What they do not share need not be
+        // fast.
+        let slow = |package| format!("profile.release.package.{package}.opt-level=0");
+        let (identity, python) = (slow("gambeson-identity"), slow("gambeson-python"));
+        let options = ["--features", "test-vectors", "--config", &identity, "--config", &python];
+        let wheel = self.wheel("unshipped", &options)?;
+        let folder = self.made.join("unshipped/installed");
+        let mut pip = self.pip();
+        pip.args(["--no-index", "--no-deps", "--target"]).arg(&folder).arg(wheel);
+        self.workspace.logged("python-unshipped", &mut pip)?;
+        Ok(folder.join("gambeson/_native.abi3.so"))
+    }
+
+    fn wheel(&self, folder: &str, options: &[&str]) -> Result<PathBuf> {
+        let wheels = self.made.join(folder);
         if wheels.exists() {
             fs::remove_dir_all(&wheels)?;
         }
         let mut build = self.workspace.command(self.program("maturin"), &["build", "--release", "--out"]);
-        build.arg(&wheels).arg("--interpreter").arg(self.program("python")).current_dir(&self.folder);
-        self.workspace.logged("python-wheel", &mut build)?;
-        let wheel = only_file(&wheels)?;
-        let mut pip = self.pip();
-        pip.args(["--no-index", "--no-deps", "--force-reinstall"]).arg(&wheel);
-        self.workspace.logged("python-install", &mut pip)?;
-        Ok(wheel)
+        build.arg(&wheels).arg("--interpreter").arg(self.program("python")).args(options);
+        build.env("RUSTFLAGS", self.workspace.without_paths());
+        self.workspace.logged(&format!("python-{folder}"), build.current_dir(&self.folder))?;
+        only_file(&wheels)
     }
 
     /// The annotations are strict, and the stubs say what the native module has: no more, no less.
@@ -104,9 +136,10 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    fn tests(&self, wheel: &Path) -> Result<usize> {
+    fn tests(&self, wheel: &Path, unshipped: &Path) -> Result<usize> {
         let mut pytest = self.workspace.command(self.program("pytest"), &["-p", "no:cacheprovider"]);
-        pytest.current_dir(&self.folder).env("GAMBESON_WHEEL", wheel).env("PYTHONDONTWRITEBYTECODE", "1");
+        pytest.current_dir(&self.folder).env("PYTHONDONTWRITEBYTECODE", "1");
+        pytest.env("GAMBESON_WHEEL", wheel).env("GAMBESON_VECTORS", unshipped);
         let (success, text) = self.workspace.tried("python-tests", &mut pytest)?;
         let passed = outcomes(&text, "passed");
         if !success || passed == 0 || outcomes(&text, "skipped") != 0 {

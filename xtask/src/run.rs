@@ -83,10 +83,36 @@ impl Workspace {
         Ok((status.success(), String::from_utf8_lossy(&text).into_owned()))
     }
 
+    /// Flags for the compiler that leave the folders of this machine out of what it makes.
+    pub fn without_paths(&self) -> String {
+        let sources = cargo_home().map(|home| home.join("registry/src"));
+        let folders = [Some(self.root.clone()), sources];
+        let flags = folders.into_iter().flatten().filter(|path| !path.to_string_lossy().contains(' '));
+        flags.map(|path| format!("--remap-path-prefix={}=", path.display())).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Fails if a file that is to be published names a folder of this machine.
+    pub fn names_no_folder(&self, file: &Path) -> Result<()> {
+        let bytes = fs::read(file).with_context(|| file.display().to_string())?;
+        let folders = [Some(self.root.clone()), Some(self.target.clone()), cargo_home()];
+        let folders = folders.into_iter().flatten().map(|path| path.to_string_lossy().into_owned());
+        for folder in folders.chain([String::from("registry/src")]) {
+            if bytes.windows(folder.len()).any(|window| window == folder.as_bytes()) {
+                bail!("{} names {folder}, a folder of this machine", file.display());
+            }
+        }
+        Ok(())
+    }
+
     /// The path of a program that cargo built.
     pub fn built(&self, profile: &str, program: &str) -> PathBuf {
         self.target.join(profile).join(program)
     }
+}
+
+fn cargo_home() -> Option<PathBuf> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")))
 }
 
 /// Does work on every item, on as many as there are processors at once; the work is told which processor is its own.
@@ -135,6 +161,11 @@ pub fn installed(program: &str) -> bool {
         .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
+/// Whether this user may install for all.
+pub fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+}
+
 /// A tool that a step needs, and the Debian packages that bring it.
 pub struct Tool {
     pub program: &'static str,
@@ -144,8 +175,7 @@ pub struct Tool {
 /// Installs what is missing, where that is allowed (root on a Debian system). Returns the programs that stay missing.
 pub fn provide(workspace: &Workspace, tools: &[Tool]) -> Vec<&'static str> {
     let missing: Vec<&Tool> = tools.iter().filter(|tool| !installed(tool.program)).collect();
-    let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
-    if !missing.is_empty() && is_root && installed("apt-get") {
+    if !missing.is_empty() && is_root() && installed("apt-get") {
         let packages = missing.iter().flat_map(|tool| tool.packages.iter().copied());
         let mut install = workspace.command("apt-get", &["install", "-y", "--no-install-recommends"]);
         install.args(packages).env("DEBIAN_FRONTEND", "noninteractive");
@@ -179,6 +209,25 @@ pub fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_of_this_machine_are_found_in_what_is_published() {
+        let folder = env::temp_dir();
+        let workspace =
+            Workspace { root: "/home/somebody/gambeson".into(), target: "/elsewhere".into(), ci: false };
+        let file = folder.join("gambeson-published");
+        let home = cargo_home().unwrap();
+        for (text, good) in [
+            ("src/lib.rs".to_owned(), true),
+            ("a\0/home/somebody/gambeson/src/lib.rs\0".into(), false),
+            (format!("x{}/registry", home.display()), false),
+            ("/registry/src/index.crates.io/serde".into(), false),
+        ] {
+            fs::write(&file, &text).unwrap();
+            assert_eq!(workspace.names_no_folder(&file).is_ok(), good, "{text}");
+        }
+        fs::remove_file(file).unwrap();
+    }
 
     #[test]
     fn tail_keeps_the_end() {

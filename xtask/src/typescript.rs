@@ -4,9 +4,11 @@
 use crate::bare::Compiler;
 use crate::run::{Workspace, installed, tail};
 use crate::test::test_results;
+use crate::{constant_time, independent};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
-use std::env;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,6 +27,16 @@ const MODULES: [(&str, &str, &str); 3] =
     [("gambeson", "", "gambeson"), ("identity", "identity", "identity"), ("whole", "whole", "identity")];
 /// One more, with what only test vectors need: it is never in the package.
 const VECTORS: (&str, &str, &str) = ("vectors", "test-vectors", "identity");
+/// What the modules use of WebAssembly, for binaryen.
+const WASM_FEATURES: [&str; 7] = [
+    "--enable-simd",
+    "--enable-bulk-memory",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
 /// What a page loads for each at most, with its JavaScript, compressed by gzip as servers do, in bytes: what was reached. What was
 /// promised is less, 80 KB for both; `bench --check` holds that against it.
 const MAX_SIZES: [(&str, u64); 3] = [("gambeson", 51 << 10), ("identity", 242 << 10), ("whole", 348 << 10)];
@@ -36,8 +48,33 @@ const MAX_SIZES_AS_BROUGHT: [(&str, u64); 3] =
 pub fn missing() -> Option<&'static str> {
     match Compiler::for_target(TARGET) {
         None => Some("a compiler for wasm32-unknown-unknown"),
-        Some(_) => ["node", "npm", "chromium"].into_iter().find(|tool| !installed(tool)),
+        Some(_) => ["node", "npm", "chromium"]
+            .into_iter()
+            .find(|tool| !installed(tool))
+            .or_else(|| (!own_node() && independent::missing().is_some()).then_some("Node 20 or newer")),
     }
+}
+
+/// How many of the core's tests run as WebAssembly; more are welcome.
+const CORE_TESTS: usize = 97;
+
+/// The oldest Node that the package is for, as its `engines` say.
+const OLDEST_NODE: u32 = 20;
+
+/// Whether this machine's Node is new enough; that of Debian 12 is not.
+fn own_node() -> bool {
+    let version = Command::new("node").arg("--version").output();
+    version.is_ok_and(|output| major(&String::from_utf8_lossy(&output.stdout)) >= Some(OLDEST_NODE))
+}
+
+/// The 18 of `v18.20.4`.
+fn major(version: &str) -> Option<u32> {
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+/// This machine's Node, or the pinned one that the independent programs run on.
+fn node(workspace: &Workspace) -> Result<PathBuf> {
+    if own_node() { Ok("node".into()) } else { independent::pinned_node(workspace) }
 }
 
 /// Builds the package and runs its tests. Returns how many passed, and a sentence.
@@ -101,14 +138,16 @@ pub fn core(workspace: &Workspace) -> Result<(usize, String)> {
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
     let programs: Vec<PathBuf> = messages.filter_map(|message| message.executable).collect();
     let mut passed = 0;
+    let node = node(workspace)?;
     for program in &programs {
-        let mut run = workspace.command("node", &["--no-warnings", "gates/wasm/run.mjs"]);
+        let mut run = workspace.command(&node, &["--no-warnings", "gates/wasm/run.mjs"]);
         let text = workspace.logged("wasm-tests", run.arg(program))?;
         let (good, failed, _) = test_results(&text);
         ensure!(good > 0 && failed == 0, "{}: {good} passed\n{}", program.display(), tail(&text, 40));
         passed += good;
     }
     ensure!(programs.len() == 8, "{} programs of tests, not 8", programs.len());
+    ensure!(passed >= CORE_TESTS, "{passed} tests, where there were {CORE_TESTS}: some are lost");
     Ok((passed, format!("{passed} tests of the core as WebAssembly, {} programs", programs.len())))
 }
 
@@ -125,12 +164,14 @@ struct Package<'a> {
     workspace: &'a Workspace,
     /// `bindings/typescript`.
     folder: PathBuf,
+    node: PathBuf,
 }
 
 impl<'a> Package<'a> {
     /// The pinned tools and peers in `node_modules`; those of an earlier run, if they are the same.
     fn prepare(workspace: &'a Workspace) -> Result<Self> {
-        let package = Self { workspace, folder: workspace.root.join("bindings/typescript") };
+        let folder = workspace.root.join("bindings/typescript");
+        let package = Self { workspace, folder, node: node(workspace)? };
         let wanted = fs::read(package.folder.join("package-lock.json"))?;
         let installed = package.folder.join("node_modules/.gambeson-lock");
         if fs::read(&installed).ok().as_ref() != Some(&wanted) {
@@ -143,14 +184,14 @@ impl<'a> Package<'a> {
         Ok(package)
     }
 
-    fn command(&self, program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> Command {
+    fn command(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
         let mut command = self.workspace.command(program, arguments);
         command.current_dir(&self.folder);
         command
     }
 
     fn node(&self, arguments: &[&str]) -> Command {
-        self.command("node", arguments)
+        self.command(&self.node, arguments)
     }
 
     fn lint(&self) -> Result<()> {
@@ -184,23 +225,30 @@ impl<'a> Package<'a> {
             let folder = bound.join(name);
             let log = format!("wasm-bind-{name}");
             self.workspace.logged(&log, self.command(&bind, &[]).arg(&module).arg(&folder).arg(glue))?;
-            match MODULES.iter().any(|(published, ..)| *published == name) {
-                true => self.shrink(name, &folder.join(format!("{glue}_bg.wasm"))),
-                false => Ok(()),
+            let mut explained = BTreeSet::new();
+            if MODULES.iter().any(|(published, ..)| *published == name) {
+                let listing = self.listing(&module, name)?;
+                constant_time::wasm_divisions(self.workspace, &listing, &mut explained)?;
+                self.shrink(name, &folder.join(format!("{glue}_bg.wasm")))?;
             }
+            anyhow::Ok(explained)
         };
         // While one module is made smaller, which takes as long as to compile it, the next is compiled.
-        std::thread::scope(|scope| {
+        let explained = std::thread::scope(|scope| {
             let mut finishing = Vec::new();
             for (name, features, glue) in MODULES.iter().chain(more) {
                 let module = self.module(features, name)?;
                 finishing.push(scope.spawn(move || finish(module, name, glue)));
             }
-            finishing.into_iter().try_for_each(|one| match one.join() {
-                Ok(finished) => finished,
+            finishing.into_iter().try_fold(BTreeSet::new(), |mut explained, one| match one.join() {
+                Ok(finished) => {
+                    explained.append(&mut finished?);
+                    Ok(explained)
+                }
                 Err(_) => bail!("a module was not finished"),
             })
         })?;
+        constant_time::wasm_divisions_used(self.workspace, &explained)?;
         let glue = self.folder.join("ts/wasm");
         fs::create_dir_all(&glue)?;
         for (name, _, by) in MODULES.iter().chain(more) {
@@ -221,19 +269,28 @@ impl<'a> Package<'a> {
         for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
             fs::copy(self.workspace.root.join(license), dist.join(license))?;
         }
+        for (name, ..) in MODULES {
+            self.workspace.names_no_folder(&dist.join(format!("wasm/{name}.wasm")))?;
+        }
+        // The tarball, where the README says that it is.
+        let mut pack = self.command("npm", &["pack", "--pack-destination"]);
+        self.workspace.logged("npm-pack", pack.arg(&bound))?;
         Ok(())
+    }
+
+    /// The module as text, before its names are taken away.
+    fn listing(&self, module: &Path, name: &str) -> Result<String> {
+        let mut list = self.node(&["node_modules/binaryen/bin/wasm-dis"]);
+        list.args(WASM_FEATURES).arg(module);
+        let text = self.workspace.target.join("typescript").join(format!("{name}.wat"));
+        self.workspace.logged(&format!("wasm-dis-{name}"), list.arg("-o").arg(&text))?;
+        Ok(fs::read_to_string(text)?)
     }
 
     /// Makes a bound module small, and puts it into the package.
     fn shrink(&self, name: &str, from: &Path) -> Result<()> {
         let mut shrink = self.node(&["node_modules/binaryen/bin/wasm-opt", "-Os"]);
-        shrink.args([
-            "--enable-simd",
-            "--enable-bulk-memory",
-            "--enable-sign-ext",
-            "--enable-mutable-globals",
-        ]);
-        shrink.args(["--enable-nontrapping-float-to-int", "--enable-reference-types", "--enable-multivalue"]);
+        shrink.args(WASM_FEATURES);
         shrink.args(["--strip-producers", "--strip-target-features"]);
         shrink.arg(from).arg("-o").arg(self.folder.join(format!("dist/wasm/{name}.wasm")));
         self.workspace.logged(&format!("wasm-opt-{name}"), &mut shrink)?;
@@ -248,7 +305,7 @@ impl<'a> Package<'a> {
             ["build", "--quiet", "--release", "--locked", "--target", TARGET, "--manifest-path", manifest];
         let mut build = compiler.cargo(self.workspace, "std,panic_abort", &arguments);
         build.args(["--features", features]);
-        let mut flags = format!("-Ctarget-feature=+simd128 {}", self.without_paths());
+        let mut flags = format!("-Ctarget-feature=+simd128 {}", self.workspace.without_paths());
         if matches!(compiler, Compiler::Debian) {
             build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker(self.workspace)?);
             build.arg("-Zbuild-std-features=optimize_for_size");
@@ -260,15 +317,6 @@ impl<'a> Package<'a> {
         let module = release.join(format!("gambeson_typescript-{name}.wasm"));
         fs::copy(release.join("gambeson_typescript.wasm"), &module)?;
         Ok(module)
-    }
-
-    /// Flags that leave the paths of this machine out of messages.
-    fn without_paths(&self) -> String {
-        let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-        let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
-        let folders = [Some(self.workspace.root.clone()), home.map(|home| home.join("registry/src"))];
-        let flags = folders.into_iter().flatten().filter(|path| !path.to_string_lossy().contains(' '));
-        flags.map(|path| format!("--remap-path-prefix={}=", path.display())).collect::<Vec<_>>().join(" ")
     }
 
     /// The program that writes the JavaScript that loads a module.
@@ -314,5 +362,18 @@ impl<'a> Package<'a> {
             (Some(passed), Some(0), Some(0)) if passed > 0 => Ok(passed),
             counts => bail!("passed, failed, skipped: {counts:?}\n{}", tail(&text, 40)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_of_node_is_read() {
+        assert_eq!(major("v18.20.4\n"), Some(18));
+        assert_eq!(major("v26.10.0"), Some(26));
+        assert_eq!(major("node: not found"), None);
+        assert!(major("").is_none_or(|major| major < OLDEST_NODE));
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gambeson_identity::{Timestamp, json};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -39,7 +39,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Json {
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(text) = object.cast::<PyString>() {
-            return Ok(Self(text.to_cow()?.into_owned().into_bytes()));
+            return text_of(&text);
         }
         if let Ok(bytes) = object.cast::<PyBytes>() {
             return Ok(Self(bytes.as_bytes().to_vec()));
@@ -49,8 +49,23 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Json {
         let options = PyDict::new(py);
         options.set_item("allow_nan", false)?;
         options.set_item("ensure_ascii", false)?;
-        let text = DUMPS.import(py, "json", "dumps")?.call((object,), Some(&options))?;
-        Ok(Self(text.cast::<PyString>()?.to_cow()?.into_owned().into_bytes()))
+        let dumped = DUMPS.import(py, "json", "dumps")?.call((object,), Some(&options));
+        let text = dumped.map_err(|error| no_json(py, error))?;
+        text_of(text.cast::<PyString>()?)
+    }
+}
+
+fn text_of(text: &Bound<'_, PyString>) -> PyResult<Json> {
+    let text = text.to_cow().map_err(|error| no_json(text.py(), error))?;
+    Ok(Json(text.into_owned().into_bytes()))
+}
+
+/// Values that JSON does not have come from peers too, whose text Python's reader took: `1e999`, half of a surrogate pair, a
+/// thousand brackets. What is no value of JSON by its type stays a `TypeError`, for only a program can make it.
+fn no_json(py: Python<'_>, raised: PyErr) -> PyErr {
+    match raised.is_instance_of::<PyValueError>(py) || raised.is_instance_of::<PyRecursionError>(py) {
+        true => error(py, "bad-json", raised.value(py)),
+        false => raised,
     }
 }
 

@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 /// Reason codes of the primitives; those of the identity layer are its own.
-pub const BAD_CONTEXT: &str = "bad-context";
 pub const BAD_KEY: &str = "bad-key";
 pub const BAD_LENGTH: &str = "bad-length";
 pub const BAD_SIGNATURE: &str = "bad-signature";

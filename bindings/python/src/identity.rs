@@ -2,10 +2,12 @@
 //!
 //! # Layout
 //!
-//! * `agent`: the agent and its keys; `cards`: logs of cards, and resolvers of DIDs
+//! * `agent`: the agent and its keys; `recovery`: how its seed is kept
+//! * `cards`: logs of cards, and resolvers of DIDs; `keys`: public keys and their names
 //! * `actions`: signed tool calls, and their proofs in MCP; `delegation`: who may
-//! * `http`: signed requests, and A2A cards; `sealed`: payloads for one agent, backups, words; `log`: the audit log
-//! * `forms`: JSON, JWS, documents
+//! * `http`: signed requests, and A2A cards; `sealed`: payloads for one agent, backups, state
+//! * `log`: the audit log; `memory`: objects that are named by their hash; `files`: signatures of files
+//! * `forms`: JSON, JWS, documents, times
 //! * `credentials`: what agents say of each other, and whether it still holds
 
 pub mod actions;
@@ -13,9 +15,13 @@ pub mod agent;
 pub mod cards;
 pub mod credentials;
 pub mod delegation;
+pub mod files;
 pub mod forms;
 pub mod http;
+pub mod keys;
 pub mod log;
+pub mod memory;
+pub mod recovery;
 pub mod sealed;
 
 use gambeson_identity::Result;

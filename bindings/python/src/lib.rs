@@ -8,6 +8,7 @@
 //! * `input`: bytes from Python; `error`: exceptions; `held`: private keys that can be wiped
 //! * `mldsa`, `mlkem`, `xwing`: the primitives
 //! * `identity`: agents and all that they sign; `convert`: JSON and time
+//! * `vectors`: what only the tests of the vectors see
 
 mod convert;
 mod error;
@@ -16,6 +17,8 @@ mod identity;
 mod input;
 mod mldsa;
 mod mlkem;
+#[cfg(feature = "test-vectors")]
+mod vectors;
 mod xwing;
 
 use pyo3::prelude::*;
@@ -36,10 +39,22 @@ mod _native {
             verify_presentation, verify_sd_jwt,
         },
         delegation::{Ledger, Policy, verify_chain},
-        forms::{canonicalize, check_credential, check_did_document, check_presentation, verify_jws},
+        files::verify_file,
+        forms::{
+            canonicalize, check_credential, check_did_document, check_presentation, format_time, parse_path,
+            parse_time, verify_jws,
+        },
         http::{verify_agent_card, verify_http, verify_http_response},
-        log::{AuditLog, verify_log_proof},
-        sealed::{generate_words, object_id, protect_words},
+        keys::{
+            agreement_key, did_web_address, key_from_did, key_from_jwk, key_from_multikey, parse_did,
+            parse_did_url, resolve_key,
+        },
+        log::{
+            AuditLog, leaf_hash, log_verifier_key, verify_checkpoint, verify_consistency, verify_inclusion,
+            verify_log_proof,
+        },
+        memory::{ObjectDirectory, ObjectStore, object_id},
+        recovery::{age_file, generate_words, protect_words, share_words},
     };
     #[pymodule_export]
     use super::mldsa::{
@@ -51,6 +66,9 @@ mod _native {
         MLKEM512PrivateKey, MLKEM512PublicKey, MLKEM768PrivateKey, MLKEM768PublicKey, MLKEM1024PrivateKey,
         MLKEM1024PublicKey,
     };
+    #[cfg(feature = "test-vectors")]
+    #[pymodule_export]
+    use super::vectors::derived;
     #[pymodule_export]
     use super::xwing::{XWingPrivateKey, XWingPublicKey};
 

@@ -88,8 +88,7 @@ macro_rules! parameter_sets {
 
             /// The public key.
             fn public_key(&self, py: Python<'_>) -> PyResult<$public> {
-                let key = self.0.with(py, Signing::verifying_key)?;
-                Ok($public { key, expanded: OnceLock::new() })
+                Ok($public::of(self.0.with(py, Signing::verifying_key)?))
             }
 
             #[doc = concat!("Signs `data`, hedged: ", $sig, " bytes. `context` has at most 255.")]
@@ -119,6 +118,16 @@ macro_rules! parameter_sets {
 
         public_key_methods!($public);
 
+        impl $public {
+            pub fn of(key: VerifyingKey<$set>) -> Self {
+                Self { key, expanded: OnceLock::new() }
+            }
+
+            pub fn as_bytes(&self) -> &[u8] {
+                self.key.as_bytes().as_ref()
+            }
+        }
+
         #[pymethods]
         impl $public {
             #[doc = concat!("The key of its ", $pk, " bytes.")]
@@ -126,7 +135,7 @@ macro_rules! parameter_sets {
             fn from_public_bytes(py: Python<'_>, data: Input<'_>) -> PyResult<Self> {
                 let what = concat!("an ", $name, " public key");
                 let bytes = data.array(py, what, <$set as ParameterSet>::VerifyingKeyBytes::LEN)?;
-                Ok(Self { key: VerifyingKey::from_bytes(&bytes), expanded: OnceLock::new() })
+                Ok(Self::of(VerifyingKey::from_bytes(&bytes)))
             }
 
             /// Returns if `signature` is this key's over `data`; else it raises `InvalidSignature`.

@@ -106,7 +106,8 @@ def test_a_holder_keeps_claims_to_itself() -> None:
     assert (claims["issuer"], claims["holder"]) == (world.issuer.did, world.holder.key_url("identity"))
 
     anybody = gambeson.sd_jwt_disclose(issued, ["/name"])
-    assert gambeson.verify_sd_jwt(anybody, resolver=world.trust, now=NOW + 1)["claims"]["name"] == "Ada"
+    bearer: dict[str, Any] = {"resolver": world.trust, "now": NOW + 1, "bearer": True}
+    assert gambeson.verify_sd_jwt(anybody, **bearer)["claims"]["name"] == "Ada"
     refused(gambeson.Unsigned, "unsecured", gambeson.verify_sd_jwt, anybody, **asked)
     refused(gambeson.WrongAudience, "wrong-nonce", gambeson.verify_sd_jwt, shown, **(asked | {"nonce": "m"}))
     refused(gambeson.UsageError, "usage", gambeson.verify_sd_jwt, shown, resolver=world.trust, audience="v")
@@ -151,7 +152,10 @@ def test_what_was_revoked_or_suspended_is_refused() -> None:
     refused(gambeson.UsageError, "out-of-range", StatusList, entries=8)
     refused(gambeson.UsageError, "usage", StatusList, "gossip")
     foreign = world.holder.issue_status_list(bits, URL, valid_for=60, now=NOW + 5)
-    refused(gambeson.NotPermitted, "wrong-issuer", store.add, foreign, resolver=world.trust, now=NOW + 5)
+    store.add(foreign, resolver=world.trust, now=NOW + 5)  # What others say of the URL neither blocks nor answers.
+    refused(gambeson.Revoked, "revoked", world.verify, token, status=store)
+    taken_back = world.issuer.issue_status_list(StatusList(), URL, valid_for=60, now=NOW + 5)
+    refused(gambeson.StatusUnknown, "stale-status", store.add, taken_back, resolver=world.trust, now=NOW + 5)
     refused(gambeson.Malformed, "bad-type", store.add, world.issue(), resolver=world.trust, now=NOW)
 
 
@@ -168,13 +172,11 @@ def test_a_document_carries_its_proof() -> None:
     refused(gambeson.Malformed, "bad-json", gambeson.verify_document, '{"a": 1, "a": 2}', **asked)
     with pytest.raises(TypeError):
         world.issuer.sign_document({"greeting": object()})
-    with pytest.raises(ValueError):
-        world.issuer.sign_document({"greeting": float("nan")})
+    refused(gambeson.Malformed, "bad-json", world.issuer.sign_document, {"greeting": float("nan")})
     deep: Any = []
     for _ in range(100):
         deep = [deep]
     refused(gambeson.Malformed, "bad-json", world.issuer.sign_document, {"deep": deep})
     for _ in range(100_000):
         deep = [deep]
-    with pytest.raises(RecursionError):
-        world.issuer.sign_document({"deep": deep})
+    refused(gambeson.Malformed, "bad-json", world.issuer.sign_document, {"deep": deep})

@@ -19,7 +19,7 @@ import pytest
 from conftest import PRIVATE, PUBLIC
 
 import gambeson
-from gambeson import _native
+from gambeson import _native, tlog
 from gambeson.mldsa import MLDSA65PrivateKey
 
 
@@ -189,25 +189,32 @@ def test_errors_carry_their_code_through_pickle() -> None:
     assert isinstance(again, ValueError) and isinstance(again, gambeson.Error)
 
 
-def test_no_argument_makes_the_identity_layer_panic(tmp_path: Path) -> None:
+def test_no_argument_makes_the_identity_layer_panic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every function and method with wrong arguments in every place, by position and by name."""
+    monkeypatch.chdir(tmp_path)
     agent = gambeson.Agent.generate()
     cards = agent.first_card(valid_for=60)
     store = gambeson.CardStore(cards)
+    public: Any = gambeson.resolve_key(agent.key_url("log"), "log", resolver=store)
+    log = gambeson.AuditLog.create(agent, tmp_path / "log", "agent.example/log")
     good: list[Any] = [
         agent, cards, store, gambeson.ReplayCache(), gambeson.Policy(), gambeson.Ledger(), gambeson.StatusStore(),
         gambeson.StatusList(), agent.did, agent.key_url(), "signing", "{}", {}, b"{}", 60, str(tmp_path), -1, 2**64,
         1e300, "\ud800", "\0", [agent.did], [{}], [("a", "b")], None, object(), "a.b.c", ["a.b.c"], float("nan"),
+        bytes(32), [bytes(32)], (1, bytes(32)), tlog.leaf_hash(b""), public, public.to_jwk(), public.to_multikey(),
+        public.to_did(), gambeson.generate_words(), "log", "authentication", "age-mlkem768x25519",
     ]  # fmt: skip
     targets: list[Any] = [
         agent, cards, store, gambeson.StatusList(), gambeson.StatusStore(), gambeson.Action, gambeson.CardLog,
-        gambeson.Agent, gambeson.AuditLog, gambeson.CardDirectory(tmp_path), gambeson.ReplayCache(),
+        gambeson.Agent, gambeson.AuditLog, log, gambeson.CardDirectory(tmp_path), gambeson.ReplayCache(), public,
+        gambeson.ObjectStore(), gambeson.ObjectDirectory(tmp_path / "objects"),
     ]  # fmt: skip
     work: list[tuple[str, Any]] = []
     for target in targets:
         names = [name for name in dir(target) if not name.startswith("_") and name not in ("wipe", "generate")]
         work += [(name, getattr(target, name)) for name in names if callable(getattr(target, name))]
     work += [(name, getattr(gambeson, name)) for name in gambeson.__all__ if not hasattr(getattr(gambeson, name), "code")]
+    work += [(name, getattr(tlog, name)) for name in tlog.__all__]
     work = [(name, call) for name, call in work if not (isinstance(call, type) and issubclass(call, Exception))]
     rng, calls = random.Random(1), 0
     for name, call in work:
@@ -224,4 +231,4 @@ def test_no_argument_makes_the_identity_layer_panic(tmp_path: Path) -> None:
             except Exception as error:
                 fine = (gambeson.Error, TypeError, ValueError, OverflowError, OSError, BufferError, RecursionError)
                 assert isinstance(error, fine), f"{name}: {error!r}"
-    assert len(work) > 80 and calls == 150 * len(work)
+    assert len(work) > 130 and calls == 150 * len(work)

@@ -189,7 +189,9 @@ def test_authorize_decides_over_verified_claims_and_nobody_else_sees_a_caller() 
         if claims["action"]["arguments"]["amount"] > 5:
             raise gambeson.NotPermitted("not-permitted", "too much")
 
-    verify = gambeson.mcp.ProofMiddleware(audience=AUDIENCE, resolver=trust, authorize=authorize)
+    verify = gambeson.mcp.ServerMiddleware(
+        audience=AUDIENCE, resolver=trust, authorize=authorize, methods={"tools/call"}
+    )
     server = MCPServer("bank", middleware=[verify], log_level="ERROR")
 
     @server.tool()

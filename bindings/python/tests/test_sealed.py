@@ -65,10 +65,10 @@ def test_the_seed_alone_opens_a_backup() -> None:
     restored = Agent.from_seed_bytes(SEED).restore(sealed)
     assert (restored["made"], restored["cards"], restored["credentials"]) == (NOW, cards, {"self": credential})
     assert restored["objects"] == {gambeson.object_id(data): data for data in (b"memory", b"")}
-    with pytest.raises(gambeson.Error):
-        Agent.generate().restore(sealed)
-    with pytest.raises(gambeson.Error):
-        agent.restore(sealed[:-1])
+    assert agent.restore(bytearray(sealed), since=1)["cards"] == cards
+    refused(gambeson.BrokenCards, "stale-card", agent.restore, sealed, since=2)
+    refused(gambeson.InvalidSignature, "cannot-open", Agent.generate().restore, sealed)
+    refused(gambeson.InvalidSignature, "cannot-open", agent.restore, sealed[:-1])
     refused(gambeson.Malformed, "bad-form", agent.backup, credentials={"../x": ""})
     with pytest.raises(TypeError):
         agent.backup(credentials={"x": 5})  # type: ignore[dict-item]
@@ -113,16 +113,12 @@ def test_the_audit_log_proves_what_it_holds(tmp_path: Path) -> None:
     proof = again.prove(123)
     asked: dict[str, Any] = {"origin": origin, "signer": agent.key_url("log"), "resolver": trust, "now": NOW + 3}
     claims = gambeson.verify_log_proof(proof, entries[123], **asked)
-    assert claims == {"signer": agent.key_url("log"), "index": 123, "size": 300, "signed": NOW + 1}
-    with pytest.raises(gambeson.VerificationError) as other:
-        gambeson.verify_log_proof(proof, b"entry 124", **asked)
-    assert other.value.code == "not-included"
+    assert claims == {"signer": agent.key_url("log"), "index": 123, "size": 300, "root": log.root, "signed": NOW + 1}
+    refused(gambeson.BrokenLog, "not-included", gambeson.verify_log_proof, proof, b"entry 124", **asked)
     refused(gambeson.NotPermitted, "wrong-purpose", gambeson.verify_log_proof, proof, entries[123], **(asked | {"signer": agent.key_url()}))
     with pytest.raises(gambeson.VerificationError):
         gambeson.verify_log_proof(proof, entries[123], **(asked | {"origin": "other.example/log"}))
-    with pytest.raises(gambeson.VerificationError):
-        AuditLog.create(agent, tmp_path, origin, now=NOW)
-    with pytest.raises(gambeson.Error):
-        again.prove(300)
+    refused(gambeson.StorageError, "storage-failed", AuditLog.create, agent, tmp_path, origin, now=NOW)
+    refused(gambeson.NotInLog, "not-in-log", again.prove, 300)
     with pytest.raises(gambeson.Error):
         AuditLog.open(Agent.generate(), tmp_path, origin, now=NOW)

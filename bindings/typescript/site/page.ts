@@ -68,14 +68,16 @@ const didOf = (url: unknown): string => String(url ?? "nobody").replace(/#.*$/s,
 const date = (seconds: unknown): string =>
   typeof seconds === "number" ? new Date(seconds * 1000).toISOString().replace(".000Z", "Z") : String(seconds ?? "—");
 
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null;
+
 /** The DID documents of a log of cards, one in each line. */
 function documents(text: string): Json[] {
-  return text.trim().split("\n").map((line) => json(line)?.["document"] as Json | undefined).filter((it) => it !== undefined);
+  return text.trim().split("\n").map((line) => json(line)?.["document"]).filter(isObject);
 }
 
 function isCards(text: string): boolean {
   const [document] = documents(text);
-  return document !== undefined && typeof document["card"] === "object" && Array.isArray(document["verificationMethod"]);
+  return document !== undefined && isObject(document["card"]) && Array.isArray(document["verificationMethod"]);
 }
 
 /** The chain of a delegation: a JSON list of tokens, tokens line by line, or one. */
@@ -86,21 +88,21 @@ function chainOf(text: string): string[] | undefined {
   return links.every((link) => link !== undefined && types(link).includes("AgentDelegationCredential")) ? list : undefined;
 }
 
-/** A verifier that knows the cards and status lists that were given, and nothing else. */
-function verifierOf(now: number): Verifier {
+/** A verifier that knows the cards and, where asked, the status lists that were given, and nothing else. */
+function verifierOf(now: number, lists = true): Verifier {
   const verifier = new Verifier({ capacity: 1000 });
   for (const { name, text } of given) {
-    if (!isCards(text)) continue;
     try {
+      if (!isCards(text)) continue;
       const did = verifier.addCards(text);
       if (!name.startsWith("pasted")) names.set(did, name.replace(/\.\w+$/, ""));
     } catch {
       // Its own verdict says why.
     }
   }
-  for (const { text } of given) {
-    if (!types(parts(text)?.payload ?? {}).includes("BitstringStatusListCredential")) continue;
+  for (const { text } of lists ? given : []) {
     try {
+      if (!types(parts(text)?.payload ?? {}).includes("BitstringStatusListCredential")) continue;
       verifier.addStatusList(text.trim(), now);
     } catch {
       // As above.
@@ -151,10 +153,17 @@ function judgeCredential(text: string, now: number, verifier: Verifier): Verdict
   const issuer = String(first(credential["issuer"])["id"] ?? credential["issuer"]);
   const subject = String(first(credential["credentialSubject"])["id"] ?? "somebody");
   const list = types(credential).includes("BitstringStatusListCredential");
-  const error = attempt(() =>
-    list ? verifier.addStatusList(text.trim(), now) : verifier.credential(text.trim(), { statusIfKnown: true, now }),
-  );
-  const signed = error === undefined || ["expired", "not-yet-valid", "revoked", "suspended"].includes(error.code);
+  const check = (verifier: Verifier, now: number): GambesonError | undefined =>
+    attempt(() => {
+      if (list) verifier.addStatusList(text.trim(), now);
+      else verifier.credential(text.trim(), { statusIfKnown: true, now });
+    });
+  const error = check(verifier, now);
+  // What is expired or revoked may be refused before its signature is looked at: it is signed if it held at some time, for who
+  // knows of no status list.
+  const [from, until] = [credential["validFrom"], credential["validUntil"]].map((time) => Date.parse(String(time)) / 1000);
+  const times = [now, from, Number(until) - 1].filter((time) => Number(time) >= 0) as number[];
+  const signed = error === undefined || times.some((time) => check(verifierOf(time, false), time) === undefined);
   const checks = [
     { said: `Signed by ${short(issuer)}, whose card is known here.`, holds: signed },
     { said: "In its time.", holds: signed && error?.code !== "expired" && error?.code !== "not-yet-valid" },
@@ -312,7 +321,6 @@ function show({ name }: Given, verdict: Verdict): HTMLElement {
 function refresh(): void {
   const chosen = element<HTMLInputElement>("moment").value;
   const now = Math.floor((chosen ? new Date(chosen).getTime() : Date.now()) / 1000);
-  const verifier = verifierOf(now);
   const verdicts = given.map((one) => {
     try {
       return judge(one.text, now);
@@ -323,6 +331,7 @@ function refresh(): void {
   element("results").replaceChildren(...given.map((one, i) => show(one, verdicts[i] as Verdict)).reverse());
   const holding = verdicts.filter(({ holds }) => holds).length;
   element("summary").textContent = given.length === 0 ? "Nothing to verify yet." : `${holding} of ${given.length} hold.`;
+  const verifier = verifierOf(now);
   const dids = [...new Set(given.filter(({ text }) => isCards(text)).map(({ text }) => String(documents(text)[0]?.["id"])))];
   const known = dids.filter((did) => attempt(() => verifier.resolve(did, now)) === undefined);
   element("known").replaceChildren(...known.map((did) => {

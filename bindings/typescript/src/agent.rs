@@ -3,8 +3,8 @@
 use gambeson_identity::action::{self, Action, Call};
 use gambeson_identity::delegation::{Amount, Capability, Delegation, Evidence};
 use gambeson_identity::{
-    Agent, CardContent, CardLog, MasterSeed, Result, Retired, Role, Suite, Timestamp, a2a, approval, http,
-    mcp,
+    Agent, CardContent, CardLog, MasterSeed, Result, Retired, Role, Suite, Timestamp, a2a,
+    application_context, approval, http, mcp,
 };
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ pub fn ask(agent: &mut Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
         "publicKey" => given(agent.public_key(role(input)?)),
         "sign" => {
             let [message, context] = input.exactly()?;
-            given(agent.key(Role::Signing).sign(context, message)?)
+            given(agent.key(Role::Signing).sign(application_context(context)?, message)?)
         }
         "beginSession" => {
             agent.begin_session(input.number("n")?);

@@ -6,7 +6,7 @@ use gambeson_identity::{Agent, Result, json};
 use crate::agent::validity;
 use crate::border::{Answer, Input, MAX_JSON, object, said, texts};
 use crate::verifier::Verifier;
-use crate::{keeping, log};
+use crate::{files, keeping};
 
 /// What an agent is asked.
 pub fn ask(agent: &Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
@@ -39,7 +39,7 @@ pub fn ask(agent: &Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
 pub fn ask_verifier(verifier: &Verifier, verb: &str, input: &Input<'_>) -> Result<Answer> {
     match verb {
         "sdJwt" => sd_jwt(verifier, input),
-        _ => log::ask_verifier(verifier, verb, input),
+        _ => files::ask_verifier(verifier, verb, input),
     }
 }
 

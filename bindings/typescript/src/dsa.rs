@@ -79,17 +79,6 @@ impl DsaKey {
         }
         .map_err(no_randomness)
     }
-
-    /// Signs without randomness.
-    #[wasm_bindgen(js_name = signDeterministic)]
-    pub fn sign_deterministic(&self, message: &[u8], context: &[u8]) -> Result<Vec<u8>, GambesonError> {
-        let message = in_context(message, context)?;
-        Ok(match &self.key {
-            Key::MlDsa44(key) => key.sign_deterministic(message).to_vec(),
-            Key::MlDsa65(key) => key.sign_deterministic(message).to_vec(),
-            Key::MlDsa87(key) => key.sign_deterministic(message).to_vec(),
-        })
-    }
 }
 
 /// Refuses bytes that are no verifying key, and signatures that are not of this message by it.

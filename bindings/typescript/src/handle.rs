@@ -79,6 +79,24 @@ impl Handle {
         })
     }
 
+    /// Asks a verifier whether somebody may do what they ask for. What it costs is asked once it is certain who asks, and for what; what
+    /// that throws is thrown.
+    #[wasm_bindgen(js_name = callPriced)]
+    pub fn call_priced(
+        &mut self,
+        verb: &str,
+        input: &str,
+        bytes: &[u8],
+        price: &Price,
+    ) -> Result<Vec<u8>, JsValue> {
+        let input = Input::read(input, bytes).map_err(refused)?;
+        let Object::Verifier(verifier) = &mut self.0 else { return Err(refused(bad(NO_VERB)).into()) };
+        let acted = verifier::acted(verifier, verb, &input).map_err(refused)?;
+        let cost = price.ask()?;
+        let answer = verifier::permitted(verifier, acted, cost.as_deref(), &input).and_then(written);
+        Ok(answer.map_err(refused)?)
+    }
+
     /// Asks the object for what needs an agent too.
     #[wasm_bindgen(js_name = callWith)]
     pub fn call_with(
@@ -115,6 +133,12 @@ extern "C" {
     /// 1 if the id was new and is stored until then, 0 if it was known, anything else if that cannot be told.
     #[wasm_bindgen(method)]
     pub fn remember(this: &Memory, id: Vec<u8>, until: f64, now: f64) -> f64;
+
+    /// A function of JavaScript that says what a call costs: JSON, or nothing.
+    pub type Price;
+
+    #[wasm_bindgen(method, catch, js_name = call)]
+    fn ask(this: &Price) -> Result<Option<String>, JsValue>;
 }
 
 fn answered(

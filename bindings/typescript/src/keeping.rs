@@ -5,15 +5,20 @@ use gambeson_identity::{Agent, CardLog, MasterSeed, Result, Suite, recovery};
 use serde_json::Value;
 
 use crate::agent::suite;
-use crate::border::{Answer, Input, NO_VERB, bad, given, object, said};
-use crate::log;
+use crate::border::{Answer, Input, bad, given, object, said};
+use crate::files;
 
-/// What an agent is asked about its backups.
+/// What an agent is asked about its backups, and about state that lies on the disk of others.
 pub fn ask(agent: &Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
     match verb {
         "backup" => given(backup(agent, input)?.seal(agent)?),
-        "restore" => restored(&Backup::open(agent, input.bytes())?),
-        _ => Err(bad(NO_VERB)),
+        "restore" => {
+            let since = input.number_if("since")?.unwrap_or(0);
+            restored(&Backup::open_since(agent, input.bytes(), since)?)
+        }
+        "sealState" => given(agent.seal_state(input.text("label")?, input.bytes())?),
+        "openState" => given(agent.open_state(input.text("label")?, input.bytes())?.expose().as_slice()),
+        _ => files::ask(agent, verb, input),
     }
 }
 
@@ -22,7 +27,7 @@ pub fn ask_form(verb: &str, input: &Input<'_>) -> Result<Answer> {
     match verb {
         "words" => said(recovery::words(&MasterSeed::generate()?).as_str()),
         "protect" => given(recovery::protect(&of_words(input)?, suite(input)?, &passphrase(input)?, None)?),
-        _ => log::ask_form(verb, input),
+        _ => files::ask_form(verb, input),
     }
 }
 

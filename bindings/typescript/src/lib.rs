@@ -10,7 +10,7 @@
 //!   signs; `credentials`, what it says of others; `verifier`, what others hold against that; `messages`, HTTP; `forms`, what needs no
 //!   object
 //! * the module `whole`, by the feature, has all that and what few do in a page: `disclosure`, SD-JWT; `keeping`, words, files of
-//!   seeds and backups; `log`, the audit log; `status`, lists of what was revoked
+//!   seeds, backups and state; `files`, what is signed or named by its hash; `log`, the audit log; `status`, lists of what was revoked
 //! * `vectors`: what test vectors need and the package must not have, by the feature `test-vectors`
 
 #[cfg(feature = "identity")]
@@ -24,6 +24,8 @@ mod disclosure;
 #[cfg(not(feature = "identity"))]
 mod dsa;
 mod failure;
+#[cfg(feature = "whole")]
+mod files;
 #[cfg(feature = "identity")]
 mod forms;
 #[cfg(feature = "identity")]

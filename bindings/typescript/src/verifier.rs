@@ -12,7 +12,7 @@ use gambeson_identity::vc::{
 use gambeson_identity::{
     Agent, CardLog, CardStore, Did, DidDocument, DidUrl, Error, Fetch, Kind, MemoryReplayCache, Method,
     Reason, Relationship, ReplayCache, ReplayId, Resolver, Result, Suite, Timestamp, Verified, Web, a2a,
-    http, mcp, sealed,
+    application_context, http, json, mcp, sealed,
 };
 use serde_json::Value;
 
@@ -137,6 +137,7 @@ pub fn ask(verifier: &mut Verifier, verb: &str, input: &Input<'_>) -> Result<Ans
         }
         "verify" => {
             let [signature, message, context] = input.exactly()?;
+            let context = application_context(context)?;
             let (url, now) = (input.url("keyUrl")?, input.now()?);
             let document = verifier.known.resolve(url.did(), now)?;
             let key = document.key_for(&url, Kind::JsonWebKey, Relationship::AssertionMethod, now)?;
@@ -157,19 +158,9 @@ pub fn ask(verifier: &mut Verifier, verb: &str, input: &Input<'_>) -> Result<Ans
             said(signed(signer, vec![("document", document.into())]))
         }
         "delegation" => chain(verifier, input),
-        "action" => {
-            let expected = expectations(input)?;
-            let (text, token) = (input.text("action")?.as_bytes(), input.text("token")?);
-            let Verifier { known, replay, .. } = verifier;
-            let action = action::verify(text, token, &expected, known, input.now()?, replay)?;
-            decided(verifier, &action, evidence(input)?, input)
-        }
-        "toolCall" => {
-            let (method, params) = (input.text("method")?, input.json("params", MAX_JSON)?);
-            let expected = expectations(input)?;
-            let Verifier { known, replay, .. } = verifier;
-            let (action, evidence) = mcp::verify(method, &params, &expected, known, input.now()?, replay)?;
-            decided(verifier, &action, evidence, input)
+        "action" | "toolCall" => {
+            let (action, evidence) = acted(verifier, verb, input)?;
+            said(described(&action, evidence, vec![]))
         }
         "receipt" => {
             let result = input.json("result", MAX_JSON)?;
@@ -289,39 +280,58 @@ fn expectations<'a>(input: &'a Input<'_>) -> Result<Expectations<'a>> {
     })
 }
 
-/// What was asked and by whom; and where the policy is asked too, in whose name.
-fn decided(
+/// Who asks for what: an action by its signature, or the MCP request that has it inside, which count from now on as seen.
+pub fn acted(verifier: &mut Verifier, verb: &str, input: &Input<'_>) -> Result<(Verified<Action>, Evidence)> {
+    let (expected, now) = (expectations(input)?, input.now()?);
+    let Verifier { known, replay, .. } = verifier;
+    match verb {
+        "action" => {
+            let (text, token) = (input.text("action")?.as_bytes(), input.text("token")?);
+            Ok((action::verify(text, token, &expected, known, now, replay)?, evidence(input)?))
+        }
+        "toolCall" => {
+            let params = input.json("params", MAX_JSON)?;
+            mcp::verify(input.text("method")?, &params, &expected, known, now, replay)
+        }
+        _ => Err(bad(NO_VERB)),
+    }
+}
+
+/// Whether they may, and in whose name. `cost` is JSON.
+pub fn permitted(
     verifier: &mut Verifier,
-    action: &Verified<Action>,
-    evidence: Evidence,
+    (action, evidence): (Verified<Action>, Evidence),
+    cost: Option<&str>,
     input: &Input<'_>,
 ) -> Result<Answer> {
-    let mut members = vec![
+    let cost = cost.map(|cost| amount(&json::parse(cost.as_bytes(), MAX_JSON)?)).transpose()?;
+    let status = match input.flag("statusIfKnown") {
+        true => Status::IfKnown(&verifier.lists),
+        false => Status::Required(&verifier.lists),
+    };
+    let authority = Authority { policy: &verifier.policy, resolver: &verifier.known, status: &status };
+    let ledger = &mut verifier.ledger;
+    let authorized =
+        delegation::authorize(&action, &evidence, cost.as_ref(), &authority, ledger, input.now()?)?;
+    let members = vec![
+        ("root", authorized.root.as_str().into()),
+        ("path", texts(authorized.path.iter().map(Did::as_str))),
+        ("capability", authorized.capability.as_ref().map(|it| it.to_json()).into()),
+        ("approvers", texts(authorized.approvers.iter().map(Did::as_str))),
+    ];
+    said(described(&action, evidence, members))
+}
+
+fn described(action: &Verified<Action>, evidence: Evidence, mut members: Vec<(&str, Value)>) -> Value {
+    members.extend([
         ("action", String::from_utf8_lossy(&action.to_json()).into()),
         ("digest", action.digest(Suite::Default).into()),
         ("method", action.call().method.as_str().into()),
         ("name", action.call().name.as_str().into()),
         ("arguments", action.call().arguments.clone().into()),
-    ];
-    if input.flag("authorize") {
-        let cost = input.member("cost").map(amount).transpose()?;
-        let status = match input.flag("statusIfKnown") {
-            true => Status::IfKnown(&verifier.lists),
-            false => Status::Required(&verifier.lists),
-        };
-        let authority = Authority { policy: &verifier.policy, resolver: &verifier.known, status: &status };
-        let ledger = &mut verifier.ledger;
-        let authorized =
-            delegation::authorize(action, &evidence, cost.as_ref(), &authority, ledger, input.now()?)?;
-        members.extend([
-            ("root", authorized.root.as_str().into()),
-            ("path", texts(authorized.path.iter().map(Did::as_str))),
-            ("capability", authorized.capability.as_ref().map(|it| it.to_json()).into()),
-            ("approvers", texts(authorized.approvers.iter().map(Did::as_str))),
-        ]);
-    }
-    members.push(("chain", evidence.chain.into()));
-    said(signed(signer(action.signer()), members))
+        ("chain", evidence.chain.into()),
+    ]);
+    signed(signer(action.signer()), members)
 }
 
 fn message(verifier: &mut Verifier, input: &Input<'_>) -> Result<Answer> {

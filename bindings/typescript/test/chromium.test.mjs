@@ -66,7 +66,7 @@ test("agents work in Chromium, and sign what `fetch` sends", async () => {
     let sent;
     const send = signedFetch(agent, { fetch: async (request) => ((sent = request), new Response()) });
     await send("/pay", { method: "POST", body: "5" });
-    return [issuer === agent.did, (await verifyRequest(verifier, sent)).agent === agent.did];
+    return [issuer === agent.did, (await verifyRequest(verifier, sent, location.origin)).agent === agent.did];
   });
   assert.deepEqual(said, [true, true]);
 });

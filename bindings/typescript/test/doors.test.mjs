@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  Agent, AuditLog, CardLog, GambesonError, StatusList, Verifier, canonicalize, init, objectId, parseDid, publicKey, readAction,
+  Agent, AuditLog, CardLog, GambesonError, StatusList, Verifier, canonicalize, checkObject, cutObjects, init, joinObjects,
+  objectId, parseDid, publicKey, readAction,
   sdJwtDisclosable, sdJwtDisclose, statusEntry, verifyConsistency, verifyJws,
 } from "gambeson/agent";
 
@@ -224,7 +225,46 @@ test("a backup is opened by the seed alone", () => {
     assert.equal(restored.objects.size, 2);
     assert.throws(() => other.restore(file), { code: "cannot-open" });
     assert.equal(agent.restore(agent.backup({ now })).cards, undefined);
+    assert.equal(agent.restore(file, { since: 1 }).made, now);
+    assert.throws(() => agent.restore(file, { since: 2 }), { code: "stale-card" });
   }
+});
+
+test("state is opened by the agent that sealed it, under the same label", () => {
+  for (const suite of ["default", "cnsa2"]) {
+    const [agent, other] = [1, 2].map((byte) => Agent.fromSeed(seed(byte), { suite }));
+    const sealed = agent.sealState("ledger", bytes("3 calls"));
+    assert.notDeepEqual(agent.sealState("ledger", bytes("3 calls")), sealed);
+    assert.deepEqual(agent.openState("ledger", sealed), bytes("3 calls"));
+    assert.deepEqual(agent.openState("empty", agent.sealState("empty", new Uint8Array())), new Uint8Array());
+    assert.throws(() => agent.openState("replay", sealed), { code: "cannot-open" });
+    assert.throws(() => other.openState("ledger", sealed), { code: "cannot-open" });
+  }
+});
+
+test("a file is signed, and no other passes for it", () => {
+  for (const [suite, form] of [["default", "b3:"], ["cnsa2", "sha384:"]]) {
+    const agent = Agent.fromSeed(seed(1), { suite });
+    const known = verifier(agent);
+    const signature = agent.signFile(bytes("report"), now);
+    const { signer, agent: did, hash, size, issued } = known.file(signature, bytes("report"), now);
+    assert.deepEqual([signer, did, size, issued, hash.startsWith(form)], [agent.keyUrl, agent.did, 6, now, true]);
+    assert.throws(() => known.file(signature, bytes("repors"), now), { code: "bad-digest" });
+    assert.throws(() => new Verifier().file(signature, bytes("report"), now), { code: "unknown-did" });
+  }
+});
+
+test("what is larger than a memory object is cut, and joined again", () => {
+  const large = new Uint8Array((2 << 20) + 5).map((_, i) => i >> 20);
+  const { id, objects } = cutObjects(large);
+  // Two of 1 MiB, the rest, and what says which.
+  assert.equal(objects.size, 4);
+  for (const [name, object] of objects) checkObject(name, object);
+  assert.deepEqual(joinObjects(id, objects.values(), large.length), large);
+  assert.throws(() => joinObjects(id, objects.values(), large.length - 1), { code: "too-large" });
+  objects.delete(objectId(large.subarray(2 << 20)));
+  assert.throws(() => joinObjects(id, objects.values(), large.length), { code: "wrong-hash" });
+  assert.throws(() => checkObject(id, bytes("x")), { code: "wrong-hash" });
 });
 
 test("a seed is kept in words, and in a file under a passphrase", () => {
@@ -268,14 +308,15 @@ test("JSON, keys and JWS are read below everything else", () => {
 test("the module that most load says what only the whole one can do", async () => {
   const script = `
     import assert from "node:assert/strict";
-    import { Agent, AuditLog, StatusList, Verifier, init, sdJwtDisclosable } from "gambeson/agent";
+    import { Agent, AuditLog, StatusList, Verifier, cutObjects, init, sdJwtDisclosable } from "gambeson/agent";
     await init();
     const agent = Agent.generate();
     const work = [
       () => agent.backup({}), () => agent.issueSdJwt({ vct: "a", claims: {} }), () => AuditLog.create(agent, "a"), () => new StatusList(),
       () => Agent.newWords(), () => Agent.fromWords("a"), () => Agent.protectWords("a", "b"), () => Agent.fromProtected(new Uint8Array(), "b"), () => Agent.fromAgeFile(new Uint8Array(), "b"),
       () => new Verifier().sdJwt("a"), () => new Verifier().logProof("a", new Uint8Array(), { origin: "a", signer: agent.keyUrl }),
-      () => sdJwtDisclosable("a"),
+      () => sdJwtDisclosable("a"), () => agent.sealState("a", new Uint8Array()), () => agent.signFile(new Uint8Array()),
+      () => new Verifier().file("a", new Uint8Array()), () => cutObjects(new Uint8Array()),
     ];
     for (const one of work) assert.throws(one, { code: "not-loaded" }, String(one));
     await assert.rejects(init("whole"), { code: "already-loaded" });

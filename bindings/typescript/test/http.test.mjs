@@ -64,11 +64,51 @@ test("what was not signed so is refused, with a reason", async () => {
   assert.deepEqual(await text(await post(twice)), [401, "replayed"]);
 });
 
-test("a Request is verified as servers of fetch have it", async () => {
+/** What `signedFetch` would have sent. */
+async function sent(url, init) {
   let request;
-  await signedFetch(agent, { fetch: async (it) => { request = it; return new Response(); } })("https://bank.example/a", { method: "POST", body: "x" });
-  assert.equal((await verifyRequest(verifier, request)).signer, `${agent.did}#identity-0`);
+  await signedFetch(agent, { fetch: async (it) => { request = it; return new Response(); } })(url, init);
+  return request;
+}
+
+test("a Request is verified as servers of fetch have it", async () => {
+  const request = await sent("https://bank.example/a?b=c", { method: "POST", body: "x" });
+  assert.equal((await verifyRequest(verifier, request, "https://bank.example/")).signer, `${agent.did}#identity-0`);
   assert.equal(await request.text(), "x");
+  assert.equal((await verifyRequest(verifier, await sent("https://bank.example/"), "https://bank.example")).signer, `${agent.did}#identity-0`);
+});
+
+test("the address is the server's, whatever Host says", async () => {
+  // Signed for another server, and sent to us with that server's name.
+  const request = await sent("https://other.example/a", { method: "POST", body: "x" });
+  await assert.rejects(verifyRequest(verifier, request, "https://bank.example"), { code: "bad-signature" });
+  for (const url of [".evil.example/pay", ":8443/pay", "@evil.example/", "http://evil.example/", "*", undefined]) {
+    const incoming = { method: "GET", url, rawHeaders: [], async *[Symbol.asyncIterator]() {} };
+    await assert.rejects(readIncoming(incoming, "https://bank.example"), { code: "bad-form" });
+  }
+});
+
+test("a body that is too long is refused, and the connection answers", async () => {
+  const long = "x".repeat((1 << 20) + 1);
+  assert.deepEqual(await text(await post(signedFetch(agent), long)), [401, "too-large"]);
+  assert.equal((await post(signedFetch(agent), long.slice(1))).status, 200);
+  const request = await sent("https://bank.example/", { method: "POST", body: "four" });
+  await assert.rejects(verifyRequest(verifier, request.clone(), "https://bank.example", { maxBody: 3 }), { code: "too-large" });
+  await verifyRequest(verifier, request, "https://bank.example", { maxBody: 4 });
+});
+
+test("no redirect is followed unless it was asked for", async () => {
+  for (const [init, expected] of [[undefined, "error"], [{ redirect: undefined }, "error"], [{ redirect: "follow" }, "follow"]]) {
+    assert.equal((await sent("https://bank.example/", init)).redirect, expected);
+  }
+});
+
+test("a body is signed where requests do not show one", async (t) => {
+  const shown = Object.getOwnPropertyDescriptor(Request.prototype, "body");
+  t.after(() => Object.defineProperty(Request.prototype, "body", shown));
+  Object.defineProperty(Request.prototype, "body", { get: () => undefined, configurable: true });
+  const request = await sent("https://bank.example/", { method: "POST", body: "x" });
+  assert.match(request.headers.get("signature-input"), /"content-digest"/);
 });
 
 test("a response is signed with the request that it answers", async () => {
@@ -89,4 +129,18 @@ test("a response is signed with the request that it answers", async () => {
   assert.ok(components.includes('"@status"') && components.includes('"@method";req'));
   assert.equal(await answer.text(), '{"balance":5}');
   await assert.rejects(verifyResponse(verifier, await signResponse(agent, plain(), request), request, { required: ["date"] }), { code: "uncovered" });
+});
+
+test("a response is about the request as it was signed, at the server's own address", async () => {
+  const request = await sent("https://bank.example/pay", { method: "POST", body: "5" });
+  // The server has the request as Node's adapters make it of `Host`.
+  const seen = new Request("http://10.0.0.1/pay", { method: "POST", body: "5", headers: request.headers });
+  const answer = () => new Response("done");
+  const signed = await signResponse(agent, answer(), seen, { origin: "https://bank.example" });
+  const { components } = await verifyResponse(verifier, signed.clone(), request);
+  assert.ok(components.includes('"signature";req'));
+  const other = await sent("https://bank.example/pay", { method: "POST", body: "5" });
+  await assert.rejects(verifyResponse(verifier, signed.clone(), other), { code: "bad-signature" });
+  await assert.rejects(verifyResponse(verifier, signed.clone(), request, { maxBody: 3 }), { code: "too-large" });
+  await assert.rejects(verifyResponse(verifier, await signResponse(agent, answer(), seen), request), { code: "bad-signature" });
 });

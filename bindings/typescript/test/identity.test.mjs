@@ -189,3 +189,17 @@ test("npm's jose verifies a credential, where the platform has ML-DSA", async (t
   const { protectedHeader } = await compactVerify(credential, key, { algorithms: ["ML-DSA-65"] });
   assert.equal(protectedHeader.typ, "vc+jwt");
 });
+
+test("no context of another format is signed or verified, or any token could be made of it", () => {
+  const [agent] = agents(1);
+  const known = verifier(agent);
+  for (const [context, reason] of [["", "bad-context"], ["gambeson sealed v1", "bad-context"], ["x".repeat(256), "context-too-long"]]) {
+    assert.throws(() => agent.sign(bytes("m"), bytes(context)), code(reason));
+    assert.throws(() => known.verify(new Uint8Array(3309), bytes("m"), bytes(context), agent.keyUrl, now), code(reason));
+  }
+  // A token, whose signature is in the empty context, is no signature of bytes.
+  const [header, payload, signature] = agent.issue({ subject: { a: 1 }, from: now }).split(".");
+  const parts = [Buffer.from(signature, "base64url"), bytes(`${header}.${payload}`), bytes(""), agent.keyUrl, now];
+  assert.throws(() => known.verify(...parts), code("bad-context"));
+  known.verify(agent.sign(bytes("m"), bytes("gambeson")), bytes("m"), bytes("gambeson"), agent.keyUrl, now);
+});

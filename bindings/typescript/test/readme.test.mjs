@@ -1,24 +1,30 @@
 // A fresh machine: the packed tarball is installed into an empty folder, and the README's examples run as printed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 const package_ = new URL("..", import.meta.url).pathname;
 const examples = [...readFileSync(join(package_, "README.md"), "utf8").matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```/gs)];
+const install = readFileSync(join(package_, "README.md"), "utf8").match(/```sh\n(.*?)```/s)[1].trim();
 let folder;
+let filename;
 const run = (program, arguments_, cwd = folder) => execFileSync(program, arguments_, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 before(() => {
   folder = mkdtempSync(join(tmpdir(), "gambeson-"));
-  const [{ filename }] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", folder], package_));
+  [{ filename }] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", folder], package_));
   mkdirSync(join(folder, "app"));
   folder = join(folder, "app");
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
-  run("npm", ["install", "--offline", "--no-audit", "--no-fund", join("..", filename)]);
+  // The README's own command, in the folder where the tarball lies.
+  copyFileSync(join(folder, "..", filename), join(folder, filename));
+  run("sh", ["-c", `${install} --offline --no-audit --no-fund`]);
 });
 after(() => rmSync(join(folder, ".."), { recursive: true, force: true }));
+
+test("the README installs what was packed", () => assert.equal(install, `npm install ./${filename}`));
 
 test("there are two examples", () => assert.equal(examples.length, 2));
 

@@ -130,6 +130,40 @@ test("a delegated tool call shows its chain, and why another fails", async (t) =
   assert.deepEqual(problems, []);
 });
 
+test("an expired credential with another signature is not shown as signed", async (t) => {
+  const { page } = await open(t);
+  const lapsed = agentThatLapsed();
+  const good = lapsed.credential.split(".");
+  const forged = [good[0], good[1], good[2].replace(/^.{8}/, "AAAAAAAA")].join(".");
+  await give(page, [lapsed.card, { name: "forged.jwt", text: forged }]);
+  const said = await newest(page, 2);
+  assert.deepEqual([said.holds, said.code, said.bad], [false, "expired", 2]);
+  // The same with its own signature: signed, and over.
+  await give(page, [{ name: "lapsed.jwt", text: lapsed.credential }]);
+  const true_ = await newest(page, 3);
+  assert.deepEqual([true_.code, true_.bad], ["expired", 1]);
+});
+
+/** An agent whose card is over, and what it said before: whoever resolves it is told so before any signature is looked at. */
+function agentThatLapsed() {
+  const times = { from: now - 7200, validFor: 600 };
+  return {
+    card: { name: "Gone.jsonl", text: stranger.card(times) },
+    credential: stranger.issue({ type: ["Clearance"], subject: { id: teller.did, level: 3 }, ...times }),
+  };
+}
+
+test("what looks like a card and is none does not stop the page", async (t) => {
+  const { page, problems } = await open(t);
+  const odd = ['{"document":null}', '{"document":5}', '{"document":{"card":null,"verificationMethod":[]}}', '{"document":{"card":{},"verificationMethod":[null]}}', "null", '{"params":null}'];
+  await give(page, odd.map((text, i) => ({ name: `odd-${i}.jsonl`, text })));
+  assert.equal((await newest(page, odd.length)).holds, false);
+  await give(page, [cards[0]]);
+  assert.equal((await newest(page, odd.length + 1)).holds, true);
+  assert.equal(await page.locator("#summary").innerText(), `1 of ${odd.length + 1} hold.`);
+  assert.deepEqual(problems, []);
+});
+
 test("files can be dropped, everything can be forgotten, and nothing was fetched", async (t) => {
   const { page } = await open(t);
   const data = await page.evaluateHandle((text) => {

@@ -1,11 +1,12 @@
 // Every vector of every file, held against the package as it is published: what holds, and what is refused for which reason. Left to
 // `derived.test.mjs` is what the package must not have, and one kind cannot exist here, which `LEFT_OUT` says.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
 import {
-  Agent, CardLog, StatusList, Verifier, canonicalize, checkCredential, checkDidDocument, checkPresentation, init, objectId, parseDid,
-  parseDidUrl, parseTime, publicKey, readAction, verifyConsistency, verifyDocumentWithKey, verifyInclusion, verifyJws, verifyLogProof,
+  Agent, CardLog, StatusList, Verifier, canonicalize, checkCredential, checkDidDocument, checkObject, checkPresentation, init, joinObjects,
+  objectId, parseDid, parseDidUrl, parseTime, publicKey, readAction, verifyConsistency, verifyDocumentWithKey, verifyInclusion, verifyJws, verifyLogProof,
 } from "gambeson/agent";
 import { DERIVED, FILES, hex, judge, read, unhex } from "./judge.mjs";
 
@@ -20,24 +21,30 @@ const LEFT_OUT = {
 
 /** What is judged below: subject and kinds with how many hold and how many are refused. */
 const EXPECTED = {
+  a2a: { "card-log": [3, 0], card: [10, 37] },
   action: { cards: [4, 0], action: [8, 59], mcp: [5, 16], receipt: [2, 8] },
+  backup: { backup: [6, 53] },
   "card-log": { "card-log": [8, 76] },
   "data-integrity": { "card-log": [2, 0], credential: [7, 29], signature: [1, 0] },
-  delegation: { cards: [5, 0], token: [78, 0], authorize: [14, 103] },
-  did: { did: [5, 20], "did-url": [2, 6], document: [34, 78], text: [2, 5], resolution: [2, 3] },
-  httpsig: { cards: [2, 0], http: [12, 78] },
-  json: { json: [11, 49], time: [8, 32] },
+  delegation: { cards: [5, 0], token: [88, 0], authorize: [17, 118] },
+  did: { did: [6, 23], "did-url": [2, 6], document: [34, 78], text: [2, 5], resolution: [2, 3] },
+  httpsig: { cards: [2, 0], http: [15, 86] },
+  json: { json: [12, 53], time: [8, 32] },
   jws: { jws: [6, 59], jwk: [3, 16], multikey: [0, 8] },
   log: { inclusion: [10, 8], consistency: [12, 9], proof: [2, 22] },
+  memory: { object: [3, 6], manifest: [3, 15] },
   recovery: { words: [7, 9], keystore: [2, 24], age: [1, 4] },
-  "sd-jwt": { "card-log": [3, 0], presented: [13, 53] },
+  "sd-jwt": { "card-log": [3, 0], presented: [14, 56] },
   sealed: { sealed: [10, 57] },
-  status: { "card-log": [2, 0], list: [3, 11], credential: [9, 19] },
-  vc: { credential: [62, 108], presentation: [13, 27], secured: [6, 8] },
-  "vc-jwt": { "card-log": [3, 0], credential: [9, 39], presentation: [5, 22] },
+  "signed-file": { "signed-file": [6, 42] },
+  state: { state: [8, 24] },
+  status: { "card-log": [2, 0], list: [3, 13], credential: [11, 21] },
+  vc: { credential: [62, 108], presentation: [13, 27], secured: [8, 13], "secured-presentation": [4, 8] },
+  "vc-jwt": { "card-log": [3, 0], credential: [9, 39], presentation: [8, 38] },
 };
 
 test("every vector of every file is judged, here or beside, or cannot exist here", () => {
+  assert.equal(Object.values(FILES).reduce((sum, one) => sum + one, 0), 1970);
   const files = readdirSync(new URL("../../../vectors", import.meta.url)).filter((name) => name.endsWith(".json"));
   assert.deepEqual(files.sort(), Object.keys(FILES).map((name) => `${name}.json`).sort());
   let left = 0;
@@ -62,6 +69,14 @@ const known = ({ log, did }) => {
   const found = new Verifier().addCards(log);
   return did === undefined ? {} : { did: found };
 };
+
+judge("a2a", EXPECTED.a2a, {
+  "card-log": known,
+  card({ card, expected, now }, all) {
+    const { signer, card: signed } = cards(all).agentCard(card, { ...(expected === undefined ? {} : { signer: expected }), now });
+    return { signer, canonical: new TextDecoder().decode(canonicalize(signed)) };
+  },
+});
 
 const actions = {
   cards: known,
@@ -298,6 +313,54 @@ judge("recovery", EXPECTED.recovery, {
   },
 });
 
+/** A vector with what it takes from the one that it changes, and the bytes of a member with those changes. */
+const made = (vector, all, name) => {
+  const whole = { ...all.find(({ id }) => id === vector.of), ...vector };
+  return { ...whole, bytes: new Uint8Array([...cut(unhex(whole[name]), vector), ...unhex(vector.append ?? "")]) };
+};
+const rfc3339 = (seconds) => new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
+
+judge("backup", EXPECTED.backup, {
+  backup(vector, all) {
+    const { seed, suite, did, since, bytes } = made(vector, all, "file");
+    const agent = Agent.fromSeed(unhex(seed), { suite });
+    assert.equal(agent.did, did, vector.id);
+    const found = agent.restore(bytes, { since });
+    const credentials = Object.entries(found.credentials).map(([name, credential]) => [name, hex(utf8(credential))]);
+    const objects = [...found.objects].map(([id, object]) => [id, hex(object)]);
+    const [made_, cards] = [rfc3339(found.made), found.cards === undefined ? null : String(found.cards)];
+    return { expect: { made: made_, cards, credentials: Object.fromEntries(credentials), objects: Object.fromEntries(objects) } };
+  },
+});
+
+judge("state", EXPECTED.state, {
+  state(vector, all) {
+    const { seed, suite, label, bytes } = made(vector, all, "sealed");
+    return { state: hex(Agent.fromSeed(unhex(seed), { suite }).openState(label, bytes)) };
+  },
+});
+
+judge("signed-file", EXPECTED["signed-file"], {
+  "signed-file"(vector, all) {
+    const { cards, token, pad = 0, now, bytes } = made(vector, all, "file");
+    const verifier = new Verifier();
+    verifier.addCards(cards);
+    const { signer, issued, hash, size } = verifier.file(token + "A".repeat(pad), bytes, new Date(now));
+    assert.equal(size, bytes.length);
+    assert.equal(hash, hash.startsWith("b3:") ? objectId(bytes) : `sha384:${createHash("sha384").update(bytes).digest("hex")}`);
+    return { signer, issued: rfc3339(issued) };
+  },
+});
+
+const contents = ({ hex: digits, byte, length }) => (digits === undefined ? new Uint8Array(length).fill(byte) : unhex(digits));
+judge("memory", EXPECTED.memory, {
+  object: ({ name, object }) => checkObject(name, contents(object)),
+  manifest({ manifest, objects, most }) {
+    const named = objectId(utf8(manifest));
+    return { whole: objectId(joinObjects(named, [utf8(manifest), ...objects.map(contents)], most)) };
+  },
+});
+
 judge("sd-jwt", EXPECTED["sd-jwt"], {
   "card-log": known,
   presented({ token, binding, audience, nonce, maxAge, now }, all) {
@@ -353,6 +416,7 @@ judge("vc", EXPECTED.vc, {
     const { claims } = new Verifier().credential(input, { now });
     assert.ok(!("proof" in claims));
   },
+  "secured-presentation": ({ input, audience, nonce, now }) => void new Verifier().presentation(input, { audience, nonce, now }),
 });
 
 judge("vc-jwt", EXPECTED["vc-jwt"], {

@@ -1,10 +1,11 @@
-import { applicationContext, ask, type Bytes, cut, Living } from "./border.js";
+import { ask, type Bytes, cut, Living } from "./border.js";
 import { CardLog } from "./cards.js";
 import { GambesonError } from "./error.js";
 import { wasm } from "./identity.js";
 import { rfc3339, seconds, span, type Time } from "./time.js";
 import type { Verifier } from "./verifier.js";
 import type { Handle } from "./wasm/identity.js";
+import { written } from "./written.js";
 
 /** Any JSON object. */
 export type Json = { [name: string]: unknown };
@@ -211,7 +212,7 @@ export class Agent extends Living {
   static #made(from: string, options: SeedOptions & Json, bytes: Uint8Array = new Uint8Array()): Agent {
     const { cards, ...rest } = options;
     const input = { ...rest, ...(cards === undefined ? {} : { cards: String(cards) }) };
-    return new Agent(wasm().Handle.agent(from, JSON.stringify(input), bytes));
+    return new Agent(wasm().Handle.agent(from, written(input), bytes));
   }
 
   /** A new agent, whose seed nobody ever sees. */
@@ -297,16 +298,21 @@ export class Agent extends Living {
     return this.ask<string>("rotate", { ...rest, cards: String(cards), ...span(from, validFor) }).said;
   }
 
-  /** Signs bytes with the agent's signing key, in a context of 1 to 255 bytes that says what they are. */
+  /**
+   * Signs bytes with the agent's signing key, in a context of 1 to 255 bytes that says what they are. The empty context belongs to
+   * JOSE and HTTP, and those that begin with `gambeson ` to the formats of this package.
+   *
+   * @throws GambesonError `bad-context`, `context-too-long`
+   */
   sign(message: Uint8Array, context: Uint8Array): Uint8Array {
-    return this.ask("sign", {}, [message, applicationContext(context)]).bytes;
+    return this.ask("sign", {}, [message, context]).bytes;
   }
 
   /** Issues a credential. @throws GambesonError `bad-form`, `too-large` */
   issue(credential: CredentialInput): string {
     const { id, type = [], context, subject, status, members, form, validFor = 86_400 } = credential;
     const { from, until } = span(credential.from, validFor);
-    const text = JSON.stringify({
+    const text = written({
       ...members,
       id,
       "@context": context,
@@ -327,7 +333,7 @@ export class Agent extends Living {
   /** Issues an SD-JWT VC, of which its holder shows as much as it likes. @throws GambesonError `bad-form`, `too-large` */
   issueSdJwt(credential: SdJwtInput): string {
     const { claims, from, validFor = 86_400, ...rest } = credential;
-    return this.ask<string>("issueSdJwt", { ...rest, claims: JSON.stringify(claims), ...span(from, validFor) }).said;
+    return this.ask<string>("issueSdJwt", { ...rest, claims: written(claims), ...span(from, validFor) }).said;
   }
 
   /** Shows an SD-JWT that is bound to this agent to one verifier, with the claims of these pointers. @throws GambesonError `bad-form` */
@@ -337,7 +343,7 @@ export class Agent extends Living {
 
   /** Adds a Data Integrity proof (`mldsa44-jcs-2024`) to a JSON document. */
   signDocument<T extends object>(document: T, now?: Time): T & { proof: Json } {
-    return this.ask<T & { proof: Json }>("signDocument", { document: JSON.stringify(document), now: seconds(now) }).said;
+    return this.ask<T & { proof: Json }>("signDocument", { document: written(document), now: seconds(now) }).said;
   }
 
   /** Delegates: the first link of a chain, or one that narrows `parent`. @throws GambesonError `widened`, `too-deep`, `wrong-delegate` */
@@ -356,13 +362,13 @@ export class Agent extends Living {
    * seconds where somebody must approve it first.
    */
   action(method: string, params: Json, options: ActionOptions): string {
-    return this.#action({ method, params: JSON.stringify(params) }, options);
+    return this.#action({ method, params: written(params) }, options);
   }
 
   /** As `action`, of a call that is not of MCP. */
   actionOf(call: Call, options: ActionOptions): string {
     const { method, name = "", params = {} } = call;
-    const input = { method, name, arguments: JSON.stringify(call.arguments ?? {}), params: JSON.stringify(params) };
+    const input = { method, name, arguments: written(call.arguments ?? {}), params: written(params) };
     return this.#action(input, options);
   }
 
@@ -383,7 +389,7 @@ export class Agent extends Living {
 
   /** Signs what a server answers to an action: the result with a receipt in `_meta`. */
   acknowledge<T extends object>(action: string, result: T, now?: Time): T {
-    return this.ask<T>("acknowledge", { action, result: JSON.stringify(result), now: seconds(now) }).said;
+    return this.ask<T>("acknowledge", { action, result: written(result), now: seconds(now) }).said;
   }
 
   /** Signs an HTTP request (RFC 9421): the fields to add. */
@@ -402,7 +408,7 @@ export class Agent extends Living {
 
   /** Signs an A2A agent card: the same with a signature more. */
   signAgentCard<T extends object>(card: T): T {
-    return this.ask<T>("signAgentCard", { card: JSON.stringify(card) }).said;
+    return this.ask<T>("signAgentCard", { card: written(card) }).said;
   }
 
   /** Signs a payload and seals it to an agent whose card `cards` has, for `validFor` seconds, a day by default. */
@@ -422,16 +428,34 @@ export class Agent extends Living {
     return this.ask("backup", { cards: lines, credentials, now: seconds(now) }, objects).bytes;
   }
 
-  /** Opens a backup of this agent. @throws GambesonError `cannot-open`, `bad-archive`, … */
-  restore(backup: Uint8Array): Restored {
+  /**
+   * Opens a backup of this agent. Whoever keeps it may give an older one: `since` refuses those whose cards are fewer than these.
+   * @throws GambesonError `cannot-open`, `bad-archive`, `stale-card`, …
+   */
+  restore(backup: Uint8Array, options: { since?: number } = {}): Restored {
     type Said = { made: number; cards: string | null; credentials: { [name: string]: string }; objects: [string, number][] };
-    const { said, bytes } = this.ask<Said>("restore", {}, backup);
+    const { said, bytes } = this.ask<Said>("restore", options, backup);
     const objects = cut(bytes, said.objects.map(([, length]) => length));
     return {
       ...said,
       cards: said.cards === null ? undefined : CardLog.verify(said.cards),
       objects: new Map(said.objects.map(([id], i) => [id, objects[i] as Uint8Array])),
     };
+  }
+
+  /** Seals state that lies on a disk of others, such as what a verifier counted; `label` tells one from another. */
+  sealState(label: string, state: Uint8Array): Uint8Array {
+    return this.ask("sealState", { label }, state).bytes;
+  }
+
+  /** Opens state that this agent sealed. That it is the newest nobody can tell. @throws GambesonError `cannot-open`, `bad-form` */
+  openState(label: string, sealed: Uint8Array): Uint8Array {
+    return this.ask("openState", { label }, sealed).bytes;
+  }
+
+  /** Signs a file, as its hash: a text to keep beside it, for `Verifier.file`. */
+  signFile(file: Uint8Array, now?: Time): string {
+    return this.ask<string>("signFile", { now: seconds(now) }, file).said;
   }
 }
 

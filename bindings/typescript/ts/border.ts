@@ -1,7 +1,7 @@
-import { GambesonError } from "./error.js";
 import { Held } from "./held.js";
 import { wasm } from "./identity.js";
 import type { Handle } from "./wasm/identity.js";
+import { written } from "./written.js";
 
 /** What the module answers: JSON, and bytes that go with it. */
 export interface Said<T> {
@@ -18,7 +18,7 @@ const NONE = new Uint8Array();
 function cross<T>(call: (input: string, bytes: Uint8Array) => Uint8Array, input: object, bytes: Bytes): Said<T> {
   const whole = bytes instanceof Uint8Array;
   const question = whole ? input : { ...input, pieces: bytes.map(({ length }) => length) };
-  const answer = call(JSON.stringify(question), whole ? bytes : joined(bytes));
+  const answer = call(written(question), whole ? bytes : joined(bytes));
   const end = answer.indexOf(10);
   const line = end < 0 ? answer : answer.subarray(0, end);
   const said = JSON.parse(new TextDecoder().decode(line)) as T;
@@ -38,6 +38,15 @@ export abstract class Living extends Held<Handle> {
     return cross((text, beside) => this.secret.call(verb, text, beside), input, bytes);
   }
 
+  /** Asks whether somebody may do what costs this, which is asked for once it is certain who they are. */
+  protected askPriced<T>(verb: string, input: object, price: () => object | undefined): Said<T> {
+    const cost = (): string | undefined => {
+      const amount = price();
+      return amount && written(amount);
+    };
+    return cross((text, beside) => this.secret.callPriced(verb, text, beside, cost), input, NONE);
+  }
+
   /** Asks for what needs an agent too. */
   protected askWith<T>(agent: Living, verb: string, input: object, bytes: Bytes = NONE): Said<T> {
     return cross((text, beside) => this.secret.callWith(agent.secret, verb, text, beside), input, bytes);
@@ -47,7 +56,7 @@ export abstract class Living extends Held<Handle> {
   derive(verb: string, input: object, bytes: Bytes = NONE): Handle {
     const whole = bytes instanceof Uint8Array;
     const question = whole ? input : { ...input, pieces: bytes.map(({ length }) => length) };
-    return this.secret.derive(verb, JSON.stringify(question), whole ? bytes : joined(bytes));
+    return this.secret.derive(verb, written(question), whole ? bytes : joined(bytes));
   }
 }
 
@@ -68,17 +77,7 @@ export function cut(bytes: Uint8Array, lengths: readonly number[]): Uint8Array[]
   return lengths.map((length) => bytes.slice(at, (at += length)));
 }
 
-/** A context that an application may use: the empty one belongs to JOSE and HTTP, those of this package to its formats. */
-export function applicationContext(context: Uint8Array): Uint8Array {
-  const ours = new TextDecoder().decode(context.subarray(0, 9)) === "gambeson ";
-  if (context.length === 0 || ours) {
-    throw new GambesonError("bad-context", "a context says what is signed: not empty, and not beginning with `gambeson `");
-  }
-  if (context.length > 255) throw new GambesonError("context-too-long", "the context has more than 255 bytes");
-  return context;
-}
-
 /** JSON that is given as a text, or as what is to be one. */
 export function textOf(json: string | object): string {
-  return typeof json === "string" ? json : JSON.stringify(json);
+  return typeof json === "string" ? json : written(json);
 }

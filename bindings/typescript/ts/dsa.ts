@@ -79,11 +79,6 @@ export class SigningKey extends Held<DsaKey> {
     return this.secret.sign(message, options?.context ?? NOTHING);
   }
 
-  /** Signs without randomness (FIPS 204, §3.4): the same signature each time. @throws GambesonError `bad-length` for a long context */
-  signDeterministic(message: Uint8Array, options?: SignatureOptions): Uint8Array {
-    return this.secret.signDeterministic(message, options?.context ?? NOTHING);
-  }
-
   /** A copy of the seed ξ, to store: whoever has it has the key. */
   exportSeed(): Uint8Array {
     return this.secret.exportSeed();

@@ -1,6 +1,7 @@
 import type { Json, Suite } from "./agent.js";
-import { ask, textOf } from "./border.js";
+import { ask, cut, textOf } from "./border.js";
 import { seconds, type Time } from "./time.js";
+import { written } from "./written.js";
 
 /** The longest JSON and JWS that are read, unless the caller says otherwise, in bytes. */
 const MAX_LENGTH = 1 << 20;
@@ -26,7 +27,7 @@ export interface PublicKey {
   bytes: Uint8Array;
 }
 
-const keyOf = (key: KeyInput) => ("jwk" in key ? { jwk: JSON.stringify(key.jwk) } : key);
+const keyOf = (key: KeyInput) => ("jwk" in key ? { jwk: written(key.jwk) } : key);
 
 /** Reads a public key, or bytes of the algorithm that is named. @throws GambesonError `bad-key`, `bad-form`, `bad-algorithm` */
 export function publicKey(key: KeyInput | { alg: string; bytes: Uint8Array }): PublicKey {
@@ -86,6 +87,23 @@ export function verifyDocumentWithKey(document: string | object, key: KeyInput):
 /** The name of a memory object, by which others refer to it: `b3:` and the hash of its bytes. */
 export function objectId(bytes: Uint8Array): string {
   return ask<string>("objectId", {}, bytes).said;
+}
+
+/** Returns if the bytes are the memory object of this name, else throws. @throws GambesonError `wrong-hash`, `too-large`, `bad-form` */
+export function checkObject(id: string, bytes: Uint8Array): void {
+  ask("checkObject", { id }, bytes);
+}
+
+/** Cuts what is longer than 1 MiB into memory objects by their names; `id` is that of the one that says which, in their order. */
+export function cutObjects(bytes: Uint8Array): { id: string; objects: Map<string, Uint8Array> } {
+  const { said, bytes: all } = ask<{ id: string; objects: [string, number][] }>("cutObjects", {}, bytes);
+  const objects = cut(all, said.objects.map(([, length]) => length));
+  return { id: said.id, objects: new Map(said.objects.map(([name], i) => [name, objects[i] as Uint8Array])) };
+}
+
+/** What `cutObjects` cut, of at most so many bytes. @throws GambesonError `wrong-hash` if an object is missing, `too-large`, `bad-form`, … */
+export function joinObjects(id: string, objects: Iterable<Uint8Array>, maxLength: number): Uint8Array {
+  return ask("joinObjects", { id, maxLength }, [...objects]).bytes;
 }
 
 /** What an action says. It is not verified, and says nothing of its signer. */

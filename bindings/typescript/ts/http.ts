@@ -8,6 +8,7 @@
  */
 import type { Agent, HttpRequest, HttpSignOptions } from "./agent.js";
 import { joined } from "./border.js";
+import { GambesonError } from "./error.js";
 import type { HttpVerifyOptions, VerifiedMessage, Verifier } from "./verifier.js";
 
 /**
@@ -17,37 +18,65 @@ import type { HttpVerifyOptions, VerifiedMessage, Verifier } from "./verifier.js
 export function signedFetch(agent: Agent, options: HttpSignOptions & { fetch?: typeof fetch } = {}): typeof fetch {
   const { fetch: send = fetch, ...terms } = options;
   return async (input, init) => {
-    const request = new Request(input, { redirect: "error", ...init });
-    const message = await readRequest(request);
+    const request = new Request(input, { ...init, redirect: init?.redirect ?? "error" });
+    const body = await bodyOf(request);
+    const message = { ...headOf(request), ...(body === undefined ? {} : { body }) };
     const headers = added(request.headers, agent.signRequest(message, terms));
-    return send(new Request(request, { headers, ...(message.body === undefined ? {} : { body: message.body as BodyInit }) }));
+    return send(new Request(request, { headers, ...(body === undefined ? {} : { body: body as BodyInit }) }));
   };
 }
 
-/** Verifies a request, as servers with `Request` have it. The body is read from a copy. */
-export async function verifyRequest(verifier: Verifier, request: Request, options: HttpVerifyOptions = {}): Promise<VerifiedMessage> {
-  return verifier.request(await readRequest(request), options);
+/** How much of a message is read. */
+export interface ReadOptions {
+  /** The longest body in bytes; 1 MiB by default. One that is longer is refused with `too-large`. */
+  maxBody?: number;
 }
 
-/** Signs a response, status, content type and body, together with the request that it answers. */
-export async function signResponse(agent: Agent, response: Response, request: Request, options: HttpSignOptions = {}): Promise<Response> {
+/**
+ * Verifies a request, as servers with `Request` have it. The body is read from a copy. `origin` is how clients address this server, such
+ * as `https://bank.example`: what stands in `request.url` comes from the `Host` field, which whoever sends it chooses.
+ *
+ * @throws GambesonError `too-large`, or what is wrong with the signature
+ */
+export async function verifyRequest(
+  verifier: Verifier,
+  request: Request,
+  origin: string,
+  options: HttpVerifyOptions & ReadOptions = {},
+): Promise<VerifiedMessage> {
+  const { maxBody, ...terms } = options;
+  const body = await read(request.clone().body?.getReader(), maxBody);
+  return verifier.request({ ...headOf(request, origin), body }, terms);
+}
+
+/**
+ * Signs a response, status, content type and body, together with the request that it answers: its address at `origin`, where that is
+ * given, and its signature.
+ */
+export async function signResponse(
+  agent: Agent,
+  response: Response,
+  request: Request,
+  options: HttpSignOptions & { origin?: string } = {},
+): Promise<Response> {
+  const { origin, ...terms } = options;
   const body = await bodyOf(response);
   const { status, statusText, headers } = response;
-  const message = { status, headers, ...(body === undefined ? {} : { body }), request: headOf(request) };
-  return new Response((body ?? null) as BodyInit | null, { status, statusText, headers: added(headers, agent.signResponse(message, options)) });
+  const message = { status, headers, ...(body === undefined ? {} : { body }), request: headOf(request, origin) };
+  return new Response((body ?? null) as BodyInit | null, { status, statusText, headers: added(headers, agent.signResponse(message, terms)) });
 }
 
-/** Verifies a response to this request. Its body is read from a copy. */
+/** Verifies a response to this request. Its body is read from a copy. @throws GambesonError `too-large`, or what is wrong with the signature */
 export async function verifyResponse(
   verifier: Verifier,
   response: Response,
   request: Request,
-  options: HttpVerifyOptions = {},
+  options: HttpVerifyOptions & ReadOptions = {},
 ): Promise<VerifiedMessage> {
-  const body = await bodyOf(response);
+  const { maxBody, ...terms } = options;
+  const body = await read(response.clone().body?.getReader(), maxBody);
   const { status, headers } = response;
-  const message = { status, headers, ...(body === undefined ? {} : { body }), request: headOf(request) };
-  return verifier.response(message, options);
+  return verifier.response({ status, headers, body, request: headOf(request) }, terms);
 }
 
 /** What Node's `http` gives of a request. */
@@ -60,28 +89,54 @@ export interface Incoming extends AsyncIterable<Uint8Array> {
 /**
  * A request of Node's `http` for `Verifier.request`: reads the body. `origin` is how clients address this server, such as
  * `https://bank.example`; a header does not tell, for whoever sends it chooses it.
+ *
+ * @throws GambesonError `bad-form` for a target that is no path, `too-large`
  */
-export async function readIncoming(incoming: Incoming, origin: string): Promise<HttpRequest & { body: Uint8Array }> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of incoming) chunks.push(chunk);
+export async function readIncoming(
+  incoming: Incoming,
+  origin: string,
+  options: ReadOptions = {},
+): Promise<HttpRequest & { body: Uint8Array }> {
+  const target = incoming.url ?? "";
+  // Another target would go on where the origin ends: `.evil.example/pay`, `:8443/pay`.
+  if (!target.startsWith("/")) throw new GambesonError("bad-form", "the target of a request is a path");
+  const chunks = incoming[Symbol.asyncIterator]();
+  const body = await read({ read: () => chunks.next() }, options.maxBody);
   const headers: [string, string][] = [];
   for (let i = 0; i + 1 < incoming.rawHeaders.length; i += 2) {
     headers.push([incoming.rawHeaders[i] as string, incoming.rawHeaders[i + 1] as string]);
   }
-  return { method: incoming.method ?? "GET", url: origin + (incoming.url ?? "/"), headers, body: joined(chunks) };
+  return { method: incoming.method ?? "GET", url: new URL(origin).origin + target, headers, body };
 }
 
-async function readRequest(request: Request): Promise<HttpRequest> {
-  return { ...headOf(request), body: await bodyOf(request) };
+/** Reads to the end, and leaves what is too long where it is: the connection is still good for an answer. */
+async function read(
+  reader: { read(): Promise<{ done?: boolean | undefined; value?: Uint8Array | undefined }> } | undefined,
+  maxBody = 1 << 20,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    chunks.push(part.value as Uint8Array);
+    length += chunks.at(-1)?.length ?? 0;
+    if (length > maxBody) throw new GambesonError("too-large", `a body of more than ${maxBody} bytes`);
+  }
+  return joined(chunks);
 }
 
-/** A request without its body, which may have been read: what a response signs of it is its head. */
-function headOf(request: Request): HttpRequest {
-  return { method: request.method, url: request.url.replace(/#.*$/s, ""), headers: request.headers };
+/**
+ * A request without its body, which may have been read: what a response signs of it is its head. Its address is at `origin`, or where
+ * it says.
+ */
+function headOf({ method, url, headers }: Request, origin?: string): HttpRequest {
+  const { pathname, search } = new URL(url);
+  return { method, url: origin === undefined ? url.replace(/#.*$/s, "") : new URL(origin).origin + pathname + search, headers };
 }
 
+/** What is to be signed as the body, if there is one. The bytes are asked, for not every browser has `body` of a request. */
 async function bodyOf(message: Request | Response): Promise<Uint8Array | undefined> {
-  return message.body === null ? undefined : new Uint8Array(await message.clone().arrayBuffer());
+  const bytes = new Uint8Array(await message.clone().arrayBuffer());
+  return bytes.length === 0 ? undefined : bytes;
 }
 
 function added(headers: Headers, fields: [string, string][]): Headers {

@@ -14,9 +14,9 @@ import type { VerifiedCall, Verifier } from "./verifier.js";
 export const PROOF = "io.github.gambeson-pq/proof";
 /** The key of a receipt in `result._meta`. */
 export const RECEIPT = "io.github.gambeson-pq/receipt";
-/** The code of the JSON-RPC error that refuses a call; `data.reason` says why. */
-export const REFUSED = -32001;
-/** The methods that act, which are signed and must be. */
+/** The code of the JSON-RPC error that refuses a call (Invalid Request); `data.reason` says why. */
+export const REFUSED = -32600;
+/** The methods that act, which are signed and must be (docs/spec/mcp.md). */
 export const ACTING: readonly string[] = ["tools/call", "resources/read", "resources/subscribe", "prompts/get"];
 
 /** What both sides need of the SDK's transports. */
@@ -38,6 +38,18 @@ interface Message {
   method?: string;
   params?: Json;
   result?: Json;
+  error?: unknown;
+}
+
+/** What is written for an id: the SDK takes `"1"` as an answer to `1`, so both are one here. */
+function keyOf(id: unknown): unknown {
+  const number = Number(id);
+  return Number.isNaN(number) ? id : number;
+}
+
+/** The request that a message gives up, if it does so. */
+function cancelled({ method, params }: Message): unknown {
+  return method === "notifications/cancelled" ? keyOf(params?.["requestId"]) : undefined;
 }
 
 /** A transport that passes everything on. */
@@ -91,8 +103,8 @@ export function signCalls(transport: Transport, options: SignOptions): Transport
 }
 
 class Signing extends Wrapped {
-  /** The actions that were not answered yet, by the id of their request. */
-  readonly #open = new Map<string | number, string>();
+  /** Who asks for receipts: what was asked and not answered yet; the action, where it was signed. */
+  readonly #open = new Map<unknown, string | undefined>();
 
   constructor(
     inner: Transport,
@@ -101,33 +113,51 @@ class Signing extends Wrapped {
     super(inner);
   }
 
-  send(message: Message, options?: unknown): Promise<void> {
+  async send(message: Message, options?: unknown): Promise<void> {
+    this.#open.delete(cancelled(message));
     const { method, id, params = {} } = message;
+    if (method === undefined || id === undefined) return this.inner.send(message, options);
     const { agent, audience, methods = ACTING } = this.options;
-    if (method === undefined || id === undefined || !methods.includes(method)) return this.inner.send(message, options);
-    const given = this.options.evidence ?? {};
-    const evidence = typeof given === "function" ? given(method, params) : given;
-    const action = agent.action(method, params, { audience, evidence });
-    if (this.options.receipts) this.#open.set(id, action);
-    const meta = { ...(params["_meta"] as Json | undefined), [PROOF]: agent.prove(action, evidence) };
-    return this.inner.send({ ...message, params: { ...params, _meta: meta } }, options);
+    let [action, sent]: [string | undefined, Message] = [undefined, message];
+    if (methods.includes(method)) {
+      const given = this.options.evidence ?? {};
+      const evidence = typeof given === "function" ? given(method, params) : given;
+      action = agent.action(method, params, { audience, evidence });
+      const meta = { ...(params["_meta"] as Json | undefined), [PROOF]: agent.prove(action, evidence) };
+      sent = { ...message, params: { ...params, _meta: meta } };
+    }
+    if (this.options.receipts) this.#open.set(keyOf(id), action);
+    try {
+      await this.inner.send(sent, options);
+    } catch (error) {
+      this.#open.delete(keyOf(id));
+      throw error;
+    }
   }
 
   protected receive(message: Message, extra: unknown): void {
-    const action = message.id === undefined ? undefined : this.#open.get(message.id);
     const { receipts } = this.options;
-    if (message.id === undefined || action === undefined || message.method !== undefined || !receipts) {
+    if (!receipts || (message.result === undefined && message.error === undefined)) {
       this.onmessage?.(message, extra);
       return;
     }
-    this.#open.delete(message.id);
-    try {
-      // A refusal has no receipt: it promises nothing.
-      if (message.result !== undefined) receipts.verifier.receipt(message.result, action, receipts.server);
-      this.onmessage?.(message, extra);
-    } catch (error) {
-      this.onmessage?.(refusal(message.id, error), extra);
+    const key = keyOf(message.id);
+    const [known, action] = [this.#open.has(key), this.#open.get(key)];
+    this.#open.delete(key);
+    let passed: object = message;
+    // A refusal has no receipt: it promises nothing.
+    if (message.result !== undefined) {
+      if (!known) {
+        this.onerror?.(new GambesonError("wrong-audience", "an answer to nothing that was asked"));
+        return;
+      }
+      try {
+        if (action !== undefined) receipts.verifier.receipt(message.result, action, receipts.server);
+      } catch (error) {
+        passed = refusal(message.id as string | number, error);
+      }
     }
+    this.onmessage?.(passed, extra);
   }
 }
 
@@ -138,7 +168,7 @@ export interface VerifyOptions {
   audience: string;
   /** Which methods must be signed; `ACTING` by default. */
   methods?: readonly string[];
-  /** What a call costs. */
+  /** What a call costs: asked when its signature holds. A call of which it throws is refused with `failed`. */
   cost?: (method: string, params: Json) => Amount | undefined;
   /** For how many seconds an action may be good; two minutes by default. */
   lifetime?: number;
@@ -157,7 +187,7 @@ export function verifyCalls(transport: Transport, options: VerifyOptions): Trans
 }
 
 class Verifying extends Wrapped {
-  readonly #open = new Map<string | number, string>();
+  readonly #open = new Map<unknown, string>();
 
   constructor(
     inner: Transport,
@@ -168,40 +198,45 @@ class Verifying extends Wrapped {
 
   send(message: Message, options?: unknown): Promise<void> {
     const { receipts } = this.options;
-    const action = message.id === undefined || message.method !== undefined ? undefined : this.#open.get(message.id);
-    if (message.id === undefined || action === undefined) return this.inner.send(message, options);
-    this.#open.delete(message.id);
+    const key = keyOf(message.id);
+    const action = message.method === undefined ? this.#open.get(key) : undefined;
+    if (action === undefined) return this.inner.send(message, options);
+    this.#open.delete(key);
     if (!receipts || message.result === undefined) return this.inner.send(message, options);
     return this.inner.send({ ...message, result: receipts.acknowledge(action, message.result) }, options);
   }
 
   protected receive(message: Message, extra: unknown): void {
+    this.#open.delete(cancelled(message));
     const { method, id, params = {} } = message;
     const { verifier, audience, methods = ACTING, cost, lifetime, onrefused } = this.options;
     if (method === undefined || !methods.includes(method)) {
       this.onmessage?.(message, extra);
       return;
     }
+    let call: VerifiedCall;
     try {
       // Without an id nobody waits for an answer, and nothing may act in silence.
       if (id === undefined) throw new GambesonError("bad-form", "a call that acts has an id");
-      const price = cost?.(method, params);
-      const call = verifier.toolCall(method, params, {
+      call = verifier.toolCall(method, params, {
         audience,
-        ...(price === undefined ? {} : { cost: price }),
+        ...(cost === undefined ? {} : { cost: () => cost(method, params) }),
         ...(lifetime === undefined ? {} : { lifetime }),
       });
-      if (this.options.receipts) this.#open.set(id, call.action);
-      // What the transport itself says of who calls, such as a token of OAuth, stays.
-      const said = (extra as { authInfo?: { extra?: object } } | undefined)?.authInfo;
-      const authInfo = { token: call.signer, clientId: call.agent, scopes: [], ...said, extra: { ...said?.extra, call } };
-      this.onmessage?.(message, { ...(extra as object | undefined), authInfo });
     } catch (error) {
-      if (!(error instanceof GambesonError)) throw error;
-      onrefused?.(error, method);
+      // What `cost` threw is the server's to know, and no answer to who called.
+      if (!(error instanceof GambesonError)) this.onerror?.(error as Error);
+      const why = error instanceof GambesonError ? error : new GambesonError("failed", "the call could not be judged");
+      onrefused?.(why, method);
       if (id === undefined) return;
-      this.inner.send(refusal(id, error)).catch((failure: unknown) => this.onerror?.(failure as Error));
+      this.inner.send(refusal(id, why)).catch((failure: unknown) => this.onerror?.(failure as Error));
+      return;
     }
+    if (this.options.receipts) this.#open.set(keyOf(id), call.action);
+    // What the transport itself says of who calls, such as a token of OAuth, stays.
+    const said = (extra as { authInfo?: { extra?: object } } | undefined)?.authInfo;
+    const authInfo = { token: call.signer, clientId: call.agent, scopes: [], ...said, extra: { ...said?.extra, call } };
+    this.onmessage?.(message, { ...(extra as object | undefined), authInfo });
   }
 }
 

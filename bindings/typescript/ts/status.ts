@@ -2,6 +2,7 @@ import type { Agent, Json } from "./agent.js";
 import { Living } from "./border.js";
 import { wasm } from "./identity.js";
 import { span, type Time } from "./time.js";
+import { written } from "./written.js";
 
 /** What a bit of a status list means. A suspension can be taken back. */
 export type StatusPurpose = "revocation" | "suspension";
@@ -10,7 +11,7 @@ export type StatusPurpose = "revocation" | "suspension";
 export class StatusList extends Living {
   /** An empty list of at least 131,072 entries, which is the default, so that nobody learns from an index who is meant. */
   constructor(purpose: StatusPurpose = "revocation", entries?: number) {
-    super(wasm().Handle.statusList(JSON.stringify({ purpose, entries })));
+    super(wasm().Handle.statusList(written({ purpose, entries })));
   }
 
   /** Sets the bit of a credential, or clears it. @throws GambesonError `irreversible`, `out-of-range` */

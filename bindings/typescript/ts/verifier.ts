@@ -10,12 +10,13 @@ import {
   type HttpResponse,
   type Json,
 } from "./agent.js";
-import { applicationContext, Living, textOf } from "./border.js";
+import { Living, textOf } from "./border.js";
 import type { CardLog } from "./cards.js";
 import { included, type Included } from "./forms.js";
 import { wasm } from "./identity.js";
 import type { StatusPurpose } from "./status.js";
 import { seconds, type Time } from "./time.js";
+import { written } from "./written.js";
 
 /** Who signed. */
 export interface Signed {
@@ -115,12 +116,22 @@ export interface VerifiedMessage extends Signed {
   tag: string | null;
 }
 
+/** A file whose signature was checked. */
+export interface VerifiedFile extends Signed {
+  /** `b3:` or `sha384:`, and the hash in hexadecimal digits. */
+  hash: string;
+  /** Length of the file in bytes. */
+  size: number;
+  /** When it was signed, as the signer says, in seconds since 1970. */
+  issued: number;
+}
+
 /** How an action is verified. */
 export interface CallOptions {
   /** The name of this server, which the call must be for. */
   audience: string;
-  /** What the call costs. */
-  cost?: Amount;
+  /** What the call costs: so much, or a function that is asked when the signature holds. What it throws is thrown. */
+  cost?: Amount | (() => Amount | undefined);
   /** For how many seconds an action may be good; two minutes by default. */
   lifetime?: number;
   /** Lets pass a delegation with a status that cannot be looked up. */
@@ -213,7 +224,7 @@ export class Verifier extends Living {
 
   /** Returns if a signature by `Agent.sign` holds. @throws GambesonError `bad-signature`, … */
   verify(signature: Uint8Array, message: Uint8Array, context: Uint8Array, keyUrl: string, now?: Time): void {
-    this.ask("verify", { keyUrl, now: seconds(now) }, [signature, message, applicationContext(context)]);
+    this.ask("verify", { keyUrl, now: seconds(now) }, [signature, message, context]);
   }
 
   /**
@@ -257,37 +268,31 @@ export class Verifier extends Living {
 
   /** Verifies an action by its signature, `Agent.signAction`, decides by the evidence whether its signer may do it, and counts it. */
   action(action: string, token: string, options: CallOptions & { evidence?: Evidence }): VerifiedCall {
-    return this.#action<VerifiedCall>(action, token, options, true);
+    const { evidence, cost, ...rest } = options;
+    const input = { ...rest, ...evidence, action, token, now: seconds(options.now) };
+    return this.askPriced<VerifiedCall>("action", input, priceOf(cost)).said;
   }
 
   /** Verifies who signed an action, and does not ask whether they may. */
   actionSigner(action: string, token: string, options: Omit<CallOptions, "cost">): SignedAction {
-    return this.#action<SignedAction>(action, token, options, false);
-  }
-
-  #action<T>(action: string, token: string, options: CallOptions & { evidence?: Evidence }, authorize: boolean): T {
-    const { evidence, ...rest } = options;
-    return this.ask<T>("action", { ...rest, ...evidence, action, token, authorize, now: seconds(options.now) }).said;
+    return this.ask<SignedAction>("action", { ...options, action, token, now: seconds(options.now) }).said;
   }
 
   /** Verifies the proof of an MCP request, decides whether its signer may do it, and counts it. */
   toolCall(method: string, params: Json, options: CallOptions): VerifiedCall {
-    return this.#toolCall<VerifiedCall>(method, params, options, true);
+    const { cost, ...rest } = options;
+    const input = { ...rest, method, params: written(params), now: seconds(options.now) };
+    return this.askPriced<VerifiedCall>("toolCall", input, priceOf(cost)).said;
   }
 
   /** Verifies who signed an MCP request, and does not ask whether they may. */
   toolCallSigner(method: string, params: Json, options: Omit<CallOptions, "cost">): SignedAction {
-    return this.#toolCall<SignedAction>(method, params, options, false);
-  }
-
-  #toolCall<T>(method: string, params: Json, options: CallOptions, authorize: boolean): T {
-    const input = { ...options, method, params: JSON.stringify(params), authorize, now: seconds(options.now) };
-    return this.ask<T>("toolCall", input).said;
+    return this.ask<SignedAction>("toolCall", { ...options, method, params: written(params), now: seconds(options.now) }).said;
   }
 
   /** Verifies the receipt of a server's answer to an action. */
   receipt(result: object, action: string, server: string, now?: Time): VerifiedReceipt {
-    return this.ask<VerifiedReceipt>("receipt", { result: JSON.stringify(result), action, server, now: seconds(now) }).said;
+    return this.ask<VerifiedReceipt>("receipt", { result: written(result), action, server, now: seconds(now) }).said;
   }
 
   /** Verifies a signed HTTP request, and that it comes for the first time. */
@@ -308,9 +313,14 @@ export class Verifier extends Living {
    * Verifies an A2A agent card: who signed it, and the members that were signed. A card does not tell which DID may speak for the agent:
    * name the one that is expected, or look at the signer.
    */
-  agentCard(card: object, options: { signer?: string; now?: Time } = {}): Signed & { card: Json } {
-    const input = { ...options, card: JSON.stringify(card), now: seconds(options.now) };
+  agentCard(card: string | object, options: { signer?: string; now?: Time } = {}): Signed & { card: Json } {
+    const input = { ...options, card: textOf(card), now: seconds(options.now) };
     return this.ask<Signed & { card: Json }>("agentCard", input).said;
+  }
+
+  /** Verifies the signature of a file, `Agent.signFile`. @throws GambesonError `bad-digest` for another file, `bad-signature`, … */
+  file(signature: string, file: Uint8Array, now?: Time): VerifiedFile {
+    return this.ask<VerifiedFile>("file", { signature, now: seconds(now) }, file).said;
   }
 
   /** Verifies, offline, that an entry is in the log `origin` of `signer`, the URL of a key of the role `log`. @throws GambesonError `not-included`, … */
@@ -330,6 +340,8 @@ export class Verifier extends Living {
     return this.askWith(agent, "seal", options, payload).bytes;
   }
 }
+
+const priceOf = (cost: CallOptions["cost"]) => (typeof cost === "function" ? cost : () => cost);
 
 /** A memory as the module asks it: 1 for new, 0 for known, and 2 where no answer came, which refuses too. */
 function asked(memory: ReplayMemory): { remember(id: Uint8Array, until: number, now: number): number } {

@@ -170,7 +170,7 @@ pub enum HeaderError {
     BodyLine,
     /// The last line is not `--- ` and the Base64 of a 32-byte MAC.
     MacLine,
-    /// A passphrase stanza asks for more work than the reader allows.
+    /// A passphrase stanza asks for more work than the reader allows, or for more memory than there is.
     WorkFactor,
     /// A stanza of a known kind breaks the rules of its kind; the text says which.
     Stanza(&'static str),
@@ -187,7 +187,9 @@ impl fmt::Display for HeaderError {
             Self::ArgumentLine => "the first line of a stanza is malformed",
             Self::BodyLine => "the body of a stanza is malformed",
             Self::MacLine => "the MAC line is malformed",
-            Self::WorkFactor => "its passphrase would take more work than is allowed",
+            Self::WorkFactor => {
+                "its passphrase would take more work than is allowed, or more memory than there is"
+            }
             Self::Stanza(what) => what,
         })
     }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io::{BufRead, Read};
 
 use base64ct::{Base64Unpadded, Encoding};
+use gambeson::RngError;
+use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson::secret::Secret;
 use gambeson_hybrid::hpke::{self, ChaCha20Poly1305, HkdfSha256, XWing};
 use gambeson_hybrid::xwing;
@@ -41,9 +43,13 @@ impl FileKey {
         self.0.expose()
     }
 
-    pub(crate) fn generate() -> Result<Self, Error> {
+    pub(crate) fn expose_mut(&mut self) -> &mut [u8; 16] {
+        self.0.expose_mut()
+    }
+
+    pub(crate) fn generate_with(rng: &mut (impl TryCryptoRng + ?Sized)) -> Result<Self, Error> {
         let mut key = Secret::new([0; 16]);
-        getrandom::fill(key.expose_mut()).map_err(|_| gambeson::RngError)?;
+        rng.try_fill_bytes(key.expose_mut()).map_err(|_| RngError)?;
         Ok(Self(key))
     }
 
@@ -66,6 +72,27 @@ impl FileKey {
     }
 }
 
+/// The operating system's generator.
+pub(crate) struct System;
+
+impl TryRng for System {
+    type Error = RngError;
+
+    fn try_next_u32(&mut self) -> Result<u32, RngError> {
+        getrandom::u32().map_err(|_| RngError)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, RngError> {
+        getrandom::u64().map_err(|_| RngError)
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), RngError> {
+        getrandom::fill(out).map_err(|_| RngError)
+    }
+}
+
+impl TryCryptoRng for System {}
+
 /// A recipient stanza: the file key wrapped for one recipient.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Stanza {
@@ -83,12 +110,19 @@ impl Stanza {
     }
 
     /// Wraps `file_key` for one of our recipients.
-    fn wrap(recipient: &Recipient, index: usize, file_key: &FileKey) -> Result<Self, Error> {
-        let (enc, mut sender) = hpke::setup_sender::<XWing, HkdfSha256, ChaCha20Poly1305>(&recipient.0, INFO)
-            .map_err(|error| match error {
-                hpke::Error::NonContributory => Error::LowOrderRecipient { index },
-                _ => Error::Random(gambeson::RngError), // the strings are short
-            })?;
+    fn wrap(
+        recipient: &Recipient,
+        index: usize,
+        file_key: &FileKey,
+        rng: &mut (impl TryCryptoRng + ?Sized),
+    ) -> Result<Self, Error> {
+        let (enc, mut sender) =
+            hpke::setup_sender_with::<XWing, HkdfSha256, ChaCha20Poly1305>(&recipient.0, INFO, rng).map_err(
+                |error| match error {
+                    hpke::Error::NonContributory => Error::LowOrderRecipient { index },
+                    _ => Error::Random(RngError), // the strings are short
+                },
+            )?;
         let mut body = file_key.0.expose().to_vec();
         let tag = sender.seal_in_place(b"", &mut body).expect("the first message, of 16 bytes");
         body.extend_from_slice(&tag);
@@ -192,13 +226,17 @@ pub(crate) enum Sealing<'a> {
 }
 
 /// Writes the header of a new file.
-pub(crate) fn write(sealing: Sealing<'_>, file_key: &FileKey) -> Result<String, Error> {
+pub(crate) fn write(
+    sealing: Sealing<'_>,
+    file_key: &FileKey,
+    rng: &mut (impl TryCryptoRng + ?Sized),
+) -> Result<String, Error> {
     let mut out = String::from(VERSION_LINE);
     match sealing {
         Sealing::Recipients([]) => return Err(Error::NoRecipients),
         Sealing::Recipients(recipients) => {
             for (index, recipient) in recipients.iter().enumerate() {
-                Stanza::wrap(recipient, index, file_key)?.write(&mut out);
+                Stanza::wrap(recipient, index, file_key, rng)?.write(&mut out);
             }
         }
         Sealing::Passphrase(passphrase) => passphrase.wrap(file_key)?.write(&mut out),

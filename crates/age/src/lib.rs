@@ -18,12 +18,13 @@
 //! | `keys` | [`Identity`], [`Recipient`], Bech32, key files |
 //! | `header` | the textual header: parsing, writing, its MAC |
 //! | `passphrase` | [`Passphrase`]: the stanza of the kind scrypt |
+//! | `scrypt` | from a passphrase to a key |
 //! | `stream` | [`Encryptor`], [`Decryptor`], [`seal`], [`open`]: the payload in chunks |
 //! | [`armor`] | the ASCII form |
 //! | `error` | [`Error`] and its parts |
 //!
 //! Sources: c2sp.org/age (the file format), RFC 9180 (HPKE), draft-ietf-hpke-pq (MLKEM768-X25519 in it), BIP 173
-//! (Bech32), RFC 7468 (armor).
+//! (Bech32), RFC 7468 (armor), RFC 7914 (scrypt).
 #![warn(missing_debug_implementations)]
 
 pub mod armor;
@@ -31,10 +32,11 @@ mod error;
 mod header;
 mod keys;
 mod passphrase;
+mod scrypt;
 mod stream;
 
 pub use error::{ArmorError, Error, HeaderError, PayloadError};
 pub use header::{FileKey, Stanza, UnwrapFileKey};
 pub use keys::{Identity, KeyError, KeyFileError, Recipient};
 pub use passphrase::Passphrase;
-pub use stream::{Decryptor, Encryptor, Format, open, seal};
+pub use stream::{Decryptor, Encryptor, Format, open, seal, seal_with};

@@ -1,14 +1,15 @@
 //! Files under a passphrase: the recipient type scrypt of c2sp.org/age.
 
-use std::fmt;
+use std::{fmt, io};
 
 use base64ct::{Base64Unpadded, Encoding};
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
-use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce, Tag};
+use chacha20poly1305::{ChaCha20Poly1305, Nonce, Tag};
 use gambeson::secret::Secret;
 
 use crate::error::{Error, HeaderError};
 use crate::header::{FileKey, Stanza, UnwrapFileKey};
+use crate::scrypt::{OutOfMemory, scrypt};
 
 /// The kind of stanza.
 pub(crate) const KIND: &str = "scrypt";
@@ -19,7 +20,7 @@ const SALT_LEN: usize = 16;
 /// A passphrase that seals or opens a file. It is wiped when dropped, and cannot be copied or shown.
 ///
 /// The key is scrypt(passphrase, N = 2^work factor, r = 8, p = 1), with 1 KiB of memory times N: 256 MiB and
-/// about a second at the work factor 18 that is written, as stock age does.
+/// about a second at the work factor 18 that is written, as stock age does. That memory is wiped too.
 ///
 /// ```
 /// use gambeson_age::{Encryptor, Format, Passphrase, open};
@@ -77,9 +78,10 @@ impl Passphrase {
     pub(crate) fn wrap(&self, file_key: &FileKey) -> Result<Stanza, Error> {
         let mut salt = [0; SALT_LEN];
         getrandom::fill(&mut salt).map_err(|_| gambeson::RngError)?;
+        let cipher =
+            self.cipher(&salt, self.log_n).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let mut body = file_key.expose().to_vec();
-        let tag = self
-            .cipher(&salt, self.log_n)
+        let tag = cipher
             .encrypt_inout_detached(&Nonce::default(), b"", body.as_mut_slice().into())
             .expect("16 bytes are not too long");
         body.extend_from_slice(&tag);
@@ -88,13 +90,9 @@ impl Passphrase {
     }
 
     /// The cipher of the wrapped file key; its nonce is zero, because the salt is new for every file.
-    fn cipher(&self, salt: &[u8; SALT_LEN], log_n: u8) -> ChaCha20Poly1305 {
-        let salt = [LABEL, salt].concat();
-        let parameters = scrypt::Params::new(log_n, 8, 1).expect("a work factor from 1 to 30");
-        let mut key = Secret::new([0; 32]);
-        scrypt::scrypt(self.text.expose(), &salt, &parameters, key.expose_mut())
-            .expect("32 bytes are not too long");
-        ChaCha20Poly1305::new(&Key::from(*key.expose()))
+    fn cipher(&self, salt: &[u8; SALT_LEN], log_n: u8) -> Result<ChaCha20Poly1305, OutOfMemory> {
+        let key = scrypt(self.text.expose(), &[LABEL, salt].concat(), log_n)?;
+        Ok(ChaCha20Poly1305::new(key.expose().into()))
     }
 }
 
@@ -128,14 +126,15 @@ impl UnwrapFileKey for Passphrase {
             work.parse().ok().filter(|log_n| *log_n <= self.max_log_n).ok_or(HeaderError::WorkFactor)?;
 
         let (sealed, tag) = body.split_at(16);
-        let mut file_key = Secret::new(<[u8; 16]>::try_from(sealed).expect("16 of 32 bytes"));
+        let mut file_key = FileKey::new(sealed.try_into().expect("16 of 32 bytes"));
         let tag = Tag::try_from(tag).expect("16 of 32 bytes");
-        let opened = self.cipher(&bytes, log_n).decrypt_inout_detached(
+        let cipher = self.cipher(&bytes, log_n).map_err(|_| HeaderError::WorkFactor)?;
+        let opened = cipher.decrypt_inout_detached(
             &Nonce::default(),
             b"",
             file_key.expose_mut().as_mut_slice().into(),
             &tag,
         );
-        Ok(opened.ok().map(|()| FileKey::new(*file_key.expose())))
+        Ok(opened.ok().map(|()| file_key))
     }
 }

@@ -6,12 +6,13 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use chacha20poly1305::aead::inout::InOutBuf;
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce, Tag};
+use gambeson::rand_core::TryCryptoRng;
 use gambeson::secret::Secret;
 use zeroize::Zeroizing;
 
 use crate::armor::{ArmorReader, ArmorWriter, fill, looks_armored};
 use crate::error::{Error, HeaderError, PayloadError};
-use crate::header::{self, FileKey, Header, Sealing, UnwrapFileKey};
+use crate::header::{self, FileKey, Header, Sealing, System, UnwrapFileKey};
 use crate::keys::Recipient;
 use crate::passphrase::Passphrase;
 
@@ -30,6 +31,29 @@ pub enum Format {
     Armored,
 }
 
+impl Format {
+    /// The format of a file from its first bytes, 32 of them or all of a shorter file; `None` if it is no age file.
+    ///
+    /// White space may stand before armor, so any text that begins with it is taken for armor here, and refused when it is
+    /// opened.
+    ///
+    /// ```
+    /// use gambeson_age::Format;
+    ///
+    /// assert_eq!(Format::detect(b"age-encryption.org/v1\n-> "), Some(Format::Binary));
+    /// assert_eq!(Format::detect(b"-----BEGIN AGE ENCRYPTED FILE---"), Some(Format::Armored));
+    /// assert_eq!(Format::detect(b"PK"), None);
+    /// ```
+    #[must_use]
+    pub fn detect(start: &[u8]) -> Option<Self> {
+        match start {
+            start if looks_armored(start) => Some(Self::Armored),
+            start if start.starts_with(b"age-encryption.org/") => Some(Self::Binary),
+            _ => None,
+        }
+    }
+}
+
 /// Encrypts all of `input` to `recipients`, and returns the number of plaintext bytes.
 ///
 /// For a progress bar, wrap `input`. Any of the recipients can open the file.
@@ -43,7 +67,21 @@ pub fn seal<R: Read, W: Write>(
     output: W,
     format: Format,
 ) -> Result<u64, Error> {
-    let mut sealed = Encryptor::new(recipients, output, format)?;
+    seal_with(recipients, input, output, format, &mut System)
+}
+
+/// [`seal`] with the generator given, as [`Encryptor::new_with`] takes one.
+///
+/// # Errors
+/// The same.
+pub fn seal_with<R: Read, W: Write>(
+    recipients: &[Recipient],
+    input: R,
+    output: W,
+    format: Format,
+    rng: &mut (impl TryCryptoRng + ?Sized),
+) -> Result<u64, Error> {
+    let mut sealed = Encryptor::new_with(recipients, output, format, rng)?;
     let copied = copy(input, &mut sealed)?;
     sealed.finish()?;
     Ok(copied)
@@ -124,22 +162,40 @@ impl<W: Write> Encryptor<W> {
     /// # Errors
     /// [`Error::NoRecipients`], [`Error::LowOrderRecipient`], [`Error::Random`], or [`Error::Io`].
     pub fn new(recipients: &[Recipient], output: W, format: Format) -> Result<Self, Error> {
-        Self::sealing(Sealing::Recipients(recipients), output, format)
+        Self::sealing(Sealing::Recipients(recipients), output, format, &mut System)
+    }
+
+    /// [`new`](Self::new) with the generator given: the file key, what wraps it and the nonce come from it.
+    ///
+    /// # Errors
+    /// The same; [`Error::Random`] whatever it was that the generator failed with.
+    pub fn new_with<R: TryCryptoRng + ?Sized>(
+        recipients: &[Recipient],
+        output: W,
+        format: Format,
+        rng: &mut R,
+    ) -> Result<Self, Error> {
+        Self::sealing(Sealing::Recipients(recipients), output, format, rng)
     }
 
     /// [`new`](Self::new) for a passphrase, which takes the time of its work factor.
     ///
     /// # Errors
-    /// [`Error::Random`], or [`Error::Io`].
+    /// [`Error::Random`], or [`Error::Io`], which is that of a lack of memory where there is too little for the work factor.
     pub fn with_passphrase(passphrase: &Passphrase, output: W, format: Format) -> Result<Self, Error> {
-        Self::sealing(Sealing::Passphrase(passphrase), output, format)
+        Self::sealing(Sealing::Passphrase(passphrase), output, format, &mut System)
     }
 
-    fn sealing(sealing: Sealing<'_>, output: W, format: Format) -> Result<Self, Error> {
-        let file_key = FileKey::generate()?;
-        let header = header::write(sealing, &file_key)?;
+    fn sealing<R: TryCryptoRng + ?Sized>(
+        sealing: Sealing<'_>,
+        output: W,
+        format: Format,
+        rng: &mut R,
+    ) -> Result<Self, Error> {
+        let file_key = FileKey::generate_with(rng)?;
+        let header = header::write(sealing, &file_key, rng)?;
         let mut nonce = [0; 16];
-        getrandom::fill(&mut nonce).map_err(|_| gambeson::RngError)?;
+        rng.try_fill_bytes(&mut nonce).map_err(|_| gambeson::RngError)?;
 
         let mut output = match format {
             Format::Binary => Output::Binary(output),

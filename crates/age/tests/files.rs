@@ -743,3 +743,44 @@ fn no_flipped_bit_of_a_passphrase_header_goes_unnoticed() {
     assert_eq!(refused, 2 * header_len(&file));
     assert_eq!(format!("{passphrase:?}"), "Passphrase([redacted])");
 }
+
+/// Counts, in the place of a generator.
+struct Counting(u8);
+
+impl gambeson::rand_core::TryRng for Counting {
+    type Error = gambeson::RngError;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Err(gambeson::RngError)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        Err(gambeson::RngError)
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
+        for byte in out {
+            // Eighty bytes for the file key and what wraps it, sixteen for the nonce.
+            *byte = self.0.checked_sub(1).ok_or(gambeson::RngError)?;
+            self.0 -= 1;
+        }
+        Ok(())
+    }
+}
+
+impl gambeson::rand_core::TryCryptoRng for Counting {}
+
+#[test]
+fn all_randomness_of_a_file_comes_from_the_generator_that_is_given() {
+    let identity = Identity::from_seed(&[3; 32]);
+    let sealed = |count| {
+        let mut file = Vec::new();
+        let recipients = [identity.recipient()];
+        gambeson_age::seal_with(&recipients, &b"linen"[..], &mut file, Format::Binary, &mut Counting(count))?;
+        Ok::<_, Error>(file)
+    };
+    assert_eq!(sealed(96).unwrap(), sealed(96).unwrap());
+    assert_ne!(sealed(96).unwrap(), sealed(97).unwrap());
+    assert!(matches!(sealed(95), Err(Error::Random(_))), "one byte too few");
+    assert_eq!(opened_by(&[&identity], &sealed(96).unwrap()).0, b"linen");
+}

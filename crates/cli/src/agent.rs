@@ -17,6 +17,7 @@
 
 mod a2a;
 mod actions;
+mod addresses;
 mod credentials;
 mod delegating;
 mod home;
@@ -85,9 +86,10 @@ impl Session {
             None => Timestamp(since_1970()?.as_secs()),
         };
         let home = Home::at(options.home.as_deref())?;
-        let resolver: Known = match options.web {
-            true => Arc::new(Web::new(web::Https::new()?, home.known())),
-            false => Arc::new(home.known()),
+        let resolver: Known = match (options.web, &options.web_roots) {
+            (true, roots) => Arc::new(Web::new(web::Https::new(roots.as_deref())?, home.known())),
+            (false, None) => Arc::new(home.known()),
+            (false, Some(_)) => return Err(Error::usage("--web-roots does nothing without --web")),
         };
         Ok(Self { console, home, passphrase_fd: options.passphrase_fd, now, resolver })
     }

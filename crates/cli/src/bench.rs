@@ -78,7 +78,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
         cpu::detected(),
     ))?;
     console.say(format_args!(
-        "{:<18} {:<14} {:<8} {:<16} {:>9} {:>14}{}",
+        "{:<18} {:<17} {:<8} {:<16} {:>9} {:>14}{}",
         "algorithm",
         "operation",
         "form",
@@ -110,7 +110,7 @@ fn row(console: Console, case: &Case, timing: &Timing) -> Result<(), Error> {
     };
     console.report(
         format_args!(
-            "{:<18} {:<14} {:<8} {:<16} {:>9} {:>14}{}",
+            "{:<18} {:<17} {:<8} {:<16} {:>9} {:>14}{}",
             case.algorithm,
             case.operation,
             case.form,

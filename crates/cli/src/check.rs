@@ -1,7 +1,10 @@
 //! The command `vectors check`: every file of test vectors below a folder: `*.jsonl.gz` with requests for the harness, and
 //! in the folder itself `*.json` of the identity layer.
 
+mod authority;
 mod identity;
+mod kept;
+mod log;
 mod secrets;
 mod standards;
 

@@ -3,10 +3,12 @@
 
 use crate::error::{Error, named};
 use crate::unfinished::Unfinished;
+use gambeson_keystore::Error as Refusal;
+pub(crate) use gambeson_keystore::file::Access;
+use gambeson_keystore::file::{Existing, NewFile};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use std::path::Path;
 use zeroize::Zeroizing;
 
 /// Whether `path` means a standard stream.
@@ -49,6 +51,35 @@ impl Input {
     pub(crate) fn length(&self) -> Option<u64> {
         self.length
     }
+
+    /// The first `count` bytes, or all of a shorter file. They are read again afterwards.
+    pub(crate) fn start(&mut self, count: usize) -> Result<Vec<u8>, Error> {
+        let mut start = Vec::with_capacity(count);
+        self.by_ref().take(count as u64).read_to_end(&mut start).map_err(|e| Error::named(&e))?;
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(io::Cursor::new(start.clone()).chain(rest));
+        Ok(start)
+    }
+
+    /// All of it, of at most `limit` bytes, wiped when dropped.
+    pub(crate) fn read_at_most(mut self, limit: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(match self.length {
+            Some(length) => usize::try_from(length).unwrap_or(limit).min(limit) + 1,
+            None => limit + 1,
+        }));
+        let mut piece = Zeroizing::new([0; 4096]);
+        loop {
+            match self.read(&mut *piece) {
+                Ok(0) => return Ok(bytes),
+                Ok(n) if bytes.len() + n > limit => {
+                    return Err(Error::outside(format!("{}: too long for what it should be", self.name)));
+                }
+                Ok(n) => bytes.extend_from_slice(&piece[..n]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(Error::named(&e)),
+            }
+        }
+    }
 }
 
 impl Read for Input {
@@ -81,32 +112,7 @@ pub(crate) fn read_small(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
 
 /// The whole of a file of at most `limit` bytes, wiped when dropped.
 pub(crate) fn read_at_most(path: &Path, limit: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let mut input = Input::open(path)?;
-    let mut bytes = Zeroizing::new(Vec::with_capacity(match input.length() {
-        Some(length) => usize::try_from(length).unwrap_or(limit).min(limit) + 1,
-        None => limit + 1,
-    }));
-    let mut piece = Zeroizing::new([0; 4096]);
-    loop {
-        match input.read(&mut *piece) {
-            Ok(0) => return Ok(bytes),
-            Ok(n) if bytes.len() + n > limit => {
-                return Err(Error::outside(format!("{}: too long for what it should be", input.name)));
-            }
-            Ok(n) => bytes.extend_from_slice(&piece[..n]),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Error::named(&e)),
-        }
-    }
-}
-
-/// Who may read an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Its owner alone (mode 0600).
-    Private,
-    /// Whoever the user's umask lets.
-    Shared,
+    Input::open(path)?.read_at_most(limit)
 }
 
 /// A file to write, or standard output.
@@ -123,9 +129,7 @@ enum Target {
     /// A device or a pipe, which cannot be replaced.
     Special(File),
     New {
-        file: NamedTempFile,
-        path: PathBuf,
-        replace: bool,
+        file: NewFile,
         unfinished: Unfinished,
     },
 }
@@ -137,43 +141,20 @@ impl Output {
             return Ok(Self { target: Target::Stdout(io::stdout()), name: "standard output".to_owned() });
         }
         let name = path.display().to_string();
-        let mut path = path.to_path_buf();
-        let mut replaced = None;
-        match fs::metadata(&path) {
+        match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => {
                 return Err(Error::outside(format!("{name}: is a directory")));
             }
             Ok(metadata) if !metadata.is_file() => {
-                let file =
-                    OpenOptions::new().write(true).open(&path).map_err(|e| Error::stream(&name, &e))?;
+                let file = OpenOptions::new().write(true).open(path).map_err(|e| Error::stream(&name, &e))?;
                 return Ok(Self { target: Target::Special(file), name });
             }
-            Ok(_) if !replace => return Err(exists(&name)),
-            // The file that a link leads to is replaced, not the link.
-            Ok(metadata) => {
-                path = path.canonicalize().map_err(|e| Error::stream(&name, &e))?;
-                replaced = Some(metadata.permissions());
-            }
-            Err(_) => {}
+            _ => {}
         }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".gambeson-").suffix(".part");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = match (access, replaced) {
-                (Access::Private, _) => 0o600,
-                // Whoever could not read the old file shall not read the new one.
-                (Access::Shared, Some(old)) => old.mode() & 0o777,
-                (Access::Shared, None) => 0o666,
-            };
-            builder.permissions(fs::Permissions::from_mode(mode));
-        }
-        #[cfg(not(unix))]
-        let _ = (access, replaced);
-        let file = builder.tempfile_in(folder_of(&path)).map_err(|e| Error::stream(&name, &e))?;
-        let unfinished = Unfinished::new(file.path());
-        Ok(Self { target: Target::New { file, path, replace, unfinished }, name })
+        let existing = if replace { Existing::Replace } else { Existing::Keep };
+        let file = NewFile::create(path, access, existing).map_err(|e| refused(&name, e))?;
+        let unfinished = Unfinished::new(file.unfinished());
+        Ok(Self { target: Target::New { file, unfinished }, name })
     }
 
     /// What to call it in a message.
@@ -188,22 +169,24 @@ impl Output {
 
     /// Makes what was written durable and gives it its name.
     pub(crate) fn finish(self) -> Result<(), Error> {
-        let named = match self.target {
+        let flushed = match self.target {
             Target::Stdout(mut stdout) => stdout.flush(),
             Target::Special(mut file) => file.flush(),
-            Target::New { mut file, path, replace, unfinished } => {
-                let kept = file.flush().and_then(|()| file.as_file().sync_all()).and_then(|()| {
-                    let kept = if replace { file.persist(&path) } else { file.persist_noclobber(&path) };
-                    kept.map(drop).map_err(|e| e.error)
-                });
+            Target::New { file, unfinished } => {
+                let named = file.finish().map_err(|e| refused(&self.name, e));
                 drop(unfinished);
-                kept
+                return named;
             }
         };
-        named.map_err(|e| match e.kind() {
-            io::ErrorKind::AlreadyExists => exists(&self.name),
-            _ => Error::stream(&self.name, &e),
-        })
+        flushed.map_err(|e| Error::stream(&self.name, &e))
+    }
+}
+
+fn refused(name: &str, error: Refusal) -> Error {
+    match error {
+        Refusal::Exists => exists(name),
+        Refusal::Io(error) => Error::stream(&name, &error),
+        error => Error::outside(format!("{name}: {error}")),
     }
 }
 

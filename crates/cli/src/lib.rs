@@ -91,7 +91,7 @@ fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
         Command::Verify(options) => signatures::verify(console, options),
         Command::Kem(KemCommand::Encaps(options)) => kem::encaps(console, options),
         Command::Kem(KemCommand::Decaps(options)) => kem::decaps(console, options),
-        Command::Seal(options) => sealing::seal(console, options),
+        Command::Seal(options) => sealing::seal(console, options, None),
         Command::Open(options) => sealing::open(console, options),
         Command::Bench(options) => bench::bench(console, options),
         Command::Vectors(VectorsCommand::Serve) => {

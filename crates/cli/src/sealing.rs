@@ -5,10 +5,12 @@ use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, Output, is_stream};
 use gambeson_age::{Format, Identity, KeyError, KeyFileError, Recipient};
+use gambeson_identity::HedgedRng;
 use serde_json::json;
 use std::path::Path;
 
-pub(crate) fn seal(console: Console, options: &Seal) -> Result<Status, Error> {
+/// With the system's randomness, or with that of an agent, who hedges it.
+pub(crate) fn seal(console: Console, options: &Seal, rng: Option<HedgedRng<'_>>) -> Result<Status, Error> {
     one_standard_input(options.files.iter().chain([&options.file]).map(|path| path.as_path()))?;
     for input in options.files.iter().chain([&options.file]) {
         files::refuse_same(input, &options.out)?;
@@ -22,8 +24,12 @@ pub(crate) fn seal(console: Console, options: &Seal) -> Result<Status, Error> {
     let format = if options.armor { Format::Armored } else { Format::Binary };
     let (name, target) = (input.name().to_owned(), output.name().to_owned());
     let bar = console.bytes_bar(input.length(), "sealing");
-    let bytes = gambeson_age::seal(&recipients, bar.wrap_read(input), &mut output, format)
-        .map_err(|e| age_error(&name, e))?;
+    let reader = bar.wrap_read(input);
+    let sealed = match rng {
+        Some(mut rng) => gambeson_age::seal_with(&recipients, reader, &mut output, format, &mut rng),
+        None => gambeson_age::seal(&recipients, reader, &mut output, format),
+    };
+    let bytes = sealed.map_err(|e| age_error(&name, e))?;
     output.finish()?;
     bar.finish_and_clear();
     console.report(
@@ -99,13 +105,17 @@ pub(crate) fn key_file_error(path: &Path, error: KeyFileError) -> Error {
 }
 
 /// What went wrong with the sealed file `name`, or with the streams around it, whose errors have names.
-fn age_error(name: &str, error: gambeson_age::Error) -> Error {
+pub(crate) fn age_error(name: &str, error: gambeson_age::Error) -> Error {
     use gambeson_age::Error as Age;
+    let message = format!("{name}: {error}");
     match error {
         Age::Io(error) => Error::named(&error),
         Age::Random(error) => Error::randomness(error),
         Age::NoRecipients | Age::LowOrderRecipient { .. } => Error::usage(error.to_string()),
-        error => Error::not_verified(format!("{name}: {error}")),
+        Age::NoMatch | Age::HeaderMac | Age::Payload(_) => {
+            Error::not_verified(message).because("cannot-open")
+        }
+        _ => Error::not_verified(message).because("bad-form"),
     }
 }
 

@@ -191,6 +191,87 @@ fn a_link_can_only_narrow() {
 }
 
 #[test]
+fn every_condition_has_an_option_and_is_shown() {
+    let folder = acquainted();
+    let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
+    let line = format!(
+        "delegate grant --to {bob} --action tools/call/pay --resource did:web:bank.example --irrevocable -o chain \
+         --at-most /amount=10 --at-least /amount=2.5 --one-of /currency=[\"EUR\",\"USD\"] --one-of /a=b=[1,null] \
+         --prefix /to/iban=DE --prefix /note==x --approval-by {alice} --home alice"
+    );
+    agent(&folder, &line).exits(0);
+    let shown = folder.run("agent delegate show chain --home bob --json").exits(0).json();
+    assert_eq!(
+        shown["links"][0]["capabilities"][0]["caveats"],
+        serde_json::json!([
+            {"argument": "/amount", "atMost": 10},
+            {"argument": "/amount", "atLeast": 2.5},
+            {"argument": "/currency", "oneOf": ["EUR", "USD"]},
+            {"argument": "/a=b", "oneOf": [1, null]},
+            {"argument": "/to/iban", "prefix": "DE"},
+            {"argument": "/note", "prefix": "=x"},
+            {"approval": [alice]},
+        ])
+    );
+    let text = folder.run("agent delegate show chain --home bob").exits(0);
+    for told in [
+        "only if \"/amount\" is at most 10",
+        "only if \"/amount\" is at least 2.5",
+        "only if \"/currency\" is one of [\"EUR\",\"USD\"]",
+        "only if \"/to/iban\" is a text that begins with \"DE\"",
+        &format!("only with an approval by {alice}"),
+    ] {
+        assert!(text.text().contains(told), "{told}: {}", text.text());
+    }
+    for nonsense in [
+        "--at-least /amount",
+        "--at-least /amount=much",
+        "--one-of /currency=EUR",
+        "--one-of /currency=[EUR]",
+        "--one-of /currency=[]",
+        "--one-of /currency=[{\"a\":1,\"a\":2}]",
+        "--one-of currency=[1]",
+        "--prefix /path",
+        "--prefix path=x",
+        "--at-most ~2=1",
+    ] {
+        let line = format!("delegate grant --to {bob} --action x --resource y -o z {nonsense} --home alice");
+        agent(&folder, &line).exits(2);
+        assert!(!folder.exists("z"), "{nonsense}");
+    }
+}
+
+#[test]
+fn a_condition_permits_what_meets_it_and_no_more() {
+    let folder = acquainted();
+    let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
+    let verify = format!("act verify act --aud did:web:bank.example --trust {alice} --home alice");
+    let mut ran = 0;
+    for (option, good, bad) in [
+        ("--at-most /n=10", "10", "10.5"),
+        ("--at-least /n=2", "2", "1"),
+        ("--one-of /n=[1,\"x\"]", "\"x\"", "\"y\""),
+        ("--prefix /n=/home/", "\"/home/a\"", "\"/root\""),
+    ] {
+        let line = format!(
+            "delegate grant --to {bob} --action tools/call/pay --resource did:web:bank.example --irrevocable -o chain \
+             --force --home alice {option}"
+        );
+        agent(&folder, &line).exits(0);
+        let call =
+            |n: &str| format!(r#"{{"method": "tools/call", "name": "pay", "arguments": {{"n": {n}}}}}"#);
+        signed(&folder, call(good).as_bytes());
+        agent(&folder, &verify).exits(0);
+        for bad in [bad, "true"] {
+            signed(&folder, call(bad).as_bytes());
+            assert_eq!(reason(&folder, &verify), "not-permitted", "{option} {bad}");
+        }
+        ran += 1;
+    }
+    assert_eq!(ran, 4);
+}
+
+#[test]
 fn an_approval_is_for_one_exact_action() {
     let folder = acquainted();
     let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
@@ -239,6 +320,94 @@ fn a_signed_request_is_taken_once() {
     folder.run("agent http verify request --capability --home bob").exits(0);
 }
 
+const RESPONSE: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{\"paid\":true}";
+
+#[test]
+fn a_signed_response_is_the_answer_to_one_request() {
+    let folder = acquainted();
+    folder.write("request", REQUEST);
+    let signed =
+        agent_with(&folder, "http sign --request request -o response --home alice --json", RESPONSE).exits(0);
+    let signed = signed.json();
+    assert_eq!((&signed["status"], &signed["request"]["method"]), (&200.into(), &"POST".into()));
+    let text = String::from_utf8(folder.read("response")).unwrap();
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("\r\n\r\n{\"paid\":true}"), "{text}");
+    for component in ["\"@status\"", "\"@method\";req", "\"@target-uri\";req", "\"content-digest\""] {
+        assert!(text.contains(component), "{component}: {text}");
+    }
+    let verify = "http verify response --request request --home bob";
+    let verified = folder.run(&format!("agent {verify} --json")).exits(0).json();
+    assert_eq!(
+        (&verified["status"], &verified["request"]["uri"]),
+        (&200.into(), &"https://bank.example/pay?id=7".into())
+    );
+    assert!(verified["signer"].as_str().unwrap().starts_with(&did(&folder, "alice")));
+    assert_eq!(reason(&folder, verify), "replayed");
+
+    let sign = |options: &str| {
+        let line = format!("http sign {options} -o response --force --home alice");
+        agent_with(&folder, &line, RESPONSE).exits(0);
+        String::from_utf8(folder.read("response")).unwrap()
+    };
+    let text = sign("--request request");
+    for (change, expected) in [
+        (text.replace("200 OK", "201 Created"), "bad-signature"),
+        (text.replace("true", "1234"), "wrong-digest"),
+        (text.replace("application/json", "application/text"), "bad-signature"),
+        (String::from_utf8(RESPONSE.to_vec()).unwrap(), "unsecured"),
+    ] {
+        folder.write("changed", change);
+        assert_eq!(reason(&folder, "http verify changed --request request --home bob"), expected);
+    }
+    for (from, to) in [("/pay?id=7", "/pay?id=8"), ("POST", "PUT"), ("bank.example", "bonk.example")] {
+        folder.write("other", String::from_utf8(REQUEST.to_vec()).unwrap().replace(from, to));
+        assert_eq!(reason(&folder, "http verify response --request other --home bob"), "bad-signature");
+    }
+    // Whoever does not have the request cannot judge the signature, and must not.
+    assert_eq!(reason(&folder, "http verify response --home bob"), "bad-form");
+    let signer = format!("{verify} --signer {}", did(&folder, "bob"));
+    assert_eq!(reason(&folder, &signer), "other-signer");
+    assert_eq!(reason(&folder, &format!("{verify} --capability")), "wrong-purpose");
+    let told = folder.run(&format!("agent {verify}")).exits(0);
+    assert!(told.text().contains("response 200 to POST https://bank.example/pay?id=7"), "{}", told.text());
+
+    // A response that was signed by itself is no answer to a request, but still one of its signer.
+    sign("");
+    assert_eq!(reason(&folder, verify), "uncovered");
+    let alone = folder.run("agent http verify response --home bob --json").exits(0).json();
+    assert_eq!((&alone["status"], &alone["request"]), (&200.into(), &serde_json::Value::Null));
+    sign("--capability --request request");
+    folder.run(&format!("agent {verify} --capability")).exits(0);
+}
+
+#[test]
+fn what_is_no_response_to_a_request_is_refused() {
+    let folder = acquainted();
+    folder.write("request", REQUEST);
+    folder.write("response", RESPONSE);
+    for (line, code, told) in [
+        ("http sign request --request request --home alice", 2, "request is a request"),
+        ("http sign response --request response --home alice", 3, "is a response, and no request"),
+        ("http sign response --request missing --home alice", 3, "missing"),
+        ("http sign - --request - --home alice", 2, "standard input"),
+        ("http verify request --request request --home alice", 2, "request is a request"),
+        ("http verify response --request response --home alice", 3, "is a response, and no request"),
+    ] {
+        agent(&folder, line).exits(code).tells(told);
+    }
+    for bad in
+        ["HTTP/1.1", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 2000 OK\r\n\r\n", "HTTP/1.1 200 OK\r\na b: c\r\n\r\n"]
+    {
+        agent_with(&folder, "http sign --home alice", bad.as_bytes())
+            .exits(3)
+            .tells("not a message of HTTP/1.1");
+    }
+    // Nobody has a status of 0 to 99.
+    let status = agent_with(&folder, "http sign --home alice --json", b"HTTP/1.1 099 OK\r\n\r\n").exits(2);
+    assert!(status.stderr.contains("@status"), "{}", status.stderr);
+}
+
 #[test]
 fn a_signed_agent_card_says_who_stands_for_it() {
     let folder = acquainted();
@@ -262,10 +431,13 @@ fn a_signed_agent_card_says_who_stands_for_it() {
 
 /// An answer of `vc-api` to one request.
 fn ask(address: &str, method: &str, target: &str, body: &str) -> (u16, Value) {
+    ask_with(address, method, target, "Host: localhost\r\nContent-Type: application/json", body)
+}
+
+fn ask_with(address: &str, method: &str, target: &str, fields: &str, body: &str) -> (u16, Value) {
     use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(address.trim_start_matches("http://")).unwrap();
-    let head =
-        format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", body.len());
+    let head = format!("{method} {target} HTTP/1.1\r\n{fields}\r\nContent-Length: {}\r\n\r\n", body.len());
     stream.write_all((head + body).as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
@@ -305,6 +477,16 @@ fn the_vc_api_issues_and_verifies() {
     assert_eq!(ask(&address, "POST", "/presentations/verify", "{}").0, 400);
     assert_eq!(ask(&address, "GET", "/credentials/issue", "").0, 405);
     assert_eq!(ask(&address, "POST", "/elsewhere", "").0, 404);
+    // What a page in a browser can send, and what one can whose name was let point here.
+    for (status, fields) in [
+        (415, "Host: localhost"),
+        (415, "Host: localhost\r\nContent-Type: text/plain"),
+        (403, "Host: evil.example\r\nContent-Type: application/json"),
+        (403, "Host: localhost\r\nOrigin: https://evil.example\r\nContent-Type: application/json"),
+    ] {
+        let (found, _) = ask_with(&address, "POST", "/credentials/issue", fields, &credential.to_string());
+        assert_eq!(found, status, "{fields}");
+    }
     server.kill().unwrap();
     server.wait().unwrap();
 }

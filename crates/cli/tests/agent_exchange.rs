@@ -4,8 +4,8 @@
 
 mod program;
 
-use program::Folder;
 use program::agents::{acquainted, agent, agent_with, did, two};
+use program::{Folder, noise};
 
 #[test]
 fn a_sealed_payload_opens_once_and_for_its_recipient_alone() {
@@ -65,16 +65,125 @@ fn sealing_needs_a_recipient_that_is_known() {
 }
 
 #[test]
-fn an_age_recipient_is_sealed_to_without_a_passphrase() {
+fn what_an_agent_seals_to_an_age_recipient_opens_as_any_age_file() {
     let folder = two();
     folder.write("letter", "meet at noon");
     folder.run("key gen --alg x-wing -o key -p pub").exits(0);
     let recipient = String::from_utf8(folder.read("pub")).unwrap();
     let recipient = recipient.lines().find(|line| line.starts_with("age1pq1")).unwrap();
-    folder.run(&format!("agent seal letter -r {recipient} -o letter.age --home alice")).exits(0);
+    agent(&folder, &format!("seal letter -r {recipient} -o letter.age --home alice")).exits(0);
     let opened = folder.run("open -i key letter.age").exits(0);
     assert_eq!(opened.stdout, b"meet at noon");
     folder.run(&format!("agent seal letter -r {recipient} -o letter.age --home alice")).exits(3);
+}
+
+/// What somebody with the program, or with stock age, seals to alice's recipient.
+fn sealed_to(folder: &Folder, recipient: &str, options: &str) {
+    folder.run(&format!("seal letter -r {recipient} -o letter.age {options}")).exits(0);
+}
+
+#[test]
+fn an_agent_opens_age_files_to_its_recipient() {
+    let folder = acquainted();
+    let alice = did(&folder, "alice");
+    folder.write("letter", "meet at noon");
+    let recipient = folder.run("agent show --recipient --home alice").exits(0).text().trim_end().to_owned();
+    assert!(recipient.starts_with("age1pq1"), "{recipient}");
+    let shown = folder.run("agent show --home alice --json").exits(0).json();
+    assert_eq!(shown["recipient"], recipient.as_str());
+    assert!(folder.run("agent show --home alice").exits(0).text().contains(&recipient));
+    // Whoever knows the card has the recipient; it is a file for `age -R` and for `seal -R`.
+    folder.run("agent card --recipient --home alice -o own.pub").exits(0);
+    folder.run(&format!("agent card --recipient --of {alice} --home bob -o alice.pub")).exits(0);
+    assert_eq!(folder.read("own.pub"), folder.read("alice.pub"));
+    assert_eq!(folder.read("own.pub"), format!("# {alice}\n{recipient}\n").as_bytes());
+    folder.run("seal letter -R alice.pub -o of-a-file.age").exits(0);
+    agent(&folder, "open of-a-file.age -o of-a-file --home alice").exits(0);
+    assert_eq!(folder.read("of-a-file"), b"meet at noon");
+
+    for options in ["", "-a"] {
+        sealed_to(&folder, &recipient, options);
+        let line = "open letter.age -o out --force --home alice --json";
+        for _ in 0..2 {
+            // An age file opens as often as one likes: it has no identifier.
+            let opened = agent(&folder, line).exits(0).json();
+            assert_eq!((&opened["form"], &opened["bytes"]), (&"age".into(), &12.into()));
+        }
+        assert_eq!(folder.read("out"), b"meet at noon");
+        #[cfg(unix)]
+        assert_eq!(folder.mode("out"), 0o600);
+        let from = agent(&folder, &format!("{line} --from {}", did(&folder, "bob"))).exits(1).json();
+        assert_eq!(from["reason"], "unsecured");
+        let other = agent(&folder, "open letter.age -o other --home bob --json").exits(1).json();
+        assert_eq!(other["reason"], "cannot-open");
+        assert!(!folder.exists("other"), "nothing is left of what was refused");
+        folder.run("agent open letter.age --home alice").exits(2).tells("a passphrase is needed");
+    }
+    let text = folder.read("letter.age");
+    let spaced = [b"\r\n \n", &text[..]].concat();
+    let opened = agent_with(&folder, "open --home alice", &spaced).exits(0);
+    assert_eq!(opened.stdout, b"meet at noon", "standard input, and armor with white space before it");
+}
+
+#[test]
+fn an_age_file_that_was_changed_or_is_none_does_not_open() {
+    let folder = two();
+    folder.write("letter", noise(200_000));
+    let recipient = folder.run("agent show --recipient --home alice").exits(0).text().trim_end().to_owned();
+    sealed_to(&folder, &recipient, "");
+    let good = folder.read("letter.age");
+    agent(&folder, "open letter.age -o out --home alice").exits(0);
+    assert_eq!(folder.read("out"), noise(200_000));
+    let reason = |bytes: &[u8]| {
+        folder.write("bad", bytes);
+        let refused = agent(&folder, "open bad -o none --home alice --json").exits(1).json();
+        assert!(!folder.exists("none"));
+        refused["reason"].as_str().unwrap().to_owned()
+    };
+    let mut changed = good.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    assert_eq!(reason(&changed), "cannot-open");
+    assert_eq!(reason(&good[..good.len() - 1]), "cannot-open");
+    assert_eq!(reason(&[&good[..], b"more"].concat()), "cannot-open");
+    assert_eq!(reason(&good[..100]), "bad-form");
+    assert_eq!(reason(b"age-encryption.org/v2\n-> x\n"), "bad-form");
+    assert_eq!(reason(b"-----BEGIN AGE ENCRYPTED FILE-----\n???"), "bad-form");
+    assert_eq!(reason(b"\n"), "bad-form");
+    assert_eq!(reason(b""), "bad-form");
+    assert_eq!(reason(b"PK\x03\x04"), "bad-form");
+}
+
+#[test]
+fn what_was_sealed_before_a_rotation_opens_afterwards() {
+    let folder = two();
+    folder.write("letter", "meet at noon");
+    let recipient =
+        || folder.run("agent show --recipient --home alice").exits(0).text().trim_end().to_owned();
+    let first = recipient();
+    sealed_to(&folder, &first, "");
+    for options in ["", "--compromised"] {
+        agent(&folder, &format!("rotate backup {options} --home alice")).exits(0);
+    }
+    assert_ne!(recipient(), first);
+    agent(&folder, "open letter.age -o out --home alice").exits(0);
+    sealed_to(&folder, &recipient(), "");
+    agent(&folder, "open letter.age -o out --force --home alice").exits(0);
+}
+
+#[test]
+fn an_agent_of_suite_cnsa2_has_no_age_recipient() {
+    let folder = two();
+    agent(&folder, "init --home carol --suite cnsa2").exits(0);
+    let shown = folder.run("agent show --home carol --json").exits(0).json();
+    assert!(shown["recipient"].is_null());
+    folder.run("agent show --recipient --home carol").exits(2).tells("has no key for age");
+    folder.run("agent card --recipient --home carol").exits(2).tells("has no key for age");
+    folder.run("agent card --recipient --document --home carol").exits(2);
+    folder.run("agent show --recipient --did --home carol").exits(2);
+    folder.write("letter", "meet at noon");
+    let recipient = folder.run("agent show --recipient --home alice").exits(0).text().trim_end().to_owned();
+    sealed_to(&folder, &recipient, "");
+    agent(&folder, "open letter.age --home carol").exits(1).tells("suite cnsa2 has no key for age files");
 }
 
 const CALL: &str = r#"{"method": "tools/call", "name": "pay", "arguments": {"amount": 5}}"#;

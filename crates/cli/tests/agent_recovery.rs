@@ -39,6 +39,31 @@ fn words_shares_and_an_age_file_give_the_agent_back() {
     assert!(verified["signer"].as_str().unwrap().ends_with("#signing-1"));
 }
 
+/// Who comes second finds the agent of the first, though there was none when it looked.
+#[test]
+fn of_two_agents_that_are_made_at_once_the_first_stays() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("home")).unwrap();
+    let lock = std::fs::File::create(folder.path("home/lock")).unwrap();
+    lock.lock().unwrap();
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| agent(&folder, "init --home home"));
+        // The second looked, and waits for the lock: it has made the folder of cards.
+        while !folder.exists("home/cards") {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        folder.write("home/agent.json", "the first");
+        folder.write("home/seed", "of the first");
+        lock.unlock().unwrap();
+        second.join().unwrap().exits(3).tells("there is an agent already");
+    });
+    assert_eq!(
+        (folder.read("home/agent.json"), folder.read("home/seed")),
+        (b"the first".to_vec(), b"of the first".to_vec())
+    );
+    assert_eq!(std::fs::read_dir(folder.path("home/cards")).unwrap().count(), 0);
+}
+
 #[test]
 fn words_go_to_standard_output_where_no_file_is_named() {
     let folder = Folder::new();
@@ -102,4 +127,91 @@ fn a_backup_and_the_seed_are_enough_on_a_fresh_machine() {
     folder.tamper("backup");
     agent(&folder, "restore backup --words words --home more").exits(1);
     assert!(!folder.exists("more"));
+}
+
+/// The BLAKE3 hash of an object, as `ab/cdef…`.
+fn place(object: &[u8]) -> String {
+    let digits = blake3::hash(object).to_hex();
+    format!("{}/{}", &digits[..2], &digits[2..])
+}
+
+/// Puts an object into a folder as docs/spec/memory.md has it.
+fn put(folder: &Folder, below: &str, object: &[u8]) -> String {
+    let name = format!("{below}/{}", place(object));
+    std::fs::create_dir_all(folder.path(&name).parent().unwrap()).unwrap();
+    folder.write(&name, object);
+    name
+}
+
+#[test]
+fn memory_objects_come_back_from_a_backup() {
+    let folder = alice();
+    let objects: [&[u8]; 3] = [b"the user prefers short answers", b"", &[7; 1 << 20]];
+    for object in objects {
+        put(&folder, "memory", object);
+        put(&folder, "alice/objects", object);
+    }
+    folder.write("memory/notes.txt", "no object: its name is no hash");
+    for (number, (made_of, options)) in
+        [("--objects memory", "--objects back"), ("", "")].into_iter().enumerate()
+    {
+        let made = agent(&folder, &format!("backup -o backup{number} --home alice {made_of} --json"));
+        assert_eq!(made.exits(0).json()["objects"], 3);
+        let (home, back) = (format!("again{number}"), ["back", "again1/objects"][number]);
+        let line = format!("restore backup{number} --words words --home {home} {options}");
+        let told = agent(&folder, &line).exits(0);
+        assert!(told.text().contains("3 memory objects"), "{}", told.text());
+        for object in objects {
+            let name = format!("{back}/{}", place(object));
+            assert!(folder.read(&name) == object, "{name}");
+            #[cfg(unix)]
+            assert_eq!(folder.mode(&name), 0o600);
+        }
+        assert!(!folder.exists(&format!("{back}/notes.txt")));
+        #[cfg(unix)]
+        assert_eq!(folder.mode(back), 0o700);
+    }
+    // What came back can be backed up again.
+    let made = agent(&folder, "backup -o backup2 --home again1 --json").exits(0).json();
+    assert_eq!(made["objects"], 3);
+    // A backup without objects makes no folder for them.
+    agent(&folder, "backup -o none --home again0 --json").exits(0);
+    agent(&folder, "restore none --words words --home more").exits(0);
+    assert!(!folder.exists("more/objects"));
+}
+
+#[test]
+fn a_memory_object_that_was_changed_is_not_backed_up() {
+    let folder = alice();
+    let name = put(&folder, "memory", b"the user prefers short answers");
+    put(&folder, "memory", b"another");
+    folder.tamper(&name);
+    let line = "backup -o backup --objects memory --home alice";
+    let refused = agent(&folder, &format!("{line} --json")).exits(1).json();
+    assert_eq!(refused["reason"], "wrong-hash");
+    assert!(!folder.exists("backup"));
+    folder.tamper(&name);
+    agent(&folder, line).exits(0);
+    let long = put(&folder, "memory", &[7; (1 << 20) + 1]);
+    agent(&folder, &format!("{line} --force")).exits(3).tells("an object of 1048577 bytes");
+    std::fs::remove_file(folder.path(&long)).unwrap();
+    agent(&folder, &format!("{line} --force")).exits(0);
+
+    agent(&folder, "backup -o x --objects missing --home alice").exits(3).tells("missing");
+    agent(&folder, "backup -o x --objects words --home alice").exits(3).tells("words");
+    assert!(!folder.exists("x"));
+    let before = folder.read("backup");
+    let mut refused = 0;
+    for at in [0, 300, before.len() / 2, before.len() - 1] {
+        let mut changed = before.clone();
+        changed[at] ^= 1;
+        folder.write("backup", changed);
+        agent(&folder, "restore backup --words words --home more --objects back").exits(1);
+        assert!(!folder.exists("more") && !folder.exists("back"));
+        refused += 1;
+    }
+    assert_eq!(refused, 4);
+    folder.write("backup", before);
+    folder.write("taken", "a file");
+    agent(&folder, "restore backup --words words --home more --objects taken").exits(3).tells("taken");
 }

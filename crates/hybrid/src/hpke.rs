@@ -405,7 +405,7 @@ impl Kdf for Shake256 {
 pub struct Context<F, A> {
     suite: SuiteId,
     key: Secret<[u8; MAX_KEY_LEN]>,
-    base_nonce: [u8; NONCE_LEN],
+    base_nonce: Secret<[u8; NONCE_LEN]>,
     sequence: u64,
     exporter_secret: Secret<[u8; MAX_HASH_LEN]>,
     algorithms: PhantomData<(F, A)>,
@@ -422,14 +422,14 @@ impl<F: Kdf, A: Aead> Context<F, A> {
         let mut context = Self {
             suite,
             key: Secret::new([0; MAX_KEY_LEN]),
-            base_nonce: [0; NONCE_LEN],
+            base_nonce: Secret::new([0; NONCE_LEN]),
             sequence: 0,
             exporter_secret: Secret::new([0; MAX_HASH_LEN]),
             algorithms: PhantomData,
         };
         let out = Schedule {
             key: &mut context.key.expose_mut()[..A::NK],
-            base_nonce: &mut context.base_nonce[..A::NN],
+            base_nonce: &mut context.base_nonce.expose_mut()[..A::NN],
             exporter_secret: &mut context.exporter_secret.expose_mut()[..F::NH],
         };
         F::combine(&suite, shared_secret, info, out)?;
@@ -447,9 +447,9 @@ impl<F: Kdf, A: Aead> Context<F, A> {
     }
 
     /// `ComputeNonce` (§5.2).
-    fn nonce(&self) -> [u8; NONCE_LEN] {
-        let mut nonce = self.base_nonce;
-        for (byte, counted) in nonce[4..].iter_mut().zip(self.sequence.to_be_bytes()) {
+    fn nonce(&self) -> Secret<[u8; NONCE_LEN]> {
+        let mut nonce = Secret::new(*self.base_nonce.expose());
+        for (byte, counted) in nonce.expose_mut()[4..].iter_mut().zip(self.sequence.to_be_bytes()) {
             *byte ^= counted;
         }
         nonce
@@ -462,7 +462,7 @@ impl<F: Kdf, A: Aead> Context<F, A> {
     ) -> Result<T, Error> {
         let _guard = StackGuard::<DEPTH>;
         let after = self.sequence.checked_add(1).ok_or(Error::MessageLimit)?;
-        let done = work(&self.key.expose()[..A::NK], &self.nonce())?;
+        let done = work(&self.key.expose()[..A::NK], self.nonce().expose())?;
         self.sequence = after;
         Ok(done)
     }
@@ -628,10 +628,10 @@ mod tests {
     fn a_nonce_is_the_base_nonce_and_the_number_of_the_message() {
         let mut context =
             Context::<HkdfSha256, Aes256Gcm>::new::<XWing>(&[1; 32], b"").expect("short strings");
-        assert_eq!(context.nonce(), context.base_nonce);
+        assert_eq!(context.nonce().expose(), context.base_nonce.expose());
         context.sequence = 0x0102;
         let expected: [u8; 12] =
-            core::array::from_fn(|i| context.base_nonce[i] ^ [0, 1, 2][i.saturating_sub(9)]);
-        assert_eq!(context.nonce(), expected);
+            core::array::from_fn(|i| context.base_nonce.expose()[i] ^ [0, 1, 2][i.saturating_sub(9)]);
+        assert_eq!(context.nonce().expose(), &expected);
     }
 }

@@ -34,10 +34,8 @@ fn the_vectors_of_the_draft() {
 
 #[test]
 fn all_vectors_of_the_draft_where_they_are_found() {
-    let Some(folder) = gambeson_vectors::shared() else {
-        println!("shared/vectors is not beside this repository: its copy of four vectors ran, nine did not");
-        return;
-    };
+    // Without it, the copy of four vectors above is all.
+    let Some(folder) = gambeson_vectors::shared() else { return };
     let (ran, elsewhere) = run(&std::fs::read(folder.join("hpke-pq/hpke-pq.json.gz")).unwrap());
     assert_eq!((ran, elsewhere), (4, ELSEWHERE.to_vec()));
 }

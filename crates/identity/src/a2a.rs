@@ -5,7 +5,7 @@
 
 use crate::action::{MAX_TOKEN, header};
 use crate::document::{Kind, Relationship};
-use crate::envelope::bad;
+use crate::error::bad;
 use crate::jose::Jws;
 use crate::{Agent, Did, Error, Reason, Resolver, Result, Role, Timestamp, Verified, json};
 use schema::{CARD, Unknown};
@@ -65,7 +65,8 @@ pub fn canonicalize(card: &Map<String, Value>) -> Result<Vec<u8>> {
 ///
 /// # Errors
 ///
-/// [`Reason::BadForm`] for a member that the protocol does not have: a signature would not cover it. [`Reason::TooLarge`]
+/// [`Reason::BadForm`] for what the canonical form loses, so that a signature would not cover it: a member that the protocol
+/// does not have, a name whose value is empty (such as a required scheme without scopes), an empty item. [`Reason::TooLarge`]
 /// with [`MAX_SIGNATURES`] already; [`Reason::NoRandomness`].
 pub fn sign(agent: &Agent, card: &mut Map<String, Value>) -> Result<()> {
     let payload = json::canonicalize_object(&schema::read(card, CARD, Unknown::Refused)?)?;

@@ -4,6 +4,7 @@
 //! [`Action`].
 
 use crate::document::{Kind, Relationship};
+use crate::error::bad;
 use crate::jose::Jws;
 use crate::replay::{ReplayCache, ReplayId};
 use crate::{
@@ -51,12 +52,19 @@ impl Call {
         Self { method: method.into(), name: name.into(), arguments, params: Map::new() }
     }
 
-    /// What a capability must permit: `method/name`, or the method alone where there is no name.
+    /// What a capability must permit: `method/name`, or the method alone where there is no name. Several calls may have the
+    /// same text; of these a capability permits one ([`Call::is_plain`]).
     pub fn action(&self) -> String {
         match self.name.is_empty() {
             true => self.method.clone(),
             false => format!("{}/{}", self.method, self.name),
         }
+    }
+
+    /// Whether [`Call::action`] tells method and name apart: the method has two segments, as in `tools/call`, or one
+    /// and there is no name. Else `tools` of `call/pay` could pass for `tools/call` of `pay`.
+    pub fn is_plain(&self) -> bool {
+        matches!((self.method.matches('/').count(), self.name.is_empty()), (1, _) | (0, true))
     }
 }
 
@@ -317,7 +325,9 @@ impl<'a> Expectations<'a> {
 
 /// Verifies an action: form, audience, time, signer, signature, and that it comes for the first time.
 ///
-/// The signer's key must be for `capabilityInvocation`. The nonce is remembered last, so that only what is good takes room.
+/// The signer's key must be for `capabilityInvocation`. The nonce is remembered last; but anybody's action verifies, and takes
+/// room, whether or not its signer may do anything: who decides that with [`authorize`](crate::delegation::authorize) remembers
+/// after it, with [`PendingReplay`](crate::PendingReplay).
 ///
 /// # Errors
 ///
@@ -360,8 +370,4 @@ pub(crate) fn parse_detached(token: &str, typ: &str, payload: &[u8]) -> Result<J
     let jws = Jws::parse_detached(token, payload, MAX_TOKEN)?;
     jws.expect_type(typ)?;
     Ok(jws)
-}
-
-fn bad(what: impl core::fmt::Display) -> Error {
-    Error::new(Reason::BadForm, what)
 }

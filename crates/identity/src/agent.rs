@@ -7,10 +7,14 @@ use crate::{
     Algorithm, Did, DidUrl, Error, MasterSeed, Purpose, Reason, Result, SigningKey, Suite, Timestamp,
     encoding,
 };
+use gambeson::RngError;
 use gambeson::mlkem::{self, MlKem768, MlKem1024};
-use gambeson::secret::Secret;
+use gambeson::rand_core::{TryCryptoRng, TryRng};
+use gambeson::secret::{Secret, StackGuard};
 use gambeson_hybrid::xwing;
+use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Map, Value, json};
+use sha2::Sha384;
 use std::sync::OnceLock;
 
 /// What a key of an agent is for. A key serves one role.
@@ -118,6 +122,9 @@ impl Role {
     }
 }
 
+/// How much stack is wiped below what makes a private key that opens, in bytes: the frame that hands it over.
+const OPENING_DEPTH: usize = 4 << 10;
+
 /// A private key that opens, of the kind that the suite uses.
 pub(crate) enum OpeningKey {
     XWing(Box<xwing::DecapsulationKey>),
@@ -153,20 +160,30 @@ impl OpeningKey {
 /// # Ok::<(), gambeson_identity::Error>(())
 /// ```
 ///
+/// It is not copied, gives no seed away and is written nowhere, where what is public is:
+///
+/// ```
+/// # let agent = gambeson_identity::Agent::generate()?;
+/// let copy = agent.did().clone();
+/// let key = agent.public_key(gambeson_identity::Role::Sealed);
+/// serde_json::to_string(agent.did().as_str());
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
+///
 /// ```compile_fail,E0599
-/// let agent = gambeson_identity::Agent::generate()?;
+/// # let agent = gambeson_identity::Agent::generate()?;
 /// let copy = agent.clone();
 /// # Ok::<(), gambeson_identity::Error>(())
 /// ```
 ///
 /// ```compile_fail,E0599
-/// let agent = gambeson_identity::Agent::generate()?;
+/// # let agent = gambeson_identity::Agent::generate()?;
 /// let seed = agent.seed();
 /// # Ok::<(), gambeson_identity::Error>(())
 /// ```
 ///
 /// ```compile_fail,E0277
-/// let agent = gambeson_identity::Agent::generate()?;
+/// # let agent = gambeson_identity::Agent::generate()?;
 /// serde_json::to_string(&agent);
 /// # Ok::<(), gambeson_identity::Error>(())
 /// ```
@@ -244,7 +261,8 @@ impl Agent {
         }
     }
 
-    /// Counts sessions: each has hedge keys of its own (`m/4'/n'`). A boot counter or a time will do.
+    /// Counts sessions: each has hedge keys of its own (`m/4'/n'`). A boot counter or a time will do. Without it the
+    /// session is 0: 32 fresh bytes of the system stand in every draw all the same.
     pub fn begin_session(&mut self, n: u64) {
         self.session = n;
         self.forget();
@@ -318,8 +336,9 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`Reason::WrongSeed`] if the log is not this agent's, [`Reason::NoRandomness`], [`Reason::BadForm`]; agent and log
-    /// stay as they were.
+    /// [`Reason::WrongSeed`] if the log is not this agent's; [`Reason::TooLarge`] if it has [`MAX_CARDS`](crate::MAX_CARDS)
+    /// cards, or the new one would be longer than [`MAX_CARD`](crate::MAX_CARD); [`Reason::BrokenChain`] if it would begin
+    /// before the newest; [`Reason::NoRandomness`], [`Reason::BadForm`]. Agent and log stay as they were.
     pub fn rotate(
         &mut self,
         log: &mut CardLog,
@@ -341,8 +360,8 @@ impl Agent {
         }
         self.forget();
         let kept = newest.retire(roles, retired, from);
-        let made =
-            Card::sign(self, Some(newest), from, until, content, &kept).and_then(|card| log.push(card));
+        let made = Card::sign(self, Some(newest), from, until, content, &kept)
+            .and_then(|card| log.push_verified(card));
         if made.is_err() {
             self.indexes = before;
             self.forget();
@@ -381,6 +400,13 @@ impl Agent {
 
     /// The private key of a role that opens; earlier indexes open what was sealed before a rotation.
     pub(crate) fn opening_key(&self, role: Role, index: u64) -> OpeningKey {
+        // A key that moves into its box leaves a copy in the frame that made it.
+        let _guard = StackGuard::<OPENING_DEPTH>;
+        self.boxed_opening_key(role, index)
+    }
+
+    #[inline(never)]
+    fn boxed_opening_key(&self, role: Role, index: u64) -> OpeningKey {
         let purpose = role.purpose();
         match (role, self.suite) {
             (Role::Backup | Role::Sealed, Suite::Default) => {
@@ -399,14 +425,28 @@ impl Agent {
         }
     }
 
-    /// The key that a role had or will have at an index, to verify what it signed.
-    pub(crate) fn signing_key_at(&self, role: Role, index: u64) -> SigningKey {
-        signing_key(&self.seed, self.suite, role, index, self.hedge(Purpose::SigningHedge))
-    }
-
     /// The X-Wing seed of the backup key, for its age identity. Default suite only.
     pub(crate) fn backup_seed(&self, index: u64) -> Secret<[u8; 32]> {
         self.seed.derive_32(self.suite, Purpose::Backup, index)
+    }
+
+    /// Shows that this agent made these bytes, to itself: 32 bytes of keyed BLAKE3, or in suite `cnsa2` 48 of HMAC-SHA384.
+    pub(crate) fn backup_mac(&self, bytes: &[u8]) -> Vec<u8> {
+        match self.suite {
+            Suite::Default => {
+                let key = self.seed.derive_32(self.suite, Purpose::BackupMac, 0);
+                let mut hasher = blake3::Hasher::new_keyed(key.expose());
+                let mac = hasher.update(bytes).finalize();
+                zeroize::Zeroize::zeroize(&mut hasher);
+                mac.as_bytes().to_vec()
+            }
+            Suite::Cnsa2 => {
+                let key = self.seed.derive::<48>(self.suite, Purpose::BackupMac, 0);
+                let mac =
+                    Hmac::<Sha384>::new_from_slice(key.expose()).expect("HMAC takes keys of any length");
+                mac.chain_update(bytes).finalize().into_bytes().to_vec()
+            }
+        }
     }
 
     /// The key that encrypts state at rest.
@@ -417,6 +457,24 @@ impl Agent {
     /// 32 random bytes, hedged with the session's sealing key and these parts.
     pub(crate) fn random(&self, parts: &[&[u8]]) -> Result<Secret<[u8; 32]>> {
         self.sealing_hedge.get_or_init(|| self.hedge(Purpose::SealingHedge)).draw(parts)
+    }
+
+    /// A generator for what this agent seals, such as age files: 32 bytes of the system and the session's key (`m/4'`) stand behind each 32
+    /// bytes that it gives, so that a broken generator of the system alone betrays nothing. `purpose` says what it is for.
+    ///
+    /// ```
+    /// use gambeson_age::{Encryptor, Format, Identity};
+    /// use std::io::Write;
+    ///
+    /// let agent = gambeson_identity::Agent::generate()?;
+    /// let friend = Identity::generate()?.recipient();
+    /// let mut file = Encryptor::new_with(&[friend], Vec::new(), Format::Binary, &mut agent.rng(b"letter"))?;
+    /// file.write_all(b"quilted linen")?;
+    /// file.finish()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rng<'a>(&'a self, purpose: &'a [u8]) -> HedgedRng<'a> {
+        HedgedRng { agent: self, purpose }
     }
 
     fn hedge(&self, purpose: Purpose) -> Hedge {
@@ -432,6 +490,42 @@ impl Agent {
     fn forget(&mut self) {
         self.keys = Default::default();
         self.sealing_hedge = OnceLock::new();
+    }
+}
+
+/// What [`Agent::rng`] gives.
+pub struct HedgedRng<'a> {
+    agent: &'a Agent,
+    purpose: &'a [u8],
+}
+
+impl TryRng for HedgedRng<'_> {
+    type Error = RngError;
+
+    fn try_next_u32(&mut self) -> core::result::Result<u32, RngError> {
+        let mut bytes = [0; 4];
+        self.try_fill_bytes(&mut bytes).map(|()| u32::from_le_bytes(bytes))
+    }
+
+    fn try_next_u64(&mut self) -> core::result::Result<u64, RngError> {
+        let mut bytes = [0; 8];
+        self.try_fill_bytes(&mut bytes).map(|()| u64::from_le_bytes(bytes))
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> core::result::Result<(), RngError> {
+        for part in out.chunks_mut(32) {
+            let drawn = self.agent.random(&[b"rng", self.purpose]).map_err(|_| RngError)?;
+            part.copy_from_slice(&drawn.expose()[..part.len()]);
+        }
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for HedgedRng<'_> {}
+
+impl core::fmt::Debug for HedgedRng<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("HedgedRng(..)")
     }
 }
 

@@ -5,7 +5,8 @@
 use crate::action::Action;
 use crate::delegation::{StatusCheck, check_status};
 use crate::document::Relationship;
-use crate::envelope::{Envelope, Form, bad};
+use crate::envelope::{Envelope, Form};
+use crate::error::bad;
 use crate::{Agent, Did, Error, Reason, Resolver, Result, Timestamp, Verified, digest};
 use serde_json::{Map, Value};
 

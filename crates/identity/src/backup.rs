@@ -23,9 +23,12 @@
 //! # Ok::<(), gambeson_identity::Error>(())
 //! ```
 //!
-//! In the default suite a backup is an age file to the X-Wing key `m/3'`, so that it can be opened without this crate; in `cnsa2` it is one
-//! HPKE message to the ML-KEM-1024 key. Inside is an archive of one form, signed with `m/1'`: the key to which is sealed stands in the card,
-//! so that anybody could seal to it. `docs/spec/backup.md` has the bytes.
+//! In the default suite a backup is an age file to the X-Wing key `m/3'`, so that it can be opened without this crate; in `cnsa2` it is two
+//! HPKE messages to the ML-KEM-1024 key. Inside is an archive of one form, authenticated with a key that only the seed gives: the key to
+//! which is sealed stands in the card, so that anybody could seal to it. `docs/spec/backup.md` has the bytes.
+//!
+//! An old backup stays good: [`Backup::open_since`] refuses one whose cards are older than a card that is known. An agent that goes on from an
+//! older card than its newest signs a second card of one number, which nobody who knows the first will take.
 
 use crate::agent::OpeningKey;
 use crate::card::MAX_CARDS;
@@ -34,6 +37,7 @@ use crate::memory::{MAX_OBJECT, ObjectId};
 use crate::{Agent, CardLog, Did, Error, Reason, Result, Role, Suite, Timestamp};
 use core::fmt;
 use gambeson::mlkem;
+use gambeson::secret;
 use gambeson_age::{Encryptor, FileKey, Format, HeaderError, Identity, Recipient, Stanza, UnwrapFileKey};
 use gambeson_hybrid::hpke::{self, Aes256Gcm, HkdfSha384, Kem, MlKem1024};
 use gambeson_hybrid::xwing;
@@ -49,16 +53,14 @@ pub const MAX_ENTRIES: usize = 65_536;
 pub const MAX_CREDENTIAL: usize = 1 << 20;
 
 const MAGIC: &[u8; 16] = b"gambeson backup\x01";
-/// The context of the signature.
-const CONTEXT: &[u8] = b"gambeson backup v1";
 /// HPKE's info in suite `cnsa2`.
 const INFO: &[u8] = b"gambeson backup cnsa2 v1";
 const CNSA2_MAGIC: &[u8; 16] = b"gambeson b cnsa2";
 const TAG_LEN: usize = 16;
 /// The longest name of a credential.
 const MAX_NAME: usize = 128;
-/// How much longer a sealed archive may be than the archive: header, nonce and the tags of chunks.
-const MAX_SEALED: usize = MAX_ARCHIVE + MAX_ARCHIVE / 4096 + (64 << 10);
+/// The longest sealed backup in bytes: an archive, and what sealing adds to it (header, nonce, the tags of chunks).
+pub const MAX_SEALED: usize = MAX_ARCHIVE + MAX_ARCHIVE / 4096 + (64 << 10);
 
 // The kinds of entries, in the order in which they stand.
 const CARDS: u8 = 1;
@@ -148,7 +150,7 @@ impl Backup {
         self.objects.iter().map(|(id, bytes)| (id, bytes.as_slice()))
     }
 
-    /// Signs the archive and seals it to the agent's backup key.
+    /// Authenticates the archive and seals it to the agent's backup key.
     ///
     /// # Errors
     ///
@@ -157,9 +159,9 @@ impl Backup {
         if self.did != *agent.did() {
             return Err(Error::new(Reason::WrongSeed, format_args!("it is a backup of {}", self.did)));
         }
-        let mut archive = self.encode(agent.index(Role::Signing))?;
-        let signature = agent.key(Role::Signing).sign(CONTEXT, &archive)?;
-        put_short(&mut archive, &signature).ok_or_else(|| too_large("the signature"))?;
+        let mut archive = self.encode()?;
+        let mac = agent.backup_mac(&archive);
+        archive.extend_from_slice(&mac);
         if archive.len() > MAX_ARCHIVE {
             return Err(too_large(format_args!("an archive of {} bytes", archive.len())));
         }
@@ -170,25 +172,43 @@ impl Backup {
     ///
     /// # Errors
     ///
-    /// [`Reason::TooLarge`], [`Reason::BadForm`] if it is not a sealed backup, [`Reason::CannotOpen`] if it is of another agent, or was changed,
-    /// [`Reason::BadArchive`], [`Reason::BadSignature`], [`Reason::WrongHash`].
+    /// [`Reason::TooLarge`], [`Reason::BadForm`] if it is not a sealed backup, [`Reason::CannotOpen`] if it is of another agent, was changed, or
+    /// was not made by the agent; [`Reason::BadArchive`], [`Reason::WrongHash`].
     pub fn open(agent: &Agent, file: &[u8]) -> Result<Self> {
         if file.len() > MAX_SEALED {
             return Err(too_large(format_args!("{} bytes", file.len())));
         }
         let archive = decrypt(agent, file)?;
-        let (backup, index, signed, signature) = Self::decode(&archive)?;
-        if backup.did != *agent.did() {
-            return Err(bad(format_args!("it is the archive of {}", backup.did)));
+        // Whoever knows the card can seal to its key: nothing is read before the agent knows its own work.
+        let contents = archive.len().checked_sub(mac_len(agent.suite())).map(|len| archive.split_at(len));
+        let own = contents.filter(|(contents, mac)| secret::equal(&agent.backup_mac(contents), mac));
+        let (contents, _) = own.ok_or_else(cannot_open)?;
+        let backup = Self::decode(contents)?;
+        match backup.did == *agent.did() {
+            true => Ok(backup),
+            false => Err(bad(format_args!("it is the archive of {}", backup.did))),
         }
-        if index >= MAX_CARDS as u64 {
-            return Err(bad("the index of its key is beyond the longest log of cards"));
-        }
-        agent.signing_key_at(Role::Signing, index).verifying_key().verify(CONTEXT, signed, signature)?;
-        Ok(backup)
     }
 
-    fn encode(&self, index: u64) -> Result<Zeroizing<Vec<u8>>> {
+    /// [`Backup::open`] of a backup that is not older than the card of this number, such as the newest that peers know: the
+    /// file may have been exchanged for an older one, which is as good.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Backup::open`] and [`Backup::cards`]; [`Reason::StaleCard`] if the newest card in it has a lower number, or there is none.
+    pub fn open_since(agent: &Agent, file: &[u8], version: u64) -> Result<Self> {
+        let backup = Self::open(agent, file)?;
+        let newest = backup.cards()?.map_or(0, |cards| cards.newest().version());
+        match newest >= version {
+            true => Ok(backup),
+            false => Err(Error::new(
+                Reason::StaleCard,
+                format_args!("its newest card is {newest}, and card {version} is known"),
+            )),
+        }
+    }
+
+    fn encode(&self) -> Result<Zeroizing<Vec<u8>>> {
         let cards = self.cards.iter().map(|lines| (CARDS, "cards.jsonl".to_owned(), lines.as_bytes()));
         let credentials =
             self.credentials.iter().map(|(name, bytes)| (CREDENTIAL, name.clone(), bytes.as_slice()));
@@ -203,7 +223,6 @@ impl Backup {
         out.extend_from_slice(MAGIC);
         let written = put_short(&mut out, self.did.as_str().as_bytes()).and_then(|()| {
             out.extend_from_slice(&self.made.0.to_be_bytes());
-            out.extend_from_slice(&index.to_be_bytes());
             out.extend_from_slice(&(entries.len() as u32).to_be_bytes()); // at most `MAX_ENTRIES`
             entries.iter().try_for_each(|(kind, name, bytes)| {
                 out.push(*kind);
@@ -214,8 +233,7 @@ impl Backup {
         Ok(out)
     }
 
-    /// The backup, the index of the key that signed, what it signed, the signature.
-    fn decode(archive: &[u8]) -> Result<(Self, u64, &[u8], &[u8])> {
+    fn decode(archive: &[u8]) -> Result<Self> {
         let cut = || bad("it was cut");
         let mut fields = Fields(archive);
         if fields.array() != Some(*MAGIC) {
@@ -223,7 +241,6 @@ impl Backup {
         }
         let did = fields.text().ok_or_else(cut)?.parse().map_err(bad)?;
         let made = Timestamp(fields.u64().ok_or_else(cut)?);
-        let index = fields.u64().ok_or_else(cut)?;
         let count = fields.u32().ok_or_else(cut)?;
         if count as usize > MAX_ENTRIES {
             return Err(bad(format_args!("{count} entries")));
@@ -241,12 +258,7 @@ impl Backup {
             last = Some((kind, name));
             backup.add(kind, name, contents)?;
         }
-        let signed = &archive[..archive.len() - fields.0.len()];
-        let signature = fields.short().ok_or_else(cut)?;
-        if !fields.0.is_empty() {
-            return Err(bad("something follows it"));
-        }
-        Ok((backup, index, signed, signature))
+        if fields.0.is_empty() { Ok(backup) } else { Err(bad("something follows the entries")) }
     }
 
     fn add(&mut self, kind: u8, name: &str, contents: &[u8]) -> Result<()> {
@@ -291,8 +303,9 @@ fn encrypt(agent: &Agent, archive: &[u8]) -> Result<Vec<u8>> {
             let key = xwing::EncapsulationKey::try_from(agent.public_key(Role::Backup).as_slice())
                 .expect("our own key");
             let file = Vec::with_capacity(archive.len() + archive.len() / 4096 + 4096);
-            let mut file =
-                Encryptor::new(&[Recipient::from(key)], file, Format::Binary).map_err(no_randomness)?;
+            let mut rng = agent.rng(b"backup age");
+            let mut file = Encryptor::new_with(&[Recipient::from(key)], file, Format::Binary, &mut rng)
+                .map_err(no_randomness)?;
             file.write_all(archive).expect("writing to memory");
             file.finish().map_err(no_randomness)
         }
@@ -311,6 +324,9 @@ fn encrypt(agent: &Agent, archive: &[u8]) -> Result<Vec<u8>> {
             let mut file = Vec::with_capacity(archive.len() + 2048);
             file.extend_from_slice(CNSA2_MAGIC);
             file.extend_from_slice(&enc);
+            // An empty message: its tag tells which key opens, before the body is touched.
+            let tag = sender.seal_in_place(&file, &mut []).map_err(|_| too_large("the archive"))?;
+            file.extend_from_slice(&tag);
             let header = file.clone();
             file.extend_from_slice(archive);
             let tag = sender
@@ -348,19 +364,23 @@ fn decrypt(agent: &Agent, file: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
             }
             let enc = fields.take(size_of::<<MlKem1024 as Kem>::Enc>()).ok_or_else(not_one)?;
             let enc = enc.try_into().expect("1568 bytes");
+            let start = &file[..file.len() - fields.0.len()];
+            let key_tag = fields.array::<TAG_LEN>().ok_or_else(not_one)?;
             let header = &file[..file.len() - fields.0.len()];
             let (body, tag) = fields.0.split_last_chunk::<TAG_LEN>().ok_or_else(not_one)?;
-            indexes(agent)
+            let mut receiver = indexes(agent)
                 .find_map(|index| {
                     let OpeningKey::MlKem1024(key) = agent.opening_key(Role::Backup, index) else {
                         return None;
                     };
                     let mut receiver =
                         hpke::setup_receiver::<MlKem1024, HkdfSha384, Aes256Gcm>(enc, &key, INFO).ok()?;
-                    let mut archive = Zeroizing::new(body.to_vec());
-                    receiver.open_in_place(header, &mut archive, tag).ok().map(|()| archive)
+                    receiver.open_in_place(start, &mut [], &key_tag).ok().map(|()| receiver)
                 })
-                .ok_or_else(cannot_open)
+                .ok_or_else(cannot_open)?;
+            let mut archive = Zeroizing::new(body.to_vec());
+            receiver.open_in_place(header, &mut archive, tag).map_err(|_| cannot_open())?;
+            Ok(archive)
         }
     }
 }
@@ -376,6 +396,10 @@ struct EveryIndex<'a>(&'a Agent);
 
 impl UnwrapFileKey for EveryIndex<'_> {
     fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+        // Every stanza is tried with every key: a header of 16 MiB would be the work of an hour.
+        if stanzas.len() != 1 {
+            return Err(HeaderError::Stanza("a backup has one recipient"));
+        }
         for index in indexes(self.0) {
             let identity = Identity::from_seed(self.0.backup_seed(index).expose());
             if let Some(file_key) = identity.unwrap_file_key(stanzas)? {
@@ -386,12 +410,20 @@ impl UnwrapFileKey for EveryIndex<'_> {
     }
 }
 
+/// The length of what authenticates the archive.
+const fn mac_len(suite: Suite) -> usize {
+    match suite {
+        Suite::Default => 32,
+        Suite::Cnsa2 => 48,
+    }
+}
+
 fn bad(what: impl fmt::Display) -> Error {
     Error::new(Reason::BadArchive, format_args!("not the archive of a backup: {what}"))
 }
 
 fn cannot_open() -> Error {
-    Error::new(Reason::CannotOpen, "it was sealed to another agent, or changed")
+    Error::new(Reason::CannotOpen, "it is not of this agent, or was changed")
 }
 
 fn too_large(what: impl fmt::Display) -> Error {
@@ -400,3 +432,5 @@ fn too_large(what: impl fmt::Display) -> Error {
 
 #[cfg(test)]
 mod tests;
+#[cfg(all(test, feature = "test-vectors"))]
+mod vectors;

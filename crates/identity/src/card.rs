@@ -15,6 +15,9 @@ pub const MAX_CARD: usize = 64 << 10;
 /// The most cards that a log may have.
 pub const MAX_CARDS: usize = 1024;
 
+/// The longest text of a log that is read, in bytes: [`MAX_CARDS`] lines.
+pub const MAX_CARD_LOG: usize = MAX_CARDS * (MAX_CARD + 1);
+
 /// The most keys of earlier cards that a card still lists; the newest stay.
 const MAX_RETIRED: usize = 8;
 
@@ -50,6 +53,8 @@ pub struct Card {
     valid_from: Timestamp,
     valid_until: Timestamp,
     next: Vec<u8>,
+    /// The canonical document, which is what the signature and the hash are over.
+    canonical: Vec<u8>,
     hash: Vec<u8>,
     signature: Vec<u8>,
 }
@@ -77,9 +82,9 @@ impl Card {
 
     /// The file: the document and its signature, canonical JSON (RFC 8785) of one line.
     pub fn to_json(&self) -> String {
-        let card = serde_json::json!({"document": self.document.json(), "signature": encoding::encode(&self.signature)});
-        String::from_utf8(json::canonicalize(&card).expect("it was read or made as I-JSON"))
-            .expect("JSON is UTF-8")
+        // Canonical, for the members stand in their order, and base64url needs no escapes.
+        let document = core::str::from_utf8(&self.canonical).expect("JSON is UTF-8");
+        format!("{{\"document\":{document},\"signature\":\"{}\"}}", encoding::encode(&self.signature))
     }
 
     /// Makes and signs the first card of an agent.
@@ -102,9 +107,8 @@ impl Card {
         retired: &[Map<String, Value>],
     ) -> Result<Self> {
         let document = compose(agent, previous, from, until, content, retired)?;
-        let signature =
-            agent.key(Role::Did).sign(SIGNATURE_CONTEXT, &json::canonicalize_object(&document)?)?;
-        let card = Self::read(document, signature)?;
+        let mut card = Self::read(document, Vec::new())?;
+        card.signature = agent.key(Role::Did).sign(SIGNATURE_CONTEXT, &card.canonical)?;
         card.follows(previous)?;
         match card.to_json().len() {
             ..=MAX_CARD => Ok(card),
@@ -172,7 +176,7 @@ impl Card {
             return Err(bad("next"));
         }
         let hash = multihash(suite, &canonical);
-        Ok(Self { version, valid_from, valid_until, next, hash, signature, document })
+        Ok(Self { version, valid_from, valid_until, next, canonical, hash, signature, document })
     }
 
     /// Whether the DID, or the card before, vouches for this one, and its own key signed it.
@@ -213,8 +217,7 @@ impl Card {
                 }
             }
         }
-        let canonical = json::canonicalize_object(self.document.json())?;
-        key.verify(SIGNATURE_CONTEXT, &canonical, &self.signature)
+        key.verify(SIGNATURE_CONTEXT, &self.canonical, &self.signature)
     }
 
     fn did_key(&self, url: &crate::DidUrl) -> Result<&VerifyingKey> {
@@ -378,25 +381,37 @@ impl CardLog {
     ///
     /// # Errors
     ///
-    /// As [`Card::verify_next`]; the log stays as it was.
+    /// As [`Card::verify_next`], and [`Reason::TooLarge`] beyond [`MAX_CARDS`]; the log stays as it was.
     pub fn append(&mut self, card: &[u8]) -> Result<()> {
-        if self.0.len() == MAX_CARDS {
-            return Err(Error::new(Reason::TooLarge, format_args!("a log has at most {MAX_CARDS} cards")));
-        }
+        self.room()?;
         let card = self.newest().verify_next(card)?;
-        self.0.push(card);
-        Ok(())
+        self.push_verified(card)
     }
 
     /// Adds the next card.
     ///
     /// # Errors
     ///
-    /// [`Reason::BrokenChain`]; the log stays as it was.
+    /// [`Reason::BrokenChain`], [`Reason::TooLarge`] beyond [`MAX_CARDS`]; the log stays as it was.
     pub fn push(&mut self, card: Card) -> Result<()> {
+        self.room()?;
         card.follows(Some(self.newest()))?;
+        self.push_verified(card)
+    }
+
+    /// Adds a card that was seen to follow the newest.
+    pub(crate) fn push_verified(&mut self, card: Card) -> Result<()> {
+        self.room()?;
         self.0.push(card);
         Ok(())
+    }
+
+    /// Refuses a card more than a log may have: nobody would read the log any more.
+    fn room(&self) -> Result<()> {
+        match self.0.len() {
+            ..MAX_CARDS => Ok(()),
+            _ => Err(Error::new(Reason::TooLarge, format_args!("a log has at most {MAX_CARDS} cards"))),
+        }
     }
 
     /// The newest card.
@@ -417,5 +432,44 @@ impl CardLog {
     /// The file: one card a line.
     pub fn to_lines(&self) -> String {
         self.0.iter().map(|card| card.to_json() + "\n").collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // A test may fail that way.
+
+    use super::*;
+    use crate::MasterSeed;
+
+    const NOW: Timestamp = Timestamp(1_795_330_800);
+
+    #[test]
+    fn a_log_that_is_full_takes_no_card_and_its_agent_goes_on() {
+        let mut agent = Agent::from_seed(MasterSeed::from_bytes(&[1; 32]));
+        let content = CardContent::default();
+        let first = agent.first_card(NOW, NOW.after(60), &content).unwrap();
+        // Not a chain, but as long as one.
+        let mut full = CardLog(vec![first.clone(); MAX_CARDS]);
+        let rotated = agent.rotate(&mut full, &[], Retired::Compromised, (NOW, NOW.after(60)), &content);
+        assert_eq!(rotated.unwrap_err().reason(), Reason::TooLarge);
+        assert_eq!((full.cards().len(), agent.index(Role::Did)), (MAX_CARDS, 0));
+
+        let mut log = CardLog::new(first).unwrap();
+        agent.rotate(&mut log, &[], Retired::Compromised, (NOW, NOW.after(60)), &content).unwrap();
+        let second = log.newest().clone();
+        assert_eq!(full.append(second.to_json().as_bytes()).unwrap_err().reason(), Reason::TooLarge);
+        assert_eq!(full.push(second).unwrap_err().reason(), Reason::TooLarge);
+        full.0.pop();
+        full.push(log.newest().clone()).unwrap();
+        assert_eq!(full.cards().len(), MAX_CARDS);
+    }
+
+    #[test]
+    fn the_text_of_a_card_is_canonical() {
+        let agent = Agent::from_seed(MasterSeed::from_bytes(&[1; 32]));
+        let text = agent.first_card(NOW, NOW, &CardContent::default()).unwrap().to_json();
+        let parsed = json::parse_object(text.as_bytes(), MAX_CARD).unwrap();
+        assert_eq!(json::canonicalize_object(&parsed).unwrap(), text.as_bytes());
     }
 }

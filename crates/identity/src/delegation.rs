@@ -14,11 +14,13 @@
 use crate::action::Action;
 use crate::approval::{self, Approval};
 use crate::document::Relationship;
-use crate::envelope::{Envelope, Form, Opened, bad};
-use crate::replay::{Expiring, ReplayId};
-use crate::{Agent, Did, DidUrl, Error, Reason, Resolver, Result, Timestamp, Verified, digest};
+use crate::envelope::{Envelope, Form, Opened};
+use crate::error::bad;
+use crate::replay::{Account, Expiring, ReplayId};
+use crate::{Agent, Did, DidUrl, Error, Reason, Resolver, Result, Suite, Timestamp, Verified, digest};
 use capability::{members, text};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 mod capability;
 mod ledger;
@@ -37,10 +39,16 @@ pub const MAX_APPROVALS: usize = 8;
 /// The most capabilities of a link.
 const MAX_CAPABILITIES: usize = 64;
 
+/// The most caveats of a link, over all its capabilities: what a link costs its reader grows with their square.
+const MAX_LINK_CAVEATS: usize = 256;
+
+/// The most values and approvers of a link, over all its caveats.
+const MAX_LINK_VALUES: usize = 512;
+
 /// The greatest count and amount: the greatest integer of I-JSON.
 const MAX_AMOUNT: u64 = (1 << 53) - 1;
 
-const FORM: Form = Form {
+pub(crate) const FORM: Form = Form {
     kind: "AgentDelegationCredential",
     member: "delegation",
     relationship: Relationship::CapabilityDelegation,
@@ -120,7 +128,9 @@ impl Delegation {
         let token = envelope.sign(agent, &FORM, self.granted(name.as_deref()))?;
         let link = Link::read(&token)?;
         if let Some(parent) = parent {
-            link.follows(&Link::read(parent)?)?;
+            let parent = Link::read(parent)?;
+            link.joins(&parent)?;
+            parent.terms.narrows_to(&link.terms)?;
         }
         Ok(token)
     }
@@ -149,12 +159,19 @@ impl Delegation {
             Some(Some(count)) if count <= MAX_AMOUNT => Ok(Some(count)),
             Some(_) => Err(bad(format_args!("{name:?} is a whole number of at most 2^53 - 1"))),
         };
-        let capabilities = match object.get("capabilities") {
+        let capabilities: Vec<Capability> = match object.get("capabilities") {
             Some(Value::Array(items)) if (1..=MAX_CAPABILITIES).contains(&items.len()) => {
                 items.iter().map(Capability::from_json).collect::<Result<_>>()?
             }
             _ => return Err(bad(format_args!("a delegation has 1 to {MAX_CAPABILITIES} capabilities"))),
         };
+        let caveats = || capabilities.iter().flat_map(|capability| &capability.caveats);
+        let values: usize = caveats().map(Caveat::values).sum();
+        if caveats().count() > MAX_LINK_CAVEATS || values > MAX_LINK_VALUES {
+            return Err(bad(format_args!(
+                "a link has at most {MAX_LINK_CAVEATS} caveats and {MAX_LINK_VALUES} values and approvers in them"
+            )));
+        }
         let max_depth = count(object, "maxDepth")?
             .and_then(|depth| u8::try_from(depth).ok())
             .filter(|depth| usize::from(*depth) < MAX_LINKS)
@@ -251,18 +268,18 @@ impl Link {
         Ok((link, opened))
     }
 
-    /// Refuses a link that does not follow from this parent, or grants more.
-    fn follows(&self, parent: &Self) -> Result<()> {
+    /// Refuses a link that names another parent, or whose issuer is not the parent's delegate.
+    fn joins(&self, parent: &Self) -> Result<()> {
         if !self.parent.as_deref().is_some_and(|name| digest::names(name, parent.token.as_bytes())) {
             return Err(Error::new(Reason::BrokenChain, "the link names another parent"));
         }
-        if self.issuer != parent.terms.delegate {
-            return Err(Error::new(
+        match self.issuer == parent.terms.delegate {
+            true => Ok(()),
+            false => Err(Error::new(
                 Reason::WrongDelegate,
                 format_args!("{} is not the delegate of the link before", self.issuer),
-            ));
+            )),
         }
-        parent.terms.narrows_to(&self.terms)
     }
 
     fn ledger_id(&self) -> ReplayId {
@@ -302,17 +319,29 @@ pub(crate) fn check_status(envelope: &Envelope, status: &dyn StatusCheck, now: T
 pub struct Chain(Vec<Link>);
 
 impl Chain {
-    /// Verifies form, order, narrowing, signatures, times and status of every link. Whether the root is to be trusted is
+    /// Verifies form, order, signatures, times, status and narrowing of every link. Whether the root is to be trusted is
     /// not asked: [`authorize`] asks it.
     ///
     /// # Errors
     ///
-    /// [`Reason::TooDeep`] beyond [`MAX_LINKS`]; [`Reason::BadForm`] without links, and as forms go; [`Reason::BadType`];
-    /// [`Reason::BrokenChain`], [`Reason::WrongDelegate`], [`Reason::Widened`]; [`Reason::NotYetValid`],
+    /// [`Reason::TooDeep`] beyond [`MAX_LINKS`]; [`Reason::BadForm`] without links, and as forms go; [`Reason::BadType`],
+    /// [`Reason::BadAlgorithm`]; [`Reason::BrokenChain`], [`Reason::WrongDelegate`]; [`Reason::NotYetValid`],
     /// [`Reason::Expired`]; [`Reason::WrongIssuer`], what the resolver and the key say, [`Reason::BadSignature`];
-    /// what the status says.
+    /// what the status says; [`Reason::Widened`].
     pub fn verify<T: AsRef<str>>(
         tokens: &[T],
+        resolver: &dyn Resolver,
+        status: &dyn StatusCheck,
+        now: Timestamp,
+    ) -> Result<Verified<Self>> {
+        Self::verify_from(tokens, |_| Ok(()), resolver, status, now)
+    }
+
+    /// As [`Chain::verify`], and asks `trusted` about the root before anything that costs. A link is compared with its
+    /// parent when both are known to be from whom they name: strangers get no such work done.
+    fn verify_from<T: AsRef<str>>(
+        tokens: &[T],
+        trusted: impl Fn(&Did) -> Result<()>,
         resolver: &dyn Resolver,
         status: &dyn StatusCheck,
         now: Timestamp,
@@ -323,25 +352,23 @@ impl Chain {
                 format_args!("{} links, at most {MAX_LINKS} are read", tokens.len()),
             ));
         }
-        let mut opened = Vec::new();
         let mut links: Vec<Link> = Vec::new();
+        let mut signer: Option<DidUrl> = None;
         for token in tokens {
             let (link, credential) = Link::open(token.as_ref())?;
             match links.last() {
                 None if link.parent.is_some() => {
                     return Err(Error::new(Reason::BrokenChain, "the first link has a parent"));
                 }
-                None => {}
-                Some(parent) => link.follows(parent)?,
+                None => trusted(&link.issuer)?,
+                Some(parent) => link.joins(parent)?,
             }
-            links.push(link);
-            opened.push(credential);
-        }
-        // What costs comes last.
-        let mut signer: Option<DidUrl> = None;
-        for credential in &opened {
             signer = Some(credential.verify(&FORM, resolver, now)?);
             check_status(&credential.envelope, status, now)?;
+            if let Some(parent) = links.last() {
+                parent.terms.narrows_to(&link.terms)?;
+            }
+            links.push(link);
         }
         signer
             .map(|signer| Verified::new(Self(links), signer))
@@ -362,36 +389,38 @@ impl Chain {
 ///
 /// They were verified when they came in, and [`authorize`] verifies them again: keys and status may have changed.
 #[derive(Clone, Debug)]
-pub struct Chains(Expiring<String, Vec<String>>);
+pub struct Chains(Expiring<String, Arc<[String]>>);
+
+/// Chains that are known are on nobody's account.
+const ACCOUNT: Account = [0; 16];
 
 impl Chains {
     /// Room for so many chains.
     pub fn new(capacity: usize) -> Self {
-        Self(Expiring::new(capacity))
+        // A chain is found by two names: a delegate of either suite may give it.
+        Self(Expiring::new(capacity.saturating_mul(2)))
     }
 
     /// Keeps a chain until its last link ends.
     ///
     /// # Errors
     ///
-    /// [`Reason::CacheFull`].
+    /// [`Reason::CacheFull`]; [`Reason::Expired`] for a chain that ended before a time that was seen.
     pub fn keep(&mut self, chain: &Verified<Chain>, now: Timestamp) -> Result<()> {
         self.0.advance(now);
-        let token = chain.last().token.as_bytes();
-        let tokens: Vec<String> = chain.0.iter().map(|link| link.token.clone()).collect();
-        for suite in [crate::Suite::Default, crate::Suite::Cnsa2] {
-            let name = digest::digest(suite, token);
-            if self.0.get(&name).is_none() {
-                self.0.room(1)?;
-                self.0.insert(name, chain.last().terms.until, tokens.clone())?;
-            }
+        let last = chain.last();
+        let names = [Suite::Default, Suite::Cnsa2].map(|suite| digest::digest(suite, last.token.as_bytes()));
+        if self.0.get(&names[0]).is_some() {
+            return Ok(());
         }
-        Ok(())
+        self.0.room([ACCOUNT; 2])?;
+        let tokens: Arc<[String]> = chain.0.iter().map(|link| link.token.clone()).collect();
+        names.into_iter().try_for_each(|name| self.0.insert(name, last.terms.until, ACCOUNT, tokens.clone()))
     }
 
     /// The tokens of the chain with this name, for [`Evidence`].
     pub fn find(&self, name: &str) -> Option<&[String]> {
-        self.0.get(&name.to_owned()).map(Vec::as_slice)
+        self.0.get(&name.to_owned()).map(|tokens| &tokens[..])
     }
 }
 
@@ -419,7 +448,9 @@ impl Policy {
         self
     }
 
-    /// Asks for an approval by one of `approvers` of whatever this action covers, besides what capabilities ask for.
+    /// Asks for an approval by one of `approvers` of whatever this action covers, besides what capabilities ask for. A
+    /// pattern with a wildcard asks for it of everything below its prefix, of names too that no capability with a wildcard
+    /// permits ([`Pattern::reaches`]).
     #[must_use]
     pub fn require_approval(mut self, action: Pattern, approvers: Vec<Did>) -> Self {
         self.approvals.push((action, approvers));
@@ -469,8 +500,8 @@ pub struct Authorized {
 
 /// Decides whether a verified action may be done, and counts it.
 ///
-/// The chain is verified and must end with the signer; the action must name it, and a capability of its last link must
-/// cover it; approvals must be there; then the ledger takes one call and the cost from every link that limits them, and
+/// The action must name the chain, whose root must be trusted; then the chain is verified. It must end with the signer, and
+/// a capability of its last link must cover the action; approvals must be there; then the ledger takes one call and the cost from every link that limits them, and
 /// the approvals, or nothing at all.
 ///
 /// `cost` is what the verifier charges; without one, a link with a budget permits nothing.
@@ -493,7 +524,7 @@ pub fn authorize(
     let approvals = verified_approvals(action, evidence, authority, now)?;
     let mut used = Used { approvals: &approvals, actor, spends: Vec::new(), approvers: Vec::new() };
     for (pattern, approvers) in &policy.approvals {
-        if pattern.matches(&action.call().action()) {
+        if pattern.reaches(&action.call().action()) {
             used.approved_by(approvers)?;
         }
     }
@@ -511,12 +542,13 @@ pub fn authorize(
             }
         }
         false => {
-            let chain = Chain::verify(&evidence.chain, resolver, status, now)?;
-            let (root, last) = (&chain.links()[0].issuer, chain.last());
-            if !action.delegation().is_some_and(|name| digest::names(name, last.token.as_bytes())) {
+            let named = evidence.chain.last().zip(action.delegation());
+            if !named.is_some_and(|(last, name)| digest::names(name, last.as_bytes())) {
                 return Err(Error::new(Reason::BrokenChain, "the action names another chain, or none"));
             }
-            policy.trusts(root, action.audience())?;
+            let trusted = |root: &Did| policy.trusts(root, action.audience());
+            let chain = Chain::verify_from(&evidence.chain, trusted, resolver, status, now)?;
+            let (root, last) = (&chain.links()[0].issuer, chain.last());
             if last.terms.delegate != *actor {
                 return Err(Error::new(
                     Reason::WrongDelegate,
@@ -532,6 +564,9 @@ pub fn authorize(
             Authorized { root: root.clone(), path, capability: Some(capability), approvers: Vec::new() }
         }
     };
+    for spend in &mut used.spends {
+        spend.id = spend.id.on_account_of(&authorized.root);
+    }
     ledger.spend(&used.spends, now)?;
     Ok(Verified::new(Authorized { approvers: used.approvers, ..authorized }, action.signer().clone()))
 }

@@ -185,7 +185,11 @@ fn web(id: &str) -> Option<()> {
             && !label.starts_with('-')
             && !label.ends_with('-')
     };
-    let numeric = name.rsplit('.').next()?.bytes().all(|byte| byte.is_ascii_digit());
+    // Such a name is read as an IPv4 address (WHATWG URL, "ends in a number checker"): 127.0.0.1, 0x7f000001.
+    let last = name.rsplit('.').next()?;
+    let hexadecimal = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
+    let numeric = last.bytes().all(|byte| byte.is_ascii_digit())
+        || hexadecimal.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let segment = |segment: &str| {
         !segment.is_empty()
             && segment != "."
@@ -264,7 +268,14 @@ mod tests {
 
     #[test]
     fn dids_are_read_and_written() {
-        for text in [GOOD, "did:web:example.com", "did:web:example.com%3A8443:agents:one", "did:ex4:a:%20b"] {
+        for text in [
+            GOOD,
+            "did:web:0x7f.example",
+            "did:web:0xfg",
+            "did:web:example.com",
+            "did:web:example.com%3A8443:agents:one",
+            "did:ex4:a:%20b",
+        ] {
             assert_eq!(text.parse::<Did>().unwrap().to_string(), text);
             let url = format!("{text}#signing-0");
             assert_eq!(url.parse::<DidUrl>().unwrap().to_string(), url);
@@ -303,6 +314,12 @@ mod tests {
             "did:web:",
             "did:web:-a.com",
             "did:web:127.0.0.1",
+            "did:web:2130706433",
+            "did:web:0x7f000001",
+            "did:web:0X7F000001",
+            "did:web:127.0.0.0x1",
+            "did:web:example.0x",
+            "did:web:0xa9fea9fe%3A8443",
             "did:web:a%3A",
             "did:web:a%3A0",
             "did:web:a%3A99999",

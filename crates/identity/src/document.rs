@@ -1,5 +1,6 @@
 //! DID documents (DID Core 1.0, §5): the keys of a DID, and what each may be used for.
 
+use crate::error::bad;
 use crate::{Did, DidUrl, Error, Reason, Result, Timestamp, VerifyingKey, encoding};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -236,7 +237,8 @@ impl DidDocument {
     pub fn key_of_role(&self, url: &DidUrl, role: crate::Role, now: Timestamp) -> Result<&VerifyingKey> {
         let method = self.method_for(url, None, now)?;
         let named = url.fragment().strip_prefix(role.fragment()).is_some_and(|rest| rest.starts_with('-'));
-        method.verifying_key().filter(|_| named).ok_or_else(|| {
+        let alone = self.relationships.values().all(|urls| !urls.contains(url));
+        method.verifying_key().filter(|_| named && alone).ok_or_else(|| {
             Error::new(
                 Reason::WrongPurpose,
                 format_args!("the key #{} is not one of role {}", url.fragment(), role.fragment()),
@@ -363,10 +365,6 @@ fn jwk_key(jwk: &Map<String, Value>) -> Result<Key> {
             _ => Ok(Key::Foreign),
         },
     }
-}
-
-fn bad(what: impl core::fmt::Display) -> Error {
-    Error::new(Reason::BadForm, what)
 }
 
 fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a str> {

@@ -4,6 +4,7 @@ use crate::{Error, MasterSeed, Purpose, Reason, Result, Suite};
 use gambeson::secret::Secret;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha384;
+use zeroize::Zeroize;
 
 #[cfg(feature = "test-vectors")]
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -61,8 +62,10 @@ impl Hedge {
                 for part in parts {
                     hasher.update(&(part.len() as u64).to_be_bytes()).update(part);
                 }
-                out.expose_mut().copy_from_slice(hasher.finalize().as_bytes());
-                zeroize::Zeroize::zeroize(&mut hasher);
+                let mut hash = hasher.finalize();
+                out.expose_mut().copy_from_slice(hash.as_bytes());
+                hash.zeroize();
+                hasher.zeroize();
             }
             Key::Sha384(key) => {
                 let mut mac =
@@ -72,7 +75,9 @@ impl Hedge {
                     mac.update(&(part.len() as u64).to_be_bytes());
                     mac.update(part);
                 }
-                out.expose_mut().copy_from_slice(&mac.finalize().into_bytes()[..32]);
+                let mut tag = mac.finalize().into_bytes();
+                out.expose_mut().copy_from_slice(&tag[..32]);
+                tag.zeroize();
             }
         }
         Ok(out)

@@ -2,6 +2,7 @@
 
 use crate::action::{CLOCK_SKEW, header};
 use crate::document::{Kind, Relationship};
+use crate::error::bad;
 use crate::jose::Jws;
 use crate::{Agent, Did, DidUrl, Error, Reason, Resolver, Result, Role, Timestamp, encoding, json};
 use serde_json::{Map, Value, json};
@@ -75,10 +76,7 @@ impl Envelope {
     /// Reads a credential and gives what it grants; nothing is verified yet.
     pub(crate) fn read(token: &str, form: &Form) -> Result<Opened> {
         let jws = Jws::parse(token, MAX_TOKEN)?;
-        jws.expect_type("vc+jwt")?;
-        if jws.text("cty").is_some_and(|content| content != "vc") {
-            return Err(Error::new(Reason::BadType, "the content (cty) of a vc+jwt is vc"));
-        }
+        jws.expect_profile("vc+jwt", "vc")?;
         let mut object = json::parse_object(jws.payload_unverified(), MAX_TOKEN)?;
         let mut take = |name: &str| object.remove(name).ok_or_else(|| lacks(name));
         if take("type")? != json!(["VerifiableCredential", form.kind]) {
@@ -161,8 +159,4 @@ fn context(form: &Form) -> Value {
 
 fn lacks(name: &str) -> Error {
     bad(format_args!("the member {name:?} is missing or has another type"))
-}
-
-pub(crate) fn bad(what: impl core::fmt::Display) -> Error {
-    Error::new(Reason::BadForm, what)
 }

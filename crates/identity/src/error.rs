@@ -50,6 +50,10 @@ reasons! {
     BadSignature = "bad-signature",
     /// The object is of another type than asked for.
     BadType = "bad-type",
+    /// A context that applications may not sign in: the empty one, or one of this crate's formats.
+    BadContext = "bad-context",
+    /// A context of more than 255 bytes.
+    ContextTooLong = "context-too-long",
     /// The operating system gave no random bytes.
     NoRandomness = "no-randomness",
 
@@ -126,6 +130,7 @@ reasons! {
     // Signed files.
     /// The hash is not that of the bytes.
     BadDigest = "bad-digest",
+
     // Sealed payloads, backups, memory objects.
     /// None of the keys that were tried opens it: it is for another agent, or was changed.
     CannotOpen = "cannot-open",
@@ -151,7 +156,7 @@ reasons! {
     BadCheckpoint = "bad-checkpoint",
     /// The proof does not show that the entry is in the log.
     NotIncluded = "not-included",
-    /// A newer state of a log does not begin with an older one.
+    /// A newer state of a log does not begin with an older one, or may not begin with it.
     Inconsistent = "inconsistent",
     /// The log has no such entry.
     NotInLog = "not-in-log",
@@ -161,12 +166,11 @@ reasons! {
     StorageFailed = "storage-failed",
 
     // Credentials, presentations and status lists.
-    // Credentials, presentations and status lists (vc).
     /// The holder that is named is not the one whose key signed, or not the one whom the credential is about.
     WrongHolder = "wrong-holder",
     /// Made for another request: the nonce or challenge is another.
     WrongNonce = "wrong-nonce",
-    /// A newer status list is known.
+    /// A newer status list is known, or one with revocations that this one takes back.
     StaleStatus = "stale-status",
     /// Suspended.
     Suspended = "suspended",
@@ -177,6 +181,9 @@ reasons! {
     /// A disclosure that the issuer's token does not refer to, or refers to twice, or that may not be one.
     BadDisclosure = "bad-disclosure",
 }
+
+/// The longest sentence, in characters.
+const MAX_DETAIL: usize = 256;
 
 /// Something was refused: a [`Reason`] for programs and a sentence for people, without secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,9 +196,15 @@ pub struct Error {
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 impl Error {
-    /// An error with a sentence that names the caller's mistake.
+    /// An error with a sentence that names the caller's mistake. After 256 characters it is cut: what a sentence quotes may
+    /// come from anybody.
     pub fn new(reason: Reason, detail: impl fmt::Display) -> Self {
-        Self { reason, detail: detail.to_string().into_boxed_str() }
+        let mut detail = detail.to_string();
+        if let Some((end, _)) = detail.char_indices().nth(MAX_DETAIL) {
+            detail.truncate(end);
+            detail.push('…');
+        }
+        Self { reason, detail: detail.into_boxed_str() }
     }
 
     /// The reason, with its stable code.
@@ -203,6 +216,11 @@ impl Error {
     pub fn detail(&self) -> &str {
         &self.detail
     }
+}
+
+/// A [`Reason::BadForm`] with this sentence.
+pub(crate) fn bad(what: impl fmt::Display) -> Error {
+    Error::new(Reason::BadForm, what)
 }
 
 impl fmt::Display for Reason {
@@ -229,6 +247,14 @@ impl From<gambeson::RngError> for Error {
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    #[test]
+    fn a_sentence_that_quotes_much_is_cut_between_characters() {
+        let cut = Error::new(Reason::BadForm, "é".repeat(100_000));
+        assert_eq!(cut.detail(), "é".repeat(MAX_DETAIL) + "…");
+        let whole = "é".repeat(MAX_DETAIL);
+        assert_eq!(Error::new(Reason::BadForm, &whole).detail(), whole);
+    }
 
     #[test]
     fn every_code_is_its_own_and_in_words_with_hyphens() {

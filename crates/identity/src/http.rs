@@ -5,7 +5,7 @@
 
 use crate::action::CLOCK_SKEW;
 use crate::document::{Kind, Relationship};
-use crate::envelope::bad;
+use crate::error::bad;
 use crate::{
     Agent, Algorithm, DidUrl, Error, Reason, ReplayCache, ReplayId, Resolver, Result, Role, Timestamp,
     Verified, VerifyingKey, encoding,
@@ -25,6 +25,9 @@ pub const MAX_FIELD: usize = 32 << 10;
 /// The most components of a signature.
 pub const MAX_COMPONENTS: usize = 64;
 
+/// The most signatures of a message that are read.
+pub const MAX_SIGNATURES: usize = 8;
+
 /// How old a signature may be, in seconds, unless a [`Policy`] says otherwise.
 pub const MAX_AGE: u64 = 120;
 
@@ -34,8 +37,9 @@ const MAX_NONCE: usize = 256;
 /// How a message is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// What is signed; none for the default: `@method` and `@target-uri`, or `@status` and these of the request, and
-    /// `content-type` and `content-digest` where they are there.
+    /// What is signed; none for the default: `@method` and `@target-uri`, or `@status` and these of the request that is
+    /// answered, with its `signature`, or its `content-digest` if it is not signed; and `content-type` and `content-digest`
+    /// where they are there.
     pub components: Vec<Component>,
     /// The name among the signatures of the message.
     pub label: String,
@@ -153,15 +157,26 @@ pub fn sign(
 }
 
 fn default_components(message: &Message<'_>) -> Result<Vec<Component>> {
-    let mut names = match (message.start, message.request) {
-        (message::Start::Request(..), _) => vec!["@method", "@target-uri"],
-        (_, None) => vec!["@status"],
-        (_, Some(_)) => vec!["@status", "\"@method\";req", "\"@target-uri\";req"],
-    };
+    let mut names = bound_components(message);
     names.extend(
         ["content-type", "content-digest"].into_iter().filter(|name| message.field(name).next().is_some()),
     );
     names.into_iter().map(str::parse).collect()
+}
+
+/// What says which message it is: of a response also which request it answers, by its signature or else its content.
+fn bound_components(message: &Message<'_>) -> Vec<&'static str> {
+    let Some(request) = message.request.filter(|_| !message.is_request()) else {
+        return if message.is_request() { vec!["@method", "@target-uri"] } else { vec!["@status"] };
+    };
+    let mut names = vec!["@status", "\"@method\";req", "\"@target-uri\";req"];
+    let there = |name: &str| request.field(name).next().is_some();
+    names.extend(match (there("signature"), there("content-digest")) {
+        (true, _) => Some("\"signature\";req"),
+        (false, true) => Some("\"content-digest\";req"),
+        (false, false) => None,
+    });
+    names
 }
 
 /// The bytes that are signed (RFC 9421, §2.5).
@@ -198,27 +213,17 @@ impl Signature {
     ///
     /// # Errors
     ///
-    /// [`Reason::TooLarge`]; [`Reason::BadForm`] for fields that are not those of RFC 9421, components that are not
+    /// [`Reason::TooLarge`], beyond [`MAX_SIGNATURES`] too; [`Reason::BadForm`] for fields that are not those of RFC 9421, components that are not
     /// understood or not in the message, and parameters that are not known; [`Reason::BadAlgorithm`].
     pub fn read(message: &Message<'_>, tag: Option<&str>) -> Result<Vec<Self>> {
-        let inputs = dictionary(message, "signature-input")?;
-        let signatures = dictionary(message, "signature")?;
-        let of_tag = |list: &sfv::InnerList| match tag {
-            None => true,
-            Some(tag) => {
-                matches!(list.params.get("tag"), Some(BareItem::String(found)) if found.as_str() == tag)
-            }
-        };
-        let mut found = Vec::new();
-        for (label, entry) in &inputs {
-            let ListEntry::InnerList(input) = entry else {
-                return Err(bad(format_args!("{label} in signature-input is not a list of components")));
-            };
-            if of_tag(input) {
-                found.push(Self::read_one(message, label.as_str(), input, signatures.get(label.as_str()))?);
-            }
+        let found = Unread::of(message, tag)?;
+        if found.len() > MAX_SIGNATURES {
+            return Err(Error::new(
+                Reason::TooLarge,
+                format_args!("{} signatures, at most {MAX_SIGNATURES} are read", found.len()),
+            ));
         }
-        Ok(found)
+        found.into_iter().map(|unread| unread.read(message)).collect()
     }
 
     fn read_one(
@@ -309,6 +314,41 @@ impl Signature {
     }
 }
 
+/// A member of `signature-input` with the one of `signature` by its label; nothing of the message was looked at.
+struct Unread {
+    label: String,
+    input: sfv::InnerList,
+    signature: Option<ListEntry>,
+}
+
+impl Unread {
+    fn of(message: &Message<'_>, tag: Option<&str>) -> Result<Vec<Self>> {
+        let inputs = dictionary(message, "signature-input")?;
+        let mut signatures = dictionary(message, "signature")?;
+        let of_tag = |list: &sfv::InnerList| match tag {
+            None => true,
+            Some(tag) => {
+                matches!(list.params.get("tag"), Some(BareItem::String(found)) if found.as_str() == tag)
+            }
+        };
+        let mut found = Vec::new();
+        for (label, entry) in inputs {
+            let ListEntry::InnerList(input) = entry else {
+                return Err(bad(format_args!("{label} in signature-input is not a list of components")));
+            };
+            if of_tag(&input) {
+                let signature = signatures.swap_remove(label.as_str());
+                found.push(Self { label: label.as_str().to_owned(), input, signature });
+            }
+        }
+        Ok(found)
+    }
+
+    fn read(self, message: &Message<'_>) -> Result<Signature> {
+        Signature::read_one(message, &self.label, &self.input, self.signature.as_ref())
+    }
+}
+
 impl core::fmt::Debug for Signature {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Signature")
@@ -321,8 +361,10 @@ impl core::fmt::Debug for Signature {
 /// What a verifier asks of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// What must be covered besides `content-digest`, which must be if there is a body; none for the default: `@method`
-    /// and `@target-uri` of a request, `@status` of a response.
+    /// What must be covered besides `content-digest` and `content-type`, which must be if there is a body (the type if it is
+    /// there); none for the default: `@method` and `@target-uri` of a request; `@status` of a response and, if
+    /// [`Message::answering`] says to which request, with `req` that one's method, target, and `signature` or else
+    /// `content-digest`.
     pub required: Vec<Component>,
     /// What the key must be for: [`Relationship::Authentication`], or [`Relationship::CapabilityInvocation`].
     pub relationship: Relationship,
@@ -340,7 +382,8 @@ impl Default for Policy {
 
 /// Verifies the one signature of a message that the policy speaks of, and remembers its nonce.
 ///
-/// It must name its key by a DID URL, its time (`created`) and a nonce, and cover what the policy asks for.
+/// It must name its key by a DID URL, its time (`created`) and a nonce, and cover what the policy asks for. Anybody's
+/// signature verifies and takes room in `replay`: see [`ReplayCache`].
 ///
 /// # Errors
 ///
@@ -355,9 +398,9 @@ pub fn verify(
     now: Timestamp,
     replay: &mut dyn ReplayCache,
 ) -> Result<Verified<Signature>> {
-    let mut found = Signature::read(message, policy.tag.as_deref())?;
+    let mut found = Unread::of(message, policy.tag.as_deref())?;
     let signature = match (found.pop(), found.is_empty()) {
-        (Some(one), true) => one,
+        (Some(one), true) => one.read(message)?,
         (None, _) => return Err(Error::new(Reason::Unsecured, "the message has no signature of this tag")),
         _ => return Err(bad("the message has several signatures; a tag would tell which one counts")),
     };
@@ -381,16 +424,19 @@ pub fn verify(
 
 impl Signature {
     fn covers(&self, message: &Message<'_>, policy: &Policy) -> Result<()> {
-        let default = ["@method", "@target-uri"];
-        let default = if message.is_request() { &default[..] } else { &["@status"] };
         let mut required = policy.required.clone();
         if required.is_empty() {
-            required = default.iter().map(|name| name.parse()).collect::<Result<_>>()?;
+            let default = bound_components(message);
+            required = default.into_iter().map(str::parse).collect::<Result<_>>()?;
         }
         let digest: Component = "content-digest".parse()?;
         let digested = self.components.contains(&digest);
         if message.body.is_some_and(|body| !body.is_empty()) {
             required.push(digest);
+            // How the bytes are read is part of what they say.
+            if message.field("content-type").next().is_some() {
+                required.push("content-type".parse()?);
+            }
         }
         if let Some(missing) = required.iter().find(|component| !self.components.contains(component)) {
             return Err(Error::new(

@@ -131,6 +131,29 @@ impl Jws {
         }
     }
 
+    /// Refuses a header that is not that of a token of this crate's profile: `typ` and `cty` as said, and an algorithm of
+    /// category 3 or 5.
+    pub(crate) fn expect_profile(&self, typ: &str, cty: &str) -> Result<()> {
+        self.expect_type(typ)?;
+        match self.header.get("cty") {
+            None => {}
+            Some(Value::String(found)) if found.eq_ignore_ascii_case(cty) => {}
+            Some(found) => {
+                let found = found.as_str().unwrap_or("not a text");
+                return Err(Error::new(
+                    Reason::BadType,
+                    format_args!("cty is {found:?}, {cty:?} was expected"),
+                ));
+            }
+        }
+        match self.algorithm {
+            Algorithm::MlDsa65 | Algorithm::MlDsa87 => Ok(()),
+            Algorithm::MlDsa44 => {
+                Err(Error::new(Reason::BadAlgorithm, "tokens are signed with ML-DSA-65 or ML-DSA-87"))
+            }
+        }
+    }
+
     /// The algorithm that the header names.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm

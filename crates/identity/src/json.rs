@@ -23,7 +23,8 @@ const MAX_INTEGER: u64 = (1 << 53) - 1;
 /// # Errors
 ///
 /// [`Reason::TooLarge`] above `max_len` bytes, before anything is read; [`Reason::BadJson`] if it is not JSON in UTF-8,
-/// has a key twice in one object, an integer beyond ±(2^53 − 1), or more than [`MAX_DEPTH`] levels.
+/// has a key twice in one object, a number beyond ±(2^53 − 1), a noncharacter of Unicode, or more than [`MAX_DEPTH`]
+/// levels.
 pub fn parse(text: &[u8], max_len: usize) -> Result<Value> {
     if text.len() > max_len {
         return Err(Error::new(
@@ -53,7 +54,7 @@ pub fn parse_object(text: &[u8], max_len: usize) -> Result<Map<String, Value>> {
 ///
 /// # Errors
 ///
-/// [`Reason::BadJson`] for a number that [`parse`] would refuse, or a depth beyond [`MAX_DEPTH`].
+/// [`Reason::BadJson`] for a number or a text that [`parse`] would refuse, or a depth beyond [`MAX_DEPTH`].
 pub fn canonicalize(value: &Value) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     write(value, MAX_DEPTH, &mut out)?;
@@ -76,7 +77,7 @@ pub fn canonicalize_object(object: &Map<String, Value>) -> Result<Vec<u8>> {
 ///
 /// # Errors
 ///
-/// [`Reason::BadJson`] for a number that [`parse`] would refuse.
+/// [`Reason::BadJson`] for a number or a text that [`parse`] would refuse.
 pub fn text(value: &Value) -> Result<String> {
     let mut out = Vec::new();
     write(value, usize::MAX, &mut out)?;
@@ -89,7 +90,7 @@ fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
         Value::Bool(true) => out.extend_from_slice(b"true"),
         Value::Bool(false) => out.extend_from_slice(b"false"),
         Value::Number(number) => write_number(number, out)?,
-        Value::String(text) => write_string(text, out),
+        Value::String(text) => write_string(text, out)?,
         Value::Array(items) => {
             let depth = deeper(depth)?;
             out.push(b'[');
@@ -115,7 +116,7 @@ fn write_object(object: &Map<String, Value>, depth: usize, out: &mut Vec<u8>) ->
         if index > 0 {
             out.push(b',');
         }
-        write_string(name, out);
+        write_string(name, out)?;
         out.push(b':');
         write(value, depth, out)?;
     }
@@ -130,8 +131,10 @@ fn deeper(depth: usize) -> Result<usize> {
 }
 
 /// RFC 8785, §3.2.2.2: what serde_json escapes is what ECMAScript escapes.
-fn write_string(text: &str, out: &mut Vec<u8>) {
+fn write_string(text: &str, out: &mut Vec<u8>) -> Result<()> {
+    let text = characters(text).map_err(|what| Error::new(Reason::BadJson, what))?;
     serde_json::to_writer(out, text).expect("writing a string to memory cannot fail");
+    Ok(())
 }
 
 /// RFC 8785, §3.2.2.3.
@@ -141,20 +144,32 @@ fn write_number(number: &Number, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The number as every reader has it; `None` for an integer that a reader of floats would change.
+/// The number as every reader has it; `None` beyond the integers that a reader of floats keeps, however it is written.
 fn exact(number: &Number) -> Option<f64> {
     let magnitude = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
     if magnitude.is_some_and(|magnitude| magnitude > MAX_INTEGER) {
         return None;
     }
-    number.as_f64().filter(|float| float.is_finite())
+    number.as_f64().filter(|float| float.abs() <= MAX_INTEGER as f64)
 }
 
-/// As `Display` of the number has it; that would bring tables of 10 KiB for floats into WebAssembly, and no float is inexact.
+/// As `Display` of the number has it; that would bring tables of 10 KiB for floats into WebAssembly.
 fn inexact(number: &Number) -> String {
     let integer = number.as_u64().map(|integer| integer.to_string());
     let integer = integer.or_else(|| number.as_i64().map(|integer| integer.to_string()));
-    format!("the number {} is not exact in every reader of JSON", integer.unwrap_or_default())
+    let digits = integer
+        .unwrap_or_else(|| ryu_js::Buffer::new().format(number.as_f64().unwrap_or_default()).to_owned());
+    format!("the number {digits} is not exact in every reader of JSON")
+}
+
+/// Refuses code points that are assigned to nothing for ever (RFC 7493, §2.1): U+FDD0 to U+FDEF, and the last two of each
+/// plane.
+fn characters(text: &str) -> Result<&str, &'static str> {
+    let none = |c: char| matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe;
+    match !text.is_ascii() && text.chars().any(none) {
+        true => Err("a noncharacter of Unicode in a text"),
+        false => Ok(text),
+    }
 }
 
 /// Reads a [`Value`] of at most this depth.
@@ -225,12 +240,8 @@ impl<'de> Visitor<'de> for Strict {
             .ok_or_else(|| E::custom("a number beyond the range of a double"))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::String(text.to_owned()))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Value, E> {
-        Ok(Value::String(text))
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
+        characters(text).map(|text| Value::String(text.to_owned())).map_err(E::custom)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
@@ -246,6 +257,7 @@ impl<'de> Visitor<'de> for Strict {
         let inside = self.deeper()?;
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
+            characters(&name).map_err(serde::de::Error::custom)?;
             let value = members.next_value_seed(inside)?;
             if object.contains_key(&name) {
                 return Err(serde::de::Error::custom(format_args!(
@@ -261,6 +273,7 @@ impl<'de> Visitor<'de> for Strict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn canonical(text: &str) -> String {
         String::from_utf8(canonicalize(&parse(text.as_bytes(), 4096).unwrap()).unwrap()).unwrap()
@@ -318,6 +331,13 @@ mod tests {
         assert_eq!(parse_object(b"[]", 3).unwrap_err().reason(), Reason::BadForm);
         let deepest = format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH));
         assert_eq!(canonical(&deepest), deepest);
-        assert!(canonicalize(&Value::from(u64::MAX)).is_err());
+        // What cannot be read again is not signed either.
+        for value in [u64::MAX.into(), 1e20.into(), (-1e300).into(), "\u{fdd0}".into(), "a\u{1ffff}".into()] {
+            let value: Value = value;
+            assert_eq!(canonicalize(&value).unwrap_err().reason(), Reason::BadJson, "{value}");
+            assert_eq!(parse(value.to_string().as_bytes(), 4096).unwrap_err().reason(), Reason::BadJson);
+        }
+        assert_eq!(canonicalize(&json!({"\u{ffff}": 1})).unwrap_err().reason(), Reason::BadJson);
+        assert!(canonicalize(&"\u{fdcf}\u{fdf0}\u{fffd}\u{10fffd}".into()).is_ok());
     }
 }

@@ -19,7 +19,11 @@ pub enum Suite {
     /// ML-DSA-65, X-Wing, BLAKE3, XChaCha20-Poly1305: NIST category 3. It is not CNSA 2.0.
     #[default]
     Default,
-    /// What CNSA 2.0 names: ML-DSA-87, ML-KEM-1024, AES-256-GCM, SHA-384.
+    /// What CNSA 2.0 names wherever this crate chooses: ML-DSA-87, ML-KEM-1024, AES-256-GCM, SHA-384.
+    ///
+    /// Formats of others fix the rest, and CNSA 2.0 does not name it: Data Integrity proofs and checkpoints of logs are signed
+    /// with ML-DSA-44, logs are trees of SHA-256, and memory objects have BLAKE3 names. Who must stay within CNSA 2.0 leaves
+    /// these three out.
     Cnsa2,
 }
 
@@ -109,6 +113,11 @@ purposes! {
         32 "gambeson 2026-11-21 v1 m/3' backup X-Wing seed"
         "2c38a4dc8a0539c19b5866bb578ce469ae36c62d36c505b12709d64cabc807be",
         64 "gambeson 2026-11-21 v1 cnsa2 m/3' backup ML-KEM-1024 seed";
+    /// `m/3'`: shows an agent that a backup is its own.
+    BackupMac Some(3) =>
+        32 "gambeson 2026-11-21 v1 m/3' backup authentication BLAKE3 key"
+        "e9d78e2c96f06650f54b44569dbc31d34b57f63a911f713585e936b23442ace5",
+        48 "gambeson 2026-11-21 v1 cnsa2 m/3' backup authentication HMAC-SHA384 key";
     /// `m/3'`: payloads that other agents seal to this one.
     Sealed Some(3) =>
         32 "gambeson 2026-11-21 v1 m/3' sealed X-Wing seed"
@@ -247,20 +256,28 @@ pub(crate) fn decimal(digits: &str) -> Option<u64> {
 /// It shows itself to nobody: no bytes, no copy, no text. It is backed up in words, shares or a file that a passphrase
 /// protects (module `recovery`), and wiped when dropped.
 ///
+/// ```
+/// # let seed = gambeson_identity::MasterSeed::generate()?;
+/// let copy = gambeson_identity::Suite::Default.clone();
+/// let words: &str = &gambeson_identity::recovery::words(&seed);
+/// serde_json::to_string(&words);
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
+///
 /// ```compile_fail,E0599
-/// let seed = gambeson_identity::MasterSeed::generate()?;
+/// # let seed = gambeson_identity::MasterSeed::generate()?;
 /// let copy = seed.clone();
 /// # Ok::<(), gambeson_identity::Error>(())
 /// ```
 ///
 /// ```compile_fail,E0599
-/// let seed = gambeson_identity::MasterSeed::generate()?;
+/// # let seed = gambeson_identity::MasterSeed::generate()?;
 /// let bytes: &[u8] = seed.as_bytes();
 /// # Ok::<(), gambeson_identity::Error>(())
 /// ```
 ///
 /// ```compile_fail,E0277
-/// let seed = gambeson_identity::MasterSeed::generate()?;
+/// # let seed = gambeson_identity::MasterSeed::generate()?;
 /// serde_json::to_string(&seed);
 /// # Ok::<(), gambeson_identity::Error>(())
 /// ```
@@ -293,6 +310,12 @@ impl MasterSeed {
     #[must_use]
     pub fn child(&self, suite: Suite, index: u64) -> Self {
         Self(self.derive_32(suite, Purpose::Child, index))
+    }
+
+    /// Derives a key of a session (`m/4'/index'`) and wipes it: a door for the benchmark, no part of the interface.
+    #[doc(hidden)]
+    pub fn derive_session_key(&self, suite: Suite, index: u64) {
+        let _ = core::hint::black_box(crate::entropy::Hedge::new(self, suite, Purpose::SigningHedge, index));
     }
 
     /// The key of a purpose as bytes, for test vectors alone.

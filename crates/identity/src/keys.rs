@@ -215,7 +215,16 @@ impl fmt::Debug for VerifyingKey {
 
 /// A private key of an agent.
 ///
-/// It signs and does nothing else: there is no copy, no text and no bytes of it. It is wiped when dropped.
+/// It signs and does nothing else: there is no copy, no text and no bytes of it. It is wiped when dropped. Its public key has all that:
+///
+/// ```
+/// # use gambeson_identity::{Agent, Role};
+/// let agent = Agent::generate()?;
+/// let copy: gambeson_identity::VerifyingKey = agent.key(Role::Signing).verifying_key().clone();
+/// let bytes = agent.key(Role::Signing).verifying_key().as_bytes().to_vec();
+/// serde_json::to_string(&agent.key(Role::Signing).verifying_key().to_jwk());
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
 ///
 /// ```compile_fail,E0308
 /// # use gambeson_identity::{Agent, Role};
@@ -291,6 +300,36 @@ impl SigningKey {
     }
 }
 
+/// A context in which an application may sign bytes of its own, with a key that the formats of this crate use too.
+///
+/// The empty context belongs to JOSE, HTTP and Data Integrity; those that begin with `gambeson ` belong to this crate. Whoever
+/// lets others choose the context of [`SigningKey::sign`] asks here first, or a signature over their bytes could be taken for an
+/// action, a credential or a card.
+///
+/// ```
+/// use gambeson_identity::{Reason, application_context};
+///
+/// assert_eq!(application_context(b"example.org/report")?, b"example.org/report");
+/// assert_eq!(application_context(b"").unwrap_err().reason(), Reason::BadContext);
+/// # Ok::<(), gambeson_identity::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Reason::BadContext`] for those; [`Reason::ContextTooLong`] beyond the 255 bytes of FIPS 204.
+pub fn application_context(context: &[u8]) -> Result<&[u8]> {
+    if context.is_empty() || context.starts_with(b"gambeson ") {
+        let what = "a context says what is signed: not empty, and not beginning with `gambeson `";
+        return Err(Error::new(Reason::BadContext, what));
+    }
+    match context.len() {
+        ..=255 => Ok(context),
+        len => {
+            Err(Error::new(Reason::ContextTooLong, format_args!("a context of {len} bytes, at most 255 fit")))
+        }
+    }
+}
+
 impl fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SigningKey({}, ..)", self.algorithm())
@@ -361,6 +400,17 @@ mod tests {
             ("ukSQA", Reason::BadKey),
         ] {
             assert_eq!(VerifyingKey::from_multikey(text).unwrap_err().reason(), reason, "{text}");
+        }
+    }
+
+    #[test]
+    fn contexts_of_this_crate_and_of_the_standards_are_not_for_applications() {
+        let reason = |context: &[u8]| application_context(context).unwrap_err().reason();
+        assert_eq!(reason(b""), Reason::BadContext);
+        assert_eq!(reason(b"gambeson card v1"), Reason::BadContext);
+        assert_eq!(reason(&[0; 256]), Reason::ContextTooLong);
+        for context in [&b"gambeson"[..], b"Gambeson card v1", &[0; 255]] {
+            assert_eq!(application_context(context), Ok(context));
         }
     }
 

@@ -10,19 +10,22 @@
 //! * [`http`]: signed HTTP messages; [`a2a`]: signed agent cards
 //! * [`delegation`], [`approval`]: who may do what in whose name
 //! * [`FileSignature`] (`signed_file`): signatures of files
-//! * [`action`], [`ReplayCache`]: signed tool calls
 //! * [`jose`], [`json`]: signatures and JSON with one meaning
 //! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
-//! * [`sealed`], [`backup`], [`memory`], [`recovery`]: what is sent in secret, and what is kept
+//! * [`sealed`], [`backup`], [`memory`], [`recovery`]: what is sent in secret, and what is kept; `age_file`: age files to an agent
 //! * [`tlog`]: a log that proves what was done
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 pub mod a2a;
 pub mod action;
+mod age_file;
 mod agent;
 pub mod approval;
 pub mod backup;
 mod card;
+#[cfg(all(test, feature = "test-vectors"))]
+#[path = "../tests/common/mod.rs"]
+mod common;
 pub mod delegation;
 mod did;
 mod digest;
@@ -51,14 +54,14 @@ pub mod tlog;
 pub mod vc;
 mod verified;
 
-pub use agent::{Agent, Role};
-pub use card::{Card, CardContent, CardLog, MAX_CARD, MAX_CARDS, Retired};
+pub use agent::{Agent, HedgedRng, Role};
+pub use card::{Card, CardContent, CardLog, MAX_CARD, MAX_CARD_LOG, MAX_CARDS, Retired};
 pub use did::{Did, DidUrl, Method};
 pub use document::{DidDocument, Kind, Relationship, VerificationMethod};
 pub use error::{Error, Reason, Result};
 pub use kdf::{MasterSeed, Path, Purpose, Suite};
-pub use keys::{Algorithm, SigningKey, VerifyingKey};
-pub use replay::{MemoryReplayCache, ReplayCache, ReplayId};
+pub use keys::{Algorithm, SigningKey, VerifyingKey, application_context};
+pub use replay::{MemoryReplayCache, PendingReplay, ReplayCache, ReplayId};
 #[cfg(not(target_family = "wasm"))]
 pub use resolver::CardDirectory;
 pub use resolver::{CardStore, Fetch, Resolver, Web};

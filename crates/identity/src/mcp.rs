@@ -6,6 +6,7 @@
 use crate::action::{Action, Call, Expectations, parse_detached, sign_detached};
 use crate::delegation::{Evidence, MAX_APPROVALS, MAX_LINKS};
 use crate::document::{Kind, Relationship};
+use crate::error::bad;
 use crate::{
     Agent, Did, Error, Reason, ReplayCache, Resolver, Result, Timestamp, Verified, action, digest, json,
 };
@@ -266,8 +267,4 @@ fn meta_mut(object: &mut Map<String, Value>) -> Result<&mut Map<String, Value>> 
 
 fn bad_receipt(member: &str) -> Error {
     bad(format_args!("a receipt has v, action, iat and jws, and nothing else: {member:?}"))
-}
-
-fn bad(what: impl core::fmt::Display) -> Error {
-    Error::new(Reason::BadForm, what)
 }

@@ -156,7 +156,7 @@ fn checked_id(bytes: &[u8]) -> Result<ObjectId> {
 /// let mut memory = MemoryObjects::default();
 /// let large = vec![7; 3_000_000];
 /// let id = Manifest::store(&large, &mut memory)?;
-/// assert_eq!(Manifest::load(&id, &memory)?, large);
+/// assert_eq!(Manifest::load(&id, &memory, 10 << 20)?, large);
 /// # Ok::<(), gambeson_identity::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,17 +181,25 @@ impl Manifest {
         objects.put(&Self { size: bytes.len() as u64, chunks }.to_json()?)
     }
 
-    /// The bytes of the manifest with this name; every object is checked.
+    /// The bytes of the manifest with this name, at most `max_len`; every object is checked. A manifest of 600 KB can name
+    /// one object of 1 MiB 8192 times: the bound stands before anything is gathered.
     ///
     /// # Errors
     ///
-    /// [`Reason::WrongHash`] if an object is missing or changed, and those of [`Manifest::parse`].
-    pub fn load(id: &ObjectId, objects: &impl Objects) -> Result<Vec<u8>> {
+    /// [`Reason::TooLarge`] for more bytes than `max_len`, [`Reason::WrongHash`] if an object is missing or changed, and those of
+    /// [`Manifest::parse`].
+    pub fn load(id: &ObjectId, objects: &impl Objects, max_len: u64) -> Result<Vec<u8>> {
         let object = |id: &ObjectId| {
             let found = objects.get(id)?;
             found.ok_or_else(|| Error::new(Reason::WrongHash, format_args!("there is no object {id}")))
         };
         let manifest = Self::parse(&object(id)?)?;
+        if manifest.size > max_len {
+            return Err(Error::new(
+                Reason::TooLarge,
+                format_args!("{} bytes of memory, at most {max_len} are wanted", manifest.size),
+            ));
+        }
         let mut bytes = Vec::new();
         for (index, id) in manifest.chunks.iter().enumerate() {
             let chunk = object(id)?;

@@ -111,6 +111,9 @@ pub fn from_age_file(file: &[u8], passphrase: &gambeson_age::Passphrase) -> Resu
     // Room for all of it at once: a vector that grows leaves copies behind.
     let mut text = Zeroizing::new(Vec::with_capacity(MAX_TEXT + 64));
     decryptor.take(MAX_TEXT as u64 + 1).read_to_end(&mut text).map_err(|error| refused(error.into()))?;
+    if text.len() > MAX_TEXT {
+        return Err(Error::new(Reason::BadWords, "the text is far longer than 24 words"));
+    }
     let text = core::str::from_utf8(&text).map_err(|_| Error::new(Reason::BadWords, "not a text"))?;
     let mut words = Zeroizing::new(String::with_capacity(text.len()));
     for line in text.lines().filter(|line| !line.starts_with('#')) {

@@ -37,12 +37,16 @@ impl<R: Resolver + ?Sized> Resolver for Arc<R> {
 }
 
 /// Fetches an HTTPS address, for `did:web`: certificates checked, no redirect to another host, at most `max_len` bytes.
+///
+/// Whoever names a DID chooses the host and the path. An implementation on a machine that reaches more than the public internet
+/// looks at the addresses after they are resolved, and refuses those of the machine itself and of its own network: a name can lead to
+/// `127.0.0.1` or `169.254.169.254`. A name in digits alone, or in hexadecimal ones, is no `did:web`.
 pub trait Fetch {
     /// The body of a successful answer.
     ///
     /// # Errors
     ///
-    /// [`Reason::UnknownDid`], with what went wrong.
+    /// [`Reason::UnknownDid`], with what went wrong; [`Reason::TooLarge`].
     fn get(&self, address: &str, max_len: usize) -> Result<Vec<u8>>;
 }
 
@@ -134,8 +138,12 @@ impl<F: Fetch, R: Resolver> Resolver for Web<F, R> {
         if did.method() != Method::Web {
             return self.others.resolve(did, now);
         }
-        let text = self.fetch.get(&did.web_address()?, MAX_DOCUMENT)?;
-        let document = DidDocument::from_json(json::parse_object(&text, MAX_DOCUMENT)?)?;
+        let address = did.web_address()?;
+        let text = self.fetch.get(&address, MAX_DOCUMENT)?;
+        let read = json::parse_object(&text, MAX_DOCUMENT).and_then(DidDocument::from_json);
+        let document = read.map_err(|error| {
+            Error::new(error.reason(), format_args!("what {address} answers: {}", error.detail()))
+        })?;
         match document.id() == did {
             true => Ok(Arc::new(document)),
             false => Err(Error::new(

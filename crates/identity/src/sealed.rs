@@ -157,6 +157,9 @@ pub fn seal(
 
 /// Opens what was sealed to this agent, under its present key or an earlier one, and verifies who signed it.
 ///
+/// Anybody may be the sender: a `did:key` costs nothing, and each payload takes a place in `seen` for up to [`MAX_LIFETIME`]. Whoever may
+/// fill that memory stops all others ([`Reason::CacheFull`]); an agent that strangers can reach takes [`open_from`].
+///
 /// # Errors
 ///
 /// [`Reason::TooLarge`], [`Reason::BadForm`] if it is not an envelope, [`Reason::BadAlgorithm`] for one of the other suite,
@@ -170,12 +173,34 @@ pub fn open(
     seen: &mut impl ReplayCache,
     now: Timestamp,
 ) -> Result<Verified<Opened>> {
+    open_from(recipient, envelope, |_| true, resolver, seen, now)
+}
+
+/// [`open`] from these senders alone: of any other nothing is resolved, fetched or remembered.
+///
+/// # Errors
+///
+/// [`Reason::NotPermitted`] for another sender, and those of [`open`].
+pub fn open_from(
+    recipient: &Agent,
+    envelope: &[u8],
+    senders: impl FnOnce(&Did) -> bool,
+    resolver: &impl Resolver,
+    seen: &mut impl ReplayCache,
+    now: Timestamp,
+) -> Result<Verified<Opened>> {
     let plaintext = decrypt(recipient, envelope)?;
     let Parts { message, payload, signed, signature } = Message::decode(&plaintext)?;
     if message.recipient != *recipient.did() {
         return Err(Error::new(
             Reason::OtherRecipient,
             format_args!("it was signed for {}", message.recipient),
+        ));
+    }
+    if !senders(message.sender.did()) {
+        return Err(Error::new(
+            Reason::NotPermitted,
+            format_args!("nothing is taken here from {}", message.sender.did()),
         ));
     }
     now.within(None, Some(message.expires), "the payload")?;

@@ -10,6 +10,7 @@ use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use gambeson::secret::Secret;
 use hkdf::Hkdf;
 use sha2::Sha384;
+use zeroize::Zeroize;
 
 /// By how many bytes sealed state is longer than the state.
 pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
@@ -94,8 +95,10 @@ impl Agent {
             Suite::Default => {
                 let mut hasher = blake3::Hasher::new_keyed(role_key.expose());
                 hasher.update(header).update(label.as_bytes());
-                key.expose_mut().copy_from_slice(hasher.finalize().as_bytes());
-                zeroize::Zeroize::zeroize(&mut hasher);
+                let mut hash = hasher.finalize();
+                key.expose_mut().copy_from_slice(hash.as_bytes());
+                hash.zeroize();
+                hasher.zeroize();
             }
             Suite::Cnsa2 => Hkdf::<Sha384>::new(Some(header), role_key.expose())
                 .expand(label.as_bytes(), key.expose_mut())

@@ -42,7 +42,7 @@ mod tile;
 
 pub use checkpoint::{Checkpoint, SignedCheckpoint, key_id, verifier_key};
 #[cfg(not(target_family = "wasm"))]
-pub use directory::DirectoryStorage;
+pub use directory::{DirectoryLock, DirectoryStorage};
 pub use log::Log;
 pub use merkle::{Hash, leaf_hash, verify_consistency, verify_inclusion};
 pub use proof::{Included, Proof};

@@ -5,7 +5,10 @@ use core::ops::Deref;
 
 /// A value whose signature, time, signer and purpose were checked.
 ///
-/// Only the verifying functions of this crate make one, and only it shows claims.
+/// Only the verifying functions of this crate make one. Claims that nothing vouches for come from functions that say so:
+/// [`Jws::header`](crate::jose::Jws::header) and [`Jws::payload_unverified`](crate::jose::Jws::payload_unverified), what is
+/// read to be approved or held, and [`verify_with_key`](crate::vc::data_integrity::verify_with_key), which asks about no
+/// signer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified<T> {
     value: T,

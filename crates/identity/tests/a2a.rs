@@ -158,6 +158,27 @@ fn cards_of_another_form_are_refused() {
     assert_eq!(reason(a2a::verify(br#"{"name":"a","name":"b"}"#, None, &known, NOW)), Reason::BadJson);
     let mut unknown = object(json!({"name": "a", "skills": [{"id": "s", "more": 1}]}));
     assert_eq!(reason(a2a::sign(&agent, &mut unknown)), Reason::BadForm);
+    let scheme = json!({"httpAuthSecurityScheme": {"scheme": "Bearer"}});
+    for lost in [
+        json!({"securityRequirements": [{"schemes": {"bearer": {"list": []}}}]}),
+        json!({"securityRequirements": [{"schemes": {"bearer": {"list": ["a"]}}}, {}]}),
+        json!({"securitySchemes": {"bearer": scheme, "mutual": {"mtlsSecurityScheme": {}}}}),
+        json!({"securitySchemes": {"bearer": {}}}),
+        json!({"skills": [{"id": "s", "tags": ["a", ""]}]}),
+        json!({"skills": [{"id": "s"}, {"name": ""}]}),
+        json!({"capabilities": {"extensions": [{"uri": "urn:x", "params": {"a": 1, "b": null}}]}}),
+        json!({"capabilities": {"extensions": [{"uri": "urn:x", "params": {"a": []}}]}}),
+    ] {
+        let mut card = object(json!({"name": "a"}));
+        card.extend(object(lost.clone()));
+        assert_eq!(reason(a2a::sign(&agent, &mut card)), Reason::BadForm, "{lost}");
+        assert!(a2a::canonicalize(&card).is_ok(), "{lost}");
+    }
+    let said = json!({
+        "name": "a", "description": "", "iconUrl": null, "capabilities": {},
+        "securitySchemes": {"bearer": scheme}, "securityRequirements": [{"schemes": {"bearer": {"list": ["a"]}}}],
+    });
+    assert_eq!(a2a::sign(&agent, &mut object(said)), Ok(()));
     let mut full = object(json!({"name": "a", "signatures": vec![json!({}); 8]}));
     assert_eq!(reason(a2a::sign(&agent, &mut full)), Reason::TooLarge);
 }

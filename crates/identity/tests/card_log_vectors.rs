@@ -254,6 +254,7 @@ fn goods() -> Vec<Good> {
         good.role("did-0", Role::Did, NOW, Ok(()));
         good.role("log-0", Role::Did, NOW, Err(WrongPurpose));
         good.role("signing-0", Role::Log, NOW, Err(WrongPurpose));
+        good.role("signing-0", Role::Signing, NOW, Err(WrongPurpose));
         good.role("sealed-0", Role::Sealed, NOW, Err(WrongPurpose));
         good.role("log-7", Role::Log, NOW, Err(UnknownKey));
         let suite = good.log.did().suite();

@@ -38,8 +38,12 @@ fn a_card_binds_every_key_to_the_did_in_both_suites() {
         let document = card.document();
         assert_eq!((document.id(), document.methods().count(), card.version()), (agent.did(), 8, 1));
         for role in Role::ALL.into_iter().filter(|role| role.algorithm(suite).is_some()) {
-            let key = document.key_of_role(&agent.key_url(role), role, NOW).unwrap();
-            assert_eq!(*key, agent.key(role).verifying_key());
+            let key = document.key_of_role(&agent.key_url(role), role, NOW);
+            match role {
+                Role::Did | Role::Log => assert_eq!(*key.unwrap(), agent.key(role).verifying_key()),
+                // A relationship names it.
+                _ => assert_eq!(reason(key), Reason::WrongPurpose, "{role:?}"),
+            }
         }
         for role in [Role::Backup, Role::Sealed, Role::Encapsulation] {
             let found = document.agreement_key(role.agreement_algorithm(suite).unwrap(), NOW).unwrap();
@@ -202,6 +206,9 @@ fn a_folder_of_cards_resolves() {
     assert_eq!(reason(cards.resolve(stranger.did(), NOW)), Reason::NotBound);
     assert_eq!(reason(cards.resolve(Agent::generate().unwrap().did(), NOW)), Reason::UnknownDid);
     assert_eq!(reason(cards.resolve(&"did:example:1".parse().unwrap(), NOW)), Reason::UnknownDid);
+    let long = std::fs::File::create(cards.path(agent.did()).unwrap()).unwrap();
+    long.set_len(gambeson_identity::MAX_CARD_LOG as u64 + 1).unwrap();
+    assert_eq!(reason(cards.resolve(agent.did(), NOW)), Reason::TooLarge);
     std::fs::remove_dir_all(folder).unwrap();
 }
 

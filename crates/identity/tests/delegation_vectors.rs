@@ -275,6 +275,21 @@ fn broken_chains(file: &mut File, cast: &Cast) {
             other("tools/call", "files/%2e%2e", json!({"amount": 5})),
             Some("not-permitted"),
         ),
+        (
+            "method-cut-before-its-second-segment",
+            other("tools", "call/pay", json!({"amount": 5})),
+            Some("not-permitted"),
+        ),
+        (
+            "method-that-takes-from-the-name",
+            other("tools/call/files", "read", json!({"amount": 5})),
+            Some("not-permitted"),
+        ),
+        (
+            "method-that-holds-the-name",
+            other("tools/call/pay", "", json!({"amount": 5})),
+            Some("not-permitted"),
+        ),
         ("argument-missing", other("tools/call", "pay", json!({})), Some("not-permitted")),
         ("argument-as-text", other("tools/call", "pay", json!({"amount": "5"})), Some("not-permitted")),
     ];
@@ -304,7 +319,9 @@ fn broken_chains(file: &mut File, cast: &Cast) {
         with(&good, json!({"chain": ["root-to-middle", "root-to-middle", "middle-to-leaf"]})),
         Some("broken-chain"),
     );
-    file.add("chain-of-nine", with(&good, json!({"chain": vec!["root-to-middle"; 9]})), Some("too-deep"));
+    let mut nine = vec!["root-to-middle"; 8];
+    nine.push("middle-to-leaf");
+    file.add("chain-of-nine", with(&good, json!({"chain": nine})), Some("too-deep"));
     let unnamed = request(file, leaf, root, &[], 5);
     file.add("action-that-names-no-chain", with(&unnamed, json!({"chain": two})), Some("broken-chain"));
     file.add("grant-of-another", request(file, carol, root, &two, 5), Some("wrong-delegate"));
@@ -402,7 +419,7 @@ fn name_of(agent: &Agent, token: &str) -> String {
 }
 
 fn bad_links(file: &mut File, cast: &Cast) {
-    let Cast { root, middle, leaf, .. } = cast;
+    let Cast { root, middle, leaf, boss, .. } = cast;
     let first = file.tokens["root-to-middle"].clone();
     let case = |file: &mut File, id: &str, token: String, expected: &str| {
         file.token(&format!("link-{id}"), token);
@@ -425,7 +442,6 @@ fn bad_links(file: &mut File, cast: &Cast) {
         ("context", "/@context", json!(["https://www.w3.org/ns/credentials/v2"]), "bad-form"),
         ("id", "/id", json!("no uri"), "bad-form"),
         ("issuer-as-object", "/issuer", json!({"id": root.did().as_str()}), "bad-form"),
-        ("issuer-that-did-not-sign", "/issuer", json!(middle.did().as_str()), "wrong-issuer"),
         ("member-of-the-credential", "/evidence", json!([]), "bad-form"),
         ("time", "/validFrom", json!("2026-11-22"), "bad-time"),
         ("end-before-beginning", "/validUntil", json!("2026-11-21T07:00:00Z"), "bad-form"),
@@ -506,9 +522,54 @@ fn bad_links(file: &mut File, cast: &Cast) {
         forged(agent, Role::Signing, &first, kid, |_| ())
     };
     case(file, "link-forged", forged_by(leaf), "bad-signature");
+    case(file, "link-of-content-5", same(Role::Signing, json!({"cty": 5})), "bad-type");
+    let capital = same(Role::Signing, json!({"cty": "VC"}));
+    file.token("link-link-of-content-in-capitals", capital);
+    let vector = request(file, middle, root, &["link-link-of-content-in-capitals"], 5);
+    file.add("link-of-content-in-capitals", vector, None);
+    // For issuers other than the root that the policy trusts.
+    let by = |file: &mut File, id: &str, token: String, issuer: &Did, expected: &str| {
+        file.token(&format!("link-{id}"), token);
+        let vector = request(file, middle, root, &[&format!("link-{id}")], 5);
+        let roots = json!({"roots": [{"resource": BANK, "did": issuer.as_str()}]});
+        file.add(id, with(&vector, roots), Some(expected));
+    };
+    let other = set("/issuer", middle.did().as_str().into());
+    by(file, "link-with-issuer-that-did-not-sign", other, middle.did(), "wrong-issuer");
+    let small = Did::from_key(&root.key(Role::DataIntegrity).verifying_key());
+    let kid = json!({"kid": format!("{small}#{}-jwk", small.method_specific_id())});
+    let weak = forged(root, Role::DataIntegrity, &first, kid, |it| it["issuer"] = small.as_str().into());
+    by(file, "link-of-ml-dsa-44", weak, &small, "bad-algorithm");
     let stranger = agent(99, Suite::Default);
     let theirs = grant(middle).sign(&stranger, None).unwrap();
-    case(file, "link-of-a-stranger", theirs, "unknown-did");
+    by(file, "link-of-a-stranger", theirs, stranger.did(), "unknown-did");
+    // Whom to trust is asked before the signature, and what a link grants after it.
+    let kid = json!({"kid": stranger.key_url(Role::Signing).to_string()});
+    let borrowed =
+        forged(leaf, Role::Signing, &first, kid, |it| it["issuer"] = stranger.did().as_str().into());
+    case(file, "link-forged-of-a-root-that-nobody-trusts", borrowed, "untrusted-root");
+    let below = Delegation { max_depth: 1, ..grant(leaf) }.sign(middle, Some(&first)).unwrap();
+    let kid = json!({"kid": middle.key_url(Role::Signing).to_string()});
+    let wide = forged(boss, Role::Signing, &below, kid, |it| {
+        it["credentialSubject"]["delegation"]["maxDepth"] = 7.into();
+    });
+    file.token("link-wider-and-forged", wide);
+    let chain = ["root-to-middle", "link-wider-and-forged"];
+    file.add("wider-and-forged", request(file, leaf, root, &chain, 5), Some("bad-signature"));
+    let capabilities = |caveats: Value, count: usize| {
+        let one = json!({"action": "tools/call/*", "resource": BANK, "caveats": caveats});
+        set("/credentialSubject/delegation/capabilities", vec![one; count].into())
+    };
+    let caveat = json!({"argument": "/amount", "atMost": 9});
+    let most = capabilities(json!(vec![caveat.clone(); 32]), 8);
+    file.token("link-link-with-256-caveats", most);
+    let vector = request(file, middle, root, &["link-link-with-256-caveats"], 5);
+    file.add("link-with-256-caveats", vector, None);
+    case(file, "link-with-261-caveats", capabilities(json!(vec![caveat; 29]), 9), "bad-form");
+    let values = json!([{"argument": "/amount", "oneOf": (0..57).collect::<Vec<_>>()}]);
+    case(file, "link-with-513-values", capabilities(values, 9), "bad-form");
+    let approvers = json!([{"approval": vec![middle.did().as_str(); 57]}]);
+    case(file, "link-with-513-approvers", capabilities(approvers, 9), "bad-form");
     let future = Delegation { from: NOW.after(31), ..grant(middle) };
     case(file, "link-of-the-future", future.sign(root, None).unwrap(), "not-yet-valid");
     let past = Delegation { from: Timestamp(NOW.0 - 9), until: Timestamp(NOW.0 - 1), ..grant(middle) };
@@ -661,6 +722,31 @@ fn approvals(file: &mut File, cast: &Cast) {
     file.add("rule-and-caveat-approved", with(&vector, with(&both, rule.clone())), None);
     let elsewhere = json!({"approvalRules": [{"action": "prompts/*", "approvers": [root.did().as_str()]}]});
     file.add("rule-for-something-else", with(&vector, with(&yes("yes-by-boss"), elsewhere)), None);
+    // A rule reaches what no wildcard of a capability permits.
+    for (id, method, name, rule) in [
+        ("empty-segments", "resources/read", "file:///secrets".to_owned(), "resources/read/*"),
+        ("a-space", "tools/call", "wire money".to_owned(), "tools/call/*"),
+        ("a-way-up", "tools/call", "../call/pay".to_owned(), "tools/call/*"),
+        ("5000-bytes", "tools/call", "a".repeat(5000), "tools/call/*"),
+        ("another-split", "tools", "call/pay".to_owned(), "tools/call/pay"),
+    ] {
+        let action = Action::new(root, Call::new(method, &name, Map::new()), BANK, NOW).unwrap();
+        let vector = json!({
+            "kind": "authorize", "payload": String::from_utf8(action.to_json()).unwrap(),
+            "token": action.sign(root).unwrap(), "now": NOW.0, "chain": [], "approvals": [], "status": {},
+            "roots": [{"resource": BANK, "did": root.did().as_str()}],
+            "approvalRules": [{"action": rule, "approvers": [boss.did().as_str()]}],
+        });
+        file.add(&format!("rule-for-a-name-with-{id}"), vector.clone(), Some("not-approved"));
+        if id == "a-space" {
+            say(file, "yes-to-a-name-with-a-space", boss, &action, root);
+            file.add(
+                "rule-for-a-name-that-is-approved",
+                with(&vector, yes("yes-to-a-name-with-a-space")),
+                None,
+            );
+        }
+    }
     let wider = forged(middle, Role::Signing, &second, json!({}), |it| {
         it["credentialSubject"]["delegation"]["capabilities"][0]["caveats"] =
             json!([{"approval": [boss.did().as_str(), leaf.did().as_str()]}]);
@@ -732,8 +818,8 @@ fn chains_and_approvals_permit_or_refuse_as_the_file_says() {
         let decided = file.vectors.iter().filter(|vector| vector["kind"] == "authorize");
         decided.filter(|vector| vector["result"] == result).count()
     };
-    assert_eq!((file.vectors.len(), of("accept"), of("reject")), (200, 14, 103));
-    common::committed("delegation", file.vectors, 200);
+    assert_eq!((file.vectors.len(), of("accept"), of("reject")), (228, 17, 118));
+    common::committed("delegation", file.vectors, 228);
 }
 
 #[test]
@@ -742,7 +828,7 @@ fn chains_that_are_known_are_found_by_their_name_until_they_end() {
     let file = cast_file(&cast);
     let token = grant(&cast.middle).sign(&cast.root, None).unwrap();
     let chain = Chain::verify(&[&token], &file.known, &Lists(&Value::Null), NOW).unwrap();
-    let mut chains = Chains::new(2);
+    let mut chains = Chains::new(1);
     chains.keep(&chain, NOW).unwrap();
     chains.keep(&chain, NOW).unwrap();
     for agent in [&cast.middle, &cast.carol] {
@@ -752,6 +838,9 @@ fn chains_that_are_known_are_found_by_their_name_until_they_end() {
     let other = grant(&cast.leaf).sign(&cast.root, None).unwrap();
     let other = Chain::verify(&[other], &file.known, &Lists(&Value::Null), NOW).unwrap();
     assert_eq!(chains.keep(&other, NOW).unwrap_err().reason(), Reason::CacheFull);
+    chains.keep(&chain, NOW).unwrap();
+    let mut late = Chains::new(1);
+    assert_eq!(late.keep(&chain, NOW.after(3601)).unwrap_err().reason(), Reason::Expired);
 }
 
 #[test]

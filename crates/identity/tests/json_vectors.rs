@@ -30,9 +30,10 @@ fn refused(id: &str, text: &[u8], max: Option<usize>, object: bool, reason: Reas
     };
     assert_eq!(found.reason(), reason, "{id}");
     let mut vector = json!({"id": id, "kind": "json", "result": "reject", "reason": reason.code()});
-    match core::str::from_utf8(text) {
-        Ok(text) => vector["text"] = text.into(),
-        Err(_) => vector["hex"] = hex(text).into(),
+    // The file is I-JSON itself.
+    match core::str::from_utf8(text).ok().filter(|text| json::canonicalize(&Value::from(*text)).is_ok()) {
+        Some(text) => vector["text"] = text.into(),
+        None => vector["hex"] = hex(text).into(),
     }
     if let Some(max) = max {
         vector["max"] = max.into();
@@ -55,6 +56,7 @@ fn the_vectors_of_json_and_time() {
             "keys-by-utf-16",
             "{\"\\u20ac\":1,\"\\r\":2,\"\\ufb33\":3,\"1\":4,\"\\ud83d\\ude00\":5,\"\\u0080\":6,\"\\u00f6\":7,\"\":8}",
         ),
+        good("strings-beside-noncharacters", "\"\u{fdcf}\u{fdf0}\u{fffd}\u{10fffd}\""),
         good("strings", r#""\u0000\b\t\n\u000b\f\r\"\\\/\u00e9\u001f\u007f\u2028\ud83d\ude00""#),
         good("numbers-of-one-value", "[1, 1.0, 1e0, 10E-1, 0.1e+1, -0, -0.0, 0e9, -1]"),
         good(
@@ -104,6 +106,10 @@ fn the_vectors_of_json_and_time() {
         ("a-lone-surrogate", br#""\ud800""#),
         ("a-low-surrogate", br#""\udc00""#),
         ("two-high-surrogates", br#""\ud83d\ud83d""#),
+        ("a-noncharacter", "\"\u{fdd0}\"".as_bytes()),
+        ("a-noncharacter-behind-an-escape", br#""\uffff""#),
+        ("a-noncharacter-of-another-plane", br#""a\ud83f\udffe""#),
+        ("a-noncharacter-in-a-key", "{\"\u{10ffff}\":1}".as_bytes()),
         ("a-short-escape", br#""\u12""#),
         ("an-unknown-escape", br#""\x41""#),
         ("a-control-character", b"\"\x01\""),
@@ -193,5 +199,5 @@ fn the_vectors_of_json_and_time() {
             "id": format!("time-refused-{text}"), "kind": "time", "text": text, "result": "reject", "reason": reason.code(),
         }));
     }
-    common::committed("json", vectors, 11 + 43 + 6 + 8 + 32);
+    common::committed("json", vectors, 12 + 47 + 6 + 8 + 32);
 }

@@ -134,7 +134,7 @@ fn the_vectors_of_derivation() {
             "reason": text.parse::<Path>().unwrap_err().reason().code(),
         }));
     }
-    common::committed("kdf", vectors, 2 * 17 * 4 + 5 + 29);
+    common::committed("kdf", vectors, 2 * 18 * 4 + 5 + 29);
 }
 
 #[test]

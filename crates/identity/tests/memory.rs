@@ -40,7 +40,7 @@ fn round_trips(mut objects: impl Objects) {
     for size in [0, 1, MAX_OBJECT - 1, MAX_OBJECT, MAX_OBJECT + 1, 2 * MAX_OBJECT + 5] {
         let bytes: Vec<u8> = (0..size).map(|i| (i / 1000) as u8).collect();
         let id = Manifest::store(&bytes, &mut objects).unwrap();
-        assert!(Manifest::load(&id, &objects).unwrap() == bytes, "{size}");
+        assert!(Manifest::load(&id, &objects, u64::MAX).unwrap() == bytes, "{size}");
     }
     let ids = objects.ids().unwrap();
     assert!(ids.is_sorted() && ids.contains(&id));
@@ -88,7 +88,7 @@ fn a_manifest_has_one_form() {
             assert_ne!(other, id);
             let mut objects = objects.clone();
             objects.put(&manifest.to_json()?)?;
-            Manifest::load(&other, &objects).map(drop)
+            Manifest::load(&other, &objects, u64::MAX).map(drop)
         });
         assert!(missing.is_err(), "byte {at}");
     }
@@ -108,11 +108,17 @@ fn a_manifest_has_one_form() {
     }
     assert_eq!(reason(Manifest::parse(b"{")), Reason::BadJson);
     assert_eq!(reason(Manifest::parse(&vec![b' '; MAX_OBJECT + 1])), Reason::TooLarge);
-    assert_eq!(reason(Manifest::load(&ObjectId::of(b"no"), &objects)), Reason::WrongHash);
+    assert_eq!(reason(Manifest::load(&ObjectId::of(b"no"), &objects, 0)), Reason::WrongHash);
+
+    // 8 GiB out of one object and a manifest of 600 KB.
+    let chunk = objects.put(&vec![0; MAX_OBJECT]).unwrap();
+    let bomb = Manifest { size: 8 << 30, chunks: vec![chunk; 8192] };
+    let id = objects.put(&bomb.to_json().unwrap()).unwrap();
+    assert_eq!(reason(Manifest::load(&id, &objects, (8 << 30) - 1)), Reason::TooLarge);
 
     // Objects of other lengths than their places demand, whose sum is right.
     let (a, b) = (objects.put(b"12345").unwrap(), objects.put(&vec![0; MAX_OBJECT]).unwrap());
     let swapped = Manifest { size: MAX_OBJECT as u64 + 5, chunks: vec![a, b] };
     let id = objects.put(&swapped.to_json().unwrap()).unwrap();
-    assert_eq!(reason(Manifest::load(&id, &objects)), Reason::BadForm);
+    assert_eq!(reason(Manifest::load(&id, &objects, u64::MAX)), Reason::BadForm);
 }

@@ -139,7 +139,9 @@ fn an_age_file_gives_the_seed_back_to_its_passphrase_alone() {
         assert!(recovery::from_age_file(&bad, &passphrase).is_err(), "byte {at}");
     }
     let mut sealed = Vec::new();
-    for plaintext in [&b"not words"[..], b"\xff", &vec![b'a'; 5000]] {
+    // The words, and a comment that is cut where reading ends.
+    let long = format!("{words}\n#{}", "a".repeat(5000));
+    for plaintext in [&b"not words"[..], b"\xff", &vec![b'a'; 5000], long.as_bytes()] {
         sealed.clear();
         let mut file =
             gambeson_age::Encryptor::with_passphrase(&passphrase, &mut sealed, gambeson_age::Format::Binary)

@@ -110,6 +110,21 @@ fn presented(world: &World) -> Vec<Value> {
     add("key-binding-with-another-key-unnamed", hidden, "required", NOW, Some("bad-signature"));
     let unnamed = kb(json!({"typ": "kb+jwt", "kid": null}), Role::Identity, claims.clone());
     add("key-binding-that-names-no-key", unnamed, "required", NOW, None);
+    let timed = |name: &str, at: Value| {
+        let mut claims = claims.clone();
+        claims[name] = at;
+        kb(json!({"typ": "kb+jwt"}), Role::Identity, claims)
+    };
+    add("key-binding-that-ends", timed("exp", NOW.0.into()), "required", NOW, None);
+    add("key-binding-that-ended", timed("exp", (NOW.0 - 1).into()), "required", NOW, Some("expired"));
+    add(
+        "key-binding-before-its-time",
+        timed("nbf", (NOW.0 + 1).into()),
+        "required",
+        NOW,
+        Some("not-yet-valid"),
+    );
+    add("key-binding-that-ends-soon", timed("exp", "soon".into()), "required", NOW, Some("bad-time"));
     let mut timeless = claims;
     timeless.as_object_mut().unwrap().remove("iat");
     let timeless = kb(json!({"typ": "kb+jwt"}), Role::Identity, timeless);
@@ -289,7 +304,7 @@ fn the_vectors_of_selective_disclosure_hold() {
         }
         vectors.push(vector);
     }
-    common::committed("sd-jwt", vectors, 69);
+    common::committed("sd-jwt", vectors, 73);
 }
 
 fn reason<T: std::fmt::Debug>(result: Result<T, gambeson_identity::Error>) -> Reason {
@@ -373,4 +388,35 @@ fn no_changed_character_passes() {
         let changed = String::from_utf8(bytes).unwrap();
         assert!(SdJwt::verify(&changed, &world.cards, NOW, asked).is_err(), "character {at}");
     }
+}
+
+#[test]
+fn an_issuer_is_told_what_no_verifier_would_take() {
+    let world = World::new();
+    let reason =
+        |draft: SdJwtBuilder| draft.issue(&world.issuer, NOW).map(drop).map_err(|error| error.reason());
+    let claims = || SdJwt::builder(VCT).claims(json!({"a": 1}));
+    assert_eq!(reason(claims().valid(NOW, NOW)), Ok(()));
+    assert_eq!(reason(claims().valid(NOW.after(1), NOW)), Err(Reason::BadForm));
+    assert_eq!(reason(SdJwt::builder("").claims(json!({"a": 1}))), Err(Reason::BadForm));
+}
+
+#[test]
+fn decoys_stand_in_what_is_hidden_too() {
+    let world = World::new();
+    let claims = json!({"address": {"street": "Gasse 1", "city": "Bern"}, "all": [{"x": 1}, {"y": 2}]});
+    let draft = SdJwt::builder(VCT).claims(claims);
+    let hidden = ["/address", "/address/street", "/all/0", "/all/0/x"];
+    let draft = hidden.into_iter().fold(draft, SdJwtBuilder::disclosable).decoys(3);
+    let token = draft.issue(&world.issuer, NOW).unwrap();
+    let mut counts = Vec::new();
+    for part in token.split('~').skip(1).filter(|part| !part.is_empty()) {
+        let array: Value = serde_json::from_slice(&Base64UrlUnpadded::decode_vec(part).unwrap()).unwrap();
+        let value = array.as_array().unwrap().last().unwrap();
+        counts.extend(value.get("_sd").map(|digests| digests.as_array().unwrap().len()));
+    }
+    assert_eq!(counts, [4, 4], "of the address and of the element, one of a claim and three of nothing");
+    let verified = SdJwt::verify(&token, &world.cards, NOW, KeyBinding::None).unwrap();
+    assert_eq!(verified.claims()["address"]["street"], "Gasse 1");
+    assert_eq!(verified.claims()["all"][0]["x"], 1);
 }

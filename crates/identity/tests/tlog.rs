@@ -6,6 +6,8 @@ use gambeson_identity::tlog::{
     Hash, Log, MAX_ENTRY, MemoryStorage, Proof, SignedCheckpoint, Storage, verifier_key, verify_consistency,
 };
 use gambeson_identity::{Agent, MasterSeed, Reason, Role, Suite, Timestamp};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 const ORIGIN: &str = "example.com/log";
 const NOW: Timestamp = Timestamp(1_795_330_800);
@@ -284,17 +286,27 @@ fn what_cannot_be_added_is_refused_and_leaves_the_log_as_it_was() {
 
 /// Storage that fails at the n-th write.
 #[derive(Clone, Debug, Default)]
-struct Failing(MemoryStorage, usize);
+struct Failing(MemoryStorage, Cell<usize>);
 
 impl Storage for Failing {
+    type Lock = ();
+
+    fn lock(&mut self) -> gambeson_identity::Result<()> {
+        Ok(())
+    }
+
+    fn create(&mut self, name: &str, contents: &[u8]) -> gambeson_identity::Result<()> {
+        self.write(name, contents)
+    }
+
     fn read(&self, name: &str, max_len: usize) -> gambeson_identity::Result<Option<Vec<u8>>> {
         self.0.read(name, max_len)
     }
 
     fn write(&mut self, name: &str, contents: &[u8]) -> gambeson_identity::Result<()> {
-        match self.1.checked_sub(1) {
+        match self.1.get().checked_sub(1) {
             Some(left) => {
-                self.1 = left;
+                self.1.set(left);
                 self.0.write(name, contents)
             }
             None => Err(gambeson_identity::Error::new(Reason::StorageFailed, "the disk is full")),
@@ -308,18 +320,135 @@ fn an_interrupted_addition_leaves_a_log_that_opens_and_goes_on() {
     let (key, public) = (agent.key(Role::Log), agent.key(Role::Log).verifying_key());
     for writes in 0..=5 {
         let stored = log_of(&agent, 250).storage().clone();
-        let mut log = Log::open(Failing(stored, writes), ORIGIN, &public, NOW).unwrap();
+        let mut log = Log::open(Failing(stored, Cell::new(writes)), ORIGIN, &public, NOW).unwrap();
         let entries: Vec<_> = (250..260).map(entry).collect();
         let entries: Vec<_> = entries.iter().map(Vec::as_slice).collect();
         // Two bundles, two tiles, one tile above, and the checkpoint.
         assert_eq!(reason(log.append(&entries, key, NOW)), Reason::StorageFailed, "{writes}");
         assert_eq!(log.size(), 250);
+        // When the checkpoint is signed, another of its size would be a fork, whatever the disk says.
+        log.storage().1.set(100);
+        let again = log.append(&[b"fork"], key, NOW);
+        assert_eq!(
+            again.map_err(|error| error.reason()),
+            if writes < 5 { Ok(250) } else { Err(Reason::Inconsistent) }
+        );
         let stored = log.storage().0.clone();
         let mut log = Log::open(stored, ORIGIN, &public, NOW).unwrap();
         log.audit().unwrap();
-        log.append(&[&b"other"[..]; 20], key, NOW).unwrap();
+        let first = log.append(&[&b"other"[..]; 20], key, NOW).unwrap();
         log.audit().unwrap();
-        assert_eq!((log.size(), log.entry(259).unwrap()), (270, b"other".to_vec()));
+        assert_eq!(first, if writes < 5 { 251 } else { 250 });
+        assert_eq!((log.size(), log.entry(259).unwrap()), (first + 20, b"other".to_vec()));
+    }
+}
+
+/// Storage that others change too.
+#[derive(Clone, Default)]
+struct Shared(Rc<RefCell<MemoryStorage>>);
+
+impl Storage for Shared {
+    type Lock = ();
+
+    fn lock(&mut self) -> gambeson_identity::Result<()> {
+        self.0.borrow_mut().lock()
+    }
+
+    fn read(&self, name: &str, max_len: usize) -> gambeson_identity::Result<Option<Vec<u8>>> {
+        self.0.borrow().read(name, max_len)
+    }
+
+    fn write(&mut self, name: &str, contents: &[u8]) -> gambeson_identity::Result<()> {
+        self.0.borrow_mut().write(name, contents)
+    }
+
+    fn create(&mut self, name: &str, contents: &[u8]) -> gambeson_identity::Result<()> {
+        self.0.borrow_mut().create(name, contents)
+    }
+}
+
+#[test]
+fn what_grows_is_checked_against_the_root_before_anything_is_signed() {
+    let agent = agent();
+    let (key, public) = (agent.key(Role::Log), agent.key(Role::Log).verifying_key());
+    let good = log_of(&agent, 600).storage().clone();
+    let mut tried = 0;
+    for name in ["tile/0/002.p/88", "tile/1/000.p/2", "tile/entries/002.p/88"] {
+        let bytes = good.read(name, 1 << 24).unwrap().unwrap();
+        for bad in [
+            bytes.iter().enumerate().map(|(at, byte)| byte ^ u8::from(at == bytes.len() - 1)).collect(),
+            bytes[..bytes.len() - 32].to_vec(),
+        ] {
+            // Changed behind the back of a log that is open.
+            let mut storage = Shared(Rc::new(RefCell::new(good.clone())));
+            let mut log = Log::open(storage.clone(), ORIGIN, &public, NOW).unwrap();
+            storage.write(name, &bad).unwrap();
+            assert_eq!(reason(log.append(&[b"new"], key, NOW)), Reason::DamagedLog, "{name}");
+            assert_eq!(storage.read("checkpoint", 1 << 20), good.read("checkpoint", 1 << 20));
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 6);
+}
+
+#[cfg(not(target_family = "wasm"))]
+#[test]
+fn two_who_have_a_log_open_sign_no_two_checkpoints_of_one_size() {
+    use gambeson_identity::tlog::DirectoryStorage;
+    let agent = agent();
+    let (key, public) = (agent.key(Role::Log), agent.key(Role::Log).verifying_key());
+    let folder = tempfile::tempdir().unwrap();
+    let storage = || DirectoryStorage::new(folder.path().join("log"));
+    Log::create(storage(), ORIGIN, key, NOW).unwrap();
+    let open = || Log::open(storage(), ORIGIN, &public, NOW).unwrap();
+    let (mut first, mut second) = (open(), open());
+    first.append(&[b"one"], key, NOW).unwrap();
+    assert_eq!(reason(second.append(&[b"another"], key, NOW)), Reason::Inconsistent);
+    assert_eq!(open().append(&[b"two"], key, NOW).unwrap(), 1);
+
+    // All at once, each until it got its turn.
+    let appended = std::sync::atomic::AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    while open().append(&[b"more"], key, NOW).is_err() {}
+                    appended.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    assert_eq!((appended.into_inner(), open().size()), (20, 22));
+    open().audit().unwrap();
+
+    // Of those who begin a log at once one does.
+    let begun = std::sync::atomic::AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let storage = DirectoryStorage::new(folder.path().join("a/b/new"));
+                let created = Log::create(storage, ORIGIN, key, NOW);
+                begun.fetch_add(u64::from(created.is_ok()), std::sync::atomic::Ordering::Relaxed);
+            });
+        }
+    });
+    assert_eq!(begun.into_inner(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_files_of_a_log_are_there_to_be_served() {
+    use gambeson_identity::tlog::DirectoryStorage;
+    use std::os::unix::fs::PermissionsExt;
+    let agent = agent();
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+    std::fs::write(folder.path().join("usual"), b"").unwrap();
+    let storage = DirectoryStorage::new(folder.path().join("log"));
+    let mut log = Log::create(storage, ORIGIN, agent.key(Role::Log), NOW).unwrap();
+    log.append(&[b"one"], agent.key(Role::Log), NOW).unwrap();
+    for name in ["log/checkpoint", "log/tile/0/000.p/1", "log/tile/entries/000.p/1"] {
+        assert_eq!(mode(name), mode("usual"), "{name}");
     }
 }
 

@@ -4,10 +4,12 @@
 
 mod world;
 
+use gambeson_identity::delegation::{Capability, Delegation};
+use gambeson_identity::jose::Jws;
 use gambeson_identity::vc::api::{Api, Form, did_suite};
 use gambeson_identity::vc::{
     Credential, MAX_CREDENTIAL, MAX_CREDENTIALS, Presentation, Status, StatusEntry, StatusPurpose,
-    StatusStore,
+    StatusStore, UNDEFINED_TERMS,
 };
 use gambeson_identity::{CardLog, DidDocument, Reason, Timestamp, json as strict};
 use serde_json::{Value, json};
@@ -122,6 +124,75 @@ fn a_presentation_verifies_for_its_challenge_and_domain() {
     }});
     let (status, body) = api.verify_presentation(bare.to_string().as_bytes(), NOW);
     assert_eq!((status, body["problemDetails"][0]["title"].as_str()), (400, Some("unsecured")));
+}
+
+#[test]
+fn an_issuer_of_claims_hands_out_no_delegation_and_no_approval() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let grant = Delegation {
+        delegate: world.holder.did().clone(),
+        from: NOW,
+        until: NOW.after(DAY),
+        capabilities: vec![Capability {
+            action: "tools/call/*".parse().unwrap(),
+            resource: "did:web:bank.example".parse().unwrap(),
+            caveats: Vec::new(),
+        }],
+        max_depth: 0,
+        max_calls: None,
+        budget: None,
+        status: Vec::new(),
+    };
+    // A link as its reader wants it, which only this signing may make.
+    let link = grant.sign(&world.issuer, None).unwrap();
+    let payload = Jws::parse(&link, MAX_CREDENTIAL).unwrap().payload_unverified().to_vec();
+    let link: Value = serde_json::from_slice(&payload).unwrap();
+    for form in [Form::Enveloped, Form::DataIntegrity] {
+        for kind in ["AgentDelegationCredential", "AgentApproval"] {
+            let mut credential = link.clone();
+            credential["type"] = json!(["VerifiableCredential", kind]);
+            credential["@context"] = json!(["https://www.w3.org/ns/credentials/v2", UNDEFINED_TERMS]);
+            let body = json!({"credential": credential}).to_string();
+            let (status, body) = api(&world, &lists, form).issue(body.as_bytes(), NOW);
+            assert_eq!(
+                (status, body["problemDetails"][0]["title"].as_str()),
+                (400, Some("bad-type")),
+                "{kind}"
+            );
+        }
+        let body = json!({"credential": link}).to_string();
+        let (status, body) = api(&world, &lists, form).issue(body.as_bytes(), NOW);
+        assert_eq!((status, body["problemDetails"][0]["title"].as_str()), (400, Some("bad-type")));
+    }
+    let built =
+        Credential::builder().kind("AgentApproval").subject(json!({"id": world.holder.did().as_str()}));
+    assert_eq!(built.clone().issue(&world.issuer).unwrap_err().reason(), Reason::BadType);
+    assert_eq!(built.issue_with_proof(&world.issuer, NOW).unwrap_err().reason(), Reason::BadType);
+}
+
+#[test]
+fn a_challenge_that_is_no_text_is_not_passed_over() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let shown = Presentation::sign(&world.holder, &[], "https://a.example", "1", NOW).unwrap();
+    let presentation = json!({
+        "@context": ["https://www.w3.org/ns/credentials/v2"],
+        "type": "EnvelopedVerifiablePresentation",
+        "id": format!("data:application/vp+jwt,{shown}"),
+    });
+    for options in [
+        json!({"challenge": 1}),
+        json!({"domain": ["https://a.example"]}),
+        json!({"challenge": null}),
+        json!("1"),
+    ] {
+        let body = json!({"verifiablePresentation": presentation, "options": options}).to_string();
+        let (status, body) = api(&world, &lists, Form::Enveloped).verify_presentation(body.as_bytes(), NOW);
+        assert_eq!(
+            (status, body["problemDetails"][0]["title"].as_str()),
+            (400, Some("bad-form")),
+            "{options}"
+        );
+    }
 }
 
 #[test]

@@ -5,7 +5,9 @@
 mod common;
 mod world;
 
+use base64ct::{Base64UrlUnpadded, Encoding};
 use gambeson_identity::jose::Jws;
+use gambeson_identity::vc::data_integrity;
 use gambeson_identity::vc::{
     Binding, Credential, Presentation, Request, Status, StatusStore, UNDEFINED_TERMS,
 };
@@ -257,6 +259,8 @@ fn presentations(world: &World) -> Vec<Value> {
     add("type-of-a-credential", typed, Subject, NOW, Some("bad-type"));
     let media = json!({"verifiableCredential": enveloped(&token, "application/jwt")});
     add("media-type-is-another", signed(media), Subject, NOW, Some("bad-type"));
+    let hidden = json!({"verifiableCredential": enveloped(&embedded, "application/vc+jwt")});
+    add("credential-with-a-proof-in-place-of-a-token", signed(hidden), Subject, NOW, Some("bad-form"));
     let text = json!({"verifiableCredential": [token]});
     add("credential-is-text", signed(text), Subject, NOW, Some("bad-form"));
     let mut parts = token.split('.').map(str::to_owned).collect::<Vec<_>>();
@@ -289,6 +293,88 @@ fn presentations(world: &World) -> Vec<Value> {
     vectors
 }
 
+/// Presentations with a proof inside, by a `did:key`: agents have no such key for authentication.
+fn embedded_presentations(world: &World) -> Vec<Value> {
+    let (holder, issuer) = (&world.holder, &world.issuer);
+    let key = Did::from_key(&holder.key(Role::DataIntegrity).verifying_key());
+    let method = format!("{key}#{}", key.method_specific_id());
+    let token =
+        |about: &str| Credential::builder().subject(json!({"id": about, "a": 1})).issue(issuer).unwrap();
+    let enveloped = |token: String| {
+        json!({
+            "@context": ["https://www.w3.org/ns/credentials/v2"],
+            "type": "EnvelopedVerifiableCredential",
+            "id": format!("data:application/vc+jwt,{token}"),
+        })
+    };
+    let good = json!({
+        "@context": ["https://www.w3.org/ns/credentials/v2"],
+        "type": ["VerifiablePresentation"],
+        "holder": key.as_str(),
+        "verifiableCredential": [enveloped(token(key.as_str()))],
+    });
+    // Signs a presentation and proof options with changes; `null` takes a member away.
+    let signed = |document: Value, options: Value| {
+        let document = map(with(good.clone(), document));
+        let proof = json!({
+            "type": "DataIntegrityProof", "cryptosuite": data_integrity::CRYPTOSUITE, "created": NOW.to_string(),
+            "verificationMethod": method, "proofPurpose": "authentication", "domain": AUDIENCE, "challenge": NONCE,
+            "@context": good["@context"],
+        });
+        let mut proof = map(with(proof, options));
+        let hash = data_integrity::hash_data(&proof, &document).unwrap();
+        let signature = holder.key(Role::DataIntegrity).sign(b"", &hash).unwrap();
+        proof
+            .insert("proofValue".into(), format!("u{}", Base64UrlUnpadded::encode_string(&signature)).into());
+        let mut document = Value::from(document);
+        document["proof"] = proof.into();
+        document
+    };
+    let plain = || signed(json!({}), json!({}));
+    // Another proof before ours, which nobody verifies.
+    let beside = |mut document: Value, members: Value| {
+        let other = with(json!({"type": "DataIntegrityProof", "cryptosuite": "eddsa-jcs-2022"}), members);
+        document["proof"] = json!([other, document["proof"]]);
+        document
+    };
+    let old = json!({"created": Timestamp(NOW.0 - 121).to_string()});
+    let elsewhere = json!({"domain": "https://b.example"});
+    let again = json!({"challenge": "another"});
+    let unsecured = with(plain(), json!({"proof": null}));
+    let about_another = json!({"verifiableCredential": enveloped(token(issuer.did().as_str()))});
+    let changed = with(plain(), json!({"verifiableCredential": enveloped(token(key.as_str()) + "A")}));
+    let late = NOW.after(121);
+    [
+        ("a-proof-inside", plain(), NOW.after(120), None),
+        ("a-proof-beside-another", beside(plain(), json!({})), NOW, None),
+        ("a-proof-for-several-domains", signed(json!({}), json!({"domain": ["https://b.example", AUDIENCE]})), NOW, None),
+        ("a-proof-too-old", plain(), late, Some("expired")),
+        ("a-proof-too-old-beside-a-fresh-one", beside(plain(), json!({"created": late.to_string()})), late, Some("expired")),
+        ("an-old-proof-beside-a-fresh-one", beside(signed(json!({}), old), json!({"created": NOW.to_string()})), NOW, Some("expired")),
+        ("a-proof-from-the-future", signed(json!({}), json!({"created": NOW.after(61).to_string()})), NOW, Some("not-yet-valid")),
+        ("a-proof-without-time", signed(json!({}), json!({"created": null})), NOW, Some("bad-form")),
+        ("no-time-beside-one-that-has-it", beside(signed(json!({}), json!({"created": null})), json!({"created": NOW.to_string()})), NOW, Some("bad-form")),
+        ("a-proof-for-another-domain", signed(json!({}), elsewhere.clone()), NOW, Some("wrong-audience")),
+        ("the-domain-beside-the-proof", beside(signed(json!({}), elsewhere), json!({"domain": AUDIENCE})), NOW, Some("wrong-audience")),
+        ("a-proof-of-another-challenge", signed(json!({}), again.clone()), NOW, Some("wrong-nonce")),
+        ("the-challenge-beside-the-proof", beside(signed(json!({}), again), json!({"challenge": NONCE})), NOW, Some("wrong-nonce")),
+        ("a-proof-for-claims", signed(json!({}), json!({"proofPurpose": "assertionMethod"})), NOW, Some("wrong-purpose")),
+        ("a-proof-by-another", signed(json!({"holder": issuer.did().as_str()}), json!({})), NOW, Some("wrong-holder")),
+        ("no-proof-inside", unsecured, NOW, Some("unsecured")),
+        ("a-proof-of-something-else", changed, NOW, Some("bad-signature")),
+        ("a-proof-and-a-credential-of-another", signed(about_another, json!({})), NOW, Some("wrong-holder")),
+    ]
+    .into_iter()
+    .map(|(id, document, now, reason)| {
+        let vector = json!({
+            "id": format!("presentation-with-{id}"), "kind": "presentation", "token": document.to_string(), "now": now.0,
+            "audience": AUDIENCE, "nonce": NONCE, "maxAge": 120, "binding": "subject",
+        });
+        expect(vector, reason)
+    })
+    .collect()
+}
+
 fn typed_signature(token: &str) -> (String, String) {
     let (input, signature) = token.rsplit_once('.').unwrap();
     (input.to_owned(), signature.to_owned())
@@ -299,7 +385,8 @@ fn the_vectors_of_tokens_hold() {
     let world = World::new();
     let lists = StatusStore::default();
     let mut vectors = world.logs(&["issuer", "holder", "cnsa2"]);
-    for mut vector in credentials(&world).into_iter().chain(presentations(&world)) {
+    let presented = presentations(&world).into_iter().chain(embedded_presentations(&world));
+    for mut vector in credentials(&world).into_iter().chain(presented) {
         let (token, now) =
             (vector["token"].as_str().unwrap().to_owned(), Timestamp(vector["now"].as_u64().unwrap()));
         let status = Status::Required(&lists);
@@ -320,7 +407,7 @@ fn the_vectors_of_tokens_hold() {
         }
         vectors.push(vector);
     }
-    common::committed("vc-jwt", vectors, 78);
+    common::committed("vc-jwt", vectors, 97);
 }
 
 #[test]

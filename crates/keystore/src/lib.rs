@@ -5,7 +5,7 @@
 //! * **Nothing unauthenticated comes out**: the header and the secret are authenticated, and the header commits to the key.
 //! * **Work is bounded before it is done**: a file that asks for more memory or time than [`Protection`] allows is refused
 //!   before any memory is taken.
-//! * **A file is whole or not there**: [`save`](file::save) writes beside the old file, and puts the new one in its place at once.
+//! * **A file is whole or not there**: [`NewFile`](file::NewFile) is written beside the old file, and takes its place at once.
 //!
 //! # Layout
 //!

@@ -12,8 +12,14 @@ use crate::error::Error;
 
 /// A passphrase. It is wiped when dropped, and cannot be copied or shown.
 ///
-/// ```compile_fail
-/// let passphrase = gambeson_keystore::Passphrase::new("secret")?;
+/// ```
+/// # let passphrase = gambeson_keystore::Passphrase::new("secret")?;
+/// let shown = format!("{passphrase:?}"); // Passphrase([redacted])
+/// # Ok::<(), gambeson_keystore::Error>(())
+/// ```
+///
+/// ```compile_fail,E0599
+/// # let passphrase = gambeson_keystore::Passphrase::new("secret")?;
 /// let copy = passphrase.clone(); // there is none
 /// # Ok::<(), gambeson_keystore::Error>(())
 /// ```

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
 use std::fs;
+use std::io::Write;
 
 use base64ct::{Base64, Encoding};
-use gambeson_keystore::file::{self, Existing};
+use gambeson_keystore::file::{self, Access, Existing, NewFile};
 use gambeson_keystore::{Error, MAX_SECRET_LEN, OVERHEAD, Passphrase, Protection, is_sealed, open, seal};
 
 const CHEAP: Protection = Protection::Argon2id { memory: 8, passes: 1, lanes: 1 };
@@ -164,16 +165,16 @@ fn files_of_the_first_version_open() {
 fn a_file_is_written_for_its_owner_and_not_overwritten_unless_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seed");
-    file::save(&path, b"one", Existing::Keep).unwrap();
+    file::save(&path, b"one", Access::Private, Existing::Keep).unwrap();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
     }
-    assert!(matches!(file::save(&path, b"two", Existing::Keep), Err(Error::Exists)));
-    assert_eq!(file::load(&path).unwrap(), b"one");
-    file::save(&path, b"two", Existing::Replace).unwrap();
-    assert_eq!(file::load(&path).unwrap(), b"two");
+    assert!(matches!(file::save(&path, b"two", Access::Private, Existing::Keep), Err(Error::Exists)));
+    assert_eq!(fs::read(&path).unwrap(), b"one");
+    file::save(&path, b"two", Access::Private, Existing::Replace).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"two");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays behind");
 }
 
@@ -185,33 +186,81 @@ fn a_failure_leaves_what_was_there() {
     fs::create_dir(&path).unwrap();
     fs::write(path.join("inside"), b"kept").unwrap();
     for existing in [Existing::Keep, Existing::Replace] {
-        assert!(file::save(&path, b"new", existing).is_err());
+        assert!(file::save(&path, b"new", Access::Private, existing).is_err());
         assert_eq!(fs::read(path.join("inside")).unwrap(), b"kept");
     }
     assert!(matches!(
-        file::save(&folder.path().join("no/folder"), b"new", Existing::Keep),
+        file::save(&folder.path().join("no/folder"), b"new", Access::Private, Existing::Keep),
         Err(Error::Io(_))
     ));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays behind");
-    assert!(matches!(file::load(&folder.path().join("nothing")), Err(Error::Io(_))));
 }
 
 #[test]
-fn a_file_that_is_too_long_is_not_read() {
+fn a_file_has_its_name_when_it_is_whole_and_leaves_nothing_before() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long");
-    fs::write(&path, vec![0; MAX_SECRET_LEN + OVERHEAD]).unwrap();
-    assert_eq!(file::load(&path).unwrap().len(), MAX_SECRET_LEN + OVERHEAD);
-    fs::write(&path, vec![0; MAX_SECRET_LEN + OVERHEAD + 1]).unwrap();
-    assert!(matches!(file::load(&path), Err(Error::TooLong)));
+    let begun = |existing| {
+        let mut file = NewFile::create(&path, Access::Private, existing).unwrap();
+        file.write_all(b"half").unwrap();
+        assert!(file.unfinished().exists());
+        file
+    };
+    drop(begun(Existing::Keep));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    let (first, second) = (begun(Existing::Keep), begun(Existing::Keep));
+    first.finish().unwrap();
+    assert!(matches!(second.finish(), Err(Error::Exists)), "the second of two at once");
+    drop(begun(Existing::Replace));
+    assert_eq!(fs::read(&path).unwrap(), b"half");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn folders_are_made_with_those_above_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a/b/c");
+    for _ in 0..2 {
+        file::create_folders(&path, Access::Private).unwrap();
+    }
+    assert!(path.is_dir());
+    fs::write(path.join("file"), b"").unwrap();
+    assert!(matches!(file::create_folders(&path.join("file/d"), Access::Private), Err(Error::Io(_))));
+    assert!(matches!(file::create_folders(&path.join("file"), Access::Private), Err(Error::Io(_))));
+}
+
+#[cfg(unix)]
+#[test]
+fn who_may_read_is_said_and_nobody_gains_by_a_replacement() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let path = folder.path().join("shared");
+    file::save(&path, b"one", Access::Shared, Existing::Keep).unwrap();
+    let usual = folder.path().join("usual");
+    fs::write(&usual, b"").unwrap();
+    assert_eq!(mode(&path), mode(&usual), "as the umask has it");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    file::save(&path, b"two", Access::Shared, Existing::Replace).unwrap();
+    assert_eq!(mode(&path), 0o640);
+    file::save(&path, b"three", Access::Private, Existing::Replace).unwrap();
+    assert_eq!(mode(&path), 0o600);
+    file::create_folders(&folder.path().join("own"), Access::Private).unwrap();
+    assert_eq!(mode(&folder.path().join("own")), 0o700);
+
+    let link = folder.path().join("link");
+    symlink(&path, &link).unwrap();
+    file::save(&link, b"four", Access::Private, Existing::Replace).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read(&path).unwrap(), b"four");
 }
 
 #[test]
 fn a_relative_name_without_a_folder_is_written() {
     // The working directory of a test is its package's folder.
     let name = format!(".keystore-test-{}", std::process::id());
-    file::save(name.as_ref(), b"here", Existing::Keep).unwrap();
-    assert_eq!(file::load(name.as_ref()).unwrap(), b"here");
+    file::save(name.as_ref(), b"here", Access::Private, Existing::Keep).unwrap();
+    assert_eq!(fs::read(&name).unwrap(), b"here");
     fs::remove_file(name).unwrap();
 }
 

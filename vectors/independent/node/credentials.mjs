@@ -235,7 +235,7 @@ function enveloped(value, kind) {
 
 const isJson = secured => /^[ \t\n\r\f]*\{/.test(secured)
 
-function envelope(jws, kind) {
+export function envelope(jws, kind) {
   jws.expectType(`${kind}+jwt`)
   need(!has(jws.header, 'cty') || (isText(jws.header.cty) && jws.header.cty.toLowerCase() === kind), 'bad-type')
   need(jws.algorithm === 'ML-DSA-65' || jws.algorithm === 'ML-DSA-87', 'bad-algorithm')
@@ -255,7 +255,11 @@ const latest = times => times.filter(time => time !== undefined).reduce((a, b) =
 /** What a credential says, and the URL of the key that signed it. */
 export function verifyCredential(secured, resolve, now, status, greatest = MAX_CREDENTIAL) {
   if (isJson(secured)) return verifyEmbedded(parseObject(utf8(secured), greatest), resolve, now, status)
-  const jws = new Jws(secured, greatest)
+  return verifyToken(secured, resolve, now, status, greatest)
+}
+
+function verifyToken(token, resolve, now, status, greatest = MAX_CREDENTIAL) {
+  const jws = new Jws(token, greatest)
   envelope(jws, 'vc')
   const value = parseObject(jws.payload, greatest)
   checkCredential(value)
@@ -403,7 +407,7 @@ function credentialsOf(value, holder, resolve, now, request, status) {
     if (hasType(member, 'EnvelopedVerifiableCredential')) {
       const { media, token } = enveloped(member, 'EnvelopedVerifiableCredential')
       need(media === 'application/vc+jwt', 'bad-type')
-      credential = verifyCredential(token, resolve, now, status)
+      credential = verifyToken(token, resolve, now, status)
     } else {
       credential = verifyEmbedded(member, resolve, now, status)
     }
@@ -428,6 +432,7 @@ export class StatusList {
     const packed = text(subject, 'encodedList')
     const purposes = isText(subject.statusPurpose) ? [subject.statusPurpose] : subject.statusPurpose
     need(Array.isArray(purposes) && purposes.length > 0 && purposes.every(isText), 'bad-form')
+    need(new Set(purposes).size === purposes.length, 'bad-form')
     need(!has(subject, 'ttl') || (Number.isInteger(subject.ttl) && subject.ttl >= 0), 'bad-form')
     this.purposes = purposes.filter(purpose => has(PURPOSES, purpose))
     this.bits = this.purposes.length ? unpack(packed) : Buffer.alloc(0)
@@ -467,7 +472,7 @@ function unpack(packed) {
 export class Status {
   constructor(asked, lists = []) {
     this.asked = asked
-    this.lists = new Map(lists.map(list => [list.url, list]))
+    this.lists = new Map(lists.map(list => [JSON.stringify([list.issuer, list.url]), list]))
   }
 
   check(credential, now) {
@@ -490,11 +495,11 @@ export class Status {
     const url = text(entry, 'statusListCredential')
     need(isUri(url), 'bad-form')
     const purpose = text(entry, 'statusPurpose')
-    if (!has(PURPOSES, purpose)) return
+    if (purpose === 'refresh' || purpose === 'message') return
+    need(has(PURPOSES, purpose), 'unknown-status')
     need(!has(entry, 'statusSize') || entry.statusSize === 1, 'bad-form')
-    const found = this.lists.get(url)
+    const found = this.lists.get(JSON.stringify([issuer, url]))
     need(found, 'unknown-status')
-    need(found.issuer === issuer, 'wrong-issuer')
     need(found.purposes.includes(purpose), 'bad-form')
     const isSet = found.isSet(BigInt(index))
     const holds = verdict(() => within(now, ...found.validity)) === undefined

@@ -1,6 +1,7 @@
 // docs/spec/delegation.md: capabilities, chains, approvals, the decision.
 
 import { isName, names } from './actions.mjs'
+import { envelope } from './credentials.mjs'
 import { isUri, parseDid } from './did.mjs'
 import { Jws } from './jws.mjs'
 import { Refused, has, isObject, isText, need, parseObject, parseTime, same, text, utf8, within } from './reading.mjs'
@@ -21,8 +22,7 @@ class Credential {
     this.token = token
     this.relationship = relationship
     this.jws = new Jws(token, 65536)
-    this.jws.expectType('vc+jwt')
-    need(!isText(this.jws.header.cty) || this.jws.header.cty === 'vc', 'bad-type')
+    envelope(this.jws, 'vc')
     const value = parseObject(this.jws.payload, 65536)
     need(has(value, 'type'), 'bad-form')
     need(same(value.type, ['VerifiableCredential', kind]), 'bad-type')
@@ -80,6 +80,11 @@ export class Pattern {
     if (!value.startsWith(`${this.prefix}/`) || utf8(value).length > 4096) return false
     const parts = value.slice(this.prefix.length + 1).split('/')
     return parts.every(part => /^[A-Za-z0-9\-._~!$&'()+,;=:@]+$/.test(part) && part !== '.' && part !== '..')
+  }
+
+  /** Whether a rule of this pattern asks about the text, however it goes on. */
+  reaches(value) {
+    return this.below ? value.startsWith(`${this.prefix}/`) : value === this.prefix
   }
 
   covers(other) {
@@ -153,7 +158,9 @@ class Capability {
 
   permits({ action, json }) {
     const met = caveat => caveat.approvers !== undefined || caveat.holds(json.arguments)
-    return this.action.matches(action) && this.resource.matches(json.aud) && this.caveats.every(met)
+    const segments = json.method.split('/').length
+    const plain = segments === 2 || (segments === 1 && json.name === '')
+    return plain && this.action.matches(action) && this.resource.matches(json.aud) && this.caveats.every(met)
   }
 
   covers(other) {
@@ -176,6 +183,9 @@ class Link {
     const { capabilities } = value
     need(Array.isArray(capabilities) && capabilities.length >= 1 && capabilities.length <= 64, 'bad-form')
     this.capabilities = capabilities.map(one => new Capability(one))
+    const caveats = this.capabilities.flatMap(one => one.caveats)
+    const listed = caveats.reduce((sum, one) => sum + (one.approvers ?? (one.test === 'oneOf' ? one.value : [])).length, 0)
+    need(caveats.length <= 256 && listed <= 512, 'bad-form')
     this.depth = count(value, 'maxDepth')
     need(this.depth <= 7, 'bad-form')
     if (has(value, 'budget')) {
@@ -187,9 +197,12 @@ class Link {
     this.calls = count(value, 'maxCalls')
   }
 
-  follow(before) {
+  join(before) {
     need(this.parent !== null && names(this.parent, utf8(before.token)), 'broken-chain')
     need(this.issuer === before.delegate, 'wrong-delegate')
+  }
+
+  narrow(before) {
     need(before.depth > 0, 'too-deep')
     need(this.depth < before.depth, 'widened')
     need(this.credential.begin >= before.credential.begin && this.credential.end <= before.credential.end, 'widened')
@@ -199,16 +212,22 @@ class Link {
   }
 }
 
-function verifyChain(tokens, { resolve, status, now }) {
+function verifyChain(tokens, trusted, { resolve, status, now }) {
   need(tokens.length <= 8, 'too-deep')
   const links = []
   for (const token of tokens) {
     const link = new Link(token)
-    if (links.length > 0) link.follow(links.at(-1))
-    else need(link.parent === null, 'broken-chain')
+    const before = links.at(-1)
+    if (before) {
+      link.join(before)
+    } else {
+      need(link.parent === null, 'broken-chain')
+      need(trusted(link.issuer), 'untrusted-root')
+    }
+    link.credential.verify(resolve, status, now)
+    if (before) link.narrow(before)
     links.push(link)
   }
-  for (const link of links) link.credential.verify(resolve, status, now)
   return links
 }
 
@@ -236,7 +255,7 @@ export class Ledger {
     const after = new Map()
     for (const { by, calls, budget, cost } of charges) {
       const key = JSON.stringify([by.issuer, by.token])
-      const had = this.#used.get(key) ?? { calls: 0, cost: 0 }
+      const had = after.get(key) ?? this.#used.get(key) ?? { calls: 0, cost: 0 }
       need(calls === undefined || had.calls + 1 <= calls, 'over-count')
       need(budget === undefined || had.cost + cost <= budget, 'over-budget')
       after.set(key, { calls: had.calls + 1, cost: had.cost + cost })
@@ -257,18 +276,17 @@ export function authorize(question) {
     return used.includes(approval) ? used : [...used, approval]
   }
   let used = []
-  for (const { pattern, approvers } of rules) if (pattern.matches(action.action)) used = ask(approvers, used)
+  for (const { pattern, approvers } of rules) if (pattern.reaches(action.action)) used = ask(approvers, used)
   const trusted = root => roots.some(({ did, resource }) => did === root && resource.matches(action.json.aud))
   const { delegation } = action.json
-  const links = chain.length > 0 ? verifyChain(chain, question) : []
+  if (chain.length > 0) need(delegation !== undefined && names(delegation, utf8(chain.at(-1))), 'broken-chain')
+  const links = chain.length > 0 ? verifyChain(chain, trusted, question) : []
   const root = links[0]?.issuer ?? actor
   if (links.length === 0) {
     need(delegation === undefined, 'broken-chain')
     need(trusted(root), 'untrusted-root')
   } else {
     const last = links.at(-1)
-    need(delegation !== undefined && names(delegation, utf8(last.token)), 'broken-chain')
-    need(trusted(root), 'untrusted-root')
     need(last.delegate === actor, 'wrong-delegate')
     used = permitted(last.capabilities, action, used, ask)
   }

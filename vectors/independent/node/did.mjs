@@ -48,7 +48,7 @@ function web(id) {
   need(match, 'bad-did')
   const labels = match[1].split('.')
   need(labels.every(label => /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/.test(label)), 'bad-did')
-  need(!/^[0-9]+$/.test(labels.at(-1)), 'bad-did')
+  need(!/^([0-9]+|0[xX][0-9A-Fa-f]*)$/.test(labels.at(-1)), 'bad-did')
   need(match[2] === undefined || Number(match[2]) <= 65535, 'bad-did')
   need(segments.every(segment => /^[A-Za-z0-9._-]+$/.test(segment) && segment !== '.' && segment !== '..'), 'bad-did')
   return { host: match[1], port: match[2], segments }
@@ -130,7 +130,8 @@ export class Document {
 
   keyOfRole(url, role, now) {
     const method = this.usable(url, now)
-    need(method.key instanceof VerifyingKey && parseUrl(url).fragment.startsWith(`${role}-`), 'wrong-purpose')
+    const alone = [...this.relationships.values()].every(urls => !urls.has(url))
+    need(method.key instanceof VerifyingKey && parseUrl(url).fragment.startsWith(`${role}-`) && alone, 'wrong-purpose')
     return method.key
   }
 

@@ -21,6 +21,7 @@ const PURPOSES = {
   Signing: [1, 'signing ML-DSA-65 seed', 32, 'signing ML-DSA-87 seed', 32],
   Did: [2, 'did ML-DSA-65 seed', 32, 'did ML-DSA-87 seed', 32],
   Backup: [3, 'backup X-Wing seed', 32, 'backup ML-KEM-1024 seed', 64],
+  BackupMac: [3, 'backup authentication BLAKE3 key', 32, 'backup authentication HMAC-SHA384 key', 48],
   Sealed: [3, 'sealed X-Wing seed', 32, 'sealed ML-KEM-1024 seed', 64],
   Encapsulation: [3, 'encapsulation ML-KEM-768 seed', 64, 'encapsulation ML-KEM-1024 seed', 64],
   SigningHedge: [4, 'session signing hedge key', 32, 'session signing hedge key', 48],

@@ -13,6 +13,7 @@ export function need(condition, code) {
 }
 
 const MAX_DEPTH = 32
+const NONCHARACTER = /\p{Noncharacter_Code_Point}/u
 const LITERALS = { true: true, false: false, null: null }
 
 /** I-JSON in bytes. `JSON.parse` forgives equal names, so the structure is read here; it reads strings and numbers. */
@@ -75,7 +76,7 @@ function readString(quoted) {
   } catch {
     throw new Refused('bad-json')
   }
-  need(string.isWellFormed(), 'bad-json')
+  need(string.isWellFormed() && !NONCHARACTER.test(string), 'bad-json')
   return string
 }
 

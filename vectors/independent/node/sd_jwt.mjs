@@ -133,5 +133,7 @@ function verifyBinding({ presented, binding, holder, algorithm }, resolve, now, 
   need(payload.sd_hash === digest(algorithm, presented.slice(0, presented.length - binding.length)), 'bad-signature')
   const issued = numericDate(payload, 'iat')
   need(issued !== undefined, 'bad-form')
+  const [nbf, exp] = ['nbf', 'exp'].map(name => numericDate(payload, name))
   within(now, notBefore(issued), issued + request.maxAge)
+  within(now, nbf, exp)
 }

@@ -20,7 +20,7 @@ const two = number => Buffer.of(number >> 8, number & 255)
 const VERSION = utf8('HPKE-v1')
 
 /** The recipient's context of HPKE in base mode (RFC 9180, §5.1). */
-class Context {
+export class Context {
   constructor({ ids, hash, size }, shared, info) {
     const id = Buffer.concat([utf8('HPKE'), ...ids.map(two)])
     const none = Buffer.alloc(0)
@@ -46,7 +46,7 @@ class Context {
   }
 }
 
-function decapsulate(suite, seed, enc) {
+export function decapsulate(suite, seed, enc) {
   if (suite === 'cnsa2') return Buffer.from(ml_kem1024.decapsulate(enc, ml_kem1024.keygen(seed).secretKey))
   const keys = xWing(seed)
   const share = enc.subarray(1088)
@@ -73,7 +73,7 @@ function unseal(suite, seed, index, did, enc, aad, ciphertext) {
 }
 
 /** What is left to read. */
-class Fields {
+export class Fields {
   at = 0
 
   constructor(bytes) {

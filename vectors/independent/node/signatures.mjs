@@ -51,7 +51,7 @@ class Component {
     const [bs, sf, key] = ['bs', 'sf', 'key'].map(parameter => parameters.has(parameter))
     const fits = name.startsWith('@')
       ? DERIVED.includes(name) && !bs && !sf && !key && parameters.has('name') === (name === '@query-param')
-      : /^[a-z0-9!#$%&'*+\-.^_`|~]+$/.test(name) && !parameters.has('name') && !(bs && (sf || key)) && !(sf && !DICTIONARIES.includes(name))
+      : /^[a-z0-9!#$%&'*+\-.^_`|~]+$/.test(name) && !parameters.has('name') && [bs, sf, key].filter(Boolean).length <= 1 && !(sf && !DICTIONARIES.includes(name))
     need(fits, 'bad-form')
     this.identity = JSON.stringify([name, [...parameters].sort()])
   }
@@ -157,10 +157,18 @@ function read(message, tag) {
   for (const [label, member] of inputs) {
     need(isInnerList(member), 'bad-form')
     if (tag === undefined || member[1].get('tag') === tag) {
-      found.push(new Signature(message, label, member, signatures.get(label)))
+      found.push([message, label, member, signatures.get(label)])
     }
   }
   return found
+}
+
+/** What says which message it is. */
+function bound(message) {
+  if (message.target !== undefined) return ['@method', '@target-uri']
+  if (message.request === undefined) return ['@status']
+  const which = ['signature', 'content-digest'].find(name => values(message.request, name).length > 0)
+  return ['@status', '"@method";req', '"@target-uri";req', ...(which ? [`"${which}";req`] : [])]
 }
 
 /** The one signature that the policy speaks of. */
@@ -168,10 +176,13 @@ export function verify(message, { tag, required, relationship = 'authentication'
   const found = read(message, tag)
   need(found.length > 0, 'unsecured')
   need(found.length === 1, 'bad-form')
-  const [signature] = found
-  const wanted = (required ?? (message.target === undefined ? ['@status'] : ['@method', '@target-uri'])).map(component)
+  const signature = new Signature(...found[0])
+  const wanted = (required ?? bound(message)).map(component)
   const digest = component('content-digest')
-  if (message.body) wanted.push(digest)
+  if (message.body) {
+    wanted.push(digest)
+    if (values(message, 'content-type').length > 0) wanted.push(component('content-type'))
+  }
   need(wanted.every(({ identity }) => signature.covered.has(identity)), 'uncovered')
   if (message.body !== undefined && signature.covered.has(digest.identity)) checkDigest(message)
   const { created, expires, nonce, alg, keyid } = signature.parameters

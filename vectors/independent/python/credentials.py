@@ -260,7 +260,11 @@ def read_issuer(value):
 def verify_credential(secured, resolve, now, status, greatest=MAX_CREDENTIAL):
     if secured.lstrip(" \t\n\r\x0c").startswith("{"):
         return verify_embedded(parse_object(secured.encode(), greatest), resolve, now, status)
-    jws = Jws(secured, greatest)
+    return verify_token(secured, resolve, now, status, greatest)
+
+
+def verify_token(token, resolve, now, status, greatest=MAX_CREDENTIAL):
+    jws = Jws(token, greatest)
     envelope(jws, "vc")
     value = parse_object(jws.payload, greatest)
     check_credential(value)
@@ -411,7 +415,7 @@ def credentials_of(value, holder, resolve, now, request, status):
         if has_type(member, "EnvelopedVerifiableCredential"):
             media, token = enveloped(member, "EnvelopedVerifiableCredential")
             need(media.lower() == "application/vc+jwt", "bad-type")
-            credential = verify_credential(token, resolve, now, status)
+            credential = verify_token(token, resolve, now, status)
         else:
             credential = verify_embedded(member, resolve, now, status)
         about = all(subject.get("id") == holder for subject in credential.subjects)
@@ -437,6 +441,7 @@ class StatusList:
         purposes = subject.get("statusPurpose")
         purposes = [purposes] if isinstance(purposes, str) else purposes
         need(isinstance(purposes, list) and purposes and all(isinstance(one, str) for one in purposes), "bad-form")
+        need(len(set(purposes)) == len(purposes), "bad-form")
         need("ttl" not in subject or is_integer(subject["ttl"]) and subject["ttl"] >= 0, "bad-form")
         self.purposes = [one for one in purposes if one in ("revocation", "suspension")]
         self.bits = unpack(packed) if self.purposes else b""
@@ -463,7 +468,7 @@ class Status:
     """`required`, `if-known` or `ignored`, with the lists that are known."""
 
     def __init__(self, asked, lists=()):
-        self.asked, self.lists = asked, {known.url: known for known in lists}
+        self.asked, self.lists = asked, {(known.issuer, known.url): known for known in lists}
 
     def check(self, credential, now):
         for entry in objects(credential, "credentialStatus"):
@@ -485,12 +490,12 @@ class Status:
         url = text(entry, "statusListCredential")
         need(is_uri(url), "bad-form")
         purpose = text(entry, "statusPurpose")
-        if purpose not in ("revocation", "suspension"):
+        if purpose in ("refresh", "message"):
             return
+        need(purpose in ("revocation", "suspension"), "unknown-status")
         need(same(entry.get("statusSize", 1), 1), "bad-form")
-        need(url in self.lists, "unknown-status")
-        found = self.lists[url]
-        need(found.issuer == issuer, "wrong-issuer")
+        need((issuer, url) in self.lists, "unknown-status")
+        found = self.lists[issuer, url]
         need(purpose in found.purposes, "bad-form")
         is_set = found.is_set(int(index))
         try:

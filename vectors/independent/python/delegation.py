@@ -3,6 +3,7 @@
 import re
 
 from actions import is_name, names
+from credentials import envelope
 from did import is_uri, parse_did
 from jws import Jws
 from reading import Refused, canonical, is_integer, need, parse_object, parse_time, text, within
@@ -22,8 +23,7 @@ class Credential:
         self.token, self.kind = token, kind
         member, self.relationship = KINDS[kind]
         self.jws = Jws(token, 65536)
-        self.jws.expect_type("vc+jwt")
-        need(self.jws.header.get("cty", "vc") == "vc" or not isinstance(self.jws.header["cty"], str), "bad-type")
+        envelope(self.jws, "vc")
         value = parse_object(self.jws.payload, 65536)
         need("type" in value, "bad-form")
         need(value["type"] == ["VerifiableCredential", kind], "bad-type")
@@ -91,6 +91,10 @@ class Pattern:
         plain = r"[A-Za-z0-9\-._~!$&'()+,;=:@]+"
         return all(re.fullmatch(plain, part) and part not in (".", "..") for part in rest.split("/"))
 
+    def reaches(self, value):
+        """Whether a rule of this pattern asks about the text, however it goes on."""
+        return value.startswith(self.prefix + "/") if self.below else value == self.prefix
+
     def covers(self, other):
         if not other.below:
             return self.matches(other.prefix)
@@ -109,6 +113,7 @@ class Caveat:
                 parse_did(approver)
             need(1 <= len(value["approval"]) <= 64, "bad-form")
             self.approvers = value["approval"]
+            self.listed = len(self.approvers)
             return
         self.pointer = text(value, "argument")
         need(len(value) == 2 and len(self.pointer.encode()) <= 512, "bad-form")
@@ -121,6 +126,7 @@ class Caveat:
             "prefix": lambda one: isinstance(one, str),
         }
         need(self.test in fits and fits[self.test](self.value), "bad-form")
+        self.listed = len(self.value) if self.test == "oneOf" else 0
 
     def met(self, value):
         if self.test == "oneOf":
@@ -167,8 +173,10 @@ class Capability:
         self.action, self.resource = Pattern(text(value, "action")), Pattern(text(value, "resource"))
 
     def permits(self, action):
+        slashes = action.json["method"].count("/")
         return (
-            self.action.matches(action.action)
+            (slashes == 1 or slashes == 0 and not action.json["name"])
+            and self.action.matches(action.action)
             and self.resource.matches(action.json["aud"])
             and all(one.approvers is not None or one.holds(action.json["arguments"]) for one in self.caveats)
         )
@@ -195,6 +203,8 @@ class Link:
         capabilities = value.get("capabilities")
         need(isinstance(capabilities, list) and 1 <= len(capabilities) <= 64, "bad-form")
         self.capabilities = [Capability(one) for one in capabilities]
+        caveats = [caveat for one in self.capabilities for caveat in one.caveats]
+        need(len(caveats) <= 256 and sum(caveat.listed for caveat in caveats) <= 512, "bad-form")
         self.depth = count(value, "maxDepth")
         need(self.depth is not None and self.depth <= 7, "bad-form")
         self.budget = None
@@ -205,9 +215,11 @@ class Link:
             self.budget = (amount, text(budget, "unit"))
         self.calls = count(value, "maxCalls")
 
-    def follow(self, before):
+    def join(self, before):
         need(self.parent is not None and names(self.parent, before.token.encode()), "broken-chain")
         need(self.issuer == before.delegate, "wrong-delegate")
+
+    def narrow(self, before):
         need(before.depth > 0, "too-deep")
         need(self.depth < before.depth, "widened")
         begins, ends = self.credential.begin >= before.credential.begin, self.credential.end <= before.credential.end
@@ -219,19 +231,20 @@ class Link:
         need(covered, "widened")
 
 
-def verify_chain(tokens, resolve, status, now):
+def verify_chain(tokens, trusted, resolve, status, now):
     need(len(tokens) <= 8, "too-deep")
     links = []
     for token in tokens:
         link = Link(token)
         if links:
-            link.follow(links[-1])
+            link.join(links[-1])
         else:
             need(link.parent is None, "broken-chain")
-        links.append(link)
-    for link in links:
+            need(trusted(link.issuer), "untrusted-root")
         link.credential.verify(resolve, status, now)
-    need(links, "bad-form")
+        if links:
+            link.narrow(links[-1])
+        links.append(link)
     return links
 
 
@@ -257,7 +270,7 @@ class Ledger:
     def spend(self, charges):
         after = {}
         for key, calls, budget, cost in charges:
-            had_calls, had_cost = self.used.get(key, (0, 0))
+            had_calls, had_cost = after.get(key, self.used.get(key, (0, 0)))
             need(calls is None or had_calls + 1 <= calls, "over-count")
             need(budget is None or had_cost + cost <= budget, "over-budget")
             after[key] = (had_calls + 1, had_cost + cost)
@@ -287,7 +300,7 @@ def authorize(action, signer, evidence, policy, cost, resolve, status, ledger, n
     approvals = Approvals([verify_approval(token, action, signer, resolve, status, now) for token in tokens], signer)
     used = []
     for pattern, approvers in rules:
-        if pattern.matches(action.action):
+        if pattern.reaches(action.action):
             used = approvals.ask(approvers, used)
     named = action.json.get("delegation")
     trusted = lambda root: any(did == root and resource.matches(action.json["aud"]) for resource, did in roots)
@@ -297,10 +310,9 @@ def authorize(action, signer, evidence, policy, cost, resolve, status, ledger, n
         need(trusted(signer), "untrusted-root")
         root, path = signer, [signer]
     else:
-        links = verify_chain(chain, resolve, status, now)
+        need(named is not None and names(named, chain[-1].encode()), "broken-chain")
+        links = verify_chain(chain, trusted, resolve, status, now)
         root, last = links[0].issuer, links[-1]
-        need(named is not None and names(named, last.token.encode()), "broken-chain")
-        need(trusted(root), "untrusted-root")
         need(last.delegate == signer, "wrong-delegate")
         used = permitted(last.capabilities, action, approvals, used)
         for link in links:

@@ -39,7 +39,7 @@ def web(identifier):
     host, *segments = identifier.split(":")
     match = re.fullmatch(rf"({LABEL}(?:\.{LABEL})*)(?:%3[Aa]([1-9][0-9]*))?", host)
     need(match and len(match[1]) <= 253, "bad-did")
-    need(not re.fullmatch("[0-9]+", match[1].rpartition(".")[2]), "bad-did")
+    need(not re.fullmatch("[0-9]+|0[xX][0-9A-Fa-f]*", match[1].rpartition(".")[2]), "bad-did")
     need(match[2] is None or int(match[2]) <= 65535, "bad-did")
     for segment in segments:
         need(re.fullmatch("[A-Za-z0-9._-]+", segment) and segment not in (".", ".."), "bad-did")
@@ -122,7 +122,8 @@ class Document:
     def key_of_role(self, url, role, now):
         method = self.usable(url, now)
         named = parse_url(url)[1].startswith(role + "-")
-        need(isinstance(method.key, VerifyingKey) and named, "wrong-purpose")
+        alone = all(url not in urls for urls in self.relationships.values())
+        need(isinstance(method.key, VerifyingKey) and named and alone, "wrong-purpose")
         return method.key
 
     def agreement_key(self, algorithm, now):

@@ -28,6 +28,7 @@ PURPOSES = {
     "Signing": (1, (32, "m/1' signing ML-DSA-65 seed"), (32, "m/1' signing ML-DSA-87 seed")),
     "Did": (2, (32, "m/2' did ML-DSA-65 seed"), (32, "m/2' did ML-DSA-87 seed")),
     "Backup": (3, (32, "m/3' backup X-Wing seed"), (64, "m/3' backup ML-KEM-1024 seed")),
+    "BackupMac": (3, (32, "m/3' backup authentication BLAKE3 key"), (48, "m/3' backup authentication HMAC-SHA384 key")),
     "Sealed": (3, (32, "m/3' sealed X-Wing seed"), (64, "m/3' sealed ML-KEM-1024 seed")),
     "Encapsulation": (3, (64, "m/3' encapsulation ML-KEM-768 seed"), (64, "m/3' encapsulation ML-KEM-1024 seed")),
     "SigningHedge": (4, (32, "m/4' session signing hedge key"), (48, "m/4' session signing hedge key")),

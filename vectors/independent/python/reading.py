@@ -7,6 +7,7 @@ import re
 
 MAX_INTEGER = 2**53 - 1
 MAX_DEPTH = 32
+NONCHARACTER = re.compile("[\ufdd0-\ufdef" + "".join(chr(plane << 16 | low) for plane in range(17) for low in (0xFFFE, 0xFFFF)) + "]")
 
 
 class Refused(Exception):
@@ -31,7 +32,9 @@ def parse_json(data, greatest):
             data.decode("utf-8"), object_pairs_hook=members, parse_int=number, parse_float=number, parse_constant=number
         )
         need(depth(value) <= MAX_DEPTH, "bad-json")
-        json.dumps(value, ensure_ascii=False).encode("utf-8")  # lone surrogates have no UTF-8
+        text = json.dumps(value, ensure_ascii=False)
+        text.encode("utf-8")  # lone surrogates have no UTF-8
+        need(not NONCHARACTER.search(text), "bad-json")
     except (ValueError, RecursionError):
         raise Refused("bad-json") from None
     return value

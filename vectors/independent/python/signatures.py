@@ -55,7 +55,7 @@ class Component:
             fits = name in DERIVED and not of_field and ("name" in parameters) == (name == "@query-param")
         else:
             fits = re.fullmatch(r"[a-z0-9!#$%&'*+\-.^_`|~]+", name) and "name" not in parameters
-            fits = fits and not ("bs" in of_field and len(of_field) > 1)
+            fits = fits and len(of_field) <= 1
             fits = fits and not ("sf" in of_field and name not in DICTIONARIES)
         need(fits, "bad-form")
 
@@ -146,8 +146,18 @@ def read(message, tag):
     for label, member in inputs.items():
         need(isinstance(member[0], list), "bad-form")
         if tag is None or is_text(member[1].get("tag")) and member[1]["tag"] == tag:
-            found.append(Signature(message, label, member, signatures.get(label)))
+            found.append((message, label, member, signatures.get(label)))
     return found
+
+
+def bound(message):
+    """What says which message it is."""
+    if "target" in message:
+        return ["@method", "@target-uri"]
+    if "request" not in message:
+        return ["@status"]
+    which = [f'"{name}";req' for name in ("signature", "content-digest") if values(message["request"], name)]
+    return ["@status", '"@method";req', '"@target-uri";req', *which[:1]]
 
 
 def verify(message, policy, resolve, now, memory):
@@ -155,12 +165,11 @@ def verify(message, policy, resolve, now, memory):
     found = read(message, policy.get("tag"))
     need(found, "unsecured")
     need(len(found) == 1, "bad-form")
-    signature = found[0]
-    default = ["@method", "@target-uri"] if "target" in message else ["@status"]
-    required = [component(name) for name in policy.get("required") or default]
+    signature = Signature(*found[0])
+    required = [component(name) for name in policy.get("required") or bound(message)]
     digest = component("content-digest")
     if message.get("body"):
-        required.append(digest)
+        required += [digest] + [component(name) for name in ("content-type",) if values(message, name)]
     need(all(one in signature.components for one in required), "uncovered")
     if "body" in message and digest in signature.components:
         check_digest(message)

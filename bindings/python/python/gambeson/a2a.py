@@ -1,4 +1,4 @@
-"""Signed AgentCards of the Agent2Agent protocol, for the official SDK (`pip install gambeson[a2a]`).
+"""Signed AgentCards of the Agent2Agent protocol, for the official SDK (which the extra `a2a` brings).
 
     card = gambeson.a2a.sign(agent, card)  # an `a2a.types.AgentCard`, with one signature more
 

@@ -8,14 +8,19 @@ beside this one.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, MutableMapping, Sequence
 from typing import Any, Literal, Protocol
+from urllib.parse import quote
 
 from gambeson._native import CardDirectory, CardStore, ReplayCache, WebResolver, verify_http
-from gambeson.errors import Error
+from gambeson.errors import Error, Malformed
 
 __all__ = ["SignedRequests"]
+
+# What stands unencoded in paths (RFC 3986, §3.3).
+_PATH = "/:@!$&'()*+,;=~"
 
 _Scope = MutableMapping[str, Any]
 _Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -76,7 +81,8 @@ class SignedRequests:
             await _refuse(send, 413, "too-large", f"a body of more than {self._max_body} bytes")
             return
         try:
-            claims = self._verify(scope, body)
+            # Aside, for a resolver may ask the network, and the other requests go on meanwhile.
+            claims = await _aside(lambda: self._verify(scope, body))
         except Error as refused:
             await _refuse(send, 401, refused.code, refused.detail)
             return
@@ -92,8 +98,11 @@ class SignedRequests:
         await self._app({**scope, "gambeson": claims}, again, send)
 
     def _verify(self, scope: _Scope, body: bytes) -> dict[str, Any]:
-        # As the client wrote it: `path` is decoded already.
-        target = scope.get("raw_path") or scope["path"].encode()
+        # As the client wrote it: `path` is decoded already, and is encoded again where a server gives nothing else.
+        target = scope.get("raw_path") or quote(scope["path"], safe=_PATH).encode()
+        if not target.startswith(b"/"):
+            # It would go on where the origin ends: `.evil.example/pay`, `:8443/pay`.
+            raise Malformed("bad-form", "the target of a request is a path")
         if query := scope.get("query_string"):
             target += b"?" + query
         return verify_http(
@@ -120,6 +129,14 @@ class SignedRequests:
                 return None
             more = message.get("more_body", False)
         return b"".join(parts)
+
+
+async def _aside(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # Another loop than asyncio's, such as trio's.
+        return work()
+    return await asyncio.to_thread(work)
 
 
 async def _refuse(send: _Send, status: int, reason: str, detail: str) -> None:

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 __all__ = [
     "BrokenCards",
+    "BrokenLog",
     "Error",
     "Expired",
     "InvalidSignature",
     "Malformed",
     "NotExportable",
+    "NotInLog",
     "NotPermitted",
     "NotYetValid",
     "RandomError",
     "Replayed",
     "Revoked",
     "StatusUnknown",
+    "StorageError",
     "UnknownSigner",
     "Unsigned",
     "UsageError",
@@ -121,6 +124,18 @@ class BrokenCards(VerificationError):
     """The identity cards do not follow from the DID or from each other, or newer ones are known."""
 
 
+class BrokenLog(VerificationError):
+    """A log does not hold what was shown: the entry is not in it, it does not go on from where it was, or files were changed."""
+
+
+class NotInLog(Error, LookupError):
+    """The log has no such entry, or is not there."""
+
+
+class StorageError(Error):
+    """Files could not be read or written."""
+
+
 _CLASSES: dict[str, type[Error]] = {
     "bad-context": UsageError,
     "bad-length": UsageError,
@@ -184,6 +199,12 @@ _CLASSES: dict[str, type[Error]] = {
     "broken-chain": BrokenCards,
     "not-bound": BrokenCards,
     "stale-card": BrokenCards,
+    "bad-digest": InvalidSignature,
+    "damaged-log": BrokenLog,
+    "inconsistent": BrokenLog,
+    "not-included": BrokenLog,
+    "not-in-log": NotInLog,
+    "storage-failed": StorageError,
 }
 
 

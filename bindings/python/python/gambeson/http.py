@@ -1,4 +1,4 @@
-"""Signed HTTP requests (RFC 9421, with `ml-dsa-65`), for `httpx` (`pip install gambeson[httpx]`).
+"""Signed HTTP requests (RFC 9421, with `ml-dsa-65`), for `httpx` (which the extra `httpx` brings).
 
     async with httpx.AsyncClient(auth=gambeson.http.Signed(agent)) as client:
         await client.post("https://bank.example/pay", json={"amount": 5})
@@ -14,12 +14,17 @@ from collections.abc import Generator
 import httpx
 
 from gambeson._native import Agent
+from gambeson.errors import UsageError
 
 __all__ = ["Signed"]
 
 
 class Signed(httpx.Auth):
-    """Signs each request on its way, redirects and retries too."""
+    """Signs each request on its way.
+
+    A signature is for one address, so redirects are not followed: leave `follow_redirects` off, as it is by default, and ask
+    the new address yourself. With it on, an answer that came after a redirect raises `gambeson.UsageError`.
+    """
 
     requires_request_body = True
 
@@ -36,4 +41,7 @@ class Signed(httpx.Auth):
         request.headers.update(
             self._agent.sign_http(request.method, str(request.url), fields, body, tag=self._tag)
         )
-        yield request
+        response = yield request
+        if response.history:
+            # The fields went along as they were, and whoever answered could not have verified them.
+            raise UsageError("usage", "a signed request was redirected: leave follow_redirects off")

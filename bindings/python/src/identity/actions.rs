@@ -36,13 +36,14 @@ impl Action {
 
     /// Canonical JSON: the bytes that are signed.
     fn to_json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.to_json())
+        PyBytes::new(py, &py.detach(|| self.0.to_json()))
     }
 
     /// The name of the action, by which approvals and receipts speak of it: its hash.
     #[pyo3(signature = (*, suite="default"))]
     fn digest(&self, py: Python<'_>, suite: &str) -> PyResult<String> {
-        Ok(self.0.digest(self::suite(py, suite)?))
+        let suite = self::suite(py, suite)?;
+        Ok(py.detach(|| self.0.digest(suite)))
     }
 
     #[getter]

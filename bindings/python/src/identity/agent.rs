@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::cards::CardLog;
 use super::detached;
 use crate::convert::{Json, Span, Time, now};
-use crate::error::{BAD_CONTEXT, CONTEXT_TOO_LONG, USAGE, error, refused};
+use crate::error::{USAGE, error, refused};
 use crate::held::Held;
 use crate::input::Input;
 use crate::private_key_methods;
@@ -205,13 +205,5 @@ impl Agent {
 
 /// A context that an application may use.
 pub fn application_context<'a>(py: Python<'_>, context: &'a Input<'_>) -> PyResult<&'a [u8]> {
-    let bytes = context.as_slice();
-    if bytes.is_empty() || bytes.starts_with(b"gambeson ") {
-        let what = "a context says what is signed: not empty, and not beginning with `gambeson `";
-        return Err(error(py, BAD_CONTEXT, what));
-    }
-    if bytes.len() > 255 {
-        return Err(error(py, CONTEXT_TOO_LONG, "the context has more than 255 bytes"));
-    }
-    Ok(bytes)
+    identity::application_context(context.as_slice()).map_err(|refusal| refused(py, &refusal))
 }

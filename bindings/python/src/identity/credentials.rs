@@ -7,13 +7,14 @@ use gambeson_identity::vc::{
     Binding, Credential, KeyBinding, MIN_ENTRIES, Presentation, Request, SdJwt, SdJwtHeld, Status,
     StatusEntry, StatusListCredential, StatusPurpose, StatusResolver,
 };
-use gambeson_identity::{self as identity, DidUrl, Timestamp, Verified, json, vc};
+use gambeson_identity::{self as identity, Did, DidUrl, Timestamp, Verified, json, vc};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
 use super::agent::Agent;
 use super::cards::{Known, Resolver};
 use super::detached;
+use super::keys::PublicKey;
 use crate::convert::{Json, Span, Time, now, to_python};
 use crate::error::{USAGE, error, refused};
 
@@ -70,7 +71,7 @@ impl StatusStore {
         Self::default()
     }
 
-    /// Verifies the credential of a list and keeps it, in place of an older one.
+    /// Verifies the credential of a list and keeps it, in place of an older one of the same issuer at the same URL.
     #[pyo3(signature = (secured, *, resolver, now=None))]
     fn add(&self, py: Python<'_>, secured: Json, resolver: Resolver, now: Option<Time>) -> PyResult<()> {
         let now = crate::convert::now(now);
@@ -82,6 +83,14 @@ impl StatusStore {
         })?;
         let known = Known(documents);
         detached(py, || self.0.write().unwrap_or_else(PoisonError::into_inner).add(secured, &known, now))
+    }
+
+    /// A copy of the list of this issuer, a DID, at this URL for a purpose; `None` if the list has another purpose.
+    #[pyo3(signature = (issuer, url, purpose="revocation"))]
+    fn get(&self, py: Python<'_>, issuer: &str, url: &str, purpose: &str) -> PyResult<Option<StatusList>> {
+        let purpose = self::purpose(py, purpose)?;
+        let credential = detached(py, || self.status_list(&issuer.parse()?, url, Timestamp(0)))?;
+        Ok(credential.list(purpose).map(|list| StatusList(RwLock::new(list.clone()))))
     }
 
     /// The URLs of lists that should be fetched again.
@@ -98,10 +107,11 @@ impl StatusStore {
 impl StatusResolver for StatusStore {
     fn status_list(
         &self,
+        issuer: &Did,
         url: &str,
         now: Timestamp,
     ) -> identity::Result<Arc<Verified<StatusListCredential>>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).status_list(url, now)
+        self.0.read().unwrap_or_else(PoisonError::into_inner).status_list(issuer, url, now)
     }
 }
 
@@ -351,9 +361,12 @@ pub fn verify_presentation<'py>(
     to_python(py, &claims)
 }
 
-/// Verifies an SD-JWT VC as it was shown. With `audience` and `nonce`, its holder must have signed for them; without, nobody.
+/// Verifies an SD-JWT VC as it was shown, by the holder that it names: the holder must have signed for `audience` and `nonce`.
+///
+/// One that names no holder is anybody's who has it, and needs neither. With `bearer`, so is one that does.
 #[pyfunction]
-#[pyo3(signature = (presented, *, resolver, audience=None, nonce=None, max_age=Span(300), now=None))]
+#[pyo3(signature = (presented, *, resolver, audience=None, nonce=None, max_age=Span(300), bearer=false, now=None))]
+#[allow(clippy::too_many_arguments)] // They are keywords in Python.
 pub fn verify_sd_jwt<'py>(
     py: Python<'py>,
     presented: &str,
@@ -361,15 +374,22 @@ pub fn verify_sd_jwt<'py>(
     audience: Option<&str>,
     nonce: Option<&str>,
     max_age: Span,
+    bearer: bool,
     now: Option<Time>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let now = self::now(now);
     let binding = match (audience, nonce) {
-        (Some(audience), Some(nonce)) => KeyBinding::Required { audience, nonce, max_age: max_age.0 },
+        (Some(audience), Some(nonce)) if !bearer => {
+            KeyBinding::Required { audience, nonce, max_age: max_age.0 }
+        }
         (None, None) => KeyBinding::None,
-        _ => return Err(error(py, USAGE, "audience and nonce belong together")),
+        _ => return Err(error(py, USAGE, "audience and nonce belong together, and not to a bearer")),
     };
     let shown = detached(py, || SdJwt::verify(presented, &resolver, now, binding))?;
+    if audience.is_none() && !bearer && shown.holder().is_some() {
+        let what = "this token is its holder's: ask with audience and nonce, or say bearer=True";
+        return Err(error(py, USAGE, what));
+    }
     let claims = serde_json::json!({
         "signer": shown.signer().to_string(),
         "issuer": shown.issuer().to_string(),
@@ -394,19 +414,29 @@ pub fn sd_jwt_disclose(py: Python<'_>, issued: &str, disclosed: Vec<String>) -> 
 }
 
 /// Verifies the Data Integrity proof of a JSON document. Returns who signed it, and the document without the proof.
+///
+/// With a `key` in place of a `resolver` the signature alone is verified: no purpose, no time, no controller.
 #[pyfunction]
-#[pyo3(signature = (document, *, resolver, now=None))]
+#[pyo3(signature = (document, *, resolver=None, key=None, now=None))]
 pub fn verify_document<'py>(
     py: Python<'py>,
     document: Json,
-    resolver: Resolver,
+    resolver: Option<Resolver>,
+    key: Option<PublicKey>,
     now: Option<Time>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let now = self::now(now);
-    let verified = detached(py, || {
-        let document: Map<String, Value> = json::parse_object(document.bytes(), vc::MAX_PRESENTATION)?;
-        data_integrity::verify(&document, &resolver, now, &Expected::assertion())
-    })?;
-    let claims = serde_json::json!({"signer": verified.signer().to_string(), "document": &*verified});
-    to_python(py, &claims)
+    let read = || json::parse_object(document.bytes(), vc::MAX_PRESENTATION);
+    let (signer, document) = match (resolver, key) {
+        (Some(resolver), None) => detached(py, || {
+            let verified = data_integrity::verify(&read()?, &resolver, now, &Expected::assertion())?;
+            Ok((verified.signer().to_string(), Map::clone(&verified)))
+        }),
+        (None, Some(PublicKey(key))) => detached(py, || {
+            let document = data_integrity::verify_with_key(&read()?, &key)?;
+            Ok((Did::from_key(&key).to_string(), document))
+        }),
+        _ => Err(error(py, USAGE, "either a resolver that finds the key, or a key is given")),
+    }?;
+    to_python(py, &serde_json::json!({"signer": signer, "document": document}))
 }

@@ -1,81 +1,22 @@
-//! Payloads for one agent, backups, and the words that an agent is recovered from.
+//! Payloads for one agent, backups, and state at rest.
 
 use gambeson_identity::backup::Backup;
-use gambeson_identity::{self as identity, Did, MasterSeed, Resolver as _, recovery, sealed};
-use gambeson_keystore::Passphrase;
+use gambeson_identity::{Did, Resolver as _, sealed};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::actions::Replay;
-use super::agent::{Agent, suite};
+use super::agent::Agent;
 use super::cards::{CardLog, Resolver};
 use super::detached;
 use crate::convert::{Span, Time};
-use crate::error::{USAGE, error, refused};
 use crate::input::{Input, Owned};
 
 /// How long a sealed payload can be opened, unless its sender says otherwise: a week.
 const LIFETIME: u64 = 7 * 86_400;
 
-/// Twenty-four new words: the seed of an agent, to be written down before the agent is made of them.
-///
-/// They are the whole private identity. An agent never gives them back.
-#[pyfunction]
-pub fn generate_words(py: Python<'_>) -> PyResult<String> {
-    let words = detached(py, || Ok(recovery::words(&MasterSeed::generate()?)))?;
-    Ok(words.to_string())
-}
-
-/// The seed of 24 words as a file under a passphrase, for the agent's own disk: Argon2id, or PBKDF2 in suite `cnsa2`.
-///
-/// It takes as long as guessing a passphrase once shall take: about a second.
-#[pyfunction]
-#[pyo3(signature = (words, passphrase, *, suite="default"))]
-pub fn protect_words<'py>(
-    py: Python<'py>,
-    words: &str,
-    passphrase: &str,
-    suite: &str,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let (suite, passphrase) = (self::suite(py, suite)?, self::passphrase(py, passphrase)?);
-    let file = detached(py, || recovery::protect(&recovery::from_words(words)?, suite, &passphrase, None))?;
-    Ok(PyBytes::new(py, &file))
-}
-
-fn passphrase(py: Python<'_>, text: &str) -> PyResult<Passphrase> {
-    Passphrase::new(text).map_err(|reason| error(py, USAGE, reason))
-}
-
 #[pymethods]
 impl Agent {
-    /// The agent of a file that `protect_words` or the program made, in the file's suite.
-    #[staticmethod]
-    #[pyo3(signature = (file, passphrase, *, cards=None))]
-    fn from_protected(
-        py: Python<'_>,
-        file: Input<'_>,
-        passphrase: &str,
-        cards: Option<PyRef<'_, CardLog>>,
-    ) -> PyResult<Self> {
-        let (file, passphrase) = (file.as_slice(), self::passphrase(py, passphrase)?);
-        let (seed, suite) = detached(py, || recovery::unprotect(file, &passphrase))?;
-        Self::of_seed(py, seed, suite, cards.as_deref())
-    }
-
-    /// The agent of 24 words: as it began, or as the newest of its cards has it.
-    #[staticmethod]
-    #[pyo3(signature = (words, *, suite="default", cards=None))]
-    fn from_words(
-        py: Python<'_>,
-        words: &str,
-        suite: &str,
-        cards: Option<PyRef<'_, CardLog>>,
-    ) -> PyResult<Self> {
-        let suite = self::suite(py, suite)?;
-        let seed = detached(py, || recovery::from_words(words))?;
-        Self::of_seed(py, seed, suite, cards.as_deref())
-    }
-
     /// Signs a payload and seals it to `recipient`, a DID: only that agent opens it, and once.
     #[pyo3(signature = (
         payload, recipient, *, resolver, media_type="application/octet-stream", lifetime=Span(LIFETIME), now=None
@@ -139,19 +80,21 @@ impl Agent {
         }
         for (name, credential) in credentials.iter().flatten() {
             let (name, credential) = (name.extract::<String>()?, credential.extract::<String>()?);
-            backup.add_credential(&name, credential.as_bytes()).map_err(|error| refused(py, &error))?;
+            detached(py, || backup.add_credential(&name, credential.as_bytes()))?;
         }
-        for object in &objects {
-            backup.add_object(&object.0).map_err(|error| refused(py, &error))?;
-        }
+        detached(py, || objects.iter().try_for_each(|object| backup.add_object(&object.0).map(drop)))?;
         Ok(PyBytes::new(py, &self.with(py, |agent| backup.seal(agent))?))
     }
 
     /// Opens a backup of this agent: `made`, `cards`, `credentials` by their names, `objects` by their hashes.
-    fn restore<'py>(&self, py: Python<'py>, backup: Input<'_>) -> PyResult<Bound<'py, PyDict>> {
+    ///
+    /// An old backup stays good: one whose newest card has a lower version than `since`, such as the one that peers know, is
+    /// refused.
+    #[pyo3(signature = (backup, *, since=0))]
+    fn restore<'py>(&self, py: Python<'py>, backup: Input<'_>, since: u64) -> PyResult<Bound<'py, PyDict>> {
         let backup = backup.as_slice();
         let (backup, cards) = self.with(py, |agent| {
-            let backup = Backup::open(agent, backup)?;
+            let backup = Backup::open_since(agent, backup, since)?;
             let cards = backup.cards()?;
             Ok((backup, cards))
         })?;
@@ -169,11 +112,27 @@ impl Agent {
         restored.set_item("objects", objects)?;
         Ok(restored)
     }
-}
 
-/// The name of a memory object, by which others refer to it: `b3:` and the hash of its bytes.
-#[pyfunction]
-pub fn object_id(py: Python<'_>, data: Input<'_>) -> String {
-    let data = data.as_slice();
-    py.detach(|| identity::memory::ObjectId::of(data).to_string())
+    /// Encrypts a piece of state that this agent's seed alone opens. `label` says what it is, such as `ledger`: it is not in
+    /// the bytes, and one piece is not taken for another.
+    fn seal_state<'py>(
+        &self,
+        py: Python<'py>,
+        label: &str,
+        state: Input<'_>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let state = state.as_slice();
+        Ok(PyBytes::new(py, &self.with(py, |agent| agent.seal_state(label, state))?))
+    }
+
+    /// Opens what `seal_state` made with the same label.
+    fn open_state<'py>(
+        &self,
+        py: Python<'py>,
+        label: &str,
+        sealed: Input<'_>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let sealed = sealed.as_slice();
+        Ok(PyBytes::new(py, self.with(py, |agent| agent.open_state(label, sealed))?.expose()))
+    }
 }

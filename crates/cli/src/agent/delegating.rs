@@ -7,8 +7,8 @@ use crate::args::agent::{Approve, DelegateCommand, DelegateVerify, Grant};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::action::Action;
-use gambeson_identity::approval;
-use gambeson_identity::delegation::{Capability, Caveat, Chain, Delegation, Link};
+use gambeson_identity::delegation::{Capability, Caveat, Chain, Delegation, Link, Test};
+use gambeson_identity::{Did, approval};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -26,7 +26,8 @@ fn grant(session: &Session, options: &Grant) -> Result<Status, Error> {
         Some(path) => links(path)?,
         None => Vec::new(),
     };
-    let mut caveats = options.at_most.clone();
+    let arguments = [&options.at_most, &options.at_least, &options.one_of, &options.prefix];
+    let mut caveats: Vec<Caveat> = arguments.into_iter().flatten().cloned().collect();
     if !options.approval_by.is_empty() {
         caveats.push(Caveat::Approval(options.approval_by.clone()));
     }
@@ -122,21 +123,36 @@ fn sentence(link: &Link) -> String {
     }
     for capability in &terms.capabilities {
         text += &format!("\n  {} at {}", capability.action, capability.resource);
-        if !capability.caveats.is_empty() {
-            text += &format!(", under {} conditions", capability.caveats.len());
+        for caveat in &capability.caveats {
+            text += &format!("\n    only {}", condition(caveat));
         }
     }
     text
 }
 
+/// A caveat, for a person. Texts are told as JSON has them: whoever wrote the link chose them.
+fn condition(caveat: &Caveat) -> String {
+    match caveat {
+        Caveat::Argument(pointer, test) => {
+            let test = match test {
+                Test::OneOf(values) => format!("one of {}", Value::from(values.clone())),
+                Test::AtMost(number) => format!("at most {number}"),
+                Test::AtLeast(number) => format!("at least {number}"),
+                Test::Prefix(prefix) => format!("a text that begins with {}", Value::from(prefix.as_str())),
+            };
+            format!("if {} is {test}", Value::from(pointer.as_str()))
+        }
+        Caveat::Approval(approvers) => {
+            let approvers: Vec<&str> = approvers.iter().map(Did::as_str).collect();
+            format!("with an approval by {}", approvers.join(" or "))
+        }
+    }
+}
+
 /// What a link grants, for a program.
 fn members(link: &Link) -> Value {
     let terms = link.terms();
-    let capabilities: Vec<Value> = terms
-        .capabilities
-        .iter()
-        .map(|it| json!({"action": it.action.to_string(), "resource": it.resource.to_string(), "caveats": it.caveats.len()}))
-        .collect();
+    let capabilities: Vec<Value> = terms.capabilities.iter().map(Capability::to_json).collect();
     json!({
         "issuer": link.issuer().as_str(),
         "delegate": terms.delegate.as_str(),

@@ -6,6 +6,7 @@
 //! | `seed` | the master seed, sealed by `gambeson-keystore` |
 //! | `cards/` | the cards of this agent and of those that it knows, one log an agent |
 //! | `credentials/` | what `cred verify --keep` kept |
+//! | `objects/` | memory objects, under the digits of their hashes |
 //! | `status/` | which credentials were issued and revoked; the lists of others |
 //! | `ledger.json` | what was used up of delegations |
 //! | `seen.json` | what was taken once and has not expired |
@@ -70,6 +71,8 @@ impl Home {
         private_folder(&self.0)?;
         private_folder(&self.cards())?;
         let _lock = self.lock()?;
+        // Somebody else may have made one since the first look: nothing of it is touched.
+        self.refuse_existing()?;
         let about = json!({"version": 1, "did": log.did().as_str(), "suite": suite.name()});
         // The seed comes last: before it there is no agent, and nothing of one is replaced after it.
         self.keep_cards(log)?;

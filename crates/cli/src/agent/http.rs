@@ -1,4 +1,4 @@
-//! `agent http sign`, `verify`: requests in files, as HTTP/1.1 has them (RFC 9112), under `https`.
+//! `agent http sign`, `verify`: requests and responses in files, as HTTP/1.1 has them (RFC 9112), under `https`.
 
 use super::Session;
 use super::seen::Seen;
@@ -7,11 +7,14 @@ use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::http::{self, Message, Policy, Terms};
 use gambeson_identity::{Relationship, Role};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
-/// The most fields of a request.
+/// The most fields of a message.
 const MAX_FIELDS: usize = 128;
+
+/// Names and values, in their order.
+type Fields = Vec<(String, String)>;
 
 pub(super) fn http(session: &Session, command: &HttpCommand) -> Result<Status, Error> {
     match command {
@@ -24,7 +27,7 @@ pub(super) fn http(session: &Session, command: &HttpCommand) -> Result<Status, E
 pub(super) struct Request {
     pub(super) method: String,
     pub(super) target: String,
-    pub(super) fields: Vec<(String, String)>,
+    pub(super) fields: Fields,
     /// Where the content begins.
     pub(super) content: usize,
 }
@@ -37,15 +40,10 @@ impl Request {
         let httparse::Status::Complete(content) = request.parse(bytes).map_err(|e| e.to_string())? else {
             return Ok(None);
         };
-        let fields = request.headers.iter().map(|field| {
-            let value =
-                std::str::from_utf8(field.value).map_err(|_| format!("{} is not text", field.name))?;
-            Ok((field.name.to_owned(), value.to_owned()))
-        });
         Ok(Some(Self {
             method: request.method.unwrap_or_default().to_owned(),
             target: request.path.unwrap_or_default().to_owned(),
-            fields: fields.collect::<Result<_, String>>()?,
+            fields: fields(request.headers)?,
             content,
         }))
     }
@@ -70,24 +68,117 @@ impl Request {
     }
 }
 
-/// A request in a file, with all its bytes.
-fn read(path: &Path) -> Result<(Vec<u8>, Request, String), Error> {
-    let bytes = files::read_small(path)?.to_vec();
-    let bad = |why: String| Error::outside(format!("{}: not a request of HTTP/1.1: {why}", path.display()));
-    let request = Request::read(&bytes).map_err(bad)?.ok_or_else(|| bad("it has no end".to_owned()))?;
-    let uri = request.uri().map_err(bad)?;
-    Ok((bytes, request, uri))
+/// A message in a file, with all its bytes.
+struct Whole {
+    start: Start,
+    fields: Fields,
+    bytes: Vec<u8>,
+    /// Where the content begins.
+    content: usize,
+}
+
+enum Start {
+    Request { method: String, uri: String },
+    Response(u16),
+}
+
+impl Whole {
+    fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = files::read_small(path)?.to_vec();
+        let bad =
+            |why: String| Error::outside(format!("{}: not a message of HTTP/1.1: {why}", path.display()));
+        let no_end = || bad("it has no end".to_owned());
+        if bytes.starts_with(b"HTTP/") {
+            let (status, fields, content) = response(&bytes).map_err(bad)?.ok_or_else(no_end)?;
+            return Ok(Self { start: Start::Response(status), fields, bytes, content });
+        }
+        let request = Request::read(&bytes).map_err(bad)?.ok_or_else(no_end)?;
+        let uri = request.uri().map_err(bad)?;
+        let start = Start::Request { method: request.method, uri };
+        Ok(Self { start, fields: request.fields, bytes, content: request.content })
+    }
+
+    fn message(&self) -> Message<'_> {
+        let message = match &self.start {
+            Start::Request { method, uri } => Message::request(method, uri, &self.fields),
+            Start::Response(status) => Message::response(*status, &self.fields),
+        };
+        match &self.bytes[self.content..] {
+            [] => message,
+            content => message.with_body(content),
+        }
+    }
+
+    fn is_response(&self) -> bool {
+        matches!(self.start, Start::Response(_))
+    }
+
+    /// What it is, for a program.
+    fn about(&self, answered: Option<&Self>) -> Value {
+        match (&self.start, answered) {
+            (Start::Request { method, uri }, _) => json!({"method": method, "uri": uri}),
+            (Start::Response(status), answered) => {
+                json!({"status": status, "request": answered.map(|it| it.about(None))})
+            }
+        }
+    }
+}
+
+/// What it is, for a person.
+impl std::fmt::Display for Whole {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.start {
+            Start::Request { method, uri } => write!(f, "{method} {uri}"),
+            Start::Response(status) => write!(f, "response {status}"),
+        }
+    }
+}
+
+/// The status of a response, its fields, and where the content begins; `None` if its head is not whole.
+fn response(bytes: &[u8]) -> Result<Option<(u16, Fields, usize)>, String> {
+    let mut room = [httparse::EMPTY_HEADER; MAX_FIELDS];
+    let mut response = httparse::Response::new(&mut room);
+    let httparse::Status::Complete(content) = response.parse(bytes).map_err(|e| e.to_string())? else {
+        return Ok(None);
+    };
+    let status = response.code.ok_or("no status")?;
+    Ok(Some((status, fields(response.headers)?, content)))
+}
+
+fn fields(headers: &[httparse::Header<'_>]) -> Result<Fields, String> {
+    let fields = headers.iter().map(|field| {
+        let value = std::str::from_utf8(field.value).map_err(|_| format!("{} is not text", field.name))?;
+        Ok((field.name.to_owned(), value.to_owned()))
+    });
+    fields.collect()
+}
+
+/// A message, and the request that it answers if one is named.
+fn read(path: &Path, request: Option<&Path>) -> Result<(Whole, Option<Whole>), Error> {
+    crate::sealing::one_standard_input([path].into_iter().chain(request))?;
+    let whole = Whole::read(path)?;
+    let Some(request) = request else { return Ok((whole, None)) };
+    if !whole.is_response() {
+        let message = format!("--request names what a response answers, and {} is a request", path.display());
+        return Err(Error::usage(message));
+    }
+    let answered = Whole::read(request)?;
+    match answered.is_response() {
+        true => Err(Error::outside(format!("{}: is a response, and no request", request.display()))),
+        false => Ok((whole, Some(answered))),
+    }
 }
 
 fn sign(session: &Session, options: &HttpSign) -> Result<Status, Error> {
     files::refuse_existing(&options.out, options.force)?;
-    let (bytes, request, uri) = read(&options.request)?;
+    let (whole, answered) = read(&options.message, options.request.as_deref())?;
     let (agent, _) = session.unlock()?;
     let role = if options.capability { Role::Signing } else { Role::Identity };
     let terms = Terms { role, ..Terms::default() };
-    let (head, content) = bytes.split_at(request.content);
-    let message = message(&request, &uri, content);
+    let request = answered.as_ref().map(Whole::message);
+    let message = bound(whole.message(), request.as_ref());
     let added = http::sign(&agent, &message, &terms, session.now).map_err(Error::from_request)?;
+    let (head, content) = whole.bytes.split_at(whole.content);
     // The empty line that ends the head, of which the line before keeps its own end.
     let blank = if head.ends_with(b"\r\n") { 2 } else { 1 };
     let mut out = head[..head.len() - blank].to_vec();
@@ -98,34 +189,48 @@ fn sign(session: &Session, options: &HttpSign) -> Result<Status, Error> {
     out.extend_from_slice(content);
     files::write(&options.out, &out, Access::Shared, options.force)?;
     let names: Vec<&str> = added.iter().map(|(name, _)| name.as_str()).collect();
-    session.console.report(
-        format_args!("{} {uri}: {}", request.method, options.out.display()),
-        json!({"method": request.method, "uri": uri, "added": names, "out": options.out.display().to_string()}),
-    )?;
+    let mut report = whole.about(answered.as_ref());
+    report["added"] = json!(names);
+    report["out"] = options.out.display().to_string().into();
+    session
+        .console
+        .report(format_args!("{whole}{}: {}", to(answered.as_ref()), options.out.display()), report)?;
     Ok(Status::Done)
 }
 
-fn message<'a>(request: &'a Request, uri: &'a str, content: &'a [u8]) -> Message<'a> {
-    let message = Message::request(&request.method, uri, &request.fields);
-    if content.is_empty() { message } else { message.with_body(content) }
+fn bound<'a>(message: Message<'a>, request: Option<&'a Message<'a>>) -> Message<'a> {
+    match request {
+        Some(request) => message.answering(request),
+        None => message,
+    }
+}
+
+/// Which request is answered, for a person.
+fn to(answered: Option<&Whole>) -> String {
+    answered.map(|request| format!(" to {request}")).unwrap_or_default()
 }
 
 fn verify(session: &Session, options: &HttpVerify) -> Result<Status, Error> {
-    let (bytes, request, uri) = read(&options.request)?;
-    let policy = match options.capability {
-        true => Policy { relationship: Relationship::CapabilityInvocation, ..Policy::default() },
-        false => Policy::default(),
-    };
-    let message = message(&request, &uri, &bytes[request.content..]);
+    let (whole, answered) = read(&options.message, options.request.as_deref())?;
+    let mut policy = Policy::default();
+    if options.capability {
+        policy.relationship = Relationship::CapabilityInvocation;
+    }
+    if answered.is_some() {
+        let required = ["@status", "\"@method\";req", "\"@target-uri\";req"].into_iter().map(str::parse);
+        policy.required = required.collect::<Result<_, _>>().map_err(Error::damaged)?;
+    }
+    let request = answered.as_ref().map(Whole::message);
+    let message = bound(whole.message(), request.as_ref());
     let mut seen = Seen::open(&session.home)?;
     match http::verify(&message, &policy, &*session.resolver(), session.now, &mut seen) {
         Ok(verified) => {
             super::is_signer(options.signer.as_ref(), verified.signer())?;
             seen.keep()?;
             session.holds(
-                format_args!("{} sends {} {uri}", verified.signer(), request.method),
+                format_args!("{} sends {whole}{}", verified.signer(), to(answered.as_ref())),
                 verified.signer(),
-                json!({"method": request.method, "uri": uri}),
+                whole.about(answered.as_ref()),
             )
         }
         Err(error) => session.refused(&error),

@@ -5,7 +5,7 @@ use crate::args::agent::{Card, Init, RoleName, Rotate, Show};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::{
-    Agent, CardContent, CardLog, CardStore, MasterSeed, Retired, Role, Timestamp, recovery,
+    Agent, CardContent, CardLog, CardStore, DidDocument, MasterSeed, Retired, Role, Timestamp, recovery,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -87,6 +87,14 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
         session.console.report(did, json!({"did": did.as_str()}))?;
         return Ok(Status::Done);
     }
+    let recipient = log.newest().document().age_recipient(session.now);
+    if options.recipient {
+        let recipient = recipient.map_err(Error::from_request)?.to_string();
+        session.console.report(&recipient, json!({"did": did.as_str(), "recipient": recipient}))?;
+        return Ok(Status::Done);
+    }
+    // An agent of suite cnsa2 has none.
+    let recipient = recipient.ok().map(|recipient| recipient.to_string());
     let card = log.newest();
     let mut table = String::new();
     let mut keys = Vec::new();
@@ -110,11 +118,12 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
     let state = if session.now > until { "  EXPIRED: gambeson agent rotate makes the next" } else { "" };
     session.console.report(
         format_args!(
-            "{did}\nsuite {}, card {} from {from} until {until}{state}\nkeys{table}\n{} more known, in {}",
+            "{did}\nsuite {}, card {} from {from} until {until}{state}\nkeys{table}\n{} more known, in {}{}",
             did.suite().name(),
             card.version(),
             known.saturating_sub(1),
             session.home.folder().display(),
+            recipient.as_ref().map(|it| format!("\nage recipient\n  {it}")).unwrap_or_default(),
         ),
         json!({
             "did": did.as_str(),
@@ -122,6 +131,7 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
             "home": session.home.folder().display().to_string(),
             "card": about_card(&log),
             "keys": keys,
+            "recipient": recipient,
             "known": known.saturating_sub(1),
         }),
     )?;
@@ -157,9 +167,12 @@ pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
             Err(error) => session.refused(&error),
         };
     }
-    if let (Some(did), true) = (&options.of, options.document) {
+    if let (Some(did), true) = (&options.of, options.document || options.recipient) {
         let document = session.resolver().resolve(did, session.now).map_err(Error::refused)?;
-        let text = pretty(&Value::Object(document.json().clone()));
+        let text = match options.recipient {
+            true => recipient_file(&document, session.now)?,
+            false => pretty(&Value::Object(document.json().clone())),
+        };
         files::write(&options.out, text.as_bytes(), Access::Shared, options.force)?;
         return Ok(Status::Done);
     }
@@ -167,7 +180,9 @@ pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
         Some(did) => session.home.known().log(did).map_err(Error::refused)?,
         None => session.home.cards_of_owner()?,
     };
-    let text = if options.document {
+    let text = if options.recipient {
+        recipient_file(log.newest().document(), session.now)?
+    } else if options.document {
         pretty(&Value::Object(log.newest().document().json().clone()))
     } else if options.did_suite {
         pretty(&gambeson_identity::vc::api::did_suite(&log).map_err(Error::damaged)?)
@@ -178,11 +193,22 @@ pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
     if files::is_stream(&options.out) {
         return Ok(Status::Done);
     }
+    let what = match (options.document, options.recipient) {
+        (true, _) => "document",
+        (_, true) => "age recipient",
+        _ => "cards",
+    };
     session.console.report(
-        format_args!("{} of {}: {}", if options.document { "document" } else { "cards" }, log.did(), options.out.display()),
+        format_args!("{what} of {}: {}", log.did(), options.out.display()),
         json!({"did": log.did().as_str(), "card": about_card(&log), "file": options.out.display().to_string()}),
     )?;
     Ok(Status::Done)
+}
+
+/// A file for `age -R`.
+fn recipient_file(document: &DidDocument, now: Timestamp) -> Result<String, Error> {
+    let recipient = document.age_recipient(now).map_err(Error::from_request)?;
+    Ok(format!("# {}\n{recipient}\n", document.id()))
 }
 
 fn pretty(value: &Value) -> String {

@@ -6,10 +6,11 @@ use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::passphrase;
 use gambeson_identity::backup::{Backup, MAX_ARCHIVE};
-use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, recovery};
+use gambeson_identity::memory::{DirectoryObjects, Objects};
+use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Reason, recovery};
 use serde_json::json;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn recover(session: &Session, options: &Recover) -> Result<Status, Error> {
     session.home.refuse_existing()?;
@@ -86,19 +87,63 @@ pub(super) fn backup(session: &Session, options: &AgentBackup) -> Result<Status,
         let credential = files::read_small(&entry.path())?;
         backup.add_credential(&entry.file_name().to_string_lossy(), &credential).map_err(Error::damaged)?;
     }
+    add_objects(session, &mut backup, options.objects.as_deref())?;
     let sealed = backup.seal(&agent).map_err(Error::from_request)?;
     files::write(&options.out, &sealed, Access::Private, options.force)?;
-    let credentials = backup.credentials().count();
+    let (credentials, objects) = (backup.credentials().count(), backup.objects().count());
     session.console.report(
-        format_args!("{} cards and {credentials} credentials: {}", log.cards().len(), options.out.display()),
-        json!({"cards": log.cards().len(), "credentials": credentials, "out": options.out.display().to_string()}),
+        format_args!(
+            "{} cards, {credentials} credentials and {objects} memory objects: {}",
+            log.cards().len(),
+            options.out.display()
+        ),
+        json!({
+            "cards": log.cards().len(),
+            "credentials": credentials,
+            "objects": objects,
+            "out": options.out.display().to_string(),
+        }),
     )?;
     Ok(Status::Done)
 }
 
+/// Adds every memory object of a folder, the agent's own if none is named. One whose bytes were changed is refused.
+fn add_objects(session: &Session, backup: &mut Backup, named: Option<&Path>) -> Result<(), Error> {
+    if let Some(folder) = named {
+        fs::read_dir(folder).map_err(|e| Error::io(folder, &e))?;
+    }
+    let objects = DirectoryObjects::new(objects_folder(session, named));
+    let mut total = 0;
+    for id in objects.ids().map_err(of_objects)? {
+        // One that went away since the names were read is not there.
+        let Some(object) = objects.get(&id).map_err(of_objects)? else { continue };
+        total += object.len();
+        if total > MAX_ARCHIVE {
+            let message =
+                format!("the memory objects have more than {MAX_ARCHIVE} bytes, the most of a backup");
+            return Err(Error::usage(message).because(Reason::TooLarge.code()));
+        }
+        backup.add_object(&object).map_err(of_objects)?;
+    }
+    Ok(())
+}
+
+fn objects_folder(session: &Session, named: Option<&Path>) -> PathBuf {
+    named.map_or_else(|| session.home.folder().join("objects"), Path::to_owned)
+}
+
+/// Bytes that have another name do not hold; all else is the folder's fault.
+fn of_objects(error: gambeson_identity::Error) -> Error {
+    match error.reason() {
+        Reason::WrongHash => Error::refused(error),
+        _ => Error::damaged(error),
+    }
+}
+
 pub(super) fn restore(session: &Session, options: &Restore) -> Result<Status, Error> {
     session.home.refuse_existing()?;
-    let file = files::read_at_most(&options.backup, MAX_ARCHIVE + (64 << 10))?;
+    // With room for what sealing adds: the library has the last word.
+    let file = files::read_at_most(&options.backup, MAX_ARCHIVE + (1 << 20))?;
     let seed = seed(session, &options.seed)?;
     let agent = Agent::with_suite(again(&seed)?, options.suite);
     let backup = Backup::open(&agent, &file).map_err(Error::refused)?;
@@ -111,6 +156,26 @@ pub(super) fn restore(session: &Session, options: &Restore) -> Result<Status, Er
     for (name, credential) in backup.credentials() {
         files::write(&folder.join(name), credential, Access::Private, false)?;
     }
-    session.console.say(format_args!("{} credentials of {}", backup.credentials().count(), backup.made()))?;
+    restore_objects(&backup, &objects_folder(session, options.objects.as_deref()))?;
+    session.console.say(format_args!(
+        "{} credentials and {} memory objects of {}",
+        backup.credentials().count(),
+        backup.objects().count(),
+        backup.made()
+    ))?;
     identity::made(session, &log)
+}
+
+/// Writes the memory objects under the names that their bytes have: that these are the names in the archive was checked
+/// when it was opened.
+fn restore_objects(backup: &Backup, folder: &Path) -> Result<(), Error> {
+    if backup.objects().next().is_none() {
+        return Ok(());
+    }
+    super::home::private_folder(folder)?;
+    let mut objects = DirectoryObjects::new(folder);
+    for (_, object) in backup.objects() {
+        objects.put(object).map_err(of_objects)?;
+    }
+    Ok(())
 }

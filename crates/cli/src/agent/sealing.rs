@@ -5,8 +5,9 @@ use super::seen::Seen;
 use crate::args;
 use crate::args::agent::{AgentOpen, AgentSeal};
 use crate::error::{Error, Status};
-use crate::files::{self, Access, is_stream};
-use gambeson_identity::sealed;
+use crate::files::{self, Access, Input, Output};
+use gambeson_age::Format;
+use gambeson_identity::{Suite, sealed};
 use serde_json::json;
 use std::io::Write;
 
@@ -21,7 +22,8 @@ pub(super) fn seal(session: &Session, options: &AgentSeal) -> Result<Status, Err
             out: options.out.clone(),
         };
         files::refuse_existing(&options.out, options.force)?;
-        return crate::sealing::seal(session.console, &age);
+        let (agent, _) = session.unlock()?;
+        return crate::sealing::seal(session.console, &age, Some(agent.rng(b"age file")));
     };
     files::refuse_existing(&options.out, options.force)?;
     let document = session.resolver().resolve(did, session.now).map_err(Error::refused)?;
@@ -48,10 +50,49 @@ pub(super) fn seal(session: &Session, options: &AgentSeal) -> Result<Status, Err
 pub(super) fn open(session: &Session, options: &AgentOpen) -> Result<Status, Error> {
     files::refuse_same(&options.file, &options.out)?;
     files::refuse_existing(&options.out, options.force)?;
-    let envelope = files::read_at_most(&options.file, 2 * sealed::MAX_PAYLOAD)?;
+    let mut input = Input::open(&options.file)?;
+    // Enough for the longer of the two beginnings.
+    let start = input.start(32)?;
+    match Format::detect(&start) {
+        Some(_) => open_age(session, options, input),
+        None => open_sealed(session, options, input),
+    }
+}
+
+/// An age file to the agent's backup key, of any size.
+fn open_age(session: &Session, options: &AgentOpen, input: Input) -> Result<Status, Error> {
+    let name = input.name().to_owned();
+    if let Some(did) = &options.from {
+        let message = format!("{name}: an age file tells nobody who sealed it, so not that it was {did}");
+        return Err(Error::not_verified(message).because("unsecured"));
+    }
+    let (agent, _) = session.unlock()?;
+    if agent.suite() != Suite::Default {
+        let message = format!("{name}: an agent of suite {} has no key for age files", agent.suite().name());
+        return Err(Error::not_verified(message).because("cannot-open"));
+    }
+    let mut output = Output::create(&options.out, Access::Private, options.force)?;
+    let bar = session.console.bytes_bar(input.length(), "opening");
+    let bytes = gambeson_age::open(&[&agent], bar.wrap_read(input), &mut output)
+        .map_err(|e| crate::sealing::age_error(&name, e))?;
+    let target = output.name().to_owned();
+    output.finish()?;
+    bar.finish_and_clear();
+    session.console.report(
+        format_args!(
+            "opened {name}, an age file, which tells nobody who sealed it: {bytes} bytes in {target}"
+        ),
+        json!({"opened": name, "form": "age", "bytes": bytes, "out": target}),
+    )?;
+    Ok(Status::Done)
+}
+
+/// A payload of another agent, which opens once.
+fn open_sealed(session: &Session, options: &AgentOpen, input: Input) -> Result<Status, Error> {
+    let envelope = input.read_at_most(2 * sealed::MAX_PAYLOAD)?;
     let (agent, _) = session.unlock()?;
     // The output is there before the payload is marked as opened: a full disk must not lose it.
-    let mut output = files::Output::create(&options.out, Access::Private, options.force)?;
+    let mut output = Output::create(&options.out, Access::Private, options.force)?;
     let mut seen = Seen::open(&session.home)?;
     let opened = match sealed::open(&agent, &envelope, &session.resolver(), &mut seen, session.now) {
         Ok(opened) => opened,
@@ -60,9 +101,8 @@ pub(super) fn open(session: &Session, options: &AgentOpen) -> Result<Status, Err
     super::is_signer(options.from.as_ref(), opened.signer())?;
     seen.keep()?;
     output.write_all(opened.payload()).map_err(|e| Error::named(&e))?;
+    let target = output.name().to_owned();
     output.finish()?;
-    let to_a_stream = is_stream(&options.out);
-    let target = if to_a_stream { "standard output".to_owned() } else { options.out.display().to_string() };
     session.holds(
         format_args!(
             "{} bytes of {} from {} in {target}",
@@ -72,6 +112,7 @@ pub(super) fn open(session: &Session, options: &AgentOpen) -> Result<Status, Err
         ),
         opened.signer(),
         json!({
+            "form": "sealed",
             "sender": opened.sender().as_str(),
             "media_type": opened.media_type(),
             "bytes": opened.payload().len(),

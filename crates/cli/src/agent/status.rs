@@ -127,7 +127,9 @@ pub(super) fn learn(session: &Session, list: &str) -> gambeson_identity::Result<
     let mut store = known(session, &*resolver);
     store.add(list, &*resolver, session.now)?;
     let folder = folder(session).join("known");
-    let name = crate::harness::hex(blake3::hash(verified.url().as_bytes()).as_bytes());
+    // Of this issuer: what others say of the URL takes no place of its lists.
+    let key = format!("{} {}", verified.issuer(), verified.url());
+    let name = crate::harness::hex(blake3::hash(key.as_bytes()).as_bytes());
     let kept = private_folder(&folder).and_then(|()| {
         files::write(&folder.join(format!("{name}.jwt")), list.as_bytes(), Access::Private, true)
     });

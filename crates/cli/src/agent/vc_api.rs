@@ -1,6 +1,7 @@
 //! `agent vc-api`: the endpoints of the VC API that the W3C test suites call, on 127.0.0.1.
 //!
-//! One request a connection, one after the other: for test suites, not for the world.
+//! One request a connection, one after the other: for test suites, not for the world. A page in a browser on the same machine
+//! is of the world: it gets nothing issued, neither by a form, nor from another origin, nor by a name that it let point here.
 
 use super::http::Request;
 use super::{Session, status};
@@ -48,8 +49,10 @@ fn converse(session: &Session, agent: &Agent, form: Form, mut stream: TcpStream)
     let phrase = match status {
         200 => "OK",
         201 => "Created",
+        403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",
+        415 => "Unsupported Media Type",
         _ => "Bad Request",
     };
     let body = body.to_string();
@@ -106,8 +109,82 @@ fn respond(session: &Session, agent: &Agent, form: Form, request: &Request, cont
         "/presentations/verify" => Api::verify_presentation,
         _ => return (404, json!({"errors": ["there is no such endpoint"]})),
     };
-    match request.method.as_str() {
-        "POST" => answer(&api, content, now),
+    match (request.method.as_str(), is_local(request), is_json(request)) {
+        (_, false, _) => (403, json!({"errors": ["this endpoint answers programs on this machine"]})),
+        ("POST", _, false) => (415, json!({"errors": ["this endpoint takes application/json"]})),
+        ("POST", ..) => answer(&api, content, now),
         _ => (405, json!({"errors": ["this endpoint takes POST"]})),
+    }
+}
+
+/// Whether the request names this machine as its host, and comes from no page of another.
+fn is_local(request: &Request) -> bool {
+    let mut hosts = request.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let (Some((_, host)), None) = (hosts.next(), hosts.next()) else { return false };
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = name.map_or(host.as_str(), |(name, _)| name);
+    let known = ["localhost", "127.0.0.1", "[::1]"].into_iter().any(|known| name.eq_ignore_ascii_case(known));
+    known
+        && request.field("origin").is_none_or(|origin| origin.eq_ignore_ascii_case(&format!("http://{host}")))
+}
+
+/// A page may send any text to any address, but this type only after it asked.
+fn is_json(request: &Request) -> bool {
+    let found = request.field("content-type").unwrap_or_default();
+    found.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(fields: &[(&str, &str)]) -> Request {
+        Request {
+            method: "POST".to_owned(),
+            target: "/credentials/issue".to_owned(),
+            fields: fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            content: 0,
+        }
+    }
+
+    #[test]
+    fn only_programs_on_this_machine_are_answered() {
+        for host in ["localhost", "LOCALHOST:8080", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:8080"] {
+            assert!(is_local(&request(&[("Host", host)])), "{host}");
+            let origin = format!("http://{host}");
+            assert!(is_local(&request(&[("host", host), ("Origin", &origin)])), "{host}");
+            let foreign = [("host", host), ("origin", "https://evil.example")];
+            assert!(!is_local(&request(&foreign)), "{host}");
+            assert!(!is_local(&request(&[("host", host), ("origin", "null")])), "{host}");
+            assert!(!is_local(&request(&[("host", host), ("host", "evil.example")])), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "evil.example:8080",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "0.0.0.0",
+        ] {
+            assert!(!is_local(&request(&[("Host", host)])), "{host}");
+        }
+        assert!(!is_local(&request(&[])));
+    }
+
+    #[test]
+    fn what_a_form_of_a_page_can_send_is_not_json() {
+        for media in ["application/json", "Application/JSON; charset=utf-8"] {
+            assert!(is_json(&request(&[("Content-Type", media)])), "{media}");
+        }
+        for media in [
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "",
+            "application/json+x",
+            "text/plain;application/json",
+        ] {
+            assert!(!is_json(&request(&[("Content-Type", media)])), "{media}");
+        }
+        assert!(!is_json(&request(&[])));
     }
 }

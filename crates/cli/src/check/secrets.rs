@@ -11,14 +11,14 @@ use serde_json::Value;
 /// The most rotations that a vector may ask for.
 const MAX_INDEX: u64 = 8;
 
-fn seed(digits: &str) -> Result<MasterSeed, Error> {
+pub(super) fn seed(digits: &str) -> Result<MasterSeed, Error> {
     let bytes = from_hex(digits).unwrap_or_default();
     let bytes: &[u8; 32] = bytes[..].try_into().map_err(|_| bad("a seed has 32 bytes"))?;
     Ok(MasterSeed::from_bytes(bytes))
 }
 
 /// What a vector has itself, or the one that it is made of.
-fn of<'a>(file: &'a File, vector: &'a Value, name: &str) -> &'a Value {
+pub(super) fn of<'a>(file: &'a File, vector: &'a Value, name: &str) -> &'a Value {
     match (vector.get(name), vector.get("of")) {
         (None, Some(id)) => file.find(id).map_or(&Value::Null, |base| &base[name]),
         _ => &vector[name],
@@ -26,7 +26,7 @@ fn of<'a>(file: &'a File, vector: &'a Value, name: &str) -> &'a Value {
 }
 
 /// The bytes with the changes that a vector asks for.
-fn changed(mut bytes: Vec<u8>, vector: &Value) -> Vec<u8> {
+pub(super) fn changed(mut bytes: Vec<u8>, vector: &Value) -> Vec<u8> {
     bytes.truncate(size(vector, "keep", bytes.len()));
     if let Some(byte) = bytes.get_mut(size(vector, "flip", usize::MAX)) {
         *byte ^= 1;

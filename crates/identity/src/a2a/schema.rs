@@ -1,7 +1,7 @@
 //! The message `lf.a2a.v1.AgentCard` as its JSON form is read and written by the official SDK (`a2a-sdk` 1.3).
 
 use crate::Result;
-use crate::envelope::bad;
+use crate::error::bad;
 use serde_json::{Map, Value};
 
 /// A member of a message: its name in JSON, its name in the schema, and what it is.
@@ -26,7 +26,8 @@ pub(super) enum Shape {
     Json,
 }
 
-/// What becomes of members that the schema does not have.
+/// What becomes of members that the schema does not have, and of names and items that canonical form loses because nothing
+/// stands in them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unknown {
     Refused,
@@ -203,17 +204,25 @@ fn message(value: &Value, fields: &[Field], unknown: Unknown) -> Result<Option<V
 
 fn member(value: &Value, shape: Shape, unknown: Unknown) -> Result<Option<Value>> {
     let other = || bad("");
+    // Who signs is told: a name without a value, or an item that is empty, says something, and would not be signed.
+    let lost = |kept: Option<Value>, what: &str| match kept {
+        None if unknown == Unknown::Refused => {
+            Err(bad(format_args!("{what} of an agent card is empty, and a signature would not cover it")))
+        }
+        kept => Ok(kept),
+    };
     let map = |value: &Value, each: &dyn Fn(&Value) -> Result<Option<Value>>| -> Result<Option<Value>> {
         let mut out = Map::new();
         for (name, value) in value.as_object().ok_or_else(other)? {
-            if let Some(value) = each(value)? {
+            if let Some(value) = lost(each(value)?, name)? {
                 out.insert(name.clone(), value);
             }
         }
         Ok(kept(out))
     };
     let list = |value: &Value, each: &dyn Fn(&Value) -> Result<Option<Value>>| -> Result<Option<Value>> {
-        let items = value.as_array().ok_or_else(other)?.iter().filter_map(|item| each(item).transpose());
+        let items = value.as_array().ok_or_else(other)?.iter();
+        let items = items.filter_map(|item| each(item).and_then(|kept| lost(kept, "an item")).transpose());
         let items = items.collect::<Result<Vec<_>>>()?;
         Ok((!items.is_empty()).then_some(items.into()))
     };
@@ -233,7 +242,12 @@ fn member(value: &Value, shape: Shape, unknown: Unknown) -> Result<Option<Value>
         (TextMap, _) => map(value, &text),
         (MessageMap(fields), _) => map(value, &|item| message(item, fields, unknown)),
         (OneOfMap(fields), _) => map(value, &|item| one_of(item, fields, unknown)),
-        (Json, Value::Object(_)) => Ok(clean(value)),
+        (Json, Value::Object(object)) => match clean(value) {
+            kept if unknown == Unknown::Refused && !object.is_empty() && kept.as_ref() != Some(value) => {
+                lost(None, "a member of params")
+            }
+            kept => Ok(kept),
+        },
         (Json, _) => Err(other()),
     }
 }
@@ -244,6 +258,10 @@ fn one_of(value: &Value, fields: &[Field], unknown: Unknown) -> Result<Option<Va
         [json, schema].iter().any(|name| object.get(**name).is_some_and(|value| !value.is_null()))
     };
     match fields.iter().filter(there).count() {
+        // One kind that is there and says no more is still that kind.
+        1 if unknown == Unknown::Refused && message(value, fields, unknown)?.is_none() => {
+            Err(bad("a scheme or flow of an agent card is empty, and a signature would not cover it"))
+        }
         0 | 1 => message(value, fields, unknown),
         _ => Err(bad("an agent card has one kind of scheme or flow, not several in one")),
     }

@@ -2,7 +2,7 @@
 
 use super::pattern::Pattern;
 use crate::action::Action;
-use crate::envelope::bad;
+use crate::error::bad;
 use crate::{Did, Result};
 use serde_json::{Map, Number, Value};
 
@@ -49,9 +49,11 @@ pub enum Test {
 }
 
 impl Capability {
-    /// Whether it covers the action, approvals aside.
+    /// Whether it covers the action, approvals aside. Of calls with the same text only the plain one is covered
+    /// ([`Call::is_plain`](crate::action::Call::is_plain)).
     pub fn permits(&self, action: &Action) -> bool {
-        self.action.matches(&action.call().action())
+        action.call().is_plain()
+            && self.action.matches(&action.call().action())
             && self.resource.matches(action.audience())
             && self.caveats.iter().all(|caveat| match caveat {
                 Caveat::Argument(pointer, test) => argument(action, pointer).is_some_and(|it| test.holds(it)),
@@ -98,6 +100,15 @@ impl Capability {
 }
 
 impl Caveat {
+    /// How many values and approvers it lists.
+    pub(super) fn values(&self) -> usize {
+        match self {
+            Self::Approval(approvers) => approvers.len(),
+            Self::Argument(_, Test::OneOf(values)) => values.len(),
+            Self::Argument(..) => 0,
+        }
+    }
+
     /// Whether `other` holds wherever this holds.
     fn implies(&self, other: &Self) -> bool {
         match (self, other) {

@@ -2,6 +2,7 @@
 
 use crate::replay::Expiring;
 use crate::{Error, Reason, ReplayId, Result, Timestamp};
+use std::collections::BTreeMap;
 
 /// One call under one grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,15 +41,24 @@ impl MemoryLedger {
     pub fn new(capacity: usize) -> Self {
         Self(Expiring::new(capacity))
     }
+
+    /// The same with room for so many grants below each root, so that no delegate fills it by handing on ever more.
+    #[must_use]
+    pub fn per_root(mut self, most: usize) -> Self {
+        self.0.each = most;
+        self
+    }
 }
 
 impl Ledger for MemoryLedger {
     fn spend(&mut self, spends: &[Spend], now: Timestamp) -> Result<()> {
         self.0.advance(now);
-        let mut after = Vec::new();
+        // A grant that stands in the list twice is charged twice.
+        let mut after: BTreeMap<ReplayId, (Timestamp, (u64, u64))> = BTreeMap::new();
         for spend in spends {
             self.0.timely(spend.until)?;
-            let (calls, costs) = self.0.get(&spend.id).copied().unwrap_or_default();
+            let so_far = after.get(&spend.id).map(|(_, state)| state).or_else(|| self.0.get(&spend.id));
+            let (calls, costs) = so_far.copied().unwrap_or_default();
             let calls = calls + 1;
             if spend.calls.is_some_and(|most| calls > most) {
                 return Err(Error::new(
@@ -68,13 +78,10 @@ impl Ledger for MemoryLedger {
                     ),
                 )
             })?;
-            after.push((calls, costs));
+            after.insert(spend.id, (spend.until, (calls, costs)));
         }
-        self.0.room(spends.iter().filter(|spend| self.0.get(&spend.id).is_none()).count())?;
-        for (spend, state) in spends.iter().zip(after) {
-            self.0.insert(spend.id, spend.until, state)?;
-        }
-        Ok(())
+        self.0.room(after.keys().filter(|id| self.0.get(id).is_none()).map(|id| *id.account()))?;
+        after.into_iter().try_for_each(|(id, (until, state))| self.0.insert(id, until, *id.account(), state))
     }
 }
 
@@ -107,6 +114,28 @@ mod tests {
         let dear = spend("dear", None, Some(u64::MAX), u64::MAX);
         ledger.spend(&[dear], NOW).unwrap();
         assert_eq!(reason(ledger.spend(&[dear], NOW)), Reason::OverBudget);
+    }
+
+    #[test]
+    fn a_grant_that_stands_twice_in_a_list_is_charged_twice() {
+        let mut ledger = MemoryLedger::new(1);
+        let (thrice, dear) = (spend("thrice", Some(3), None, 0), spend("dear", None, Some(10), 6));
+        ledger.spend(&[thrice, thrice], NOW).unwrap();
+        assert_eq!(reason(ledger.spend(&[thrice, thrice], NOW)), Reason::OverCount);
+        ledger.spend(&[thrice], NOW).unwrap();
+        assert_eq!(reason(ledger.spend(&[dear, dear], NOW)), Reason::OverBudget);
+    }
+
+    #[test]
+    fn each_root_has_its_room() {
+        let mut ledger = MemoryLedger::new(100).per_root(1);
+        let (a, b) = (spend("a", Some(5), None, 0), spend("b", Some(5), None, 0));
+        assert_eq!(reason(ledger.spend(&[a, b], NOW)), Reason::CacheFull);
+        ledger.spend(&[a], NOW).unwrap();
+        ledger.spend(&[a], NOW).unwrap();
+        assert_eq!(reason(ledger.spend(&[b], NOW)), Reason::CacheFull);
+        let other = Agent::from_seed(MasterSeed::from_bytes(&[2; 32]));
+        ledger.spend(&[Spend { id: b.id.on_account_of(other.did()), ..b }], NOW).unwrap();
     }
 
     #[test]

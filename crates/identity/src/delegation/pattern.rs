@@ -1,6 +1,6 @@
 //! What a capability covers: texts in segments, exact or below a prefix.
 
-use crate::envelope::bad;
+use crate::error::bad;
 use crate::{Error, Result};
 use core::fmt;
 use core::str::FromStr;
@@ -36,6 +36,15 @@ impl Pattern {
         match self.below {
             false => self.prefix == text,
             true => text.len() <= MAX_LEN && self.rest(text).is_some_and(|rest| rest.split('/').all(plain)),
+        }
+    }
+
+    /// Whether a demand on what the pattern covers reaches this text: as [`Pattern::matches`], but below a prefix whatever the
+    /// rest is. Where a match takes something away, what does not read plainly must not slip through.
+    pub fn reaches(&self, text: &str) -> bool {
+        match self.below {
+            false => self.prefix == text,
+            true => self.rest(text).is_some(),
         }
     }
 
@@ -113,6 +122,26 @@ mod tests {
             assert!(!below.matches(text), "{text}");
         }
         assert!(pattern("a/..").matches("a/.."));
+    }
+
+    #[test]
+    fn a_demand_reaches_whatever_lies_below() {
+        let below = pattern("a/b/*");
+        for text in [
+            "a/b/c",
+            "a/b/",
+            "a/b//c",
+            "a/b/..",
+            "a/b/wire money",
+            "a/b/é",
+            &format!("a/b/{}", "c".repeat(9999)),
+        ] {
+            assert!(below.reaches(text), "{text}");
+        }
+        for text in ["a/b", "a/bc", "a//b/c", "A/b/c"] {
+            assert!(!below.reaches(text), "{text}");
+        }
+        assert!(pattern("a/b").reaches("a/b") && !pattern("a/b").reaches("a/b/c"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Component identifiers (RFC 9421, §2), and what they stand for in a message.
 
 use super::message::{Message, Start, Uri};
-use crate::envelope::bad;
+use crate::error::bad;
 use crate::{Error, Result};
 use core::fmt;
 use core::str::FromStr;
@@ -105,7 +105,7 @@ impl Component {
                 !self.name.is_empty()
                     && self.name.bytes().all(token)
                     && self.query.is_none()
-                    && !(self.bs && (self.sf || self.key.is_some()))
+                    && usize::from(self.bs) + usize::from(self.sf) + usize::from(self.key.is_some()) <= 1
                     && (!self.sf || DICTIONARIES.contains(&self.name.as_str()))
             }
         };

@@ -1,7 +1,7 @@
 //! A message as a signature sees it.
 
 use crate::Result;
-use crate::envelope::bad;
+use crate::error::bad;
 
 /// A request or a response: what of it can be signed.
 ///

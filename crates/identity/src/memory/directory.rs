@@ -2,12 +2,12 @@
 
 use super::{MAX_OBJECT, ObjectId, Objects, checked_id};
 use crate::{Error, Reason, Result};
-use gambeson_keystore::file::{self, Existing};
+use gambeson_keystore::file::{self, Access, Existing};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Objects in a folder.
+/// Objects in a folder, which its owner alone may read.
 #[derive(Clone, Debug)]
 pub struct DirectoryObjects(PathBuf);
 
@@ -29,10 +29,10 @@ impl Objects for DirectoryObjects {
         let id = checked_id(bytes)?;
         let path = self.path(&id);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
+            file::create_folders(folder, Access::Private).map_err(failed)?;
         }
         // Replaced even if it is there: what lies under the name may have been damaged.
-        file::save(&path, bytes, Existing::Replace).map_err(failed)?;
+        file::save(&path, bytes, Access::Private, Existing::Replace).map_err(failed)?;
         Ok(id)
     }
 

@@ -70,8 +70,14 @@ fn read(text: &str) -> Option<Zeroizing<Vec<u8>>> {
     if text.len() > MAX_TEXT {
         return None;
     }
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let words = Zeroizing::new(words.join(" ").to_ascii_lowercase());
+    let mut words = Zeroizing::new(String::with_capacity(text.len()));
+    for word in text.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+    }
+    words.make_ascii_lowercase();
     let cbor = Zeroizing::new(bytewords::decode(&words, Style::Standard).ok()?);
     // A byte string: its length in the first byte if it is below 24, else behind it.
     let (len, share) = match TAGS.iter().find_map(|tag| cbor.strip_prefix(*tag))? {

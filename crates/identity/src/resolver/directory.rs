@@ -1,7 +1,7 @@
 //! Logs of cards in a folder, read when they are asked for.
 
 use super::{Resolver, unknown};
-use crate::card::{MAX_CARD, MAX_CARDS};
+use crate::card::MAX_CARD_LOG;
 use crate::{CardLog, CardStore, Did, DidDocument, Error, Method, Reason, Result, Timestamp};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A folder of logs, one file a DID: the DID's last part and `.jsonl`.
+///
+/// It remembers nothing: a file that somebody replaces by an older or another log of the same DID is believed. Who lets others
+/// fill the folder keeps a [`CardStore`], and gives each log to [`CardStore::add`], which refuses both.
 #[derive(Clone, Debug)]
 pub struct CardDirectory(PathBuf);
 
@@ -35,12 +38,19 @@ impl CardDirectory {
     ///
     /// # Errors
     ///
-    /// [`Reason::UnknownDid`] if it cannot be read, or why it does not hold.
+    /// [`Reason::UnknownDid`] if it cannot be read, [`Reason::TooLarge`] beyond [`MAX_CARD_LOG`](crate::MAX_CARD_LOG), or why
+    /// it does not hold.
     pub fn log(&self, did: &Did) -> Result<CardLog> {
         let text = read(&self.path(did)?).map_err(|error| match error.kind() {
             ErrorKind::NotFound => unknown(did),
             _ => Error::new(Reason::UnknownDid, format_args!("the log of {did} cannot be read: {error}")),
         })?;
+        if text.len() > MAX_CARD_LOG {
+            return Err(Error::new(
+                Reason::TooLarge,
+                format_args!("the log of {did} has more than {MAX_CARD_LOG} bytes"),
+            ));
+        }
         let log = CardLog::verify(&text)?;
         match log.did() == did {
             true => Ok(log),
@@ -54,7 +64,7 @@ impl CardDirectory {
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    File::open(path)?.take((MAX_CARD * MAX_CARDS) as u64 + 1).read_to_end(&mut text)?;
+    File::open(path)?.take(MAX_CARD_LOG as u64 + 1).read_to_end(&mut text)?;
     Ok(text)
 }
 

@@ -269,3 +269,35 @@ fn a_full_cache_gives_nothing_out() {
     open(&pair.bob, &one, &pair.cards, &mut seen, NOW).unwrap();
     assert_eq!(reason(open(&pair.bob, &two, &pair.cards, &mut seen, NOW)), Reason::CacheFull);
 }
+
+/// What resolves or remembers nothing because nobody asks it.
+struct Unasked;
+
+impl Resolver for Unasked {
+    fn resolve(&self, did: &Did, _: Timestamp) -> Result<std::sync::Arc<DidDocument>> {
+        panic!("{did} is resolved")
+    }
+}
+
+impl ReplayCache for Unasked {
+    fn remember(&mut self, _: &ReplayId, _: Timestamp, _: Timestamp) -> Result<()> {
+        panic!("it is remembered")
+    }
+}
+
+#[test]
+fn of_a_sender_who_is_not_wanted_nothing_is_resolved_or_remembered() {
+    for suite in SUITES {
+        let pair = Pair::new(suite);
+        let envelope = pair.seal(b"hello").unwrap();
+        let bob = pair.bob.did();
+        assert_eq!(
+            reason(open_from(&pair.bob, &envelope, |did| did == bob, &Unasked, &mut Unasked, NOW)),
+            Reason::NotPermitted
+        );
+        let (alice, mut seen) = (pair.alice.did(), MemoryReplayCache::new(1));
+        let opened =
+            open_from(&pair.bob, &envelope, |did| did == alice, &pair.cards, &mut seen, NOW).unwrap();
+        assert_eq!((opened.sender(), seen.len()), (alice, 1));
+    }
+}

@@ -4,11 +4,9 @@
 
 use super::tests::{DAY, NOW, Pair, SUITES, agent, log, signed};
 use super::*;
+use crate::common;
 use crate::{MemoryReplayCache, Retired};
 use serde_json::{Value, json};
-
-#[path = "../../tests/common/mod.rs"]
-mod common;
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -25,6 +25,8 @@ pub struct Log<S> {
     key: VerifyingKey,
     signed: SignedCheckpoint,
     checkpoint: Checkpoint,
+    /// A checkpoint was signed, and it is not known whether it is stored: another of its size would be a fork.
+    uncertain: bool,
 }
 
 impl<S: Storage> Log<S> {
@@ -35,13 +37,14 @@ impl<S: Storage> Log<S> {
     /// [`Reason::StorageFailed`] if there is a log already or nothing can be written, [`Reason::BadCheckpoint`] for an origin
     /// that cannot name a key, [`Reason::BadAlgorithm`], [`Reason::NoRandomness`].
     pub fn create(mut storage: S, origin: &str, key: &SigningKey, now: Timestamp) -> Result<Self> {
+        let _lock = storage.lock()?;
         if storage.read(CHECKPOINT, MAX_NOTE)?.is_some() {
             return Err(Error::new(Reason::StorageFailed, "there is a log already"));
         }
         let checkpoint = Checkpoint { origin: origin.to_owned(), size: 0, root: empty_root() };
         let signed = SignedCheckpoint::sign(checkpoint.clone(), key, now)?;
-        storage.write(CHECKPOINT, signed.to_string().as_bytes())?;
-        Ok(Self { storage, key: key.verifying_key(), signed, checkpoint })
+        storage.create(CHECKPOINT, signed.to_string().as_bytes())?;
+        Ok(Self { storage, key: key.verifying_key(), signed, checkpoint, uncertain: false })
     }
 
     /// Opens a log: verifies its checkpoint, and that the tiles at its right edge have the root of the checkpoint.
@@ -56,7 +59,7 @@ impl<S: Storage> Log<S> {
         let note = note.ok_or_else(|| Error::new(Reason::NotInLog, "there is no log"))?;
         let signed = SignedCheckpoint::parse(&note)?;
         let checkpoint = signed.verify(origin, key, now)?.0.clone();
-        let log = Self { storage, key: key.clone(), signed, checkpoint };
+        let log = Self { storage, key: key.clone(), signed, checkpoint, uncertain: false };
         if subtree(&log.tiles(), 0, log.size())? != log.checkpoint.root {
             return Err(damaged("the tiles have another root than the checkpoint"));
         }
@@ -65,9 +68,13 @@ impl<S: Storage> Log<S> {
 
     /// Adds entries, all or none, and signs the new checkpoint. Gives the index of the first.
     ///
+    /// The storage is locked meanwhile, and what is signed is the tree of the last checkpoint with the entries behind it: what is
+    /// read of that tree is checked against its root.
+    ///
     /// # Errors
     ///
-    /// [`Reason::BadForm`] without entries, [`Reason::TooLarge`] for one of more than [`MAX_ENTRY`] bytes,
+    /// [`Reason::Inconsistent`] if somebody else added to the log since it was opened here, or an addition here failed when it was
+    /// signed already: then open it again. [`Reason::BadForm`] without entries, [`Reason::TooLarge`] for one of more than [`MAX_ENTRY`] bytes,
     /// [`Reason::BadKey`] if `key` is not the log's, [`Reason::NotYetValid`] if `now` is before the last checkpoint,
     /// [`Reason::StorageFailed`], [`Reason::DamagedLog`], [`Reason::NoRandomness`].
     pub fn append(&mut self, entries: &[&[u8]], key: &SigningKey, now: Timestamp) -> Result<u64> {
@@ -77,6 +84,9 @@ impl<S: Storage> Log<S> {
         if let Some(long) = entries.iter().find(|entry| entry.len() > MAX_ENTRY) {
             return Err(Error::new(Reason::TooLarge, format_args!("an entry of {} bytes", long.len())));
         }
+        if self.uncertain {
+            return Err(behind("a checkpoint was signed and not stored"));
+        }
         if key.verifying_key() != self.key {
             return Err(Error::new(Reason::BadKey, "the key is not that of the log"));
         }
@@ -84,22 +94,32 @@ impl<S: Storage> Log<S> {
         if now < last {
             return Err(Error::new(Reason::NotYetValid, format_args!("the log was signed later, at {last}")));
         }
+        let _lock = self.storage.lock()?;
+        if self.storage.read(CHECKPOINT, MAX_NOTE)?.as_deref() != Some(self.signed.to_string().as_bytes()) {
+            return Err(behind("there is another checkpoint"));
+        }
         let first = self.size();
         let size = first + entries.len() as u64;
-        let mut growing = Growing { log: self, size, files: BTreeMap::new() };
+        // Every hash of a tile that grows is in the root.
+        let old = self.tiles();
+        if subtree(&old, 0, first)? != self.checkpoint.root {
+            return Err(damaged("the tiles have another root than the checkpoint"));
+        }
+        let mut growing = Growing { old: &old, size, files: BTreeMap::new() };
         for (index, entry) in (first..).zip(entries) {
             growing.add(index, entry)?;
         }
-        let files = growing.files;
-        let root = subtree(&Tiles { log: self, size, new: &files, read: RefCell::default() }, 0, size)?;
+        let (files, read) = (growing.files, old.read);
+        let root = subtree(&Tiles { log: self, size, new: &files, read }, 0, size)?;
         let checkpoint = Checkpoint { origin: self.checkpoint.origin.clone(), size, root };
         let signed = SignedCheckpoint::sign(checkpoint.clone(), key, now)?;
         // The checkpoint comes last: until it is there, the new files belong to no log that was promised to anybody.
         for (tile, contents) in &files {
             self.storage.write(&tile.to_string(), contents)?;
         }
+        self.uncertain = true;
         self.storage.write(CHECKPOINT, signed.to_string().as_bytes())?;
-        (self.signed, self.checkpoint) = (signed, checkpoint);
+        (self.signed, self.checkpoint, self.uncertain) = (signed, checkpoint, false);
         Ok(first)
     }
 
@@ -226,20 +246,25 @@ impl<S: Storage> Log<S> {
     /// The entries of a bundle: each behind its length in two bytes.
     fn bundle(&self, number: u64) -> Result<Vec<Vec<u8>>> {
         let contents = self.tile(Level::Entries, number)?;
-        let mut rest = contents.as_slice();
-        let mut entries = Vec::new();
-        while let Some((len, after)) = rest.split_first_chunk::<2>() {
-            let len = usize::from(u16::from_be_bytes(*len));
-            let (entry, after) = after.split_at_checked(len).ok_or_else(|| damaged("a bundle was cut"))?;
-            entries.push(entry.to_vec());
-            rest = after;
-        }
         let width = Tile::of(Level::Entries, number, self.size()).map_or(0, |tile| tile.width);
-        if rest.is_empty() && entries.len() as u64 == width {
-            Ok(entries)
-        } else {
-            Err(damaged("a bundle has another number of entries"))
-        }
+        Ok(entries(&contents, width)?.into_iter().map(<[u8]>::to_vec).collect())
+    }
+}
+
+/// The entries of a bundle, of which there are so many.
+fn entries(bundle: &[u8], width: u64) -> Result<Vec<&[u8]>> {
+    let mut rest = bundle;
+    let mut entries = Vec::new();
+    while let Some((len, after)) = rest.split_first_chunk::<2>() {
+        let len = usize::from(u16::from_be_bytes(*len));
+        let (entry, after) = after.split_at_checked(len).ok_or_else(|| damaged("a bundle was cut"))?;
+        entries.push(entry);
+        rest = after;
+    }
+    if rest.is_empty() && entries.len() as u64 == width {
+        Ok(entries)
+    } else {
+        Err(damaged("a bundle has another number of entries"))
     }
 }
 
@@ -280,7 +305,8 @@ impl<S: Storage> Nodes for Tiles<'_, S> {
 
 /// What an addition writes.
 struct Growing<'a, S> {
-    log: &'a Log<S>,
+    /// The tiles of the last checkpoint, whose root was checked.
+    old: &'a Tiles<'a, S>,
     size: u64,
     files: BTreeMap<Tile, Vec<u8>>,
 }
@@ -309,11 +335,28 @@ impl<S: Storage> Growing<'_, S> {
         let number = place / WIDTH;
         let tile = Tile::of(level, number, self.size).ok_or_else(|| damaged("a tile that cannot be"))?;
         if !self.files.contains_key(&tile) {
-            let begun = Tile::of(level, number, self.log.size()).is_some();
-            let contents = if begun { self.log.tile(level, number)? } else { Vec::new() };
+            let contents = match Tile::of(level, number, self.old.size) {
+                Some(begun) => self.begun(begun)?,
+                None => Vec::new(),
+            };
             self.files.insert(tile, contents);
         }
         Ok(self.files.entry(tile).or_default())
+    }
+
+    /// What is stored of a tile or bundle that grows, and is that of the last checkpoint.
+    fn begun(&self, begun: Tile) -> Result<Vec<u8>> {
+        if begun.level != Level::Entries {
+            let read = self.old.read.borrow();
+            return read.get(&begun).cloned().ok_or_else(|| damaged(format_args!("{begun} is in no root")));
+        }
+        let bundle = self.old.log.tile(Level::Entries, begun.number)?;
+        for (index, entry) in (begun.number * WIDTH..).zip(entries(&bundle, begun.width)?) {
+            if leaf_hash(entry) != self.old.node(0, index)? {
+                return Err(damaged("an entry has another hash than its tile says"));
+            }
+        }
+        Ok(bundle)
     }
 }
 
@@ -326,6 +369,10 @@ fn fold(hashes: &[Hash]) -> Hash {
             node_hash(&fold(left), &fold(right))
         }
     }
+}
+
+fn behind(what: &str) -> Error {
+    Error::new(Reason::Inconsistent, format_args!("{what}: open the log again"))
 }
 
 pub(super) fn too_large(name: &str) -> Error {

@@ -1,20 +1,21 @@
 //! Credentials: issued with a builder, read by verification alone.
 
-use super::model::{self, CONTEXT, UNDEFINED_TERMS, bad, has_type, objects};
+use super::model::{self, CONTEXT, UNDEFINED_TERMS, has_type, objects};
 use super::status::{Status, StatusEntry};
 use super::{data_integrity, model::check_credential};
+use crate::error::bad;
 use crate::jose::Jws;
 use crate::{
-    Agent, Algorithm, Did, DidUrl, Error, Kind, Reason, Relationship, Resolver, Result, Role, Timestamp,
-    Verified, json,
+    Agent, Did, DidUrl, Error, Kind, Reason, Relationship, Resolver, Result, Role, Timestamp, Verified, json,
 };
 use serde_json::{Map, Value, json};
 
 /// The longest credential that is read, in bytes.
 pub const MAX_CREDENTIAL: usize = 64 << 10;
 
-/// How far the clocks of issuer and verifier may differ where a token tells when it was signed, in seconds.
-pub(crate) const CLOCK_SKEW: u64 = 60;
+/// How far the clocks of issuer and verifier may differ where a token tells when it was signed, in seconds. Twice that of an
+/// action ([`crate::action::CLOCK_SKEW`]), which lasts for two minutes.
+pub(crate) const SIGNING_SKEW: u64 = 60;
 
 /// What an issuer claims. Only verification makes one; [`Credential::builder`] makes the secured form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +90,7 @@ impl Credential {
         self.validity
     }
 
-    /// The whole credential, without its proof.
+    /// The whole credential as it was signed: of one with a proof inside, all but the proof.
     pub fn json(&self) -> &Map<String, Value> {
         &self.json
     }
@@ -158,7 +159,9 @@ impl CredentialBuilder {
     ///
     /// # Errors
     ///
-    /// [`Reason::BadForm`] or [`Reason::BadTime`] for what the data model forbids, [`Reason::TooLarge`] beyond
+    /// [`Reason::BadForm`] or [`Reason::BadTime`] for what the data model forbids; [`Reason::BadType`] for a delegation or an
+    /// approval, which [`Delegation::sign`](crate::delegation::Delegation::sign) and
+    /// [`approval::sign`](crate::approval::sign) make; [`Reason::WrongIssuer`]; [`Reason::TooLarge`] beyond
     /// [`MAX_CREDENTIAL`] (of a status list: [`super::MAX_STATUS_LIST`]), [`Reason::NoRandomness`].
     pub fn issue(self, agent: &Agent) -> Result<String> {
         sign(agent, &self.compose(agent))
@@ -232,6 +235,15 @@ fn ours(agent: &Agent, credential: &Map<String, Value>) -> Result<()> {
     if credential.contains_key("proof") {
         return Err(bad("the credential has a proof already"));
     }
+    // They have the same header and key: who lets others say what is claimed must not hand out capabilities so.
+    for kind in [crate::delegation::FORM.kind, crate::approval::FORM.kind] {
+        if has_type(credential, kind) {
+            return Err(Error::new(
+                Reason::BadType,
+                format_args!("{kind} grants something, and is not issued as a claim"),
+            ));
+        }
+    }
     match model::issuer(credential)? == agent.did().as_str() {
         true => Ok(()),
         false => {
@@ -278,6 +290,17 @@ pub(super) fn verify_embedded(
     finish(credential, signer, now, status)
 }
 
+/// A credential in an envelope (VC Data Model 2.0, §4.13.1): a token, whatever else the text could be.
+pub(super) fn verify_enveloped(
+    object: &Map<String, Value>,
+    resolver: &dyn Resolver,
+    now: Timestamp,
+    status: Status<'_>,
+) -> Result<Verified<Credential>> {
+    let token = model::content(object, model::ENVELOPED_CREDENTIAL, "application/vc+jwt")?;
+    verify_token(token, MAX_CREDENTIAL, resolver, now, status)
+}
+
 fn verify_token(
     token: &str,
     max_len: usize,
@@ -286,7 +309,7 @@ fn verify_token(
     status: Status<'_>,
 ) -> Result<Verified<Credential>> {
     let jws = Jws::parse(token, max_len)?;
-    envelope(&jws, "vc+jwt", "vc")?;
+    jws.expect_profile("vc+jwt", "vc")?;
     let payload = json::parse_object(jws.payload_unverified(), max_len)?;
     let credential = Credential::read(payload)?;
     let times = registered_claims(&jws, &credential)?;
@@ -326,25 +349,6 @@ fn signed_by(credential: &Credential, signer: &DidUrl) -> Result<()> {
     }
 }
 
-/// The header of a token of this crate's profile: `typ` and `cty` as said, and an algorithm of categories 3 or 5.
-pub(crate) fn envelope(jws: &Jws, typ: &str, cty: &str) -> Result<()> {
-    jws.expect_type(typ)?;
-    match jws.header().get("cty") {
-        None => {}
-        Some(Value::String(found)) if found.eq_ignore_ascii_case(cty) => {}
-        Some(found) => {
-            let found = found.as_str().unwrap_or("not a text");
-            return Err(Error::new(Reason::BadType, format_args!("cty is {found:?}, {cty:?} was expected")));
-        }
-    }
-    match jws.algorithm() {
-        Algorithm::MlDsa65 | Algorithm::MlDsa87 => Ok(()),
-        Algorithm::MlDsa44 => {
-            Err(Error::new(Reason::BadAlgorithm, "tokens are signed with ML-DSA-65 or ML-DSA-87"))
-        }
-    }
-}
-
 /// VC-JOSE-COSE, §3.1.3: claims that say again what the credential says, and must not say otherwise. The times of the
 /// token itself.
 fn registered_claims(jws: &Jws, credential: &Credential) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
@@ -366,7 +370,7 @@ fn registered_claims(jws: &Jws, credential: &Credential) -> Result<(Option<Times
     same("iss", jws.header().get("iss"), issuer)?;
     same("jti", json.get("jti"), credential.id())?;
     same("sub", json.get("sub"), credential.subject().get("id").and_then(Value::as_str))?;
-    let issued = numeric_date(json, "iat")?.map(|issued| Timestamp(issued.0.saturating_sub(CLOCK_SKEW)));
+    let issued = numeric_date(json, "iat")?.map(|issued| Timestamp(issued.0.saturating_sub(SIGNING_SKEW)));
     let (not_before, expires) = (numeric_date(json, "nbf")?, numeric_date(json, "exp")?);
     let (from, until) = credential.validity;
     if not_before.zip(from).is_some_and(|(a, b)| a != b) || expires.zip(until).is_some_and(|(a, b)| a != b) {

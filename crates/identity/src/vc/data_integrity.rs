@@ -4,7 +4,8 @@
 //! Working Draft, 2026-06-16). The draft defines ML-DSA-44 only and says that its names may change; `vc+jwt` is the first
 //! choice.
 
-use super::model::{bad, objects, time};
+use super::model::{objects, time};
+use crate::error::bad;
 use crate::{
     Agent, Algorithm, DidUrl, Error, Kind, Reason, Relationship, Resolver, Result, Role, Timestamp, Verified,
     VerifyingKey, encoding, json,
@@ -142,7 +143,7 @@ pub fn verify(
     let resolved = resolver.resolve(signer.did(), now)?;
     let key = resolved.key_for(&signer, Kind::Multikey, expected.purpose, now)?;
     let unsecured = verify_signature(document, proof, key)?;
-    let begun = created.map(|created| Timestamp(created.0.saturating_sub(super::credential::CLOCK_SKEW)));
+    let begun = created.map(|created| Timestamp(created.0.saturating_sub(super::credential::SIGNING_SKEW)));
     now.within(begun, expires, "the proof")?;
     Ok(Verified::new(unsecured, signer))
 }
@@ -170,7 +171,8 @@ pub fn verify_with_key(document: &Map<String, Value>, key: &VerifyingKey) -> Res
     verify_signature(document, our_proof(document)?, key)
 }
 
-fn our_proof(document: &Map<String, Value>) -> Result<&Map<String, Value>> {
+/// The one proof of this cryptosuite, which [`verify`] verifies.
+pub(super) fn our_proof(document: &Map<String, Value>) -> Result<&Map<String, Value>> {
     let mut ours = objects(document, "proof")?
         .into_iter()
         .filter(|proof| proof.get("cryptosuite").and_then(Value::as_str) == Some(CRYPTOSUITE));

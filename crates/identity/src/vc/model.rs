@@ -2,6 +2,7 @@
 //! believed: what a reader without JSON-LD can check, including terms that an inline context defines wrongly.
 
 use crate::document::is_uri;
+use crate::error::bad;
 use crate::{Error, Reason, Result, Timestamp};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,8 +121,8 @@ pub(crate) const ENVELOPED_CREDENTIAL: &str = "EnvelopedVerifiableCredential";
 /// The type of a secured presentation in an object (§4.13.2).
 pub(crate) const ENVELOPED_PRESENTATION: &str = "EnvelopedVerifiablePresentation";
 
-/// The content of the `data:` URL of an enveloped object, and its media type (§4.13.1, §4.13.2).
-pub(crate) fn enveloped<'a>(object: &'a Map<String, Value>, kind: &str) -> Result<(&'a str, &'a str)> {
+/// The media type and the content of the `data:` URL of an enveloped object (§4.13.1, §4.13.2).
+fn enveloped<'a>(object: &'a Map<String, Value>, kind: &str) -> Result<(&'a str, &'a str)> {
     Terms::read(object)?;
     match object.get("type") {
         Some(Value::String(found)) if found == kind => {}
@@ -134,6 +135,16 @@ pub(crate) fn enveloped<'a>(object: &'a Map<String, Value>, kind: &str) -> Resul
         .and_then(|id| id.strip_prefix("data:"))
         .and_then(|data| data.split_once(','))
         .ok_or_else(|| bad("the id of an enveloped object is a data: URL that holds it"))
+}
+
+/// The content of an enveloped object, which has this media type.
+pub(crate) fn content<'a>(object: &'a Map<String, Value>, kind: &str, media: &str) -> Result<&'a str> {
+    match enveloped(object, kind)? {
+        (found, content) if found.eq_ignore_ascii_case(media) => Ok(content),
+        (found, _) => {
+            Err(Error::new(Reason::BadType, format_args!("media type {found:?}, {media:?} was expected")))
+        }
+    }
 }
 
 /// Whether `type` names this.
@@ -181,10 +192,6 @@ pub(crate) fn objects<'a>(object: &'a Map<String, Value>, name: &str) -> Result<
         }
         Some(_) => Err(wrong()),
     }
-}
-
-pub(crate) fn bad(what: impl core::fmt::Display) -> Error {
-    Error::new(Reason::BadForm, what)
 }
 
 /// The terms that the contexts define, as far as they can be known without fetching any.

@@ -1,8 +1,9 @@
 //! Presentations: a holder shows credentials to one verifier, once.
 
-use super::credential::{self, CLOCK_SKEW, Credential, envelope, enveloped, header, numeric_date};
-use super::model::{self, CONTEXT, bad, check_presentation, has_type, objects};
+use super::credential::{self, Credential, SIGNING_SKEW, enveloped, header, numeric_date};
+use super::model::{self, CONTEXT, check_presentation, has_type, objects};
 use super::{MAX_CREDENTIAL, data_integrity, status::Status};
+use crate::error::bad;
 use crate::jose::Jws;
 use crate::{
     Agent, Did, DidUrl, Error, Kind, Reason, Relationship, Resolver, Result, Role, Timestamp, Verified, json,
@@ -194,7 +195,7 @@ impl Asked<'_> {
         status: Status<'_>,
     ) -> Result<Verified<Presentation>> {
         let jws = Jws::parse(token, MAX_PRESENTATION)?;
-        envelope(&jws, "vp+jwt", "vp")?;
+        jws.expect_profile("vp+jwt", "vp")?;
         let json = json::parse_object(jws.payload_unverified(), MAX_PRESENTATION)?;
         check_presentation(&json)?;
         for name in ["vc", "vp"] {
@@ -229,13 +230,16 @@ impl Asked<'_> {
         status: Status<'_>,
     ) -> Result<Verified<Presentation>> {
         if has_type(json, model::ENVELOPED_PRESENTATION) {
-            let (media, token) = model::enveloped(json, model::ENVELOPED_PRESENTATION)?;
-            expect_media(media, "application/vp+jwt")?;
+            let token = model::content(json, model::ENVELOPED_PRESENTATION, "application/vp+jwt")?;
             return self.verify_token(token, resolver, now, status);
         }
         check_presentation(json)?;
-        let proofs = objects(json, "proof")?;
-        let stated = |name: &str| proofs.iter().find_map(|proof| proof.get(name)).and_then(Value::as_str);
+        // The one proof that is verified: what others say, nobody signed.
+        let proof = data_integrity::our_proof(json)?;
+        let stated = |name: &str| match proof.get(name) {
+            Some(Value::Array(all)) => all.first().and_then(Value::as_str),
+            other => other.and_then(Value::as_str),
+        };
         let expected = data_integrity::Expected {
             purpose: Relationship::Authentication,
             domain: self.audience.or_else(|| stated("domain")),
@@ -244,9 +248,9 @@ impl Asked<'_> {
         let (document, signer) = data_integrity::verify(json, resolver, now, &expected)?.into_parts();
         let holder = holder(&document)?;
         presented_by(&holder, &signer)?;
-        let created =
-            stated("created").ok_or_else(|| bad("a proof of authentication tells when it was made"))?;
-        fresh(created.parse()?, self.max_age, now)?;
+        let created = model::time(proof, "created")?
+            .ok_or_else(|| bad("a proof of authentication tells when it was made"))?;
+        fresh(created, self.max_age, now)?;
         self.finish(holder, document, signer, resolver, now, status)
     }
 
@@ -267,11 +271,7 @@ impl Asked<'_> {
         let mut credentials = Vec::with_capacity(members.len());
         for member in members {
             let credential = match has_type(member, model::ENVELOPED_CREDENTIAL) {
-                true => {
-                    let (media, token) = model::enveloped(member, model::ENVELOPED_CREDENTIAL)?;
-                    expect_media(media, "application/vc+jwt")?;
-                    Credential::verify(token, resolver, now, status)?
-                }
+                true => credential::verify_enveloped(member, resolver, now, status)?,
                 false => credential::verify_embedded(member, resolver, now, status)?,
             };
             let about = |subject: &&Map<String, Value>| {
@@ -309,7 +309,7 @@ fn presented_by(holder: &Did, signer: &DidUrl) -> Result<()> {
 
 /// Refuses what is older than `max_age`, or from the future.
 pub(super) fn fresh(made: Timestamp, max_age: u64, now: Timestamp) -> Result<()> {
-    let from = Timestamp(made.0.saturating_sub(CLOCK_SKEW));
+    let from = Timestamp(made.0.saturating_sub(SIGNING_SKEW));
     now.within(Some(from), Some(Timestamp(made.0.saturating_add(max_age))), "the presentation")
 }
 
@@ -320,15 +320,6 @@ pub(super) fn same(found: Option<&Value>, expected: Option<&str>, reason: Reason
             Err(Error::new(reason, format_args!("{name} is not {expected:?}")))
         }
         _ => Ok(()),
-    }
-}
-
-fn expect_media(found: &str, expected: &str) -> Result<()> {
-    match found.eq_ignore_ascii_case(expected) {
-        true => Ok(()),
-        false => {
-            Err(Error::new(Reason::BadType, format_args!("media type {found:?}, {expected:?} was expected")))
-        }
     }
 }
 

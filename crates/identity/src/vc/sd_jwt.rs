@@ -3,9 +3,9 @@
 //! Selective Disclosure for JSON Web Tokens (RFC 9901) and SD-JWT-based Verifiable Credentials (draft-ietf-oauth-sd-jwt-vc),
 //! signed with ML-DSA. What is hidden is a salted hash, so a quantum computer learns nothing from it either.
 
-use super::credential::{CLOCK_SKEW, envelope, numeric_date};
-use super::model::bad;
+use super::credential::{SIGNING_SKEW, numeric_date};
 use super::presentation::{fresh, same};
+use crate::error::bad;
 use crate::jose::Jws;
 use crate::{
     Agent, Did, DidUrl, Error, Kind, Reason, Relationship, Resolver, Result, Role, Suite, Timestamp,
@@ -152,10 +152,8 @@ impl SdJwt {
         parts.issuer.verify(key)?;
 
         let (claims, _) = parts.expand()?;
-        text(&claims, "vct")?;
-        let issued = numeric_date(&claims, "iat")?.map(|at| Timestamp(at.0.saturating_sub(CLOCK_SKEW)));
-        let from = issued.max(numeric_date(&claims, "nbf")?);
-        now.within(from, numeric_date(&claims, "exp")?, "the credential")?;
+        let (from, until) = validity(&claims)?;
+        now.within(from, until, "the credential")?;
         if claims.contains_key("status") {
             return Err(Error::new(Reason::UnknownStatus, "token status lists are not read here"));
         }
@@ -223,7 +221,8 @@ impl SdJwtBuilder {
         self
     }
 
-    /// So many digests of nothing beside those of each object, that the number of hidden members may not be told.
+    /// So many digests of nothing beside those of each object that hides members, in what is hidden too, that their number
+    /// may not be told.
     #[must_use]
     pub fn decoys(mut self, count: usize) -> Self {
         self.decoys = count;
@@ -248,7 +247,8 @@ impl SdJwtBuilder {
     ///
     /// # Errors
     ///
-    /// [`Reason::BadForm`] for claims that are no object, that use names of the format, or for a pointer to nothing;
+    /// [`Reason::BadForm`] for claims that are no object, that use names of the format, for a pointer to nothing, for an empty
+    /// type, or an end before the beginning;
     /// [`Reason::TooLarge`]; [`Reason::NoRandomness`].
     pub fn issue(self, agent: &Agent, now: Timestamp) -> Result<String> {
         let hash = match agent.suite() {
@@ -268,6 +268,9 @@ impl SdJwtBuilder {
         payload.insert("iat".into(), now.0.into());
         payload.insert("_sd_alg".into(), hash.name().into());
         if let Some((from, until)) = self.validity {
+            if until < from {
+                return Err(bad("the credential ends before it begins"));
+            }
             payload.insert("nbf".into(), from.0.into());
             payload.insert("exp".into(), until.0.into());
         }
@@ -284,8 +287,11 @@ impl SdJwtBuilder {
             token.push_str(&disclosure);
             token.push('~');
         }
-        // What the holder will read back, with every check.
-        SdJwtHeld::parse(&token).map(|_| token)
+        // What a verifier will read, with every check that needs neither key nor time.
+        let (claims, _) = Parts::split(&token)?.expand()?;
+        validity(&claims)?;
+        holder(&claims)?;
+        Ok(token)
     }
 }
 
@@ -423,7 +429,7 @@ impl<'a> Parts<'a> {
             ));
         }
         let issuer = Jws::parse(token, MAX_SD_JWT)?;
-        envelope(&issuer, "dc+sd-jwt", "")?;
+        issuer.expect_profile("dc+sd-jwt", "")?;
         let payload = json::parse_object(issuer.payload_unverified(), MAX_SD_JWT)?;
         let hash = Hash::of(&payload)?;
         let disclosures = texts.into_iter().map(Disclosure::read).collect::<Result<_>>()?;
@@ -466,7 +472,7 @@ impl<'a> Parts<'a> {
             .binding
             .ok_or_else(|| Error::new(Reason::Unsecured, "the holder did not sign (key binding)"))?;
         let jws = Jws::parse(binding, MAX_SD_JWT)?;
-        envelope(&jws, "kb+jwt", "")?;
+        jws.expect_profile("kb+jwt", "")?;
         if jws.header().contains_key("kid") && jws.key_id()? != *holder {
             return Err(Error::new(Reason::WrongHolder, format_args!("the credential is bound to {holder}")));
         }
@@ -479,7 +485,9 @@ impl<'a> Parts<'a> {
         same(claims.get("sd_hash"), Some(&hash), Reason::BadSignature, "sd_hash")?;
         let made =
             numeric_date(&claims, "iat")?.ok_or_else(|| bad("key binding tells when it was made (iat)"))?;
-        fresh(made, max_age, now)
+        let (not_before, expires) = (numeric_date(&claims, "nbf")?, numeric_date(&claims, "exp")?);
+        fresh(made, max_age, now)?;
+        now.within(not_before, expires, "the key binding")
     }
 }
 
@@ -614,11 +622,16 @@ fn hide(
         let nothing = || bad(format_args!("{pointer:?} points to nothing"));
         let (parent, last) = pointer.rsplit_once('/').ok_or_else(nothing)?;
         let name = last.replace("~1", "/").replace("~0", "~");
+        let seal = |mut value: Value| -> Result<Value> {
+            // Nothing can be added to a value once its digest is taken.
+            add_decoys(agent, hash, &mut value, decoys)?;
+            Ok(value)
+        };
         let salt = encoding::encode(&agent.random(&[b"sd-jwt salt", pointer.as_bytes()])?.expose()[..16]);
         match claims.pointer_mut(parent).ok_or_else(nothing)? {
             Value::Object(object) => {
                 let value = object.remove(&name).ok_or_else(nothing)?;
-                let text = disclosure(&json!([salt, name, value]))?;
+                let text = disclosure(&json!([salt, name, seal(value)?]))?;
                 let digests = object.entry("_sd").or_insert_with(|| json!([]));
                 digests.as_array_mut().ok_or_else(nothing)?.push(hash.digest(&text).into());
                 disclosures.push(text);
@@ -626,7 +639,7 @@ fn hide(
             Value::Array(items) => {
                 let position = crate::kdf::decimal(&name).and_then(|position| usize::try_from(position).ok());
                 let item = position.and_then(|position| items.get_mut(position)).ok_or_else(nothing)?;
-                let text = disclosure(&json!([salt, item.take()]))?;
+                let text = disclosure(&json!([salt, seal(item.take())?]))?;
                 *item = json!({"...": hash.digest(&text)});
                 disclosures.push(text);
             }
@@ -637,10 +650,7 @@ fn hide(
             digests.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
         }
     }
-    if decoys > 0 {
-        // Objects inside disclosures are covered by their digests already: decoys go where the token itself shows.
-        add_decoys(agent, hash, claims, decoys)?;
-    }
+    add_decoys(agent, hash, claims, decoys)?;
     Ok(disclosures)
 }
 
@@ -677,6 +687,13 @@ fn refuse_reserved(value: &Value) -> Result<()> {
         Value::Array(items) => items.iter().try_for_each(refuse_reserved),
         _ => Ok(()),
     }
+}
+
+/// The times within which the claims hold, which have a type.
+fn validity(claims: &Map<String, Value>) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+    text(claims, "vct")?;
+    let issued = numeric_date(claims, "iat")?.map(|at| Timestamp(at.0.saturating_sub(SIGNING_SKEW)));
+    Ok((issued.max(numeric_date(claims, "nbf")?), numeric_date(claims, "exp")?))
 }
 
 /// The key that `cnf` names (RFC 7800, §3.4).

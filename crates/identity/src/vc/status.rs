@@ -1,13 +1,14 @@
 //! Bitstring Status List 1.0: whether a credential was revoked or suspended, without asking for that credential.
 
 use super::credential::{self, Credential};
-use super::model::{bad, has_type, objects};
+use super::model::{has_type, objects};
 use crate::delegation::StatusCheck;
 use crate::document::is_uri;
+use crate::error::bad;
 use crate::{Agent, Did, Error, Reason, Resolver, Result, Timestamp, Verified, encoding, gzip};
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -22,6 +23,9 @@ pub const MAX_STATUS_LIST: usize = 2 << 20;
 
 /// The type of an entry (§2.1).
 pub(crate) const ENTRY: &str = "BitstringStatusListEntry";
+
+/// The purposes of the standard that say nothing about validity (§2.2).
+const INFORMATIVE: [&str; 2] = ["refresh", "message"];
 
 /// What a bit that is set means (§2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,7 +96,13 @@ impl StatusEntry {
         if !is_uri(list) {
             return Err(bad("statusListCredential is a URL"));
         }
-        let Some(purpose) = StatusPurpose::read(text("statusPurpose")?) else { return Ok(None) };
+        let purpose = text("statusPurpose")?;
+        if INFORMATIVE.contains(&purpose) {
+            return Ok(None);
+        }
+        let purpose = StatusPurpose::read(purpose).ok_or_else(|| {
+            Error::new(Reason::UnknownStatus, format_args!("a status of the unknown purpose {purpose:?}"))
+        })?;
         if entry.get("statusSize").is_some_and(|size| size.as_u64() != Some(1)) {
             return Err(bad("revocation and suspension take one bit (statusSize)"));
         }
@@ -113,7 +123,8 @@ impl StatusEntry {
 #[derive(Clone, PartialEq, Eq)]
 pub struct StatusList {
     purpose: StatusPurpose,
-    bits: Vec<u8>,
+    /// One list may serve both purposes.
+    bits: Arc<Vec<u8>>,
 }
 
 impl StatusList {
@@ -129,7 +140,7 @@ impl StatusList {
                 format_args!("a list has {MIN_ENTRIES} to {MAX_ENTRIES} entries, eight to a byte"),
             ));
         }
-        Ok(Self { purpose, bits: vec![0; entries / 8] })
+        Ok(Self { purpose, bits: Arc::new(vec![0; entries / 8]) })
     }
 
     /// The purpose.
@@ -153,7 +164,7 @@ impl StatusList {
             return Err(Error::new(Reason::Irreversible, format_args!("entry {index} was revoked for good")));
         }
         if set != value {
-            self.bits[index / 8] ^= mask(index);
+            Arc::make_mut(&mut self.bits)[index / 8] ^= mask(index);
         }
         Ok(())
     }
@@ -203,7 +214,17 @@ impl StatusList {
                 format_args!("a list of {} entries, {MIN_ENTRIES} are the fewest", bits.len() * 8),
             ));
         }
-        Ok(Self { purpose, bits })
+        Ok(Self { purpose, bits: Arc::new(bits) })
+    }
+
+    fn is_any_set(&self) -> bool {
+        self.bits.iter().any(|byte| *byte != 0)
+    }
+
+    /// Whether every entry that is set there is set here too.
+    fn keeps(&self, there: &Self) -> bool {
+        let here = self.bits.iter().chain(core::iter::repeat(&0));
+        there.bits.iter().zip(here).all(|(there, here)| there & !here == 0)
     }
 
     /// Issues the list as a credential of its own, `vc+jwt` (§2.2).
@@ -279,22 +300,27 @@ impl StatusListCredential {
         let url = credential.id().ok_or_else(|| bad("the credential of a status list has an id, its URL"))?;
         let encoded = subject.get("encodedList").and_then(Value::as_str);
         let encoded = encoded.ok_or_else(|| bad("a status list has an encodedList"))?;
-        let purposes: Vec<&str> = match subject.get("statusPurpose") {
-            Some(Value::String(one)) => vec![one],
-            Some(Value::Array(all)) if !all.is_empty() && all.iter().all(Value::is_string) => {
-                all.iter().filter_map(Value::as_str).collect()
-            }
-            _ => return Err(bad("a status list has one or more purposes")),
+        let purposes = match subject.get("statusPurpose") {
+            Some(Value::Array(all)) => &all[..],
+            Some(one) => core::slice::from_ref(one),
+            None => &[],
         };
+        let named: BTreeSet<&str> = purposes.iter().filter_map(Value::as_str).collect();
+        if purposes.is_empty() || named.len() != purposes.len() {
+            return Err(bad("a status list has one or more purposes, none of them twice"));
+        }
         let ttl = match subject.get("ttl") {
             None => None,
             Some(ttl) => Some(ttl.as_u64().ok_or_else(|| bad("ttl is a number of milliseconds"))?),
         };
-        let lists = purposes
-            .into_iter()
-            .filter_map(StatusPurpose::read)
-            .map(|purpose| StatusList::decode(purpose, encoded))
-            .collect::<Result<Vec<_>>>()?;
+        let mut purposes = named.into_iter().filter_map(StatusPurpose::read);
+        // Unpacked once, however many purposes it serves.
+        let first = purposes.next().map(|purpose| StatusList::decode(purpose, encoded)).transpose()?;
+        let others: Vec<_> = purposes
+            .zip(first.iter().cycle())
+            .map(|(purpose, list)| StatusList { purpose, ..list.clone() })
+            .collect();
+        let lists = first.into_iter().chain(others).collect();
         Ok(Self {
             url: url.to_owned(),
             issuer: credential.issuer().clone(),
@@ -332,50 +358,65 @@ impl StatusListCredential {
 
 /// Finds verified status lists.
 pub trait StatusResolver {
-    /// The list at this URL.
+    /// The list of this issuer at this URL. What others say of the URL is theirs.
     ///
     /// # Errors
     ///
     /// [`Reason::UnknownStatus`] if nobody here has it.
-    fn status_list(&self, url: &str, now: Timestamp) -> Result<Arc<Verified<StatusListCredential>>>;
+    fn status_list(
+        &self,
+        issuer: &Did,
+        url: &str,
+        now: Timestamp,
+    ) -> Result<Arc<Verified<StatusListCredential>>>;
 }
+
+/// A list, and when it came.
+type Known = (Arc<Verified<StatusListCredential>>, Timestamp);
 
 /// Status lists in memory, verified as they come in.
 #[derive(Clone, Debug, Default)]
 pub struct StatusStore {
-    lists: BTreeMap<String, (Arc<Verified<StatusListCredential>>, Timestamp)>,
+    /// By URL and issuer, with the time at which they came.
+    lists: BTreeMap<(String, String), Known>,
 }
 
 impl StatusStore {
-    /// Verifies the credential of a list and keeps it, in place of an older one.
+    /// Verifies the credential of a list and keeps it, in place of an older one of the same issuer at the same URL.
     ///
     /// # Errors
     ///
-    /// As [`StatusListCredential::verify`]; [`Reason::StaleStatus`] if the known list begins later;
-    /// [`Reason::WrongIssuer`] if the known list is from somebody else.
+    /// As [`StatusListCredential::verify`]; [`Reason::StaleStatus`] if the known list begins later, or begins at the same
+    /// second and has entries set that this one has not, or has revocations that this one takes back.
     pub fn add(&mut self, secured: &str, resolver: &dyn Resolver, now: Timestamp) -> Result<()> {
         let list = StatusListCredential::verify(secured, resolver, now)?;
-        if let Some((known, _)) = self.lists.get(list.url()) {
-            if known.issuer() != list.issuer() {
-                return Err(Error::new(
-                    Reason::WrongIssuer,
-                    format_args!("the list {} is issued by {}", list.url(), known.issuer()),
-                ));
-            }
-            if known.validity().0 > list.validity().0 {
+        let key = (list.url().to_owned(), list.issuer().as_str().to_owned());
+        if let Some((known, _)) = self.lists.get(&key) {
+            let keeps = |before: &StatusList| match list.list(before.purpose) {
+                Some(after) => after.keeps(before),
+                None => !before.is_any_set(),
+            };
+            let (begun, begins) = (known.validity().0, list.validity().0);
+            let mut bound = known.lists.iter();
+            // Of the same second neither is the newer; and a revocation is for good, whatever comes later.
+            let goes_back = begun > begins
+                || bound.any(|list| {
+                    (begun == begins || list.purpose == StatusPurpose::Revocation) && !keeps(list)
+                });
+            if goes_back {
                 return Err(Error::new(
                     Reason::StaleStatus,
-                    format_args!("a newer list is known at {}", list.url()),
+                    format_args!("the list that is known at {} is newer, or revokes more", list.url()),
                 ));
             }
         }
-        self.lists.insert(list.url().to_owned(), (Arc::new(list), now));
+        self.lists.insert(key, (Arc::new(list), now));
         Ok(())
     }
 
     /// The URLs of lists that should be fetched again: their `ttl` has passed, or their validity.
     pub fn due(&self, now: Timestamp) -> impl Iterator<Item = &str> {
-        self.lists.iter().filter_map(move |(url, (list, added))| {
+        self.lists.iter().filter_map(move |((url, _), (list, added))| {
             let passed = list.ttl().is_some_and(|ttl| now.since(*added) >= ttl / 1000);
             let over = list.validity().1.is_some_and(|until| until < now);
             (passed || over).then_some(url.as_str())
@@ -384,8 +425,19 @@ impl StatusStore {
 }
 
 impl StatusResolver for StatusStore {
-    fn status_list(&self, url: &str, _: Timestamp) -> Result<Arc<Verified<StatusListCredential>>> {
-        self.lists.get(url).map(|(list, _)| list.clone()).ok_or_else(|| unknown(url))
+    fn status_list(
+        &self,
+        issuer: &Did,
+        url: &str,
+        _: Timestamp,
+    ) -> Result<Arc<Verified<StatusListCredential>>> {
+        let known = self.lists.get(&(url.to_owned(), issuer.as_str().to_owned()));
+        known.map(|(list, _)| list.clone()).ok_or_else(|| {
+            Error::new(
+                Reason::UnknownStatus,
+                format_args!("no status list of {issuer} at {url} is known here"),
+            )
+        })
     }
 }
 
@@ -457,7 +509,7 @@ fn look_up(
     now: Timestamp,
 ) -> Result<()> {
     let Some(entry) = StatusEntry::read(entry)? else { return Ok(()) };
-    let found = lists.status_list(&entry.list, now)?;
+    let found = lists.status_list(issuer, &entry.list, now)?;
     // Who may revoke is who issued: another issuer's list at that URL says nothing about this credential.
     if found.url() != entry.list || found.issuer() != issuer {
         return Err(Error::new(
@@ -480,8 +532,4 @@ fn look_up(
     }
     // Beyond that a list out of its time tells no more than none.
     held.map_err(|error| Error::new(Reason::UnknownStatus, error.detail()))
-}
-
-fn unknown(url: &str) -> Error {
-    Error::new(Reason::UnknownStatus, format_args!("no status list of {url} is known here"))
 }

@@ -1,0 +1,231 @@
+//! `cred …`, `delegate …`, `approve`: who is what, and who may do what.
+
+use clap::{Args, Subcommand};
+use gambeson_identity::delegation::{Amount, Caveat, Pattern, Test};
+use gambeson_identity::{Did, json};
+use serde_json::Number;
+use std::path::PathBuf;
+
+/// The longest list of values on the command line, in bytes.
+const MAX_LIST: usize = 64 << 10;
+
+/// `gambeson agent cred …`
+#[derive(Debug, Subcommand)]
+pub enum CredCommand {
+    /// Issue a credential about a subject
+    Issue(CredIssue),
+    /// Verify a credential: form, issuer, signature, time, status
+    Verify(CredVerify),
+    /// Take back what this agent issued, for good
+    Revoke(CredRevoke),
+    /// Write this agent's status list, or learn those of others
+    Status(CredStatus),
+}
+
+/// `gambeson agent cred issue`
+#[derive(Debug, Args)]
+pub struct CredIssue {
+    /// The claims about the subject: a JSON object
+    #[arg(value_name = "CLAIMS", default_value = "-")]
+    pub claims: PathBuf,
+    /// Whom it is about
+    #[arg(long, value_name = "DID")]
+    pub subject: Did,
+    /// A type besides VerifiableCredential (may be given again)
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kinds: Vec<String>,
+    /// The credential's own URL
+    #[arg(long, value_name = "URL")]
+    pub id: Option<String>,
+    /// For how many hours it holds
+    #[arg(long, value_name = "N", default_value = "24", value_parser = clap::value_parser!(u64).range(1..=876_600))]
+    pub hours: u64,
+    /// JSON with a Data Integrity proof (mldsa44-jcs-2024) in place of a vc+jwt
+    #[arg(long)]
+    pub data_integrity: bool,
+    /// Without a status: it cannot be revoked
+    #[arg(long)]
+    pub irrevocable: bool,
+    /// Where the credential goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent cred verify`
+#[derive(Debug, Args)]
+pub struct CredVerify {
+    /// The credential
+    #[arg(value_name = "CREDENTIAL", default_value = "-")]
+    pub credential: PathBuf,
+    /// Who must have issued it
+    #[arg(long, value_name = "DID")]
+    pub issuer: Option<Did>,
+    /// Take it also where its status list is not known here
+    #[arg(long)]
+    pub status_if_known: bool,
+    /// Keep it with the agent's credentials under this name, if it holds
+    #[arg(long, value_name = "NAME")]
+    pub keep: Option<String>,
+}
+
+/// `gambeson agent cred revoke`
+#[derive(Debug, Args)]
+pub struct CredRevoke {
+    /// The credential, or the chain of delegation whose last link shall go
+    #[arg(value_name = "CREDENTIAL")]
+    pub credential: PathBuf,
+}
+
+/// `gambeson agent cred status`
+#[derive(Debug, Args)]
+pub struct CredStatus {
+    /// Verify the status list in this file, and keep it
+    #[arg(long, value_name = "LIST", conflicts_with = "out")]
+    pub add: Option<PathBuf>,
+    /// For how many hours the list holds
+    #[arg(long, value_name = "N", default_value = "168", value_parser = clap::value_parser!(u64).range(1..=876_600))]
+    pub hours: u64,
+    /// Where the list goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent delegate …`
+#[derive(Debug, Subcommand)]
+pub enum DelegateCommand {
+    /// Grant what this agent may do, or less of it, to another
+    Grant(Box<Grant>),
+    /// Verify a chain: who delegated to whom, and that it only narrows
+    Verify(DelegateVerify),
+    /// Verify a chain and tell what each link grants
+    Show(DelegateVerify),
+}
+
+/// `gambeson agent delegate grant`
+#[derive(Debug, Args)]
+pub struct Grant {
+    /// To whom
+    #[arg(long, value_name = "DID")]
+    pub to: Did,
+    /// What: an exact action such as tools/call/pay, or tools/call/* (may be given again)
+    #[arg(long, value_name = "PATTERN", required = true)]
+    pub action: Vec<Pattern>,
+    /// At whom: an audience, or all below a prefix (may be given again)
+    #[arg(long, value_name = "PATTERN", required = true)]
+    pub resource: Vec<Pattern>,
+    /// Only with an argument of at most this number, such as /amount=100 (may be given again)
+    #[arg(long, value_name = "POINTER=N", value_parser = at_most)]
+    pub at_most: Vec<Caveat>,
+    /// Only with an argument of at least this number (may be given again)
+    #[arg(long, value_name = "POINTER=N", value_parser = at_least)]
+    pub at_least: Vec<Caveat>,
+    /// Only with an argument that is one of these values, such as /currency=["EUR","USD"] (may be given again)
+    #[arg(long, value_name = "POINTER=LIST", value_parser = one_of)]
+    pub one_of: Vec<Caveat>,
+    /// Only with an argument that is a text which begins so, such as /path=/home/alice/ (may be given again)
+    #[arg(long, value_name = "POINTER=TEXT", value_parser = prefix)]
+    pub prefix: Vec<Caveat>,
+    /// Only with an approval by one of these (may be given again)
+    #[arg(long, value_name = "DID")]
+    pub approval_by: Vec<Did>,
+    /// For how many hours
+    #[arg(long, value_name = "N", default_value = "24", value_parser = clap::value_parser!(u64).range(1..=876_600))]
+    pub hours: u64,
+    /// How many links may follow
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub depth: u8,
+    /// How many actions may be done in all
+    #[arg(long, value_name = "N")]
+    pub calls: Option<u64>,
+    /// What they may cost in all, such as 500:EUR-cent
+    #[arg(long, value_name = "N:UNIT", value_parser = amount)]
+    pub budget: Option<Amount>,
+    /// The chain by which this agent has it itself
+    #[arg(long, value_name = "CHAIN")]
+    pub under: Option<PathBuf>,
+    /// Without a status: it cannot be revoked
+    #[arg(long)]
+    pub irrevocable: bool,
+    /// Where the chain goes, one link a line
+    #[arg(short, long, value_name = "CHAIN", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent delegate verify` and `show`
+#[derive(Debug, Args)]
+pub struct DelegateVerify {
+    /// The chain
+    #[arg(value_name = "CHAIN", default_value = "-")]
+    pub chain: PathBuf,
+    /// Who must have granted first
+    #[arg(long, value_name = "DID")]
+    pub root: Option<Did>,
+}
+
+/// `gambeson agent approve`
+#[derive(Debug, Args)]
+pub struct Approve {
+    /// The signed action
+    #[arg(value_name = "ACTION")]
+    pub action: PathBuf,
+    /// Who will do it
+    #[arg(long, value_name = "DID")]
+    pub actor: Did,
+    /// Where the approval goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `POINTER=N`. A pointer may contain `=`, and a number does not.
+fn number(text: &str) -> Result<(String, Number), String> {
+    let parts = text.rsplit_once('=').and_then(|(pointer, number)| Some((pointer, number.parse().ok()?)));
+    let (pointer, number) = parts.ok_or("expected a JSON Pointer, = and a number, such as /amount=100")?;
+    Ok((pointer.to_owned(), number))
+}
+
+fn at_most(text: &str) -> Result<Caveat, String> {
+    number(text).map(|(pointer, number)| Caveat::Argument(pointer, Test::AtMost(number)))
+}
+
+fn at_least(text: &str) -> Result<Caveat, String> {
+    number(text).map(|(pointer, number)| Caveat::Argument(pointer, Test::AtLeast(number)))
+}
+
+/// `POINTER=LIST`.
+fn one_of(text: &str) -> Result<Caveat, String> {
+    let parts = text.split_once("=[").and_then(|(pointer, list)| {
+        let list = json::parse(format!("[{list}").as_bytes(), MAX_LIST).ok()?;
+        Some((pointer, list.as_array().cloned()?))
+    });
+    let (pointer, values) =
+        parts.ok_or("expected a JSON Pointer, = and a list in JSON, such as /currency=[\"EUR\",\"USD\"]")?;
+    Ok(Caveat::Argument(pointer.to_owned(), Test::OneOf(values)))
+}
+
+/// `POINTER=TEXT`.
+fn prefix(text: &str) -> Result<Caveat, String> {
+    let (pointer, prefix) =
+        text.split_once('=').ok_or("expected a JSON Pointer, = and a text, such as /path=/home/alice/")?;
+    Ok(Caveat::Argument(pointer.to_owned(), Test::Prefix(prefix.to_owned())))
+}
+
+/// `N:UNIT`.
+pub(super) fn amount(text: &str) -> Result<Amount, String> {
+    let parts = text.split_once(':').and_then(|(amount, unit)| Some((amount.parse().ok()?, unit)));
+    match parts {
+        Some((amount, unit)) if !unit.is_empty() => Ok(Amount { amount, unit: unit.to_owned() }),
+        _ => Err("expected a number, a colon and a unit, such as 500:EUR-cent".to_owned()),
+    }
+}

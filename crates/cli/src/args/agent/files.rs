@@ -1,0 +1,139 @@
+//! `sign`, `verify`, `seal`, `open`, `log …`: what an agent does with files.
+
+use clap::{Args, Subcommand};
+use gambeson_identity::{Did, DidUrl};
+use std::path::PathBuf;
+
+/// `gambeson agent sign`
+#[derive(Debug, Args)]
+pub struct AgentSign {
+    /// What to sign
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Where the signature goes [default: FILE.jws]
+    #[arg(short, long, value_name = "SIGNATURE")]
+    pub out: Option<PathBuf>,
+    /// Replace a signature that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent verify`
+#[derive(Debug, Args)]
+pub struct AgentVerify {
+    /// What was signed
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The signature [default: FILE.jws]
+    #[arg(short, long, value_name = "SIGNATURE")]
+    pub signature: Option<PathBuf>,
+    /// Who must have signed
+    #[arg(long, value_name = "DID")]
+    pub signer: Option<Did>,
+}
+
+/// `gambeson agent seal`
+#[derive(Debug, Args)]
+pub struct AgentSeal {
+    /// To which agent, which must be known here
+    #[arg(long, value_name = "DID", required_unless_present = "recipients", conflicts_with_all = ["recipients", "armor"])]
+    pub to: Option<Did>,
+    /// To which age recipient: a text that begins with age1pq1 (may be given again)
+    #[arg(short, long = "recipient", value_name = "RECIPIENT")]
+    pub recipients: Vec<String>,
+    /// Write an age file as text that survives e-mail
+    #[arg(short, long)]
+    pub armor: bool,
+    /// What the payload is
+    #[arg(
+        long = "type",
+        value_name = "MEDIA-TYPE",
+        default_value = "application/octet-stream",
+        conflicts_with = "recipients"
+    )]
+    pub media_type: String,
+    /// For how many seconds it can be opened, at most 30 days
+    #[arg(long, value_name = "SECONDS", default_value = "604800", conflicts_with = "recipients")]
+    pub lifetime: u64,
+    /// What to seal: for an agent at most 16 MiB
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+    /// Where the sealed file goes
+    #[arg(short, long, value_name = "OUT")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent open`
+#[derive(Debug, Args)]
+pub struct AgentOpen {
+    /// What was sealed to this agent: a payload of another agent, which opens once, or an age file
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+    /// Which agent must have sealed it; an age file does not tell
+    #[arg(long, value_name = "DID")]
+    pub from: Option<Did>,
+    /// Where the payload goes; only its owner may read it
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent log …`
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    /// Add entries, all or none, and sign the new state
+    Append(LogAppend),
+    /// Write the proof that an entry is in the log
+    Prove(LogProve),
+    /// Verify a proof, offline
+    Verify(LogVerify),
+    /// Tell the state of this agent's log, and check all of it
+    Show,
+}
+
+/// `gambeson agent log append`
+#[derive(Debug, Args)]
+pub struct LogAppend {
+    /// The entries: each file is one, of at most 65,535 bytes
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub files: Vec<PathBuf>,
+    /// Each line of the files is an entry
+    #[arg(long)]
+    pub lines: bool,
+}
+
+/// `gambeson agent log prove`
+#[derive(Debug, Args)]
+pub struct LogProve {
+    /// Which entry: the first is 0
+    #[arg(value_name = "INDEX")]
+    pub index: u64,
+    /// Where the proof goes
+    #[arg(short, long, value_name = "PROOF", default_value = "-")]
+    pub out: PathBuf,
+    /// Where the entry goes as well
+    #[arg(long, value_name = "FILE")]
+    pub entry: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent log verify`
+#[derive(Debug, Args)]
+pub struct LogVerify {
+    /// The entry
+    #[arg(value_name = "ENTRY")]
+    pub entry: PathBuf,
+    /// The proof
+    #[arg(short, long, value_name = "PROOF")]
+    pub proof: PathBuf,
+    /// Which log: the URL of its key, such as did:gambeson:…#log-0 [default: this agent's]
+    #[arg(long, value_name = "URL")]
+    pub log: Option<DidUrl>,
+}

@@ -1,0 +1,197 @@
+//! `init`, `show`, `card`, `rotate`, `recover`, `backup`, `restore`: who the agent is, and how it comes back.
+
+use clap::{Args, ValueEnum};
+use gambeson_identity::{Did, Suite};
+use std::path::PathBuf;
+
+/// How long a card holds.
+#[derive(Debug, Args)]
+pub struct Validity {
+    /// For how many days the card holds
+    #[arg(long, value_name = "N", default_value = "365", value_parser = clap::value_parser!(u64).range(1..=36_525))]
+    pub days: u64,
+}
+
+/// `gambeson agent init`
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The algorithms: default, or cnsa2 (ML-DSA-87, ML-KEM-1024, AES-256, SHA-384)
+    #[arg(long, value_name = "SUITE", default_value = "default")]
+    pub suite: Suite,
+    /// Another name of the agent, such as did:web:example.com (may be given again)
+    #[arg(long, value_name = "URI")]
+    pub also_known_as: Vec<String>,
+    /// Write the seed as 24 words, now or never: to this file, or to standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub words: Option<PathBuf>,
+    /// Write the words into an age file under the same passphrase
+    #[arg(long, value_name = "FILE")]
+    pub age: Option<PathBuf>,
+    /// Write the seed as shares, such as 2/3: any two of three give it back
+    #[cfg(feature = "shares")]
+    #[arg(long, value_name = "M/N", value_parser = shares)]
+    pub shares: Option<(usize, usize)>,
+    /// What the files of the shares begin with: -1, -2 and so on follow
+    #[cfg(feature = "shares")]
+    #[arg(long, value_name = "PREFIX", default_value = "share")]
+    pub shares_out: PathBuf,
+    /// How long the card holds
+    #[command(flatten)]
+    pub validity: Validity,
+}
+
+/// `gambeson agent show`
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The DID alone
+    #[arg(long)]
+    pub did: bool,
+    /// The age recipient alone, for `age -r`: what is sealed to it, `gambeson agent open` opens
+    #[arg(long, conflicts_with = "did")]
+    pub recipient: bool,
+}
+
+/// `gambeson agent card`
+#[derive(Debug, Args)]
+pub struct Card {
+    /// Verify the cards in this file and keep them: their agent is known from then on
+    #[arg(long, value_name = "CARDS", conflicts_with_all = ["verify", "of", "document", "did_suite"])]
+    pub add: Option<PathBuf>,
+    /// Verify the cards in this file, and tell whose they are
+    #[arg(long, value_name = "CARDS", conflicts_with_all = ["of", "document", "did_suite"])]
+    pub verify: Option<PathBuf>,
+    /// Write the cards of this agent, which must be known, or with --document the document of any DID [default: this agent]
+    #[arg(long, value_name = "DID")]
+    pub of: Option<Did>,
+    /// The DID document of the newest card alone, without what proves it
+    #[arg(long)]
+    pub document: bool,
+    /// An implementation file for the W3C DID test suite
+    #[arg(long, conflicts_with = "document")]
+    pub did_suite: bool,
+    /// The age recipient of the newest card, as a file for `age -R`
+    #[arg(long, conflicts_with_all = ["document", "did_suite", "add", "verify"])]
+    pub recipient: bool,
+    /// Where the cards go, one a line
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// The keys that can be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RoleName {
+    /// Authenticates sessions and presentations
+    Identity,
+    /// Signs credentials, delegations, actions and files
+    Signing,
+    /// Opens backups and age files
+    Backup,
+    /// Opens what other agents seal
+    Sealed,
+    /// Plain ML-KEM
+    Encapsulation,
+    /// Data Integrity proofs
+    DataIntegrity,
+    /// Checkpoints of logs
+    Log,
+}
+
+/// `gambeson agent rotate`
+#[derive(Debug, Args)]
+pub struct Rotate {
+    /// Which keys [default: none but the DID key, which every card replaces]
+    #[arg(value_enum, value_name = "ROLE")]
+    pub roles: Vec<RoleName>,
+    /// The old keys are in wrong hands: what they signed holds no longer
+    #[arg(long, conflicts_with = "grace")]
+    pub compromised: bool,
+    /// For how many seconds the old keys stay good
+    #[arg(long, value_name = "SECONDS", default_value = "86400")]
+    pub grace: u64,
+    /// Another name of the agent, in place of those on the old card (may be given again)
+    #[arg(long, value_name = "URI")]
+    pub also_known_as: Vec<String>,
+    /// How long the card holds
+    #[command(flatten)]
+    pub validity: Validity,
+}
+
+/// Where the seed of an agent comes from: one of these.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct SeedSource {
+    /// 24 words in a file, or on standard input (-)
+    #[arg(long, value_name = "FILE")]
+    pub words: Option<PathBuf>,
+    /// An age file under a passphrase that holds the words
+    #[arg(long, value_name = "FILE")]
+    pub age: Option<PathBuf>,
+    /// Shares, one a line, in a file or several
+    #[cfg(feature = "shares")]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub shares: Vec<PathBuf>,
+}
+
+/// `gambeson agent recover`
+#[derive(Debug, Args)]
+pub struct Recover {
+    /// Where the seed comes from
+    #[command(flatten)]
+    pub seed: SeedSource,
+    /// The agent's cards: they tell how often each key was replaced
+    #[arg(long, value_name = "CARDS", required_unless_present = "new_cards")]
+    pub cards: Option<PathBuf>,
+    /// Begin anew with a first card: only for an agent whose cards nobody knows, since two first cards contradict
+    #[arg(long, conflicts_with = "cards")]
+    pub new_cards: bool,
+    /// The suite of the agent, where its cards do not tell
+    #[arg(long, value_name = "SUITE", default_value = "default", conflicts_with = "cards")]
+    pub suite: Suite,
+    /// How long a new card holds
+    #[command(flatten)]
+    pub validity: Validity,
+}
+
+/// `gambeson agent backup`
+#[derive(Debug, Args)]
+pub struct AgentBackup {
+    /// Where the backup goes: cards, credentials and memory objects, sealed to the agent itself
+    #[arg(short, long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The memory objects: a folder of files with the names ab/cdef…, the digits of their BLAKE3 hashes [default: objects
+    /// in the agent's folder]
+    #[arg(long, value_name = "DIR")]
+    pub objects: Option<PathBuf>,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent restore`
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// The backup
+    #[arg(value_name = "BACKUP")]
+    pub backup: PathBuf,
+    /// Where the seed comes from
+    #[command(flatten)]
+    pub seed: SeedSource,
+    /// The suite of the agent
+    #[arg(long, value_name = "SUITE", default_value = "default")]
+    pub suite: Suite,
+    /// Where the memory objects go [default: objects in the agent's folder]
+    #[arg(long, value_name = "DIR")]
+    pub objects: Option<PathBuf>,
+}
+
+/// `M/N`.
+#[cfg(feature = "shares")]
+fn shares(text: &str) -> Result<(usize, usize), String> {
+    let parts = text.split_once('/').and_then(|(m, n)| Some((m.parse().ok()?, n.parse().ok()?)));
+    parts
+        .filter(|(m, n)| (1..=*n).contains(m) && *n <= 16)
+        .ok_or("expected two numbers, such as 2/3".to_owned())
+}

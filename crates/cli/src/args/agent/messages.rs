@@ -1,0 +1,156 @@
+//! `act …`, `http …`, `a2a …`, `vc-api`: what agents tell each other and servers.
+
+use super::authority::amount;
+use clap::{Args, Subcommand};
+use gambeson_identity::Did;
+use gambeson_identity::delegation::Amount;
+use std::path::PathBuf;
+
+/// `gambeson agent act …`
+#[derive(Debug, Subcommand)]
+pub enum ActCommand {
+    /// Sign a call for one audience, for a short time, to be taken once
+    Sign(ActSign),
+    /// Verify a signed call, and take it once
+    Verify(ActVerify),
+}
+
+/// `gambeson agent act sign`
+#[derive(Debug, Args)]
+pub struct ActSign {
+    /// The call in JSON: method, and perhaps name, arguments, params
+    #[arg(value_name = "CALL", default_value = "-")]
+    pub call: PathBuf,
+    /// Who shall act on it: a DID or another URI
+    #[arg(long = "aud", value_name = "AUDIENCE")]
+    pub audience: String,
+    /// For how many seconds it is good [default: 120]
+    #[arg(long, value_name = "SECONDS")]
+    pub lifetime: Option<u64>,
+    /// The chain of delegation that permits it
+    #[arg(long, value_name = "CHAIN")]
+    pub under: Option<PathBuf>,
+    /// Where the signed action goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent act verify`
+#[derive(Debug, Args)]
+pub struct ActVerify {
+    /// The signed action
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub signed: PathBuf,
+    /// Whom it must be for [default: this agent]
+    #[arg(long = "aud", value_name = "AUDIENCE")]
+    pub audience: Option<String>,
+    /// For how many seconds it may be good [default: 120]
+    #[arg(long, value_name = "SECONDS")]
+    pub lifetime: Option<u64>,
+    /// Who must have signed
+    #[arg(long, value_name = "DID")]
+    pub signer: Option<Did>,
+    /// Ask also whether the signer may: in the name of this root (may be given again)
+    #[arg(long, value_name = "DID")]
+    pub trust: Vec<Did>,
+    /// An approval of the action (may be given again)
+    #[arg(long, value_name = "FILE", requires = "trust")]
+    pub approval: Vec<PathBuf>,
+    /// What it costs, such as 5:EUR-cent
+    #[arg(long, value_name = "N:UNIT", value_parser = amount, requires = "trust")]
+    pub cost: Option<Amount>,
+}
+
+/// `gambeson agent http …`
+#[derive(Debug, Subcommand)]
+pub enum HttpCommand {
+    /// Sign a request or a response, and write it with the fields of the signature
+    Sign(HttpSign),
+    /// Verify the signature of a request or a response, and take it once
+    Verify(HttpVerify),
+}
+
+/// `gambeson agent http sign`
+#[derive(Debug, Args)]
+pub struct HttpSign {
+    /// The message as HTTP/1.1 has it: request line or status line, fields, an empty line, content
+    #[arg(value_name = "MESSAGE", default_value = "-")]
+    pub message: PathBuf,
+    /// The request that a response answers: the signature holds for this answer to it alone
+    #[arg(long, value_name = "REQUEST")]
+    pub request: Option<PathBuf>,
+    /// Use a capability: sign with the signing key, not the one that tells who speaks
+    #[arg(long)]
+    pub capability: bool,
+    /// Where the signed message goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent http verify`
+#[derive(Debug, Args)]
+pub struct HttpVerify {
+    /// The signed message
+    #[arg(value_name = "MESSAGE", default_value = "-")]
+    pub message: PathBuf,
+    /// The request that was sent: the response must have been signed as the answer to it
+    #[arg(long, value_name = "REQUEST")]
+    pub request: Option<PathBuf>,
+    /// It must use a capability
+    #[arg(long)]
+    pub capability: bool,
+    /// Who must have signed
+    #[arg(long, value_name = "DID")]
+    pub signer: Option<Did>,
+}
+
+/// `gambeson agent a2a …`
+#[derive(Debug, Subcommand)]
+pub enum A2aCommand {
+    /// Add this agent's signature to an agent card of the Agent2Agent protocol
+    Sign(A2aSign),
+    /// Verify the signatures of an agent card
+    Verify(A2aVerify),
+}
+
+/// `gambeson agent a2a sign`
+#[derive(Debug, Args)]
+pub struct A2aSign {
+    /// The agent card in JSON
+    #[arg(value_name = "CARD", default_value = "-")]
+    pub card: PathBuf,
+    /// Where the signed card goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `gambeson agent a2a verify`
+#[derive(Debug, Args)]
+pub struct A2aVerify {
+    /// The signed card
+    #[arg(value_name = "CARD", default_value = "-")]
+    pub card: PathBuf,
+    /// Who must have signed
+    #[arg(long, value_name = "DID")]
+    pub signer: Option<Did>,
+}
+
+/// `gambeson agent vc-api`
+#[derive(Debug, Args)]
+pub struct VcApi {
+    /// The port on 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value = "0")]
+    pub port: u16,
+    /// Issue JSON with Data Integrity proofs in place of vc+jwt
+    #[arg(long)]
+    pub data_integrity: bool,
+}
