@@ -91,9 +91,9 @@ impl Handle {
     ) -> Result<Vec<u8>, JsValue> {
         let input = Input::read(input, bytes).map_err(refused)?;
         let Object::Verifier(verifier) = &mut self.0 else { return Err(refused(bad(NO_VERB)).into()) };
-        let acted = verifier::acted(verifier, verb, &input).map_err(refused)?;
+        let asking = verifier::asking(verifier, verb, &input).map_err(refused)?;
         let cost = price.ask()?;
-        let answer = verifier::permitted(verifier, acted, cost.as_deref(), &input).and_then(written);
+        let answer = verifier::permitted(verifier, asking, cost.as_deref(), &input).and_then(written);
         Ok(answer.map_err(refused)?)
     }
 

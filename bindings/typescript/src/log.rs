@@ -23,6 +23,13 @@ pub struct Files {
 }
 
 impl Storage for Files {
+    /// There is one owner.
+    type Lock = ();
+
+    fn lock(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     fn read(&self, name: &str, max_len: usize) -> Result<Option<Vec<u8>>> {
         match self.contents.get(name) {
             Some(contents) if contents.len() > max_len => {
@@ -36,6 +43,13 @@ impl Storage for Files {
         self.contents.insert(name.to_owned(), contents.to_vec());
         self.written.get_mut().insert(name.to_owned());
         Ok(())
+    }
+
+    fn create(&mut self, name: &str, contents: &[u8]) -> Result<()> {
+        match self.contents.contains_key(name) {
+            true => Err(Error::new(Reason::StorageFailed, format_args!("there is a {name} already"))),
+            false => self.write(name, contents),
+        }
     }
 }
 

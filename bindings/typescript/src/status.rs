@@ -51,14 +51,11 @@ pub fn issue_list(list: &StatusList, agent: &Agent, input: &Input<'_>) -> Result
 }
 
 fn status_list(verifier: &Verifier, input: &Input<'_>) -> Result<Answer> {
-    let found = verifier.lists.status_list(input.text("url")?, input.now()?)?;
+    let issuer = input.text("issuer")?.parse()?;
+    let found = verifier.lists.status_list(&issuer, input.text("url")?, input.now()?)?;
     let list = found.list(purpose(input)?);
     let list =
         list.ok_or_else(|| Error::new(Reason::UnknownStatus, "the list is not one of that purpose"))?;
     let set = (0..list.entries()).filter(|index| list.is_set(*index) == Ok(true));
-    said(object(vec![
-        ("issuer", found.issuer().as_str().into()),
-        ("entries", list.entries().into()),
-        ("set", set.map(Value::from).collect()),
-    ]))
+    said(object(vec![("entries", list.entries().into()), ("set", set.map(Value::from).collect())]))
 }

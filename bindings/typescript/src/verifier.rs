@@ -11,8 +11,8 @@ use gambeson_identity::vc::{
 };
 use gambeson_identity::{
     Agent, CardLog, CardStore, Did, DidDocument, DidUrl, Error, Fetch, Kind, MemoryReplayCache, Method,
-    Reason, Relationship, ReplayCache, ReplayId, Resolver, Result, Suite, Timestamp, Verified, Web, a2a,
-    application_context, http, json, mcp, sealed,
+    PendingReplay, Reason, Relationship, ReplayCache, ReplayId, Resolver, Result, Suite, Timestamp, Verified,
+    Web, a2a, application_context, http, json, mcp, sealed,
 };
 use serde_json::Value;
 
@@ -159,7 +159,8 @@ pub fn ask(verifier: &mut Verifier, verb: &str, input: &Input<'_>) -> Result<Ans
         }
         "delegation" => chain(verifier, input),
         "action" | "toolCall" => {
-            let (action, evidence) = acted(verifier, verb, input)?;
+            let Asking { action, evidence, seen } = asking(verifier, verb, input)?;
+            seen.settle(&mut verifier.replay, input.now()?)?;
             said(described(&action, evidence, vec![]))
         }
         "receipt" => {
@@ -280,27 +281,36 @@ fn expectations<'a>(input: &'a Input<'_>) -> Result<Expectations<'a>> {
     })
 }
 
-/// Who asks for what: an action by its signature, or the MCP request that has it inside, which count from now on as seen.
-pub fn acted(verifier: &mut Verifier, verb: &str, input: &Input<'_>) -> Result<(Verified<Action>, Evidence)> {
-    let (expected, now) = (expectations(input)?, input.now()?);
-    let Verifier { known, replay, .. } = verifier;
-    match verb {
+/// Somebody who asks, whose signature holds, and what for. Whether it was seen before is not known yet.
+pub struct Asking {
+    action: Verified<Action>,
+    evidence: Evidence,
+    seen: PendingReplay,
+}
+
+/// Who asks for what: an action by its signature, or the MCP request that has it inside.
+pub fn asking(verifier: &Verifier, verb: &str, input: &Input<'_>) -> Result<Asking> {
+    let (expected, known, now) = (expectations(input)?, &verifier.known, input.now()?);
+    let mut seen = PendingReplay::default();
+    let (action, evidence) = match verb {
         "action" => {
             let (text, token) = (input.text("action")?.as_bytes(), input.text("token")?);
-            Ok((action::verify(text, token, &expected, known, now, replay)?, evidence(input)?))
+            (action::verify(text, token, &expected, known, now, &mut seen)?, evidence(input)?)
         }
         "toolCall" => {
             let params = input.json("params", MAX_JSON)?;
-            mcp::verify(input.text("method")?, &params, &expected, known, now, replay)
+            mcp::verify(input.text("method")?, &params, &expected, known, now, &mut seen)?
         }
-        _ => Err(bad(NO_VERB)),
-    }
+        _ => return Err(bad(NO_VERB)),
+    };
+    Ok(Asking { action, evidence, seen })
 }
 
-/// Whether they may, and in whose name. `cost` is JSON.
+/// Whether they may, and in whose name. `cost` is JSON. That it was seen is remembered when all else is decided, so that who may do
+/// nothing fills no memory.
 pub fn permitted(
     verifier: &mut Verifier,
-    (action, evidence): (Verified<Action>, Evidence),
+    Asking { action, evidence, seen }: Asking,
     cost: Option<&str>,
     input: &Input<'_>,
 ) -> Result<Answer> {
@@ -310,9 +320,9 @@ pub fn permitted(
         false => Status::Required(&verifier.lists),
     };
     let authority = Authority { policy: &verifier.policy, resolver: &verifier.known, status: &status };
-    let ledger = &mut verifier.ledger;
+    let mut ledger = seen.before(&mut verifier.replay, &mut verifier.ledger);
     let authorized =
-        delegation::authorize(&action, &evidence, cost.as_ref(), &authority, ledger, input.now()?)?;
+        delegation::authorize(&action, &evidence, cost.as_ref(), &authority, &mut ledger, input.now()?)?;
     let members = vec![
         ("root", authorized.root.as_str().into()),
         ("path", texts(authorized.path.iter().map(Did::as_str))),

@@ -111,8 +111,9 @@ test("a status list is issued, and what it names is refused", () => {
   known.addStatusList(list.issue(issuer, url, { from: now + 1, ttl: 60 }), now + 1);
   known.credential(good, { now: now + 1 });
   assert.throws(() => known.credential(bad, { now: now + 1 }), { code: "revoked" });
-  assert.deepEqual(known.statusList(url, "revocation", now + 1), { issuer: issuer.did, entries: 131_072, set: [8] });
-  assert.throws(() => known.statusList(url, "suspension", now + 1), { code: "unknown-status" });
+  assert.deepEqual(known.statusList(issuer.did, url, "revocation", now + 1), { entries: 131_072, set: [8] });
+  assert.throws(() => known.statusList(issuer.did, url, "suspension", now + 1), { code: "unknown-status" });
+  assert.throws(() => known.statusList(holder.did, url, "revocation", now + 1), { code: "unknown-status" });
   assert.deepEqual([known.statusDue(now + 60), known.statusDue(now + 61)], [[], [url]]);
   const suspended = new StatusList("suspension");
   suspended.set(1);
@@ -140,14 +141,14 @@ test("credentials and documents carry their proof inside", () => {
 test("an action that is not of MCP is signed and decided", () => {
   const [root, agent] = agents(1, 2);
   const audience = "did:web:bank.example";
-  const grant = root.delegate({ delegate: agent.did, capabilities: [{ action: "pay/bob", resource: audience }], maxCalls: 1, from: now });
+  const grant = root.delegate({ delegate: agent.did, capabilities: [{ action: "money/pay/bob", resource: audience }], maxCalls: 1, from: now });
   const options = { audience, evidence: { chain: [grant] }, now };
-  const call = { method: "pay", name: "bob", arguments: { amount: 5 } };
+  const call = { method: "money/pay", name: "bob", arguments: { amount: 5 } };
   const known = verifier(root, agent);
   known.trust(root.did, audience);
   const action = agent.actionOf(call, options);
   const found = known.action(action, agent.signAction(action), options);
-  assert.deepEqual([found.agent, found.root, found.method, found.name, found.digest], [agent.did, root.did, "pay", "bob", readAction(action).digest]);
+  assert.deepEqual([found.agent, found.root, found.method, found.name, found.digest], [agent.did, root.did, "money/pay", "bob", readAction(action).digest]);
   const second = agent.actionOf(call, options);
   assert.throws(() => known.action(second, agent.signAction(second), options), { code: "over-count" });
   assert.throws(() => known.action(second, agent.signAction(action), options), { code: "bad-signature" });
@@ -324,5 +325,5 @@ test("the module that most load says what only the whole one can do", async () =
   const { execFileSync } = await import("node:child_process");
   const cwd = new URL("..", import.meta.url);
   const said = execFileSync(process.execPath, ["--input-type=module", "--eval", script], { cwd, encoding: "utf8" });
-  assert.equal(said, "12\n");
+  assert.equal(said, "16\n");
 });

@@ -129,6 +129,25 @@ test("a delegation narrows, and a tool call is held against it", () => {
   verify(call(root, 1_000, { chain: {} }));
 });
 
+test("who may do nothing fills no memory, and what is permitted is so once", () => {
+  const [root, stranger] = agents(1, 2);
+  const known = new Verifier({ capacity: 1 });
+  for (const agent of [root, stranger]) known.addCards(agent.card({ from: now }));
+  known.trust(root.did, bank);
+  const options = { audience: bank, now };
+  const call = (agent) => {
+    const params = { name: "pay", arguments: {} };
+    return { ...params, _meta: { "io.github.gambeson-pq/proof": agent.prove(agent.action("tools/call", params, options)) } };
+  };
+  for (let times = 0; times < 3; times += 1) {
+    assert.throws(() => known.toolCall("tools/call", call(stranger), options), code("untrusted-root"));
+  }
+  const good = call(root);
+  known.toolCall("tools/call", good, options);
+  assert.throws(() => known.toolCall("tools/call", good, options), code("replayed"));
+  assert.throws(() => known.toolCall("tools/call", call(root), options), code("cache-full"));
+});
+
 test("an approval is of one exact action", () => {
   const [root, boss] = agents(1, 2);
   const known = verifier(root, boss);

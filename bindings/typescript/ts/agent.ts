@@ -122,6 +122,7 @@ export interface Evidence {
 
 /** What is asked of somebody: a method, what it is applied to, and with what. */
 export interface Call {
+  /** Two segments, as in `tools/call`, or one where there is no name: what else there is no capability covers. */
   method: string;
   /** Such as the name of a tool; empty if the method needs none. */
   name?: string;

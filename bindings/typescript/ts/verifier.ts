@@ -197,9 +197,9 @@ export class Verifier extends Living {
     this.ask("addStatusList", { list: credential, now: seconds(now) });
   }
 
-  /** What a status list that is known says: the numbers whose bits are set. @throws GambesonError `unknown-status` */
-  statusList(url: string, purpose: StatusPurpose = "revocation", now?: Time): { issuer: string; entries: number; set: number[] } {
-    return this.ask<{ issuer: string; entries: number; set: number[] }>("statusList", { url, purpose, now: seconds(now) }).said;
+  /** What a status list that is known says, which this issuer has at this URL: the numbers whose bits are set. @throws GambesonError `unknown-status` */
+  statusList(issuer: string, url: string, purpose: StatusPurpose = "revocation", now?: Time): { entries: number; set: number[] } {
+    return this.ask<{ entries: number; set: number[] }>("statusList", { issuer, url, purpose, now: seconds(now) }).said;
   }
 
   /** The URLs of status lists that should be fetched again. */
