@@ -60,7 +60,7 @@ pub fn compare(workspace: &Workspace) -> Result<String> {
 }
 
 /// The files of vectors of the identity layer.
-const SUBJECTS: usize = 16;
+const SUBJECTS: usize = 21;
 
 /// The vectors of the identity layer; and each file with one planted mistake, which must be seen.
 pub fn subjects(workspace: &Workspace) -> Result<String> {
@@ -228,6 +228,29 @@ fn lines_below(folder: &Path) -> Result<Vec<String>> {
 
 const KEMS: &[&str] = &["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"];
 const SIGNATURES: &[&str] = &["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
+/// Hybrids, with the length of the curve's scalar.
+const HYBRIDS: &[(&str, usize)] = &[
+    ("X25519MLKEM768", 32),
+    ("SecP256r1MLKEM768", 32),
+    ("SecP384r1MLKEM1024", 48),
+    ("X448MLKEM768", 56),
+    ("X448MLKEM1024", 56),
+    ("MLKEM768-X25519-SHA3-256", 32),
+    ("MLKEM768-ECDH-P256-SHA3-256", 32),
+    ("MLKEM768-ECDH-P384-SHA3-256", 48),
+    ("MLKEM1024-ECDH-P384-SHA3-256", 48),
+    ("MLKEM1024-X448-SHA3-256", 56),
+];
+/// Composites, with what stands around the second secret, and its length.
+const COMPOSITES: &[(&str, &str, usize, &str)] = &[
+    ("MLDSA87-Ed448-SHAKE256", "", 57, ""),
+    ("MLDSA87-ECDSA-P384-SHA512", "303e0201010430", 48, "a00706052b81040022"),
+    ("MLDSA65-Ed25519-SHA512", "", 32, ""),
+    ("MLDSA65-ECDSA-P384-SHA512", "303e0201010430", 48, "a00706052b81040022"),
+    ("MLDSA65-ECDSA-P256-SHA512", "30310201010420", 32, "a00a06082a8648ce3d030107"),
+    ("MLDSA44-Ed25519-SHA512", "", 32, ""),
+    ("MLDSA44-ECDSA-P256-SHA256", "30310201010420", 32, "a00a06082a8648ce3d030107"),
+];
 
 fn hex(label: &str, length: usize) -> String {
     // A small generator of our own: what it draws need not be good, only the same in every run.
@@ -254,6 +277,11 @@ pub fn keygen_requests() -> Vec<String> {
         requests.push(json!({"alg": alg, "op": "keygen", "seed": hex(alg, 32)}));
     }
     requests.push(json!({"alg": "X-Wing", "op": "keygen", "seed": hex("x", 32)}));
+    for (alg, length) in HYBRIDS {
+        requests.push(
+            json!({"alg": alg, "op": "keygen", "d": hex(alg, 32), "z": hex("z", 32), "x": hex("s", *length)}),
+        );
+    }
     requests.iter().map(Value::to_string).collect()
 }
 
@@ -303,6 +331,8 @@ fn made_requests(program: &Path) -> Result<Vec<String>> {
     }
     requests.extend(lines);
     signature_requests(program, &mut requests, &field)?;
+    hybrid_requests(program, &mut requests, &field)?;
+    composite_requests(program, &mut requests)?;
     for alg in
         ["SHA3-224", "SHA3-256", "SHA3-384", "SHA3-512", "SHAKE-128", "SHAKE-256", "cSHAKE-128", "cSHAKE-256"]
     {
@@ -329,6 +359,73 @@ fn made_requests(program: &Path) -> Result<Vec<String>> {
     }
     requests.extend(WRONG.iter().map(|&request| request.to_owned()));
     Ok(requests)
+}
+
+/// What the hybrids send, rightly and wrongly.
+fn hybrid_requests(
+    program: &Path,
+    requests: &mut Vec<String>,
+    field: &dyn Fn(&str, &str) -> String,
+) -> Result<()> {
+    let mut sends = Vec::new();
+    for (alg, length) in HYBRIDS {
+        let x = hex("e", *length);
+        sends.push(json!({"alg": alg, "op": "encaps", "ek": field(alg, "ek"), "m": hex("m", 32), "x": x}));
+    }
+    let lines: Vec<String> = sends.iter().map(Value::to_string).collect();
+    for (request, answer) in sends.iter().zip(serve(program, &lines)?) {
+        let alg = request["alg"].as_str().context("ours")?;
+        let answer: Value = serde_json::from_str(&answer)?;
+        let c = answer["c"].as_str().with_context(|| format!("{alg}: {answer}"))?;
+        let (dk, ek) = (field(alg, "dk"), field(alg, "ek"));
+        for c in [c.to_owned(), flip(c), c[2..].to_owned(), "00".repeat(c.len() / 2)] {
+            requests.push(json!({"alg": alg, "op": "decaps", "dk": dk, "c": c}).to_string());
+        }
+        for ek in [flip(&ek), ek[2..].to_owned(), "ff".repeat(ek.len() / 2), "00".repeat(ek.len() / 2)] {
+            let mut wrong = request.clone();
+            wrong["ek"] = ek.into();
+            requests.push(wrong.to_string());
+        }
+    }
+    requests.extend(lines);
+    Ok(())
+}
+
+/// Keys, signatures and verdicts of the composites, rightly and wrongly.
+fn composite_requests(program: &Path, requests: &mut Vec<String>) -> Result<()> {
+    for (alg, head, length, tail) in COMPOSITES {
+        let sk = format!("{}{head}{}{tail}", hex(alg, 32), hex("s", *length));
+        let made = [
+            json!({"alg": alg, "op": "pubkey", "sk": sk}),
+            json!({"alg": alg, "op": "sign", "sk": sk, "message": hex("h", 99), "context": "01"}),
+            json!({"alg": alg, "op": "sign", "sk": sk, "message": "", "rnd": hex("r", 32)}),
+        ];
+        let lines: Vec<String> = made.iter().map(Value::to_string).collect();
+        let answers = serve(program, &lines)?;
+        let [public, signed, _]: [Value; 3] = [&answers[0], &answers[1], &answers[2]]
+            .map(|answer| serde_json::from_str(answer).unwrap_or_default());
+        let pk = public["pk"].as_str().with_context(|| format!("{alg}: {public}"))?;
+        let signature = signed["signature"].as_str().with_context(|| format!("{alg}: {signed}"))?;
+        for (pk, signature) in [
+            (pk.to_owned(), signature.to_owned()),
+            (pk.to_owned(), flip(signature)),
+            (pk.to_owned(), signature[2..].to_owned()),
+            (flip(pk), signature.to_owned()),
+            (pk[2..].to_owned(), signature.to_owned()),
+            ("ff".repeat(pk.len() / 2), signature.to_owned()),
+        ] {
+            let verify = json!({"alg": alg, "op": "verify", "pk": pk, "signature": signature,
+                "message": hex("h", 99), "context": "01"});
+            requests.push(verify.to_string());
+        }
+        requests.push(json!({"alg": alg, "op": "pubkey", "sk": sk[2..]}).to_string());
+        requests.push(json!({"alg": alg, "op": "pubkey", "sk": flip(&sk)}).to_string());
+        requests.push(
+            json!({"alg": alg, "op": "sign", "sk": sk, "message": "", "context": hex("c", 256)}).to_string(),
+        );
+        requests.extend(lines);
+    }
+    Ok(())
 }
 
 fn signature_requests(

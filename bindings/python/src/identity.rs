@@ -6,7 +6,7 @@
 //! * `cards`: logs of cards, and resolvers of DIDs; `keys`: public keys and their names
 //! * `actions`: signed tool calls, and their proofs in MCP; `delegation`: who may
 //! * `http`: signed requests, and A2A cards; `sealed`: payloads for one agent, backups, state
-//! * `log`: the audit log; `memory`: objects that are named by their hash
+//! * `log`: the audit log; `memory`: objects that are named by their hash; `files`: signatures of files
 //! * `forms`: JSON, JWS, documents, times
 //! * `credentials`: what agents say of each other, and whether it still holds
 
@@ -15,6 +15,7 @@ pub mod agent;
 pub mod cards;
 pub mod credentials;
 pub mod delegation;
+pub mod files;
 pub mod forms;
 pub mod http;
 pub mod keys;

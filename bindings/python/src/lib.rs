@@ -39,6 +39,7 @@ mod _native {
             verify_presentation, verify_sd_jwt,
         },
         delegation::{Ledger, Policy, verify_chain},
+        files::verify_file,
         forms::{
             canonicalize, check_credential, check_did_document, check_presentation, format_time, parse_path,
             parse_time, verify_jws,

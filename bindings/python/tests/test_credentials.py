@@ -152,7 +152,10 @@ def test_what_was_revoked_or_suspended_is_refused() -> None:
     refused(gambeson.UsageError, "out-of-range", StatusList, entries=8)
     refused(gambeson.UsageError, "usage", StatusList, "gossip")
     foreign = world.holder.issue_status_list(bits, URL, valid_for=60, now=NOW + 5)
-    refused(gambeson.NotPermitted, "wrong-issuer", store.add, foreign, resolver=world.trust, now=NOW + 5)
+    store.add(foreign, resolver=world.trust, now=NOW + 5)  # What others say of the URL neither blocks nor answers.
+    refused(gambeson.Revoked, "revoked", world.verify, token, status=store)
+    taken_back = world.issuer.issue_status_list(StatusList(), URL, valid_for=60, now=NOW + 5)
+    refused(gambeson.StatusUnknown, "stale-status", store.add, taken_back, resolver=world.trust, now=NOW + 5)
     refused(gambeson.Malformed, "bad-type", store.add, world.issue(), resolver=world.trust, now=NOW)
 
 

@@ -60,6 +60,7 @@ def test_a_chain_of_two_links_permits_what_it_says() -> None:
     refused(gambeson.NotPermitted, "wrong-delegate", world.act, world.middle, [first, second])
     refused(gambeson.NotPermitted, "untrusted-root", world.act, world.leaf, [])
     refused(gambeson.VerificationError, "broken-chain", world.act, world.leaf, [second])
+    assert len(world.replay) == 1, "who may do nothing fills no memory"
     assert world.act(world.root, [])["authorized"]["capability"] is None
 
     links = gambeson.verify_chain([first, second], resolver=world.trust, now=NOW)["links"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import resource
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -63,6 +66,8 @@ def test_memory_objects_are_named_by_their_hashes(kind: str, tmp_path: Path) -> 
     assert objects.load(manifest) == large and objects.load(objects.store(b"")) == b""
     ids = objects.ids()
     assert ids == sorted(ids) and {name, manifest} < set(ids)
+    assert objects.load(manifest, max_len=len(large)) == large
+    refused(gambeson.Malformed, "too-large", objects.load, manifest, max_len=len(large) - 1)
     refused(gambeson.Malformed, "too-large", objects.put, bytes(MIB + 1))
     refused(gambeson.Malformed, "bad-form", objects.get, "b3:00")
     refused(gambeson.Malformed, "bad-json", objects.load, name)
@@ -76,6 +81,50 @@ def test_an_object_that_was_changed_on_disk_is_not_given_out(tmp_path: Path) -> 
     assert file == tmp_path / name[3:5] / name[5:]
     file.write_bytes(b"two")
     refused(gambeson.InvalidSignature, "wrong-hash", objects.get, name)
+
+
+@pytest.mark.parametrize("suite", ["default", "cnsa2"])
+def test_a_signature_beside_a_file_says_who_signed_it(suite: Any, tmp_path: Path) -> None:
+    agent = Agent.generate(suite=suite)
+    trust = CardStore(agent.first_card(valid_for=DAY, now=NOW))
+    asked: dict[str, Any] = {"resolver": trust, "now": NOW + 9}
+    path, data = tmp_path / "report", bytes(range(256)) * (3 * MIB // 256) + b"the end"
+    path.write_bytes(data)
+    with path.open("rb") as file:
+        signature = agent.sign_file(file, now=NOW)
+    with path.open("rb") as file:
+        claims = gambeson.verify_file(signature, file, **asked)
+    digest = gambeson.object_id(data) if suite == "default" else "sha384:" + hashlib.sha384(data).hexdigest()
+    assert claims == {"signer": agent.key_url(), "did": agent.did, "hash": digest, "size": len(data), "issued": NOW}
+
+    class Slow:
+        """Gives less than it is asked for, in other buffers."""
+
+        rest = data
+
+        def read(self, size: int, /) -> bytearray:
+            piece, self.rest = self.rest[: size // 3], self.rest[size // 3 :]
+            return bytearray(piece)
+
+    assert gambeson.verify_file(signature, Slow(), **asked) == claims
+    for other in (data[:-1], data + b"!", b"", bytes([1]) + data[1:]):
+        refused(gambeson.InvalidSignature, "bad-digest", gambeson.verify_file, signature, io.BytesIO(other), **asked)
+    late = asked | {"now": NOW + 86_401}
+    refused(gambeson.Expired, "expired", gambeson.verify_file, signature, io.BytesIO(data), **late)
+    nobody = asked | {"resolver": CardStore()}
+    refused(gambeson.UnknownSigner, "unknown-did", gambeson.verify_file, signature, io.BytesIO(data), **nobody)
+    refused(gambeson.Malformed, "bad-form", gambeson.verify_file, "no signature", io.BytesIO(data), **asked)
+
+    begun = io.BytesIO(b"head" + data)
+    begun.seek(4)
+    assert gambeson.verify_file(signature, begun, **asked) == claims and begun.read() == b""
+    with path.open("rb") as closed:
+        pass
+    with pytest.raises(ValueError, match="closed file"):
+        agent.sign_file(closed)
+    for wrong in (io.StringIO("text"), b"bytes", str(path)):
+        with pytest.raises((TypeError, AttributeError)):
+            agent.sign_file(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("suite", ["default", "cnsa2"])
@@ -136,3 +185,60 @@ def test_others_read_and_watch_a_log(tmp_path: Path) -> None:
     tile = tmp_path / "tile" / "0" / "001.p" / "45"
     tile.write_bytes(bytes(len(tile.read_bytes())))
     refused(gambeson.BrokenLog, "damaged-log", AuditLog.read, tmp_path, **asked)
+
+
+def test_two_who_write_one_log_sign_no_fork(tmp_path: Path) -> None:
+    agent, origin = Agent.generate(), "agent.example/log"
+    AuditLog.create(agent, tmp_path, origin, now=NOW)
+    one, other = (AuditLog.open(agent, tmp_path, origin, now=NOW) for _ in range(2))
+    assert one.append(agent, [b"one"], now=NOW) == 0
+    refused(gambeson.BrokenLog, "inconsistent", other.append, agent, [b"other"], now=NOW)
+    assert (len(other), (tmp_path / "checkpoint").read_text(encoding="utf-8")) == (0, one.checkpoint)
+    assert AuditLog.open(agent, tmp_path, origin, now=NOW).append(agent, [b"other"], now=NOW) == 1
+
+    def write(writer: int) -> list[str]:
+        signed: list[str] = []
+        while len(signed) < 10:
+            log = AuditLog.open(agent, tmp_path, origin, now=NOW)
+            try:
+                log.append(agent, [b"%d of %d" % (len(signed), writer)], now=NOW)
+                signed.append(log.checkpoint)
+            except gambeson.BrokenLog as behind:
+                assert behind.code == "inconsistent"
+        return signed
+
+    with ThreadPoolExecutor(4) as pool:
+        signed = [checkpoint for written in pool.map(write, range(4)) for checkpoint in written]
+    log = AuditLog.open(agent, tmp_path, origin, now=NOW)
+    log.audit()
+    asked: dict[str, Any] = {
+        "origin": origin, "signer": agent.key_url("log"), "now": NOW,
+        "resolver": CardStore(agent.first_card(valid_for=DAY, now=NOW)),
+    }  # fmt: skip
+    sizes = set()
+    for checkpoint in signed:
+        old = tlog.verify_checkpoint(checkpoint, **asked)
+        states: dict[str, Any] = {"old": (old["size"], old["root"]), "new": (len(log), log.root)}
+        tlog.verify_consistency(log.prove_consistency(old["size"]), **states)
+        sizes.add(old["size"])
+    assert sizes == set(range(3, 43)) and len(log) == 42
+    entries = {log.entry(number) for number in range(2, 42)}
+    assert entries == {b"%d of %d" % (number, writer) for number in range(10) for writer in range(4)}
+
+
+def test_after_a_checkpoint_that_may_be_lost_a_log_signs_no_other(tmp_path: Path) -> None:
+    agent, origin = Agent.generate(), "agent.example/log"
+    log = AuditLog.create(agent, tmp_path, origin, now=NOW)
+    before = log.checkpoint
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # The tiles are short enough; the checkpoint, signed by then, is not.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, hard))
+    try:
+        refused(gambeson.StorageError, "storage-failed", log.append, agent, [b"lost"], now=NOW)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert len(before) > 1024 and (log.checkpoint, len(log)) == (before, 0)
+    refused(gambeson.BrokenLog, "inconsistent", log.append, agent, [b"another"], now=NOW)
+    again = AuditLog.open(agent, tmp_path, origin, now=NOW)
+    assert (again.append(agent, [b"another"], now=NOW), again.entry(0)) == (0, b"another")
+    again.audit()

@@ -65,10 +65,10 @@ def test_the_seed_alone_opens_a_backup() -> None:
     restored = Agent.from_seed_bytes(SEED).restore(sealed)
     assert (restored["made"], restored["cards"], restored["credentials"]) == (NOW, cards, {"self": credential})
     assert restored["objects"] == {gambeson.object_id(data): data for data in (b"memory", b"")}
-    with pytest.raises(gambeson.Error):
-        Agent.generate().restore(sealed)
-    with pytest.raises(gambeson.Error):
-        agent.restore(sealed[:-1])
+    assert agent.restore(bytearray(sealed), since=1)["cards"] == cards
+    refused(gambeson.BrokenCards, "stale-card", agent.restore, sealed, since=2)
+    refused(gambeson.InvalidSignature, "cannot-open", Agent.generate().restore, sealed)
+    refused(gambeson.InvalidSignature, "cannot-open", agent.restore, sealed[:-1])
     refused(gambeson.Malformed, "bad-form", agent.backup, credentials={"../x": ""})
     with pytest.raises(TypeError):
         agent.backup(credentials={"x": 5})  # type: ignore[dict-item]

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import importlib.machinery
 import importlib.util
+import io
 import json
 import os
 import tempfile
@@ -114,7 +115,7 @@ def test_the_wheel_has_neither_raw_derivations_nor_deterministic_signatures(unsh
 def test_every_file_of_vectors_has_its_test() -> None:
     tests = Path(__file__).read_text(encoding="utf-8")
     subjects = sorted(file.stem for file in FOLDER.glob("*.json"))
-    assert len(subjects) == 16
+    assert len(subjects) == 21
     assert [subject for subject in subjects if f'read_for("{subject}", ' not in tests] == []
 
 
@@ -291,7 +292,8 @@ def test_status_lists() -> None:
             store = lists if "reason" not in vector else StatusStore()
             judge(vector, lambda: store.add(vector["token"], resolver=trust, now=vector["now"]))
             if "reason" not in vector:
-                found = lists.get(vector["url"], vector["purpose"])
+                issuer = json.loads(base64.urlsafe_b64decode(vector["token"].split(".")[1] + "=="))["issuer"]
+                found = lists.get(issuer, vector["url"], vector["purpose"])
                 assert found and len(found) == vector["entries"]
                 assert [number for number in range(len(found)) if found.is_set(number)] == vector["set"]
     for vector in vectors:
@@ -564,28 +566,140 @@ def test_selective_disclosure() -> None:
     judge.ends()
 
 
+def whole(vector: Vector, by_id: dict[str, Vector]) -> Vector:
+    """A vector with the members that it takes from another."""
+    return by_id[vector["of"]] | vector if "of" in vector else vector
+
+
+def changed(data: str, vector: Vector) -> bytes:
+    """Bytes of another vector, with what is done to them."""
+    out = bytearray.fromhex(data)
+    if "flip" in vector:
+        out[vector["flip"]] ^= 1
+    return bytes(out[: vector.get("keep", len(out))]) + bytes.fromhex(vector.get("append", ""))
+
+
+def test_cards_of_a2a() -> None:
+    vectors, judge = read_for("a2a", 50)
+    trust = judge.cards()
+    for vector in vectors:
+        if vector["kind"] == "card":
+            asked: Vector = {"resolver": trust, "expected": vector.get("expected"), "now": vector["now"]}
+            found = judge(vector, lambda: gambeson.verify_agent_card(vector["card"], **asked))
+            if found:
+                canonical = gambeson.canonicalize(json.dumps(found["card"])).decode()
+                assert (found["signer"], canonical) == (vector["signer"], vector["canonical"])
+    judge.ends()
+
+
+def test_backups(unshipped: Any) -> None:
+    vectors, judge = read_for("backup", 59)
+    by_id = {vector["id"]: vector for vector in vectors}
+    for vector in vectors:
+        it = whole(vector, by_id)
+        seed, suite = bytes.fromhex(it["seed"]), it["suite"]
+        agent = Agent.from_seed_bytes(seed, suite=suite)
+        assert agent.did == it["did"]
+        found = judge(
+            vector, lambda: agent.restore(changed(it["file"], vector), since=vector.get("since", 0))
+        )
+        if found:
+            expected, cards = vector["expect"], found["cards"]
+            assert gambeson.format_time(found["made"]) == expected["made"]
+            assert (cards and cards.to_lines()) == expected["cards"]
+            assert {name: data.encode().hex() for name, data in found["credentials"].items()} == expected["credentials"]
+            assert {name: data.hex() for name, data in found["objects"].items()} == expected["objects"]
+            # The same bytes again, with what no wheel has.
+            made = unshipped.Agent.deterministic(seed, suite).backup(
+                cards=cards and unshipped.CardLog.verify(cards.to_lines()), credentials=found["credentials"],
+                objects=list(found["objects"].values()), now=found["made"],
+            )  # fmt: skip
+            assert made.hex() == vector["file"]
+    judge.ends()
+
+
+def test_memory_objects(tmp_path: Path) -> None:
+    vectors, judge = read_for("memory", 27)
+
+    def contents(it: Vector) -> bytes:
+        return bytes.fromhex(it["hex"]) if "hex" in it else bytes([it["byte"]]) * it["length"]
+
+    def named(vector: Vector) -> None:
+        # Under this name on disk lies what the vector says lies there.
+        folder, name, data = tmp_path / vector["id"], vector["name"], contents(vector["object"])
+        gambeson.ObjectStore().put(data)
+        (folder / name[3:5]).mkdir(parents=True)
+        (folder / name[3:5] / name[5:]).write_bytes(data)
+        assert gambeson.ObjectDirectory(folder).get(name) == data
+        assert gambeson.object_id(data) == name
+
+    def loaded(vector: Vector) -> None:
+        objects = gambeson.ObjectStore()
+        for it in vector["objects"]:
+            objects.put(contents(it))
+        manifest = objects.put(vector["manifest"].encode())
+        data = objects.load(manifest, max_len=vector["most"])
+        assert gambeson.object_id(data) == vector["whole"]
+        assert objects.store(data) == manifest
+
+    for vector in vectors:
+        judge(vector, lambda: {"object": named, "manifest": loaded}[vector["kind"]](vector))
+    judge.ends()
+
+
+def test_signed_files(unshipped: Any) -> None:
+    vectors, judge = read_for("signed-file", 48)
+    by_id = {vector["id"]: vector for vector in vectors}
+    again = 0
+    for vector in vectors:
+        it = whole(vector, by_id)
+        token, data = it["token"] + "A" * vector.get("pad", 0), bytes.fromhex(it["file"])
+        asked: Vector = {"resolver": CardStore(CardLog.verify(it["cards"])), "now": time_of(it["now"])}
+        found = judge(vector, lambda: gambeson.verify_file(token, io.BytesIO(data), **asked))
+        if found:
+            issued = gambeson.parse_time(vector["issued"])
+            assert (found["signer"], found["issued"], found["size"]) == (vector["signer"], issued, len(data))
+            digest = {"b3": gambeson.object_id(data)[3:], "sha384": hashlib.sha384(data).hexdigest()}
+            form, hexadecimal = found["hash"].split(":")
+            assert hexadecimal == digest[form]
+            signer = unshipped.Agent.deterministic(bytes([1]) * 32, "default" if form == "b3" else "cnsa2")
+            again += signer.sign_file(io.BytesIO(data), now=issued) == token
+    # All that hold but those whose type is written out: nobody here writes it so.
+    assert again == 4
+    judge.ends()
+
+
+def test_state_at_rest(unshipped: Any) -> None:
+    vectors, judge = read_for("state", 32)
+    by_id = {vector["id"]: vector for vector in vectors}
+    for vector in vectors:
+        it = whole(vector, by_id)
+        seed, suite, label = bytes.fromhex(it["seed"]), it["suite"], it["label"]
+        agent = Agent.from_seed_bytes(seed, suite=suite)
+        state = judge(vector, lambda: agent.open_state(label, changed(it["sealed"], vector)))
+        if state is not None:
+            assert state.hex() == vector["state"]
+            assert unshipped.Agent.deterministic(seed, suite).seal_state(label, state).hex() == vector["sealed"]
+    judge.ends()
+
+
 def test_sealed_payloads() -> None:
     vectors, judge = read_for("sealed", 67)
     by_id = {vector["id"]: vector for vector in vectors}
     for vector in vectors:
-        whole = by_id[vector["of"]] if "of" in vector else vector
-        envelope = bytearray.fromhex(whole["envelope"])
-        if "flip" in vector:
-            envelope[vector["flip"]] ^= 1
-        envelope = envelope[: vector.get("keep", len(envelope))]
-        lines = by_id[whole["sender_cards_of"]] if "sender_cards_of" in whole else whole
+        it = whole(vector, by_id)
+        envelope = changed(it["envelope"], vector)
+        lines = by_id[it["sender_cards_of"]] if "sender_cards_of" in it else it
         trust = CardStore(CardLog.verify(lines["sender_cards"]))
-        agent = Agent.from_seed_bytes(bytes.fromhex(whole["recipient_seed"]), suite=whole["suite"])
-        assert agent.did == whole["recipient"]
+        agent = Agent.from_seed_bytes(bytes.fromhex(it["recipient_seed"]), suite=it["suite"])
+        assert agent.did == it["recipient"]
         own = agent.first_card(valid_for=3600, now=0)
-        for _ in range(int(whole["recipient_index"])):
+        for _ in range(int(it["recipient_index"])):
             own = agent.rotate(own, roles=["sealed"], valid_for=3600, now=0)
-        replay = ReplayCache()
-
         asked: Vector = {"resolver": trust, "replay": ReplayCache(), "now": time_of(vector["now"])}
         if vector.get("opened_before"):
             agent.open(envelope, **asked)
-        found = judge(vector | {"kind": "sealed"}, lambda: agent.open(envelope, **asked))
+        found = judge(vector, lambda: agent.open(envelope, **asked))
         if found:
             expected = vector["expect"]
             assert found["payload"].hex() == expected["payload"]

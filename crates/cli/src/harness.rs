@@ -6,11 +6,13 @@
 //! # Layout
 //!
 //! * `request`: the fields of a request, and the codes of its refusals
-//! * `hash`, `mlkem`, `mldsa`, `xwing`, `curves`: the operations, one function each
+//! * `hash`, `mlkem`, `mldsa`, `xwing`, `hybrid`, `composite`, `curves`: the operations, one function each
 //! * this file: the table of them, and the loop over lines
 
+mod composite;
 mod curves;
 mod hash;
+mod hybrid;
 mod mldsa;
 mod mlkem;
 mod request;
@@ -59,6 +61,18 @@ macro_rules! mlkem {
     };
 }
 
+macro_rules! hybrid {
+    ($name:literal) => {
+        ($name, &[("keygen", hybrid::keygen), ("encaps", hybrid::encaps), ("decaps", hybrid::decaps)])
+    };
+}
+
+macro_rules! composite {
+    ($name:literal) => {
+        ($name, &[("pubkey", composite::pubkey), ("sign", composite::sign), ("verify", composite::verify)])
+    };
+}
+
 macro_rules! mldsa {
     ($name:literal, $set:ty) => {
         (
@@ -81,6 +95,31 @@ const ALGORITHMS: &[Algorithm] = &[
     mldsa!("ML-DSA-65", MlDsa65),
     mldsa!("ML-DSA-87", MlDsa87),
     ("X-Wing", &[("keygen", xwing::keygen), ("encaps", xwing::encaps), ("decaps", xwing::decaps)]),
+    hybrid!("X25519MLKEM768"),
+    hybrid!("SecP256r1MLKEM768"),
+    hybrid!("SecP384r1MLKEM1024"),
+    hybrid!("X448MLKEM768"),
+    hybrid!("X448MLKEM1024"),
+    hybrid!("MLKEM768-X25519-SHA3-256"),
+    hybrid!("MLKEM768-ECDH-P256-SHA3-256"),
+    hybrid!("MLKEM768-ECDH-P384-SHA3-256"),
+    hybrid!("MLKEM1024-ECDH-P384-SHA3-256"),
+    hybrid!("MLKEM1024-X448-SHA3-256"),
+    composite!("MLDSA87-Ed448-SHAKE256"),
+    composite!("MLDSA87-ECDSA-P384-SHA512"),
+    composite!("MLDSA65-Ed25519-SHA512"),
+    composite!("MLDSA65-ECDSA-P384-SHA512"),
+    composite!("MLDSA65-ECDSA-P256-SHA512"),
+    composite!("MLDSA44-Ed25519-SHA512"),
+    composite!("MLDSA44-ECDSA-P256-SHA256"),
+    (
+        "Ed448",
+        &[
+            ("pubkey", composite::ed448_pubkey),
+            ("sign", composite::ed448_sign),
+            ("verify", composite::ed448_verify),
+        ],
+    ),
     ("X25519", &[("dh", curves::x25519)]),
     ("X448", &[("dh", curves::x448)]),
     ("SHA3-224", &[("hash", hash::sha3_224)]),
@@ -259,6 +298,13 @@ mod tests {
     fn a_panic_in_an_operation_is_the_error_internal() {
         let answer = respond_by(|_| panic!("planted"), br#"{"id":1}"#);
         assert_eq!(answer, r#"{"detail":"the operation panicked","error":"internal","id":1}"#);
+    }
+
+    #[test]
+    fn every_hybrid_and_every_composite_is_listed() {
+        use gambeson_hybrid::{composite, kem};
+        assert!(kem::KEMS.iter().all(|kem| lists(kem.name())));
+        assert!(composite::ALGORITHMS.iter().all(|algorithm| lists(algorithm.name())));
     }
 
     #[test]

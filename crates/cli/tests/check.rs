@@ -114,6 +114,7 @@ fn the_vectors_of_the_identity_layer_hold() {
     let folder = Folder::new();
     let rows = folder.run(&format!("vectors check {} --json", own().display())).exits(0).rows();
     let counts = [
+        ("a2a", 50),
         ("action", 102),
         ("backup", 75),
         ("card-log", 84),

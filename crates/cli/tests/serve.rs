@@ -170,6 +170,8 @@ fn info_lists_what_there_is() {
         assert_eq!(info["algs"]["ML-DSA-65"], json!(["keygen", "sign", "verify"]));
         assert_eq!(info["algs"]["X-Wing"], json!(["keygen", "encaps", "decaps"]));
         assert_eq!(info["algs"]["KMAC-256"], json!(["mac"]));
+        assert_eq!(info["algs"]["X448MLKEM1024"], json!(["keygen", "encaps", "decaps"]));
+        assert_eq!(info["algs"]["MLDSA87-Ed448-SHAKE256"], json!(["pubkey", "sign", "verify"]));
     }
 }
 
@@ -268,6 +270,122 @@ fn wrong_inputs_get_the_code_of_the_rule() {
         errs(json!({"alg": alg, "op": "dh", "sk": bytes(length), "pk": "00".repeat(length)}), "bad-key");
         errs(json!({"alg": alg, "op": "dh", "sk": bytes(length), "pk": bytes(length + 1)}), "bad-length");
     }
+}
+
+#[test]
+fn hybrids_get_the_code_of_the_rule() {
+    let with = |alg: &str, op: &str, fields: Value| {
+        let mut request = json!({"alg": alg, "op": op});
+        request.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        request
+    };
+    for (alg, x, c, low) in [
+        ("X25519MLKEM768", 32, 1120, true),
+        ("SecP256r1MLKEM768", 32, 1153, false),
+        ("SecP384r1MLKEM1024", 48, 1665, false),
+        ("X448MLKEM768", 56, 1144, true),
+        ("X448MLKEM1024", 56, 1624, true),
+        ("MLKEM768-X25519-SHA3-256", 32, 1120, true),
+        ("MLKEM768-ECDH-P256-SHA3-256", 32, 1153, false),
+        ("MLKEM768-ECDH-P384-SHA3-256", 48, 1185, false),
+        ("MLKEM1024-ECDH-P384-SHA3-256", 48, 1665, false),
+        ("MLKEM1024-X448-SHA3-256", 56, 1624, true),
+    ] {
+        let parts = json!({"d": bytes(32), "z": bytes(32), "x": bytes(x)});
+        let made = ask_one(with(alg, "keygen", parts.clone()));
+        let (ek, dk) = (made["ek"].as_str().unwrap(), made["dk"].as_str().unwrap());
+        let sent = ask_one(with(alg, "encaps", json!({"ek": ek, "m": bytes(32), "x": bytes(x)})));
+        assert_eq!(sent["c"].as_str().unwrap().len(), 2 * c, "{alg}");
+        let mut by_parts = with(alg, "decaps", parts.clone());
+        by_parts["c"] = sent["c"].clone();
+        assert_eq!(ask_one(by_parts)["k"], sent["k"], "{alg}");
+        assert_eq!(ask_one(with(alg, "decaps", json!({"dk": dk, "c": sent["c"]})))["k"], sent["k"], "{alg}");
+
+        errs(with(alg, "keygen", json!({"d": bytes(31), "z": bytes(32), "x": bytes(x)})), "bad-length");
+        errs(with(alg, "keygen", json!({"d": bytes(32), "z": bytes(32), "x": bytes(x + 1)})), "bad-length");
+        errs(with(alg, "keygen", json!({"d": bytes(32), "z": bytes(32)})), "bad-request");
+        errs(with(alg, "encaps", json!({"ek": &ek[2..], "m": bytes(32), "x": bytes(x)})), "bad-length");
+        errs(with(alg, "encaps", json!({"ek": ek, "m": bytes(33), "x": bytes(x)})), "bad-length");
+        errs(with(alg, "encaps", json!({"ek": ek, "m": bytes(32), "x": bytes(x - 1)})), "bad-length");
+        errs(
+            with(alg, "encaps", json!({"ek": "ff".repeat(ek.len() / 2), "m": bytes(32), "x": bytes(x)})),
+            "bad-key",
+        );
+        errs(with(alg, "decaps", json!({"dk": dk, "c": bytes(c - 1)})), "bad-length");
+        errs(with(alg, "decaps", json!({"dk": &dk[2..], "c": bytes(c)})), "bad-length");
+        errs(with(alg, "decaps", json!({"dk": dk, "d": bytes(32), "c": bytes(c)})), "bad-request");
+        // A share of low order, or no point.
+        errs(with(alg, "decaps", json!({"dk": dk, "c": "00".repeat(c)})), "bad-key");
+        if !low {
+            let zero = json!({"d": bytes(32), "z": bytes(32), "x": "00".repeat(x)});
+            errs(with(alg, "keygen", zero), "bad-key");
+            errs(with(alg, "encaps", json!({"ek": ek, "m": bytes(32), "x": "ff".repeat(x)})), "bad-key");
+        }
+    }
+    errs(with("X25519MLKEM768", "checkEk", json!({"ek": ""})), "unsupported");
+}
+
+#[test]
+fn composites_get_the_code_of_the_rule() {
+    let with = |alg: &str, op: &str, fields: Value| {
+        let mut request = json!({"alg": alg, "op": op});
+        request.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        request
+    };
+    let p256 = format!("{}303102010104 20{}a00a06082a8648ce3d030107", bytes(32), bytes(32)).replace(' ', "");
+    let p384 = format!("{}303e02010104 30{}a00706052b81040022", bytes(32), bytes(48)).replace(' ', "");
+    for (alg, sk) in [
+        ("MLDSA87-Ed448-SHAKE256", bytes(89)),
+        ("MLDSA87-ECDSA-P384-SHA512", p384.clone()),
+        ("MLDSA65-Ed25519-SHA512", bytes(64)),
+        ("MLDSA65-ECDSA-P384-SHA512", p384),
+        ("MLDSA65-ECDSA-P256-SHA512", p256.clone()),
+        ("MLDSA44-Ed25519-SHA512", bytes(64)),
+        ("MLDSA44-ECDSA-P256-SHA256", p256),
+        ("Ed448", bytes(57)),
+    ] {
+        let pk = ask_one(with(alg, "pubkey", json!({"sk": sk})))["pk"].clone();
+        let pk = pk.as_str().unwrap();
+        let sign = |rnd: Value| {
+            let mut request = with(alg, "sign", json!({"sk": sk, "message": "00", "context": "01"}));
+            if !rnd.is_null() {
+                request["rnd"] = rnd;
+            }
+            ask_one(request)["signature"].as_str().unwrap().to_owned()
+        };
+        let signature = sign(Value::Null);
+        assert_eq!(signature, sign(Value::Null), "{alg}: no rnd is the deterministic variant");
+        assert_eq!(signature == sign(bytes(32).into()), alg == "Ed448", "{alg}");
+        let verdict = |message: &str, context: &str, signature: &str| {
+            let fields = json!({"pk": pk, "message": message, "context": context, "signature": signature});
+            ask_one(with(alg, "verify", fields))["testPassed"].clone()
+        };
+        assert_eq!(verdict("00", "01", &signature), true);
+        for (message, context, signature) in [
+            ("01", "01", &signature[..]),
+            ("00", "", &signature),
+            ("00", "01", ""),
+            ("00", "01", &signature[2..]),
+            ("00", "01", &format!("{signature}00")),
+            ("00", &bytes(256), &signature),
+        ] {
+            assert_eq!(verdict(message, context, signature), false, "{alg}");
+        }
+        errs(with(alg, "pubkey", json!({"sk": &sk[2..]})), "bad-length");
+        errs(with(alg, "pubkey", json!({})), "bad-request");
+        errs(with(alg, "sign", json!({"sk": sk, "message": "", "context": bytes(256)})), "bad-context");
+        let verify = |pk: &str| with(alg, "verify", json!({"pk": pk, "message": "", "signature": ""}));
+        errs(verify(&pk[2..]), "bad-length");
+        errs(verify(&"ff".repeat(pk.len() / 2)), "bad-key");
+        if alg.contains("ECDSA") {
+            errs(with(alg, "sign", json!({"sk": "00".repeat(sk.len() / 2), "message": ""})), "bad-key");
+        }
+    }
+    errs(
+        with("MLDSA65-Ed25519-SHA512", "sign", json!({"sk": bytes(64), "message": "", "rnd": bytes(31)})),
+        "bad-length",
+    );
+    errs(json!({"alg": "MLDSA65-ECDSA-brainpoolP256r1-SHA512", "op": "verify"}), "unsupported");
 }
 
 #[test]

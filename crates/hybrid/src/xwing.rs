@@ -56,7 +56,7 @@ const ML_KEM_KEY_LEN: usize = 1184;
 const ML_KEM_CIPHERTEXT_LEN: usize = 1088;
 
 /// The label of the combiner: a drawing of an X-wing fighter.
-const LABEL: &[u8; 6] = b"\\.//^\\";
+pub(crate) const LABEL: &[u8; 6] = b"\\.//^\\";
 
 /// What both sides share after an encapsulation.
 pub type SharedSecret = Secret<[u8; 32]>;

@@ -170,7 +170,7 @@ reasons! {
     WrongHolder = "wrong-holder",
     /// Made for another request: the nonce or challenge is another.
     WrongNonce = "wrong-nonce",
-    /// A newer status list is known.
+    /// A newer status list is known, or one with revocations that this one takes back.
     StaleStatus = "stale-status",
     /// Suspended.
     Suspended = "suspended",

@@ -30,9 +30,10 @@ fn refused(id: &str, text: &[u8], max: Option<usize>, object: bool, reason: Reas
     };
     assert_eq!(found.reason(), reason, "{id}");
     let mut vector = json!({"id": id, "kind": "json", "result": "reject", "reason": reason.code()});
-    match core::str::from_utf8(text) {
-        Ok(text) => vector["text"] = text.into(),
-        Err(_) => vector["hex"] = hex(text).into(),
+    // The file is I-JSON itself.
+    match core::str::from_utf8(text).ok().filter(|text| json::canonicalize(&Value::from(*text)).is_ok()) {
+        Some(text) => vector["text"] = text.into(),
+        None => vector["hex"] = hex(text).into(),
     }
     if let Some(max) = max {
         vector["max"] = max.into();

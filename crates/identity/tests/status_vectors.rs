@@ -345,8 +345,8 @@ fn a_store_does_not_go_back_and_no_revocation_is_lost() {
     assert_eq!(order(&[revoked(&second, NOW), first.clone()]), [Ok(()), Err(Reason::StaleStatus)]);
     assert_eq!(order(&[timeless(&second), timeless(&[1])]), [Ok(()), Err(Reason::StaleStatus)]);
     assert_eq!(order(&[first.clone(), timeless(&second)]), [Ok(()), Err(Reason::StaleStatus)]);
-    assert_eq!(order(&[revoked(&second, NOW), revoked(&[1], later)]), [Ok(()), Err(Reason::Irreversible)]);
-    assert_eq!(order(&[first, suspended(&[], later)]), [Ok(()), Err(Reason::Irreversible)]);
+    assert_eq!(order(&[revoked(&second, NOW), revoked(&[1], later)]), [Ok(()), Err(Reason::StaleStatus)]);
+    assert_eq!(order(&[first, suspended(&[], later)]), [Ok(()), Err(Reason::StaleStatus)]);
     assert_eq!(order(&[suspended(&[1], NOW), suspended(&[], NOW)]), [Ok(()), Err(Reason::StaleStatus)]);
     assert_eq!(order(&[suspended(&[1], NOW), suspended(&[], later)]), [Ok(()), Ok(())]);
 }

@@ -7,7 +7,7 @@ use gambeson::mlkem::{DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, Ml
 use gambeson::sha3::{
     CShake128, CShake256, Kmac128, Kmac256, Sha3_224, Sha3_256, Sha3_384, Sha3_512, Shake128, Shake256,
 };
-use gambeson_hybrid::xwing;
+use gambeson_hybrid::{composite, kem as hybrid, xwing};
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
@@ -99,6 +99,48 @@ pub extern "C" fn gambeson_bare_xwing(seed: &[u8; 32], eseed: &[u8; 64]) -> u8 {
     black_box(k.expose());
     black_box(secret_key.decapsulate(&c).expose());
     u8::from(secret_key.decapsulate_contributory(&c).is_ok())
+}
+
+/// Both sides of every hybrid KEM.
+#[unsafe(no_mangle)]
+pub extern "C" fn gambeson_bare_hybrid(private: &[u8; 128], randomness: &[u8; 88], share: &[u8; 1665]) -> u8 {
+    let mut right = 0;
+    for kem in hybrid::KEMS {
+        let Ok(key) = hybrid::DecapsulationKey::from_bytes(kem, &private[..kem.private_key_len()]) else {
+            continue;
+        };
+        let Ok(public) = hybrid::EncapsulationKey::from_bytes(kem, &share[..kem.encapsulation_key_len()])
+        else {
+            continue;
+        };
+        let sent = public.encapsulate_deterministic(&randomness[..kem.randomness_len()]);
+        if let Ok((c, k)) = sent {
+            black_box(k.expose());
+            right += u8::from(key.decapsulate(c.as_bytes()).is_ok());
+        }
+    }
+    right
+}
+
+/// Signing and verification of every composite.
+#[unsafe(no_mangle)]
+pub extern "C" fn gambeson_bare_composite(private: &[u8; 96], message: &[u8; 99], public: &[u8; 2689]) -> u8 {
+    let mut right = 0;
+    for algorithm in composite::ALGORITHMS {
+        let Ok(key) = composite::SigningKey::from_bytes(algorithm, &private[..algorithm.private_key_len()])
+        else {
+            continue;
+        };
+        let Ok(public) =
+            composite::VerifyingKey::from_bytes(algorithm, &public[..algorithm.public_key_len()])
+        else {
+            continue;
+        };
+        if let Ok(signature) = key.sign_deterministic(message, b"context") {
+            right += u8::from(public.verify(message, b"context", signature.as_bytes()).is_ok());
+        }
+    }
+    right
 }
 
 /// The mistake that the search for divisions must find.

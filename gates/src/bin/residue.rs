@@ -8,9 +8,10 @@ use gambeson::Bytes;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, SigningKey};
 use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson::sha3::{Sha3_512, Shake256};
 use gambeson_gates::{bytes, canary, heap, registers, stack};
-use gambeson_hybrid::xwing;
+use gambeson_hybrid::{composite, ed448, kem as hybrids, x448, xwing};
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -38,6 +39,9 @@ fn main() -> ExitCode {
         signatures::<MlDsa65>(&mut gate, &Shape { k: 6, l: 5, eta: 4, mask_bits: 20 });
         signatures::<MlDsa87>(&mut gate, &Shape { k: 8, l: 7, eta: 2, mask_bits: 20 });
         hybrid(&mut gate);
+        curves(&mut gate);
+        hybrids::KEMS.iter().for_each(|kem| table(&mut gate, kem));
+        composite::ALGORITHMS.iter().for_each(|algorithm| composite(&mut gate, algorithm));
     }
     assert_eq!(best, Some(cpu::detected()), "the best table of this machine did not run");
     println!("{} operations, {} with residue", gate.ran, gate.failed);
@@ -384,6 +388,112 @@ fn hybrid(gate: &mut Gate) {
     gate.run("X-Wing decaps", hunt, || live_and_die!(key.decapsulate(&c)));
     gate.run("X-Wing decaps, contributory", hunt, || live_and_die!(key.decapsulate_contributory(&c)));
 }
+
+// The tables of hybrids and composites
+
+fn curves(gate: &mut Gate) {
+    let scalar: [u8; 56] = bytes("X448");
+    let key = x448::SecretKey::from_bytes(&scalar);
+    let peer = x448::SecretKey::from_bytes(&bytes("X448 peer")).public_key();
+    let mut hunt = Hunt::default();
+    hunt.bytes("the X448 scalar", &scalar);
+    let secret = key.diffie_hellman(&peer).expect("an honest share contributes");
+    hunt.bytes("the shared secret", secret.expose());
+    gate.run("X448 public key", &hunt, || live_and_die!(key.public_key()));
+    gate.run("X448 agreement", &hunt, || live_and_die!(key.diffie_hellman(&peer)));
+
+    let seed: [u8; 57] = bytes("Ed448");
+    let mut hunt = Hunt::default();
+    ed448_secrets(&mut hunt, &seed);
+    let key = ed448::SigningKey::from_seed(&seed);
+    gate.run("Ed448 keygen", &hunt, || live_and_die!(ed448::SigningKey::from_seed(&seed)));
+    gate.run("Ed448 sign", &hunt, || live_and_die!(key.sign(b"message")));
+}
+
+/// The seed, and what RFC 8032, section 5.2.5, makes of it.
+fn ed448_secrets(hunt: &mut Hunt, seed: &[u8]) {
+    let mut h = [0; 114];
+    Shake256::digest_into(seed, &mut h);
+    hunt.bytes("the Ed448 seed", seed);
+    hunt.bytes("the Ed448 scalar", &h[1..55]);
+    hunt.bytes("the Ed448 prefix", &h[57..]);
+}
+
+fn table(gate: &mut Gate, kem: &'static hybrids::HybridKem) {
+    let name = kem.name();
+    let parts: [u8; 120] = bytes(name);
+    let parts = &parts[..if name == "X-Wing" { 32 } else { 64 + kem.curve().secret_len() }];
+    let randomness: [u8; 88] = bytes(&format!("{name} randomness"));
+    let randomness = &randomness[..kem.randomness_len()];
+    let key = hybrids::DecapsulationKey::from_parts(kem, parts).expect("every such string is a key");
+    let public = key.encapsulation_key();
+    let (c, k) = public.encapsulate_deterministic(randomness).expect("every such string is randomness");
+    let mut hunt = Hunt::default();
+    hunt.bytes("the private key", parts);
+    hunt.bytes("the randomness", randomness);
+    hunt.bytes("the shared secret", k.expose());
+    // Big-endian scalars are turned round on their way.
+    let reversed = |bytes: &[u8]| bytes.iter().rev().copied().collect::<Vec<u8>>();
+    hunt.bytes("the scalar", &reversed(&parts[parts.len().min(64)..]));
+    hunt.bytes("the ephemeral scalar", &reversed(&randomness[32..]));
+    gate.run(&format!("{name} keygen"), &hunt, || {
+        live_and_die!(hybrids::DecapsulationKey::from_parts(kem, parts))
+    });
+    gate.run(&format!("{name} encaps"), &hunt, || {
+        live_and_die!(public.encapsulate_deterministic(randomness))
+    });
+    gate.run(&format!("{name} decaps"), &hunt, || live_and_die!(key.decapsulate(c.as_bytes())));
+}
+
+fn composite(gate: &mut Gate, algorithm: &'static composite::Algorithm) {
+    let name = algorithm.name();
+    let length = algorithm.private_key_len();
+    let drawn: [u8; 96] = bytes(name);
+    let key = composite::SigningKey::from_bytes(algorithm, &drawn[..length])
+        .or_else(|_| composite::SigningKey::generate_with(algorithm, &mut Repeated(drawn)))
+        .expect("a key of these bytes");
+    let private = key.expose_bytes().to_vec();
+    let rnd: [u8; 32] = bytes("rnd");
+    let digest = algorithm.pre_hash().digest(b"message");
+    let mut hunt = Hunt::default();
+    hunt.bytes("the seed of ML-DSA", &private[..32]);
+    hunt.bytes("rnd", &rnd);
+    match algorithm.classical() {
+        composite::Classical::Ed25519 => hunt.bytes("the seed", &private[32..]),
+        composite::Classical::Ed448 => ed448_secrets(&mut hunt, &private[32..]),
+        // Not the DER around it.
+        composite::Classical::EcdsaP256 => hunt.bytes("the scalar", &private[39..71]),
+        composite::Classical::EcdsaP384 => hunt.bytes("the scalar", &private[39..87]),
+    }
+    gate.run(&format!("{name} keygen"), &hunt, || {
+        live_and_die!(composite::SigningKey::from_bytes(algorithm, &private))
+    });
+    gate.run(&format!("{name} sign"), &hunt, || {
+        live_and_die!(key.sign_digest(&digest, b"context", Some(&rnd)))
+    });
+}
+
+/// Gives the same bytes again and again.
+struct Repeated([u8; 96]);
+
+impl TryRng for Repeated {
+    type Error = std::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        unimplemented!("only bytes are drawn")
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        unimplemented!("only bytes are drawn")
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
+        out.iter_mut().zip(self.0).for_each(|(out, byte)| *out = byte);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Repeated {}
 
 // ML-DSA
 

@@ -6,7 +6,7 @@ use gambeson_identity::action::{self, Call, Expectations, MAX_LIFETIME};
 use gambeson_identity::delegation::Evidence;
 use gambeson_identity::mcp;
 use gambeson_identity::{
-    self as identity, Did, MemoryReplayCache, Reason, ReplayId, Timestamp, Verified, json,
+    self as identity, Did, MemoryReplayCache, PendingReplay, Reason, ReplayId, Timestamp, Verified, json,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -175,22 +175,30 @@ fn claims(action: &Verified<action::Action>, evidence: &Evidence) -> identity::R
 
 /// Decides over a verified action if there is a policy, and gives the claims as a `dict`.
 ///
-/// `cost` is a function of the claims, for the price of a call may stand in its arguments.
+/// `cost` is a function of the claims, for the price of a call may stand in its arguments. `seen` is remembered when all else
+/// holds, so that who may do nothing fills no memory.
+#[allow(clippy::too_many_arguments)] // They are keywords in Python.
 fn decided<'py>(
     py: Python<'py>,
     (action, evidence): (Verified<action::Action>, Evidence),
+    seen: PendingReplay,
+    replay: &Replay,
     decision: Option<Decision<'_>>,
     cost: Option<Bound<'py, PyAny>>,
     resolver: &Resolver,
     now: Timestamp,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut claims = detached(py, || self::claims(&action, &evidence))?;
-    let Some(decision) = decision else { return to_python(py, &claims) };
+    let Some(decision) = decision else {
+        detached(py, || seen.settle(&mut &*replay, now))?;
+        return to_python(py, &claims);
+    };
     let cost = match cost {
         None => None,
         Some(cost) => cost.call1((to_python(py, &claims)?,))?.extract()?,
     };
-    let authorized = detached(py, || decision.decide(&action, &evidence, cost, resolver, now))?;
+    let authorized =
+        detached(py, || decision.decide(&action, &evidence, cost, resolver, (seen, &mut &*replay), now))?;
     claims.insert("authorized".into(), authorized);
     to_python(py, &claims)
 }
@@ -347,9 +355,10 @@ pub fn verify_action<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (expected, now) = (expectations(audience, max_lifetime), self::now(now));
     let decision = decision(py, policy.as_deref(), ledger.as_deref(), status.as_deref(), unknown_status)?;
+    let mut seen = PendingReplay::default();
     let verified =
-        detached(py, || action::verify(action.bytes(), token, &expected, &resolver, now, &mut &replay))?;
-    decided(py, (verified, Evidence { chain, approvals }), decision, cost, &resolver, now)
+        detached(py, || action::verify(action.bytes(), token, &expected, &resolver, now, &mut seen))?;
+    decided(py, (verified, Evidence { chain, approvals }), seen, &replay, decision, cost, &resolver, now)
 }
 
 /// Verifies the proof of an MCP request, and that it comes for the first time. Returns its claims.
@@ -378,14 +387,15 @@ pub fn verify_mcp<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (expected, now) = (expectations(audience, max_lifetime), self::now(now));
     let decision = decision(py, policy.as_deref(), ledger.as_deref(), status.as_deref(), unknown_status)?;
+    let mut seen = PendingReplay::default();
     let verified = detached(py, || {
         let params = match &params {
             Some(params) => json::parse_object(params.bytes(), MAX_PARAMS)?,
             None => Map::new(),
         };
-        mcp::verify(method, &params, &expected, &resolver, now, &mut &replay)
+        mcp::verify(method, &params, &expected, &resolver, now, &mut seen)
     })?;
-    decided(py, verified, decision, cost, &resolver, now)
+    decided(py, verified, seen, &replay, decision, cost, &resolver, now)
 }
 
 /// The longest parameters of a request that are read: an action, a chain and approvals beside it.

@@ -71,7 +71,7 @@ impl StatusStore {
         Self::default()
     }
 
-    /// Verifies the credential of a list and keeps it, in place of an older one.
+    /// Verifies the credential of a list and keeps it, in place of an older one of the same issuer at the same URL.
     #[pyo3(signature = (secured, *, resolver, now=None))]
     fn add(&self, py: Python<'_>, secured: Json, resolver: Resolver, now: Option<Time>) -> PyResult<()> {
         let now = crate::convert::now(now);
@@ -85,11 +85,11 @@ impl StatusStore {
         detached(py, || self.0.write().unwrap_or_else(PoisonError::into_inner).add(secured, &known, now))
     }
 
-    /// A copy of the list at this URL for a purpose; `None` if the list has another purpose.
-    #[pyo3(signature = (url, purpose="revocation"))]
-    fn get(&self, py: Python<'_>, url: &str, purpose: &str) -> PyResult<Option<StatusList>> {
+    /// A copy of the list of this issuer, a DID, at this URL for a purpose; `None` if the list has another purpose.
+    #[pyo3(signature = (issuer, url, purpose="revocation"))]
+    fn get(&self, py: Python<'_>, issuer: &str, url: &str, purpose: &str) -> PyResult<Option<StatusList>> {
         let purpose = self::purpose(py, purpose)?;
-        let credential = detached(py, || self.status_list(url, Timestamp(0)))?;
+        let credential = detached(py, || self.status_list(&issuer.parse()?, url, Timestamp(0)))?;
         Ok(credential.list(purpose).map(|list| StatusList(RwLock::new(list.clone()))))
     }
 

@@ -6,7 +6,7 @@ use gambeson_identity::action::Action as Asked;
 use gambeson_identity::delegation::{
     Amount, Authority, Capability, Chain, Delegation, Evidence, MemoryLedger, Spend, authorize,
 };
-use gambeson_identity::{self as identity, Did, Timestamp, Verified, approval};
+use gambeson_identity::{self as identity, Did, PendingReplay, ReplayCache, Timestamp, Verified, approval};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -80,22 +80,26 @@ impl<'a> Decision<'a> {
     }
 
     /// Whether the signer may, as a member `authorized` of the claims. Without a ledger, every grant with a measure is
-    /// refused.
+    /// refused. What was `seen` is remembered when all else is decided.
     pub fn decide(
         &self,
         action: &Verified<Asked>,
         evidence: &Evidence,
         cost: Option<(u64, String)>,
         resolver: &Resolver,
+        (seen, replay): (PendingReplay, &mut dyn ReplayCache),
         now: Timestamp,
     ) -> identity::Result<Value> {
         let cost = cost.map(|(amount, unit)| Amount { amount, unit });
         let status = self.lists.status();
         let authority = Authority { policy: &self.policy.0, resolver, status: &status };
-        let authorized = match self.ledger {
-            Some(mut ledger) => authorize(action, evidence, cost.as_ref(), &authority, &mut ledger, now),
-            None => authorize(action, evidence, cost.as_ref(), &authority, &mut MemoryLedger::new(0), now),
-        }?;
+        let (mut shared, mut none) = (self.ledger, MemoryLedger::new(0));
+        let ledger: &mut dyn identity::delegation::Ledger = match &mut shared {
+            Some(ledger) => ledger,
+            None => &mut none,
+        };
+        let mut ledger = seen.before(replay, ledger);
+        let authorized = authorize(action, evidence, cost.as_ref(), &authority, &mut ledger, now)?;
         Ok(serde_json::json!({
             "root": authorized.root.as_str(),
             "path": authorized.path.iter().map(Did::as_str).collect::<Vec<_>>(),

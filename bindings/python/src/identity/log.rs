@@ -15,7 +15,10 @@ use super::keys::{PublicKey, Signer};
 use crate::convert::{Time, now};
 use crate::input::{Input, Owned};
 
-/// A log in a folder, which one agent writes.
+/// A log in a folder, which one agent writes; of several objects of one folder, those that are behind are refused.
+///
+/// Where a panic poisoned the mutex it is taken all the same: the log knows itself whether a checkpoint was signed that may not
+/// be stored, and signs no other.
 #[pyclass(frozen, module = "gambeson")]
 pub struct AuditLog(Mutex<Log<DirectoryStorage>>);
 

@@ -10,6 +10,9 @@ use pyo3::types::PyBytes;
 use super::detached;
 use crate::input::Input;
 
+/// The most bytes that are loaded by a manifest, unless the caller says otherwise: 64 MiB.
+const MAX_LOADED: u64 = 64 << 20;
+
 /// The name of a memory object, by which others refer to it: `b3:` and the hash of its bytes.
 #[pyfunction]
 pub fn object_id(py: Python<'_>, data: Input<'_>) -> String {
@@ -77,10 +80,13 @@ macro_rules! objects {
                 Ok(id.to_string())
             }
 
-            /// The bytes of a manifest; every object is checked.
-            fn load<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Bound<'py, PyBytes>> {
+            /// The bytes of a manifest, at most `max_len`; every object is checked. A small manifest can name one object many
+            /// times: the bound stands before anything is gathered.
+            #[pyo3(signature = (id, *, max_len=MAX_LOADED))]
+            fn load<'py>(&self, py: Python<'py>, id: &str, max_len: u64) -> PyResult<Bound<'py, PyBytes>> {
                 let data = detached(py, || {
-                    Manifest::load(&id.parse()?, &*self.0.read().unwrap_or_else(PoisonError::into_inner))
+                    let objects = self.0.read().unwrap_or_else(PoisonError::into_inner);
+                    Manifest::load(&id.parse()?, &*objects, max_len)
                 })?;
                 Ok(PyBytes::new(py, &data))
             }

@@ -8,8 +8,8 @@ use pyo3::types::{PyBytes, PyDict};
 use super::actions::Replay;
 use super::agent::Agent;
 use super::cards::{CardLog, Resolver};
+use super::detached;
 use crate::convert::{Span, Time};
-use crate::error::{USAGE, error, refused};
 use crate::input::{Input, Owned};
 
 /// How long a sealed payload can be opened, unless its sender says otherwise: a week.
@@ -87,10 +87,14 @@ impl Agent {
     }
 
     /// Opens a backup of this agent: `made`, `cards`, `credentials` by their names, `objects` by their hashes.
-    fn restore<'py>(&self, py: Python<'py>, backup: Input<'_>) -> PyResult<Bound<'py, PyDict>> {
+    ///
+    /// An old backup stays good: one whose newest card has a lower version than `since`, such as the one that peers know, is
+    /// refused.
+    #[pyo3(signature = (backup, *, since=0))]
+    fn restore<'py>(&self, py: Python<'py>, backup: Input<'_>, since: u64) -> PyResult<Bound<'py, PyDict>> {
         let backup = backup.as_slice();
         let (backup, cards) = self.with(py, |agent| {
-            let backup = Backup::open(agent, backup)?;
+            let backup = Backup::open_since(agent, backup, since)?;
             let cards = backup.cards()?;
             Ok((backup, cards))
         })?;

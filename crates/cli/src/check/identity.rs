@@ -30,7 +30,8 @@ pub(super) type Found = Result<Vec<(&'static str, Value)>, Error>;
 type Judge = fn(&File, &Value) -> Option<Found>;
 
 /// The subjects, and what judges them.
-const SUBJECTS: [(&str, Judge); 20] = [
+const SUBJECTS: [(&str, Judge); 21] = [
+    ("a2a", standards::agent_card),
     ("action", authority::calls),
     ("backup", kept::backup),
     ("card-log", card_log),

@@ -1,11 +1,12 @@
-//! What single standards say: DID Core 1.0 (`did`), VC Data Model 2.0 (`vc`), HTTP Message Signatures (`httpsig`).
+//! What single standards say: A2A 1.0 (`a2a`), DID Core 1.0 (`did`), VC Data Model 2.0 (`vc`), HTTP Message Signatures
+//! (`httpsig`).
 
 use super::identity::{File, Found, bad, now, size, text};
 use gambeson_identity::http::{self, Component, Message, Policy};
 use gambeson_identity::vc::{self, Binding, Credential, Presentation, Request, Status};
 use gambeson_identity::{
     CardLog, CardStore, Did, DidDocument, DidUrl, Error, Fetch, MemoryReplayCache, Relationship, Resolver,
-    Timestamp, Web, json as strict,
+    Timestamp, Web, a2a, json as strict,
 };
 use serde_json::{Map, Value};
 
@@ -72,6 +73,26 @@ pub(super) fn credential(file: &File, vector: &Value) -> Option<Found> {
         _ => return None,
     };
     Some(judged.map(|()| Vec::new()))
+}
+
+/// `card-log`, `card`.
+pub(super) fn agent_card(file: &File, vector: &Value) -> Option<Found> {
+    match text(vector, "kind") {
+        "card-log" => Some(CardLog::verify(text(vector, "log").as_bytes()).map(|_| Vec::new())),
+        "card" => Some(signed_card(file, vector)),
+        _ => None,
+    }
+}
+
+fn signed_card(file: &File, vector: &Value) -> Found {
+    let expected = vector["expected"].as_str().map(str::parse::<Did>).transpose()?;
+    let card = text(vector, "card").as_bytes();
+    let verified = a2a::verify(card, expected.as_ref(), file.cards(), now(vector))?;
+    let canonical = a2a::canonicalize(&strict::parse_object(card, a2a::MAX_CARD)?)?;
+    Ok(vec![
+        ("signer", verified.signer().to_string().into()),
+        ("canonical", String::from_utf8_lossy(&canonical).into()),
+    ])
 }
 
 /// `cards`, `http`.

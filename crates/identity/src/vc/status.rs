@@ -387,27 +387,26 @@ impl StatusStore {
     /// # Errors
     ///
     /// As [`StatusListCredential::verify`]; [`Reason::StaleStatus`] if the known list begins later, or begins at the same
-    /// second and has entries set that this one has not; [`Reason::Irreversible`] if this one takes revocations of the known
-    /// list back.
+    /// second and has entries set that this one has not, or has revocations that this one takes back.
     pub fn add(&mut self, secured: &str, resolver: &dyn Resolver, now: Timestamp) -> Result<()> {
         let list = StatusListCredential::verify(secured, resolver, now)?;
         let key = (list.url().to_owned(), list.issuer().as_str().to_owned());
         if let Some((known, _)) = self.lists.get(&key) {
-            let keeps = |before: &StatusList| list.list(before.purpose).is_some_and(|it| it.keeps(before));
+            let keeps = |before: &StatusList| match list.list(before.purpose) {
+                Some(after) => after.keeps(before),
+                None => !before.is_any_set(),
+            };
             let (begun, begins) = (known.validity().0, list.validity().0);
-            if begun > begins || (begun == begins && !known.lists.iter().all(keeps)) {
+            let mut bound = known.lists.iter();
+            // Of the same second neither is the newer; and a revocation is for good, whatever comes later.
+            let goes_back = begun > begins
+                || bound.any(|list| {
+                    (begun == begins || list.purpose == StatusPurpose::Revocation) && !keeps(list)
+                });
+            if goes_back {
                 return Err(Error::new(
                     Reason::StaleStatus,
-                    format_args!("a newer list is known at {}", list.url()),
-                ));
-            }
-            if known
-                .list(StatusPurpose::Revocation)
-                .is_some_and(|before| before.is_any_set() && !keeps(before))
-            {
-                return Err(Error::new(
-                    Reason::Irreversible,
-                    format_args!("the list takes revocations at {} back", list.url()),
+                    format_args!("the list that is known at {} is newer, or revokes more", list.url()),
                 ));
             }
         }
