@@ -190,7 +190,8 @@ fn a_document_is_fetched_from_a_server_whose_root_is_named() {
     folder.run_with(&line, b"", &[("GAMBESON_WEB_ROOTS", "root.pem")]).exits(1).tells("not public");
     // What others seal to that recipient alice opens.
     let line = format!("agent card --recipient --of {did_web} --home bob --web --web-roots root.pem");
-    let recipient = folder.run_with(&line, b"", &[PRIVATE]).exits(0).text().lines().last().unwrap().to_owned();
+    let recipient =
+        folder.run_with(&line, b"", &[PRIVATE]).exits(0).text().lines().last().unwrap().to_owned();
     let own = folder.run("agent show --recipient --home alice").exits(0);
     assert_eq!(own.text().trim_end(), recipient);
 

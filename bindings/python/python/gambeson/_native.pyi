@@ -593,7 +593,7 @@ class Action:
 
 @final
 class ReplayCache:
-    def __new__(cls, capacity: int = 100_000) -> Self: ...
+    def __new__(cls, capacity: int = 100_000, *, per_signer: int | None = None) -> Self: ...
     def __len__(self) -> int: ...
 
 # A memory of what was taken that outlives the process: it stores the id, 32 bytes, until then, and returns whether it is new.
@@ -706,7 +706,7 @@ class Policy:
 
 @final
 class Ledger:
-    def __new__(cls, capacity: int = 100_000) -> Self: ...
+    def __new__(cls, capacity: int = 100_000, *, per_root: int | None = None) -> Self: ...
 
 def verify_chain(
     chain: list[str],

@@ -6,11 +6,11 @@ use gambeson_identity::action::Action as Asked;
 use gambeson_identity::delegation::{
     Amount, Authority, Capability, Chain, Delegation, Evidence, MemoryLedger, Spend, authorize,
 };
-use gambeson_identity::{self as identity, Did, PendingReplay, ReplayCache, Timestamp, Verified, approval};
+use gambeson_identity::{self as identity, Did, PendingReplay, Timestamp, Verified, approval};
 use pyo3::prelude::*;
 use serde_json::Value;
 
-use super::actions::Action;
+use super::actions::{Action, Replay};
 use super::agent::Agent;
 use super::cards::Resolver;
 use super::credentials::{Entry, Lists, StatusStore, entries};
@@ -53,11 +53,15 @@ pub struct Ledger(Mutex<MemoryLedger>);
 
 #[pymethods]
 impl Ledger {
-    /// Room for so many grants.
+    /// Room for so many grants, and for `per_root` of them below each root.
     #[new]
-    #[pyo3(signature = (capacity=100_000))]
-    fn new(capacity: usize) -> Self {
-        Self(Mutex::new(MemoryLedger::new(capacity)))
+    #[pyo3(signature = (capacity=100_000, *, per_root=None))]
+    fn new(capacity: usize, per_root: Option<usize>) -> Self {
+        let ledger = MemoryLedger::new(capacity);
+        Self(Mutex::new(match per_root {
+            Some(most) => ledger.per_root(most),
+            None => ledger,
+        }))
     }
 }
 
@@ -79,26 +83,27 @@ impl<'a> Decision<'a> {
         Self { policy, ledger, lists }
     }
 
-    /// Whether the signer may, as a member `authorized` of the claims. Without a ledger, every grant with a measure is
-    /// refused. What was `seen` is remembered when all else is decided.
+    /// Whether the signer may, as a member `authorized` of the claims; then what waits is remembered. Without a ledger, every grant with a measure is
+    /// refused.
     pub fn decide(
         &self,
         action: &Verified<Asked>,
         evidence: &Evidence,
+        (pending, mut replay): (PendingReplay, &Replay),
         cost: Option<(u64, String)>,
         resolver: &Resolver,
-        (seen, replay): (PendingReplay, &mut dyn ReplayCache),
         now: Timestamp,
     ) -> identity::Result<Value> {
         let cost = cost.map(|(amount, unit)| Amount { amount, unit });
         let status = self.lists.status();
         let authority = Authority { policy: &self.policy.0, resolver, status: &status };
-        let (mut shared, mut none) = (self.ledger, MemoryLedger::new(0));
-        let ledger: &mut dyn identity::delegation::Ledger = match &mut shared {
+        let mut none = MemoryLedger::new(0);
+        let mut given = self.ledger;
+        let ledger: &mut dyn identity::delegation::Ledger = match &mut given {
             Some(ledger) => ledger,
             None => &mut none,
         };
-        let mut ledger = seen.before(replay, ledger);
+        let mut ledger = pending.before(&mut replay, ledger);
         let authorized = authorize(action, evidence, cost.as_ref(), &authority, &mut ledger, now)?;
         Ok(serde_json::json!({
             "root": authorized.root.as_str(),

@@ -8,7 +8,7 @@ use crate::error::{Error, Status};
 use crate::files::{self, Access, is_stream};
 use gambeson_identity::jose::Jws;
 use gambeson_identity::json as strict;
-use gambeson_identity::vc::{self, Credential, MAX_CREDENTIAL};
+use gambeson_identity::vc::{self, Credential, MAX_CREDENTIAL, StatusListCredential};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -161,10 +161,34 @@ fn revoke(session: &Session, options: &CredRevoke) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
+/// Of a list of this agent's own, which others kept: takes over what was revoked in it.
+fn catch_up(session: &Session, list: &str) -> Result<Option<Status>, Error> {
+    let owner = session.home.owner()?;
+    // What does not hold is told where the lists of others are.
+    let Ok(signed) = StatusListCredential::verify(list, &*session.resolver(), session.now) else {
+        return Ok(None);
+    };
+    let Some(mut own) = OwnList::find(session)?.filter(|own| own.is(&signed, &owner)) else {
+        return Ok(None);
+    };
+    let (agent, _) = session.unlock()?;
+    let fresh = own.catch_up(&signed)?;
+    own.keep(session, &agent)?;
+    let url = signed.url();
+    session.console.report(
+        format_args!("{fresh} revocations were not known here: {url}"),
+        json!({"verified": true, "list": url, "fresh": fresh}),
+    )?;
+    Ok(Some(Status::Done))
+}
+
 fn list(session: &Session, options: &CredStatus) -> Result<Status, Error> {
     if let Some(path) = &options.add {
         let list = text(path)?;
         let _lock = session.home.lock()?;
+        if let Some(status) = catch_up(session, &list)? {
+            return Ok(status);
+        }
         return match status::learn(session, &list) {
             Ok(kept) => {
                 let url = kept?;
@@ -177,8 +201,15 @@ fn list(session: &Session, options: &CredStatus) -> Result<Status, Error> {
         };
     }
     files::refuse_existing(&options.out, options.force)?;
+    let _lock = session.home.lock()?;
     let (agent, _) = session.unlock()?;
-    let own = OwnList::open(session)?;
+    let own = match options.begin_anew {
+        true => OwnList::begin_anew(session)?,
+        false => OwnList::open(session)?,
+    };
+    if options.begin_anew {
+        own.keep(session, &agent)?;
+    }
     let signed = own.sign(&agent, session.now, options.hours)?;
     files::write(&options.out, format!("{signed}\n").as_bytes(), Access::Shared, options.force)?;
     let (given, revoked) = own.counts();

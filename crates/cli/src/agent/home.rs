@@ -2,7 +2,7 @@
 //!
 //! | file | what is in it |
 //! | --- | --- |
-//! | `agent.json` | the DID and the suite |
+//! | `agent.json` | the DID and the suite; of an agent that was made again, which log key it had then |
 //! | `seed` | the master seed, sealed by `gambeson-keystore` |
 //! | `cards/` | the cards of this agent and of those that it knows, one log an agent |
 //! | `credentials/` | what `cred verify --keep` kept |
@@ -63,6 +63,34 @@ impl Home {
         log: &CardLog,
         passphrase_fd: Option<u32>,
     ) -> Result<(), Error> {
+        let about = json!({"version": 1, "did": log.did().as_str(), "suite": log.did().suite().name()});
+        self.fill(seed, log, passphrase_fd, &about, || Ok(()))
+    }
+
+    /// Makes the folder of an agent that was elsewhere before; `rest` writes what came along.
+    pub(super) fn recreate(
+        &self,
+        seed: &MasterSeed,
+        log: &CardLog,
+        passphrase_fd: Option<u32>,
+        rest: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (key, _) = super::log::newest_key(log)?;
+        let about = json!({
+            "version": 1, "did": log.did().as_str(), "suite": log.did().suite().name(),
+            "recovered": {"log": key.to_string()},
+        });
+        self.fill(seed, log, passphrase_fd, &about, rest)
+    }
+
+    fn fill(
+        &self,
+        seed: &MasterSeed,
+        log: &CardLog,
+        passphrase_fd: Option<u32>,
+        about: &Value,
+        rest: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
         self.refuse_existing()?;
         let passphrase = passphrase::new(passphrase_fd, "the agent")?;
         let suite = log.did().suite();
@@ -73,10 +101,10 @@ impl Home {
         let _lock = self.lock()?;
         // Somebody else may have made one since the first look: nothing of it is touched.
         self.refuse_existing()?;
-        let about = json!({"version": 1, "did": log.did().as_str(), "suite": suite.name()});
         // The seed comes last: before it there is no agent, and nothing of one is replaced after it.
         self.keep_cards(log)?;
         files::write(&self.about(), format!("{about}\n").as_bytes(), Access::Private, true)?;
+        rest()?;
         files::write(&self.seed(), &sealed, Access::Private, false)
     }
 
@@ -93,15 +121,30 @@ impl Home {
 
     /// Who the agent is.
     pub(super) fn owner(&self) -> Result<Did, Error> {
+        let did = self.read_about()?["did"].as_str().and_then(|did| did.parse().ok());
+        did.ok_or_else(|| Error::outside(format!("{}: names no DID", self.about().display())))
+    }
+
+    /// Of an agent that was made again from its seed, the URL of the log key that it had then: what it did before may be
+    /// known to others and not here.
+    pub(super) fn recovered(&self) -> Result<Option<String>, Error> {
+        match &self.read_about()?["recovered"] {
+            Value::Null => Ok(None),
+            recovered => match recovered["log"].as_str() {
+                Some(key) => Ok(Some(key.to_owned())),
+                None => Err(Error::outside(format!("{}: is damaged", self.about().display()))),
+            },
+        }
+    }
+
+    fn read_about(&self) -> Result<Value, Error> {
         let path = self.about();
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(self.no_agent()),
-            Err(e) => return Err(Error::io(&path, &e)),
-        };
-        let did =
-            serde_json::from_slice::<Value>(&text).ok().and_then(|about| about["did"].as_str()?.parse().ok());
-        did.ok_or_else(|| Error::outside(format!("{}: names no DID", path.display())))
+        match fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text)
+                .map_err(|_| Error::outside(format!("{}: is damaged", path.display()))),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(self.no_agent()),
+            Err(e) => Err(Error::io(&path, &e)),
+        }
     }
 
     /// The agent's own cards.

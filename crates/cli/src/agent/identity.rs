@@ -5,9 +5,10 @@ use crate::args::agent::{Card, Init, RoleName, Rotate, Show};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::{
-    Agent, CardContent, CardLog, CardStore, DidDocument, MasterSeed, Retired, Role, Timestamp, recovery,
+    Agent, CardContent, CardLog, CardStore, DidDocument, MAX_CARD_LOG, MasterSeed, Retired, Role, Timestamp,
+    recovery,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -63,20 +64,23 @@ pub(super) fn first_cards(
 
 /// Tells of a new agent.
 pub(super) fn made(session: &Session, log: &CardLog) -> Result<Status, Error> {
+    made_of(session, log, Map::new())
+}
+
+/// Tells of a new agent, and programs of what it was made.
+pub(super) fn made_of(session: &Session, log: &CardLog, of: Map<String, Value>) -> Result<Status, Error> {
     let (did, folder) = (log.did(), session.home.folder().display());
-    session.console.report(
-        format_args!(
-            "{did}\nin {folder}, card {} until {}",
-            log.newest().version(),
-            log.newest().validity().1
-        ),
-        json!({
-            "did": did.as_str(),
-            "suite": did.suite().name(),
-            "home": folder.to_string(),
-            "card": about_card(log),
-        }),
-    )?;
+    let mut told = json!({
+        "did": did.as_str(),
+        "suite": did.suite().name(),
+        "home": folder.to_string(),
+        "card": about_card(log),
+    });
+    for (name, value) in of {
+        told[name] = value;
+    }
+    let (version, (_, until)) = (log.newest().version(), log.newest().validity());
+    session.console.report(format_args!("{did}\nin {folder}, card {version} until {until}"), told)?;
     Ok(Status::Done)
 }
 
@@ -217,7 +221,7 @@ fn pretty(value: &Value) -> String {
 
 /// The cards of a file: why they do not hold is another matter than that they cannot be read.
 pub(super) fn read_cards(path: &Path) -> Result<gambeson_identity::Result<CardLog>, Error> {
-    Ok(CardLog::verify(&files::read_small(path)?))
+    Ok(CardLog::verify(&files::read_at_most(path, MAX_CARD_LOG)?))
 }
 
 fn add(session: &Session, path: &Path) -> Result<Status, Error> {

@@ -1,6 +1,7 @@
 //! What was used up of grants that have a measure, in the file `ledger.json`.
 
 use super::Session;
+use super::home::Home;
 use crate::error::Error;
 use crate::files::{self, Access};
 use gambeson_identity::delegation::{Ledger, Spend};
@@ -13,6 +14,11 @@ use std::path::PathBuf;
 /// The most grants that are remembered.
 const CAPACITY: usize = 100_000;
 
+/// Where it stands.
+pub(super) fn path(home: &Home) -> PathBuf {
+    home.folder().join("ledger.json")
+}
+
 /// Calls and costs of each grant, and when it ends. Whoever has it has the lock of the folder.
 pub(super) struct Book {
     path: PathBuf,
@@ -21,7 +27,7 @@ pub(super) struct Book {
 
 impl Book {
     pub(super) fn open(session: &Session) -> std::result::Result<Self, Error> {
-        let path = session.home.folder().join("ledger.json");
+        let path = path(&session.home);
         let damaged = || Error::outside(format!("{}: is damaged", path.display()));
         let text = match fs::read(&path) {
             Ok(text) => text,

@@ -38,7 +38,16 @@ fn append(session: &Session, options: &LogAppend) -> Result<Status, Error> {
     let url = agent.key_url(Role::Log);
     let (storage, origin) = (storage(session, &url), url.to_string());
     let key = agent.key(Role::Log);
-    let mut log = match folder(session, &url).join("checkpoint").exists() {
+    let begun = folder(session, &url).join("checkpoint").exists();
+    if !begun && session.home.recovered()?.is_some_and(|key| key == origin) {
+        let message = format!(
+            "{}: this agent was made again without its log, and a second one under the key {origin} would contradict it; put \
+             its files back, or let gambeson agent rotate log begin another",
+            folder(session, &url).display()
+        );
+        return Err(Error::outside(message).because("no-log"));
+    }
+    let mut log = match begun {
         true => Log::open(storage, &origin, &key.verifying_key(), session.now),
         false => Log::create(storage, &origin, key, session.now),
     }
@@ -134,7 +143,7 @@ fn open(session: &Session, cards: &CardLog) -> Result<Log<DirectoryStorage>, Err
 }
 
 /// The log key that was neither revoked nor replaced.
-fn newest_key(cards: &CardLog) -> Result<(DidUrl, VerifyingKey), Error> {
+pub(super) fn newest_key(cards: &CardLog) -> Result<(DidUrl, VerifyingKey), Error> {
     let methods = cards.newest().document().methods();
     let mut present = methods.filter(|method| method.revoked().is_none() && method.expires().is_none());
     present

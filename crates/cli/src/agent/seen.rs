@@ -12,6 +12,11 @@ use std::path::PathBuf;
 /// The most ids that are kept: a file of 7 MB.
 const CAPACITY: usize = 100_000;
 
+/// Where it stands.
+pub(super) fn path(home: &Home) -> PathBuf {
+    home.folder().join("seen.json")
+}
+
 /// The ids of the file `seen.json` of an agent's folder, which nobody else changes meanwhile.
 pub(super) struct Seen {
     path: PathBuf,
@@ -24,7 +29,7 @@ pub(super) struct Seen {
 impl Seen {
     pub(super) fn open(home: &Home) -> std::result::Result<Self, Error> {
         let lock = home.lock()?;
-        let path = home.folder().join("seen.json");
+        let path = path(home);
         let mut seen = Self { path, until: BTreeMap::new(), newest: 0, _lock: lock };
         let text = match fs::read(&seen.path) {
             Ok(text) => text,

@@ -7,8 +7,10 @@ use super::Session;
 use super::home::private_folder;
 use crate::error::Error;
 use crate::files::{self, Access};
-use gambeson_identity::vc::{MIN_ENTRIES, StatusEntry, StatusList, StatusPurpose, StatusStore};
-use gambeson_identity::{Agent, Resolver, Timestamp};
+use gambeson_identity::vc::{
+    MIN_ENTRIES, StatusEntry, StatusList, StatusListCredential, StatusPurpose, StatusStore,
+};
+use gambeson_identity::{Agent, Did, Resolver, Timestamp};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -27,27 +29,92 @@ pub(super) struct OwnList {
 }
 
 impl OwnList {
-    /// Reads the list, or begins it.
+    /// Reads the list, or begins it where there can have been none.
     pub(super) fn open(session: &Session) -> Result<Self, Error> {
-        let path = folder(session).join("list.json");
+        Self::find(session)?.ok_or_else(|| {
+            let message = format!(
+                "{}: this agent was made again without its status list, and an empty one in its place would make good what was \
+                 revoked; gambeson agent restore brings it back with a backup, gambeson agent cred status --begin-anew begins \
+                 another under another URL",
+                path(session).display()
+            );
+            Error::outside(message).because("no-status-list")
+        })
+    }
+
+    /// The list; none if the agent was elsewhere before, where there may be one.
+    pub(super) fn find(session: &Session) -> Result<Option<Self>, Error> {
+        match (Self::kept(session)?, session.home.recovered()?) {
+            (Some(list), _) => Ok(Some(list)),
+            (None, Some(_)) => Ok(None),
+            (None, None) => Self::empty(format!("{}/status/1", session.home.owner()?)).map(Some),
+        }
+    }
+
+    /// A list under a URL that no other has: what was given out of a lost one stays as it was revoked there, and cannot be
+    /// revoked here.
+    pub(super) fn begin_anew(session: &Session) -> Result<Self, Error> {
+        match Self::kept(session)? {
+            None => Self::empty(format!("{}/status/{}", session.home.owner()?, session.now.0)),
+            Some(list) => Err(Error::usage(format!("there is a list already, {}", list.url))),
+        }
+    }
+
+    fn empty(url: String) -> Result<Self, Error> {
+        let list = StatusList::new(StatusPurpose::Revocation, MIN_ENTRIES).map_err(Error::damaged)?;
+        Ok(Self { url, given: Map::new(), list })
+    }
+
+    fn kept(session: &Session) -> Result<Option<Self>, Error> {
+        let path = path(session);
         let damaged = || Error::outside(format!("{}: is damaged", path.display()));
         let text = match fs::read(&path) {
             Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                let list = StatusList::new(StatusPurpose::Revocation, MIN_ENTRIES).map_err(Error::damaged)?;
-                let url = format!("{}/status/1", session.home.owner()?);
-                return Ok(Self { url, given: Map::new(), list });
-            }
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::io(&path, &e)),
         };
         let mut file: Map<String, Value> = serde_json::from_slice(&text).map_err(|_| damaged())?;
+        let owner = session.home.owner()?;
         match (file.remove("url"), file.remove("given"), file.remove("list")) {
-            (Some(Value::String(url)), Some(Value::Object(given)), Some(Value::String(list))) => {
+            (Some(Value::String(url)), Some(Value::Object(given)), Some(Value::String(list)))
+                if url.strip_prefix(owner.as_str()).is_some_and(|path| path.starts_with("/status/")) =>
+            {
                 let list = StatusList::decode(StatusPurpose::Revocation, &list).map_err(Error::damaged)?;
-                Ok(Self { url, given, list })
+                Ok(Some(Self { url, given, list }))
             }
             _ => Err(damaged()),
         }
+    }
+
+    /// The list as it is kept and backed up.
+    pub(super) fn to_json(&self) -> String {
+        json!({"version": 1, "url": self.url, "given": self.given, "list": self.list.encode()}).to_string()
+    }
+
+    /// Whether this is a list that was signed of it.
+    pub(super) fn is(&self, signed: &StatusListCredential, owner: &Did) -> bool {
+        signed.issuer() == owner && signed.url() == self.url
+    }
+
+    /// Takes over what was revoked in a list that others have, and this agent's folder may have forgotten; how much that was.
+    pub(super) fn catch_up(&mut self, signed: &StatusListCredential) -> Result<usize, Error> {
+        let Some(theirs) = signed.list(StatusPurpose::Revocation) else { return Ok(0) };
+        let mut fresh = 0;
+        for index in 0..theirs.entries().min(self.list.entries()) {
+            if theirs.is_set(index).map_err(Error::damaged)? {
+                fresh += usize::from(self.set(index)?);
+            }
+        }
+        Ok(fresh)
+    }
+
+    /// Sets a bit for good; whether it was not set yet.
+    fn set(&mut self, index: usize) -> Result<bool, Error> {
+        let before = self.list.is_set(index).map_err(Error::from_request)?;
+        self.list.set(index, true).map_err(Error::damaged)?;
+        // Given out, though an older list does not know until when.
+        self.given.entry(index.to_string()).or_insert(0.into());
+        Ok(!before)
     }
 
     /// An entry that was not given out, at a random place, so that indexes do not tell in which order credentials were
@@ -61,7 +128,7 @@ impl OwnList {
             getrandom::fill(&mut random).map_err(|_| Error::randomness(gambeson::RngError))?;
             let index = u32::from_be_bytes(random) as usize % self.list.entries();
             let name = index.to_string();
-            if !self.given.contains_key(&name) {
+            if !self.given.contains_key(&name) && !self.list.is_set(index).map_err(Error::damaged)? {
                 self.given.insert(name, until.0.into());
                 return Ok(StatusEntry { list: self.url.clone(), index, purpose: StatusPurpose::Revocation });
             }
@@ -72,12 +139,9 @@ impl OwnList {
     pub(super) fn revoke(&mut self, entry: &Value) -> Result<bool, Error> {
         let index =
             entry["statusListIndex"].as_str().filter(|_| entry["statusListCredential"] == self.url.as_str());
-        let index =
-            index.filter(|index| self.given.contains_key(*index)).and_then(|index| index.parse().ok());
-        let index = index.ok_or_else(|| Error::usage("its status is no entry of this agent's list"))?;
-        let before = self.list.is_set(index).map_err(Error::damaged)?;
-        self.list.set(index, true).map_err(Error::damaged)?;
-        Ok(!before)
+        let index: Option<usize> = index.and_then(|index| index.parse().ok());
+        // A list out of a backup does not know what was given out after it.
+        self.set(index.ok_or_else(|| Error::usage("its status is no entry of this agent's list"))?)
     }
 
     /// Writes the list down, and signs it.
@@ -85,8 +149,7 @@ impl OwnList {
         let signed = self.sign(agent, session.now, USUAL_HOURS)?;
         let folder = folder(session);
         private_folder(&folder)?;
-        let file = json!({"version": 1, "url": self.url, "given": self.given, "list": self.list.encode()});
-        files::write(&folder.join("list.json"), file.to_string().as_bytes(), Access::Private, true)?;
+        files::write(&path(session), self.to_json().as_bytes(), Access::Private, true)?;
         files::write(&folder.join("list.jwt"), signed.as_bytes(), Access::Private, true)
     }
 
@@ -121,7 +184,6 @@ pub(super) fn known(session: &Session, resolver: &dyn Resolver) -> StatusStore {
 
 /// Keeps the list of another issuer in the place of an older one.
 pub(super) fn learn(session: &Session, list: &str) -> gambeson_identity::Result<Result<String, Error>> {
-    use gambeson_identity::vc::StatusListCredential;
     let resolver = session.resolver();
     let verified = StatusListCredential::verify(list, &*resolver, session.now)?;
     let mut store = known(session, &*resolver);
@@ -138,4 +200,9 @@ pub(super) fn learn(session: &Session, list: &str) -> gambeson_identity::Result<
 
 fn folder(session: &Session) -> PathBuf {
     session.home.folder().join("status")
+}
+
+/// Where the agent's own list stands.
+pub(super) fn path(session: &Session) -> PathBuf {
+    folder(session).join("list.json")
 }

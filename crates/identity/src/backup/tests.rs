@@ -19,6 +19,7 @@ fn backup(agent: &Agent) -> Backup {
     backup.add_credential("employer.jwt", b"one").unwrap();
     backup.add_credential("A", b"").unwrap();
     backup.add_object(b"memory").unwrap();
+    backup.set_state(State::StatusList, b"{}").unwrap();
     backup
 }
 
@@ -224,6 +225,11 @@ fn entries_that_no_honest_agent_writes_are_refused() {
     };
     let id = ObjectId::of(b"object").to_string();
     assert!(archive(&[(1, "cards.jsonl", b""), (2, "a", b""), (2, "b", b""), (3, &id, b"object")]).is_ok());
+    let found =
+        archive(&[(4, "ledger", b"l"), (4, "seen", b""), (4, "status-list", &vec![7; MAX_STATE])]).unwrap();
+    let len = |state| found.state(state).map(<[u8]>::len);
+    assert_eq!(State::ALL.map(len), [Some(1), Some(0), Some(MAX_STATE)]);
+    assert_eq!(archive(&[]).unwrap().state(State::Seen), None);
     let long = "a".repeat(129);
     let mut ran = 0;
     for entries in [
@@ -232,6 +238,13 @@ fn entries_that_no_honest_agent_writes_are_refused() {
         &[(3, &id, b"object"), (2, "a", b"")],
         &[(0, "a", b"")],
         &[(4, "a", b"")],
+        &[(4, "", b"")],
+        &[(4, "Ledger", b"")],
+        &[(4, "seen", b""), (4, "ledger", b"")],
+        &[(4, "seen", b""), (4, "seen", b"")],
+        &[(4, "seen", b""), (3, &id, b"object")],
+        &[(4, "seen", &vec![0; MAX_STATE + 1])],
+        &[(5, "seen", b"")],
         &[(1, "cards", b"")],
         &[(1, "cards.jsonl", b"\xff")],
         &[(2, "", b"")],
@@ -250,7 +263,7 @@ fn entries_that_no_honest_agent_writes_are_refused() {
         assert_eq!(reason(archive(entries)), Reason::BadArchive, "{:?}", entries[0].1);
         ran += 1;
     }
-    assert_eq!(ran, 19);
+    assert_eq!(ran, 26);
     assert_eq!(reason(archive(&[(3, &id, b"objecu")])), Reason::WrongHash);
     let mut many = empty[..empty.len() - 4].to_vec();
     many.extend_from_slice(&(MAX_ENTRIES as u32 + 1).to_be_bytes());
@@ -265,5 +278,6 @@ fn what_cannot_be_added_is_an_error() {
     }
     assert_eq!(reason(backup.add_credential("a", &vec![0; MAX_CREDENTIAL + 1])), Reason::TooLarge);
     assert_eq!(reason(backup.add_object(&vec![0; MAX_OBJECT + 1])), Reason::TooLarge);
+    assert_eq!(reason(backup.set_state(State::Seen, &vec![0; MAX_STATE + 1])), Reason::TooLarge);
     assert!(format!("{backup:?}").starts_with("Backup { did: did:gambeson:"));
 }
