@@ -1,6 +1,6 @@
 //! What an agent keeps: its seed in words and in files under a passphrase, and what it has besides in backups.
 
-use gambeson_identity::backup::Backup;
+use gambeson_identity::backup::{Backup, State};
 use gambeson_identity::{Agent, CardLog, MasterSeed, Result, Suite, recovery};
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ fn passphrase(input: &Input<'_>) -> Result<gambeson_keystore::Passphrase> {
     gambeson_keystore::Passphrase::new(input.text("passphrase")?).map_err(bad)
 }
 
-/// Cards, credentials, and objects in pieces of bytes.
+/// Cards, credentials, and in pieces of bytes objects, then the state that is named.
 fn backup(agent: &Agent, input: &Input<'_>) -> Result<Backup> {
     let mut backup = Backup::new(agent, input.now()?);
     if let Some(cards) = input.text_if("cards")? {
@@ -64,8 +64,14 @@ fn backup(agent: &Agent, input: &Input<'_>) -> Result<Backup> {
             backup.add_credential(name, credential.as_bytes())?;
         }
     }
-    for object in input.pieces()? {
+    let (names, pieces) = (input.texts("state")?, input.pieces()?);
+    let (objects, state) = pieces.split_at(pieces.len().saturating_sub(names.len()));
+    for object in objects {
         backup.add_object(object)?;
+    }
+    for (name, bytes) in names.into_iter().zip(state) {
+        let known = State::ALL.into_iter().find(|state| state.name() == name);
+        backup.set_state(known.ok_or_else(|| bad("there is no such state"))?, bytes)?;
     }
     Ok(backup)
 }
@@ -77,12 +83,16 @@ fn restored(backup: &Backup) -> Result<Answer> {
     let objects = backup
         .objects()
         .map(|(id, bytes)| Value::from(vec![Value::from(id.to_string()), bytes.len().into()]));
-    let bytes: Vec<&[u8]> = backup.objects().map(|(_, bytes)| bytes).collect();
+    let kept = || State::ALL.into_iter().filter_map(|state| Some((state.name(), backup.state(state)?)));
+    let state = kept().map(|(name, bytes)| Value::from(vec![Value::from(name), bytes.len().into()]));
+    let all = backup.objects().map(|(_, bytes)| bytes).chain(kept().map(|(_, bytes)| bytes));
+    let bytes: Vec<&[u8]> = all.collect();
     let answer = object(vec![
         ("made", backup.made().0.into()),
         ("cards", backup.cards()?.map(|cards| cards.to_lines()).into()),
         ("credentials", credentials.collect()),
         ("objects", objects.collect()),
+        ("state", state.collect()),
     ]);
     Ok((answer, bytes.concat()))
 }

@@ -228,6 +228,10 @@ test("a backup is opened by the seed alone", () => {
     assert.equal(agent.restore(agent.backup({ now })).cards, undefined);
     assert.equal(agent.restore(file, { since: 1 }).made, now);
     assert.throws(() => agent.restore(file, { since: 2 }), { code: "stale-card" });
+    const state = { ledger: bytes("1 call"), "status-list": new Uint8Array() };
+    const whole = agent.restore(agent.backup({ objects: [object], state, now }));
+    assert.deepEqual([whole.state, [...whole.objects.values()]], [state, [object]]);
+    assert.throws(() => agent.backup({ state: { log: bytes("x") }, now }), { code: "bad-form" });
   }
 });
 

@@ -174,6 +174,9 @@ export interface HttpSignOptions extends HttpOptions {
   lifetime?: number;
 }
 
+/** What an agent must not forget: what was used up of delegations, what was taken once, and its status list. */
+export type StateName = "ledger" | "seen" | "status-list";
+
 /** What an agent has besides its seed. */
 export interface BackupInput {
   cards?: string | CardLog;
@@ -181,6 +184,8 @@ export interface BackupInput {
   credentials?: { [name: string]: string };
   /** Memory objects. */
   objects?: Uint8Array[];
+  /** What must not be forgotten, as whoever keeps it writes it. */
+  state?: { [name in StateName]?: Uint8Array };
   now?: Time;
 }
 
@@ -192,6 +197,7 @@ export interface Restored {
   credentials: { [name: string]: string };
   /** Memory objects by their names, `objectId(…)`. */
   objects: Map<string, Uint8Array>;
+  state: { [name in StateName]?: Uint8Array };
 }
 
 /**
@@ -422,11 +428,13 @@ export class Agent extends Living {
     return cards.sealTo(this, { to, mediaType, until, now: from }, payload);
   }
 
-  /** Seals cards, credentials and memory objects to this agent's backup key: its seed alone opens them again. */
+  /** Seals cards, credentials, memory objects and state to this agent's backup key: its seed alone opens them again. */
   backup(contents: BackupInput): Uint8Array {
-    const { cards, credentials, objects = [], now } = contents;
+    const { cards, credentials, objects = [], state = {}, now } = contents;
     const lines = cards === undefined ? undefined : String(cards);
-    return this.ask("backup", { cards: lines, credentials, now: seconds(now) }, objects).bytes;
+    const kept = Object.entries(state);
+    const input = { cards: lines, credentials, state: kept.map(([name]) => name), now: seconds(now) };
+    return this.ask("backup", input, [...objects, ...kept.map(([, bytes]) => bytes)]).bytes;
   }
 
   /**
@@ -434,13 +442,15 @@ export class Agent extends Living {
    * @throws GambesonError `cannot-open`, `bad-archive`, `stale-card`, …
    */
   restore(backup: Uint8Array, options: { since?: number } = {}): Restored {
-    type Said = { made: number; cards: string | null; credentials: { [name: string]: string }; objects: [string, number][] };
+    type Said = { made: number; cards: string | null; credentials: { [name: string]: string }; objects: [string, number][]; state: [string, number][] };
     const { said, bytes } = this.ask<Said>("restore", options, backup);
-    const objects = cut(bytes, said.objects.map(([, length]) => length));
+    const pieces = cut(bytes, [...said.objects, ...said.state].map(([, length]) => length));
+    const state = said.state.map(([name], i) => [name, pieces[said.objects.length + i]]);
     return {
       ...said,
       cards: said.cards === null ? undefined : CardLog.verify(said.cards),
-      objects: new Map(said.objects.map(([id], i) => [id, objects[i] as Uint8Array])),
+      objects: new Map(said.objects.map(([id], i) => [id, pieces[i] as Uint8Array])),
+      state: Object.fromEntries(state) as Restored["state"],
     };
   }
 

@@ -22,6 +22,7 @@ export {
   type RotateOptions,
   type SdJwtInput,
   type SeedOptions,
+  type StateName,
   type Suite,
 } from "./agent.js";
 export { CardLog, parseDid, parseDidUrl, type ParsedDid, type Relationship } from "./cards.js";
