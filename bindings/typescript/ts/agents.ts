@@ -3,7 +3,10 @@ export { init } from "./identity.js";
 export type { ModuleSource } from "./init.js";
 export {
   Agent,
+  type ActionOptions,
   type Amount,
+  type BackupInput,
+  type Call,
   type Capability,
   type CardOptions,
   type CredentialInput,
@@ -11,16 +14,61 @@ export {
   type Evidence,
   type HttpOptions,
   type HttpRequest,
+  type HttpResponse,
+  type HttpSignOptions,
   type Json,
+  type Restored,
+  type Role,
+  type RotateOptions,
+  type SdJwtInput,
+  type SeedOptions,
+  type Suite,
 } from "./agent.js";
-export type { Time } from "./time.js";
+export { CardLog, parseDid, parseDidUrl, type ParsedDid, type Relationship } from "./cards.js";
+export {
+  canonicalize,
+  checkCredential,
+  checkDidDocument,
+  checkObject,
+  checkPresentation,
+  cutObjects,
+  joinObjects,
+  objectId,
+  publicKey,
+  readAction,
+  sdJwtDisclosable,
+  sdJwtDisclose,
+  verifyConsistency,
+  verifyDocumentWithKey,
+  verifyInclusion,
+  verifyJws,
+  verifyLogProof,
+  type Included,
+  type JwsOptions,
+  type KeyInput,
+  type PublicKey,
+  type ReadAction,
+  type TreeHead,
+  type VerifiedJws,
+} from "./forms.js";
+export { AuditLog, type Checkpoint } from "./log.js";
+export { StatusList, statusEntry, type StatusPurpose } from "./status.js";
+export { parseTime, type Time } from "./time.js";
 export {
   Verifier,
   type CallOptions,
+  type HttpVerifyOptions,
   type Opened,
+  type ReplayMemory,
+  type Signed,
+  type SignedAction,
   type VerifiedCall,
   type VerifiedCredential,
   type VerifiedDelegation,
+  type VerifiedFile,
   type VerifiedLink,
+  type VerifiedMessage,
   type VerifiedPresentation,
+  type VerifiedReceipt,
+  type VerifiedSdJwt,
 } from "./verifier.js";
