@@ -23,7 +23,7 @@ const LEFT_OUT = {
 const EXPECTED = {
   a2a: { "card-log": [3, 0], card: [10, 37] },
   action: { cards: [4, 0], action: [8, 59], mcp: [5, 16], receipt: [2, 8] },
-  backup: { backup: [6, 53] },
+  backup: { backup: [10, 65] },
   "card-log": { "card-log": [8, 76] },
   "data-integrity": { "card-log": [2, 0], credential: [7, 29], signature: [1, 0] },
   delegation: { cards: [5, 0], token: [88, 0], authorize: [17, 118] },
@@ -44,7 +44,7 @@ const EXPECTED = {
 };
 
 test("every vector of every file is judged, here or beside, or cannot exist here", () => {
-  assert.equal(Object.values(FILES).reduce((sum, one) => sum + one, 0), 1970);
+  assert.equal(Object.values(FILES).reduce((sum, one) => sum + one, 0), 1986);
   const files = readdirSync(new URL("../../../vectors", import.meta.url)).filter((name) => name.endsWith(".json"));
   assert.deepEqual(files.sort(), Object.keys(FILES).map((name) => `${name}.json`).sort());
   let left = 0;
@@ -328,8 +328,9 @@ judge("backup", EXPECTED.backup, {
     const found = agent.restore(bytes, { since });
     const credentials = Object.entries(found.credentials).map(([name, credential]) => [name, hex(utf8(credential))]);
     const objects = [...found.objects].map(([id, object]) => [id, hex(object)]);
+    const state = Object.entries(found.state).map(([name, piece]) => [name, hex(piece)]);
     const [made_, cards] = [rfc3339(found.made), found.cards === undefined ? null : String(found.cards)];
-    return { expect: { made: made_, cards, credentials: Object.fromEntries(credentials), objects: Object.fromEntries(objects) } };
+    return { expect: { made: made_, cards, credentials: Object.fromEntries(credentials), objects: Object.fromEntries(objects), state: Object.fromEntries(state) } };
   },
 });
 

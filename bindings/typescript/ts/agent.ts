@@ -181,8 +181,13 @@ export interface BackupInput {
   credentials?: { [name: string]: string };
   /** Memory objects. */
   objects?: Uint8Array[];
+  /** What the agent must not forget, in whatever form it is kept. */
+  state?: { [name in StateName]?: Uint8Array };
   now?: Time;
 }
+
+/** What an agent must not forget: what was used up of delegations, what was taken once, the status list. */
+export type StateName = "ledger" | "seen" | "status-list";
 
 /** What was in a backup. */
 export interface Restored {
@@ -192,6 +197,7 @@ export interface Restored {
   credentials: { [name: string]: string };
   /** Memory objects by their names, `objectId(…)`. */
   objects: Map<string, Uint8Array>;
+  state: { [name in StateName]?: Uint8Array };
 }
 
 /**
@@ -422,11 +428,12 @@ export class Agent extends Living {
     return cards.sealTo(this, { to, mediaType, until, now: from }, payload);
   }
 
-  /** Seals cards, credentials and memory objects to this agent's backup key: its seed alone opens them again. */
+  /** Seals cards, credentials, memory objects and state to this agent's backup key: its seed alone opens them again. */
   backup(contents: BackupInput): Uint8Array {
-    const { cards, credentials, objects = [], now } = contents;
+    const { cards, credentials, objects = [], state = {}, now } = contents;
     const lines = cards === undefined ? undefined : String(cards);
-    return this.ask("backup", { cards: lines, credentials, now: seconds(now) }, objects).bytes;
+    const pieces = [...objects, ...Object.values(state)];
+    return this.ask("backup", { cards: lines, credentials, state: Object.keys(state), now: seconds(now) }, pieces).bytes;
   }
 
   /**
@@ -434,13 +441,17 @@ export class Agent extends Living {
    * @throws GambesonError `cannot-open`, `bad-archive`, `stale-card`, …
    */
   restore(backup: Uint8Array, options: { since?: number } = {}): Restored {
-    type Said = { made: number; cards: string | null; credentials: { [name: string]: string }; objects: [string, number][] };
+    type Pieces = [string, number][];
+    type Said = { made: number; cards: string | null; credentials: { [name: string]: string }; objects: Pieces; state: Pieces };
     const { said, bytes } = this.ask<Said>("restore", options, backup);
-    const objects = cut(bytes, said.objects.map(([, length]) => length));
+    const named = [...said.objects, ...said.state];
+    const pieces = cut(bytes, named.map(([, length]) => length));
+    const all = named.map(([name], i): [string, Uint8Array] => [name, pieces[i] as Uint8Array]);
     return {
       ...said,
       cards: said.cards === null ? undefined : CardLog.verify(said.cards),
-      objects: new Map(said.objects.map(([id], i) => [id, objects[i] as Uint8Array])),
+      objects: new Map(all.slice(0, said.objects.length)),
+      state: Object.fromEntries(all.slice(said.objects.length)),
     };
   }
 

@@ -91,7 +91,11 @@ impl Agent {
             let name = name.extract::<String>()?;
             let Some(piece) = State::ALL.into_iter().find(|piece| piece.name() == name) else {
                 let names = State::ALL.map(State::name).join(", ");
-                return Err(error(py, USAGE, &format!("{name:?} is no state of an agent: there are {names}")));
+                return Err(error(
+                    py,
+                    USAGE,
+                    format_args!("{name:?} is no state of an agent: there are {names}"),
+                ));
             };
             let bytes = bytes.extract::<Owned>()?;
             detached(py, || backup.set_state(piece, &bytes.0))?;
