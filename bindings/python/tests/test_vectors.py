@@ -593,7 +593,7 @@ def test_cards_of_a2a() -> None:
 
 
 def test_backups(unshipped: Any) -> None:
-    vectors, judge = read_for("backup", 59)
+    vectors, judge = read_for("backup", 75)
     by_id = {vector["id"]: vector for vector in vectors}
     # One agent of each suite made the backups, one after the other, with a counter for randomness.
     makers: dict[str, Any] = {}
@@ -612,14 +612,17 @@ def test_backups(unshipped: Any) -> None:
             assert (cards and cards.to_lines()) == expected["cards"]
             assert {name: data.encode().hex() for name, data in found["credentials"].items()} == expected["credentials"]
             assert {name: data.hex() for name, data in found["objects"].items()} == expected["objects"]
+            assert {name: data.hex() for name, data in found["state"].items()} == expected["state"]
             if cards is None:
                 if suite not in makers:
                     makers[suite] = unshipped.Agent.deterministic(seed, suite)
                 objects = list(found["objects"].values())
-                made = makers[suite].backup(credentials=found["credentials"], objects=objects, now=found["made"])
+                made = makers[suite].backup(
+                    credentials=found["credentials"], objects=objects, state=found["state"], now=found["made"]
+                )
                 again += made.hex() == vector["file"]
     # All but the two that were made after rotations.
-    assert again == 4
+    assert again == 8
     judge.ends()
 
 
@@ -670,7 +673,7 @@ def test_signed_files(unshipped: Any) -> None:
             signer = unshipped.Agent.deterministic(bytes([1]) * 32, "default" if form == "b3" else "cnsa2")
             again += signer.sign_file(io.BytesIO(data), now=issued) == token
     # All that hold but those whose type is written out: nobody here writes it so.
-    assert again == 4
+    assert again == 8
     judge.ends()
 
 

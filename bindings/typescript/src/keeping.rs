@@ -52,7 +52,7 @@ fn passphrase(input: &Input<'_>) -> Result<gambeson_keystore::Passphrase> {
     gambeson_keystore::Passphrase::new(input.text("passphrase")?).map_err(bad)
 }
 
-/// Cards, credentials, and in pieces of bytes objects, then the state that is named.
+/// Cards, credentials, and in pieces of bytes objects and then state, whose names are a list.
 fn backup(agent: &Agent, input: &Input<'_>) -> Result<Backup> {
     let mut backup = Backup::new(agent, input.now()?);
     if let Some(cards) = input.text_if("cards")? {
@@ -64,14 +64,18 @@ fn backup(agent: &Agent, input: &Input<'_>) -> Result<Backup> {
             backup.add_credential(name, credential.as_bytes())?;
         }
     }
-    let (names, pieces) = (input.texts("state")?, input.pieces()?);
-    let (objects, state) = pieces.split_at(pieces.len().saturating_sub(names.len()));
+    let (pieces, names) = (input.pieces()?, input.texts("state")?);
+    let Some(objects) = pieces.len().checked_sub(names.len()) else {
+        return Err(bad("each name of state has its bytes"));
+    };
+    let (objects, state) = pieces.split_at(objects);
     for object in objects {
         backup.add_object(object)?;
     }
-    for (name, bytes) in names.into_iter().zip(state) {
-        let known = State::ALL.into_iter().find(|state| state.name() == name);
-        backup.set_state(known.ok_or_else(|| bad("there is no such state"))?, bytes)?;
+    for (name, bytes) in names.iter().zip(state) {
+        let piece = State::ALL.into_iter().find(|piece| piece.name() == name);
+        backup
+            .set_state(piece.ok_or_else(|| bad(format_args!("{name:?} is no state of an agent")))?, bytes)?;
     }
     Ok(backup)
 }
@@ -80,19 +84,17 @@ fn restored(backup: &Backup) -> Result<Answer> {
     let credentials = backup.credentials().map(|(name, credential)| {
         (name.to_owned(), Value::from(String::from_utf8_lossy(credential).into_owned()))
     });
-    let objects = backup
-        .objects()
-        .map(|(id, bytes)| Value::from(vec![Value::from(id.to_string()), bytes.len().into()]));
-    let kept = || State::ALL.into_iter().filter_map(|state| Some((state.name(), backup.state(state)?)));
-    let state = kept().map(|(name, bytes)| Value::from(vec![Value::from(name), bytes.len().into()]));
-    let all = backup.objects().map(|(_, bytes)| bytes).chain(kept().map(|(_, bytes)| bytes));
-    let bytes: Vec<&[u8]> = all.collect();
+    let named = |name: String, bytes: &[u8]| Value::from(vec![Value::from(name), bytes.len().into()]);
+    let objects = backup.objects().map(|(id, bytes)| named(id.to_string(), bytes));
+    let state = || State::ALL.into_iter().filter_map(|piece| Some((piece.name(), backup.state(piece)?)));
+    let bytes: Vec<&[u8]> =
+        backup.objects().map(|(_, bytes)| bytes).chain(state().map(|(_, bytes)| bytes)).collect();
     let answer = object(vec![
         ("made", backup.made().0.into()),
         ("cards", backup.cards()?.map(|cards| cards.to_lines()).into()),
         ("credentials", credentials.collect()),
         ("objects", objects.collect()),
-        ("state", state.collect()),
+        ("state", state().map(|(name, bytes)| named(name.to_owned(), bytes)).collect()),
     ]);
     Ok((answer, bytes.concat()))
 }

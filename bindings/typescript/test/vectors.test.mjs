@@ -328,7 +328,7 @@ judge("backup", EXPECTED.backup, {
     const found = agent.restore(bytes, { since });
     const credentials = Object.entries(found.credentials).map(([name, credential]) => [name, hex(utf8(credential))]);
     const objects = [...found.objects].map(([id, object]) => [id, hex(object)]);
-    const state = Object.entries(found.state).map(([name, bytes]) => [name, hex(bytes)]);
+    const state = Object.entries(found.state).map(([name, piece]) => [name, hex(piece)]);
     const [made_, cards] = [rfc3339(found.made), found.cards === undefined ? null : String(found.cards)];
     return { expect: { made: made_, cards, credentials: Object.fromEntries(credentials), objects: Object.fromEntries(objects), state: Object.fromEntries(state) } };
   },

@@ -174,9 +174,6 @@ export interface HttpSignOptions extends HttpOptions {
   lifetime?: number;
 }
 
-/** What an agent must not forget: what was used up of delegations, what was taken once, and its status list. */
-export type StateName = "ledger" | "seen" | "status-list";
-
 /** What an agent has besides its seed. */
 export interface BackupInput {
   cards?: string | CardLog;
@@ -184,10 +181,13 @@ export interface BackupInput {
   credentials?: { [name: string]: string };
   /** Memory objects. */
   objects?: Uint8Array[];
-  /** What must not be forgotten, as whoever keeps it writes it. */
+  /** What the agent must not forget, in whatever form it is kept. */
   state?: { [name in StateName]?: Uint8Array };
   now?: Time;
 }
+
+/** What an agent must not forget: what was used up of delegations, what was taken once, the status list. */
+export type StateName = "ledger" | "seen" | "status-list";
 
 /** What was in a backup. */
 export interface Restored {
@@ -432,9 +432,8 @@ export class Agent extends Living {
   backup(contents: BackupInput): Uint8Array {
     const { cards, credentials, objects = [], state = {}, now } = contents;
     const lines = cards === undefined ? undefined : String(cards);
-    const kept = Object.entries(state);
-    const input = { cards: lines, credentials, state: kept.map(([name]) => name), now: seconds(now) };
-    return this.ask("backup", input, [...objects, ...kept.map(([, bytes]) => bytes)]).bytes;
+    const pieces = [...objects, ...Object.values(state)];
+    return this.ask("backup", { cards: lines, credentials, state: Object.keys(state), now: seconds(now) }, pieces).bytes;
   }
 
   /**
@@ -442,15 +441,17 @@ export class Agent extends Living {
    * @throws GambesonError `cannot-open`, `bad-archive`, `stale-card`, …
    */
   restore(backup: Uint8Array, options: { since?: number } = {}): Restored {
-    type Said = { made: number; cards: string | null; credentials: { [name: string]: string }; objects: [string, number][]; state: [string, number][] };
+    type Pieces = [string, number][];
+    type Said = { made: number; cards: string | null; credentials: { [name: string]: string }; objects: Pieces; state: Pieces };
     const { said, bytes } = this.ask<Said>("restore", options, backup);
-    const pieces = cut(bytes, [...said.objects, ...said.state].map(([, length]) => length));
-    const state = said.state.map(([name], i) => [name, pieces[said.objects.length + i]]);
+    const named = [...said.objects, ...said.state];
+    const pieces = cut(bytes, named.map(([, length]) => length));
+    const all = named.map(([name], i): [string, Uint8Array] => [name, pieces[i] as Uint8Array]);
     return {
       ...said,
       cards: said.cards === null ? undefined : CardLog.verify(said.cards),
-      objects: new Map(said.objects.map(([id], i) => [id, pieces[i] as Uint8Array])),
-      state: Object.fromEntries(state) as Restored["state"],
+      objects: new Map(all.slice(0, said.objects.length)),
+      state: Object.fromEntries(all.slice(said.objects.length)),
     };
   }
 

@@ -469,6 +469,7 @@ class Agent:
         cards: CardLog | None = None,
         credentials: dict[str, str] | None = None,
         objects: Sequence[Buffer] = ...,
+        state: dict[str, Buffer] | None = None,
         now: _Time | None = None,
     ) -> bytes: ...
     def restore(self, backup: Buffer, *, since: int = 0) -> dict[str, Any]: ...
