@@ -72,7 +72,7 @@ fn backup(agent: &Agent, input: &Input<'_>) -> Result<Backup> {
     for object in objects {
         backup.add_object(object)?;
     }
-    for (name, bytes) in names.iter().zip(state) {
+    for (name, bytes) in names.into_iter().zip(state) {
         let piece = State::ALL.into_iter().find(|piece| piece.name() == name);
         backup
             .set_state(piece.ok_or_else(|| bad(format_args!("{name:?} is no state of an agent")))?, bytes)?;
