@@ -17,7 +17,7 @@
 //!
 //! Points, scalars and verification are those of the crate `crrl`; the hash is ours, and so is the text of signing: a key of
 //! `crrl` is `Copy` and is not wiped, and its multiplication is not constant-time at every optimisation level. Feature `std`
-//! makes signing twice as fast, by a table of 22 KiB that is made once.
+//! makes signing faster, by a table of 22 KiB that is made once.
 
 use core::fmt;
 
