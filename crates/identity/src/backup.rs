@@ -449,7 +449,10 @@ fn decrypt(agent: &Agent, file: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
 /// The agent's present index, then all others that a log of cards can have: a fresh machine does not know it.
 fn indexes(agent: &Agent) -> impl Iterator<Item = u64> {
     let present = agent.index(Role::Backup);
-    core::iter::once(present).chain((0..MAX_CARDS as u64).filter(move |index| *index != present))
+    let all = core::iter::once(present).chain((0..MAX_CARDS as u64).filter(move |index| *index != present));
+    #[cfg(test)]
+    let all = all.inspect(|_| tests::KEYS_TRIED.set(tests::KEYS_TRIED.get() + 1));
+    all
 }
 
 /// The agent's backup keys as age identities, made one after the other until one fits.

@@ -66,6 +66,10 @@ impl Ledger {
 }
 
 impl identity::delegation::Ledger for &Ledger {
+    fn check(&mut self, spends: &[Spend], now: Timestamp) -> identity::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).check(spends, now)
+    }
+
     fn spend(&mut self, spends: &[Spend], now: Timestamp) -> identity::Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).spend(spends, now)
     }
