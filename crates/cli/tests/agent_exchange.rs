@@ -283,10 +283,16 @@ fn a_log_grows_and_proves_what_is_in_it() {
     folder.write("long", vec![b'x'; 65_536]);
     agent(&folder, "log append long --home alice").exits(2);
 
+    agent(&folder, "log append one --home one").exits(3).tells("one/lock");
     assert_eq!(folder.run("agent log show --home alice --json").exits(0).json()["size"], 3);
     let bundle = std::fs::read_dir(folder.path("alice/log/0/tile/entries/000.p")).unwrap();
     let bundle = bundle.map(|entry| entry.unwrap().file_name().into_string().unwrap()).max().unwrap();
     folder.tamper(&format!("alice/log/0/tile/entries/000.p/{bundle}"));
     let damaged = folder.run("agent log show --home alice --json").exits(1).json();
     assert_eq!(damaged["reason"], "damaged-log");
+    // It is the folder that is to blame, not the command line.
+    for line in ["append one", "prove 1 -o other --entry other-entry"] {
+        let damaged = agent(&folder, &format!("log {line} --home alice --json")).exits(3).json();
+        assert_eq!(damaged["reason"], "damaged-log", "{line}");
+    }
 }

@@ -326,6 +326,36 @@ fn an_old_backup_catches_up_with_a_newer_list() {
 }
 
 #[test]
+fn an_old_backup_catches_up_with_a_list_that_ended() {
+    let folder = alice_and_bob();
+    let line = format!("cred issue --subject {} -o badge --hours 1000 --home alice", did(&folder, "bob"));
+    agent_with(&folder, &line, b"{}").exits(0);
+    agent(&folder, "backup -o backup --home alice").exits(0);
+    agent(&folder, "cred revoke badge --home alice").exits(0);
+    agent(&folder, "cred status -o list --hours 1 --home alice").exits(0);
+    agent(&folder, "restore backup --words words --home again").exits(0);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let later = format!("--at {}", Timestamp(now + 2 * 3600));
+    let caught_up =
+        agent(&folder, &format!("cred status --add list --home again {later} --json")).exits(0).json();
+    assert_eq!(caught_up["fresh"], 1);
+    assert_eq!(why(&folder, &format!("cred verify badge --home again {later}"), 1), "revoked");
+    // Of others it takes none that has ended.
+    assert_eq!(why(&folder, &format!("cred status --add list --home bob {later}"), 1), "expired");
+}
+
+#[test]
+fn a_list_that_was_signed_and_is_gone_is_not_begun_again() {
+    let folder = alice_and_bob();
+    issue(&folder, "alice", "badge");
+    std::fs::remove_file(folder.path("alice/status/list.json")).unwrap();
+    assert_eq!(why(&folder, "cred status -o list --home alice", 3), "no-status-list");
+    assert_eq!(why(&folder, "cred revoke badge --home alice", 3), "no-status-list");
+    agent(&folder, "cred status --begin-anew -o list --home alice").exits(0);
+    issue(&folder, "alice", "badge");
+}
+
+#[test]
 fn an_agent_without_its_list_begins_none_unless_told() {
     let folder = alice_and_bob();
     issue(&folder, "alice", "badge");

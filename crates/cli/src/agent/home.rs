@@ -51,7 +51,10 @@ impl Home {
     pub(super) fn lock(&self) -> Result<Lock, Error> {
         let path = self.0.join("lock");
         let file = File::options().create(true).append(true).open(&path);
-        let file = file.map_err(|_| self.no_agent())?;
+        let file = file.map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => self.no_agent(),
+            _ => Error::io(&path, &e),
+        })?;
         file.lock().map_err(|e| Error::io(&path, &e))?;
         Ok(Lock(file))
     }
