@@ -69,22 +69,26 @@ impl OwnList {
 
     fn kept(session: &Session) -> Result<Option<Self>, Error> {
         let path = path(session);
-        let damaged = || Error::outside(format!("{}: is damaged", path.display()));
         let text = match fs::read(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::io(&path, &e)),
         };
-        let mut file: Map<String, Value> = serde_json::from_slice(&text).map_err(|_| damaged())?;
-        let owner = session.home.owner()?;
+        let list = Self::read(&text, &session.home.owner()?);
+        list.ok_or_else(|| Error::outside(format!("{}: is damaged", path.display()))).map(Some)
+    }
+
+    /// The list of this agent, out of what is kept of it.
+    pub(super) fn read(text: &[u8], owner: &Did) -> Option<Self> {
+        let mut file: Map<String, Value> = serde_json::from_slice(text).ok()?;
         match (file.remove("url"), file.remove("given"), file.remove("list")) {
             (Some(Value::String(url)), Some(Value::Object(given)), Some(Value::String(list)))
                 if url.strip_prefix(owner.as_str()).is_some_and(|path| path.starts_with("/status/")) =>
             {
-                let list = StatusList::decode(StatusPurpose::Revocation, &list).map_err(Error::damaged)?;
-                Ok(Some(Self { url, given, list }))
+                let list = StatusList::decode(StatusPurpose::Revocation, &list).ok()?;
+                Some(Self { url, given, list })
             }
-            _ => Err(damaged()),
+            _ => None,
         }
     }
 
