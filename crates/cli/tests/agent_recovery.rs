@@ -326,6 +326,140 @@ fn an_old_backup_catches_up_with_a_newer_list() {
 }
 
 #[test]
+fn an_old_backup_catches_up_with_a_list_that_ended() {
+    let folder = alice_and_bob();
+    let line = format!("cred issue --subject {} -o badge --hours 1000 --home alice", did(&folder, "bob"));
+    agent_with(&folder, &line, b"{}").exits(0);
+    agent(&folder, "backup -o backup --home alice").exits(0);
+    agent(&folder, "cred revoke badge --home alice").exits(0);
+    agent(&folder, "cred status -o list --hours 1 --home alice").exits(0);
+    agent(&folder, "restore backup --words words --home again").exits(0);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let later = format!("--at {}", Timestamp(now + 2 * 3600));
+    let caught_up =
+        agent(&folder, &format!("cred status --add list --home again {later} --json")).exits(0).json();
+    assert_eq!(caught_up["fresh"], 1);
+    assert_eq!(why(&folder, &format!("cred verify badge --home again {later}"), 1), "revoked");
+    // Of others it takes none that has ended.
+    assert_eq!(why(&folder, &format!("cred status --add list --home bob {later}"), 1), "expired");
+}
+
+#[test]
+fn what_a_failed_restore_wrote_is_taken_away() {
+    let folder = alice_and_bob();
+    issue(&folder, "alice", "badge");
+    folder.run("agent cred verify badge --keep badge.jwt --home alice").exits(0);
+    put(&folder, "alice/objects", b"a memory");
+    agent(&folder, "backup -o backup --home alice").exits(0);
+    folder.write("taken", "a file");
+    agent(&folder, "restore backup --words words --home more --objects taken").exits(3).tells("taken");
+    let left = |below: &str| {
+        let entries = std::fs::read_dir(folder.path(below)).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!((left("more"), left("more/cards")), (vec!["cards".to_owned(), "lock".to_owned()], vec![]));
+    // Whoever comes next gets nothing of it.
+    agent(&folder, "init --home more").exits(0);
+    issue(&folder, "more", "other");
+    agent(&folder, "cred revoke badge --home more").exits(2).tells("no entry of this agent's list");
+}
+
+#[test]
+fn what_is_left_of_another_agent_is_not_taken_over() {
+    let folder = alice_and_bob();
+    issue(&folder, "alice", "badge");
+    agent(&folder, "backup -o backup --home alice").exits(0);
+    agent(&folder, "init --home carol --words carols").exits(0);
+    // As an interruption leaves them.
+    copy(&folder.path("alice"), &folder.path("half"));
+    std::fs::remove_file(folder.path("half/seed")).unwrap();
+    let alice = did(&folder, "alice");
+    for line in ["init --words new", "recover --words carols --new-cards"] {
+        assert_eq!(why(&folder, &format!("{line} --home half"), 3), "leftovers", "{line}");
+        agent(&folder, &format!("{line} --home half")).exits(3).tells(&alice);
+    }
+    assert!(!folder.exists("new"), "no words of an agent that was not made");
+    std::fs::create_dir_all(folder.path("nameless/status")).unwrap();
+    assert_eq!(why(&folder, "init --home nameless", 3), "leftovers");
+    // Alice herself goes on with it.
+    agent(&folder, "restore backup --words words --home half").exits(0);
+    assert_eq!(did(&folder, "half"), alice);
+}
+
+#[test]
+fn state_that_is_damaged_in_a_backup_makes_no_agent() {
+    use gambeson_identity::backup::{Backup, State};
+    let folder = alice_and_bob();
+    let words = String::from_utf8(folder.read("words")).unwrap();
+    let alice = Agent::from_seed(recovery::from_words(&words).unwrap());
+    let log = CardLog::verify(&folder.read("alice.card")).unwrap();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    for state in State::ALL {
+        let mut backup = Backup::new(&alice, Timestamp(now));
+        backup.set_cards(&log);
+        backup.set_state(state, b"{}").unwrap();
+        folder.write("backup", backup.seal(&alice).unwrap());
+        assert_eq!(why(&folder, "restore backup --words words --home more", 1), "bad-archive");
+        assert!(!folder.exists("more"));
+    }
+    assert_eq!(State::ALL.len(), 3);
+}
+
+#[test]
+fn a_backup_leaves_no_credential_out_silently() {
+    let folder = alice_and_bob();
+    let made = |code| agent(&folder, "backup -o backup --force --home alice --json").exits(code);
+    assert_eq!(made(0).json()["credentials"], 0);
+    issue(&folder, "alice", "badge");
+    folder.run("agent cred verify badge --keep badge.jwt --home alice").exits(0);
+    folder.write("alice/credentials/.unfinished", "half");
+    assert_eq!(made(0).json()["credentials"], 1);
+    std::fs::rename(folder.path("alice/credentials"), folder.path("elsewhere")).unwrap();
+    folder.write("alice/credentials", "no folder");
+    made(3).tells("alice/credentials");
+}
+
+/// The clock was ahead once: what it dropped of a grant must not be granted again. What was seen has a clock of its own.
+#[test]
+fn a_used_up_grant_stays_used_up_when_the_clock_goes_back() {
+    let folder = alice_and_bob();
+    let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let later = format!("--at {}", Timestamp(now + 2 * 3600));
+    for (chain, grant) in [("short", "--calls 1 --hours 1"), ("long", "--calls 9 --hours 9")] {
+        let line = format!(
+            "delegate grant --to {bob} --action tools/call/* --resource did:web:bank.example {grant}"
+        );
+        agent(&folder, &format!("{line} -o {chain} --home alice")).exits(0);
+    }
+    let call = |chain: &str, at: &str| {
+        let line =
+            format!("act sign --aud did:web:bank.example --under {chain} -o call --force --home bob {at}");
+        agent_with(&folder, &line, br#"{"method": "tools/call", "name": "pay", "arguments": {}}"#).exits(0);
+        format!("act verify call --aud did:web:bank.example --trust {alice} --home alice {at}")
+    };
+    agent(&folder, &call("short", "")).exits(0);
+    assert_eq!(why(&folder, &call("short", ""), 1), "over-count");
+    agent(&folder, &call("long", &later)).exits(0);
+    std::fs::remove_file(folder.path("alice/seen.json")).unwrap();
+    assert_eq!(why(&folder, &call("short", ""), 1), "expired");
+}
+
+#[test]
+fn a_list_that_was_signed_and_is_gone_is_not_begun_again() {
+    let folder = alice_and_bob();
+    issue(&folder, "alice", "badge");
+    std::fs::remove_file(folder.path("alice/status/list.json")).unwrap();
+    assert_eq!(why(&folder, "cred status -o list --home alice", 3), "no-status-list");
+    assert_eq!(why(&folder, "cred revoke badge --home alice", 3), "no-status-list");
+    agent(&folder, "cred status --begin-anew -o list --home alice").exits(0);
+    issue(&folder, "alice", "badge");
+}
+
+#[test]
 fn an_agent_without_its_list_begins_none_unless_told() {
     let folder = alice_and_bob();
     issue(&folder, "alice", "badge");

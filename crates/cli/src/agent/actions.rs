@@ -123,7 +123,7 @@ fn verify(session: &Session, options: &ActVerify) -> Result<Status, Error> {
         for root in &options.trust {
             policy = policy.trust(audience.parse()?, root.clone());
         }
-        let lists = super::status::known(session, &*resolver);
+        let lists = super::status::known(session);
         let authority = Authority { policy: &policy, resolver: &*resolver, status: &lists };
         let evidence = Evidence { chain, approvals };
         let mut ledger = pending.before(&mut seen, &mut book);

@@ -19,6 +19,7 @@ use crate::passphrase;
 use etcetera::{BaseStrategy, choose_base_strategy};
 use gambeson_identity::{Agent, CardDirectory, CardLog, Did, MasterSeed, Reason, recovery};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -51,7 +52,10 @@ impl Home {
     pub(super) fn lock(&self) -> Result<Lock, Error> {
         let path = self.0.join("lock");
         let file = File::options().create(true).append(true).open(&path);
-        let file = file.map_err(|_| self.no_agent())?;
+        let file = file.map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => self.no_agent(),
+            _ => Error::io(&path, &e),
+        })?;
         file.lock().map_err(|e| Error::io(&path, &e))?;
         Ok(Lock(file))
     }
@@ -91,7 +95,7 @@ impl Home {
         about: &Value,
         rest: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.refuse_existing()?;
+        self.refuse_others(log.did())?;
         let passphrase = passphrase::new(passphrase_fd, "the agent")?;
         let suite = log.did().suite();
         let passphrase = key(&passphrase)?;
@@ -100,12 +104,53 @@ impl Home {
         private_folder(&self.cards())?;
         let _lock = self.lock()?;
         // Somebody else may have made one since the first look: nothing of it is touched.
+        self.refuse_others(log.did())?;
+        let before = self.contents()?;
+        let filled = (|| {
+            // Whose files these are comes first, so that nobody else takes over what an interruption leaves. The seed comes
+            // last: before it there is no agent, and nothing of one is replaced after it.
+            files::write(&self.about(), format!("{about}\n").as_bytes(), Access::Private, true)?;
+            self.keep_cards(log)?;
+            rest()?;
+            files::write(&self.seed(), &sealed, Access::Private, false)
+        })();
+        if filled.is_err() {
+            for path in self.contents()?.difference(&before) {
+                // What cannot be removed names its owner, and is refused next time.
+                let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            }
+        }
+        filled
+    }
+
+    /// What is in the folder, and what in that of the cards.
+    fn contents(&self) -> Result<BTreeSet<PathBuf>, Error> {
+        let mut contents = BTreeSet::new();
+        for folder in [&self.0, &self.cards()] {
+            for entry in fs::read_dir(folder).map_err(|e| Error::io(folder, &e))? {
+                contents.insert(entry.map_err(|e| Error::io(folder, &e))?.path());
+            }
+        }
+        Ok(contents)
+    }
+
+    /// Refuses a folder in which there is an agent, or what is left of another than this one: it would become this one's.
+    pub(super) fn refuse_others(&self, did: &Did) -> Result<(), Error> {
         self.refuse_existing()?;
-        // The seed comes last: before it there is no agent, and nothing of one is replaced after it.
-        self.keep_cards(log)?;
-        files::write(&self.about(), format!("{about}\n").as_bytes(), Access::Private, true)?;
-        rest()?;
-        files::write(&self.seed(), &sealed, Access::Private, false)
+        let owner = self.owner().ok();
+        let mut kept = ["agent.json", "status", "ledger.json", "seen.json", "credentials"].into_iter();
+        match kept.find(|name| self.0.join(name).exists()) {
+            Some(name) if owner.as_ref() != Some(did) => {
+                let whose = owner.map(|owner| format!(" of {owner}")).unwrap_or_default();
+                let message = format!(
+                    "{}: there is {name}{whose}, and no seed: what is left of an agent that was not made to its end; remove it, \
+                     or name another folder with --home",
+                    self.0.display()
+                );
+                Err(Error::outside(message).because("leftovers"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a folder in which there is an agent.

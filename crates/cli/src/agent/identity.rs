@@ -21,6 +21,7 @@ pub(super) fn init(session: &Session, options: &Init) -> Result<Status, Error> {
     let agent = Agent::with_suite(again, options.suite);
     let content = CardContent { also_known_as: options.also_known_as.clone(), services: Vec::new() };
     let log = first_cards(&agent, session.now, options.validity.days, &content)?;
+    session.home.refuse_others(log.did())?;
     // Afterwards nothing gives the seed out.
     keep_seed(session, options, &seed)?;
     session.home.create(&seed, &log, session.passphrase_fd)?;

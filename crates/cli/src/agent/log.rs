@@ -5,7 +5,7 @@ use crate::args::agent::{LogAppend, LogCommand, LogProve, LogVerify};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::tlog::{DirectoryStorage, Log, MAX_ENTRY, Proof};
-use gambeson_identity::{CardLog, DidUrl, Role, VerifyingKey};
+use gambeson_identity::{CardLog, DidUrl, Reason, Role, VerifyingKey};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ fn append(session: &Session, options: &LogAppend) -> Result<Status, Error> {
     }
     .map_err(Error::damaged)?;
     let entries: Vec<&[u8]> = entries.iter().map(Vec::as_slice).collect();
-    let first = log.append(&entries, key, session.now).map_err(Error::from_request)?;
+    let first = log.append(&entries, key, session.now).map_err(of_log)?;
     session.console.report(
         format_args!("entries {first} to {} of {origin}", log.size() - 1),
         json!({"log": origin, "first": first, "appended": entries.len(), "size": log.size()}),
@@ -64,9 +64,9 @@ fn append(session: &Session, options: &LogAppend) -> Result<Status, Error> {
 fn prove(session: &Session, options: &LogProve) -> Result<Status, Error> {
     let cards = session.home.cards_of_owner()?;
     let log = open(session, &cards)?;
-    let proof = log.prove(options.index).map_err(Error::from_request)?;
+    let proof = log.prove(options.index).map_err(of_log)?;
     if let Some(path) = &options.entry {
-        let entry = log.entry(options.index).map_err(Error::from_request)?;
+        let entry = log.entry(options.index).map_err(of_log)?;
         files::write(path, &entry, Access::Shared, options.force)?;
     }
     files::write(&options.out, proof.to_string().as_bytes(), Access::Shared, options.force)?;
@@ -140,6 +140,14 @@ fn show(session: &Session) -> Result<Status, Error> {
 fn open(session: &Session, cards: &CardLog) -> Result<Log<DirectoryStorage>, Error> {
     let (url, key) = newest_key(cards)?;
     Log::open(storage(session, &url), &url.to_string(), &key, session.now).map_err(Error::damaged)
+}
+
+/// What the folder of the log is to blame for is no mistake of the command line.
+fn of_log(error: gambeson_identity::Error) -> Error {
+    match error.reason() {
+        Reason::DamagedLog | Reason::Inconsistent | Reason::StorageFailed => Error::damaged(error),
+        _ => Error::from_request(error),
+    }
 }
 
 /// The log key that was neither revoked nor replaced.

@@ -8,7 +8,7 @@ use crate::files::{self, Access};
 use crate::passphrase;
 use gambeson_identity::backup::{Backup, MAX_ARCHIVE, MAX_SEALED, MAX_STATE, State};
 use gambeson_identity::memory::{DirectoryObjects, Objects};
-use gambeson_identity::{Agent, CardContent, CardLog, CardStore, MasterSeed, Reason, recovery};
+use gambeson_identity::{Agent, CardContent, CardLog, CardStore, Did, MasterSeed, Reason, recovery};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,8 +89,17 @@ pub(super) fn backup(session: &Session, options: &AgentBackup) -> Result<Status,
     let mut backup = Backup::new(&agent, session.now);
     backup.set_cards(&log);
     let folder = credentials::folder(session);
-    for entry in fs::read_dir(&folder).into_iter().flatten() {
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => Some(entries),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+        Err(e) => return Err(Error::io(&folder, &e)),
+    };
+    for entry in entries.into_iter().flatten() {
         let entry = entry.map_err(|e| Error::io(&folder, &e))?;
+        // What was not written to its end, and what a system keeps for itself.
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
         let credential = files::read_small(&entry.path())?;
         backup.add_credential(&entry.file_name().to_string_lossy(), &credential).map_err(Error::damaged)?;
     }
@@ -193,14 +202,15 @@ pub(super) fn restore(session: &Session, options: &Restore) -> Result<Status, Er
     let backup = Backup::open_since(&agent, &file, since).map_err(Error::refused)?;
     let log = newest_cards(&backup, options.cards.as_deref())?;
     let agent = Agent::recover(again(&seed)?, &log).map_err(Error::refused)?;
+    check_state(&backup, log.did())?;
     session.home.recreate(&seed, &log, session.passphrase_fd, || {
-        restore_objects(&backup, &objects_folder(session, options.objects.as_deref()))?;
         let folder = credentials::folder(session);
         super::home::private_folder(&folder)?;
         for (name, credential) in backup.credentials() {
             files::write(&folder.join(name), credential, Access::Private, true)?;
         }
-        restore_state(session, &agent, &backup)
+        restore_state(session, &agent, &backup)?;
+        restore_objects(&backup, &objects_folder(session, options.objects.as_deref()))
     })?;
     tell_restored(session, &backup, &log)
 }
@@ -217,6 +227,22 @@ fn newest_cards(backup: &Backup, newer: Option<&Path>) -> Result<CardLog, Error>
         store.add(log).map_err(Error::refused)?;
     }
     Ok(newer)
+}
+
+/// Refuses state that could not be read afterwards: what it forbids would be permitted, or nothing any more.
+fn check_state(backup: &Backup, owner: &Did) -> Result<(), Error> {
+    for state in State::ALL {
+        let whole = backup.state(state).is_none_or(|bytes| match state {
+            State::Ledger => ledger::is_whole(bytes),
+            State::Seen => seen::is_whole(bytes),
+            State::StatusList => OwnList::read(bytes, owner).is_some(),
+        });
+        if !whole {
+            let message = format!("the {} of the backup is damaged", state.name());
+            return Err(Error::not_verified(message).because(Reason::BadArchive.code()));
+        }
+    }
+    Ok(())
 }
 
 fn restore_state(session: &Session, agent: &Agent, backup: &Backup) -> Result<(), Error> {

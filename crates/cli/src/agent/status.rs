@@ -8,12 +8,13 @@ use super::home::private_folder;
 use crate::error::Error;
 use crate::files::{self, Access};
 use gambeson_identity::vc::{
-    MIN_ENTRIES, StatusEntry, StatusList, StatusListCredential, StatusPurpose, StatusStore,
+    MAX_STATUS_LIST, MIN_ENTRIES, StatusEntry, StatusList, StatusListCredential, StatusPurpose, StatusStore,
 };
-use gambeson_identity::{Agent, Did, Resolver, Timestamp};
+use gambeson_identity::{Agent, Did, DidDocument, Reason, Resolver, Timestamp, Verified};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 const HOUR: u64 = 3600;
 
@@ -33,7 +34,7 @@ impl OwnList {
     pub(super) fn open(session: &Session) -> Result<Self, Error> {
         Self::find(session)?.ok_or_else(|| {
             let message = format!(
-                "{}: this agent was made again without its status list, and an empty one in its place would make good what was \
+                "{}: the status list of this agent is not here, and an empty one in its place would make good what was \
                  revoked; gambeson agent restore brings it back with a backup, gambeson agent cred status --begin-anew begins \
                  another under another URL",
                 path(session).display()
@@ -42,11 +43,12 @@ impl OwnList {
         })
     }
 
-    /// The list; none if the agent was elsewhere before, where there may be one.
+    /// The list; none if the agent was elsewhere before, where there may be one, or if one was signed here and is gone.
     pub(super) fn find(session: &Session) -> Result<Option<Self>, Error> {
         match (Self::kept(session)?, session.home.recovered()?) {
             (Some(list), _) => Ok(Some(list)),
             (None, Some(_)) => Ok(None),
+            (None, None) if folder(session).join("list.jwt").exists() => Ok(None),
             (None, None) => Self::empty(format!("{}/status/1", session.home.owner()?)).map(Some),
         }
     }
@@ -67,22 +69,26 @@ impl OwnList {
 
     fn kept(session: &Session) -> Result<Option<Self>, Error> {
         let path = path(session);
-        let damaged = || Error::outside(format!("{}: is damaged", path.display()));
         let text = match fs::read(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::io(&path, &e)),
         };
-        let mut file: Map<String, Value> = serde_json::from_slice(&text).map_err(|_| damaged())?;
-        let owner = session.home.owner()?;
+        let list = Self::read(&text, &session.home.owner()?);
+        list.ok_or_else(|| Error::outside(format!("{}: is damaged", path.display()))).map(Some)
+    }
+
+    /// The list of this agent, out of what is kept of it.
+    pub(super) fn read(text: &[u8], owner: &Did) -> Option<Self> {
+        let mut file: Map<String, Value> = serde_json::from_slice(text).ok()?;
         match (file.remove("url"), file.remove("given"), file.remove("list")) {
             (Some(Value::String(url)), Some(Value::Object(given)), Some(Value::String(list)))
                 if url.strip_prefix(owner.as_str()).is_some_and(|path| path.starts_with("/status/")) =>
             {
-                let list = StatusList::decode(StatusPurpose::Revocation, &list).map_err(Error::damaged)?;
-                Ok(Some(Self { url, given, list }))
+                let list = StatusList::decode(StatusPurpose::Revocation, &list).ok()?;
+                Some(Self { url, given, list })
             }
-            _ => Err(damaged()),
+            _ => None,
         }
     }
 
@@ -121,7 +127,9 @@ impl OwnList {
     /// issued.
     pub(super) fn take(&mut self, until: Timestamp) -> Result<StatusEntry, Error> {
         if self.given.len() >= self.list.entries() / 2 {
-            return Err(Error::outside("half of the status list is given out: another agent must issue on"));
+            return Err(Error::outside(
+                "half of the status list is given out, and for good, since no entry is used twice: another agent must issue on",
+            ));
         }
         loop {
             let mut random = [0; 4];
@@ -168,15 +176,53 @@ impl OwnList {
     }
 }
 
-/// Every list that is known here and holds now: this agent's own and those of others.
-pub(super) fn known(session: &Session, resolver: &dyn Resolver) -> StatusStore {
+/// Verifies a list that was kept. One whose time is over is verified as of its beginning, so that what it revokes stays
+/// revoked; with it that time.
+///
+/// The documents are those of today in any case: a list under a key that was revoked since does not hold.
+pub(super) fn verify_kept(
+    session: &Session,
+    list: &str,
+) -> gambeson_identity::Result<(Verified<StatusListCredential>, Timestamp)> {
+    let error = match StatusListCredential::verify(list, &*session.resolver(), session.now) {
+        Ok(verified) => return Ok((verified, session.now)),
+        Err(error) => error,
+    };
+    let Some(begin) = begin(list).filter(|_| error.reason() == Reason::Expired) else { return Err(error) };
+    let verified = StatusListCredential::verify(list, &Today(session), begin)?;
+    // Where it is the key, the card or the token that ended, a verifier would take the list for one that runs.
+    match verified.validity().1.is_some_and(|until| until < session.now) {
+        true => Ok((verified, begin)),
+        false => Err(error),
+    }
+}
+
+/// When a list begins by its own words, which are verified as of then.
+fn begin(list: &str) -> Option<Timestamp> {
+    let claims = super::credentials::unverified(list, MAX_STATUS_LIST).ok()?;
+    let from = claims.get("validFrom").and_then(Value::as_str).and_then(|from| from.parse().ok());
+    let issued = claims.get("iat").and_then(Value::as_u64).map(Timestamp);
+    from.max(issued)
+}
+
+/// Finds documents as they are today, whatever time is asked about.
+struct Today<'a>(&'a Session);
+
+impl Resolver for Today<'_> {
+    fn resolve(&self, did: &Did, _: Timestamp) -> gambeson_identity::Result<Arc<DidDocument>> {
+        self.0.resolver.resolve(did, self.0.now)
+    }
+}
+
+/// Every list that is known here: this agent's own and those of others. Of those whose time is over the revocations count.
+pub(super) fn known(session: &Session) -> StatusStore {
     let mut store = StatusStore::default();
     let folder = folder(session);
     let others = fs::read_dir(folder.join("known")).into_iter().flatten().flatten().map(|entry| entry.path());
     for path in others.chain([folder.join("list.jwt")]) {
         // One that cannot be read or does not hold is not known: what it tells about is refused.
         if let Ok(list) = super::signing::text(&path) {
-            let _ = store.add(&list, resolver, session.now);
+            let _ = verify_kept(session, &list).and_then(|(_, time)| store.add(&list, &Today(session), time));
         }
     }
     store
@@ -186,7 +232,7 @@ pub(super) fn known(session: &Session, resolver: &dyn Resolver) -> StatusStore {
 pub(super) fn learn(session: &Session, list: &str) -> gambeson_identity::Result<Result<String, Error>> {
     let resolver = session.resolver();
     let verified = StatusListCredential::verify(list, &*resolver, session.now)?;
-    let mut store = known(session, &*resolver);
+    let mut store = known(session);
     store.add(list, &*resolver, session.now)?;
     let folder = folder(session).join("known");
     // Of this issuer: what others say of the URL takes no place of its lists.
