@@ -564,6 +564,12 @@ mod tests {
         assert!(failures(TEXT).starts_with("test b ... FAILED"));
     }
 
+    #[test]
+    fn continuous_integration_runs_the_tests() {
+        let script = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../.ci/run")).unwrap();
+        assert!(script.contains("\nexport CI=true\n") && script.ends_with("\ncargo xtask test\n"));
+    }
+
     fn report(workspace: &Workspace) -> Report<'_> {
         Report { workspace, only: None, passed: 0, failed: 0, skipped: 0, minutes: Vec::new() }
     }

@@ -39,5 +39,6 @@ if sys.argv[1] == "stdio":
 else:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
+        listener.listen()  # Who reads the number may connect at once.
         print(listener.getsockname()[1], flush=True)
         uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="error")).run([listener])

@@ -60,6 +60,7 @@ def test_a_chain_of_two_links_permits_what_it_says() -> None:
     refused(gambeson.NotPermitted, "wrong-delegate", world.act, world.middle, [first, second])
     refused(gambeson.NotPermitted, "untrusted-root", world.act, world.leaf, [])
     refused(gambeson.VerificationError, "broken-chain", world.act, world.leaf, [second])
+    assert len(world.replay) == 1, "who may do nothing fills no memory"
     assert world.act(world.root, [])["authorized"]["capability"] is None
 
     links = gambeson.verify_chain([first, second], resolver=world.trust, now=NOW)["links"]
@@ -107,6 +108,39 @@ def test_calls_and_costs_are_counted_together() -> None:
     refused(gambeson.NotPermitted, "over-count", world.act, world.leaf, chain, amount=0, cost=price)
     refused(gambeson.VerificationError, "cache-full", world.act, world.leaf, chain, ledger=None, cost=price)
     refused(gambeson.UsageError, "usage", world.act, world.leaf, chain, policy=None)
+
+
+def test_who_may_do_nothing_does_not_fill_the_memory() -> None:
+    world = World()
+    world.replay = ReplayCache(2)
+    for _ in range(3):
+        refused(gambeson.NotPermitted, "untrusted-root", world.act, world.leaf, [])
+    assert len(world.replay) == 0
+    action = world.root.action("tools/call", "pay", {}, audience=BANK, now=NOW)
+    asked: dict[str, Any] = {"audience": BANK, "resolver": world.trust, "replay": world.replay, "now": NOW}
+    shown = action.to_json(), world.root.sign_action(action)
+    assert gambeson.verify_action(*shown, **asked, policy=world.policy)["authorized"]["root"] == world.root.did
+    for policy in (world.policy, None):
+        refused(gambeson.Replayed, "replayed", gambeson.verify_action, *shown, **asked, policy=policy)
+    assert world.act(world.root, []) and len(world.replay) == 2
+    refused(gambeson.VerificationError, "cache-full", world.act, world.root, [])
+
+
+def test_nobody_takes_the_room_of_others() -> None:
+    world = World()
+    world.replay = ReplayCache(per_signer=1)
+    verify: dict[str, Any] = {"policy": None, "ledger": None}
+    for agent in (world.leaf, world.middle):
+        assert world.act(agent, [], **verify)
+        refused(gambeson.VerificationError, "cache-full", world.act, agent, [], **verify)
+    assert len(world.replay) == 2
+
+    world.replay, world.ledger = ReplayCache(), Ledger(per_root=1)
+    world.policy = Policy(trust=[(BANK, world.root.did), (BANK, world.middle.did)])
+    for root in (world.root, world.middle):
+        chains = [[world.grant(root, world.leaf, max_calls=9)] for _ in range(2)]
+        assert world.act(world.leaf, chains[0]) and world.act(world.leaf, chains[0])
+        refused(gambeson.VerificationError, "cache-full", world.act, world.leaf, chains[1])
 
 
 def test_a_delegation_that_was_taken_back_permits_nothing() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import copy
 import inspect
+import io
 import itertools
 import multiprocessing.reduction
 import pickle
@@ -203,6 +204,7 @@ def test_no_argument_makes_the_identity_layer_panic(tmp_path: Path, monkeypatch:
         1e300, "\ud800", "\0", [agent.did], [{}], [("a", "b")], None, object(), "a.b.c", ["a.b.c"], float("nan"),
         bytes(32), [bytes(32)], (1, bytes(32)), tlog.leaf_hash(b""), public, public.to_jwk(), public.to_multikey(),
         public.to_did(), gambeson.generate_words(), "log", "authentication", "age-mlkem768x25519",
+        io.BytesIO(b"file"), io.StringIO("text"),
     ]  # fmt: skip
     targets: list[Any] = [
         agent, cards, store, gambeson.StatusList(), gambeson.StatusStore(), gambeson.Action, gambeson.CardLog,

@@ -19,11 +19,13 @@ pub fn failure(code: &str, detail: impl Display) -> GambesonError {
 }
 
 /// A string of bytes of the wrong length.
+#[cfg(not(feature = "identity"))]
 pub fn wrong_length(what: &str, expected: usize, actual: usize) -> GambesonError {
     failure("bad-length", format_args!("{what} of {actual} bytes, where {expected} are needed"))
 }
 
 /// A seed of the right length, where it stands: no copy is left.
+#[cfg(not(feature = "identity"))]
 pub fn seed_of<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], GambesonError> {
     bytes.try_into().map_err(|_| wrong_length("a seed", N, bytes.len()))
 }
@@ -37,5 +39,6 @@ pub fn no_randomness(error: impl Display) -> GambesonError {
 /// An error of the identity layer, with its reason.
 #[cfg(feature = "identity")]
 pub fn refused(error: gambeson_identity::Error) -> GambesonError {
-    failure(error.reason().code(), error.detail())
+    let code = if error.detail() == crate::border::NO_VERB { "not-loaded" } else { error.reason().code() };
+    failure(code, error.detail())
 }

@@ -1,297 +1,369 @@
 //! Who is known and trusted, what was seen before, and what is held against that.
 
-#![allow(clippy::too_many_arguments)] // An object of options comes one by one.
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use gambeson_identity::action::Expectations;
-use gambeson_identity::delegation::{self, Authority, Chain, MemoryLedger, Policy};
-use gambeson_identity::vc::{Binding, Credential, Presentation, Request, Status, StatusStore};
-use gambeson_identity::{
-    CardLog, CardStore, MemoryReplayCache, Relationship, Resolver, Result, Verified, a2a, http, json, mcp,
-    sealed,
+use gambeson_identity::action::{self, Action, Expectations};
+use gambeson_identity::delegation::{self, Authority, Chain, Evidence, MemoryLedger, Policy};
+use gambeson_identity::vc::data_integrity::{self, Expected};
+use gambeson_identity::vc::{
+    Binding, Credential, MAX_PRESENTATION, Presentation, Request, Status, StatusStore,
 };
-use serde_json::{Value, json};
-use wasm_bindgen::prelude::*;
+use gambeson_identity::{
+    Agent, CardLog, CardStore, Did, DidDocument, DidUrl, Error, Fetch, Kind, MemoryReplayCache, Method,
+    PendingReplay, Reason, Relationship, ReplayCache, ReplayId, Resolver, Result, Suite, Timestamp, Verified,
+    Web, a2a, application_context, http, json, mcp, sealed,
+};
+use serde_json::Value;
 
-use crate::agent::{AgentHandle, MAX_JSON, amount_of, evidence_of, fields_of, time};
-use crate::failure::{GambesonError, refused};
-
-#[wasm_bindgen]
-extern "C" {
-    /// A function of JavaScript that says what a call costs: JSON, or nothing.
-    pub type Price;
-
-    #[wasm_bindgen(method, catch, js_name = call)]
-    fn ask(this: &Price) -> Result<Option<String>, JsValue>;
-}
+use crate::agent::{amount, evidence};
+use crate::border::{Answer, Input, MAX_JSON, NO_VERB, bad, object, said, texts};
+#[cfg(feature = "whole")]
+use crate::disclosure;
+use crate::handle::Memory;
+use crate::{forms, messages};
 
 /// A verifier's cards, status lists, policy and memory.
-#[wasm_bindgen]
-pub struct VerifierHandle {
-    pub(crate) cards: CardStore,
-    lists: StatusStore,
+pub struct Verifier {
+    pub known: Known,
+    pub lists: StatusStore,
     policy: Policy,
-    replay: MemoryReplayCache,
+    replay: Replay,
     ledger: MemoryLedger,
 }
 
-#[wasm_bindgen]
-impl VerifierHandle {
-    /// Knows nobody. Remembers so many nonces.
-    #[wasm_bindgen(constructor)]
-    pub fn new(capacity: usize) -> VerifierHandle {
+impl Verifier {
+    /// Knows nobody. Remembers so many nonces and grants.
+    pub fn new(capacity: usize, memory: Option<Memory>) -> Self {
         Self {
-            cards: CardStore::default(),
+            known: Known::default(),
             lists: StatusStore::default(),
             policy: Policy::default(),
-            replay: MemoryReplayCache::new(capacity),
+            replay: memory.map_or_else(|| Replay::Own(MemoryReplayCache::new(capacity)), Replay::Given),
             ledger: MemoryLedger::new(capacity),
         }
     }
 
-    /// Verifies a log of cards and keeps it: its DID.
-    #[wasm_bindgen(js_name = addCards)]
-    pub fn add_cards(&mut self, lines: &str) -> Result<String, GambesonError> {
-        let mut add = || {
-            let log = CardLog::verify(lines.as_bytes())?;
-            let did = log.did().to_string();
-            self.cards.add(log)?;
-            Ok(did)
-        };
-        add().map_err(refused)
-    }
-
-    /// Verifies a status list and keeps it.
-    #[wasm_bindgen(js_name = addStatusList)]
-    pub fn add_status_list(&mut self, secured: &str, now: f64) -> Result<(), GambesonError> {
-        self.lists.add(secured, &self.cards, time(now)).map_err(refused)
-    }
-
-    /// Trusts a root for resources.
-    pub fn trust(&mut self, resource: &str, root: &str) -> Result<(), GambesonError> {
-        let mut trust = || {
-            self.policy = self.policy.clone().trust(resource.parse()?, root.parse()?);
-            Ok(())
-        };
-        trust().map_err(refused)
-    }
-
-    /// Asks for an approval by one of these.
-    #[wasm_bindgen(js_name = requireApproval)]
-    pub fn require_approval(&mut self, action: &str, approvers: Vec<String>) -> Result<(), GambesonError> {
-        let mut require = || {
-            let approvers = approvers.iter().map(|did| did.parse()).collect::<Result<_>>()?;
-            self.policy = self.policy.clone().require_approval(action.parse()?, approvers);
-            Ok(())
-        };
-        require().map_err(refused)
-    }
-
-    /// The document of a DID.
-    pub fn resolve(&self, did: &str, now: f64) -> Result<String, GambesonError> {
-        let resolve =
-            || json::text(&Value::from(self.cards.resolve(&did.parse()?, time(now))?.json().clone()));
-        resolve().map_err(refused)
-    }
-
-    /// Verifies a signature of bytes by a key that is for assertions.
-    pub fn verify(
-        &self,
-        key_url: &str,
-        signature: &[u8],
-        message: &[u8],
-        context: &[u8],
-        now: f64,
-    ) -> Result<(), GambesonError> {
-        let verify = || {
-            let context = gambeson_identity::application_context(context)?;
-            let url: gambeson_identity::DidUrl = key_url.parse()?;
-            let document = self.cards.resolve(url.did(), time(now))?;
-            let (kind, relationship) = (gambeson_identity::Kind::JsonWebKey, Relationship::AssertionMethod);
-            document.key_for(&url, kind, relationship, time(now))?.verify(context, message, signature)
-        };
-        verify().map_err(refused)
-    }
-
-    /// Verifies a credential. `offline`: a status that nobody here can look up is let pass.
-    pub fn credential(&self, secured: &str, offline: bool, now: f64) -> Result<String, GambesonError> {
-        let verified = Credential::verify(secured, &self.cards, time(now), self.status(offline));
-        verified.and_then(|verified| json::text(&shown(&verified))).map_err(refused)
-    }
-
-    /// Verifies a presentation.
-    pub fn presentation(
-        &self,
-        secured: &str,
-        audience: &str,
-        nonce: &str,
-        max_age: f64,
-        bearer: bool,
-        now: f64,
-    ) -> Result<String, GambesonError> {
-        let request = Request {
-            audience,
-            nonce,
-            max_age: max_age as u64,
-            binding: if bearer { Binding::Bearer } else { Binding::Subject },
-        };
-        let verified = Presentation::verify(secured, &self.cards, time(now), &request, self.status(false));
-        let verified = verified.map_err(refused)?;
-        json::text(&json!({
-            "holder": verified.holder().as_str(),
-            "signer": verified.signer().to_string(),
-            "credentials": verified.credentials().iter().map(shown).collect::<Vec<_>>(),
-        }))
-        .map_err(refused)
-    }
-
-    /// Verifies a chain of delegation, given as JSON with `chain`.
-    pub fn delegation(&self, evidence: &str, now: f64) -> Result<String, GambesonError> {
-        let verify = || Chain::verify(&evidence_of(evidence)?.chain, &self.cards, &self.lists, time(now));
-        let verified = verify().map_err(refused)?;
-        let links = verified.links().iter().map(|link| {
-            let terms = link.terms();
-            let budget = terms.budget.as_ref();
-            json!({
-                "issuer": link.issuer().as_str(),
-                "delegate": terms.delegate.as_str(),
-                "from": terms.from.0,
-                "until": terms.until.0,
-                "capabilities": terms.capabilities.iter().map(|it| it.to_json()).collect::<Vec<_>>(),
-                "maxDepth": terms.max_depth,
-                "maxCalls": terms.max_calls,
-                "budget": budget.map(|it| json!({"amount": it.amount, "unit": it.unit})),
-            })
-        });
-        let links: Vec<Value> = links.collect();
-        json::text(&json!({"links": links, "signer": verified.signer().to_string()})).map_err(refused)
-    }
-
-    /// Verifies the proof of an MCP request; unless only the signature is asked for, decides whether the signer may.
-    #[wasm_bindgen(js_name = toolCall)]
-    pub fn tool_call(
-        &mut self,
-        method: &str,
-        params: &str,
-        audience: &str,
-        lifetime: Option<f64>,
-        price: &Price,
-        authorize: bool,
-        now: f64,
-    ) -> Result<String, JsValue> {
-        let mut verify = || {
-            let params = json::parse_object(params.as_bytes(), MAX_JSON)?;
-            let mut expected = Expectations::new(audience);
-            if let Some(seconds) = lifetime {
-                expected = expected.lasting(seconds as u64);
-            }
-            mcp::verify(method, &params, &expected, &self.cards, time(now), &mut self.replay)
-        };
-        let (action, evidence) = verify().map_err(refused)?;
-        let mut answer = json!({
-            "signer": action.signer().to_string(),
-            "agent": action.signer().did().as_str(),
-            "action": String::from_utf8_lossy(&action.to_json()),
-            "name": action.call().name,
-            "arguments": action.call().arguments,
-            "chain": evidence.chain,
-        });
-        if authorize {
-            // Asked now, and not before: only now is it certain who calls, and with what.
-            let cost = price.ask()?;
-            let decide = || {
-                let cost =
-                    cost.map(|cost| amount_of(&json::parse(cost.as_bytes(), MAX_JSON)?)).transpose()?;
-                let authority =
-                    Authority { policy: &self.policy, resolver: &self.cards, status: &self.lists };
-                delegation::authorize(
-                    &action,
-                    &evidence,
-                    cost.as_ref(),
-                    &authority,
-                    &mut self.ledger,
-                    time(now),
-                )
-            };
-            let authorized = decide().map_err(refused)?;
-            answer["root"] = authorized.root.as_str().into();
-            answer["path"] = authorized.path.iter().map(|did| did.as_str()).collect();
-            answer["capability"] = authorized.capability.as_ref().map(|it| it.to_json()).into();
-            answer["approvers"] = authorized.approvers.iter().map(|did| did.as_str()).collect();
-        }
-        Ok(json::text(&answer).map_err(refused)?)
-    }
-
-    /// Verifies the receipt of a result.
-    pub fn receipt(&self, result: &str, action: &str, server: &str, now: f64) -> Result<f64, GambesonError> {
-        let verify = || {
-            let result = json::parse_object(result.as_bytes(), MAX_JSON)?;
-            let action = gambeson_identity::action::Action::from_json(action.as_bytes())?;
-            mcp::verify_receipt(&result, &action, &server.parse()?, &self.cards, time(now))
-        };
-        Ok(verify().map_err(refused)?.issued.0 as f64)
-    }
-
-    /// Verifies a signed HTTP request: the URL of the key.
-    pub fn request(
-        &mut self,
-        method: &str,
-        uri: &str,
-        fields: &str,
-        body: Option<Vec<u8>>,
-        capability: bool,
-        tag: Option<String>,
-        now: f64,
-    ) -> Result<String, GambesonError> {
-        let verify = || {
-            let fields = fields_of(fields)?;
-            let mut message = http::Message::request(method, uri, &fields);
-            if let Some(body) = &body {
-                message = message.with_body(body);
-            }
-            let relationship = match capability {
-                true => Relationship::CapabilityInvocation,
-                false => Relationship::Authentication,
-            };
-            let policy = http::Policy { relationship, tag, ..http::Policy::default() };
-            let verified = http::verify(&message, &policy, &self.cards, time(now), &mut self.replay)?;
-            Ok(verified.signer().to_string())
-        };
-        verify().map_err(refused)
-    }
-
-    /// Verifies an A2A agent card: the URL of the key that signed.
-    #[wasm_bindgen(js_name = agentCard)]
-    pub fn agent_card(&self, card: &str, signer: Option<String>, now: f64) -> Result<String, GambesonError> {
-        let verify = || {
-            let signer = signer.map(|did| did.parse()).transpose()?;
-            a2a::verify(card.as_bytes(), signer.as_ref(), &self.cards, time(now))
-        };
-        Ok(verify().map_err(refused)?.signer().to_string())
-    }
-
-    /// Opens what was sealed to an agent: a line of JSON, a line feed, and the payload.
-    pub fn open(&mut self, agent: &AgentHandle, envelope: &[u8], now: f64) -> Result<Vec<u8>, GambesonError> {
-        let opened = sealed::open(&agent.0, envelope, &self.cards, &mut self.replay, time(now));
-        let opened = opened.map_err(refused)?;
-        let head = json!({
-            "sender": opened.sender().as_str(),
-            "signer": opened.signer().to_string(),
-            "mediaType": opened.media_type(),
-            "expires": opened.expires().0,
-        });
-        let head = json::text(&head).map_err(refused)?;
-        Ok([head.as_bytes(), b"\n", opened.payload()].concat())
-    }
-
-    fn status(&self, offline: bool) -> Status<'_> {
-        if offline { Status::IfKnown(&self.lists) } else { Status::Required(&self.lists) }
+    /// What is asked of the status of a credential.
+    pub fn status(&self, input: &Input<'_>) -> Status<'_> {
+        if input.flag("statusIfKnown") { Status::IfKnown(&self.lists) } else { Status::Required(&self.lists) }
     }
 }
 
+/// Cards, and documents of `did:web` that somebody fetched.
+#[derive(Default)]
+pub struct Known {
+    cards: CardStore,
+    web: BTreeMap<Did, Arc<DidDocument>>,
+}
+
+impl Resolver for Known {
+    fn resolve(&self, did: &Did, now: Timestamp) -> Result<Arc<DidDocument>> {
+        match self.web.get(did) {
+            Some(document) => Ok(document.clone()),
+            None => self.cards.resolve(did, now),
+        }
+    }
+}
+
+/// The body that was fetched.
+struct Fetched<'a>(&'a [u8]);
+
+impl Fetch for Fetched<'_> {
+    fn get(&self, _: &str, _: usize) -> Result<Vec<u8>> {
+        Ok(self.0.to_vec())
+    }
+}
+
+/// What was used before.
+enum Replay {
+    Own(MemoryReplayCache),
+    Given(Memory),
+}
+
+impl ReplayCache for Replay {
+    fn remember(&mut self, id: &ReplayId, until: Timestamp, now: Timestamp) -> Result<()> {
+        let memory = match self {
+            Self::Own(memory) => return memory.remember(id, until, now),
+            Self::Given(memory) => memory,
+        };
+        let answer = memory.remember(id.as_bytes().to_vec(), until.0 as f64, now.0 as f64);
+        match (answer == 1.0, answer == 0.0) {
+            (true, _) => Ok(()),
+            (_, true) => Err(Error::new(Reason::Replayed, "it was seen before")),
+            _ => Err(Error::new(Reason::CacheFull, "the memory of what was seen did not answer")),
+        }
+    }
+}
+
+/// What a verifier is asked.
+pub fn ask(verifier: &mut Verifier, verb: &str, input: &Input<'_>) -> Result<Answer> {
+    match verb {
+        "addCards" => {
+            let log = CardLog::verify(input.text("cards")?.as_bytes())?;
+            let did = log.did().to_string();
+            verifier.known.cards.add(log)?;
+            said(did)
+        }
+        "addWebDocument" => {
+            let did: Did = input.text("did")?.parse()?;
+            if did.method() != Method::Web {
+                return Err(Error::new(Reason::BadDid, "only did:web has a document at an address"));
+            }
+            let document =
+                Web::new(Fetched(input.bytes()), CardStore::default()).resolve(&did, Timestamp(0))?;
+            verifier.known.web.insert(did, document);
+            said(Value::Null)
+        }
+        "addStatusList" => {
+            verifier.lists.add(input.text("list")?, &verifier.known, input.now()?)?;
+            said(Value::Null)
+        }
+        "statusDue" => said(texts(verifier.lists.due(input.now()?))),
+        "trust" => {
+            let (resource, root) = (input.text("resource")?.parse()?, input.text("root")?.parse()?);
+            verifier.policy = core::mem::take(&mut verifier.policy).trust(resource, root);
+            said(Value::Null)
+        }
+        "requireApproval" => {
+            let action = input.text("action")?.parse()?;
+            let approvers = input.texts("approvers")?.into_iter().map(str::parse).collect::<Result<_>>()?;
+            verifier.policy = core::mem::take(&mut verifier.policy).require_approval(action, approvers);
+            said(Value::Null)
+        }
+        "resolve" => {
+            let document = verifier.known.resolve(&input.text("did")?.parse()?, input.now()?)?;
+            said(document.json().clone())
+        }
+        "verify" => {
+            let [signature, message, context] = input.exactly()?;
+            let context = application_context(context)?;
+            let (url, now) = (input.url("keyUrl")?, input.now()?);
+            let document = verifier.known.resolve(url.did(), now)?;
+            let key = document.key_for(&url, Kind::JsonWebKey, Relationship::AssertionMethod, now)?;
+            key.verify(context, message, signature)?;
+            said(Value::Null)
+        }
+        "credential" => {
+            let secured = input.text("credential")?;
+            let status = verifier.status(input);
+            said(shown(&Credential::verify(secured, &verifier.known, input.now()?, status)?))
+        }
+        "presentation" => presentation(verifier, input),
+        "document" => {
+            let document = input.json("document", MAX_PRESENTATION)?;
+            let expected = Expected::assertion();
+            let verified = data_integrity::verify(&document, &verifier.known, input.now()?, &expected)?;
+            let (signer, document) = (signer(verified.signer()), verified.into_inner());
+            said(signed(signer, vec![("document", document.into())]))
+        }
+        "delegation" => chain(verifier, input),
+        "action" | "toolCall" => {
+            let Asking { action, evidence, seen } = asking(verifier, verb, input)?;
+            seen.settle(&mut verifier.replay, input.now()?)?;
+            said(described(&action, evidence, vec![]))
+        }
+        "receipt" => {
+            let result = input.json("result", MAX_JSON)?;
+            let action = Action::from_json(input.text("action")?.as_bytes())?;
+            let server = input.text("server")?.parse()?;
+            let receipt = mcp::verify_receipt(&result, &action, &server, &verifier.known, input.now()?)?;
+            let members =
+                vec![("action", receipt.action.as_str().into()), ("issued", receipt.issued.0.into())];
+            said(signed(signer(receipt.signer()), members))
+        }
+        "http" => message(verifier, input),
+        "agentCard" => {
+            let expected: Option<Did> = input.text_if("signer")?.map(str::parse).transpose()?;
+            let card = input.text("card")?.as_bytes();
+            let card = a2a::verify(card, expected.as_ref(), &verifier.known, input.now()?)?;
+            said(signed(signer(card.signer()), vec![("card", card.json().clone().into())]))
+        }
+        #[cfg(feature = "whole")]
+        _ => disclosure::ask_verifier(verifier, verb, input),
+        #[cfg(not(feature = "whole"))]
+        _ => Err(bad(NO_VERB)),
+    }
+}
+
+/// What a verifier is asked together with an agent: its cards say to whom is sealed, and who did.
+pub fn ask_with(verifier: &mut Verifier, agent: &Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
+    let now = input.now()?;
+    match verb {
+        "seal" => {
+            let document = verifier.known.resolve(&input.text("to")?.parse()?, now)?;
+            let (media_type, until) = (input.text("mediaType")?, input.time("until")?);
+            let sealed = sealed::seal(agent, &document, media_type, input.bytes(), until, now)?;
+            Ok((Value::Null, sealed))
+        }
+        "open" => {
+            let Verifier { known, replay, .. } = verifier;
+            let opened = sealed::open(agent, input.bytes(), known, replay, now)?;
+            let head = object(vec![
+                ("sender", opened.sender().as_str().into()),
+                ("signer", opened.signer().to_string().into()),
+                ("id", forms::hex(opened.id()).into()),
+                ("mediaType", opened.media_type().into()),
+                ("expires", opened.expires().0.into()),
+            ]);
+            Ok((head, opened.payload().to_vec()))
+        }
+        _ => Err(bad(NO_VERB)),
+    }
+}
+
+/// The URL of a key, and the agent whose it is.
+pub fn signer(url: &DidUrl) -> [Value; 2] {
+    [url.to_string().into(), url.did().as_str().into()]
+}
+
+/// What was verified, with who signed it.
+pub fn signed([signer, agent]: [Value; 2], mut members: Vec<(&str, Value)>) -> Value {
+    members.extend([("signer", signer), ("agent", agent)]);
+    object(members)
+}
+
 fn shown(verified: &Verified<Credential>) -> Value {
-    json!({
-        "issuer": verified.issuer().as_str(),
-        "signer": verified.signer().to_string(),
-        "claims": Value::from(verified.json().clone()),
+    object(vec![
+        ("issuer", verified.issuer().as_str().into()),
+        ("signer", verified.signer().to_string().into()),
+        ("claims", verified.json().clone().into()),
+    ])
+}
+
+fn presentation(verifier: &Verifier, input: &Input<'_>) -> Result<Answer> {
+    let request = Request {
+        audience: input.text("audience")?,
+        nonce: input.text("nonce")?,
+        max_age: input.number("maxAge")?,
+        binding: if input.flag("bearer") { Binding::Bearer } else { Binding::Subject },
+    };
+    let (secured, status) = (input.text("presentation")?, verifier.status(input));
+    let verified = Presentation::verify(secured, &verifier.known, input.now()?, &request, status)?;
+    said(object(vec![
+        ("holder", verified.holder().as_str().into()),
+        ("signer", verified.signer().to_string().into()),
+        ("credentials", verified.credentials().iter().map(shown).collect()),
+    ]))
+}
+
+fn chain(verifier: &Verifier, input: &Input<'_>) -> Result<Answer> {
+    let status = verifier.status(input);
+    let verified = Chain::verify(&input.texts("chain")?, &verifier.known, &status, input.now()?)?;
+    let links = verified.links().iter().map(|link| {
+        let terms = link.terms();
+        let budget = terms.budget.as_ref();
+        object(vec![
+            ("issuer", link.issuer().as_str().into()),
+            ("delegate", terms.delegate.as_str().into()),
+            ("from", terms.from.0.into()),
+            ("until", terms.until.0.into()),
+            ("capabilities", terms.capabilities.iter().map(|it| it.to_json()).collect()),
+            ("maxDepth", terms.max_depth.into()),
+            ("maxCalls", terms.max_calls.into()),
+            (
+                "budget",
+                budget
+                    .map(|it| object(vec![("amount", it.amount.into()), ("unit", it.unit.as_str().into())]))
+                    .into(),
+            ),
+        ])
+    });
+    let links = links.collect();
+    said(object(vec![("links", links), ("signer", verified.signer().to_string().into())]))
+}
+
+fn expectations<'a>(input: &'a Input<'_>) -> Result<Expectations<'a>> {
+    let expected = Expectations::new(input.text("audience")?);
+    Ok(match input.number_if("lifetime")? {
+        Some(seconds) => expected.lasting(seconds),
+        None => expected,
+    })
+}
+
+/// Somebody who asks, whose signature holds, and what for. Whether it was seen before is not known yet.
+pub struct Asking {
+    action: Verified<Action>,
+    evidence: Evidence,
+    seen: PendingReplay,
+}
+
+/// Who asks for what: an action by its signature, or the MCP request that has it inside.
+pub fn asking(verifier: &Verifier, verb: &str, input: &Input<'_>) -> Result<Asking> {
+    let (expected, known, now) = (expectations(input)?, &verifier.known, input.now()?);
+    let mut seen = PendingReplay::default();
+    let (action, evidence) = match verb {
+        "action" => {
+            let (text, token) = (input.text("action")?.as_bytes(), input.text("token")?);
+            (action::verify(text, token, &expected, known, now, &mut seen)?, evidence(input)?)
+        }
+        "toolCall" => {
+            let params = input.json("params", MAX_JSON)?;
+            mcp::verify(input.text("method")?, &params, &expected, known, now, &mut seen)?
+        }
+        _ => return Err(bad(NO_VERB)),
+    };
+    Ok(Asking { action, evidence, seen })
+}
+
+/// Whether they may, and in whose name. `cost` is JSON. That it was seen is remembered when all else is decided, so that who may do
+/// nothing fills no memory.
+pub fn permitted(
+    verifier: &mut Verifier,
+    Asking { action, evidence, seen }: Asking,
+    cost: Option<&str>,
+    input: &Input<'_>,
+) -> Result<Answer> {
+    let cost = cost.map(|cost| amount(&json::parse(cost.as_bytes(), MAX_JSON)?)).transpose()?;
+    let status = match input.flag("statusIfKnown") {
+        true => Status::IfKnown(&verifier.lists),
+        false => Status::Required(&verifier.lists),
+    };
+    let authority = Authority { policy: &verifier.policy, resolver: &verifier.known, status: &status };
+    let mut ledger = seen.before(&mut verifier.replay, &mut verifier.ledger);
+    let authorized =
+        delegation::authorize(&action, &evidence, cost.as_ref(), &authority, &mut ledger, input.now()?)?;
+    let members = vec![
+        ("root", authorized.root.as_str().into()),
+        ("path", texts(authorized.path.iter().map(Did::as_str))),
+        ("capability", authorized.capability.as_ref().map(|it| it.to_json()).into()),
+        ("approvers", texts(authorized.approvers.iter().map(Did::as_str))),
+    ];
+    said(described(&action, evidence, members))
+}
+
+fn described(action: &Verified<Action>, evidence: Evidence, mut members: Vec<(&str, Value)>) -> Value {
+    members.extend([
+        ("action", String::from_utf8_lossy(&action.to_json()).into()),
+        ("digest", action.digest(Suite::Default).into()),
+        ("method", action.call().method.as_str().into()),
+        ("name", action.call().name.as_str().into()),
+        ("arguments", action.call().arguments.clone().into()),
+        ("chain", evidence.chain.into()),
+    ]);
+    signed(signer(action.signer()), members)
+}
+
+fn message(verifier: &mut Verifier, input: &Input<'_>) -> Result<Answer> {
+    let Verifier { known, replay, .. } = verifier;
+    messages::with(input, &mut |message| {
+        let policy = http::Policy {
+            required: messages::components(input, "required")?,
+            relationship: match input.flag("capability") {
+                true => Relationship::CapabilityInvocation,
+                false => Relationship::Authentication,
+            },
+            tag: input.text_if("tag")?.map(str::to_owned),
+            max_age: input.number_if("maxAge")?.unwrap_or(http::MAX_AGE),
+        };
+        let verified = http::verify(message, &policy, known, input.now()?, replay)?;
+        let components = verified.components().iter().map(|it| Value::from(it.to_string()));
+        let members = vec![
+            ("components", components.collect()),
+            ("label", verified.label().into()),
+            ("base", verified.base().into()),
+            ("tag", verified.tag().into()),
+        ];
+        said(signed(signer(verified.signer()), members))
     })
 }

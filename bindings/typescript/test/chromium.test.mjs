@@ -66,7 +66,23 @@ test("agents work in Chromium, and sign what `fetch` sends", async () => {
     let sent;
     const send = signedFetch(agent, { fetch: async (request) => ((sent = request), new Response()) });
     await send("/pay", { method: "POST", body: "5" });
-    return [issuer === agent.did, (await verifyRequest(verifier, sent, location.origin)) === `${agent.did}#identity-0`];
+    return [issuer === agent.did, (await verifyRequest(verifier, sent, location.origin)).agent === agent.did];
   });
   assert.deepEqual(said, [true, true]);
+});
+
+test("the whole module works in Chromium", async (t) => {
+  const another = await chromium.newPage();
+  t.after(() => another.close());
+  await another.goto(page.url());
+  const said = await another.evaluate(async () => {
+    const { Agent, StatusList, init } = await import("gambeson/agent");
+    await init("whole");
+    const agent = Agent.fromWords(Agent.newWords(), { suite: "cnsa2" });
+    const list = new StatusList("suspension");
+    list.set(5);
+    const { objects } = agent.restore(agent.backup({ objects: [new Uint8Array([7])] }));
+    return [list.isSet(5), agent.suite, [...objects.values()].map(String)];
+  });
+  assert.deepEqual(said, [true, "cnsa2", ["7"]]);
 });

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { Agent, GambesonError, Verifier, init } from "gambeson/agent";
-import { readIncoming, signedFetch, verifyRequest } from "gambeson/http";
+import { readIncoming, signResponse, signedFetch, verifyRequest, verifyResponse } from "gambeson/http";
 
 await init();
 const agent = Agent.fromSeed(new Uint8Array(32).fill(1));
@@ -14,7 +14,7 @@ verifier.addCards(agent.card());
 let origin;
 const server = createServer(async (incoming, answer) => {
   try {
-    const signer = verifier.request(await readIncoming(incoming, origin));
+    const { signer } = verifier.request(await readIncoming(incoming, origin));
     answer.end(signer);
   } catch (error) {
     answer.writeHead(error instanceof GambesonError ? 401 : 500).end(error.code ?? String(error));
@@ -73,9 +73,9 @@ async function sent(url, init) {
 
 test("a Request is verified as servers of fetch have it", async () => {
   const request = await sent("https://bank.example/a?b=c", { method: "POST", body: "x" });
-  assert.equal(await verifyRequest(verifier, request, "https://bank.example/"), `${agent.did}#identity-0`);
+  assert.equal((await verifyRequest(verifier, request, "https://bank.example/")).signer, `${agent.did}#identity-0`);
   assert.equal(await request.text(), "x");
-  assert.equal(await verifyRequest(verifier, await sent("https://bank.example/"), "https://bank.example"), `${agent.did}#identity-0`);
+  assert.equal((await verifyRequest(verifier, await sent("https://bank.example/"), "https://bank.example")).signer, `${agent.did}#identity-0`);
 });
 
 test("the address is the server's, whatever Host says", async () => {
@@ -109,4 +109,38 @@ test("a body is signed where requests do not show one", async (t) => {
   Object.defineProperty(Request.prototype, "body", { get: () => undefined, configurable: true });
   const request = await sent("https://bank.example/", { method: "POST", body: "x" });
   assert.match(request.headers.get("signature-input"), /"content-digest"/);
+});
+
+test("a response is signed with the request that it answers", async () => {
+  const request = new Request("https://bank.example/balance?id=7#part");
+  const plain = () => new Response('{"balance":5}', { status: 201, headers: { "content-type": "application/json" } });
+  const answer = await signResponse(agent, plain(), request);
+  const changed = async (body, status = 201, to = request) => {
+    const response = new Response(body, { status, headers: answer.headers });
+    return verifyResponse(verifier, response, to);
+  };
+  assert.equal(answer.status, 201);
+  await assert.rejects(changed('{"balance":6}'), { code: "wrong-digest" });
+  await assert.rejects(changed('{"balance":5}', 200), { code: "bad-signature" });
+  await assert.rejects(changed('{"balance":5}', 201, new Request("https://bank.example/other")), { code: "bad-signature" });
+  await assert.rejects(verifyResponse(verifier, plain(), request), { code: "unsecured" });
+  const { signer, agent: did, components } = await verifyResponse(verifier, answer, request);
+  assert.deepEqual([signer, did], [`${agent.did}#identity-0`, agent.did]);
+  assert.ok(components.includes('"@status"') && components.includes('"@method";req'));
+  assert.equal(await answer.text(), '{"balance":5}');
+  await assert.rejects(verifyResponse(verifier, await signResponse(agent, plain(), request), request, { required: ["date"] }), { code: "uncovered" });
+});
+
+test("a response is about the request as it was signed, at the server's own address", async () => {
+  const request = await sent("https://bank.example/pay", { method: "POST", body: "5" });
+  // The server has the request as Node's adapters make it of `Host`.
+  const seen = new Request("http://10.0.0.1/pay", { method: "POST", body: "5", headers: request.headers });
+  const answer = () => new Response("done");
+  const signed = await signResponse(agent, answer(), seen, { origin: "https://bank.example" });
+  const { components } = await verifyResponse(verifier, signed.clone(), request);
+  assert.ok(components.includes('"signature";req'));
+  const other = await sent("https://bank.example/pay", { method: "POST", body: "5" });
+  await assert.rejects(verifyResponse(verifier, signed.clone(), other), { code: "bad-signature" });
+  await assert.rejects(verifyResponse(verifier, signed.clone(), request, { maxBody: 3 }), { code: "too-large" });
+  await assert.rejects(verifyResponse(verifier, await signResponse(agent, answer(), seen), request), { code: "bad-signature" });
 });

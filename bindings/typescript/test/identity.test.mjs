@@ -31,10 +31,6 @@ test("a seed has one DID, and no agent shows its seed", () => {
   for (const shown of [inspect(one, { depth: 9, showHidden: true }), JSON.stringify(one)]) assert.ok(!shown.includes("AQEB"));
   assert.equal(Object.keys(Agent.prototype).length + Object.getOwnPropertyNames(Agent.prototype).filter((name) => /seed|secret|private/i.test(name)).length, 0);
   assert.throws(() => structuredClone(one) && structuredClone(one).sign(bytes("a"), bytes("b")), TypeError);
-  const words = Agent.newWords();
-  assert.equal(words.split(" ").length, 24);
-  assert.equal(Agent.fromWords(words).did, Agent.fromWords(words).did);
-  assert.throws(() => Agent.fromWords(words.replace(/\w+$/, "zebrra")), GambesonError);
   one.wipe();
   assert.throws(() => one.card(), code("wiped"));
 });
@@ -117,7 +113,8 @@ test("a delegation narrows, and a tool call is held against it", () => {
   const verify = (params) => known.toolCall("tools/call", params, { audience: bank, now });
   assert.throws(() => verify(good), code("untrusted-root"));
   known.trust(root.did, bank);
-  const verified = verify(call(leaf, 5));
+  // What was refused was not remembered: it may come again.
+  const verified = verify(good);
   assert.deepEqual([verified.agent, verified.root, verified.path], [leaf.did, root.did, [root.did, middle.did, leaf.did]]);
   assert.deepEqual([verified.name, verified.arguments], ["pay", { amount: 5 }]);
   assert.throws(() => verify(good), code("replayed"));
@@ -131,6 +128,25 @@ test("a delegation narrows, and a tool call is held against it", () => {
   verify(call(leaf, 6));
   assert.throws(() => verify(call(leaf, 7)), code("over-count"));
   verify(call(root, 1_000, { chain: {} }));
+});
+
+test("who may do nothing fills no memory, and what is permitted is so once", () => {
+  const [root, stranger] = agents(1, 2);
+  const known = new Verifier({ capacity: 1 });
+  for (const agent of [root, stranger]) known.addCards(agent.card({ from: now }));
+  known.trust(root.did, bank);
+  const options = { audience: bank, now };
+  const call = (agent) => {
+    const params = { name: "pay", arguments: {} };
+    return { ...params, _meta: { "io.github.gambeson-pq/proof": agent.prove(agent.action("tools/call", params, options)) } };
+  };
+  for (let times = 0; times < 3; times += 1) {
+    assert.throws(() => known.toolCall("tools/call", call(stranger), options), code("untrusted-root"));
+  }
+  const good = call(root);
+  known.toolCall("tools/call", good, options);
+  assert.throws(() => known.toolCall("tools/call", good, options), code("replayed"));
+  assert.throws(() => known.toolCall("tools/call", call(root), options), code("cache-full"));
 });
 
 test("an approval is of one exact action", () => {
@@ -169,7 +185,8 @@ test("an A2A agent card is signed and verified", () => {
   const known = verifier(agent);
   const card = { name: "Teller", description: "Pays", version: "1.0.0", capabilities: {}, skills: [], defaultInputModes: ["text/plain"], defaultOutputModes: ["text/plain"], supportedInterfaces: [{ url: "https://bank.example/a2a", protocolBinding: "JSONRPC", protocolVersion: "1.0" }] };
   const signed = agent.signAgentCard(card);
-  assert.equal(known.agentCard(signed, { now }), agent.keyUrl);
+  const found = known.agentCard(signed, { now });
+  assert.deepEqual([found.signer, found.agent, found.card.name], [agent.keyUrl, agent.did, "Teller"]);
   assert.throws(() => known.agentCard(signed, { now, signer: other.did }), code("wrong-issuer"));
   assert.throws(() => known.agentCard({ ...signed, name: "Taller" }, { now }), code("bad-signature"));
   assert.throws(() => known.agentCard(card, { now }), code("unsecured"));

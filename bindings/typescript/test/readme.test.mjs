@@ -50,12 +50,18 @@ test("TypeScript finds the types", () => {
   writeFileSync(
     join(folder, "types.ts"),
     `import { mlkem768, type Encapsulation } from "gambeson";
-     import { Agent, Verifier } from "gambeson/agent";
+     import { Agent, AuditLog, CardLog, Verifier, init, type VerifiedMessage } from "gambeson/agent";
      import { signedFetch } from "gambeson/http";
      import { signCalls, type Transport } from "gambeson/mcp";
      export const made: Encapsulation = mlkem768.generate().encapsulationKey.encapsulate();
      export const send: typeof fetch = signedFetch(Agent.generate());
      export const signed = (it: Transport): Transport => signCalls(it, { agent: Agent.generate(), audience: "a" });
+     export const started: Promise<void> = init("whole");
+     export const log = (agent: Agent): bigint => AuditLog.create(agent, "a").append(agent, [new Uint8Array(1)]);
+     export const cards: CardLog = CardLog.verify(Agent.generate({ suite: "cnsa2" }).card());
+     export const answered: VerifiedMessage = new Verifier().response({ status: 200, headers: new Headers() }, { required: ["date"] });
+     // @ts-expect-error: there is no such suite
+     Agent.generate({ suite: "b" });
      // @ts-expect-error: a verifier is no agent
      signedFetch(new Verifier());`,
   );

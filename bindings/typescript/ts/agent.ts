@@ -1,13 +1,28 @@
+import { ask, type Bytes, cut, Living } from "./border.js";
+import { CardLog } from "./cards.js";
 import { GambesonError } from "./error.js";
-import { Held } from "./held.js";
 import { wasm } from "./identity.js";
-import { seconds, type Time } from "./time.js";
-import { written } from "./written.js";
+import { rfc3339, seconds, span, type Time } from "./time.js";
 import type { Verifier } from "./verifier.js";
-import type { AgentHandle } from "./wasm/identity.js";
+import type { Handle } from "./wasm/identity.js";
+import { written } from "./written.js";
 
 /** Any JSON object. */
 export type Json = { [name: string]: unknown };
+
+/** Which algorithms an agent uses: the default ones, or those that CNSA 2.0 names. */
+export type Suite = "default" | "cnsa2";
+
+/** What a key of an agent is for. */
+export type Role = "identity" | "signing" | "did" | "backup" | "sealed" | "encapsulation" | "data-integrity" | "log";
+
+/** Where an agent comes from besides its seed. */
+export interface SeedOptions {
+  /** `default` unless this says otherwise. */
+  suite?: Suite;
+  /** Its identity cards: the agent is as the newest of them has it. Without them it is as it began. */
+  cards?: string | CardLog;
+}
 
 /** What a card says besides keys. */
 export interface CardOptions {
@@ -21,6 +36,16 @@ export interface CardOptions {
   services?: Json[];
 }
 
+/** What the next card replaces. What the card says besides keys stays, unless it is given anew. */
+export interface RotateOptions extends CardOptions {
+  /** The roles that get new keys; the DID key is new in any case. */
+  roles?: Role[];
+  /** For how many seconds replaced keys stay good; none by default. */
+  overlap?: number;
+  /** Replaced keys are revoked at once. */
+  compromised?: boolean;
+}
+
 /** A credential before it is signed: members of the VC Data Model 2.0, of which the issuer is filled in. */
 export interface CredentialInput {
   /** Its own URL. */
@@ -29,14 +54,34 @@ export interface CredentialInput {
   type?: string[];
   /** Contexts besides the base one. */
   context?: unknown[];
-  /** The claims; the subject's DID is `id`. */
-  subject: Json;
+  /** The claims; the subject's DID is `id`. Several subjects are a list. */
+  subject: Json | Json[];
   /** When it begins; now by default. */
   from?: Time;
   /** For how many seconds it holds; a day by default. */
   validFor?: number;
-  /** An entry of a status list. */
-  status?: Json;
+  /** Where its status stands: `statusEntry(…)`. */
+  status?: Json | Json[];
+  /** Other members of the data model. */
+  members?: Json;
+  /** `vc+jwt` with ML-DSA-65 by default, or JSON with a proof inside (`mldsa44-jcs-2024`). */
+  form?: "jwt" | "data-integrity";
+}
+
+/** An SD-JWT VC before it is signed. */
+export interface SdJwtInput {
+  /** The type, a URL. */
+  vct: string;
+  claims: Json;
+  /** JSON Pointers of the claims that the holder may keep to itself. */
+  disclosable?: string[];
+  /** The URL of the key that the holder presents it with: `holder.keyUrlOf("identity")`. */
+  holder?: string;
+  /** So many digests that stand for nothing. */
+  decoys?: number;
+  from?: Time;
+  /** For how many seconds it holds; a day by default. */
+  validFor?: number;
 }
 
 /** A permission: `tools/call/pay` at `did:web:bank.example`, under conditions. */
@@ -63,6 +108,8 @@ export interface DelegationInput {
   maxDepth?: number;
   maxCalls?: number;
   budget?: Amount;
+  /** Where its status stands: `statusEntry(…)`. */
+  status?: Json[];
   /** The link before, of which this agent is the delegate. */
   parent?: string;
 }
@@ -71,6 +118,25 @@ export interface DelegationInput {
 export interface Evidence {
   chain?: string[];
   approvals?: string[];
+}
+
+/** What is asked of somebody: a method, what it is applied to, and with what. */
+export interface Call {
+  /** Two segments, as in `tools/call`, or one where there is no name: what else there is no capability covers. */
+  method: string;
+  /** Such as the name of a tool; empty if the method needs none. */
+  name?: string;
+  arguments?: Json;
+  params?: Json;
+}
+
+/** For whom an action is, and how long. */
+export interface ActionOptions {
+  audience: string;
+  evidence?: Evidence;
+  /** For how many seconds it is good; two minutes by default. */
+  lifetime?: number;
+  now?: Time;
 }
 
 /** A request to sign or verify. */
@@ -82,7 +148,16 @@ export interface HttpRequest {
   body?: Uint8Array | undefined;
 }
 
-/** How a request is signed. */
+/** A response to sign or verify. */
+export interface HttpResponse {
+  status: number;
+  headers: Iterable<[string, string]>;
+  body?: Uint8Array | undefined;
+  /** What it answers, of which components with `req` are. */
+  request?: HttpRequest;
+}
+
+/** How a message is signed. */
 export interface HttpOptions {
   /** Signs with the key for capabilities, and not with the one that says who speaks. */
   capability?: boolean;
@@ -91,53 +166,143 @@ export interface HttpOptions {
   now?: Time;
 }
 
+/** What of a message is signed, and for how long. */
+export interface HttpSignOptions extends HttpOptions {
+  /** Names of components (RFC 9421, §2) in the place of the usual ones. */
+  components?: string[];
+  /** For how many seconds it is good; two minutes by default. */
+  lifetime?: number;
+}
+
+/** What an agent has besides its seed. */
+export interface BackupInput {
+  cards?: string | CardLog;
+  /** Credentials by names. */
+  credentials?: { [name: string]: string };
+  /** Memory objects. */
+  objects?: Uint8Array[];
+  /** What the agent must not forget, in whatever form it is kept. */
+  state?: { [name in StateName]?: Uint8Array };
+  now?: Time;
+}
+
+/** What an agent must not forget: what was used up of delegations, what was taken once, the status list. */
+export type StateName = "ledger" | "seen" | "status-list";
+
+/** What was in a backup. */
+export interface Restored {
+  /** When it was made, in seconds since 1970. */
+  made: number;
+  cards: CardLog | undefined;
+  credentials: { [name: string]: string };
+  /** Memory objects by their names, `objectId(…)`. */
+  objects: Map<string, Uint8Array>;
+  state: { [name in StateName]?: Uint8Array };
+}
+
 /**
  * An agent: everything that comes from one seed of 32 bytes. Neither the seed nor a private key can be taken out of it; keep the
  * seed where it came from, or the 24 words.
  */
-export class Agent extends Held<AgentHandle> {
+export class Agent extends Living {
   /** `did:gambeson:…` */
   readonly did: string;
-  /** The URL of the key that signs credentials, delegations and actions. */
-  readonly keyUrl: string;
+  readonly suite: Suite;
 
-  private constructor(handle: AgentHandle) {
+  private constructor(handle: Handle) {
     super(handle);
-    this.did = handle.did();
-    this.keyUrl = handle.keyUrl();
+    const { did, suite } = this.ask<{ did: string; suite: Suite }>("about").said;
+    this.did = did;
+    this.suite = suite;
+  }
+
+  static #made(from: string, options: SeedOptions & Json, bytes: Uint8Array = new Uint8Array()): Agent {
+    const { cards, ...rest } = options;
+    const input = { ...rest, ...(cards === undefined ? {} : { cards: String(cards) }) };
+    return new Agent(wasm().Handle.agent(from, written(input), bytes));
   }
 
   /** A new agent, whose seed nobody ever sees. */
-  static generate(): Agent {
-    return new Agent(wasm().AgentHandle.generate());
+  static generate(options: Pick<SeedOptions, "suite"> = {}): Agent {
+    return Agent.#made("generate", { ...options });
   }
 
-  /** The agent of a seed of 32 bytes. @throws GambesonError `bad-length` */
-  static fromSeed(seed: Uint8Array): Agent {
-    return new Agent(wasm().AgentHandle.fromSeed(seed));
+  /** The agent of a seed of 32 bytes. @throws GambesonError `bad-length`, `wrong-seed` */
+  static fromSeed(seed: Uint8Array, options: SeedOptions = {}): Agent {
+    if (seed.length !== 32) throw new GambesonError("bad-length", `a seed of ${seed.length} bytes, where 32 are needed`);
+    return Agent.#made("seed", { ...options }, seed);
   }
 
-  /** The agent of 24 words (BIP-39), which hold its seed. @throws GambesonError `bad-words` */
-  static fromWords(words: string): Agent {
-    return new Agent(wasm().AgentHandle.fromWords(words));
+  /** The agent of 24 words (BIP-39), which hold its seed. @throws GambesonError `bad-words`, `wrong-seed` */
+  static fromWords(words: string, options: SeedOptions = {}): Agent {
+    return Agent.#made("words", { ...options, words });
+  }
+
+  /**
+   * The agent of a file that `protectWords` or the program made, in the file's suite. It takes as long as a guess of the passphrase shall
+   * take: about a second, and much memory.
+   * @throws GambesonError `wrong-passphrase`, `too-much-work`, `bad-form`, `wrong-seed`
+   */
+  static fromProtected(file: Uint8Array, passphrase: string, options: Pick<SeedOptions, "cards"> = {}): Agent {
+    return Agent.#made("protected", { ...options, passphrase }, file);
+  }
+
+  /** The agent of an age file under a passphrase with the 24 words in it. @throws GambesonError `wrong-passphrase`, `too-much-work`, `bad-form`, `bad-words` */
+  static fromAgeFile(file: Uint8Array, passphrase: string, options: SeedOptions & { maxWorkFactor?: number } = {}): Agent {
+    return Agent.#made("age", { maxWorkFactor: 20, ...options, passphrase }, file);
   }
 
   /** 24 new words, to write down before the agent is made of them. */
   static newWords(): string {
-    return wasm().newWords();
+    return ask<string>("words").said;
+  }
+
+  /** The seed of 24 words as a file under a passphrase, for the agent's own disk: Argon2id, or PBKDF2 in suite `cnsa2`. */
+  static protectWords(words: string, passphrase: string, options: Pick<SeedOptions, "suite"> = {}): Uint8Array {
+    return ask("protect", { ...options, words, passphrase }).bytes;
   }
 
   /** The agent with this number in the fleet: its seed comes from this one's and tells nothing about it. */
   child(index: bigint | number): Agent {
     if (index < 0 || index > 0xffff_ffff_ffff_ffffn) throw new GambesonError("bad-path", "an index is a number of 64 bits");
-    return new Agent(this.secret.child(BigInt(index)));
+    return new Agent(this.derive("child", { index: String(index) }));
   }
 
-  /** The identity card, which binds the agent's keys to its DID: text to publish, for `Verifier.addCards`. */
+  /** The URL of the key that signs credentials, delegations and actions. */
+  get keyUrl(): string {
+    return this.keyUrlOf("signing");
+  }
+
+  /** The URL of a role's present key, which signatures name. */
+  keyUrlOf(role: Role): string {
+    return this.ask<string>("keyUrl", { role }).said;
+  }
+
+  /** The bytes of a role's present public key. */
+  publicKey(role: Role = "signing"): Uint8Array {
+    return this.ask("publicKey", { role }).bytes;
+  }
+
+  /** How often a role's key was rotated. */
+  index(role: Role): bigint {
+    return BigInt(this.ask<string>("index", { role }).said);
+  }
+
+  /** Counts sessions, each of which has keys of its own that hedge randomness: a boot counter or a time. */
+  beginSession(n: bigint | number): void {
+    this.ask("beginSession", { n: String(n) });
+  }
+
+  /** The first identity card, which binds the agent's keys to its DID: text to publish, for `Verifier.addCards`. */
   card(options: CardOptions = {}): string {
-    const from = seconds(options.from);
-    const { alsoKnownAs = [], services = [] } = options;
-    return this.secret.card(from, from + (options.validFor ?? 31_536_000), written({ alsoKnownAs, services }));
+    const { from, validFor = 31_536_000, ...rest } = options;
+    return this.ask<string>("card", { ...rest, ...span(from, validFor) }).said;
+  }
+
+  /** The cards with one more: new keys for `roles`, and a new DID key in any case. @throws GambesonError `wrong-seed`, `bad-form` */
+  rotate(cards: string | CardLog, options: RotateOptions = {}): string {
+    const { from, validFor = 31_536_000, ...rest } = options;
+    return this.ask<string>("rotate", { ...rest, cards: String(cards), ...span(from, validFor) }).said;
   }
 
   /**
@@ -147,78 +312,110 @@ export class Agent extends Held<AgentHandle> {
    * @throws GambesonError `bad-context`, `context-too-long`
    */
   sign(message: Uint8Array, context: Uint8Array): Uint8Array {
-    return this.secret.sign(message, context);
+    return this.ask("sign", {}, [message, context]).bytes;
   }
 
-  /** Issues a credential as `vc+jwt`. @throws GambesonError `bad-form`, `too-large` */
+  /** Issues a credential. @throws GambesonError `bad-form`, `too-large` */
   issue(credential: CredentialInput): string {
-    const { id, type = [], context, subject, status } = credential;
-    const from = seconds(credential.from);
-    return this.secret.issue(
-      written({
-        ...(id === undefined ? {} : { id }),
-        ...(context === undefined ? {} : { "@context": context }),
-        ...(status === undefined ? {} : { credentialStatus: status }),
-        type,
-        credentialSubject: subject,
-        validFrom: rfc3339(from),
-        validUntil: rfc3339(from + (credential.validFor ?? 86_400)),
-      }),
-    );
+    const { id, type = [], context, subject, status, members, form, validFor = 86_400 } = credential;
+    const { from, until } = span(credential.from, validFor);
+    const text = written({
+      ...members,
+      id,
+      "@context": context,
+      credentialStatus: status,
+      type,
+      credentialSubject: subject,
+      validFrom: rfc3339(from),
+      validUntil: rfc3339(until),
+    });
+    return this.ask<string>("issue", { credential: text, proof: form === "data-integrity", now: from }).said;
   }
 
   /** Shows credentials to one verifier, which asked with this nonce: `vp+jwt`. */
   present(credentials: string[], request: { audience: string; nonce: string; now?: Time }): string {
-    return this.secret.present(written(credentials), request.audience, request.nonce, seconds(request.now));
+    return this.ask<string>("present", { ...request, credentials, now: seconds(request.now) }).said;
+  }
+
+  /** Issues an SD-JWT VC, of which its holder shows as much as it likes. @throws GambesonError `bad-form`, `too-large` */
+  issueSdJwt(credential: SdJwtInput): string {
+    const { claims, from, validFor = 86_400, ...rest } = credential;
+    return this.ask<string>("issueSdJwt", { ...rest, claims: written(claims), ...span(from, validFor) }).said;
+  }
+
+  /** Shows an SD-JWT that is bound to this agent to one verifier, with the claims of these pointers. @throws GambesonError `bad-form` */
+  presentSdJwt(issued: string, disclosed: string[], request: { audience: string; nonce: string; now?: Time }): string {
+    return this.ask<string>("presentSdJwt", { ...request, issued, disclosed, now: seconds(request.now) }).said;
+  }
+
+  /** Adds a Data Integrity proof (`mldsa44-jcs-2024`) to a JSON document. */
+  signDocument<T extends object>(document: T, now?: Time): T & { proof: Json } {
+    return this.ask<T & { proof: Json }>("signDocument", { document: written(document), now: seconds(now) }).said;
   }
 
   /** Delegates: the first link of a chain, or one that narrows `parent`. @throws GambesonError `widened`, `too-deep`, `wrong-delegate` */
   delegate(grant: DelegationInput): string {
-    const { parent, from, validFor = 3600, ...terms } = grant;
-    const begin = seconds(from);
-    return this.secret.delegate(written({ ...terms, from: begin, until: begin + validFor }), parent);
+    const { from, validFor = 3600, ...terms } = grant;
+    return this.ask<string>("delegate", { ...terms, ...span(from, validFor) }).said;
   }
 
-  /** Approves exactly this action, the text of `Mcp.action`, of another agent. */
+  /** Approves exactly this action, the text of `action`, of another agent. */
   approve(action: string, actor: string, now?: Time): string {
-    return this.secret.approve(action, actor, seconds(now));
+    return this.ask<string>("approve", { action, actor, now: seconds(now) }).said;
   }
 
   /**
    * What is to be signed of an MCP request, for one audience, now and once: canonical JSON. It lasts two minutes, or `lifetime`
    * seconds where somebody must approve it first.
    */
-  action(
-    method: string,
-    params: Json,
-    options: { audience: string; evidence?: Evidence; lifetime?: number; now?: Time },
-  ): string {
-    const { audience, evidence = {}, lifetime, now } = options;
-    return this.secret.action(method, written(params), audience, written(evidence), lifetime, seconds(now));
+  action(method: string, params: Json, options: ActionOptions): string {
+    return this.#action({ method, params: written(params) }, options);
   }
 
-  /** Signs an action: the proof that goes into `params._meta`. */
+  /** As `action`, of a call that is not of MCP. */
+  actionOf(call: Call, options: ActionOptions): string {
+    const { method, name = "", params = {} } = call;
+    const input = { method, name, arguments: written(call.arguments ?? {}), params: written(params) };
+    return this.#action(input, options);
+  }
+
+  #action(call: Json, options: ActionOptions): string {
+    const { audience, evidence = {}, lifetime, now } = options;
+    return this.ask<string>("action", { ...call, audience, lifetime, chain: evidence.chain, now: seconds(now) }).said;
+  }
+
+  /** Signs an action: a detached JWS, for `Verifier.action`. */
+  signAction(action: string): string {
+    return this.ask<string>("signAction", { action }).said;
+  }
+
+  /** Signs an action of MCP: the proof that goes into `params._meta`. */
   prove(action: string, evidence: Evidence = {}): Json {
-    return JSON.parse(this.secret.prove(action, written(evidence))) as Json;
+    return this.ask<Json>("prove", { ...evidence, action }).said;
   }
 
   /** Signs what a server answers to an action: the result with a receipt in `_meta`. */
   acknowledge<T extends object>(action: string, result: T, now?: Time): T {
-    return JSON.parse(this.secret.acknowledge(action, written(result), seconds(now))) as T;
+    return this.ask<T>("acknowledge", { action, result: written(result), now: seconds(now) }).said;
   }
 
   /** Signs an HTTP request (RFC 9421): the fields to add. */
-  signRequest(request: HttpRequest, options: HttpOptions = {}): [string, string][] {
-    const fields = written([...request.headers]);
-    const { capability = false, tag, now } = options;
-    return JSON.parse(
-      this.secret.signRequest(request.method, request.url, fields, request.body, capability, tag, seconds(now)),
-    ) as [string, string][];
+  signRequest(request: HttpRequest, options: HttpSignOptions = {}): [string, string][] {
+    return this.#signHttp(messageOf(request), options);
+  }
+
+  /** Signs an HTTP response (RFC 9421), and with it which request it answers: the fields to add. */
+  signResponse(response: HttpResponse, options: HttpSignOptions = {}): [string, string][] {
+    return this.#signHttp(messageOf(response), options);
+  }
+
+  #signHttp({ message, bodies }: Crossing, options: HttpSignOptions): [string, string][] {
+    return this.ask<[string, string][]>("signHttp", { ...options, message, now: seconds(options.now) }, bodies).said;
   }
 
   /** Signs an A2A agent card: the same with a signature more. */
   signAgentCard<T extends object>(card: T): T {
-    return JSON.parse(this.secret.signAgentCard(written(card))) as T;
+    return this.ask<T>("signAgentCard", { card: written(card) }).said;
   }
 
   /** Signs a payload and seals it to an agent whose card `cards` has, for `validFor` seconds, a day by default. */
@@ -226,17 +423,66 @@ export class Agent extends Held<AgentHandle> {
     payload: Uint8Array,
     options: { to: string; cards: Verifier; mediaType?: string; validFor?: number; now?: Time },
   ): Uint8Array {
-    const { to, cards, mediaType = "application/octet-stream", validFor = 86_400 } = options;
-    const now = seconds(options.now);
-    return cards.sealing((handle) => this.secret.seal(handle, to, mediaType, payload, now + validFor, now));
+    const { cards, to, mediaType = "application/octet-stream", validFor = 86_400, now } = options;
+    const { from, until } = span(now, validFor);
+    return cards.sealTo(this, { to, mediaType, until, now: from }, payload);
   }
 
-  /** @internal */
-  opening<T>(work: (handle: AgentHandle) => T): T {
-    return work(this.secret);
+  /** Seals cards, credentials, memory objects and state to this agent's backup key: its seed alone opens them again. */
+  backup(contents: BackupInput): Uint8Array {
+    const { cards, credentials, objects = [], state = {}, now } = contents;
+    const lines = cards === undefined ? undefined : String(cards);
+    const pieces = [...objects, ...Object.values(state)];
+    return this.ask("backup", { cards: lines, credentials, state: Object.keys(state), now: seconds(now) }, pieces).bytes;
+  }
+
+  /**
+   * Opens a backup of this agent. Whoever keeps it may give an older one: `since` refuses those whose cards are fewer than these.
+   * @throws GambesonError `cannot-open`, `bad-archive`, `stale-card`, …
+   */
+  restore(backup: Uint8Array, options: { since?: number } = {}): Restored {
+    type Pieces = [string, number][];
+    type Said = { made: number; cards: string | null; credentials: { [name: string]: string }; objects: Pieces; state: Pieces };
+    const { said, bytes } = this.ask<Said>("restore", options, backup);
+    const named = [...said.objects, ...said.state];
+    const pieces = cut(bytes, named.map(([, length]) => length));
+    const all = named.map(([name], i): [string, Uint8Array] => [name, pieces[i] as Uint8Array]);
+    return {
+      ...said,
+      cards: said.cards === null ? undefined : CardLog.verify(said.cards),
+      objects: new Map(all.slice(0, said.objects.length)),
+      state: Object.fromEntries(all.slice(said.objects.length)),
+    };
+  }
+
+  /** Seals state that lies on a disk of others, such as what a verifier counted; `label` tells one from another. */
+  sealState(label: string, state: Uint8Array): Uint8Array {
+    return this.ask("sealState", { label }, state).bytes;
+  }
+
+  /** Opens state that this agent sealed. That it is the newest nobody can tell. @throws GambesonError `cannot-open`, `bad-form` */
+  openState(label: string, sealed: Uint8Array): Uint8Array {
+    return this.ask("openState", { label }, sealed).bytes;
+  }
+
+  /** Signs a file, as its hash: a text to keep beside it, for `Verifier.file`. */
+  signFile(file: Uint8Array, now?: Time): string {
+    return this.ask<string>("signFile", { now: seconds(now) }, file).said;
   }
 }
 
-function rfc3339(time: number): string {
-  return new Date(time * 1000).toISOString().replace(/\.\d+Z$/, "Z");
+/** A message as it crosses: its bodies go beside it. @internal */
+export interface Crossing {
+  message: object;
+  bodies: Bytes;
+}
+
+/** @internal */
+export function messageOf(message: HttpRequest | HttpResponse): Crossing {
+  const { headers, body, ...rest } = message;
+  const request = "request" in message && message.request ? messageOf(message.request) : undefined;
+  return {
+    message: { ...rest, fields: [...headers], body: body !== undefined, request: request?.message },
+    bodies: [...(body === undefined ? [] : [body]), ...((request?.bodies ?? []) as Uint8Array[])],
+  };
 }

@@ -1,55 +1,82 @@
 /**
- * Signed HTTP requests (RFC 9421 with ML-DSA-65): a `fetch` that signs, and what a server needs to verify.
+ * Signed HTTP (RFC 9421 with ML-DSA-65): a `fetch` that signs, and what a server needs to verify and to sign what it answers.
  *
  * ```ts
  * const fetch = signedFetch(agent);
  * await fetch("https://bank.example/pay", { method: "POST", body: JSON.stringify({ amount: 5 }) });
  * ```
  */
-import type { Agent, HttpOptions, HttpRequest } from "./agent.js";
+import type { Agent, HttpRequest, HttpSignOptions } from "./agent.js";
+import { joined } from "./border.js";
 import { GambesonError } from "./error.js";
-import type { Verifier } from "./verifier.js";
+import type { HttpVerifyOptions, VerifiedMessage, Verifier } from "./verifier.js";
 
 /**
  * A `fetch` that signs method, address, content type and body of each request. It follows no redirect, because the address is
  * signed, unless `init.redirect` says so.
  */
-export function signedFetch(agent: Agent, options: HttpOptions & { fetch?: typeof fetch } = {}): typeof fetch {
-  const send = options.fetch ?? fetch;
+export function signedFetch(agent: Agent, options: HttpSignOptions & { fetch?: typeof fetch } = {}): typeof fetch {
+  const { fetch: send = fetch, ...terms } = options;
   return async (input, init) => {
     const request = new Request(input, { ...init, redirect: init?.redirect ?? "error" });
-    // The bytes are asked, for not every browser has `request.body`.
-    const bytes = new Uint8Array(await request.clone().arrayBuffer());
-    const body = bytes.length === 0 ? undefined : bytes;
-    const url = withoutFragment(request.url);
-    const signed = agent.signRequest({ method: request.method, url, headers: request.headers, body }, options);
-    const headers = new Headers(request.headers);
-    for (const [name, value] of signed) headers.append(name, value);
-    return send(new Request(request, { headers, ...(body === undefined ? {} : { body }) }));
+    const body = await bodyOf(request);
+    const message = { ...headOf(request), ...(body === undefined ? {} : { body }) };
+    const headers = added(request.headers, agent.signRequest(message, terms));
+    return send(new Request(request, { headers, ...(body === undefined ? {} : { body: body as BodyInit }) }));
   };
 }
 
-/** How much of a request is read. */
+/** How much of a message is read. */
 export interface ReadOptions {
   /** The longest body in bytes; 1 MiB by default. One that is longer is refused with `too-large`. */
   maxBody?: number;
 }
 
 /**
- * Verifies a request, as servers with `Request` have it: the URL of the key that signed. The body is read from a copy. `origin` is
- * how clients address this server, such as `https://bank.example`: what stands in `request.url` comes from the `Host` field, which
- * whoever sends it chooses.
+ * Verifies a request, as servers with `Request` have it. The body is read from a copy. `origin` is how clients address this server, such
+ * as `https://bank.example`: what stands in `request.url` comes from the `Host` field, which whoever sends it chooses.
+ *
+ * @throws GambesonError `too-large`, or what is wrong with the signature
  */
 export async function verifyRequest(
   verifier: Verifier,
   request: Request,
   origin: string,
-  options: HttpOptions & ReadOptions = {},
-): Promise<string> {
-  const { pathname, search } = new URL(request.url);
-  const url = new URL(origin).origin + pathname + search;
-  const body = await read(request.clone().body?.getReader(), options.maxBody);
-  return verifier.request({ method: request.method, url, headers: request.headers, body }, options);
+  options: HttpVerifyOptions & ReadOptions = {},
+): Promise<VerifiedMessage> {
+  const { maxBody, ...terms } = options;
+  const body = await read(request.clone().body?.getReader(), maxBody);
+  return verifier.request({ ...headOf(request, origin), body }, terms);
+}
+
+/**
+ * Signs a response, status, content type and body, together with the request that it answers: its address at `origin`, where that is
+ * given, and its signature.
+ */
+export async function signResponse(
+  agent: Agent,
+  response: Response,
+  request: Request,
+  options: HttpSignOptions & { origin?: string } = {},
+): Promise<Response> {
+  const { origin, ...terms } = options;
+  const body = await bodyOf(response);
+  const { status, statusText, headers } = response;
+  const message = { status, headers, ...(body === undefined ? {} : { body }), request: headOf(request, origin) };
+  return new Response((body ?? null) as BodyInit | null, { status, statusText, headers: added(headers, agent.signResponse(message, terms)) });
+}
+
+/** Verifies a response to this request. Its body is read from a copy. @throws GambesonError `too-large`, or what is wrong with the signature */
+export async function verifyResponse(
+  verifier: Verifier,
+  response: Response,
+  request: Request,
+  options: HttpVerifyOptions & ReadOptions = {},
+): Promise<VerifiedMessage> {
+  const { maxBody, ...terms } = options;
+  const body = await read(response.clone().body?.getReader(), maxBody);
+  const { status, headers } = response;
+  return verifier.response({ status, headers, body, request: headOf(request) }, terms);
 }
 
 /** What Node's `http` gives of a request. */
@@ -86,7 +113,7 @@ export async function readIncoming(
 async function read(
   reader: { read(): Promise<{ done?: boolean | undefined; value?: Uint8Array | undefined }> } | undefined,
   maxBody = 1 << 20,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
@@ -94,11 +121,26 @@ async function read(
     length += chunks.at(-1)?.length ?? 0;
     if (length > maxBody) throw new GambesonError("too-large", `a body of more than ${maxBody} bytes`);
   }
-  const body = new Uint8Array(length);
-  chunks.reduce((at, chunk) => (body.set(chunk, at), at + chunk.length), 0);
-  return body;
+  return joined(chunks);
 }
 
-function withoutFragment(url: string): string {
-  return url.replace(/#.*$/s, "");
+/**
+ * A request without its body, which may have been read: what a response signs of it is its head. Its address is at `origin`, or where
+ * it says.
+ */
+function headOf({ method, url, headers }: Request, origin?: string): HttpRequest {
+  const { pathname, search } = new URL(url);
+  return { method, url: origin === undefined ? url.replace(/#.*$/s, "") : new URL(origin).origin + pathname + search, headers };
+}
+
+/** What is to be signed as the body, if there is one. The bytes are asked, for not every browser has `body` of a request. */
+async function bodyOf(message: Request | Response): Promise<Uint8Array | undefined> {
+  const bytes = new Uint8Array(await message.clone().arrayBuffer());
+  return bytes.length === 0 ? undefined : bytes;
+}
+
+function added(headers: Headers, fields: [string, string][]): Headers {
+  const all = new Headers(headers);
+  for (const [name, value] of fields) all.append(name, value);
+  return all;
 }

@@ -9,3 +9,8 @@ export function readPrimitives(): Promise<BufferSource> {
 export function readIdentity(): Promise<BufferSource> {
   return readFile(new URL("./wasm/identity.wasm", import.meta.url)) as Promise<Uint8Array<ArrayBuffer>>;
 }
+
+/** The module beside this file. */
+export function readWhole(): Promise<BufferSource> {
+  return readFile(new URL("./wasm/whole.wasm", import.meta.url)) as Promise<Uint8Array<ArrayBuffer>>;
+}

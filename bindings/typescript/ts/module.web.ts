@@ -7,3 +7,8 @@ export function readPrimitives(): Promise<Response> {
 export function readIdentity(): Promise<Response> {
   return fetch(new URL("./wasm/identity.wasm", import.meta.url));
 }
+
+/** The module beside this file. */
+export function readWhole(): Promise<Response> {
+  return fetch(new URL("./wasm/whole.wasm", import.meta.url));
+}

@@ -1,3 +1,4 @@
+import { ask } from "./border.js";
 import { GambesonError } from "./error.js";
 
 /** A moment: a `Date`, or seconds since 1970. */
@@ -8,4 +9,23 @@ export function seconds(time: Time = new Date()): number {
   const seconds = Math.floor(typeof time === "number" ? time : time.getTime() / 1000);
   if (!Number.isSafeInteger(seconds) || seconds < 0) throw new GambesonError("bad-time", "a time is a valid Date or seconds since 1970");
   return seconds;
+}
+
+/** When something begins and ends. */
+export function span(from: Time | undefined, validFor: number): { from: number; until: number } {
+  const begin = seconds(from);
+  return { from: begin, until: seconds(begin + validFor) };
+}
+
+/** A time as texts have it: RFC 3339, in whole seconds of UTC. */
+export function rfc3339(time: number): string {
+  return new Date(time * 1000).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/**
+ * Reads a time of a credential or a card, RFC 3339 as the data model allows it: seconds since 1970, and the same as it is written here.
+ * @throws GambesonError `bad-time`
+ */
+export function parseTime(text: string): { seconds: number; text: string } {
+  return ask<{ seconds: number; text: string }>("time", { text }).said;
 }

@@ -1,9 +1,30 @@
-import type { Agent, Amount, Capability, HttpOptions, HttpRequest, Json } from "./agent.js";
-import { Held } from "./held.js";
+import {
+  messageOf,
+  type Agent,
+  type Amount,
+  type Capability,
+  type Crossing,
+  type Evidence,
+  type HttpOptions,
+  type HttpRequest,
+  type HttpResponse,
+  type Json,
+} from "./agent.js";
+import { Living, textOf } from "./border.js";
+import type { CardLog } from "./cards.js";
+import { included, type Included } from "./forms.js";
 import { wasm } from "./identity.js";
+import type { StatusPurpose } from "./status.js";
 import { seconds, type Time } from "./time.js";
 import { written } from "./written.js";
-import type { VerifierHandle } from "./wasm/identity.js";
+
+/** Who signed. */
+export interface Signed {
+  /** The URL of the key. */
+  signer: string;
+  /** The DID of the agent whose it is. */
+  agent: string;
+}
 
 /** A credential whose signature, time, signer and status were checked. */
 export interface VerifiedCredential {
@@ -39,17 +60,34 @@ export interface VerifiedDelegation {
   signer: string;
 }
 
-/** A tool call that was signed by an agent that may make it. */
-export interface VerifiedCall {
-  /** The DID of the agent that calls. */
-  agent: string;
-  /** The URL of its key. */
+
+/** An SD-JWT whose issuer, and whose holder if one was asked for, were checked. */
+export interface VerifiedSdJwt {
+  issuer: string;
+  /** The URL of the issuer's key. */
   signer: string;
+  /** The URL of the key that the token is bound to. */
+  holder: string | null;
+  /** What was disclosed, and what everybody may see. */
+  claims: Json;
+}
+
+/** An action whose signature was checked. */
+export interface SignedAction extends Signed {
   /** What was signed. */
   action: string;
+  /** The name of the action, by which approvals and receipts speak of it, in the default suite. */
+  digest: string;
+  method: string;
   /** The tool. */
   name: string;
   arguments: Json;
+  /** The delegation that came with it, which was not looked at yet. */
+  chain: string[];
+}
+
+/** A tool call that was signed by an agent that may make it. */
+export interface VerifiedCall extends SignedAction {
   /** In whose name. */
   root: string;
   /** Who delegated to whom, from the root to the agent. */
@@ -59,7 +97,36 @@ export interface VerifiedCall {
   approvers: string[];
 }
 
-/** How a tool call is verified. */
+/** A server's word on what it answered to an action. */
+export interface VerifiedReceipt extends Signed {
+  /** The name of the action. */
+  action: string;
+  /** When it answered, in seconds since 1970. */
+  issued: number;
+}
+
+/** An HTTP message whose signature was checked. */
+export interface VerifiedMessage extends Signed {
+  /** What was signed. */
+  components: string[];
+  /** The name of the signature in the message. */
+  label: string;
+  /** The bytes that were signed, as a text. */
+  base: string;
+  tag: string | null;
+}
+
+/** A file whose signature was checked. */
+export interface VerifiedFile extends Signed {
+  /** `b3:` or `sha384:`, and the hash in hexadecimal digits. */
+  hash: string;
+  /** Length of the file in bytes. */
+  size: number;
+  /** When it was signed, as the signer says, in seconds since 1970. */
+  issued: number;
+}
+
+/** How an action is verified. */
 export interface CallOptions {
   /** The name of this server, which the call must be for. */
   audience: string;
@@ -67,56 +134,97 @@ export interface CallOptions {
   cost?: Amount | (() => Amount | undefined);
   /** For how many seconds an action may be good; two minutes by default. */
   lifetime?: number;
+  /** Lets pass a delegation with a status that cannot be looked up. */
+  statusIfKnown?: boolean;
   now?: Time;
+}
+
+/** How an HTTP message is verified. */
+export interface HttpVerifyOptions extends HttpOptions {
+  /** Components that must be signed besides the usual ones. */
+  required?: string[];
+  /** How many seconds old a signature may be; two minutes by default. */
+  maxAge?: number;
 }
 
 /** What was opened. */
 export interface Opened {
   sender: string;
   signer: string;
+  /** The name of the message, in hexadecimal digits. */
+  id: string;
   mediaType: string;
   expires: number;
   payload: Uint8Array;
+}
+
+/** A memory of what may be used once, that outlives the page or the process. */
+export interface ReplayMemory {
+  /** Stores the id, 32 bytes, until then, and returns whether it is new. Times are seconds since 1970. */
+  remember(id: Uint8Array, until: number, now: number): boolean;
 }
 
 /**
  * Verifies what agents sign, offline: it knows cards and status lists, trusts whom it was told to, and remembers what may be used
  * once. Every method throws a `GambesonError` whose `code` says why something is refused.
  */
-export class Verifier extends Held<VerifierHandle> {
-  /** Knows and trusts nobody. Remembers at most `capacity` nonces, and refuses when they are all in use. */
-  constructor(options: { capacity?: number } = {}) {
-    super(new (wasm().VerifierHandle)(options.capacity ?? 100_000));
+export class Verifier extends Living {
+  /**
+   * Knows and trusts nobody. Remembers at most `capacity` nonces, and as many grants, and refuses when they are all in use. Where several
+   * processes answer, they share a `memory` of nonces.
+   */
+  constructor(options: { capacity?: number; memory?: ReplayMemory } = {}) {
+    const { capacity = 100_000, memory } = options;
+    super(wasm().Handle.verifier(capacity, memory && asked(memory)));
   }
 
   /** Verifies the identity cards of an agent and keeps them: its DID. @throws GambesonError `not-bound`, `broken-chain`, `stale-card`, … */
-  addCards(cards: string): string {
-    return this.secret.addCards(cards);
+  addCards(cards: string | CardLog): string {
+    return this.ask<string>("addCards", { cards: String(cards) }).said;
   }
 
-  /** Verifies a status list of an issuer whose card is known, and keeps it. */
+  /**
+   * Keeps the document of a `did:web` that was fetched from `parseDid(did).address`: over HTTPS, without a redirect to another host. How
+   * long it is to be believed is the caller's to say.
+   * @throws GambesonError `not-bound`, `bad-did`, `bad-form`, …
+   */
+  addWebDocument(did: string, body: string | Uint8Array): void {
+    this.ask("addWebDocument", { did }, typeof body === "string" ? new TextEncoder().encode(body) : body);
+  }
+
+  /** Verifies a status list of an issuer whose card is known, and keeps it. @throws GambesonError `stale-status`, `wrong-issuer`, … */
   addStatusList(credential: string, now?: Time): void {
-    this.secret.addStatusList(credential, seconds(now));
+    this.ask("addStatusList", { list: credential, now: seconds(now) });
+  }
+
+  /** What a status list that is known says, which this issuer has at this URL: the numbers whose bits are set. @throws GambesonError `unknown-status` */
+  statusList(issuer: string, url: string, purpose: StatusPurpose = "revocation", now?: Time): { entries: number; set: number[] } {
+    return this.ask<{ entries: number; set: number[] }>("statusList", { issuer, url, purpose, now: seconds(now) }).said;
+  }
+
+  /** The URLs of status lists that should be fetched again. */
+  statusDue(now?: Time): string[] {
+    return this.ask<string[]>("statusDue", { now: seconds(now) }).said;
   }
 
   /** Trusts an agent for a resource, such as this server's own name: it may do anything there, and delegate it. */
   trust(root: string, resource: string): void {
-    this.secret.trust(resource, root);
+    this.ask("trust", { root, resource });
   }
 
   /** Asks one of `approvers` for an approval of each action that this covers, such as `tools/call/wire`. */
   requireApproval(action: string, approvers: string[]): void {
-    this.secret.requireApproval(action, approvers);
+    this.ask("requireApproval", { action, approvers });
   }
 
   /** The DID document of an agent. @throws GambesonError `unknown-did`, `expired`, … */
   resolve(did: string, now?: Time): Json {
-    return JSON.parse(this.secret.resolve(did, seconds(now))) as Json;
+    return this.ask<Json>("resolve", { did, now: seconds(now) }).said;
   }
 
   /** Returns if a signature by `Agent.sign` holds. @throws GambesonError `bad-signature`, … */
   verify(signature: Uint8Array, message: Uint8Array, context: Uint8Array, keyUrl: string, now?: Time): void {
-    this.secret.verify(keyUrl, signature, message, context, seconds(now));
+    this.ask("verify", { keyUrl, now: seconds(now) }, [signature, message, context]);
   }
 
   /**
@@ -124,75 +232,127 @@ export class Verifier extends Held<VerifierHandle> {
    * `statusIfKnown`.
    */
   credential(credential: string, options: { statusIfKnown?: boolean; now?: Time } = {}): VerifiedCredential {
-    const { statusIfKnown = false, now } = options;
-    return JSON.parse(this.secret.credential(credential, statusIfKnown, seconds(now))) as VerifiedCredential;
+    return this.ask<VerifiedCredential>("credential", { ...options, credential, now: seconds(options.now) }).said;
   }
 
   /** Verifies a presentation that was asked for with a nonce, which must be taken back once. */
   presentation(
     presentation: string,
-    request: { audience: string; nonce: string; maxAge?: number; bearer?: boolean; now?: Time },
+    request: { audience: string; nonce: string; maxAge?: number; bearer?: boolean; statusIfKnown?: boolean; now?: Time },
   ): VerifiedPresentation {
-    const { audience, nonce, maxAge = 120, bearer = false, now } = request;
-    const text = this.secret.presentation(presentation, audience, nonce, maxAge, bearer, seconds(now));
-    return JSON.parse(text) as VerifiedPresentation;
+    const input = { maxAge: 120, ...request, presentation, now: seconds(request.now) };
+    return this.ask<VerifiedPresentation>("presentation", input).said;
+  }
+
+  /**
+   * Verifies an SD-JWT VC as it was shown. With `audience` and `nonce`, its holder must have signed for them at most `maxAge` seconds ago;
+   * without, nobody.
+   */
+  sdJwt(
+    presented: string,
+    request: ({ audience: string; nonce: string; maxAge?: number } | { audience?: never; nonce?: never }) & { now?: Time } = {},
+  ): VerifiedSdJwt {
+    return this.ask<VerifiedSdJwt>("sdJwt", { maxAge: 120, ...request, presented, now: seconds(request.now) }).said;
+  }
+
+  /** Verifies the Data Integrity proof of a JSON document: who signed it, and the document without the proof. */
+  document(document: string | object, now?: Time): Signed & { document: Json } {
+    return this.ask<Signed & { document: Json }>("document", { document: textOf(document), now: seconds(now) }).said;
   }
 
   /** Verifies a chain of delegation, from the root. Whether the root is trusted is asked by `toolCall`. */
-  delegation(chain: string[], now?: Time): VerifiedDelegation {
-    return JSON.parse(this.secret.delegation(written({ chain }), seconds(now))) as VerifiedDelegation;
+  delegation(chain: string[], options: Time | { statusIfKnown?: boolean; now?: Time } = {}): VerifiedDelegation {
+    const { statusIfKnown = false, now } = typeof options === "number" || options instanceof Date ? { now: options } : options;
+    return this.ask<VerifiedDelegation>("delegation", { chain, statusIfKnown, now: seconds(now) }).said;
+  }
+
+  /** Verifies an action by its signature, `Agent.signAction`, decides by the evidence whether its signer may do it, and counts it. */
+  action(action: string, token: string, options: CallOptions & { evidence?: Evidence }): VerifiedCall {
+    const { evidence, cost, ...rest } = options;
+    const input = { ...rest, ...evidence, action, token, now: seconds(options.now) };
+    return this.askPriced<VerifiedCall>("action", input, priceOf(cost)).said;
+  }
+
+  /** Verifies who signed an action, and does not ask whether they may. */
+  actionSigner(action: string, token: string, options: Omit<CallOptions, "cost">): SignedAction {
+    return this.ask<SignedAction>("action", { ...options, action, token, now: seconds(options.now) }).said;
   }
 
   /** Verifies the proof of an MCP request, decides whether its signer may do it, and counts it. */
   toolCall(method: string, params: Json, options: CallOptions): VerifiedCall {
-    const { audience, cost, lifetime, now } = options;
-    const price = (): string | undefined => {
-      const amount = typeof cost === "function" ? cost() : cost;
-      return amount && written(amount);
-    };
-    return JSON.parse(
-      this.secret.toolCall(method, written(params), audience, lifetime, price, true, seconds(now)),
-    ) as VerifiedCall;
+    const { cost, ...rest } = options;
+    const input = { ...rest, method, params: written(params), now: seconds(options.now) };
+    return this.askPriced<VerifiedCall>("toolCall", input, priceOf(cost)).said;
   }
 
   /** Verifies who signed an MCP request, and does not ask whether they may. */
-  toolCallSigner(method: string, params: Json, options: Omit<CallOptions, "cost">): Pick<VerifiedCall, "agent" | "signer" | "action" | "name" | "arguments"> & { chain: string[] } {
-    const { audience, lifetime, now } = options;
-    const price = (): undefined => undefined;
-    return JSON.parse(
-      this.secret.toolCall(method, written(params), audience, lifetime, price, false, seconds(now)),
-    ) as Pick<VerifiedCall, "agent" | "signer" | "action" | "name" | "arguments"> & { chain: string[] };
+  toolCallSigner(method: string, params: Json, options: Omit<CallOptions, "cost">): SignedAction {
+    return this.ask<SignedAction>("toolCall", { ...options, method, params: written(params), now: seconds(options.now) }).said;
   }
 
-  /** Verifies the receipt of a server's answer to an action: when it answered, in seconds since 1970. */
-  receipt(result: object, action: string, server: string, now?: Time): number {
-    return this.secret.receipt(written(result), action, server, seconds(now));
+  /** Verifies the receipt of a server's answer to an action. */
+  receipt(result: object, action: string, server: string, now?: Time): VerifiedReceipt {
+    return this.ask<VerifiedReceipt>("receipt", { result: written(result), action, server, now: seconds(now) }).said;
   }
 
-  /** Verifies a signed HTTP request: the URL of the key that signed it. */
-  request(request: HttpRequest, options: HttpOptions = {}): string {
-    const fields = written([...request.headers]);
-    const { capability = false, tag, now } = options;
-    return this.secret.request(request.method, request.url, fields, request.body, capability, tag, seconds(now));
+  /** Verifies a signed HTTP request, and that it comes for the first time. */
+  request(request: HttpRequest, options: HttpVerifyOptions = {}): VerifiedMessage {
+    return this.#http(messageOf(request), options);
   }
 
-  /** Verifies an A2A agent card, of this signer if one is expected: the URL of the key that signed it. */
-  agentCard(card: object, options: { signer?: string; now?: Time } = {}): string {
-    return this.secret.agentCard(written(card), options.signer, seconds(options.now));
+  /** Verifies a signed HTTP response, and that it comes for the first time. */
+  response(response: HttpResponse, options: HttpVerifyOptions = {}): VerifiedMessage {
+    return this.#http(messageOf(response), options);
+  }
+
+  #http({ message, bodies }: Crossing, options: HttpVerifyOptions): VerifiedMessage {
+    return this.ask<VerifiedMessage>("http", { ...options, message, now: seconds(options.now) }, bodies).said;
+  }
+
+  /**
+   * Verifies an A2A agent card: who signed it, and the members that were signed. A card does not tell which DID may speak for the agent:
+   * name the one that is expected, or look at the signer.
+   */
+  agentCard(card: string | object, options: { signer?: string; now?: Time } = {}): Signed & { card: Json } {
+    const input = { ...options, card: textOf(card), now: seconds(options.now) };
+    return this.ask<Signed & { card: Json }>("agentCard", input).said;
+  }
+
+  /** Verifies the signature of a file, `Agent.signFile`. @throws GambesonError `bad-digest` for another file, `bad-signature`, … */
+  file(signature: string, file: Uint8Array, now?: Time): VerifiedFile {
+    return this.ask<VerifiedFile>("file", { signature, now: seconds(now) }, file).said;
+  }
+
+  /** Verifies, offline, that an entry is in the log `origin` of `signer`, the URL of a key of the role `log`. @throws GambesonError `not-included`, … */
+  logProof(proof: string, entry: Uint8Array, options: { origin: string; signer: string; now?: Time }): Signed & Included {
+    type Said = Signed & Omit<Included, "index" | "size"> & { index: string; size: string };
+    return included(this.ask<Said>("logProof", { ...options, proof, now: seconds(options.now) }, entry).said);
   }
 
   /** Opens what was sealed to `agent`, once, and verifies who sealed it. */
   open(agent: Agent, sealed: Uint8Array, now?: Time): Opened {
-    const opened = agent.opening((handle) => this.secret.open(handle, sealed, seconds(now)));
-    const end = opened.indexOf(10);
-    const head = JSON.parse(new TextDecoder().decode(opened.subarray(0, end))) as Omit<Opened, "payload">;
-    const payload = opened.slice(end + 1);
-    opened.fill(0);
-    return { ...head, payload };
+    const { said, bytes } = this.askWith<Omit<Opened, "payload">>(agent, "open", { now: seconds(now) }, sealed);
+    return { ...said, payload: bytes };
   }
 
   /** @internal */
-  sealing<T>(work: (handle: VerifierHandle) => T): T {
-    return work(this.secret);
+  sealTo(agent: Agent, options: object, payload: Uint8Array): Uint8Array {
+    return this.askWith(agent, "seal", options, payload).bytes;
   }
+}
+
+const priceOf = (cost: CallOptions["cost"]) => (typeof cost === "function" ? cost : () => cost);
+
+/** A memory as the module asks it: 1 for new, 0 for known, and 2 where no answer came, which refuses too. */
+function asked(memory: ReplayMemory): { remember(id: Uint8Array, until: number, now: number): number } {
+  return {
+    remember(id, until, now) {
+      try {
+        const answer: unknown = memory.remember(id, until, now);
+        return typeof answer === "boolean" ? Number(answer) : 2;
+      } catch {
+        return 2;
+      }
+    },
+  };
 }

@@ -162,6 +162,11 @@ impl Output {
         &self.name
     }
 
+    /// Whether it is a file that gets its name when it is whole, and leaves nothing if it never is.
+    pub(crate) fn is_new_file(&self) -> bool {
+        matches!(self.target, Target::New { .. })
+    }
+
     /// Whether it goes to a person's screen.
     pub(crate) fn is_terminal(&self) -> bool {
         matches!(&self.target, Target::Stdout(stdout) if stdout.is_terminal())

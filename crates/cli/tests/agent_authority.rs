@@ -59,6 +59,70 @@ fn a_credential_holds_until_it_is_revoked() {
     agent(&folder, "cred verify missing --home bob").exits(3);
 }
 
+/// So many hours from now, as `--at` takes it.
+fn hours_from_now(hours: u64) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    gambeson_identity::Timestamp(now + hours * 3600).to_string()
+}
+
+#[test]
+fn what_was_revoked_stays_so_when_the_list_is_old() {
+    let folder = acquainted();
+    issued(&folder, "--hours 1000");
+    let badge = folder.read("badge");
+    issued(&folder, "--hours 1000 --force");
+    folder.write("revoked", badge);
+    // One that begins before the revocation and runs for long.
+    agent(&folder, "cred status -o long --hours 1000 --home alice").exits(0);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    agent(&folder, "cred revoke revoked --home alice").exits(0);
+    agent(&folder, "cred status -o list --force --home alice").exits(0);
+    folder.run("agent cred status --add list --home bob").exits(0);
+    let later = format!("--at {}", hours_from_now(169));
+    for home in ["alice", "bob"] {
+        for asked in ["", "--status-if-known"] {
+            let line = format!("cred verify revoked {asked} --home {home}");
+            assert_eq!(reason(&folder, &line), "revoked");
+            assert_eq!(reason(&folder, &format!("{line} {later}")), "revoked", "{home} {asked}");
+        }
+        // Of what is not revoked the list tells nothing any more.
+        assert_eq!(reason(&folder, &format!("cred verify badge --home {home} {later}")), "unknown-status");
+        folder.run(&format!("agent cred verify badge --status-if-known --home {home} {later}")).exits(0);
+    }
+    // The older list, which still holds, takes nothing back.
+    assert_eq!(reason(&folder, &format!("cred status --add long --home bob {later}")), "stale-status");
+    assert_eq!(reason(&folder, &format!("cred verify revoked --home bob {later}")), "revoked");
+    // A newer one takes the place of the one that ended.
+    agent(&folder, &format!("cred status -o list --force --home alice {later}")).exits(0);
+    folder.run(&format!("agent cred status --add list --home bob {later}")).exits(0);
+    folder.run(&format!("agent cred verify badge --home bob {later}")).exits(0);
+    assert_eq!(reason(&folder, &format!("cred verify revoked --home bob {later}")), "revoked");
+    // What is signed for others is known to the signer too.
+    folder.run(&format!("agent cred verify badge --home alice {later}")).exits(0);
+    assert_eq!(reason(&folder, &format!("cred verify revoked --home alice {later}")), "revoked");
+}
+
+#[test]
+fn an_old_list_under_a_key_that_was_revoked_does_not_hold() {
+    let folder = acquainted();
+    issued(&folder, "--hours 1000");
+    let later = format!("--at {}", hours_from_now(169));
+    agent(&folder, "rotate signing --compromised --home alice").exits(0);
+    assert_eq!(reason(&folder, &format!("cred status --add list --home alice {later}")), "key-revoked");
+}
+
+#[test]
+fn no_entry_of_a_list_is_given_out_twice() {
+    let folder = acquainted();
+    issued(&folder, "");
+    let mut list: Value = serde_json::from_slice(&folder.read("alice/status/list.json")).unwrap();
+    list["given"] =
+        (0..65_536).map(|index| (index.to_string(), 1.into())).collect::<serde_json::Map<_, _>>().into();
+    folder.write("alice/status/list.json", list.to_string());
+    let line = format!("cred issue --subject {} -o more --home alice", did(&folder, "bob"));
+    agent_with(&folder, &line, b"{}").exits(3).tells("half of the status list is given out, and for good");
+}
+
 #[test]
 fn a_status_that_nobody_here_knows_is_refused_unless_that_is_said() {
     let folder = acquainted();
@@ -379,6 +443,23 @@ fn a_signed_response_is_the_answer_to_one_request() {
     assert_eq!((&alone["status"], &alone["request"]), (&200.into(), &serde_json::Value::Null));
     sign("--capability --request request");
     folder.run(&format!("agent {verify} --capability")).exits(0);
+}
+
+#[test]
+fn a_response_to_one_body_is_no_answer_to_another() {
+    let folder = acquainted();
+    folder.write("plain", REQUEST);
+    // Of a request without signature and digest nothing but method and target can be bound.
+    agent_with(&folder, "http sign --request plain -o response --home alice", RESPONSE).exits(0);
+    folder.run("agent http verify response --request plain --home bob").exits(0);
+    let other = String::from_utf8(REQUEST.to_vec()).unwrap().replace("\"amount\":5", "\"amount\":6");
+    agent_with(&folder, "http sign -o signed --home bob", other.as_bytes()).exits(0);
+    assert_eq!(reason(&folder, "http verify response --request signed --home bob"), "uncovered");
+    let signed = String::from_utf8(folder.read("signed")).unwrap();
+    let digest =
+        signed.lines().find(|line| line.to_ascii_lowercase().starts_with("content-digest:")).unwrap();
+    folder.write("digested", other.replacen("\r\n", &format!("\r\n{digest}\r\n"), 1));
+    assert_eq!(reason(&folder, "http verify response --request digested --home bob"), "uncovered");
 }
 
 #[test]

@@ -48,6 +48,43 @@ fn a_sealed_payload_opens_once_and_for_its_recipient_alone() {
     agent(&folder, "open letter.sealed --home bob").exits(3).tells("seen.json: is damaged");
 }
 
+/// Of anybody else nothing is looked up: whoever sends does not choose what this program fetches.
+#[test]
+fn who_is_not_awaited_is_refused_before_he_is_looked_up() {
+    let folder = acquainted();
+    agent(&folder, "init --home carol").exits(0);
+    folder.run("agent card --home carol --add bob.card").exits(0);
+    folder.write("letter", "meet at noon");
+    agent(&folder, &format!("seal letter --to {} -o letter.sealed --home carol", did(&folder, "bob")))
+        .exits(0);
+    let reason = |options: &str| {
+        let line = format!("open letter.sealed {options} -o out --home bob --json");
+        agent(&folder, &line).exits(1).json()["reason"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(reason(""), "unknown-did");
+    assert_eq!(reason(&format!("--from {}", did(&folder, "alice"))), "other-signer");
+    assert_eq!(reason(&format!("--from {}", did(&folder, "carol"))), "unknown-did");
+}
+
+/// A limit of the length of files stands for a full disk.
+#[cfg(unix)]
+#[test]
+fn a_payload_that_cannot_be_written_is_not_lost() {
+    let folder = acquainted();
+    folder.write("letter", noise(100_000));
+    let seal = format!("agent seal letter --to {} -o letter.sealed --home alice", did(&folder, "bob"));
+    folder.run_with(&seal, b"", &[program::agents::PASSPHRASE]).exits(0);
+    let mut limited = std::process::Command::new("sh");
+    // 64 blocks of 512 or 1024 bytes, and no signal for who writes beyond them.
+    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" agent open letter.sealed -o out --home bob";
+    limited.args(["-c", script, env!("CARGO_BIN_EXE_gambeson")]).current_dir(folder.path(""));
+    limited.env(program::agents::PASSPHRASE.0, program::agents::PASSPHRASE.1);
+    program::finish(limited, b"").exits(3);
+    assert!(!folder.exists("out"));
+    agent(&folder, "open letter.sealed -o out --home bob").exits(0);
+    assert_eq!(folder.read("out"), noise(100_000));
+}
+
 #[test]
 fn sealing_needs_a_recipient_that_is_known() {
     let folder = two();
@@ -283,10 +320,16 @@ fn a_log_grows_and_proves_what_is_in_it() {
     folder.write("long", vec![b'x'; 65_536]);
     agent(&folder, "log append long --home alice").exits(2);
 
+    agent(&folder, "log append one --home one").exits(3).tells("one/lock");
     assert_eq!(folder.run("agent log show --home alice --json").exits(0).json()["size"], 3);
     let bundle = std::fs::read_dir(folder.path("alice/log/0/tile/entries/000.p")).unwrap();
     let bundle = bundle.map(|entry| entry.unwrap().file_name().into_string().unwrap()).max().unwrap();
     folder.tamper(&format!("alice/log/0/tile/entries/000.p/{bundle}"));
     let damaged = folder.run("agent log show --home alice --json").exits(1).json();
     assert_eq!(damaged["reason"], "damaged-log");
+    // It is the folder that is to blame, not the command line.
+    for line in ["append one", "prove 1 -o other --entry other-entry"] {
+        let damaged = agent(&folder, &format!("log {line} --home alice --json")).exits(3).json();
+        assert_eq!(damaged["reason"], "damaged-log", "{line}");
+    }
 }

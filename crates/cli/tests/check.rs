@@ -113,10 +113,10 @@ fn own() -> std::path::PathBuf {
 fn the_vectors_of_the_identity_layer_hold() {
     let folder = Folder::new();
     let rows = folder.run(&format!("vectors check {} --json", own().display())).exits(0).rows();
-    for (subject, count) in [
+    let counts = [
         ("a2a", 50),
         ("action", 102),
-        ("backup", 59),
+        ("backup", 75),
         ("card-log", 84),
         ("data-integrity", 39),
         ("delegation", 228),
@@ -135,12 +135,17 @@ fn the_vectors_of_the_identity_layer_hold() {
         ("status", 50),
         ("vc", 243),
         ("vc-jwt", 97),
-    ] {
+    ];
+    for (subject, count) in counts {
         let row = rows.iter().find(|row| row["file"] == format!("{subject}.json")).unwrap();
         assert_eq!((&row["passed"], &row["failed"]), (&count.into(), &0.into()), "{row}");
     }
     let sums = rows.last().unwrap();
-    assert_eq!((&sums["files"], &sums["skipped"]), (&16.into(), &0.into()), "every file has a judge");
+    assert_eq!(
+        (&sums["files"], &sums["skipped"]),
+        (&counts.len().into(), &0.into()),
+        "every file has a judge"
+    );
 }
 
 /// Of every kind of vector of logs, one that holds and one mistake in what it tells.
@@ -236,7 +241,7 @@ fn a_mistake_in_the_vectors_of_the_identity_layer_is_seen() {
     run("{".to_owned()).exits(1);
     // A subject that this version does not know is skipped, which alone proves nothing.
     let rows = run(changed(&|it| it["subject"] = "of tomorrow".into())).exits(1).rows();
-    assert_eq!((&rows[0]["skipped"], &rows[0]["passed"]), (&100.into(), &0.into()));
+    assert_eq!((&rows[0]["skipped"], &rows[0]["passed"]), (&105.into(), &0.into()));
 }
 
 #[test]

@@ -387,7 +387,7 @@ impl VerifyingKey {
     /// The key with these bytes: `DeserializePublicKey` of the draft.
     ///
     /// # Errors
-    /// [`KeyError::Length`]; [`KeyError::Classical`] when the second part is not a point of its curve.
+    /// [`KeyError::Length`]; [`KeyError::Classical`] when the second part is not a point of its curve, or is of low order on edwards448.
     pub fn from_bytes(algorithm: &'static Algorithm, bytes: &[u8]) -> Result<Self, KeyError> {
         let expected = algorithm.public_key_len();
         if bytes.len() != expected {

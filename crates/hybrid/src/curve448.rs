@@ -26,9 +26,10 @@ static WINDOWS: std::sync::LazyLock<[Window; 8]> = std::sync::LazyLock::new(|| {
 #[inline(never)]
 pub(crate) fn multiply_base(scalar: &Scalar) -> Point {
     #[cfg(feature = "std")]
-    return multiply(&WINDOWS, scalar);
+    let windows: &[Window; 8] = &WINDOWS;
     #[cfg(not(feature = "std"))]
-    multiply(&[window(Point::BASE)], scalar)
+    let windows = &[window(Point::BASE)];
+    multiply(windows, scalar)
 }
 
 fn window(point: Point) -> Window {

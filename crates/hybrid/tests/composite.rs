@@ -234,6 +234,11 @@ fn keys_of_a_wrong_length_or_form_are_refused() {
             Classical::EcdsaP256 | Classical::EcdsaP384 => *bad.last_mut().unwrap() ^= 1,
         }
         assert_eq!(VerifyingKey::from_bytes(algorithm, &bad).err(), Some(KeyError::Classical), "{algorithm}");
+        if algorithm.classical() == Classical::Ed448 {
+            // y = 0: a point of order 4.
+            bad[at..].fill(0);
+            assert_eq!(VerifyingKey::from_bytes(algorithm, &bad).err(), Some(KeyError::Classical));
+        }
         if algorithm.classical() == Classical::Ed25519 {
             // y = 18 in its own spelling and as p + 18.
             for (y, right) in [([18, 0, 0], true), ([0xff, 0xff, 0x7f], false), ([0xff, 0xff, 0xff], false)] {

@@ -186,6 +186,23 @@ fn bytes_that_are_no_point_are_refused() {
     assert_eq!(VerifyingKey::from_bytes(&bytes), Err(InvalidVerifyingKey));
 }
 
+/// With such a key the equation 4·S·B = 4·R + 4·k·A holds of S = 0 and a neutral R, whatever the message.
+#[test]
+fn public_keys_of_low_order_are_refused() {
+    let mut neutral = [0; 57];
+    neutral[0] = 1;
+    // p - 1
+    let mut order_2 = [0xff; 57];
+    (order_2[0], order_2[28], order_2[56]) = (0xfe, 0xfe, 0);
+    let mut order_4 = [[0; 57]; 2];
+    order_4[1][56] = 0x80;
+    for bytes in [neutral, order_2, order_4[0], order_4[1]] {
+        let point = crrl::ed448::Point::decode(&bytes).expect("a point of the curve");
+        assert_eq!((point + point + point + point).encode(), neutral);
+        assert_eq!(VerifyingKey::from_bytes(&bytes), Err(InvalidVerifyingKey));
+    }
+}
+
 #[test]
 fn debug_shows_no_secret_and_errors_say_what_is_wrong() {
     let key = SigningKey::from_seed(&[7; 57]);

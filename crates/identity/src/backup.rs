@@ -1,4 +1,4 @@
-//! What an agent has besides its seed, sealed to itself: cards, credentials, memory objects.
+//! What an agent has besides its seed, sealed to itself: cards, credentials, memory objects, and what it must not forget.
 //!
 //! ```
 //! use gambeson_identity::backup::Backup;
@@ -28,7 +28,8 @@
 //! which is sealed stands in the card, so that anybody could seal to it. `docs/spec/backup.md` has the bytes.
 //!
 //! An old backup stays good: [`Backup::open_since`] refuses one whose cards are older than a card that is known. An agent that goes on from an
-//! older card than its newest signs a second card of one number, which nobody who knows the first will take.
+//! older card than its newest signs a second card of one number, which nobody who knows the first will take. Of its [`State`] an old backup
+//! knows what was revoked, used up and taken until it was made.
 
 use crate::agent::OpeningKey;
 use crate::card::MAX_CARDS;
@@ -47,10 +48,12 @@ use zeroize::Zeroizing;
 
 /// The longest archive in bytes: 256 MiB.
 pub const MAX_ARCHIVE: usize = 256 << 20;
-/// The most credentials and objects of one archive.
+/// The most entries of one archive.
 pub const MAX_ENTRIES: usize = 65_536;
 /// The longest credential in bytes: 1 MiB.
 pub const MAX_CREDENTIAL: usize = 1 << 20;
+/// The longest piece of state in bytes: 16 MiB.
+pub const MAX_STATE: usize = 16 << 20;
 
 const MAGIC: &[u8; 16] = b"gambeson backup\x01";
 /// HPKE's info in suite `cnsa2`.
@@ -66,6 +69,33 @@ pub const MAX_SEALED: usize = MAX_ARCHIVE + MAX_ARCHIVE / 4096 + (64 << 10);
 const CARDS: u8 = 1;
 const CREDENTIAL: u8 = 2;
 const OBJECT: u8 = 3;
+const STATE: u8 = 4;
+
+/// What an agent must not forget: one that begins it anew takes back what it did. What is in it is the affair of whoever keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// What was used up of delegations, by count and by budget.
+    Ledger,
+    /// What was taken once and has not expired.
+    Seen,
+    /// Which entries of the status list were given out, and which are revoked.
+    StatusList,
+}
+
+impl State {
+    /// All of it, in the order in which it stands in an archive.
+    pub const ALL: [Self; 3] = [Self::Ledger, Self::Seen, Self::StatusList];
+
+    /// The name in an archive.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ledger => "ledger",
+            Self::Seen => "seen",
+            Self::StatusList => "status-list",
+        }
+    }
+}
 
 /// The contents of a backup.
 #[derive(Clone, PartialEq, Eq)]
@@ -75,6 +105,7 @@ pub struct Backup {
     cards: Option<String>,
     credentials: BTreeMap<String, Vec<u8>>,
     objects: BTreeMap<ObjectId, Vec<u8>>,
+    state: BTreeMap<State, Vec<u8>>,
 }
 
 impl Backup {
@@ -82,7 +113,12 @@ impl Backup {
     #[must_use]
     pub fn new(agent: &Agent, now: Timestamp) -> Self {
         let (did, made) = (agent.did().clone(), now);
-        Self { did, made, cards: None, credentials: BTreeMap::new(), objects: BTreeMap::new() }
+        Self::empty(did, made)
+    }
+
+    fn empty(did: Did, made: Timestamp) -> Self {
+        let (credentials, objects, state) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { did, made, cards: None, credentials, objects, state }
     }
 
     /// Whose backup it is.
@@ -150,6 +186,24 @@ impl Backup {
         self.objects.iter().map(|(id, bytes)| (id, bytes.as_slice()))
     }
 
+    /// Puts a piece of state in, as it stands, in the place of an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::TooLarge`].
+    pub fn set_state(&mut self, state: State, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > MAX_STATE {
+            return Err(too_large(format_args!("a {} of {} bytes", state.name(), bytes.len())));
+        }
+        self.state.insert(state, bytes.to_vec());
+        Ok(())
+    }
+
+    /// A piece of state, if it is in it.
+    pub fn state(&self, state: State) -> Option<&[u8]> {
+        self.state.get(&state).map(Vec::as_slice)
+    }
+
     /// Authenticates the archive and seals it to the agent's backup key.
     ///
     /// # Errors
@@ -213,7 +267,9 @@ impl Backup {
         let credentials =
             self.credentials.iter().map(|(name, bytes)| (CREDENTIAL, name.clone(), bytes.as_slice()));
         let objects = self.objects.iter().map(|(id, bytes)| (OBJECT, id.to_string(), bytes.as_slice()));
-        let entries: Vec<_> = cards.chain(credentials).chain(objects).collect();
+        let state =
+            self.state.iter().map(|(state, bytes)| (STATE, state.name().to_owned(), bytes.as_slice()));
+        let entries: Vec<_> = cards.chain(credentials).chain(objects).chain(state).collect();
         if entries.len() > MAX_ENTRIES {
             return Err(too_large(format_args!("{} entries", entries.len())));
         }
@@ -245,8 +301,7 @@ impl Backup {
         if count as usize > MAX_ENTRIES {
             return Err(bad(format_args!("{count} entries")));
         }
-        let mut backup =
-            Self { did, made, cards: None, credentials: BTreeMap::new(), objects: BTreeMap::new() };
+        let mut backup = Self::empty(did, made);
         let mut last: Option<(u8, &str)> = None;
         for _ in 0..count {
             let [kind] = fields.array().ok_or_else(cut)?;
@@ -274,6 +329,11 @@ impl Backup {
                 id.check(contents)?;
                 self.add_object(contents).map(drop).map_err(bad)
             }
+            STATE => {
+                let state = State::ALL.into_iter().find(|state| state.name() == name);
+                let state = state.ok_or_else(|| bad(format_args!("a state with the name {name:?}")))?;
+                self.set_state(state, contents).map_err(bad)
+            }
             _ => Err(bad(format_args!("an entry of kind {kind} with the name {name:?}"))),
         }
     }
@@ -286,6 +346,7 @@ impl fmt::Debug for Backup {
             .field("made", &self.made)
             .field("credentials", &self.credentials.len())
             .field("objects", &self.objects.len())
+            .field("state", &self.state.keys())
             .finish_non_exhaustive()
     }
 }
@@ -388,7 +449,10 @@ fn decrypt(agent: &Agent, file: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
 /// The agent's present index, then all others that a log of cards can have: a fresh machine does not know it.
 fn indexes(agent: &Agent) -> impl Iterator<Item = u64> {
     let present = agent.index(Role::Backup);
-    core::iter::once(present).chain((0..MAX_CARDS as u64).filter(move |index| *index != present))
+    let all = core::iter::once(present).chain((0..MAX_CARDS as u64).filter(move |index| *index != present));
+    #[cfg(test)]
+    let all = all.inspect(|_| tests::KEYS_TRIED.set(tests::KEYS_TRIED.get() + 1));
+    all
 }
 
 /// The agent's backup keys as age identities, made one after the other until one fits.

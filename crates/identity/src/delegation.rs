@@ -500,8 +500,9 @@ pub struct Authorized {
 
 /// Decides whether a verified action may be done, and counts it.
 ///
-/// The action must name the chain, whose root must be trusted; then the chain is verified. It must end with the signer, and
-/// a capability of its last link must cover the action; approvals must be there; then the ledger takes one call and the cost from every link that limits them, and
+/// The action must name the chain, whose root must be trusted; then the chain is verified, and must end with the signer; only
+/// then are approvals looked at, so that strangers get no work done. A capability of the last link must cover the action, and the
+/// approvals that it and the policy ask for must be there; then the ledger takes one call and the cost from every link that limits them, and
 /// the approvals, or nothing at all.
 ///
 /// `cost` is what the verifier charges; without one, a link with a budget permits nothing.
@@ -521,25 +522,19 @@ pub fn authorize(
 ) -> Result<Verified<Authorized>> {
     let Authority { policy, resolver, status } = *authority;
     let actor = action.signer().did();
-    let approvals = verified_approvals(action, evidence, authority, now)?;
-    let mut used = Used { approvals: &approvals, actor, spends: Vec::new(), approvers: Vec::new() };
-    for (pattern, approvers) in &policy.approvals {
-        if pattern.reaches(&action.call().action()) {
-            used.approved_by(approvers)?;
-        }
+    if evidence.approvals.len() > MAX_APPROVALS {
+        return Err(Error::new(
+            Reason::TooDeep,
+            format_args!("{} approvals, at most {MAX_APPROVALS} are read", evidence.approvals.len()),
+        ));
     }
-    let authorized = match evidence.chain.is_empty() {
+    let chain = match evidence.chain.is_empty() {
         true => {
             if action.delegation().is_some() {
                 return Err(Error::new(Reason::BrokenChain, "the chain that the action names is not there"));
             }
             policy.trusts(actor, action.audience())?;
-            Authorized {
-                root: actor.clone(),
-                path: vec![actor.clone()],
-                capability: None,
-                approvers: Vec::new(),
-            }
+            None
         }
         false => {
             let named = evidence.chain.last().zip(action.delegation());
@@ -548,27 +543,42 @@ pub fn authorize(
             }
             let trusted = |root: &Did| policy.trusts(root, action.audience());
             let chain = Chain::verify_from(&evidence.chain, trusted, resolver, status, now)?;
-            let (root, last) = (&chain.links()[0].issuer, chain.last());
-            if last.terms.delegate != *actor {
+            if chain.last().terms.delegate != *actor {
                 return Err(Error::new(
                     Reason::WrongDelegate,
                     format_args!("{actor} is not the last delegate of the chain"),
                 ));
             }
-            let capability = used.permitted(&last.terms.capabilities, action)?.clone();
-            for link in chain.links() {
-                used.charge(link, cost)?;
-            }
-            let mut path: Vec<Did> = chain.links().iter().map(|link| link.issuer.clone()).collect();
-            path.push(actor.clone());
-            Authorized { root: root.clone(), path, capability: Some(capability), approvers: Vec::new() }
+            Some(chain)
         }
     };
-    for spend in &mut used.spends {
-        spend.id = spend.id.on_account_of(&authorized.root);
+    // Only now: strangers get no approvals resolved.
+    let approvals = verified_approvals(action, evidence, authority, now)?;
+    let mut used = Used { approvals: &approvals, actor, spends: Vec::new(), approvers: Vec::new() };
+    for (pattern, approvers) in &policy.approvals {
+        if pattern.reaches(&action.call().action()) {
+            used.approved_by(approvers)?;
+        }
     }
-    ledger.spend(&used.spends, now)?;
-    Ok(Verified::new(Authorized { approvers: used.approvers, ..authorized }, action.signer().clone()))
+    let links = chain.as_ref().map_or(&[][..], |chain| chain.links());
+    let capability = match links.last() {
+        Some(last) => Some(used.permitted(&last.terms.capabilities, action)?.clone()),
+        None => None,
+    };
+    for link in links {
+        used.charge(link, cost)?;
+    }
+    let mut path: Vec<Did> = links.iter().map(|link| link.issuer.clone()).collect();
+    path.push(actor.clone());
+    let root = path[0].clone();
+    for spend in &mut used.spends {
+        spend.id = spend.id.on_account_of(&root);
+    }
+    ledger.spend_on_account_of(&root, &used.spends, now)?;
+    Ok(Verified::new(
+        Authorized { root, path, capability, approvers: used.approvers },
+        action.signer().clone(),
+    ))
 }
 
 fn verified_approvals(
@@ -577,12 +587,6 @@ fn verified_approvals(
     authority: &Authority<'_>,
     now: Timestamp,
 ) -> Result<Vec<(Verified<Approval>, ReplayId)>> {
-    if evidence.approvals.len() > MAX_APPROVALS {
-        return Err(Error::new(
-            Reason::TooDeep,
-            format_args!("{} approvals, at most {MAX_APPROVALS} are read", evidence.approvals.len()),
-        ));
-    }
     evidence
         .approvals
         .iter()

@@ -117,4 +117,22 @@ mod tests {
             assert_ne!(a.expose(), b.expose());
         }
     }
+
+    /// A generator of the system that is broken gives one value: the counter's first, here.
+    #[cfg(feature = "test-vectors")]
+    #[test]
+    fn draws_of_one_value_of_the_system_differ_by_the_key_of_the_session() {
+        for suite in [Suite::Default, Suite::Cnsa2] {
+            let seed = MasterSeed::from_bytes(&[1; 32]);
+            let draw = |purpose, session, part: &[u8]| {
+                let hedge = Hedge::new(&seed, suite, purpose, session).deterministic();
+                *hedge.draw(&[part]).unwrap().expose()
+            };
+            let first = draw(Purpose::SealingHedge, 0, b"m");
+            assert_eq!(first, draw(Purpose::SealingHedge, 0, b"m"));
+            assert_ne!(first, draw(Purpose::SealingHedge, 1, b"m"));
+            assert_ne!(first, draw(Purpose::SigningHedge, 0, b"m"));
+            assert_ne!(first, draw(Purpose::SealingHedge, 0, b"n"));
+        }
+    }
 }

@@ -136,8 +136,9 @@ impl PendingReplay {
         self.0.iter().try_for_each(|(id, until)| cache.remember(id, *until, now))
     }
 
-    /// The ledger with which [`authorize`](crate::delegation::authorize) remembers what waits, when all else is decided, and
-    /// then takes from `ledger`.
+    /// The ledger with which [`authorize`](crate::delegation::authorize) remembers what waits, when all else is decided and `ledger`
+    /// has been asked too ([`Ledger::check`]), and then takes from `ledger`. It is on the account of the root in whose name the
+    /// action is done, however many keys the delegates below it make.
     pub fn before<'a>(self, cache: &'a mut dyn ReplayCache, ledger: &'a mut dyn Ledger) -> impl Ledger + 'a {
         Settling { pending: self, cache, ledger }
     }
@@ -157,9 +158,22 @@ struct Settling<'a> {
 }
 
 impl Ledger for Settling<'_> {
+    fn check(&mut self, spends: &[Spend], now: Timestamp) -> Result<()> {
+        self.ledger.check(spends, now)
+    }
+
     fn spend(&mut self, spends: &[Spend], now: Timestamp) -> Result<()> {
+        // Who is refused for what is used up may come again, and fills no memory meanwhile; and what was seen before takes nothing.
+        self.ledger.check(spends, now)?;
         core::mem::take(&mut self.pending).settle(self.cache, now)?;
         self.ledger.spend(spends, now)
+    }
+
+    fn spend_on_account_of(&mut self, root: &Did, spends: &[Spend], now: Timestamp) -> Result<()> {
+        for (id, _) in &mut self.pending.0 {
+            *id = id.on_account_of(root);
+        }
+        self.spend(spends, now)
     }
 }
 
@@ -186,7 +200,7 @@ impl MemoryReplayCache {
         Self(Expiring::new(capacity))
     }
 
-    /// The same with room for so many ids of each signer.
+    /// The same with room for so many ids of each signer; of each root, for what came by [`PendingReplay::before`].
     #[must_use]
     pub fn per_signer(mut self, most: usize) -> Self {
         self.0.each = most;
@@ -367,6 +381,60 @@ mod tests {
         assert_eq!(cache.len(), 1);
         let again = wait().before(&mut cache, &mut ledger).spend(&[], now);
         assert_eq!(again.unwrap_err().reason(), Reason::Replayed);
+    }
+
+    #[test]
+    fn what_the_ledger_refuses_is_not_remembered_and_may_come_again() {
+        let (now, mut cache) = (Timestamp(1000), MemoryReplayCache::new(10));
+        let mut ledger = crate::delegation::MemoryLedger::new(1);
+        let grant = |name: &str, calls| Spend {
+            id: id(name),
+            until: now.after(20),
+            calls: Some(calls),
+            budget: Some(1),
+            cost: 0,
+        };
+        let ask = |nonce, spend, now: Timestamp, cache: &mut MemoryReplayCache, ledger: &mut dyn Ledger| {
+            let mut pending = PendingReplay::default();
+            pending.remember(&id(nonce), now.after(60), now).unwrap();
+            pending.before(cache, ledger).spend(&[spend], now).map_err(|error| error.reason())
+        };
+        ask("first", grant("once", 1), now, &mut cache, &mut ledger).unwrap();
+        for (spend, refusal) in [
+            (grant("once", 1), Reason::OverCount),
+            (Spend { cost: 2, ..grant("once", 2) }, Reason::OverBudget),
+            (grant("other", 1), Reason::CacheFull),
+        ] {
+            assert_eq!(ask("second", spend, now, &mut cache, &mut ledger), Err(refusal));
+            assert_eq!(cache.len(), 1, "{refusal:?}");
+        }
+        // What was seen takes nothing: the second of two calls is left.
+        let twice = grant("once", 2);
+        assert_eq!(ask("first", twice, now, &mut cache, &mut ledger), Err(Reason::Replayed));
+        ask("second", twice, now, &mut cache, &mut ledger).unwrap();
+        // There is room again when the grant before has ended.
+        let later = now.after(21);
+        let other = Spend { until: later.after(20), ..grant("other", 1) };
+        ask("third", other, later, &mut cache, &mut ledger).unwrap();
+        assert_eq!(cache.len(), 3);
+    }
+
+    #[test]
+    fn what_is_done_in_the_name_of_one_root_is_on_its_account() {
+        let (now, mut cache) = (Timestamp(1000), MemoryReplayCache::new(100).per_signer(2));
+        let mut ledger = crate::delegation::MemoryLedger::new(1);
+        let agents: Vec<_> =
+            (1..=4).map(|seed| Agent::from_seed(MasterSeed::from_bytes(&[seed; 32]))).collect();
+        let mut ask = |signer: &Agent, root: &Agent| {
+            let mut pending = PendingReplay::default();
+            pending.remember(&ReplayId::new("test", signer.did(), "a"), now.after(60), now).unwrap();
+            let mut ledger = pending.before(&mut cache, &mut ledger);
+            ledger.spend_on_account_of(root.did(), &[], now).map_err(|error| error.reason())
+        };
+        assert_eq!(ask(&agents[1], &agents[0]), Ok(()));
+        assert_eq!(ask(&agents[2], &agents[0]), Ok(()));
+        assert_eq!(ask(&agents[3], &agents[0]), Err(Reason::CacheFull));
+        assert_eq!(ask(&agents[3], &agents[3]), Ok(()));
     }
 
     #[test]

@@ -4,8 +4,8 @@
 mod common;
 
 use gambeson_identity::{
-    Agent, CardContent, CardLog, CardStore, Did, Error, MasterSeed, MemoryReplayCache, Reason, Result, Role,
-    Suite, Timestamp,
+    Agent, CardContent, CardLog, CardStore, Did, DidDocument, Error, MasterSeed, MemoryReplayCache, Reason,
+    Resolver, Result, Role, Suite, Timestamp,
     action::{self, Action, Call, Expectations},
     approval,
     delegation::{
@@ -16,7 +16,9 @@ use gambeson_identity::{
     json,
 };
 use serde_json::{Map, Value, json};
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const NOW: Timestamp = Timestamp(1_795_330_800);
 const BANK: &str = "did:web:bank.example";
@@ -820,6 +822,46 @@ fn chains_and_approvals_permit_or_refuse_as_the_file_says() {
     };
     assert_eq!((file.vectors.len(), of("accept"), of("reject")), (228, 17, 118));
     common::committed("delegation", file.vectors, 228);
+}
+
+/// Counts what is resolved.
+struct Counting<'a>(&'a CardStore, Cell<usize>);
+
+impl Resolver for Counting<'_> {
+    fn resolve(&self, did: &Did, now: Timestamp) -> Result<Arc<DidDocument>> {
+        self.1.set(self.1.get() + 1);
+        self.0.resolve(did, now)
+    }
+}
+
+#[test]
+fn who_acts_for_no_trusted_root_gets_no_approval_resolved() {
+    let cast = Cast::new();
+    let file = cast_file(&cast);
+    let Cast { root, middle, leaf, boss, .. } = &cast;
+    let expected = Expectations::new(BANK);
+    let policy = Policy::default()
+        .trust(BANK.parse().unwrap(), root.did().clone())
+        .require_approval("prompts/*".parse().unwrap(), vec![boss.did().clone()]);
+    let below = |issuer: &Agent| grant(leaf).sign(issuer, None).unwrap();
+    let asked = |actor: &Agent, chain: Vec<String>| {
+        let action = Action::new(actor, Call::new("tools/call", "pay", Map::new()), BANK, NOW).unwrap();
+        let action = if chain.is_empty() { action } else { action.under(actor, &chain) };
+        let yes = approval::sign(boss, &action, actor.did(), NOW).unwrap();
+        let (text, token) = (action.to_json(), action.sign(actor).unwrap());
+        let mut seen = MemoryReplayCache::new(1);
+        let action = action::verify(&text, &token, &expected, &file.known, NOW, &mut seen).unwrap();
+        let resolver = Counting(&file.known, Cell::new(0));
+        let authority = Authority { policy: &policy, resolver: &resolver, status: &Lists(&Value::Null) };
+        let evidence = Evidence { chain, approvals: vec![yes; 8] };
+        let decided = authorize(&action, &evidence, None, &authority, &mut MemoryLedger::new(1), NOW);
+        (decided.err().map(|error| error.reason()), resolver.1.get())
+    };
+    assert_eq!(asked(leaf, Vec::new()), (Some(Reason::UntrustedRoot), 0));
+    assert_eq!(asked(leaf, vec![below(middle)]), (Some(Reason::UntrustedRoot), 0));
+    // The link of a trusted root that is another's.
+    assert_eq!(asked(boss, vec![below(root)]), (Some(Reason::WrongDelegate), 1));
+    assert_eq!(asked(root, Vec::new()), (None, 8));
 }
 
 #[test]

@@ -419,6 +419,12 @@ fn ed448_secrets(hunt: &mut Hunt, seed: &[u8]) {
     hunt.bytes("the Ed448 prefix", &h[57..]);
 }
 
+/// A scalar, which is big-endian in keys and turned round on its way.
+fn scalar(hunt: &mut Hunt, bytes: &[u8]) {
+    hunt.bytes("the scalar", bytes);
+    hunt.bytes("the scalar, turned round", &bytes.iter().rev().copied().collect::<Vec<u8>>());
+}
+
 fn table(gate: &mut Gate, kem: &'static hybrids::HybridKem) {
     let name = kem.name();
     let parts: [u8; 120] = bytes(name);
@@ -432,10 +438,8 @@ fn table(gate: &mut Gate, kem: &'static hybrids::HybridKem) {
     hunt.bytes("the private key", parts);
     hunt.bytes("the randomness", randomness);
     hunt.bytes("the shared secret", k.expose());
-    // Big-endian scalars are turned round on their way.
-    let reversed = |bytes: &[u8]| bytes.iter().rev().copied().collect::<Vec<u8>>();
-    hunt.bytes("the scalar", &reversed(&parts[parts.len().min(64)..]));
-    hunt.bytes("the ephemeral scalar", &reversed(&randomness[32..]));
+    scalar(&mut hunt, &parts[parts.len().min(64)..]);
+    scalar(&mut hunt, &randomness[32..]);
     gate.run(&format!("{name} keygen"), &hunt, || {
         live_and_die!(hybrids::DecapsulationKey::from_parts(kem, parts))
     });
@@ -459,11 +463,17 @@ fn composite(gate: &mut Gate, algorithm: &'static composite::Algorithm) {
     hunt.bytes("the seed of ML-DSA", &private[..32]);
     hunt.bytes("rnd", &rnd);
     match algorithm.classical() {
-        composite::Classical::Ed25519 => hunt.bytes("the seed", &private[32..]),
+        composite::Classical::Ed25519 => {
+            // SHA-512 is what these hash messages with, too.
+            let h = algorithm.pre_hash().digest(&private[32..]);
+            hunt.bytes("the seed", &private[32..]);
+            hunt.bytes("the scalar", &h.as_bytes()[1..31]);
+            hunt.bytes("the prefix", &h.as_bytes()[32..]);
+        }
         composite::Classical::Ed448 => ed448_secrets(&mut hunt, &private[32..]),
         // Not the DER around it.
-        composite::Classical::EcdsaP256 => hunt.bytes("the scalar", &private[39..71]),
-        composite::Classical::EcdsaP384 => hunt.bytes("the scalar", &private[39..87]),
+        composite::Classical::EcdsaP256 => scalar(&mut hunt, &private[39..71]),
+        composite::Classical::EcdsaP384 => scalar(&mut hunt, &private[39..87]),
     }
     gate.run(&format!("{name} keygen"), &hunt, || {
         live_and_die!(composite::SigningKey::from_bytes(algorithm, &private))

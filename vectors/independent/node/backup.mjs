@@ -11,7 +11,8 @@ import { isName, nameOf } from './subject_memory.mjs'
 
 /** No vector has a greater index; an agent looks as far as 1023. */
 const INDEXES = 16
-const [MOST, ENTRIES, CREDENTIAL, OBJECT] = [2 ** 28, 65536, 2 ** 20, 2 ** 20]
+const [MOST, ENTRIES, CREDENTIAL, OBJECT, STATE] = [2 ** 28, 65536, 2 ** 20, 2 ** 20, 2 ** 24]
+const STATES = ['ledger', 'seen', 'status-list']
 
 const HPKE = {
   default: { ids: [0x647a, 0x0001, 0x0003], hash: 'sha256', size: 32, info: utf8('age-encryption.org/mlkem768x25519') },
@@ -125,7 +126,7 @@ export function openBackup(suite, seed, did, file) {
     parseDid(text)
     return text
   })
-  const found = { made: fields.number(8), cards: null, credentials: {}, objects: {} }
+  const found = { made: fields.number(8), cards: null, credentials: {}, objects: {}, state: {} }
   const count = fields.number(4)
   need(count <= ENTRIES, 'bad-archive')
   let last = Buffer.of(0)
@@ -146,6 +147,9 @@ export function openBackup(suite, seed, did, file) {
     } else if (kind === 2) {
       need(/^(?!\.)[A-Za-z0-9._-]{1,128}$/.test(name) && data.length <= CREDENTIAL, 'bad-archive')
       found.credentials[name] = data.toString('hex')
+    } else if (kind === 4) {
+      need(STATES.includes(name) && data.length <= STATE, 'bad-archive')
+      found.state[name] = data.toString('hex')
     } else {
       need(kind === 3 && isName(name) && data.length <= OBJECT, 'bad-archive')
       need(nameOf(data) === name, 'wrong-hash')

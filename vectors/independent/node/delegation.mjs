@@ -269,14 +269,6 @@ export class Ledger {
 export function authorize(question) {
   const { action, actor, chain, approvals, roots, rules, cost, ledger } = question
   need(approvals.length <= 8, 'too-deep')
-  const verified = approvals.map(token => verifyApproval(token, question))
-  const ask = (approvers, used) => {
-    const approval = verified.find(({ issuer }) => approvers.includes(issuer) && issuer !== actor)
-    need(approval, 'not-approved')
-    return used.includes(approval) ? used : [...used, approval]
-  }
-  let used = []
-  for (const { pattern, approvers } of rules) if (pattern.reaches(action.action)) used = ask(approvers, used)
   const trusted = root => roots.some(({ did, resource }) => did === root && resource.matches(action.json.aud))
   const { delegation } = action.json
   if (chain.length > 0) need(delegation !== undefined && names(delegation, utf8(chain.at(-1))), 'broken-chain')
@@ -286,10 +278,17 @@ export function authorize(question) {
     need(delegation === undefined, 'broken-chain')
     need(trusted(root), 'untrusted-root')
   } else {
-    const last = links.at(-1)
-    need(last.delegate === actor, 'wrong-delegate')
-    used = permitted(last.capabilities, action, used, ask)
+    need(links.at(-1).delegate === actor, 'wrong-delegate')
   }
+  const verified = approvals.map(token => verifyApproval(token, question))
+  const ask = (approvers, used) => {
+    const approval = verified.find(({ issuer }) => approvers.includes(issuer) && issuer !== actor)
+    need(approval, 'not-approved')
+    return used.includes(approval) ? used : [...used, approval]
+  }
+  let used = []
+  for (const { pattern, approvers } of rules) if (pattern.reaches(action.action)) used = ask(approvers, used)
+  if (links.length > 0) used = permitted(links.at(-1).capabilities, action, used, ask)
   const charges = links.filter(({ calls, budget }) => calls !== undefined || budget).map(link => charge(link, cost))
   ledger.spend([...used.map(by => ({ by, calls: 1, cost: 0 })), ...charges])
   return { root, path: [...links.map(({ issuer }) => issuer), actor], approvers: used.map(({ issuer }) => issuer) }

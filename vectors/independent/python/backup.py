@@ -17,7 +17,8 @@ from subject_memory import is_name, name_of
 
 # No vector has a greater index; an agent looks as far as 1023.
 INDEXES = 16
-MOST, ENTRIES, CREDENTIAL, OBJECT = 2**28, 65536, 2**20, 2**20
+MOST, ENTRIES, CREDENTIAL, OBJECT, STATE = 2**28, 65536, 2**20, 2**20, 2**24
+STATES = ("ledger", "seen", "status-list")
 
 # HPKE with the suite of an age file, and that of a backup.
 sealed.SUITES["age"] = (0, 0x647A, 0x0001, 0x0003, 1120, "sha256", "")
@@ -110,7 +111,7 @@ def open_backup(suite, seed, did, file):
         parse_did(owner)
     except Refused:
         raise Refused("bad-archive") from None
-    found = {"made": fields.number(8), "cards": None, "credentials": {}, "objects": {}}
+    found = {"made": fields.number(8), "cards": None, "credentials": {}, "objects": {}, "state": {}}
     count, last = fields.number(4), (0, b"")
     need(count <= ENTRIES, "bad-archive")
     for _ in range(count):
@@ -127,6 +128,9 @@ def open_backup(suite, seed, did, file):
         elif kind == 2:
             need(re.fullmatch(r"(?!\.)[A-Za-z0-9._-]{1,128}", name) and len(data) <= CREDENTIAL, "bad-archive")
             found["credentials"][name] = data.hex()
+        elif kind == 4:
+            need(name in STATES and len(data) <= STATE, "bad-archive")
+            found["state"][name] = data.hex()
         else:
             need(kind == 3 and is_name(name) and len(data) <= OBJECT, "bad-archive")
             need(name_of(data) == name, "wrong-hash")

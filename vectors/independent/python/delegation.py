@@ -297,29 +297,27 @@ def authorize(action, signer, evidence, policy, cost, resolve, status, ledger, n
     chain, tokens = evidence
     roots, rules = policy
     need(len(tokens) <= 8, "too-deep")
+    named = action.json.get("delegation")
+    trusted = lambda root: any(did == root and resource.matches(action.json["aud"]) for resource, did in roots)
+    if not chain:
+        need(named is None, "broken-chain")
+        need(trusted(signer), "untrusted-root")
+        links = []
+    else:
+        need(named is not None and names(named, chain[-1].encode()), "broken-chain")
+        links = verify_chain(chain, trusted, resolve, status, now)
+        need(links[-1].delegate == signer, "wrong-delegate")
     approvals = Approvals([verify_approval(token, action, signer, resolve, status, now) for token in tokens], signer)
     used = []
     for pattern, approvers in rules:
         if pattern.reaches(action.action):
             used = approvals.ask(approvers, used)
-    named = action.json.get("delegation")
-    trusted = lambda root: any(did == root and resource.matches(action.json["aud"]) for resource, did in roots)
-    charges = []
-    if not chain:
-        need(named is None, "broken-chain")
-        need(trusted(signer), "untrusted-root")
-        root, path = signer, [signer]
-    else:
-        need(named is not None and names(named, chain[-1].encode()), "broken-chain")
-        links = verify_chain(chain, trusted, resolve, status, now)
-        root, last = links[0].issuer, links[-1]
-        need(last.delegate == signer, "wrong-delegate")
-        used = permitted(last.capabilities, action, approvals, used)
-        for link in links:
-            charges += charge(link, cost)
-        path = [link.issuer for link in links] + [signer]
+    if links:
+        used = permitted(links[-1].capabilities, action, approvals, used)
+    charges = [one for link in links for one in charge(link, cost)]
+    path = [link.issuer for link in links] + [signer]
     ledger.spend([((one.issuer, one.token), 1, None, 0) for one in used] + charges)
-    return root, path, [one.issuer for one in used]
+    return path[0], path, [one.issuer for one in used]
 
 
 def permitted(capabilities, action, approvals, used):

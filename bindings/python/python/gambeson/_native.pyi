@@ -469,6 +469,7 @@ class Agent:
         cards: CardLog | None = None,
         credentials: dict[str, str] | None = None,
         objects: Sequence[Buffer] = ...,
+        state: dict[str, Buffer] | None = None,
         now: _Time | None = None,
     ) -> bytes: ...
     def restore(self, backup: Buffer, *, since: int = 0) -> dict[str, Any]: ...
@@ -593,7 +594,7 @@ class Action:
 
 @final
 class ReplayCache:
-    def __new__(cls, capacity: int = 100_000) -> Self: ...
+    def __new__(cls, capacity: int = 100_000, *, per_signer: int | None = None) -> Self: ...
     def __len__(self) -> int: ...
 
 # A memory of what was taken that outlives the process: it stores the id, 32 bytes, until then, and returns whether it is new.
@@ -706,7 +707,7 @@ class Policy:
 
 @final
 class Ledger:
-    def __new__(cls, capacity: int = 100_000) -> Self: ...
+    def __new__(cls, capacity: int = 100_000, *, per_root: int | None = None) -> Self: ...
 
 def verify_chain(
     chain: list[str],

@@ -6,7 +6,7 @@ use gambeson_identity::action::{self, Call, Expectations, MAX_LIFETIME};
 use gambeson_identity::delegation::Evidence;
 use gambeson_identity::mcp;
 use gambeson_identity::{
-    self as identity, Did, MemoryReplayCache, Reason, ReplayId, Timestamp, Verified, json,
+    self as identity, Did, MemoryReplayCache, PendingReplay, Reason, ReplayId, Timestamp, Verified, json,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -102,11 +102,16 @@ pub struct ReplayCache(Mutex<MemoryReplayCache>);
 
 #[pymethods]
 impl ReplayCache {
-    /// A cache of at most `capacity` entries, about 150 bytes each; when it is full, it refuses.
+    /// A cache of at most `capacity` entries, about 150 bytes each, and at most `per_signer` of each signer; when it is full,
+    /// it refuses.
     #[new]
-    #[pyo3(signature = (capacity=100_000))]
-    fn new(capacity: usize) -> Self {
-        Self(Mutex::new(MemoryReplayCache::new(capacity)))
+    #[pyo3(signature = (capacity=100_000, *, per_signer=None))]
+    fn new(capacity: usize, per_signer: Option<usize>) -> Self {
+        let cache = MemoryReplayCache::new(capacity);
+        Self(Mutex::new(match per_signer {
+            Some(most) => cache.per_signer(most),
+            None => cache,
+        }))
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
@@ -175,22 +180,28 @@ fn claims(action: &Verified<action::Action>, evidence: &Evidence) -> identity::R
 
 /// Decides over a verified action if there is a policy, and gives the claims as a `dict`.
 ///
-/// `cost` is a function of the claims, for the price of a call may stand in its arguments.
+/// `cost` is a function of the claims, for the price of a call may stand in its arguments. What waits is remembered when all else
+/// is decided: who may do nothing cannot fill the memory.
 fn decided<'py>(
     py: Python<'py>,
     (action, evidence): (Verified<action::Action>, Evidence),
+    (pending, mut replay): (PendingReplay, &Replay),
     decision: Option<Decision<'_>>,
     cost: Option<Bound<'py, PyAny>>,
     resolver: &Resolver,
     now: Timestamp,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut claims = detached(py, || self::claims(&action, &evidence))?;
-    let Some(decision) = decision else { return to_python(py, &claims) };
+    let Some(decision) = decision else {
+        detached(py, || pending.settle(&mut replay, now))?;
+        return to_python(py, &claims);
+    };
     let cost = match cost {
         None => None,
         Some(cost) => cost.call1((to_python(py, &claims)?,))?.extract()?,
     };
-    let authorized = detached(py, || decision.decide(&action, &evidence, cost, resolver, now))?;
+    let authorized =
+        detached(py, || decision.decide(&action, &evidence, (pending, replay), cost, resolver, now))?;
     claims.insert("authorized".into(), authorized);
     to_python(py, &claims)
 }
@@ -321,7 +332,8 @@ impl Agent {
 /// Verifies an action and its signature, and that it comes for the first time. Returns its claims.
 ///
 /// With a `policy`, it also decides whether the signer may, by the `chain` and the `approvals` that came with the action, and
-/// counts in the `ledger`. `cost` is asked, with the claims, for the amount and the unit that the verifier charges.
+/// counts in the `ledger`. `cost` is asked, with the claims, for the amount and the unit that the verifier charges: it only tells,
+/// for the action may have been seen before, and `replay` and `ledger` are asked last.
 #[pyfunction]
 #[pyo3(signature = (
     action, token, *, audience, resolver, replay, chain=Vec::new(), approvals=Vec::new(), policy=None, ledger=None,
@@ -347,9 +359,11 @@ pub fn verify_action<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (expected, now) = (expectations(audience, max_lifetime), self::now(now));
     let decision = decision(py, policy.as_deref(), ledger.as_deref(), status.as_deref(), unknown_status)?;
+    let mut pending = PendingReplay::default();
     let verified =
-        detached(py, || action::verify(action.bytes(), token, &expected, &resolver, now, &mut &replay))?;
-    decided(py, (verified, Evidence { chain, approvals }), decision, cost, &resolver, now)
+        detached(py, || action::verify(action.bytes(), token, &expected, &resolver, now, &mut pending))?;
+    let shown = (verified, Evidence { chain, approvals });
+    decided(py, shown, (pending, &replay), decision, cost, &resolver, now)
 }
 
 /// Verifies the proof of an MCP request, and that it comes for the first time. Returns its claims.
@@ -378,14 +392,15 @@ pub fn verify_mcp<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (expected, now) = (expectations(audience, max_lifetime), self::now(now));
     let decision = decision(py, policy.as_deref(), ledger.as_deref(), status.as_deref(), unknown_status)?;
-    let verified = detached(py, || {
+    let mut pending = PendingReplay::default();
+    let shown = detached(py, || {
         let params = match &params {
             Some(params) => json::parse_object(params.bytes(), MAX_PARAMS)?,
             None => Map::new(),
         };
-        mcp::verify(method, &params, &expected, &resolver, now, &mut &replay)
+        mcp::verify(method, &params, &expected, &resolver, now, &mut pending)
     })?;
-    decided(py, verified, decision, cost, &resolver, now)
+    decided(py, shown, (pending, &replay), decision, cost, &resolver, now)
 }
 
 /// The longest parameters of a request that are read: an action, a chain and approvals beside it.

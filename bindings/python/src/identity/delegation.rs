@@ -6,11 +6,11 @@ use gambeson_identity::action::Action as Asked;
 use gambeson_identity::delegation::{
     Amount, Authority, Capability, Chain, Delegation, Evidence, MemoryLedger, Spend, authorize,
 };
-use gambeson_identity::{self as identity, Did, Timestamp, Verified, approval};
+use gambeson_identity::{self as identity, Did, PendingReplay, Timestamp, Verified, approval};
 use pyo3::prelude::*;
 use serde_json::Value;
 
-use super::actions::Action;
+use super::actions::{Action, Replay};
 use super::agent::Agent;
 use super::cards::Resolver;
 use super::credentials::{Entry, Lists, StatusStore, entries};
@@ -53,15 +53,23 @@ pub struct Ledger(Mutex<MemoryLedger>);
 
 #[pymethods]
 impl Ledger {
-    /// Room for so many grants.
+    /// Room for so many grants, and for `per_root` of them below each root.
     #[new]
-    #[pyo3(signature = (capacity=100_000))]
-    fn new(capacity: usize) -> Self {
-        Self(Mutex::new(MemoryLedger::new(capacity)))
+    #[pyo3(signature = (capacity=100_000, *, per_root=None))]
+    fn new(capacity: usize, per_root: Option<usize>) -> Self {
+        let ledger = MemoryLedger::new(capacity);
+        Self(Mutex::new(match per_root {
+            Some(most) => ledger.per_root(most),
+            None => ledger,
+        }))
     }
 }
 
 impl identity::delegation::Ledger for &Ledger {
+    fn check(&mut self, spends: &[Spend], now: Timestamp) -> identity::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).check(spends, now)
+    }
+
     fn spend(&mut self, spends: &[Spend], now: Timestamp) -> identity::Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).spend(spends, now)
     }
@@ -79,12 +87,13 @@ impl<'a> Decision<'a> {
         Self { policy, ledger, lists }
     }
 
-    /// Whether the signer may, as a member `authorized` of the claims. Without a ledger, every grant with a measure is
+    /// Whether the signer may, as a member `authorized` of the claims; then what waits is remembered. Without a ledger, every grant with a measure is
     /// refused.
     pub fn decide(
         &self,
         action: &Verified<Asked>,
         evidence: &Evidence,
+        (pending, mut replay): (PendingReplay, &Replay),
         cost: Option<(u64, String)>,
         resolver: &Resolver,
         now: Timestamp,
@@ -92,10 +101,14 @@ impl<'a> Decision<'a> {
         let cost = cost.map(|(amount, unit)| Amount { amount, unit });
         let status = self.lists.status();
         let authority = Authority { policy: &self.policy.0, resolver, status: &status };
-        let authorized = match self.ledger {
-            Some(mut ledger) => authorize(action, evidence, cost.as_ref(), &authority, &mut ledger, now),
-            None => authorize(action, evidence, cost.as_ref(), &authority, &mut MemoryLedger::new(0), now),
-        }?;
+        let mut none = MemoryLedger::new(0);
+        let mut given = self.ledger;
+        let ledger: &mut dyn identity::delegation::Ledger = match &mut given {
+            Some(ledger) => ledger,
+            None => &mut none,
+        };
+        let mut ledger = pending.before(&mut replay, ledger);
+        let authorized = authorize(action, evidence, cost.as_ref(), &authority, &mut ledger, now)?;
         Ok(serde_json::json!({
             "root": authorized.root.as_str(),
             "path": authorized.path.iter().map(Did::as_str).collect::<Vec<_>>(),

@@ -1,6 +1,7 @@
 //! Signatures of files, which lie beside them.
 
 use gambeson_identity::{FileHasher, FileSignature};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -15,9 +16,12 @@ const PIECE: usize = 1 << 20;
 
 /// Reads to the end of what has `read`, as `hashlib.file_digest` does: a file opened for bytes, or `io.BytesIO`.
 fn hashed(py: Python<'_>, file: &Bound<'_, PyAny>, mut hasher: FileHasher) -> PyResult<FileHasher> {
+    let read = file
+        .getattr("read")
+        .map_err(|_| PyTypeError::new_err("a file opened for bytes is needed, or what is read like one"))?;
     loop {
-        let read = file.call_method1("read", (PIECE,))?;
-        let piece: Input<'_> = read.extract()?;
+        let piece = read.call1((PIECE,))?;
+        let piece: Input<'_> = piece.extract()?;
         match piece.as_slice() {
             [] => return Ok(hasher),
             piece => py.detach(|| hasher.update(piece)),

@@ -1,6 +1,6 @@
 //! Payloads for one agent, backups, and state at rest.
 
-use gambeson_identity::backup::Backup;
+use gambeson_identity::backup::{Backup, State};
 use gambeson_identity::{Did, Resolver as _, sealed};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -10,6 +10,7 @@ use super::agent::Agent;
 use super::cards::{CardLog, Resolver};
 use super::detached;
 use crate::convert::{Span, Time};
+use crate::error::{USAGE, error};
 use crate::input::{Input, Owned};
 
 /// How long a sealed payload can be opened, unless its sender says otherwise: a week.
@@ -63,14 +64,17 @@ impl Agent {
         Ok(claims)
     }
 
-    /// Seals cards, credentials and memory objects to this agent's backup key: its seed alone opens them again.
-    #[pyo3(signature = (*, cards=None, credentials=None, objects=Vec::new(), now=None))]
+    /// Seals cards, credentials, memory objects and state to this agent's backup key: its seed alone opens them again.
+    ///
+    /// `state` has what the agent must not forget: `ledger`, `seen` and `status-list`, each in whatever form it is kept.
+    #[pyo3(signature = (*, cards=None, credentials=None, objects=Vec::new(), state=None, now=None))]
     fn backup<'py>(
         &self,
         py: Python<'py>,
         cards: Option<PyRef<'_, CardLog>>,
         credentials: Option<Bound<'py, PyDict>>,
         objects: Vec<Owned>,
+        state: Option<Bound<'py, PyDict>>,
         now: Option<Time>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let now = crate::convert::now(now);
@@ -83,10 +87,23 @@ impl Agent {
             detached(py, || backup.add_credential(&name, credential.as_bytes()))?;
         }
         detached(py, || objects.iter().try_for_each(|object| backup.add_object(&object.0).map(drop)))?;
+        for (name, bytes) in state.iter().flatten() {
+            let name = name.extract::<String>()?;
+            let Some(piece) = State::ALL.into_iter().find(|piece| piece.name() == name) else {
+                let names = State::ALL.map(State::name).join(", ");
+                return Err(error(
+                    py,
+                    USAGE,
+                    format_args!("{name:?} is no state of an agent: there are {names}"),
+                ));
+            };
+            let bytes = bytes.extract::<Owned>()?;
+            detached(py, || backup.set_state(piece, &bytes.0))?;
+        }
         Ok(PyBytes::new(py, &self.with(py, |agent| backup.seal(agent))?))
     }
 
-    /// Opens a backup of this agent: `made`, `cards`, `credentials` by their names, `objects` by their hashes.
+    /// Opens a backup of this agent: `made`, `cards`, `credentials` and `state` by their names, `objects` by their hashes.
     ///
     /// An old backup stays good: one whose newest card has a lower version than `since`, such as the one that peers know, is
     /// refused.
@@ -98,7 +115,7 @@ impl Agent {
             let cards = backup.cards()?;
             Ok((backup, cards))
         })?;
-        let (credentials, objects) = (PyDict::new(py), PyDict::new(py));
+        let (credentials, objects, state) = (PyDict::new(py), PyDict::new(py), PyDict::new(py));
         for (name, credential) in backup.credentials() {
             credentials.set_item(name, String::from_utf8_lossy(credential))?;
         }
@@ -110,6 +127,12 @@ impl Agent {
         restored.set_item("cards", cards.map(CardLog))?;
         restored.set_item("credentials", credentials)?;
         restored.set_item("objects", objects)?;
+        for piece in State::ALL {
+            if let Some(bytes) = backup.state(piece) {
+                state.set_item(piece.name(), PyBytes::new(py, bytes))?;
+            }
+        }
+        restored.set_item("state", state)?;
         Ok(restored)
     }
 

@@ -8,7 +8,7 @@ use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::action::{self, Action, Call, Expectations, MAX_ACTION};
 use gambeson_identity::delegation::{Authority, Evidence, Policy, authorize};
-use gambeson_identity::{Reason, json as strict};
+use gambeson_identity::{PendingReplay, Reason, json as strict};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -113,19 +113,23 @@ fn verify(session: &Session, options: &ActVerify) -> Result<Status, Error> {
     let mut book = Book::open(session)?;
     let judged = (|| {
         let Signed { action, token, chain } = Signed::read(&text)?;
-        let verified = action::verify(&action, &token, &expected, &*resolver, session.now, &mut seen)?;
+        let mut pending = PendingReplay::default();
+        let verified = action::verify(&action, &token, &expected, &*resolver, session.now, &mut pending)?;
         if options.trust.is_empty() {
+            pending.settle(&mut seen, session.now)?;
             return Ok((verified, None));
         }
         let mut policy = Policy::default();
         for root in &options.trust {
             policy = policy.trust(audience.parse()?, root.clone());
         }
-        let lists = super::status::known(session, &*resolver);
+        let lists = super::status::known(session);
         let authority = Authority { policy: &policy, resolver: &*resolver, status: &lists };
         let evidence = Evidence { chain, approvals };
+        let mut ledger = pending.before(&mut seen, &mut book);
         let permitted =
-            authorize(&verified, &evidence, options.cost.as_ref(), &authority, &mut book, session.now)?;
+            authorize(&verified, &evidence, options.cost.as_ref(), &authority, &mut ledger, session.now)?;
+        drop(ledger);
         Ok((verified, Some(permitted)))
     })();
     let (verified, permitted) = match judged {

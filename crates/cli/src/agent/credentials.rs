@@ -70,7 +70,7 @@ fn issue(session: &Session, options: &CredIssue) -> Result<Status, Error> {
 fn verify(session: &Session, options: &CredVerify) -> Result<Status, Error> {
     let secured = text(&options.credential)?;
     let resolver = session.resolver();
-    let lists = status::known(session, &*resolver);
+    let lists = status::known(session);
     let asked = match options.status_if_known {
         true => vc::Status::IfKnown(&lists),
         false => vc::Status::Required(&lists),
@@ -129,12 +129,7 @@ fn revoke(session: &Session, options: &CredRevoke) -> Result<Status, Error> {
     // Of a chain of delegation it is the last link.
     let secured = secured.lines().last().unwrap_or_default();
     // It is not verified: that its entry is one of this agent's list is what counts.
-    let parsed = match secured.starts_with('{') {
-        true => strict::parse_object(secured.as_bytes(), MAX_CREDENTIAL),
-        false => Jws::parse(secured, MAX_CREDENTIAL)
-            .and_then(|jws| strict::parse_object(jws.payload_unverified(), MAX_CREDENTIAL)),
-    };
-    let credential = parsed.map_err(|e| {
+    let credential = unverified(secured, MAX_CREDENTIAL).map_err(|e| {
         Error::outside(format!("{}: {}", options.credential.display(), e.detail())).because(e.reason().code())
     })?;
     let _lock = session.home.lock()?;
@@ -161,10 +156,41 @@ fn revoke(session: &Session, options: &CredRevoke) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
+/// What a credential says, by which nobody has stood yet.
+pub(super) fn unverified(secured: &str, max_len: usize) -> gambeson_identity::Result<Map<String, Value>> {
+    match secured.starts_with('{') {
+        true => strict::parse_object(secured.as_bytes(), max_len),
+        false => Jws::parse(secured, max_len)
+            .and_then(|jws| strict::parse_object(jws.payload_unverified(), max_len)),
+    }
+}
+
+/// Of a list of this agent's own, which others kept: takes over what was revoked in it, however old it is.
+fn catch_up(session: &Session, list: &str) -> Result<Option<Status>, Error> {
+    let owner = session.home.owner()?;
+    // What does not hold is told where the lists of others are.
+    let Ok((signed, _)) = status::verify_kept(session, list) else { return Ok(None) };
+    let Some(mut own) = OwnList::find(session)?.filter(|own| own.is(&signed, &owner)) else {
+        return Ok(None);
+    };
+    let (agent, _) = session.unlock()?;
+    let fresh = own.catch_up(&signed)?;
+    own.keep(session, &agent)?;
+    let url = signed.url();
+    session.console.report(
+        format_args!("{fresh} revocations were not known here: {url}"),
+        json!({"verified": true, "list": url, "fresh": fresh}),
+    )?;
+    Ok(Some(Status::Done))
+}
+
 fn list(session: &Session, options: &CredStatus) -> Result<Status, Error> {
     if let Some(path) = &options.add {
         let list = text(path)?;
         let _lock = session.home.lock()?;
+        if let Some(status) = catch_up(session, &list)? {
+            return Ok(status);
+        }
         return match status::learn(session, &list) {
             Ok(kept) => {
                 let url = kept?;
@@ -177,8 +203,14 @@ fn list(session: &Session, options: &CredStatus) -> Result<Status, Error> {
         };
     }
     files::refuse_existing(&options.out, options.force)?;
+    let _lock = session.home.lock()?;
     let (agent, _) = session.unlock()?;
-    let own = OwnList::open(session)?;
+    let own = match options.begin_anew {
+        true => OwnList::begin_anew(session)?,
+        false => OwnList::open(session)?,
+    };
+    // The signed list by which this agent's own credentials are judged here would run out otherwise.
+    own.keep(session, &agent)?;
     let signed = own.sign(&agent, session.now, options.hours)?;
     files::write(&options.out, format!("{signed}\n").as_bytes(), Access::Shared, options.force)?;
     let (given, revoked) = own.counts();

@@ -84,7 +84,7 @@ pub(super) fn links(path: &Path) -> Result<Vec<String>, Error> {
 
 fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<Status, Error> {
     let resolver = session.resolver();
-    let lists = status::known(session, &*resolver);
+    let lists = status::known(session);
     let chain = match Chain::verify(&links(&options.chain)?, &*resolver, &lists, session.now) {
         Ok(chain) => chain,
         Err(error) => return session.refused(&error),

@@ -2,7 +2,7 @@
 //!
 //! | file | what is in it |
 //! | --- | --- |
-//! | `agent.json` | the DID and the suite |
+//! | `agent.json` | the DID and the suite; of an agent that was made again, which log key it had then |
 //! | `seed` | the master seed, sealed by `gambeson-keystore` |
 //! | `cards/` | the cards of this agent and of those that it knows, one log an agent |
 //! | `credentials/` | what `cred verify --keep` kept |
@@ -19,6 +19,7 @@ use crate::passphrase;
 use etcetera::{BaseStrategy, choose_base_strategy};
 use gambeson_identity::{Agent, CardDirectory, CardLog, Did, MasterSeed, Reason, recovery};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -51,7 +52,10 @@ impl Home {
     pub(super) fn lock(&self) -> Result<Lock, Error> {
         let path = self.0.join("lock");
         let file = File::options().create(true).append(true).open(&path);
-        let file = file.map_err(|_| self.no_agent())?;
+        let file = file.map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => self.no_agent(),
+            _ => Error::io(&path, &e),
+        })?;
         file.lock().map_err(|e| Error::io(&path, &e))?;
         Ok(Lock(file))
     }
@@ -63,7 +67,35 @@ impl Home {
         log: &CardLog,
         passphrase_fd: Option<u32>,
     ) -> Result<(), Error> {
-        self.refuse_existing()?;
+        let about = json!({"version": 1, "did": log.did().as_str(), "suite": log.did().suite().name()});
+        self.fill(seed, log, passphrase_fd, &about, || Ok(()))
+    }
+
+    /// Makes the folder of an agent that was elsewhere before; `rest` writes what came along.
+    pub(super) fn recreate(
+        &self,
+        seed: &MasterSeed,
+        log: &CardLog,
+        passphrase_fd: Option<u32>,
+        rest: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (key, _) = super::log::newest_key(log)?;
+        let about = json!({
+            "version": 1, "did": log.did().as_str(), "suite": log.did().suite().name(),
+            "recovered": {"log": key.to_string()},
+        });
+        self.fill(seed, log, passphrase_fd, &about, rest)
+    }
+
+    fn fill(
+        &self,
+        seed: &MasterSeed,
+        log: &CardLog,
+        passphrase_fd: Option<u32>,
+        about: &Value,
+        rest: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.refuse_others(log.did())?;
         let passphrase = passphrase::new(passphrase_fd, "the agent")?;
         let suite = log.did().suite();
         let passphrase = key(&passphrase)?;
@@ -72,12 +104,53 @@ impl Home {
         private_folder(&self.cards())?;
         let _lock = self.lock()?;
         // Somebody else may have made one since the first look: nothing of it is touched.
+        self.refuse_others(log.did())?;
+        let before = self.contents()?;
+        let filled = (|| {
+            // Whose files these are comes first, so that nobody else takes over what an interruption leaves. The seed comes
+            // last: before it there is no agent, and nothing of one is replaced after it.
+            files::write(&self.about(), format!("{about}\n").as_bytes(), Access::Private, true)?;
+            self.keep_cards(log)?;
+            rest()?;
+            files::write(&self.seed(), &sealed, Access::Private, false)
+        })();
+        if filled.is_err() {
+            for path in self.contents()?.difference(&before) {
+                // What cannot be removed names its owner, and is refused next time.
+                let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            }
+        }
+        filled
+    }
+
+    /// What is in the folder, and what in that of the cards.
+    fn contents(&self) -> Result<BTreeSet<PathBuf>, Error> {
+        let mut contents = BTreeSet::new();
+        for folder in [&self.0, &self.cards()] {
+            for entry in fs::read_dir(folder).map_err(|e| Error::io(folder, &e))? {
+                contents.insert(entry.map_err(|e| Error::io(folder, &e))?.path());
+            }
+        }
+        Ok(contents)
+    }
+
+    /// Refuses a folder in which there is an agent, or what is left of another than this one: it would become this one's.
+    pub(super) fn refuse_others(&self, did: &Did) -> Result<(), Error> {
         self.refuse_existing()?;
-        let about = json!({"version": 1, "did": log.did().as_str(), "suite": suite.name()});
-        // The seed comes last: before it there is no agent, and nothing of one is replaced after it.
-        self.keep_cards(log)?;
-        files::write(&self.about(), format!("{about}\n").as_bytes(), Access::Private, true)?;
-        files::write(&self.seed(), &sealed, Access::Private, false)
+        let owner = self.owner().ok();
+        let mut kept = ["agent.json", "status", "ledger.json", "seen.json", "credentials"].into_iter();
+        match kept.find(|name| self.0.join(name).exists()) {
+            Some(name) if owner.as_ref() != Some(did) => {
+                let whose = owner.map(|owner| format!(" of {owner}")).unwrap_or_default();
+                let message = format!(
+                    "{}: there is {name}{whose}, and no seed: what is left of an agent that was not made to its end; remove it, \
+                     or name another folder with --home",
+                    self.0.display()
+                );
+                Err(Error::outside(message).because("leftovers"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a folder in which there is an agent.
@@ -93,15 +166,30 @@ impl Home {
 
     /// Who the agent is.
     pub(super) fn owner(&self) -> Result<Did, Error> {
+        let did = self.read_about()?["did"].as_str().and_then(|did| did.parse().ok());
+        did.ok_or_else(|| Error::outside(format!("{}: names no DID", self.about().display())))
+    }
+
+    /// Of an agent that was made again from its seed, the URL of the log key that it had then: what it did before may be
+    /// known to others and not here.
+    pub(super) fn recovered(&self) -> Result<Option<String>, Error> {
+        match &self.read_about()?["recovered"] {
+            Value::Null => Ok(None),
+            recovered => match recovered["log"].as_str() {
+                Some(key) => Ok(Some(key.to_owned())),
+                None => Err(Error::outside(format!("{}: is damaged", self.about().display()))),
+            },
+        }
+    }
+
+    fn read_about(&self) -> Result<Value, Error> {
         let path = self.about();
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(self.no_agent()),
-            Err(e) => return Err(Error::io(&path, &e)),
-        };
-        let did =
-            serde_json::from_slice::<Value>(&text).ok().and_then(|about| about["did"].as_str()?.parse().ok());
-        did.ok_or_else(|| Error::outside(format!("{}: names no DID", path.display())))
+        match fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text)
+                .map_err(|_| Error::outside(format!("{}: is damaged", path.display()))),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(self.no_agent()),
+            Err(e) => Err(Error::io(&path, &e)),
+        }
     }
 
     /// The agent's own cards.

@@ -216,10 +216,6 @@ fn verify(session: &Session, options: &HttpVerify) -> Result<Status, Error> {
     if options.capability {
         policy.relationship = Relationship::CapabilityInvocation;
     }
-    if answered.is_some() {
-        let required = ["@status", "\"@method\";req", "\"@target-uri\";req"].into_iter().map(str::parse);
-        policy.required = required.collect::<Result<_, _>>().map_err(Error::damaged)?;
-    }
     let request = answered.as_ref().map(Whole::message);
     let message = bound(whole.message(), request.as_ref());
     let mut seen = Seen::open(&session.home)?;

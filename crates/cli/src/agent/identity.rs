@@ -5,9 +5,10 @@ use crate::args::agent::{Card, Init, RoleName, Rotate, Show};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::{
-    Agent, CardContent, CardLog, CardStore, DidDocument, MasterSeed, Retired, Role, Timestamp, recovery,
+    Agent, CardContent, CardLog, CardStore, DidDocument, MAX_CARD_LOG, MasterSeed, Retired, Role, Timestamp,
+    recovery,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -20,6 +21,7 @@ pub(super) fn init(session: &Session, options: &Init) -> Result<Status, Error> {
     let agent = Agent::with_suite(again, options.suite);
     let content = CardContent { also_known_as: options.also_known_as.clone(), services: Vec::new() };
     let log = first_cards(&agent, session.now, options.validity.days, &content)?;
+    session.home.refuse_others(log.did())?;
     // Afterwards nothing gives the seed out.
     keep_seed(session, options, &seed)?;
     session.home.create(&seed, &log, session.passphrase_fd)?;
@@ -63,20 +65,23 @@ pub(super) fn first_cards(
 
 /// Tells of a new agent.
 pub(super) fn made(session: &Session, log: &CardLog) -> Result<Status, Error> {
+    made_of(session, log, Map::new())
+}
+
+/// Tells of a new agent, and programs of what it was made.
+pub(super) fn made_of(session: &Session, log: &CardLog, of: Map<String, Value>) -> Result<Status, Error> {
     let (did, folder) = (log.did(), session.home.folder().display());
-    session.console.report(
-        format_args!(
-            "{did}\nin {folder}, card {} until {}",
-            log.newest().version(),
-            log.newest().validity().1
-        ),
-        json!({
-            "did": did.as_str(),
-            "suite": did.suite().name(),
-            "home": folder.to_string(),
-            "card": about_card(log),
-        }),
-    )?;
+    let mut told = json!({
+        "did": did.as_str(),
+        "suite": did.suite().name(),
+        "home": folder.to_string(),
+        "card": about_card(log),
+    });
+    for (name, value) in of {
+        told[name] = value;
+    }
+    let (version, (_, until)) = (log.newest().version(), log.newest().validity());
+    session.console.report(format_args!("{did}\nin {folder}, card {version} until {until}"), told)?;
     Ok(Status::Done)
 }
 
@@ -217,7 +222,7 @@ fn pretty(value: &Value) -> String {
 
 /// The cards of a file: why they do not hold is another matter than that they cannot be read.
 pub(super) fn read_cards(path: &Path) -> Result<gambeson_identity::Result<CardLog>, Error> {
-    Ok(CardLog::verify(&files::read_small(path)?))
+    Ok(CardLog::verify(&files::read_at_most(path, MAX_CARD_LOG)?))
 }
 
 fn add(session: &Session, path: &Path) -> Result<Status, Error> {

@@ -5,7 +5,7 @@ use crate::args::agent::{LogAppend, LogCommand, LogProve, LogVerify};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::tlog::{DirectoryStorage, Log, MAX_ENTRY, Proof};
-use gambeson_identity::{CardLog, DidUrl, Role, VerifyingKey};
+use gambeson_identity::{CardLog, DidUrl, Reason, Role, VerifyingKey};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -38,13 +38,22 @@ fn append(session: &Session, options: &LogAppend) -> Result<Status, Error> {
     let url = agent.key_url(Role::Log);
     let (storage, origin) = (storage(session, &url), url.to_string());
     let key = agent.key(Role::Log);
-    let mut log = match folder(session, &url).join("checkpoint").exists() {
+    let begun = folder(session, &url).join("checkpoint").exists();
+    if !begun && session.home.recovered()?.is_some_and(|key| key == origin) {
+        let message = format!(
+            "{}: this agent was made again without its log, and a second one under the key {origin} would contradict it; put \
+             its files back, or let gambeson agent rotate log begin another",
+            folder(session, &url).display()
+        );
+        return Err(Error::outside(message).because("no-log"));
+    }
+    let mut log = match begun {
         true => Log::open(storage, &origin, &key.verifying_key(), session.now),
         false => Log::create(storage, &origin, key, session.now),
     }
     .map_err(Error::damaged)?;
     let entries: Vec<&[u8]> = entries.iter().map(Vec::as_slice).collect();
-    let first = log.append(&entries, key, session.now).map_err(Error::from_request)?;
+    let first = log.append(&entries, key, session.now).map_err(of_log)?;
     session.console.report(
         format_args!("entries {first} to {} of {origin}", log.size() - 1),
         json!({"log": origin, "first": first, "appended": entries.len(), "size": log.size()}),
@@ -55,9 +64,9 @@ fn append(session: &Session, options: &LogAppend) -> Result<Status, Error> {
 fn prove(session: &Session, options: &LogProve) -> Result<Status, Error> {
     let cards = session.home.cards_of_owner()?;
     let log = open(session, &cards)?;
-    let proof = log.prove(options.index).map_err(Error::from_request)?;
+    let proof = log.prove(options.index).map_err(of_log)?;
     if let Some(path) = &options.entry {
-        let entry = log.entry(options.index).map_err(Error::from_request)?;
+        let entry = log.entry(options.index).map_err(of_log)?;
         files::write(path, &entry, Access::Shared, options.force)?;
     }
     files::write(&options.out, proof.to_string().as_bytes(), Access::Shared, options.force)?;
@@ -133,8 +142,16 @@ fn open(session: &Session, cards: &CardLog) -> Result<Log<DirectoryStorage>, Err
     Log::open(storage(session, &url), &url.to_string(), &key, session.now).map_err(Error::damaged)
 }
 
+/// What the folder of the log is to blame for is no mistake of the command line.
+fn of_log(error: gambeson_identity::Error) -> Error {
+    match error.reason() {
+        Reason::DamagedLog | Reason::Inconsistent | Reason::StorageFailed => Error::damaged(error),
+        _ => Error::from_request(error),
+    }
+}
+
 /// The log key that was neither revoked nor replaced.
-fn newest_key(cards: &CardLog) -> Result<(DidUrl, VerifyingKey), Error> {
+pub(super) fn newest_key(cards: &CardLog) -> Result<(DidUrl, VerifyingKey), Error> {
     let methods = cards.newest().document().methods();
     let mut present = methods.filter(|method| method.revoked().is_none() && method.expires().is_none());
     present

@@ -1,14 +1,15 @@
 //! `agent recover`, `backup`, `restore`, and what `init` writes for them.
 
-use super::{Session, credentials, identity};
+use super::status::OwnList;
+use super::{Session, credentials, identity, ledger, seen, status};
 use crate::args::agent::{AgentBackup, Recover, Restore, SeedSource};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::passphrase;
-use gambeson_identity::backup::{Backup, MAX_ARCHIVE};
+use gambeson_identity::backup::{Backup, MAX_ARCHIVE, MAX_SEALED, MAX_STATE, State};
 use gambeson_identity::memory::{DirectoryObjects, Objects};
-use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Reason, recovery};
-use serde_json::json;
+use gambeson_identity::{Agent, CardContent, CardLog, CardStore, Did, MasterSeed, Reason, recovery};
+use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,11 @@ pub(super) fn recover(session: &Session, options: &Recover) -> Result<Status, Er
         }
     };
     Agent::recover(again(&seed)?, &log).map_err(Error::refused)?;
-    session.home.create(&seed, &log, session.passphrase_fd)?;
+    session.home.recreate(&seed, &log, session.passphrase_fd, || Ok(()))?;
+    session.console.say(
+        "what was revoked, used up of delegations and taken once is not here: if there is a backup, gambeson agent restore \
+         brings it",
+    )?;
     identity::made(session, &log)
 }
 
@@ -78,33 +83,81 @@ pub(super) fn age_passphrase(text: &str) -> Result<gambeson_age::Passphrase, Err
 
 pub(super) fn backup(session: &Session, options: &AgentBackup) -> Result<Status, Error> {
     files::refuse_existing(&options.out, options.force)?;
+    // What one command changes in several files is in a backup whole or not.
+    let _lock = session.home.lock()?;
     let (agent, log) = session.unlock()?;
     let mut backup = Backup::new(&agent, session.now);
     backup.set_cards(&log);
     let folder = credentials::folder(session);
-    for entry in fs::read_dir(&folder).into_iter().flatten() {
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => Some(entries),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+        Err(e) => return Err(Error::io(&folder, &e)),
+    };
+    for entry in entries.into_iter().flatten() {
         let entry = entry.map_err(|e| Error::io(&folder, &e))?;
+        // What was not written to its end, and what a system keeps for itself.
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
         let credential = files::read_small(&entry.path())?;
         backup.add_credential(&entry.file_name().to_string_lossy(), &credential).map_err(Error::damaged)?;
     }
     add_objects(session, &mut backup, options.objects.as_deref())?;
+    add_state(session, &mut backup)?;
     let sealed = backup.seal(&agent).map_err(Error::from_request)?;
     files::write(&options.out, &sealed, Access::Private, options.force)?;
     let (credentials, objects) = (backup.credentials().count(), backup.objects().count());
     session.console.report(
         format_args!(
-            "{} cards, {credentials} credentials and {objects} memory objects: {}",
+            "{} cards, {credentials} credentials and {objects} memory objects; state: {}; audit logs are not in it: {}",
             log.cards().len(),
+            state_text(&backup),
             options.out.display()
         ),
         json!({
             "cards": log.cards().len(),
             "credentials": credentials,
             "objects": objects,
+            "state": state_names(&backup),
             "out": options.out.display().to_string(),
         }),
     )?;
     Ok(Status::Done)
+}
+
+/// Adds what the agent must not forget. An agent that never issued anything has an empty list: it may begin one again.
+fn add_state(session: &Session, backup: &mut Backup) -> Result<(), Error> {
+    if let Some(list) = OwnList::find(session)? {
+        backup.set_state(State::StatusList, list.to_json().as_bytes()).map_err(Error::damaged)?;
+    }
+    for state in [State::Ledger, State::Seen] {
+        let path = state_path(session, state);
+        if path.exists() {
+            let bytes = files::read_at_most(&path, MAX_STATE)?;
+            backup.set_state(state, &bytes).map_err(Error::damaged)?;
+        }
+    }
+    Ok(())
+}
+
+fn state_path(session: &Session, state: State) -> PathBuf {
+    match state {
+        State::Ledger => ledger::path(&session.home),
+        State::Seen => seen::path(&session.home),
+        State::StatusList => status::path(session),
+    }
+}
+
+/// The names of the state that a backup has.
+fn state_names(backup: &Backup) -> Vec<&'static str> {
+    State::ALL.into_iter().filter(|state| backup.state(*state).is_some()).map(State::name).collect()
+}
+
+/// The same for a person.
+fn state_text(backup: &Backup) -> String {
+    let names = state_names(backup);
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// Adds every memory object of a folder, the agent's own if none is named. One whose bytes were changed is refused.
@@ -142,28 +195,89 @@ fn of_objects(error: gambeson_identity::Error) -> Error {
 
 pub(super) fn restore(session: &Session, options: &Restore) -> Result<Status, Error> {
     session.home.refuse_existing()?;
-    // With room for what sealing adds: the library has the last word.
-    let file = files::read_at_most(&options.backup, MAX_ARCHIVE + (1 << 20))?;
+    let file = files::read_at_most(&options.backup, MAX_SEALED)?;
     let seed = seed(session, &options.seed)?;
     let agent = Agent::with_suite(again(&seed)?, options.suite);
-    let backup = Backup::open(&agent, &file).map_err(Error::refused)?;
-    let log = backup.cards().map_err(Error::refused)?;
-    let log: CardLog = log.ok_or_else(|| Error::outside("the backup holds no cards"))?;
-    Agent::recover(again(&seed)?, &log).map_err(Error::refused)?;
-    session.home.create(&seed, &log, session.passphrase_fd)?;
-    let folder = credentials::folder(session);
-    super::home::private_folder(&folder)?;
-    for (name, credential) in backup.credentials() {
-        files::write(&folder.join(name), credential, Access::Private, false)?;
+    let since = options.since.unwrap_or_default();
+    let backup = Backup::open_since(&agent, &file, since).map_err(Error::refused)?;
+    let log = newest_cards(&backup, options.cards.as_deref())?;
+    let agent = Agent::recover(again(&seed)?, &log).map_err(Error::refused)?;
+    check_state(&backup, log.did())?;
+    session.home.recreate(&seed, &log, session.passphrase_fd, || {
+        let folder = credentials::folder(session);
+        super::home::private_folder(&folder)?;
+        for (name, credential) in backup.credentials() {
+            files::write(&folder.join(name), credential, Access::Private, true)?;
+        }
+        restore_state(session, &agent, &backup)?;
+        restore_objects(&backup, &objects_folder(session, options.objects.as_deref()))
+    })?;
+    tell_restored(session, &backup, &log)
+}
+
+/// The cards of the backup, or newer ones that go on from them.
+fn newest_cards(backup: &Backup, newer: Option<&Path>) -> Result<CardLog, Error> {
+    let kept = backup.cards().map_err(Error::refused)?;
+    let Some(path) = newer else {
+        return kept.ok_or_else(|| Error::outside("the backup holds no cards; --cards names them"));
+    };
+    let newer = identity::read_cards(path)?.map_err(Error::refused)?;
+    let mut store = CardStore::default();
+    for log in kept.into_iter().chain([newer.clone()]) {
+        store.add(log).map_err(Error::refused)?;
     }
-    restore_objects(&backup, &objects_folder(session, options.objects.as_deref()))?;
+    Ok(newer)
+}
+
+/// Refuses state that could not be read afterwards: what it forbids would be permitted, or nothing any more.
+fn check_state(backup: &Backup, owner: &Did) -> Result<(), Error> {
+    for state in State::ALL {
+        let whole = backup.state(state).is_none_or(|bytes| match state {
+            State::Ledger => ledger::is_whole(bytes),
+            State::Seen => seen::is_whole(bytes),
+            State::StatusList => OwnList::read(bytes, owner).is_some(),
+        });
+        if !whole {
+            let message = format!("the {} of the backup is damaged", state.name());
+            return Err(Error::not_verified(message).because(Reason::BadArchive.code()));
+        }
+    }
+    Ok(())
+}
+
+fn restore_state(session: &Session, agent: &Agent, backup: &Backup) -> Result<(), Error> {
+    for state in State::ALL {
+        let path = state_path(session, state);
+        if let Some(bytes) = backup.state(state) {
+            path.parent().map_or(Ok(()), super::home::private_folder)?;
+            files::write(&path, bytes, Access::Private, true)?;
+        }
+    }
+    // With its signature, by which this agent's own delegations are judged here.
+    OwnList::find(session)?.map_or(Ok(()), |list| list.keep(session, agent))
+}
+
+/// Tells what came back, and what a backup cannot know.
+fn tell_restored(session: &Session, backup: &Backup, log: &CardLog) -> Result<Status, Error> {
+    let (credentials, objects, state) =
+        (backup.credentials().count(), backup.objects().count(), state_names(backup));
+    let (made, card) = (backup.made(), log.newest().version());
     session.console.say(format_args!(
-        "{} credentials and {} memory objects of {}",
-        backup.credentials().count(),
-        backup.objects().count(),
-        backup.made()
+        "{credentials} credentials and {objects} memory objects of {made}; state: {}",
+        state_text(backup)
     ))?;
-    identity::made(session, &log)
+    session.console.say(format_args!(
+        "what was revoked, used up and taken after {made} is not in it: gambeson agent cred status --add takes over \
+         what a newer list of this agent has\n\
+         if others know a newer card than {card}, do not rotate: make the agent again with --cards, since nobody takes \
+         two cards of one number\n\
+         audit logs are not in it: put the folder log back, or let gambeson agent rotate log begin another"
+    ))?;
+    let of = json!({
+        "made": made.to_string(), "credentials": credentials, "objects": objects, "state": state,
+    });
+    let of: Map<String, Value> = of.as_object().cloned().unwrap_or_default();
+    identity::made_of(session, log, of)
 }
 
 /// Writes the memory objects under the names that their bytes have: that these are the names in the archive was checked

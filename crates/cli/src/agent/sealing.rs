@@ -7,7 +7,7 @@ use crate::args::agent::{AgentOpen, AgentSeal};
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, Output};
 use gambeson_age::Format;
-use gambeson_identity::{Suite, sealed};
+use gambeson_identity::{Did, Reason, Suite, sealed};
 use serde_json::json;
 use std::io::Write;
 
@@ -91,16 +91,25 @@ fn open_age(session: &Session, options: &AgentOpen, input: Input) -> Result<Stat
 fn open_sealed(session: &Session, options: &AgentOpen, input: Input) -> Result<Status, Error> {
     let envelope = input.read_at_most(2 * sealed::MAX_PAYLOAD)?;
     let (agent, _) = session.unlock()?;
-    // The output is there before the payload is marked as opened: a full disk must not lose it.
     let mut output = Output::create(&options.out, Access::Private, options.force)?;
     let mut seen = Seen::open(&session.home)?;
-    let opened = match sealed::open(&agent, &envelope, &session.resolver(), &mut seen, session.now) {
-        Ok(opened) => opened,
-        Err(error) => return Err(Error::refused(error)),
-    };
-    super::is_signer(options.from.as_ref(), opened.signer())?;
-    seen.keep()?;
-    output.write_all(opened.payload()).map_err(|e| Error::named(&e))?;
+    let permitted = |did: &Did| options.from.as_ref().is_none_or(|from| from == did);
+    let opened = sealed::open_from(&agent, &envelope, permitted, &session.resolver(), &mut seen, session.now);
+    let opened = opened.map_err(|error| match (error.reason(), &options.from) {
+        (Reason::NotPermitted, Some(from)) => {
+            Error::not_verified(format!("not from {from}: {}", error.detail())).because("other-signer")
+        }
+        _ => Error::refused(error),
+    })?;
+    // A file has the payload before that counts as opened, and its name afterwards: a full disk loses nothing. What went
+    // into a stream cannot be called back, so there it counts first, and is lost if the stream fails.
+    if output.is_new_file() {
+        output.write_all(opened.payload()).map_err(|e| Error::named(&e))?;
+        seen.keep()?;
+    } else {
+        seen.keep()?;
+        output.write_all(opened.payload()).map_err(|e| Error::named(&e))?;
+    }
     let target = output.name().to_owned();
     output.finish()?;
     session.holds(

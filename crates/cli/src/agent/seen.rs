@@ -12,6 +12,24 @@ use std::path::PathBuf;
 /// The most ids that are kept: a file of 7 MB.
 const CAPACITY: usize = 100_000;
 
+/// Where it stands.
+pub(super) fn path(home: &Home) -> PathBuf {
+    home.folder().join("seen.json")
+}
+
+/// Whether this is what the file may hold.
+pub(super) fn is_whole(text: &[u8]) -> bool {
+    read(text).is_some()
+}
+
+/// The latest clock, and until when each id is kept.
+fn read(text: &[u8]) -> Option<(u64, BTreeMap<String, u64>)> {
+    let file: Map<String, Value> = serde_json::from_slice(text).ok()?;
+    let until = file.get("until")?.as_object()?.iter();
+    let until = until.map(|(id, until)| Some((id.clone(), until.as_u64()?))).collect::<Option<_>>()?;
+    Some((file.get("newest")?.as_u64()?, until))
+}
+
 /// The ids of the file `seen.json` of an agent's folder, which nobody else changes meanwhile.
 pub(super) struct Seen {
     path: PathBuf,
@@ -24,25 +42,16 @@ pub(super) struct Seen {
 impl Seen {
     pub(super) fn open(home: &Home) -> std::result::Result<Self, Error> {
         let lock = home.lock()?;
-        let path = home.folder().join("seen.json");
-        let mut seen = Self { path, until: BTreeMap::new(), newest: 0, _lock: lock };
-        let text = match fs::read(&seen.path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(seen),
-            Err(e) => return Err(Error::io(&seen.path, &e)),
+        let path = path(home);
+        let (newest, until) = match fs::read(&path) {
+            // An empty memory in the place of a damaged one would take everything again.
+            Ok(text) => {
+                read(&text).ok_or_else(|| Error::outside(format!("{}: is damaged", path.display())))?
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => (0, BTreeMap::new()),
+            Err(e) => return Err(Error::io(&path, &e)),
         };
-        let read = serde_json::from_slice::<Map<String, Value>>(&text).ok().and_then(|file| {
-            let until = file.get("until")?.as_object()?.iter();
-            seen.newest = file.get("newest")?.as_u64()?;
-            seen.until =
-                until.map(|(id, until)| Some((id.clone(), until.as_u64()?))).collect::<Option<_>>()?;
-            Some(())
-        });
-        // An empty memory in the place of a damaged one would take everything again.
-        match read {
-            Some(()) => Ok(seen),
-            None => Err(Error::outside(format!("{}: is damaged", seen.path.display()))),
-        }
+        Ok(Self { path, until, newest, _lock: lock })
     }
 
     /// Writes down what was taken: before this, nothing of it may be given out.

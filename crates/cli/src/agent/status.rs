@@ -7,11 +7,14 @@ use super::Session;
 use super::home::private_folder;
 use crate::error::Error;
 use crate::files::{self, Access};
-use gambeson_identity::vc::{MIN_ENTRIES, StatusEntry, StatusList, StatusPurpose, StatusStore};
-use gambeson_identity::{Agent, Resolver, Timestamp};
+use gambeson_identity::vc::{
+    MAX_STATUS_LIST, MIN_ENTRIES, StatusEntry, StatusList, StatusListCredential, StatusPurpose, StatusStore,
+};
+use gambeson_identity::{Agent, Did, DidDocument, Reason, Resolver, Timestamp, Verified};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 const HOUR: u64 = 3600;
 
@@ -27,41 +30,113 @@ pub(super) struct OwnList {
 }
 
 impl OwnList {
-    /// Reads the list, or begins it.
+    /// Reads the list, or begins it where there can have been none.
     pub(super) fn open(session: &Session) -> Result<Self, Error> {
-        let path = folder(session).join("list.json");
-        let damaged = || Error::outside(format!("{}: is damaged", path.display()));
+        Self::find(session)?.ok_or_else(|| {
+            let message = format!(
+                "{}: the status list of this agent is not here, and an empty one in its place would make good what was \
+                 revoked; gambeson agent restore brings it back with a backup, gambeson agent cred status --begin-anew begins \
+                 another under another URL",
+                path(session).display()
+            );
+            Error::outside(message).because("no-status-list")
+        })
+    }
+
+    /// The list; none if the agent was elsewhere before, where there may be one, or if one was signed here and is gone.
+    pub(super) fn find(session: &Session) -> Result<Option<Self>, Error> {
+        match (Self::kept(session)?, session.home.recovered()?) {
+            (Some(list), _) => Ok(Some(list)),
+            (None, Some(_)) => Ok(None),
+            (None, None) if folder(session).join("list.jwt").exists() => Ok(None),
+            (None, None) => Self::empty(format!("{}/status/1", session.home.owner()?)).map(Some),
+        }
+    }
+
+    /// A list under a URL that no other has: what was given out of a lost one stays as it was revoked there, and cannot be
+    /// revoked here.
+    pub(super) fn begin_anew(session: &Session) -> Result<Self, Error> {
+        match Self::kept(session)? {
+            None => Self::empty(format!("{}/status/{}", session.home.owner()?, session.now.0)),
+            Some(list) => Err(Error::usage(format!("there is a list already, {}", list.url))),
+        }
+    }
+
+    fn empty(url: String) -> Result<Self, Error> {
+        let list = StatusList::new(StatusPurpose::Revocation, MIN_ENTRIES).map_err(Error::damaged)?;
+        Ok(Self { url, given: Map::new(), list })
+    }
+
+    fn kept(session: &Session) -> Result<Option<Self>, Error> {
+        let path = path(session);
         let text = match fs::read(&path) {
             Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                let list = StatusList::new(StatusPurpose::Revocation, MIN_ENTRIES).map_err(Error::damaged)?;
-                let url = format!("{}/status/1", session.home.owner()?);
-                return Ok(Self { url, given: Map::new(), list });
-            }
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::io(&path, &e)),
         };
-        let mut file: Map<String, Value> = serde_json::from_slice(&text).map_err(|_| damaged())?;
+        let list = Self::read(&text, &session.home.owner()?);
+        list.ok_or_else(|| Error::outside(format!("{}: is damaged", path.display()))).map(Some)
+    }
+
+    /// The list of this agent, out of what is kept of it.
+    pub(super) fn read(text: &[u8], owner: &Did) -> Option<Self> {
+        let mut file: Map<String, Value> = serde_json::from_slice(text).ok()?;
         match (file.remove("url"), file.remove("given"), file.remove("list")) {
-            (Some(Value::String(url)), Some(Value::Object(given)), Some(Value::String(list))) => {
-                let list = StatusList::decode(StatusPurpose::Revocation, &list).map_err(Error::damaged)?;
-                Ok(Self { url, given, list })
+            (Some(Value::String(url)), Some(Value::Object(given)), Some(Value::String(list)))
+                if url.strip_prefix(owner.as_str()).is_some_and(|path| path.starts_with("/status/")) =>
+            {
+                let list = StatusList::decode(StatusPurpose::Revocation, &list).ok()?;
+                Some(Self { url, given, list })
             }
-            _ => Err(damaged()),
+            _ => None,
         }
+    }
+
+    /// The list as it is kept and backed up.
+    pub(super) fn to_json(&self) -> String {
+        json!({"version": 1, "url": self.url, "given": self.given, "list": self.list.encode()}).to_string()
+    }
+
+    /// Whether this is a list that was signed of it.
+    pub(super) fn is(&self, signed: &StatusListCredential, owner: &Did) -> bool {
+        signed.issuer() == owner && signed.url() == self.url
+    }
+
+    /// Takes over what was revoked in a list that others have, and this agent's folder may have forgotten; how much that was.
+    pub(super) fn catch_up(&mut self, signed: &StatusListCredential) -> Result<usize, Error> {
+        let Some(theirs) = signed.list(StatusPurpose::Revocation) else { return Ok(0) };
+        let mut fresh = 0;
+        for index in 0..theirs.entries().min(self.list.entries()) {
+            if theirs.is_set(index).map_err(Error::damaged)? {
+                fresh += usize::from(self.set(index)?);
+            }
+        }
+        Ok(fresh)
+    }
+
+    /// Sets a bit for good; whether it was not set yet.
+    fn set(&mut self, index: usize) -> Result<bool, Error> {
+        let before = self.list.is_set(index).map_err(Error::from_request)?;
+        self.list.set(index, true).map_err(Error::damaged)?;
+        // Given out, though an older list does not know until when.
+        self.given.entry(index.to_string()).or_insert(0.into());
+        Ok(!before)
     }
 
     /// An entry that was not given out, at a random place, so that indexes do not tell in which order credentials were
     /// issued.
     pub(super) fn take(&mut self, until: Timestamp) -> Result<StatusEntry, Error> {
         if self.given.len() >= self.list.entries() / 2 {
-            return Err(Error::outside("half of the status list is given out: another agent must issue on"));
+            return Err(Error::outside(
+                "half of the status list is given out, and for good, since no entry is used twice: another agent must issue on",
+            ));
         }
         loop {
             let mut random = [0; 4];
             getrandom::fill(&mut random).map_err(|_| Error::randomness(gambeson::RngError))?;
             let index = u32::from_be_bytes(random) as usize % self.list.entries();
             let name = index.to_string();
-            if !self.given.contains_key(&name) {
+            if !self.given.contains_key(&name) && !self.list.is_set(index).map_err(Error::damaged)? {
                 self.given.insert(name, until.0.into());
                 return Ok(StatusEntry { list: self.url.clone(), index, purpose: StatusPurpose::Revocation });
             }
@@ -72,12 +147,9 @@ impl OwnList {
     pub(super) fn revoke(&mut self, entry: &Value) -> Result<bool, Error> {
         let index =
             entry["statusListIndex"].as_str().filter(|_| entry["statusListCredential"] == self.url.as_str());
-        let index =
-            index.filter(|index| self.given.contains_key(*index)).and_then(|index| index.parse().ok());
-        let index = index.ok_or_else(|| Error::usage("its status is no entry of this agent's list"))?;
-        let before = self.list.is_set(index).map_err(Error::damaged)?;
-        self.list.set(index, true).map_err(Error::damaged)?;
-        Ok(!before)
+        let index: Option<usize> = index.and_then(|index| index.parse().ok());
+        // A list out of a backup does not know what was given out after it.
+        self.set(index.ok_or_else(|| Error::usage("its status is no entry of this agent's list"))?)
     }
 
     /// Writes the list down, and signs it.
@@ -85,8 +157,7 @@ impl OwnList {
         let signed = self.sign(agent, session.now, USUAL_HOURS)?;
         let folder = folder(session);
         private_folder(&folder)?;
-        let file = json!({"version": 1, "url": self.url, "given": self.given, "list": self.list.encode()});
-        files::write(&folder.join("list.json"), file.to_string().as_bytes(), Access::Private, true)?;
+        files::write(&path(session), self.to_json().as_bytes(), Access::Private, true)?;
         files::write(&folder.join("list.jwt"), signed.as_bytes(), Access::Private, true)
     }
 
@@ -105,15 +176,53 @@ impl OwnList {
     }
 }
 
-/// Every list that is known here and holds now: this agent's own and those of others.
-pub(super) fn known(session: &Session, resolver: &dyn Resolver) -> StatusStore {
+/// Verifies a list that was kept. One whose time is over is verified as of its beginning, so that what it revokes stays
+/// revoked; with it that time.
+///
+/// The documents are those of today in any case: a list under a key that was revoked since does not hold.
+pub(super) fn verify_kept(
+    session: &Session,
+    list: &str,
+) -> gambeson_identity::Result<(Verified<StatusListCredential>, Timestamp)> {
+    let error = match StatusListCredential::verify(list, &*session.resolver(), session.now) {
+        Ok(verified) => return Ok((verified, session.now)),
+        Err(error) => error,
+    };
+    let Some(begin) = begin(list).filter(|_| error.reason() == Reason::Expired) else { return Err(error) };
+    let verified = StatusListCredential::verify(list, &Today(session), begin)?;
+    // Where it is the key, the card or the token that ended, a verifier would take the list for one that runs.
+    match verified.validity().1.is_some_and(|until| until < session.now) {
+        true => Ok((verified, begin)),
+        false => Err(error),
+    }
+}
+
+/// When a list begins by its own words, which are verified as of then.
+fn begin(list: &str) -> Option<Timestamp> {
+    let claims = super::credentials::unverified(list, MAX_STATUS_LIST).ok()?;
+    let from = claims.get("validFrom").and_then(Value::as_str).and_then(|from| from.parse().ok());
+    let issued = claims.get("iat").and_then(Value::as_u64).map(Timestamp);
+    from.max(issued)
+}
+
+/// Finds documents as they are today, whatever time is asked about.
+struct Today<'a>(&'a Session);
+
+impl Resolver for Today<'_> {
+    fn resolve(&self, did: &Did, _: Timestamp) -> gambeson_identity::Result<Arc<DidDocument>> {
+        self.0.resolver.resolve(did, self.0.now)
+    }
+}
+
+/// Every list that is known here: this agent's own and those of others. Of those whose time is over the revocations count.
+pub(super) fn known(session: &Session) -> StatusStore {
     let mut store = StatusStore::default();
     let folder = folder(session);
     let others = fs::read_dir(folder.join("known")).into_iter().flatten().flatten().map(|entry| entry.path());
     for path in others.chain([folder.join("list.jwt")]) {
         // One that cannot be read or does not hold is not known: what it tells about is refused.
         if let Ok(list) = super::signing::text(&path) {
-            let _ = store.add(&list, resolver, session.now);
+            let _ = verify_kept(session, &list).and_then(|(_, time)| store.add(&list, &Today(session), time));
         }
     }
     store
@@ -121,10 +230,9 @@ pub(super) fn known(session: &Session, resolver: &dyn Resolver) -> StatusStore {
 
 /// Keeps the list of another issuer in the place of an older one.
 pub(super) fn learn(session: &Session, list: &str) -> gambeson_identity::Result<Result<String, Error>> {
-    use gambeson_identity::vc::StatusListCredential;
     let resolver = session.resolver();
     let verified = StatusListCredential::verify(list, &*resolver, session.now)?;
-    let mut store = known(session, &*resolver);
+    let mut store = known(session);
     store.add(list, &*resolver, session.now)?;
     let folder = folder(session).join("known");
     // Of this issuer: what others say of the URL takes no place of its lists.
@@ -138,4 +246,9 @@ pub(super) fn learn(session: &Session, list: &str) -> gambeson_identity::Result<
 
 fn folder(session: &Session) -> PathBuf {
     session.home.folder().join("status")
+}
+
+/// Where the agent's own list stands.
+pub(super) fn path(session: &Session) -> PathBuf {
+    folder(session).join("list.json")
 }

@@ -101,7 +101,7 @@ fn receive(stream: &mut TcpStream) -> Result<(Request, Vec<u8>), String> {
 fn respond(session: &Session, agent: &Agent, form: Form, request: &Request, content: &[u8]) -> Answer {
     let now = super::since_1970().map_or(session.now, |since| Timestamp(since.as_secs()));
     let resolver = session.resolver();
-    let lists = status::known(session, &*resolver);
+    let lists = status::known(session);
     let api = Api { agent, resolver: &*resolver, status: vc::Status::IfKnown(&lists), form };
     let answer = match request.target.as_str() {
         "/credentials/issue" => Api::issue,

@@ -3,7 +3,7 @@
 use super::identity::{File, Found, bad, size, text};
 use super::secrets::{changed, of, seed};
 use crate::harness::{from_hex, hex};
-use gambeson_identity::backup::Backup;
+use gambeson_identity::backup::{Backup, State};
 use gambeson_identity::memory::{Manifest, MemoryObjects, ObjectId, Objects};
 use gambeson_identity::{Agent, CardLog, CardStore, Error, FileSignature, Suite, Timestamp};
 use serde_json::{Map, Value, json};
@@ -98,9 +98,14 @@ pub(super) fn backup(file: &File, vector: &Value) -> Option<Found> {
             found.credentials().map(|(name, bytes)| (name.to_owned(), hex(bytes).into())).collect();
         let objects: Map<_, _> =
             found.objects().map(|(id, bytes)| (id.to_string(), hex(bytes).into())).collect();
+        let state: Map<_, _> = State::ALL
+            .into_iter()
+            .filter_map(|state| Some((state.name().to_owned(), hex(found.state(state)?).into())))
+            .collect();
         let cards = found.cards()?.map(|cards| cards.to_lines());
         let told = json!({
             "made": found.made().to_string(), "cards": cards, "credentials": credentials, "objects": objects,
+            "state": state,
         });
         Ok(vec![("expect", told)])
     })())

@@ -19,6 +19,7 @@ fn backup(agent: &Agent) -> Backup {
     backup.add_credential("employer.jwt", b"one").unwrap();
     backup.add_credential("A", b"").unwrap();
     backup.add_object(b"memory").unwrap();
+    backup.set_state(State::StatusList, b"{}").unwrap();
     backup
 }
 
@@ -174,7 +175,19 @@ fn an_older_backup_than_is_known_is_refused_where_that_is_asked() {
     }
 }
 
-/// A header of many stanzas, and a body of megabytes, are not work for a thousand keys.
+std::thread_local! {
+    /// How many keys this thread's attempts to open were made with.
+    pub(super) static KEYS_TRIED: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
+}
+
+/// The reason of a refusal, and how many keys it took.
+fn work(agent: &Agent, file: &[u8]) -> (Reason, usize) {
+    KEYS_TRIED.set(0);
+    (reason(Backup::open(agent, file)), KEYS_TRIED.get())
+}
+
+/// A header of many stanzas is work for no key, a file of another for each key once, and a changed body for the one whose tag
+/// fits.
 #[test]
 fn hostile_files_cost_no_more_than_one_attempt_a_key() {
     let agent = agent(Suite::Default, 1);
@@ -182,29 +195,50 @@ fn hostile_files_cost_no_more_than_one_attempt_a_key() {
     let mut file = Encryptor::new(&[key(0), key(1)], Vec::new(), Format::Binary).unwrap();
     file.write_all(&backup(&agent).encode().unwrap()).unwrap();
     let file = file.finish().unwrap();
-    assert_eq!(reason(Backup::open(&agent, &file)), Reason::BadForm);
+    assert_eq!(work(&agent, &file), (Reason::BadForm, 0));
+    let stranger = self::agent(Suite::Default, 2);
+    let theirs = backup(&stranger).seal(&stranger).unwrap();
+    assert_eq!(work(&agent, &theirs), (Reason::CannotOpen, MAX_CARDS));
+    let mut bad = backup(&agent).seal(&agent).unwrap();
+    *bad.last_mut().unwrap() ^= 1;
+    assert_eq!(work(&agent, &bad), (Reason::CannotOpen, 1));
 
     // The tag of the empty message is wrong, and the body is never looked at: it is as good or bad as any.
     let agent = self::agent(Suite::Cnsa2, 1);
     let good = backup(&agent).seal(&agent).unwrap();
-    for at in [16 + 1568, good.len() - 1] {
+    for (at, keys) in [(16 + 1568, MAX_CARDS), (good.len() - 1, 1)] {
         let mut bad = good.clone();
         bad[at] ^= 1;
-        assert_eq!(reason(Backup::open(&agent, &bad)), Reason::CannotOpen);
+        assert_eq!(work(&agent, &bad), (Reason::CannotOpen, keys));
     }
-    assert_eq!(reason(Backup::open(&agent, &good[..16 + 1568 + 15])), Reason::BadForm);
+    assert_eq!(work(&agent, &good[..16 + 1568 + 15]), (Reason::BadForm, 0));
 }
 
-/// With a broken generator of the system, which always gives the same, two backups still have nothing in common.
+/// With a broken generator of the system, which always gives the same, two backups of one agent still have nothing in common
+/// that was drawn: the key of the session stands behind each draw.
+#[cfg(feature = "test-vectors")]
 #[test]
 fn the_randomness_of_a_backup_is_hedged() {
     for suite in SUITES {
-        let sealed = |seed| {
-            let agent = agent(suite, seed).deterministic();
-            backup(&agent).seal(&agent).unwrap()
+        let drawn = |session| {
+            let mut agent = agent(suite, 1).deterministic();
+            agent.begin_session(session);
+            let file = backup(&agent).seal(&agent).unwrap();
+            match suite {
+                // Encapsulation, wrapped key, MAC of the header; then the nonce of the payload.
+                Suite::Default => {
+                    let lines: Vec<_> = file.splitn(5, |byte| *byte == b'\n').skip(1).collect();
+                    lines.into_iter().map(|line| line[..line.len().min(43)].to_vec()).collect::<Vec<_>>()
+                }
+                Suite::Cnsa2 => vec![file[16..16 + 1568].to_vec(), file[16 + 1568..].to_vec()],
+            }
         };
-        assert_eq!(sealed(1), sealed(1), "the counter takes the place of the system's generator");
-        assert_ne!(sealed(1), sealed(2));
+        let (one, other) = (drawn(1), drawn(2));
+        assert_eq!(one.len(), if suite == Suite::Default { 4 } else { 2 });
+        assert_eq!(one, drawn(1), "the counter takes the place of the system's generator");
+        for (one, other) in one.iter().zip(&other) {
+            assert_ne!(one, other, "{suite:?}");
+        }
     }
 }
 
@@ -224,6 +258,11 @@ fn entries_that_no_honest_agent_writes_are_refused() {
     };
     let id = ObjectId::of(b"object").to_string();
     assert!(archive(&[(1, "cards.jsonl", b""), (2, "a", b""), (2, "b", b""), (3, &id, b"object")]).is_ok());
+    let found =
+        archive(&[(4, "ledger", b"l"), (4, "seen", b""), (4, "status-list", &vec![7; MAX_STATE])]).unwrap();
+    let len = |state| found.state(state).map(<[u8]>::len);
+    assert_eq!(State::ALL.map(len), [Some(1), Some(0), Some(MAX_STATE)]);
+    assert_eq!(archive(&[]).unwrap().state(State::Seen), None);
     let long = "a".repeat(129);
     let mut ran = 0;
     for entries in [
@@ -232,6 +271,13 @@ fn entries_that_no_honest_agent_writes_are_refused() {
         &[(3, &id, b"object"), (2, "a", b"")],
         &[(0, "a", b"")],
         &[(4, "a", b"")],
+        &[(4, "", b"")],
+        &[(4, "Ledger", b"")],
+        &[(4, "seen", b""), (4, "ledger", b"")],
+        &[(4, "seen", b""), (4, "seen", b"")],
+        &[(4, "seen", b""), (3, &id, b"object")],
+        &[(4, "seen", &vec![0; MAX_STATE + 1])],
+        &[(5, "seen", b"")],
         &[(1, "cards", b"")],
         &[(1, "cards.jsonl", b"\xff")],
         &[(2, "", b"")],
@@ -250,7 +296,7 @@ fn entries_that_no_honest_agent_writes_are_refused() {
         assert_eq!(reason(archive(entries)), Reason::BadArchive, "{:?}", entries[0].1);
         ran += 1;
     }
-    assert_eq!(ran, 19);
+    assert_eq!(ran, 26);
     assert_eq!(reason(archive(&[(3, &id, b"objecu")])), Reason::WrongHash);
     let mut many = empty[..empty.len() - 4].to_vec();
     many.extend_from_slice(&(MAX_ENTRIES as u32 + 1).to_be_bytes());
@@ -265,5 +311,6 @@ fn what_cannot_be_added_is_an_error() {
     }
     assert_eq!(reason(backup.add_credential("a", &vec![0; MAX_CREDENTIAL + 1])), Reason::TooLarge);
     assert_eq!(reason(backup.add_object(&vec![0; MAX_OBJECT + 1])), Reason::TooLarge);
+    assert_eq!(reason(backup.set_state(State::Seen, &vec![0; MAX_STATE + 1])), Reason::TooLarge);
     assert!(format!("{backup:?}").starts_with("Backup { did: did:gambeson:"));
 }

@@ -8,6 +8,8 @@ use crate::common;
 use crate::{CardContent, Retired};
 use serde_json::{Value, json};
 
+const OBJECT_BYTES: &[u8] = b"the user prefers short answers";
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -24,10 +26,15 @@ fn good(id: &str, agent: &Agent, file: &[u8]) -> Value {
         found.credentials().map(|(name, bytes)| (name.to_owned(), hex(bytes).into())).collect();
     let objects: serde_json::Map<_, _> =
         found.objects().map(|(id, bytes)| (id.to_string(), hex(bytes).into())).collect();
+    let state: serde_json::Map<_, _> = State::ALL
+        .into_iter()
+        .filter_map(|state| Some((state.name().to_owned(), hex(found.state(state)?).into())))
+        .collect();
     json!({
         "id": id, "suite": agent.suite().name(), "seed": "01".repeat(32), "did": agent.did().as_str(), "file": hex(file),
         "expect": {
             "made": found.made().to_string(), "cards": found.cards, "credentials": credentials, "objects": objects,
+            "state": state,
         },
     })
 }
@@ -47,10 +54,18 @@ fn of_suite(suite: Suite) -> Vec<Value> {
     let mut all = vec![good(&id("empty"), &agent, &backup.seal(&agent).unwrap())];
     backup.add_credential("employer.jwt", b"eyJ...").unwrap();
     backup.add_credential("A", b"").unwrap();
-    let object = backup.add_object(b"the user prefers short answers").unwrap();
+    let object = backup.add_object(OBJECT_BYTES).unwrap();
     let file = backup.seal(&agent).unwrap();
     let base = id("base");
     all.push(good(&base, &agent, &file));
+    let mut with_state = backup.clone();
+    for (state, bytes) in State::ALL.into_iter().zip([&br#"{"version":1,"grants":{}}"#[..], b"", b"\xff\0"]) {
+        with_state.set_state(state, bytes).unwrap();
+    }
+    all.push(good(&id("state"), &agent, &with_state.seal(&agent).unwrap()));
+    let mut one = Backup::new(&agent, NOW);
+    one.set_state(State::Seen, b"{}").unwrap();
+    all.push(good(&id("one-state"), &agent, &one.seal(&agent).unwrap()));
 
     let with = |what: &str, edit: Value| {
         let mut vector = json!({"id": id(what), "of": base});
@@ -109,7 +124,13 @@ fn of_suite(suite: Suite) -> Vec<Value> {
         ("other-agent", other.encode().unwrap().to_vec(), Reason::BadArchive),
         ("order", entries(&[(2, "b", b""), (2, "a", b"")]), Reason::BadArchive),
         ("twice", entries(&[(2, "a", b""), (2, "a", b"")]), Reason::BadArchive),
-        ("kind", entries(&[(4, "a", b"")]), Reason::BadArchive),
+        ("kind", entries(&[(5, "seen", b"")]), Reason::BadArchive),
+        ("no-kind", entries(&[(0, "seen", b"")]), Reason::BadArchive),
+        ("state-by-another-name", entries(&[(4, "log", b"")]), Reason::BadArchive),
+        ("state-in-capitals", entries(&[(4, "Seen", b"")]), Reason::BadArchive),
+        ("state-order", entries(&[(4, "seen", b""), (4, "ledger", b"")]), Reason::BadArchive),
+        ("state-twice", entries(&[(4, "seen", b""), (4, "seen", b"")]), Reason::BadArchive),
+        ("state-before-object", entries(&[(4, "seen", b""), (3, &named, OBJECT_BYTES)]), Reason::BadArchive),
         ("cards-by-another-name", entries(&[(1, "cards", b"")]), Reason::BadArchive),
         ("hidden-name", entries(&[(2, ".a", b"")]), Reason::BadArchive),
         ("path-name", entries(&[(2, "a/b", b"")]), Reason::BadArchive),
@@ -164,5 +185,5 @@ fn of_suite(suite: Suite) -> Vec<Value> {
 #[test]
 fn the_vectors_of_backups() {
     let all = SUITES.into_iter().flat_map(of_suite).collect();
-    common::committed("backup", all, 2 * (3 + 26) + 1);
+    common::committed("backup", all, 2 * (5 + 32) + 1);
 }

@@ -1,7 +1,7 @@
 //! What was used up of grants that have a measure.
 
 use crate::replay::Expiring;
-use crate::{Error, Reason, ReplayId, Result, Timestamp};
+use crate::{Did, Error, Reason, ReplayId, Result, Timestamp};
 use std::collections::BTreeMap;
 
 /// One call under one grant.
@@ -23,6 +23,19 @@ pub struct Spend {
 ///
 /// An implementation that several verifiers share does what [`Ledger::spend`] says in one transaction.
 pub trait Ledger {
+    /// Whether [`Ledger::spend`] would take this now; takes nothing.
+    ///
+    /// What must be remembered before it is spent ([`PendingReplay::before`](crate::PendingReplay::before)) is not remembered
+    /// of what is refused here. The default refuses nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Ledger::spend`].
+    fn check(&mut self, spends: &[Spend], now: Timestamp) -> Result<()> {
+        let _ = (spends, now);
+        Ok(())
+    }
+
     /// Takes one call and its cost from every grant of the list, or nothing from any.
     ///
     /// # Errors
@@ -30,6 +43,17 @@ pub trait Ledger {
     /// [`Reason::OverCount`], [`Reason::OverBudget`]; [`Reason::CacheFull`] if there is no room for a new grant;
     /// [`Reason::Expired`] for a grant that ended before a time that was seen.
     fn spend(&mut self, spends: &[Spend], now: Timestamp) -> Result<()>;
+
+    /// [`Ledger::spend`] in the name of this root, as [`authorize`](super::authorize) does it. By default the root is not
+    /// looked at: the grants have it as their account already.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Ledger::spend`].
+    fn spend_on_account_of(&mut self, root: &Did, spends: &[Spend], now: Timestamp) -> Result<()> {
+        let _ = root;
+        self.spend(spends, now)
+    }
 }
 
 /// A [`Ledger`] in memory, of at most so many grants. Empty after a restart.
@@ -50,11 +74,15 @@ impl MemoryLedger {
     }
 }
 
-impl Ledger for MemoryLedger {
-    fn spend(&mut self, spends: &[Spend], now: Timestamp) -> Result<()> {
+/// When each grant ends, and its calls and costs.
+type States = BTreeMap<ReplayId, (Timestamp, (u64, u64))>;
+
+impl MemoryLedger {
+    /// What the grants of the list come to, if there is room for them.
+    fn after(&mut self, spends: &[Spend], now: Timestamp) -> Result<States> {
         self.0.advance(now);
         // A grant that stands in the list twice is charged twice.
-        let mut after: BTreeMap<ReplayId, (Timestamp, (u64, u64))> = BTreeMap::new();
+        let mut after = States::new();
         for spend in spends {
             self.0.timely(spend.until)?;
             let so_far = after.get(&spend.id).map(|(_, state)| state).or_else(|| self.0.get(&spend.id));
@@ -81,7 +109,19 @@ impl Ledger for MemoryLedger {
             after.insert(spend.id, (spend.until, (calls, costs)));
         }
         self.0.room(after.keys().filter(|id| self.0.get(id).is_none()).map(|id| *id.account()))?;
-        after.into_iter().try_for_each(|(id, (until, state))| self.0.insert(id, until, *id.account(), state))
+        Ok(after)
+    }
+}
+
+impl Ledger for MemoryLedger {
+    fn check(&mut self, spends: &[Spend], now: Timestamp) -> Result<()> {
+        self.after(spends, now).map(drop)
+    }
+
+    fn spend(&mut self, spends: &[Spend], now: Timestamp) -> Result<()> {
+        self.after(spends, now)?
+            .into_iter()
+            .try_for_each(|(id, (until, state))| self.0.insert(id, until, *id.account(), state))
     }
 }
 
@@ -114,6 +154,20 @@ mod tests {
         let dear = spend("dear", None, Some(u64::MAX), u64::MAX);
         ledger.spend(&[dear], NOW).unwrap();
         assert_eq!(reason(ledger.spend(&[dear], NOW)), Reason::OverBudget);
+    }
+
+    #[test]
+    fn what_is_checked_is_not_taken_and_is_refused_like_what_is() {
+        let mut ledger = MemoryLedger::new(1);
+        let (a, b) = (spend("a", Some(1), None, 0), spend("b", None, Some(1), 2));
+        for _ in 0..3 {
+            ledger.check(&[a], NOW).unwrap();
+        }
+        assert_eq!(reason(ledger.check(&[b], NOW)), Reason::OverBudget);
+        ledger.spend(&[a], NOW).unwrap();
+        assert_eq!(reason(ledger.check(&[a], NOW)), Reason::OverCount);
+        assert_eq!(reason(ledger.check(&[Spend { cost: 1, ..b }], NOW)), Reason::CacheFull);
+        assert_eq!(reason(ledger.check(&[b], NOW.after(101))), Reason::Expired);
     }
 
     #[test]

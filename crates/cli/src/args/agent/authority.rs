@@ -82,9 +82,13 @@ pub struct CredRevoke {
 /// `gambeson agent cred status`
 #[derive(Debug, Args)]
 pub struct CredStatus {
-    /// Verify the status list in this file, and keep it
+    /// Verify the status list in this file, and keep it; of this agent's own list, take over what was revoked in it
     #[arg(long, value_name = "LIST", conflicts_with = "out")]
     pub add: Option<PathBuf>,
+    /// Begin a list in the place of a lost one, under another URL: what has an entry of the lost one can be revoked no more,
+    /// and nobody takes it once that list has expired
+    #[arg(long, conflicts_with = "add")]
+    pub begin_anew: bool,
     /// For how many hours the list holds
     #[arg(long, value_name = "N", default_value = "168", value_parser = clap::value_parser!(u64).range(1..=876_600))]
     pub hours: u64,

@@ -158,7 +158,8 @@ pub struct Recover {
 /// `gambeson agent backup`
 #[derive(Debug, Args)]
 pub struct AgentBackup {
-    /// Where the backup goes: cards, credentials and memory objects, sealed to the agent itself
+    /// Where the backup goes: cards, credentials, memory objects, the status list, what was used up of delegations and what was
+    /// taken once, sealed to the agent itself; audit logs are not in it
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
     /// The memory objects: a folder of files with the names ab/cdef…, the digits of their BLAKE3 hashes [default: objects
@@ -182,6 +183,12 @@ pub struct Restore {
     /// The suite of the agent
     #[arg(long, value_name = "SUITE", default_value = "default")]
     pub suite: Suite,
+    /// The agent's cards, where others have newer ones than the backup
+    #[arg(long, value_name = "CARDS", conflicts_with = "since")]
+    pub cards: Option<PathBuf>,
+    /// Refuse a backup whose newest card has a lower number than this one, which others know
+    #[arg(long, value_name = "CARD")]
+    pub since: Option<u64>,
     /// Where the memory objects go [default: objects in the agent's folder]
     #[arg(long, value_name = "DIR")]
     pub objects: Option<PathBuf>,

@@ -1,0 +1,83 @@
+import { Held } from "./held.js";
+import { wasm } from "./identity.js";
+import type { Handle } from "./wasm/identity.js";
+import { written } from "./written.js";
+
+/** What the module answers: JSON, and bytes that go with it. */
+export interface Said<T> {
+  said: T;
+  bytes: Uint8Array;
+}
+
+/** Bytes that go with a question: as a whole, or in pieces. */
+export type Bytes = Uint8Array | readonly Uint8Array[];
+
+const NONE = new Uint8Array();
+
+/** A question crosses as JSON with bytes beside it, and so does the answer: a line, and what follows it. */
+function cross<T>(call: (input: string, bytes: Uint8Array) => Uint8Array, input: object, bytes: Bytes): Said<T> {
+  const whole = bytes instanceof Uint8Array;
+  const question = whole ? input : { ...input, pieces: bytes.map(({ length }) => length) };
+  const answer = call(written(question), whole ? bytes : joined(bytes));
+  const end = answer.indexOf(10);
+  const line = end < 0 ? answer : answer.subarray(0, end);
+  const said = JSON.parse(new TextDecoder().decode(line)) as T;
+  const rest = end < 0 ? NONE : answer.slice(end + 1);
+  answer.fill(0);
+  return { said, bytes: rest };
+}
+
+/** Asks the module for what needs no object. */
+export function ask<T>(verb: string, input: object = {}, bytes: Bytes = NONE): Said<T> {
+  return cross((text, beside) => wasm().call(verb, text, beside), input, bytes);
+}
+
+/** An object that lives in the module. */
+export abstract class Living extends Held<Handle> {
+  protected ask<T>(verb: string, input: object = {}, bytes: Bytes = NONE): Said<T> {
+    return cross((text, beside) => this.secret.call(verb, text, beside), input, bytes);
+  }
+
+  /** Asks whether somebody may do what costs this, which is asked for once it is certain who they are. */
+  protected askPriced<T>(verb: string, input: object, price: () => object | undefined): Said<T> {
+    const cost = (): string | undefined => {
+      const amount = price();
+      return amount && written(amount);
+    };
+    return cross((text, beside) => this.secret.callPriced(verb, text, beside, cost), input, NONE);
+  }
+
+  /** Asks for what needs an agent too. */
+  protected askWith<T>(agent: Living, verb: string, input: object, bytes: Bytes = NONE): Said<T> {
+    return cross((text, beside) => this.secret.callWith(agent.secret, verb, text, beside), input, bytes);
+  }
+
+  /** What comes from this object. @internal */
+  derive(verb: string, input: object, bytes: Bytes = NONE): Handle {
+    const whole = bytes instanceof Uint8Array;
+    const question = whole ? input : { ...input, pieces: bytes.map(({ length }) => length) };
+    return this.secret.derive(verb, written(question), whole ? bytes : joined(bytes));
+  }
+}
+
+/** One string of bytes. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** The bytes cut into pieces of these lengths. */
+export function cut(bytes: Uint8Array, lengths: readonly number[]): Uint8Array[] {
+  let at = 0;
+  return lengths.map((length) => bytes.slice(at, (at += length)));
+}
+
+/** JSON that is given as a text, or as what is to be one. */
+export function textOf(json: string | object): string {
+  return typeof json === "string" ? json : written(json);
+}
