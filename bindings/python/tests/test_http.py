@@ -195,6 +195,27 @@ def test_web_sockets_are_refused_and_the_body_is_given_once() -> None:
     assert sent[1]["status"] == 401
 
 
+def test_what_is_required_is_so_besides_the_usual_components() -> None:
+    world = World()
+    dated = [("date", "Sun, 22 Nov 2026 12:00:00 GMT")]
+    address = "https://a.example/"
+
+    def verify(replay: ReplayCache, components: list[str], required: list[str]) -> list[str]:
+        fields = dated + world.agent.sign_http("GET", address, dated, components=components)
+        asked: dict[str, Any] = {"resolver": world.trust, "replay": replay, "required": required}
+        covered: list[str] = gambeson.verify_http("GET", address, fields, **asked)["components"]
+        return covered
+
+    replay = ReplayCache()
+    # That it has the date does not say to whom it goes.
+    refused(gambeson.Unsigned, "uncovered", verify, replay, ["date"], ["date"])
+    refused(gambeson.Unsigned, "uncovered", verify, replay, ["@method", "@target-uri"], ["date"])
+    refused(gambeson.Malformed, "bad-form", verify, replay, ["date"], ["@nothing"])
+    assert len(replay) == 0
+    assert verify(replay, ["@method", "@target-uri", "date"], ["date"])[2] == '"date"'
+    assert len(replay) == 1
+
+
 @pytest.mark.parametrize("body", [b"", b"5"])
 def test_an_application_may_ask_for_the_signing_key(body: bytes) -> None:
     world = World()

@@ -173,6 +173,23 @@ def test_an_answer_is_held_against_its_receipt_however_its_id_is_written(id: Any
     anyio.run(run)
 
 
+def test_a_call_that_could_not_be_sent_is_forgotten() -> None:
+    class Broken(Wire):
+        async def send(self, item: SessionMessage, /) -> None:
+            raise anyio.BrokenResourceError
+
+    async def run() -> None:
+        wire: Any = Broken()
+        async with Signer(AGENT, audience=AUDIENCE, receipts=(BANK.did, TRUST)).transport(wire) as (reads, writes):
+            for asked in (request(1), request(2, "tools/list")):
+                with pytest.raises(anyio.BrokenResourceError):
+                    await writes.send(asked)
+            wire.down = [answer(1), answer(2)]
+            assert [item async for item in reads] == []
+
+    anyio.run(run)
+
+
 def test_answers_to_nothing_that_is_asked_do_not_arrive() -> None:
     async def run() -> None:
         wire: Any = Wire()

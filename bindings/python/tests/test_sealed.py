@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,28 @@ def test_the_seed_alone_opens_a_backup() -> None:
     refused(gambeson.Malformed, "bad-form", agent.backup, credentials={"../x": ""})
     with pytest.raises(TypeError):
         agent.backup(credentials={"x": 5})  # type: ignore[dict-item]
+
+
+def test_a_dictionary_that_others_change_meanwhile_is_backed_up_as_it_was() -> None:
+    agent = Agent.from_seed_bytes(SEED)
+    credentials = {f"{i}.jwt": "e.y.J" for i in range(30)}
+    done = threading.Event()
+
+    def change() -> None:
+        number = 0
+        while not done.is_set():
+            number += 1
+            credentials[f"more-{number % 2}.jwt"] = "e.y.J"
+            credentials.pop(f"more-{(number + 1) % 2}.jwt", None)
+
+    other = threading.Thread(target=change)
+    other.start()
+    try:
+        kept = agent.restore(agent.backup(credentials=credentials, now=NOW))["credentials"]
+    finally:
+        done.set()
+        other.join()
+    assert len([name for name in kept if not name.startswith("more")]) == 30
 
 
 def test_words_make_the_agent_again() -> None:

@@ -86,7 +86,7 @@ pub fn ask(agent: &mut Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
         "signHttp" => messages::with(input, &mut |message| {
             let terms = http::Terms {
                 components: messages::components(input, "components")?,
-                role: if input.flag("capability") { Role::Signing } else { Role::Identity },
+                role: if input.flag("capability")? { Role::Signing } else { Role::Identity },
                 tag: input.text_if("tag")?.map(str::to_owned),
                 lifetime: input.number_if("lifetime")?.unwrap_or(http::MAX_AGE),
                 ..http::Terms::default()
@@ -131,7 +131,7 @@ fn content(input: &Input<'_>, before: Option<CardContent>) -> Result<CardContent
 fn rotate(agent: &mut Agent, input: &Input<'_>) -> Result<CardLog> {
     let mut log = CardLog::verify(input.text("cards")?.as_bytes())?;
     let roles = input.texts("roles")?.into_iter().map(role_of).collect::<Result<Vec<_>>>()?;
-    let retired = match input.flag("compromised") {
+    let retired = match input.flag("compromised")? {
         true => Retired::Compromised,
         false => Retired::Superseded(input.number_if("overlap")?.unwrap_or(0)),
     };

@@ -131,8 +131,13 @@ impl<'a> Input<'a> {
         self.time("now")
     }
 
-    pub fn flag(&self, name: &str) -> bool {
-        self.member(name) == Some(&Value::Bool(true))
+    /// Whether a member says so; nothing else passes for a yes or a no.
+    pub fn flag(&self, name: &str) -> Result<bool> {
+        match self.member(name) {
+            None => Ok(false),
+            Some(Value::Bool(value)) => Ok(*value),
+            Some(_) => Err(bad(format_args!("{name:?} is true or false"))),
+        }
     }
 
     pub fn list(&self, name: &str) -> Result<&[Value]> {

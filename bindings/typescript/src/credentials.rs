@@ -31,7 +31,7 @@ pub fn ask(agent: &Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
                     (_, value) => builder.member(&name, value),
                 };
             }
-            match input.flag("proof") {
+            match input.flag("proof")? {
                 true => said(json::text(&builder.issue_with_proof(agent, input.now()?)?.into())?),
                 false => said(builder.issue(agent)?),
             }

@@ -4,8 +4,8 @@ use gambeson_identity::vc::{KeyBinding, SdJwt, SdJwtHeld};
 use gambeson_identity::{Agent, Result, json};
 
 use crate::agent::validity;
-use crate::border::{Answer, Input, MAX_JSON, object, said, texts};
-use crate::verifier::Verifier;
+use crate::border::{Answer, Input, MAX_JSON, bad, object, said, texts};
+use crate::verifier::{MAX_AGE, Verifier};
 use crate::{files, keeping};
 
 /// What an agent is asked.
@@ -56,15 +56,21 @@ pub fn ask_form(verb: &str, input: &Input<'_>) -> Result<Answer> {
 }
 
 fn sd_jwt(verifier: &Verifier, input: &Input<'_>) -> Result<Answer> {
-    let binding = match input.text_if("nonce")? {
-        None => KeyBinding::None,
-        Some(nonce) => KeyBinding::Required {
-            audience: input.text("audience")?,
-            nonce,
-            max_age: input.number("maxAge")?,
-        },
+    let bearer = input.flag("bearer")?;
+    let (binding, anybodys) = match (input.text_if("audience")?, input.text_if("nonce")?) {
+        (None, None) => (KeyBinding::None, !bearer),
+        (Some(audience), Some(nonce)) if !bearer => {
+            let max_age = input.number_if("maxAge")?.unwrap_or(MAX_AGE);
+            (KeyBinding::Required { audience, nonce, max_age }, false)
+        }
+        _ => return Err(bad("audience and nonce belong together, and not to a bearer")),
     };
     let verified = SdJwt::verify(input.text("presented")?, &verifier.known, input.now()?, binding)?;
+    if anybodys && verified.holder().is_some() {
+        return Err(bad(
+            "this token is its holder's: ask with audience and nonce, or say that it is a bearer's",
+        ));
+    }
     said(object(vec![
         ("issuer", verified.issuer().as_str().into()),
         ("signer", verified.signer().to_string().into()),

@@ -23,7 +23,7 @@ pub fn ask(verb: &str, input: &Input<'_>) -> Result<Answer> {
         "objectId" => said(ObjectId::of(input.bytes()).to_string()),
         "canonicalize" => {
             let max = input.size("maxLength")?;
-            let value = match input.flag("object") {
+            let value = match input.flag("object")? {
                 true => json::parse_object(input.bytes(), max)?.into(),
                 false => json::parse(input.bytes(), max)?,
             };
@@ -35,7 +35,10 @@ pub fn ask(verb: &str, input: &Input<'_>) -> Result<Answer> {
         }
         "jws" => jws(input),
         "publicKey" => {
-            let key = key(input)?;
+            let key = match input.text_if("alg")? {
+                Some(algorithm) => VerifyingKey::from_bytes(Algorithm::from_jose(algorithm)?, input.bytes())?,
+                None => key(input)?,
+            };
             let about = object(vec![
                 ("alg", key.algorithm().jose().into()),
                 ("jwk", key.to_jwk()),
@@ -107,14 +110,11 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// A public key: a JWK, a Multikey, or bytes with the name of their algorithm.
+/// A public key: a JWK or a Multikey. The bytes beside it are what is verified, and never the key.
 pub fn key(input: &Input<'_>) -> Result<VerifyingKey> {
-    if input.member("jwk").is_some() {
-        VerifyingKey::from_jwk(&input.json("jwk", MAX_JSON)?)
-    } else if let Some(multikey) = input.text_if("multikey")? {
-        VerifyingKey::from_multikey(multikey)
-    } else {
-        VerifyingKey::from_bytes(Algorithm::from_jose(input.text("alg")?)?, input.bytes())
+    match input.member("jwk") {
+        Some(_) => VerifyingKey::from_jwk(&input.json("jwk", MAX_JSON)?),
+        None => VerifyingKey::from_multikey(input.text("multikey")?),
     }
 }
 
@@ -127,7 +127,7 @@ fn jws(input: &Input<'_>) -> Result<Answer> {
     if let Some(expected) = input.text_if("typ")? {
         jws.expect_type(expected)?;
     }
-    let url = if input.flag("keyUrl") { Some(jws.key_id()?.to_string()) } else { None };
+    let url = if input.flag("keyUrl")? { Some(jws.key_id()?.to_string()) } else { None };
     jws.verify(&key(input)?)?;
     let head = object(vec![("header", jws.header().clone().into()), ("keyUrl", url.into())]);
     Ok((head, jws.payload_unverified().to_vec()))
@@ -157,7 +157,7 @@ fn card_key(log: &CardLog, input: &Input<'_>) -> Result<Answer> {
     let key = match input.text_if("role")? {
         Some(role) => document.key_of_role(&url, role_of(role)?, now)?,
         None => {
-            let kind = if input.flag("multikey") { Kind::Multikey } else { Kind::JsonWebKey };
+            let kind = if input.flag("multikey")? { Kind::Multikey } else { Kind::JsonWebKey };
             let name = input.text("relationship")?;
             let relationship = Relationship::ALL.into_iter().find(|relationship| relationship.name() == name);
             let relationship = relationship.ok_or_else(|| bad("there is no such relationship"))?;

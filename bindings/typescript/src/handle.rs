@@ -36,8 +36,9 @@ impl Handle {
     }
 
     /// A verifier, which remembers what was used in a memory of its own, or in this one.
-    pub fn verifier(capacity: usize, memory: Option<Memory>) -> Handle {
-        Self(Object::Verifier(Box::new(Verifier::new(capacity, memory))))
+    pub fn verifier(input: &str, memory: Option<Memory>) -> Result<Handle, GambesonError> {
+        let made = Input::read(input, &[]).and_then(|input| Verifier::new(&input, memory));
+        made.map(|verifier| Self(Object::Verifier(Box::new(verifier)))).map_err(refused)
     }
 
     /// A status list.
@@ -123,6 +124,12 @@ impl Handle {
 #[wasm_bindgen]
 pub fn call(verb: &str, input: &str, bytes: &[u8]) -> Result<Vec<u8>, GambesonError> {
     answered(input, bytes, &mut |input| forms::ask(verb, input))
+}
+
+/// Whether this is the module that has all.
+#[wasm_bindgen]
+pub fn whole() -> bool {
+    cfg!(feature = "whole")
 }
 
 #[wasm_bindgen]

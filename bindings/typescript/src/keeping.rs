@@ -8,6 +8,9 @@ use crate::agent::suite;
 use crate::border::{Answer, Input, bad, given, object, said};
 use crate::files;
 
+/// The most that is worked on an age file: 20 takes 1 GiB, of the 4 that a module can have, and each step doubles it.
+const MAX_WORK_FACTOR: u8 = 20;
+
 /// What an agent is asked about its backups, and about state that lies on the disk of others.
 pub fn ask(agent: &Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
     match verb {
@@ -44,7 +47,11 @@ pub fn unprotected(input: &Input<'_>) -> Result<(MasterSeed, Suite)> {
 /// The seed of an age file.
 pub fn of_age_file(input: &Input<'_>) -> Result<MasterSeed> {
     let passphrase = gambeson_age::Passphrase::new(input.text("passphrase")?).map_err(bad)?;
-    let most = u8::try_from(input.number("maxWorkFactor")?).unwrap_or(u8::MAX);
+    let most = match input.number_if("maxWorkFactor")?.map(u8::try_from) {
+        None => MAX_WORK_FACTOR,
+        Some(Ok(most @ 1..=MAX_WORK_FACTOR)) => most,
+        Some(_) => return Err(bad(format_args!("a work factor is from 1 to {MAX_WORK_FACTOR}"))),
+    };
     recovery::from_age_file(input.bytes(), &passphrase.max_work_factor(most))
 }
 
@@ -58,7 +65,9 @@ fn backup(agent: &Agent, input: &Input<'_>) -> Result<Backup> {
     if let Some(cards) = input.text_if("cards")? {
         backup.set_cards(&CardLog::verify(cards.as_bytes())?);
     }
-    if let Some(Value::Object(credentials)) = input.member("credentials") {
+    if let Some(credentials) = input.member("credentials") {
+        let credentials =
+            credentials.as_object().ok_or_else(|| bad("credentials are texts by their names"))?;
         for (name, credential) in credentials {
             let credential = credential.as_str().ok_or_else(|| bad("a credential is a text"))?;
             backup.add_credential(name, credential.as_bytes())?;

@@ -13,6 +13,9 @@ use crate::vectors;
 use crate::verifier::{Verifier, signed, signer};
 use crate::{forms, status};
 
+/// The file that signs for all others.
+const CHECKPOINT: &str = "checkpoint";
+
 pub type Log = tlog::Log<Files>;
 
 /// The files of a log by their names, and which of them were written since somebody asked.
@@ -88,7 +91,7 @@ pub fn ask(log: &Log, verb: &str, input: &Input<'_>) -> Result<Answer> {
             log.audit()?;
             said(Value::Null)
         }
-        "files" => Ok(files(log.storage(), input.flag("changed"))),
+        "files" => Ok(files(log.storage(), input.flag("changed")?)),
         _ => Err(bad(NO_VERB)),
     }
 }
@@ -129,12 +132,15 @@ pub fn ask_form(verb: &str, input: &Input<'_>) -> Result<Answer> {
     }
 }
 
-/// All files, or those that were written since somebody asked: names and lengths, and the contents in that order.
+/// All files, or those that were written since somebody asked: names and lengths, and the contents in that order. What the checkpoint
+/// signs is kept before it.
 fn files(files: &Files, changed: bool) -> Answer {
     let written = files.written.take();
-    let chosen = || files.contents.iter().filter(|(name, _)| !changed || written.contains(*name));
-    let named = chosen().map(|(name, contents)| vec![Value::from(name.as_str()), contents.len().into()]);
-    (named.map(Value::from).collect(), chosen().flat_map(|(_, contents)| contents).copied().collect())
+    let mut chosen: Vec<_> =
+        files.contents.iter().filter(|(name, _)| !changed || written.contains(*name)).collect();
+    chosen.sort_by_key(|(name, _)| *name == CHECKPOINT);
+    let named = chosen.iter().map(|(name, contents)| vec![Value::from(name.as_str()), contents.len().into()]);
+    (named.map(Value::from).collect(), chosen.iter().flat_map(|(_, contents)| *contents).copied().collect())
 }
 
 /// Two hashes and a path, in pieces of bytes.

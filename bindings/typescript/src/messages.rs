@@ -43,7 +43,7 @@ fn parts<'a>(message: &Input<'_>, bodies: &mut dyn Iterator<Item = &'a [u8]>) ->
         _ => Err(bad("a field is a name and a value")),
     };
     let fields = message.list("fields")?.iter().map(pair).collect::<Result<_>>()?;
-    Ok((fields, if message.flag("body") { bodies.next() } else { None }))
+    Ok((fields, if message.flag("body")? { bodies.next() } else { None }))
 }
 
 fn with_body<'a>(message: Message<'a>, body: Option<&'a [u8]>) -> Message<'a> {

@@ -26,7 +26,7 @@ pub fn new_list(input: &Input<'_>) -> Result<StatusList> {
 pub fn ask(list: &mut StatusList, verb: &str, input: &Input<'_>) -> Result<Answer> {
     match verb {
         "set" => {
-            list.set(input.size("index")?, input.flag("value"))?;
+            list.set(input.size("index")?, input.flag("value")?)?;
             said(Value::Null)
         }
         "isSet" => said(list.is_set(input.size("index")?)?),

@@ -23,6 +23,12 @@ use crate::disclosure;
 use crate::handle::Memory;
 use crate::{forms, messages};
 
+/// How many nonces, and how many grants, are remembered unless more is said.
+const CAPACITY: usize = 100_000;
+
+/// For how many seconds a presentation is good, unless whoever asks says otherwise.
+pub const MAX_AGE: u64 = 300;
+
 /// A verifier's cards, status lists, policy and memory.
 pub struct Verifier {
     pub known: Known,
@@ -33,20 +39,36 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// Knows nobody. Remembers so many nonces and grants.
-    pub fn new(capacity: usize, memory: Option<Memory>) -> Self {
-        Self {
+    /// Knows nobody. Remembers so many nonces, of them so many of each signer, and so many grants, of them so many below each root.
+    pub fn new(input: &Input<'_>, memory: Option<Memory>) -> Result<Self> {
+        let most = |name: &str| input.member(name).map(|_| input.size(name)).transpose();
+        let capacity = most("capacity")?.unwrap_or(CAPACITY);
+        let (mut own, mut ledger) = (MemoryReplayCache::new(capacity), MemoryLedger::new(capacity));
+        let per_signer = most("perSigner")?;
+        if per_signer.is_some() && memory.is_some() {
+            return Err(bad("a memory of your own says itself how many it has of each signer"));
+        }
+        if let Some(most) = per_signer {
+            own = own.per_signer(most);
+        }
+        if let Some(most) = most("perRoot")? {
+            ledger = ledger.per_root(most);
+        }
+        Ok(Self {
             known: Known::default(),
             lists: StatusStore::default(),
             policy: Policy::default(),
-            replay: memory.map_or_else(|| Replay::Own(MemoryReplayCache::new(capacity)), Replay::Given),
-            ledger: MemoryLedger::new(capacity),
-        }
+            replay: memory.map_or(Replay::Own(own), Replay::Given),
+            ledger,
+        })
     }
 
     /// What is asked of the status of a credential.
-    pub fn status(&self, input: &Input<'_>) -> Status<'_> {
-        if input.flag("statusIfKnown") { Status::IfKnown(&self.lists) } else { Status::Required(&self.lists) }
+    pub fn status(&self, input: &Input<'_>) -> Result<Status<'_>> {
+        Ok(match input.flag("statusIfKnown")? {
+            true => Status::IfKnown(&self.lists),
+            false => Status::Required(&self.lists),
+        })
     }
 }
 
@@ -146,7 +168,7 @@ pub fn ask(verifier: &mut Verifier, verb: &str, input: &Input<'_>) -> Result<Ans
         }
         "credential" => {
             let secured = input.text("credential")?;
-            let status = verifier.status(input);
+            let status = verifier.status(input)?;
             said(shown(&Credential::verify(secured, &verifier.known, input.now()?, status)?))
         }
         "presentation" => presentation(verifier, input),
@@ -235,10 +257,10 @@ fn presentation(verifier: &Verifier, input: &Input<'_>) -> Result<Answer> {
     let request = Request {
         audience: input.text("audience")?,
         nonce: input.text("nonce")?,
-        max_age: input.number("maxAge")?,
-        binding: if input.flag("bearer") { Binding::Bearer } else { Binding::Subject },
+        max_age: input.number_if("maxAge")?.unwrap_or(MAX_AGE),
+        binding: if input.flag("bearer")? { Binding::Bearer } else { Binding::Subject },
     };
-    let (secured, status) = (input.text("presentation")?, verifier.status(input));
+    let (secured, status) = (input.text("presentation")?, verifier.status(input)?);
     let verified = Presentation::verify(secured, &verifier.known, input.now()?, &request, status)?;
     said(object(vec![
         ("holder", verified.holder().as_str().into()),
@@ -248,7 +270,7 @@ fn presentation(verifier: &Verifier, input: &Input<'_>) -> Result<Answer> {
 }
 
 fn chain(verifier: &Verifier, input: &Input<'_>) -> Result<Answer> {
-    let status = verifier.status(input);
+    let status = verifier.status(input)?;
     let verified = Chain::verify(&input.texts("chain")?, &verifier.known, &status, input.now()?)?;
     let links = verified.links().iter().map(|link| {
         let terms = link.terms();
@@ -315,7 +337,7 @@ pub fn permitted(
     input: &Input<'_>,
 ) -> Result<Answer> {
     let cost = cost.map(|cost| amount(&json::parse(cost.as_bytes(), MAX_JSON)?)).transpose()?;
-    let status = match input.flag("statusIfKnown") {
+    let status = match input.flag("statusIfKnown")? {
         true => Status::IfKnown(&verifier.lists),
         false => Status::Required(&verifier.lists),
     };
@@ -347,16 +369,24 @@ fn described(action: &Verified<Action>, evidence: Evidence, mut members: Vec<(&s
 fn message(verifier: &mut Verifier, input: &Input<'_>) -> Result<Answer> {
     let Verifier { known, replay, .. } = verifier;
     messages::with(input, &mut |message| {
+        let required = messages::components(input, "required")?;
+        // The usual ones are asked for by a policy that names none.
         let policy = http::Policy {
-            required: messages::components(input, "required")?,
-            relationship: match input.flag("capability") {
+            required: Vec::new(),
+            relationship: match input.flag("capability")? {
                 true => Relationship::CapabilityInvocation,
                 false => Relationship::Authentication,
             },
             tag: input.text_if("tag")?.map(str::to_owned),
             max_age: input.number_if("maxAge")?.unwrap_or(http::MAX_AGE),
         };
-        let verified = http::verify(message, &policy, known, input.now()?, replay)?;
+        let (now, mut seen) = (input.now()?, PendingReplay::default());
+        let verified = http::verify(message, &policy, known, now, &mut seen)?;
+        if let Some(missing) = required.iter().find(|it| !verified.components().contains(it)) {
+            let what = format_args!("the signature does not cover {missing}");
+            return Err(Error::new(Reason::Uncovered, what));
+        }
+        seen.settle(replay, now)?;
         let components = verified.components().iter().map(|it| Value::from(it.to_string()));
         let members = vec![
             ("components", components.collect()),

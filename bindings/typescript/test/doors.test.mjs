@@ -4,7 +4,7 @@ import { test } from "node:test";
 import {
   Agent, AuditLog, CardLog, GambesonError, StatusList, Verifier, canonicalize, checkObject, cutObjects, init, joinObjects,
   objectId, parseDid, publicKey, readAction,
-  sdJwtDisclosable, sdJwtDisclose, statusEntry, verifyConsistency, verifyJws,
+  sdJwtDisclosable, sdJwtDisclose, statusEntry, verifyConsistency, verifyJws, verifyLogProof,
 } from "gambeson/agent";
 
 await init("whole");
@@ -86,7 +86,15 @@ test("the holder of an SD-JWT shows what it likes", () => {
   const { claims, issuer: by, holder: bound } = known.sdJwt(shown, request);
   assert.deepEqual([claims.name, claims.age, claims.address, by, bound], ["Ada", 36, { city: "London" }, issuer.did, holder.keyUrlOf("identity")]);
   assert.throws(() => known.sdJwt(shown, { ...request, nonce: "n-other-nonce" }), { code: "wrong-nonce" });
-  assert.throws(() => known.sdJwt(shown, { ...request, now: now + 121 }), { code: "expired" });
+  known.sdJwt(shown, { ...request, now: now + 300 });
+  assert.throws(() => known.sdJwt(shown, { ...request, now: now + 301 }), { code: "expired" });
+  // What is a holder's is not taken from whoever has it, unless that is said.
+  const bare = sdJwtDisclose(issued, ["/name"]);
+  const { audience, nonce } = request;
+  for (const asked of [{}, { audience }, { nonce }, { ...request, bearer: true }, { audience, bearer: true }]) {
+    assert.throws(() => known.sdJwt(bare, { now, ...asked }), { code: "bad-form" }, JSON.stringify(asked));
+  }
+  assert.equal(known.sdJwt(bare, { now, bearer: true }).holder, holder.keyUrlOf("identity"));
   assert.throws(() => known.sdJwt(thief.presentSdJwt(issued, [], request), request), { code: "wrong-holder" });
   assert.throws(() => holder.presentSdJwt(issued, ["/age"], request), { code: "bad-form" });
   const open = issuer.issueSdJwt({ vct: "https://issuer.example/member", claims: { name: "Ada" }, disclosable: ["/name"], from: now });
@@ -189,7 +197,8 @@ test("a log proves, offline, what was written, and that nothing was changed", ()
   assert.equal(log.append(agent, ["a", "b", "c"].map(bytes), now), 0n);
   const old = log.checkpoint();
   assert.equal(log.append(agent, ["d", "e"].map(bytes), now + 1), 3n);
-  assert.deepEqual([...log.files({ changed: true }).keys()].sort().at(0), "checkpoint");
+  assert.deepEqual([...log.files({ changed: true }).keys()], ["tile/0/000.p/3", "tile/0/000.p/5", "tile/entries/000.p/3", "tile/entries/000.p/5", "checkpoint"]);
+  assert.equal([...log.files().keys()].at(-1), "checkpoint");
   assert.equal(log.files({ changed: true }).size, 0);
   verifyConsistency(old, log.checkpoint(), log.proveConsistency(old.size));
   assert.throws(() => verifyConsistency({ ...old, size: 2n }, log.checkpoint(), log.proveConsistency(old.size)), { code: "inconsistent" });
@@ -232,6 +241,10 @@ test("a backup is opened by the seed alone", () => {
     const whole = agent.restore(agent.backup({ objects: [object], state, now }));
     assert.deepEqual([whole.state, [...whole.objects.values()]], [state, [object]]);
     assert.throws(() => agent.backup({ state: { log: bytes("x") }, now }), { code: "bad-form" });
+    // What was restored goes into the next one as it is.
+    assert.deepEqual(agent.restore(agent.backup({ ...restored, now })).objects, restored.objects);
+    const wrong = [{ credentials: [] }, { credentials: "a" }, { credentials: new Map() }, { state: new Map([["ledger", object]]) }, { objects: object }, { objects: [[1, 2]] }];
+    for (const contents of wrong) assert.throws(() => agent.backup({ ...contents, now }), { code: "bad-form" }, Object.keys(contents)[0]);
   }
 });
 
@@ -266,6 +279,7 @@ test("what is larger than a memory object is cut, and joined again", () => {
   assert.equal(objects.size, 4);
   for (const [name, object] of objects) checkObject(name, object);
   assert.deepEqual(joinObjects(id, objects.values(), large.length), large);
+  assert.deepEqual(joinObjects(id, objects, large.length), large);
   assert.throws(() => joinObjects(id, objects.values(), large.length - 1), { code: "too-large" });
   objects.delete(objectId(large.subarray(2 << 20)));
   assert.throws(() => joinObjects(id, objects.values(), large.length), { code: "wrong-hash" });
@@ -281,6 +295,9 @@ test("a seed is kept in words, and in a file under a passphrase", () => {
   const file = Agent.protectWords(words, "correct horse");
   assert.equal(Agent.fromProtected(file, "correct horse").did, Agent.fromWords(words).did);
   assert.throws(() => Agent.protectWords(words, ""), { code: "bad-form" });
+  for (const maxWorkFactor of [0, 21, 300, "a lot"]) {
+    assert.throws(() => Agent.fromAgeFile(new Uint8Array(), "correct horse", { maxWorkFactor }), { code: "bad-form", message: /a (work factor|number)|whole number/ });
+  }
 });
 
 test("a did:web is known by what was fetched", () => {
@@ -308,6 +325,14 @@ test("JSON, keys and JWS are read below everything else", () => {
   assert.deepEqual([header.alg, keyUrl, JSON.parse(new TextDecoder().decode(payload)).issuer], ["ML-DSA-65", agent.keyUrl, agent.did]);
   assert.throws(() => verifyJws(credential, { jwk: key.jwk }, { typ: "vp+jwt" }), { code: "bad-type" });
   assert.throws(() => publicKey({ alg: "ML-DSA-65", bytes: new Uint8Array(3) }), GambesonError);
+  // The bytes that are verified are never the key, and a key brings nothing else along.
+  const log = AuditLog.create(agent, "a.example/log", now);
+  log.append(agent, [agent.publicKey("log")], now);
+  const asked = { origin: "a.example/log", now };
+  assert.throws(() => verifyLogProof(log.prove(0), agent.publicKey("log"), { ...asked, key: { alg: "ML-DSA-44" } }), { code: "bad-form" });
+  const { multikey } = publicKey({ alg: "ML-DSA-44", bytes: agent.publicKey("log") });
+  assert.equal(verifyLogProof(log.prove(0), agent.publicKey("log"), { ...asked, key: { multikey } }).index, 0n);
+  assert.throws(() => verifyLogProof(log.prove(0), agent.publicKey("log"), { ...asked, origin: "b.example", key: { multikey, origin: asked.origin } }), GambesonError);
 });
 
 test("the module that most load says what only the whole one can do", async () => {
@@ -325,9 +350,35 @@ test("the module that most load says what only the whole one can do", async () =
     ];
     for (const one of work) assert.throws(one, { code: "not-loaded" }, String(one));
     await assert.rejects(init("whole"), { code: "already-loaded" });
+    await init();
     console.log(work.length);`;
+  assert.equal(await run(script), "16\n");
+});
+
+test("the whole module is known by what it is, and read once", async () => {
+  const script = `
+    import assert from "node:assert/strict";
+    import fs from "node:fs/promises";
+    import { syncBuiltinESMExports } from "node:module";
+    const read = fs.readFile;
+    let times = 0;
+    fs.readFile = (...what) => { times += 1; return read(...what); };
+    syncBuiltinESMExports();
+    const { Agent, init } = await import("gambeson/agent");
+    await init(GIVEN);
+    await init("whole");
+    await init("whole");
+    await init();
+    Agent.newWords();
+    console.log(times);`;
+  const whole = JSON.stringify(new URL("../dist/wasm/whole.wasm", import.meta.url));
+  assert.equal(await run(script.replace("GIVEN", `read(new URL(${whole}))`)), "0\n");
+  assert.equal(await run(script.replace("GIVEN", '"whole"')), "1\n");
+});
+
+/** What a program of its own prints. */
+async function run(script) {
   const { execFileSync } = await import("node:child_process");
   const cwd = new URL("..", import.meta.url);
-  const said = execFileSync(process.execPath, ["--input-type=module", "--eval", script], { cwd, encoding: "utf8" });
-  assert.equal(said, "16\n");
-});
+  return execFileSync(process.execPath, ["--input-type=module", "--eval", script], { cwd, encoding: "utf8" });
+}

@@ -131,6 +131,21 @@ test("a response is signed with the request that it answers", async () => {
   await assert.rejects(verifyResponse(verifier, await signResponse(agent, plain(), request), request, { required: ["date"] }), { code: "uncovered" });
 });
 
+test("what is required is so besides the usual components", () => {
+  const known = new Verifier({ capacity: 1 });
+  known.addCards(agent.card());
+  const request = { method: "GET", url: "https://bank.example/", headers: [["date", "Sun, 22 Nov 2026 12:00:00 GMT"]] };
+  const verify = (components, required = ["date"]) =>
+    known.request({ ...request, headers: [...request.headers, ...agent.signRequest(request, { components })] }, { required });
+  // That it has the date does not say to whom it goes.
+  assert.throws(() => verify(["date"]), { code: "uncovered" });
+  assert.throws(() => verify(["@method", "@target-uri"]), { code: "uncovered" });
+  assert.throws(() => verify(["@method", "@target-uri", "date"], ["@nothing"]), { code: "bad-form" });
+  // What was refused took no room.
+  assert.deepEqual(verify(["@method", "@target-uri", "date"]).components, ['"@method"', '"@target-uri"', '"date"']);
+  assert.throws(() => verify(["@method", "@target-uri", "date"]), { code: "cache-full" });
+});
+
 test("a response is about the request as it was signed, at the server's own address", async () => {
   const request = await sent("https://bank.example/pay", { method: "POST", body: "5" });
   // The server has the request as Node's adapters make it of `Host`.

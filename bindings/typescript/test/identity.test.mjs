@@ -130,6 +130,88 @@ test("a delegation narrows, and a tool call is held against it", () => {
   verify(call(root, 1_000, { chain: {} }));
 });
 
+test("who calls hands over evidence, and no part of the server's question", () => {
+  const [root, agent] = agents(1, 2);
+  const known = verifier(root, agent);
+  known.trust(root.did, bank);
+  const grant = root.delegate({ delegate: agent.did, capabilities: [{ action: "money/pay", resource: bank }], from: now });
+  const other = "did:web:other.example";
+  const call = (audience, lifetime) => {
+    const action = agent.actionOf({ method: "money/pay" }, { audience, lifetime, evidence: { chain: [grant] }, now });
+    return [action, agent.signAction(action)];
+  };
+  const mine = { chain: [grant], audience: other, lifetime: 86_400, statusIfKnown: true, cost: { amount: 0, unit: "EUR" } };
+  const asked = (evidence) => ({ audience: bank, now, evidence });
+  assert.throws(() => known.action(...call(other), asked(mine)), code("wrong-audience"));
+  assert.throws(() => known.action(...call(bank, 3600), asked(mine)), code("long-lived"));
+  assert.equal(known.action(...call(bank), asked(mine)).agent, agent.did);
+  const listed = root.delegate({
+    delegate: agent.did, capabilities: [{ action: "money/pay", resource: bank }], from: now,
+    status: [{ type: "BitstringStatusListEntry", statusPurpose: "revocation", statusListIndex: "7", statusListCredential: "https://a.example/1" }],
+  });
+  const action = agent.actionOf({ method: "money/pay" }, { audience: bank, evidence: { chain: [listed] }, now });
+  assert.throws(() => known.action(action, agent.signAction(action), asked({ chain: [listed], statusIfKnown: true })), code("unknown-status"));
+});
+
+test("a verifier has room for so many of each signer, and below each root", () => {
+  const [root, other] = agents(1, 2);
+  const made = (options) => {
+    const known = new Verifier(options);
+    for (const agent of [root, other]) known.addCards(agent.card({ from: now }));
+    known.trust(root.did, bank);
+    return known;
+  };
+  const perSigner = made({ perSigner: 1 });
+  const ask = (known, agent) => {
+    const action = agent.actionOf({ method: "m" }, { audience: bank, now });
+    return known.actionSigner(action, agent.signAction(action), { audience: bank, now });
+  };
+  ask(perSigner, root);
+  assert.throws(() => ask(perSigner, root), code("cache-full"));
+  assert.equal(ask(perSigner, other).agent, other.did);
+
+  const perRoot = made({ perRoot: 1 });
+  const use = () => {
+    const chain = [root.delegate({ delegate: other.did, capabilities: [{ action: "money/pay", resource: bank }], maxCalls: 5, from: now })];
+    const action = other.actionOf({ method: "money/pay" }, { audience: bank, evidence: { chain }, now });
+    return perRoot.action(action, other.signAction(action), { audience: bank, now, evidence: { chain } });
+  };
+  use();
+  assert.throws(use, code("cache-full"));
+  for (const wrong of [{ capacity: -1 }, { capacity: "many" }, { perRoot: 1.5 }, { perSigner: 1, memory: { remember: () => true } }]) {
+    assert.throws(() => new Verifier(wrong), code("bad-form"));
+  }
+});
+
+test("a flag is true or false", () => {
+  const [issuer] = agents(1);
+  const known = verifier(issuer);
+  const credential = issuer.issue({ subject: { a: 1 }, from: now });
+  for (const statusIfKnown of [1, "true", "false", {}]) assert.throws(() => known.credential(credential, { now, statusIfKnown }), code("bad-form"));
+  const issuing = { subject: { a: 1 }, from: now, status: undefined, id: undefined, type: undefined, members: { id: "urn:a:1", type: ["Two"] } };
+  const { claims } = known.credential(issuer.issue(issuing), { now });
+  assert.deepEqual([claims.id, claims.type], ["urn:a:1", ["VerifiableCredential", "Two"]]);
+});
+
+test("what is like bytes is not signed as none", async () => {
+  const { runInNewContext } = await import("node:vm");
+  const [agent] = agents(1);
+  const known = verifier(agent);
+  const foreign = runInNewContext("new Uint8Array([104, 105])");
+  assert.ok(!(foreign instanceof Uint8Array));
+  known.verify(agent.sign(foreign, bytes("example")), bytes("hi"), bytes("example"), agent.keyUrl, now);
+  const sealed = agent.seal(foreign, { to: agent.did, cards: known, now });
+  assert.equal(Buffer.from(known.open(agent, sealed, now).payload).toString(), "hi");
+  for (const like of [[104, 105], new Map([["a", bytes("hi")]]), new Uint16Array(2), bytes("hi").buffer, "hi", null, { length: 2 }, new DataView(new ArrayBuffer(2)), [bytes("hi")]]) {
+    assert.throws(() => agent.sign(like, bytes("example")), code("bad-form"), inspect(like));
+    assert.throws(() => agent.sign(bytes("hi"), like), code("bad-form"), inspect(like));
+    if (!Array.isArray(like) || typeof like[0] === "number") {
+      assert.throws(() => agent.seal(like, { to: agent.did, cards: known, now }), code("bad-form"), inspect(like));
+    }
+  }
+  assert.throws(() => Agent.fromSeed(Array(32).fill("a")), code("bad-form"));
+});
+
 test("who may do nothing fills no memory, and what is permitted is so once", () => {
   const [root, stranger] = agents(1, 2);
   const known = new Verifier({ capacity: 1 });

@@ -113,3 +113,18 @@ test("what was freed is overwritten: the seed of a wiped key is nowhere in the m
   key.wipe();
   assert.equal(find(), -1);
 });
+
+test("what is only like bytes is refused, and not taken for none", () => {
+  const key = mldsa44.generate();
+  const like = ["hi", [104, 105], new Map(), new Uint16Array(2), new ArrayBuffer(2), null, { length: 2 }];
+  for (const message of like) {
+    const works = [
+      () => key.sign(message), () => key.verifyingKey.verify(new Uint8Array(2420), message), () => key.verifyingKey.verify(message, bytes("a")),
+      () => gambeson.sha3_256(message), () => gambeson.shake128(message, 8), () => mldsa44.fromSeed(message), () => mldsa44.verifyingKey(message),
+      () => mlkem512.fromSeed(message), () => mlkem512.encapsulationKey(message), () => mlkem512.generate().decapsulate(message),
+    ];
+    for (const work of works) assert.throws(work, code("bad-form"), `${work} ${inspect(message)}`);
+    if (message !== null) assert.throws(() => key.sign(bytes("a"), { context: message }), code("bad-form"));
+  }
+  key.verifyingKey.verify(key.sign(Buffer.from("a")), bytes("a"));
+});

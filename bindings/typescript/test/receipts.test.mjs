@@ -106,6 +106,26 @@ test("an answer is acknowledged, and not to a call that was given up", async () 
   assert.deepEqual(inner.sent.map(({ result }) => Object.keys(result)), [["content"], ["_meta", "content"]]);
 });
 
+test("a request of an id that waits for its answer is refused", async () => {
+  const { inner, outer, got, signed } = await server();
+  const listed = (id) => ({ jsonrpc: "2.0", id, method: "tools/list" });
+  inner.onmessage(await signed(1));
+  inner.onmessage(listed("2"));
+  // Neither a call nor what needs no signature takes an id that is in use, however it is written.
+  for (const message of [await signed(1), await signed("1"), listed(1), listed("01"), await signed(2), listed("2")]) inner.onmessage(message);
+  assert.deepEqual([got.length, reasons(inner)], [2, Array(6).fill([REFUSED, "bad-form"])]);
+  inner.sent.length = 0;
+  await outer.send({ jsonrpc: "2.0", id: 1, result: unsigned });
+  await outer.send({ jsonrpc: "2.0", id: "2", result: unsigned });
+  assert.deepEqual(inner.sent.map(({ result }) => Object.keys(result)), [["_meta", "content"], ["content"]]);
+  // Answered, they are free again; what the server itself asks has ids of its own.
+  await outer.send({ jsonrpc: "2.0", id: 1, method: "sampling/createMessage" });
+  inner.onmessage({ jsonrpc: "2.0", id: 1, result: {} });
+  inner.onmessage(listed(1));
+  inner.onmessage(await signed(2));
+  assert.deepEqual([got.length, inner.sent.length], [5, 3]);
+});
+
 test("what a call costs is asked once its signature holds, and what that throws refuses it", async () => {
   const asked = [];
   const cost = (method, { arguments: { amount } }) => {

@@ -365,7 +365,7 @@ judge("memory", EXPECTED.memory, {
 judge("sd-jwt", EXPECTED["sd-jwt"], {
   "card-log": known,
   presented({ token, binding, audience, nonce, maxAge, now }, all) {
-    const { signer, claims } = cards(all).sdJwt(token, binding === "required" ? { audience, nonce, maxAge, now } : { now });
+    const { signer, claims } = cards(all).sdJwt(token, binding === "required" ? { audience, nonce, maxAge, now } : { bearer: true, now });
     return { signer, claims };
   },
 });

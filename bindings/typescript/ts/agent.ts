@@ -1,4 +1,5 @@
-import { ask, type Bytes, cut, Living } from "./border.js";
+import { ask, type Bytes, cut, Living, valuesOf } from "./border.js";
+import { bytesOf, tagOf } from "./bytes.js";
 import { CardLog } from "./cards.js";
 import { GambesonError } from "./error.js";
 import { wasm } from "./identity.js";
@@ -179,8 +180,8 @@ export interface BackupInput {
   cards?: string | CardLog;
   /** Credentials by names. */
   credentials?: { [name: string]: string };
-  /** Memory objects. */
-  objects?: Uint8Array[];
+  /** Memory objects, or those of a backup that was restored. */
+  objects?: Iterable<Uint8Array> | ReadonlyMap<string, Uint8Array>;
   /** What the agent must not forget, in whatever form it is kept. */
   state?: { [name in StateName]?: Uint8Array };
   now?: Time;
@@ -219,7 +220,7 @@ export class Agent extends Living {
   static #made(from: string, options: SeedOptions & Json, bytes: Uint8Array = new Uint8Array()): Agent {
     const { cards, ...rest } = options;
     const input = { ...rest, ...(cards === undefined ? {} : { cards: String(cards) }) };
-    return new Agent(wasm().Handle.agent(from, written(input), bytes));
+    return new Agent(wasm().Handle.agent(from, written(input), bytesOf(bytes)));
   }
 
   /** A new agent, whose seed nobody ever sees. */
@@ -247,9 +248,13 @@ export class Agent extends Living {
     return Agent.#made("protected", { ...options, passphrase }, file);
   }
 
-  /** The agent of an age file under a passphrase with the 24 words in it. @throws GambesonError `wrong-passphrase`, `too-much-work`, `bad-form`, `bad-words` */
+  /**
+   * The agent of an age file under a passphrase with the 24 words in it. A file that asks for more work than `maxWorkFactor` is refused: 20
+   * by default, which takes 1 GiB and is the most.
+   * @throws GambesonError `wrong-passphrase`, `too-much-work`, `bad-form`, `bad-words`
+   */
   static fromAgeFile(file: Uint8Array, passphrase: string, options: SeedOptions & { maxWorkFactor?: number } = {}): Agent {
-    return Agent.#made("age", { maxWorkFactor: 20, ...options, passphrase }, file);
+    return Agent.#made("age", { ...options, passphrase }, file);
   }
 
   /** 24 new words, to write down before the agent is made of them. */
@@ -317,14 +322,12 @@ export class Agent extends Living {
 
   /** Issues a credential. @throws GambesonError `bad-form`, `too-large` */
   issue(credential: CredentialInput): string {
-    const { id, type = [], context, subject, status, members, form, validFor = 86_400 } = credential;
+    const { id, type, context, subject, status, members, form, validFor = 86_400 } = credential;
     const { from, until } = span(credential.from, validFor);
+    const given = Object.entries({ id, type, "@context": context, credentialStatus: status }).filter(([, value]) => value !== undefined);
     const text = written({
       ...members,
-      id,
-      "@context": context,
-      credentialStatus: status,
-      type,
+      ...Object.fromEntries(given),
       credentialSubject: subject,
       validFrom: rfc3339(from),
       validUntil: rfc3339(until),
@@ -391,7 +394,8 @@ export class Agent extends Living {
 
   /** Signs an action of MCP: the proof that goes into `params._meta`. */
   prove(action: string, evidence: Evidence = {}): Json {
-    return this.ask<Json>("prove", { ...evidence, action }).said;
+    const { chain, approvals } = evidence;
+    return this.ask<Json>("prove", { chain, approvals, action }).said;
   }
 
   /** Signs what a server answers to an action: the result with a receipt in `_meta`. */
@@ -418,22 +422,27 @@ export class Agent extends Living {
     return this.ask<T>("signAgentCard", { card: written(card) }).said;
   }
 
-  /** Signs a payload and seals it to an agent whose card `cards` has, for `validFor` seconds, a day by default. */
+  /** Signs a payload and seals it to an agent whose card `cards` has, for `validFor` seconds, a week by default. */
   seal(
     payload: Uint8Array,
     options: { to: string; cards: Verifier; mediaType?: string; validFor?: number; now?: Time },
   ): Uint8Array {
-    const { cards, to, mediaType = "application/octet-stream", validFor = 86_400, now } = options;
+    const { cards, to, mediaType = "application/octet-stream", validFor = 604_800, now } = options;
     const { from, until } = span(now, validFor);
     return cards.sealTo(this, { to, mediaType, until, now: from }, payload);
   }
 
   /** Seals cards, credentials, memory objects and state to this agent's backup key: its seed alone opens them again. */
   backup(contents: BackupInput): Uint8Array {
-    const { cards, credentials, objects = [], state = {}, now } = contents;
+    const { cards, credentials = {}, objects = [], state = {}, now } = contents;
     const lines = cards === undefined ? undefined : String(cards);
-    const pieces = [...objects, ...Object.values(state)];
-    return this.ask("backup", { cards: lines, credentials, state: Object.keys(state), now: seconds(now) }, pieces).bytes;
+    for (const named of [credentials, state]) {
+      // A map would be taken for an object that is empty.
+      if (tagOf(named) !== "Object") throw new GambesonError("bad-form", "names are those of a plain object");
+    }
+    const kept = Object.entries(state).filter(([, bytes]) => bytes !== undefined);
+    const pieces = [...valuesOf(objects), ...kept.map(([, bytes]) => bytes)];
+    return this.ask("backup", { cards: lines, credentials, state: kept.map(([name]) => name), now: seconds(now) }, pieces).bytes;
   }
 
   /**

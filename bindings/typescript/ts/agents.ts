@@ -72,4 +72,5 @@ export {
   type VerifiedPresentation,
   type VerifiedReceipt,
   type VerifiedSdJwt,
+  type VerifierOptions,
 } from "./verifier.js";

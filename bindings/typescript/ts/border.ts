@@ -1,3 +1,4 @@
+import { bytesOf, tagOf } from "./bytes.js";
 import { Held } from "./held.js";
 import { wasm } from "./identity.js";
 import type { Handle } from "./wasm/identity.js";
@@ -14,11 +15,21 @@ export type Bytes = Uint8Array | readonly Uint8Array[];
 
 const NONE = new Uint8Array();
 
+/** What a list has, or a map by any names. */
+export function valuesOf(items: Iterable<Uint8Array> | ReadonlyMap<string, Uint8Array>): Uint8Array[] {
+  return tagOf(items) === "Map" ? [...(items as ReadonlyMap<string, Uint8Array>).values()] : [...(items as Iterable<Uint8Array>)];
+}
+
+/** A question as it crosses. */
+function question(input: object, bytes: Bytes): [string, Uint8Array] {
+  if (!Array.isArray(bytes)) return [written(input), bytesOf(bytes as Uint8Array)];
+  const [whole, pieces] = [joined(bytes), bytes.map(({ length }: Uint8Array) => length)];
+  return [written({ ...input, pieces }), whole];
+}
+
 /** A question crosses as JSON with bytes beside it, and so does the answer: a line, and what follows it. */
 function cross<T>(call: (input: string, bytes: Uint8Array) => Uint8Array, input: object, bytes: Bytes): Said<T> {
-  const whole = bytes instanceof Uint8Array;
-  const question = whole ? input : { ...input, pieces: bytes.map(({ length }) => length) };
-  const answer = call(written(question), whole ? bytes : joined(bytes));
+  const answer = call(...question(input, bytes));
   const end = answer.indexOf(10);
   const line = end < 0 ? answer : answer.subarray(0, end);
   const said = JSON.parse(new TextDecoder().decode(line)) as T;
@@ -54,15 +65,13 @@ export abstract class Living extends Held<Handle> {
 
   /** What comes from this object. @internal */
   derive(verb: string, input: object, bytes: Bytes = NONE): Handle {
-    const whole = bytes instanceof Uint8Array;
-    const question = whole ? input : { ...input, pieces: bytes.map(({ length }) => length) };
-    return this.secret.derive(verb, written(question), whole ? bytes : joined(bytes));
+    return this.secret.derive(verb, ...question(input, bytes));
   }
 }
 
-/** One string of bytes. */
+/** One string of bytes. @throws GambesonError `bad-form` if a piece is something else */
 export function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  const whole = new Uint8Array(pieces.reduce((length, piece) => length + bytesOf(piece).length, 0));
   let at = 0;
   for (const piece of pieces) {
     whole.set(piece, at);

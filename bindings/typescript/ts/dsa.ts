@@ -1,3 +1,4 @@
+import { bytesOf } from "./bytes.js";
 import { Held } from "./held.js";
 import { wasm } from "./primitives.js";
 import type { DsaKey, Dsa as Id } from "./wasm/gambeson.js";
@@ -29,12 +30,12 @@ export class Dsa {
 
   /** The signing key of a seed ξ of 32 bytes. @throws GambesonError `bad-length` */
   fromSeed(seed: Uint8Array): SigningKey {
-    return new SigningKey(this, wasm().DsaKey.fromSeed(this.id, seed));
+    return new SigningKey(this, wasm().DsaKey.fromSeed(this.id, bytesOf(seed)));
   }
 
   /** The verifying key that was published. @throws GambesonError `bad-length` when it is used */
   verifyingKey(bytes: Uint8Array): VerifyingKey {
-    return new VerifyingKey(this, bytes.slice());
+    return new VerifyingKey(this, bytesOf(bytes).slice());
   }
 }
 
@@ -56,7 +57,7 @@ export class VerifyingKey {
    * @throws GambesonError `bad-signature`, and `bad-length` for a key or a context of a wrong length
    */
   verify(signature: Uint8Array, message: Uint8Array, options?: SignatureOptions): void {
-    wasm().verify(this.dsa.id, this.bytes, signature, message, options?.context ?? NOTHING);
+    wasm().verify(this.dsa.id, this.bytes, bytesOf(signature), bytesOf(message), bytesOf(options?.context ?? NOTHING));
   }
 }
 
@@ -76,7 +77,7 @@ export class SigningKey extends Held<DsaKey> {
 
   /** Signs `message`, hedged with fresh randomness (FIPS 204, Algorithm 2). @throws GambesonError `bad-length` for a long context */
   sign(message: Uint8Array, options?: SignatureOptions): Uint8Array {
-    return this.secret.sign(message, options?.context ?? NOTHING);
+    return this.secret.sign(bytesOf(message), bytesOf(options?.context ?? NOTHING));
   }
 
   /** A copy of the seed ξ, to store: whoever has it has the key. */

@@ -1,5 +1,6 @@
 import type { Json, Suite } from "./agent.js";
-import { ask, cut, textOf } from "./border.js";
+import { ask, cut, textOf, valuesOf } from "./border.js";
+import { isBytes } from "./bytes.js";
 import { seconds, type Time } from "./time.js";
 import { written } from "./written.js";
 
@@ -9,7 +10,7 @@ const MAX_LENGTH = 1 << 20;
 /** The canonical form of JSON (RFC 8785, JCS), which signatures cover. A text of JSON that has no single meaning is refused (RFC 7493). */
 export function canonicalize(json: string | Uint8Array | object, options: { maxLength?: number; object?: boolean } = {}): Uint8Array {
   const { maxLength = MAX_LENGTH, object = false } = options;
-  const text = json instanceof Uint8Array ? json : new TextEncoder().encode(textOf(json));
+  const text = isBytes(json) ? json : new TextEncoder().encode(textOf(json));
   return ask("canonicalize", { maxLength, object }, text).bytes;
 }
 
@@ -27,7 +28,8 @@ export interface PublicKey {
   bytes: Uint8Array;
 }
 
-const keyOf = (key: KeyInput) => ("jwk" in key ? { jwk: written(key.jwk) } : key);
+/** The key alone: whatever else its object has, which may come from anybody, is no part of the question. */
+const keyOf = (key: KeyInput) => ("jwk" in key ? { jwk: written(key.jwk) } : { multikey: key.multikey });
 
 /** Reads a public key, or bytes of the algorithm that is named. @throws GambesonError `bad-key`, `bad-form`, `bad-algorithm` */
 export function publicKey(key: KeyInput | { alg: string; bytes: Uint8Array }): PublicKey {
@@ -102,8 +104,8 @@ export function cutObjects(bytes: Uint8Array): { id: string; objects: Map<string
 }
 
 /** What `cutObjects` cut, of at most so many bytes. @throws GambesonError `wrong-hash` if an object is missing, `too-large`, `bad-form`, … */
-export function joinObjects(id: string, objects: Iterable<Uint8Array>, maxLength: number): Uint8Array {
-  return ask("joinObjects", { id, maxLength }, [...objects]).bytes;
+export function joinObjects(id: string, objects: Iterable<Uint8Array> | ReadonlyMap<string, Uint8Array>, maxLength: number): Uint8Array {
+  return ask("joinObjects", { id, maxLength }, valuesOf(objects)).bytes;
 }
 
 /** What an action says. It is not verified, and says nothing of its signer. */

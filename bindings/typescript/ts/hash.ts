@@ -1,26 +1,27 @@
+import { bytesOf } from "./bytes.js";
 import { wasm } from "./primitives.js";
 
 /** SHA3-256 (FIPS 202, §6.1): 32 bytes. */
 export function sha3_256(message: Uint8Array): Uint8Array {
-  return wasm().sha3_256(message);
+  return wasm().sha3_256(bytesOf(message));
 }
 
 /** SHA3-384 (FIPS 202, §6.1): 48 bytes. */
 export function sha3_384(message: Uint8Array): Uint8Array {
-  return wasm().sha3_384(message);
+  return wasm().sha3_384(bytesOf(message));
 }
 
 /** SHA3-512 (FIPS 202, §6.1): 64 bytes. */
 export function sha3_512(message: Uint8Array): Uint8Array {
-  return wasm().sha3_512(message);
+  return wasm().sha3_512(bytesOf(message));
 }
 
 /** `length` bytes of SHAKE128 (FIPS 202, §6.2). */
 export function shake128(message: Uint8Array, length: number): Uint8Array {
-  return wasm().shake128(message, length);
+  return wasm().shake128(bytesOf(message), length);
 }
 
 /** `length` bytes of SHAKE256 (FIPS 202, §6.2). */
 export function shake256(message: Uint8Array, length: number): Uint8Array {
-  return wasm().shake256(message, length);
+  return wasm().shake256(bytesOf(message), length);
 }

@@ -14,8 +14,8 @@ export class Loader<Glue extends { default: (options: { module_or_path: ModuleSo
   ) {}
 
   /** Later calls wait for the first; one that failed may be repeated. */
-  init(source?: ModuleSource | Promise<ModuleSource>): Promise<void> {
-    this.#starting ??= this.#start(source ?? this.read()).catch((error: unknown) => {
+  init(source: ModuleSource | Promise<ModuleSource> | (() => ModuleSource | Promise<ModuleSource>) = this.read): Promise<void> {
+    this.#starting ??= this.#start(source).catch((error: unknown) => {
       this.#starting = undefined;
       throw error;
     });
@@ -28,8 +28,8 @@ export class Loader<Glue extends { default: (options: { module_or_path: ModuleSo
     return this.glue;
   }
 
-  async #start(source: ModuleSource | Promise<ModuleSource>): Promise<void> {
-    await this.glue.default({ module_or_path: source });
+  async #start(source: ModuleSource | Promise<ModuleSource> | (() => ModuleSource | Promise<ModuleSource>)): Promise<void> {
+    await this.glue.default({ module_or_path: typeof source === "function" ? source() : source });
     this.#started = true;
   }
 }

@@ -1,3 +1,4 @@
+import { bytesOf } from "./bytes.js";
 import { Held } from "./held.js";
 import { wasm } from "./primitives.js";
 import type { Kem as Id, KemKey } from "./wasm/gambeson.js";
@@ -28,12 +29,12 @@ export class Kem {
 
   /** The decapsulation key of a seed, for ML-KEM d ‖ z. @throws GambesonError `bad-length` */
   fromSeed(seed: Uint8Array): DecapsulationKey {
-    return new DecapsulationKey(this, wasm().KemKey.fromSeed(this.id, seed));
+    return new DecapsulationKey(this, wasm().KemKey.fromSeed(this.id, bytesOf(seed)));
   }
 
   /** The encapsulation key that was sent. @throws GambesonError `bad-length`, `bad-key` (FIPS 203, §7.2) */
   encapsulationKey(bytes: Uint8Array): EncapsulationKey {
-    wasm().checkEncapsulationKey(this.id, bytes);
+    wasm().checkEncapsulationKey(this.id, bytesOf(bytes));
     return new EncapsulationKey(this, bytes.slice());
   }
 }
@@ -79,7 +80,7 @@ export class DecapsulationKey extends Held<KemKey> {
    * and no error. @throws GambesonError `bad-length`
    */
   decapsulate(ciphertext: Uint8Array): Uint8Array {
-    return this.secret.decapsulate(ciphertext);
+    return this.secret.decapsulate(bytesOf(ciphertext));
   }
 
   /** A copy of the seed, to store: whoever has it has the key. */

@@ -187,7 +187,8 @@ export function verifyCalls(transport: Transport, options: VerifyOptions): Trans
 }
 
 class Verifying extends Wrapped {
-  readonly #open = new Map<unknown, string>();
+  /** Who signs receipts: what was asked and not answered yet; the action, where it was signed. */
+  readonly #open = new Map<unknown, string | undefined>();
 
   constructor(
     inner: Transport,
@@ -198,24 +199,29 @@ class Verifying extends Wrapped {
 
   send(message: Message, options?: unknown): Promise<void> {
     const { receipts } = this.options;
+    if (!receipts || message.method !== undefined) return this.inner.send(message, options);
     const key = keyOf(message.id);
-    const action = message.method === undefined ? this.#open.get(key) : undefined;
-    if (action === undefined) return this.inner.send(message, options);
+    const action = this.#open.get(key);
     this.#open.delete(key);
-    if (!receipts || message.result === undefined) return this.inner.send(message, options);
+    if (action === undefined || message.result === undefined) return this.inner.send(message, options);
     return this.inner.send({ ...message, result: receipts.acknowledge(action, message.result) }, options);
   }
 
   protected receive(message: Message, extra: unknown): void {
     this.#open.delete(cancelled(message));
     const { method, id, params = {} } = message;
-    const { verifier, audience, methods = ACTING, cost, lifetime, onrefused } = this.options;
-    if (method === undefined || !methods.includes(method)) {
+    const { verifier, audience, methods = ACTING, cost, lifetime, onrefused, receipts } = this.options;
+    const key = keyOf(id);
+    // The answer to one would carry the receipt of the other.
+    const twice = this.#open.has(key);
+    if (method === undefined || (!twice && !methods.includes(method))) {
+      if (receipts && method !== undefined && id !== undefined) this.#open.set(key, undefined);
       this.onmessage?.(message, extra);
       return;
     }
     let call: VerifiedCall;
     try {
+      if (twice) throw new GambesonError("bad-form", "a request of this id waits for its answer");
       // Without an id nobody waits for an answer, and nothing may act in silence.
       if (id === undefined) throw new GambesonError("bad-form", "a call that acts has an id");
       call = verifier.toolCall(method, params, {
@@ -232,7 +238,7 @@ class Verifying extends Wrapped {
       this.inner.send(refusal(id, why)).catch((failure: unknown) => this.onerror?.(failure as Error));
       return;
     }
-    if (this.options.receipts) this.#open.set(keyOf(id), call.action);
+    if (receipts) this.#open.set(key, call.action);
     // What the transport itself says of who calls, such as a token of OAuth, stays.
     const said = (extra as { authInfo?: { extra?: object } } | undefined)?.authInfo;
     const authInfo = { token: call.signer, clientId: call.agent, scopes: [], ...said, extra: { ...said?.extra, call } };

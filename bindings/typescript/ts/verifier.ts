@@ -158,6 +158,18 @@ export interface Opened {
   payload: Uint8Array;
 }
 
+/** How much a verifier remembers. */
+export interface VerifierOptions {
+  /** How many nonces, and how many grants; 100,000 by default, about 150 bytes each. */
+  capacity?: number;
+  /** How many nonces of each signer, so that none takes all the room; all by default. */
+  perSigner?: number;
+  /** How many grants below each root, so that no delegate takes all the room by handing on ever more; all by default. */
+  perRoot?: number;
+  /** What remembers nonces in the place of the verifier. */
+  memory?: ReplayMemory;
+}
+
 /** A memory of what may be used once, that outlives the page or the process. */
 export interface ReplayMemory {
   /** Stores the id, 32 bytes, until then, and returns whether it is new. Times are seconds since 1970. */
@@ -170,12 +182,14 @@ export interface ReplayMemory {
  */
 export class Verifier extends Living {
   /**
-   * Knows and trusts nobody. Remembers at most `capacity` nonces, and as many grants, and refuses when they are all in use. Where several
-   * processes answer, they share a `memory` of nonces.
+   * Knows and trusts nobody. Remembers at most `capacity` nonces, `perSigner` of them of each signer, and as many grants, `perRoot` of them
+   * below each root, and refuses when they are all in use. Where several processes answer, they share a `memory` of nonces, which says
+   * itself how many it takes of each signer.
+   * @throws GambesonError `bad-form`
    */
-  constructor(options: { capacity?: number; memory?: ReplayMemory } = {}) {
-    const { capacity = 100_000, memory } = options;
-    super(wasm().Handle.verifier(capacity, memory && asked(memory)));
+  constructor(options: VerifierOptions = {}) {
+    const { memory, ...most } = options;
+    super(wasm().Handle.verifier(written(most), memory && asked(memory)));
   }
 
   /** Verifies the identity cards of an agent and keeps them: its DID. @throws GambesonError `not-bound`, `broken-chain`, `stale-card`, … */
@@ -235,24 +249,32 @@ export class Verifier extends Living {
     return this.ask<VerifiedCredential>("credential", { ...options, credential, now: seconds(options.now) }).said;
   }
 
-  /** Verifies a presentation that was asked for with a nonce, which must be taken back once. */
+  /**
+   * Verifies a presentation that was asked for with a nonce, which must be taken back once; at most `maxAge` seconds ago, five minutes by
+   * default. Unless it is a `bearer`'s, every subject of a credential is the holder.
+   */
   presentation(
     presentation: string,
     request: { audience: string; nonce: string; maxAge?: number; bearer?: boolean; statusIfKnown?: boolean; now?: Time },
   ): VerifiedPresentation {
-    const input = { maxAge: 120, ...request, presentation, now: seconds(request.now) };
+    const input = { ...request, presentation, now: seconds(request.now) };
     return this.ask<VerifiedPresentation>("presentation", input).said;
   }
 
   /**
-   * Verifies an SD-JWT VC as it was shown. With `audience` and `nonce`, its holder must have signed for them at most `maxAge` seconds ago;
-   * without, nobody.
+   * Verifies an SD-JWT VC as it was shown, by the holder that it names: the holder must have signed for `audience` and `nonce`, at most
+   * `maxAge` seconds ago, five minutes by default. One that names no holder is anybody's who has it, and needs neither. With `bearer`, so
+   * is one that does.
+   * @throws GambesonError `bad-form` for one that is its holder's, where nothing was asked of them
    */
   sdJwt(
     presented: string,
-    request: ({ audience: string; nonce: string; maxAge?: number } | { audience?: never; nonce?: never }) & { now?: Time } = {},
+    request: (
+      | { audience: string; nonce: string; maxAge?: number; bearer?: false }
+      | { audience?: never; nonce?: never; bearer?: boolean }
+    ) & { now?: Time } = {},
   ): VerifiedSdJwt {
-    return this.ask<VerifiedSdJwt>("sdJwt", { maxAge: 120, ...request, presented, now: seconds(request.now) }).said;
+    return this.ask<VerifiedSdJwt>("sdJwt", { ...request, presented, now: seconds(request.now) }).said;
   }
 
   /** Verifies the Data Integrity proof of a JSON document: who signed it, and the document without the proof. */
@@ -269,7 +291,9 @@ export class Verifier extends Living {
   /** Verifies an action by its signature, `Agent.signAction`, decides by the evidence whether its signer may do it, and counts it. */
   action(action: string, token: string, options: CallOptions & { evidence?: Evidence }): VerifiedCall {
     const { evidence, cost, ...rest } = options;
-    const input = { ...rest, ...evidence, action, token, now: seconds(options.now) };
+    // Who calls hands over the evidence: nothing else of it is the server's question.
+    const { chain, approvals } = evidence ?? {};
+    const input = { chain, approvals, ...rest, action, token, now: seconds(options.now) };
     return this.askPriced<VerifiedCall>("action", input, priceOf(cost)).said;
   }
 

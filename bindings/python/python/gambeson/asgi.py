@@ -57,7 +57,7 @@ class SignedRequests:
         exempt: Collection[str] = (),
     ) -> None:
         """`origin` is the scheme and authority under which clients know this server, whatever a proxy or the `Host` field says:
-        a signature for another one is not for us. `required` lists components that must be signed, in place of method and
+        a signature for another one is not for us. `required` lists components that must be signed besides method and
         address; `exempt` lists paths that anybody may ask for."""
         self._app = app
         self._origin = origin.rstrip("/")

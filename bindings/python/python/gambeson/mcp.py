@@ -217,7 +217,14 @@ class _SigningStream:
         self._opened = opened
 
     async def send(self, item: SessionMessage, /) -> None:
-        await self._stream.send(self._signer._signed(item, self._opened))
+        signed = self._signer._signed(item, self._opened)
+        try:
+            await self._stream.send(signed)
+        except BaseException:
+            # What was not sent is not answered.
+            if isinstance(item.message, JSONRPCRequest):
+                self._opened.pop(_key(item.message.id), None)
+            raise
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -1,7 +1,7 @@
 //! Signed HTTP (RFC 9421) and signed A2A AgentCards.
 
 use gambeson_identity::http::{self, Component, MAX_AGE, Message, Terms};
-use gambeson_identity::{self as identity, Did, Relationship, Role, a2a};
+use gambeson_identity::{self as identity, Did, PendingReplay, Relationship, Role, a2a};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -70,6 +70,8 @@ impl Agent {
 }
 
 /// Verifies the signature of a request to an absolute address, and that it comes for the first time. Returns who signed what.
+///
+/// `required` lists components that must be signed besides the usual ones.
 #[pyfunction]
 #[pyo3(signature = (
     method, uri, fields, body=None, *, resolver, replay, required=Vec::new(), role="identity", tag=None, max_age=Span(MAX_AGE),
@@ -154,8 +156,15 @@ impl Asked<'_> {
         let claims = detached(py, || {
             let required = components(self.required)?;
             let Self { relationship, tag, max_age, .. } = self;
-            let policy = http::Policy { required, relationship, tag, max_age: max_age.0 };
-            let signature = http::verify(message, &policy, resolver, now, &mut replay)?;
+            // The usual ones are asked for by a policy that names none.
+            let policy = http::Policy { required: Vec::new(), relationship, tag, max_age: max_age.0 };
+            let mut seen = PendingReplay::default();
+            let signature = http::verify(message, &policy, resolver, now, &mut seen)?;
+            if let Some(missing) = required.iter().find(|it| !signature.components().contains(it)) {
+                let what = format_args!("the signature does not cover {missing}");
+                return Err(identity::Error::new(identity::Reason::Uncovered, what));
+            }
+            seen.settle(&mut replay, now)?;
             let covered: Vec<String> = signature.components().iter().map(ToString::to_string).collect();
             Ok(serde_json::json!({
                 "signer": signature.signer().to_string(),

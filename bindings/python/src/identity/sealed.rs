@@ -16,6 +16,15 @@ use crate::input::{Input, Owned};
 /// How long a sealed payload can be opened, unless its sender says otherwise: a week.
 const LIFETIME: u64 = 7 * 86_400;
 
+/// What a dictionary has by its names.
+fn items<T>(of: Option<Bound<'_, PyDict>>) -> PyResult<Vec<(String, T)>>
+where
+    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let pairs = of.iter().flat_map(PyDictMethods::items);
+    pairs.map(|pair| Ok((pair.get_item(0)?.extract()?, pair.get_item(1)?.extract()?))).collect()
+}
+
 #[pymethods]
 impl Agent {
     /// Signs a payload and seals it to `recipient`, a DID: only that agent opens it, and once.
@@ -78,17 +87,18 @@ impl Agent {
         now: Option<Time>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let now = crate::convert::now(now);
+        // Taken out whole, before other threads run: to walk a dictionary that one of them changes is a panic.
+        let credentials = items::<String>(credentials)?;
+        let state = items::<Owned>(state)?;
         let mut backup = self.with(py, |agent| Ok(Backup::new(agent, now)))?;
         if let Some(cards) = cards {
             backup.set_cards(&cards.0);
         }
-        for (name, credential) in credentials.iter().flatten() {
-            let (name, credential) = (name.extract::<String>()?, credential.extract::<String>()?);
+        for (name, credential) in credentials {
             detached(py, || backup.add_credential(&name, credential.as_bytes()))?;
         }
         detached(py, || objects.iter().try_for_each(|object| backup.add_object(&object.0).map(drop)))?;
-        for (name, bytes) in state.iter().flatten() {
-            let name = name.extract::<String>()?;
+        for (name, bytes) in state {
             let Some(piece) = State::ALL.into_iter().find(|piece| piece.name() == name) else {
                 let names = State::ALL.map(State::name).join(", ");
                 return Err(error(
@@ -97,7 +107,6 @@ impl Agent {
                     format_args!("{name:?} is no state of an agent: there are {names}"),
                 ));
             };
-            let bytes = bytes.extract::<Owned>()?;
             detached(py, || backup.set_state(piece, &bytes.0))?;
         }
         Ok(PyBytes::new(py, &self.with(py, |agent| backup.seal(agent))?))

@@ -1,0 +1,13 @@
+import { GambesonError } from "./error.js";
+
+/** The name of what something is, in whatever realm it was made. */
+export const tagOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+
+/** Whether it is a `Uint8Array`, of this realm or of another, such as that of a frame or of `node:vm`. */
+export const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value) && tagOf(value) === "Uint8Array";
+
+/** The same, if it is bytes: what is only like them would be signed as none at all. @throws GambesonError `bad-form` */
+export function bytesOf(value: Uint8Array): Uint8Array {
+  if (!isBytes(value)) throw new GambesonError("bad-form", `bytes are a Uint8Array, and not of the kind ${tagOf(value)}`);
+  return value;
+}
