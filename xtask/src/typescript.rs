@@ -39,7 +39,7 @@ const WASM_FEATURES: [&str; 7] = [
 ];
 /// What a page loads for each at most, with its JavaScript, compressed by gzip as servers do, in bytes: what was reached. What was
 /// promised is less, 80 KB for both; `bench --check` holds that against it.
-const MAX_SIZES: [(&str, u64); 3] = [("gambeson", 51 << 10), ("identity", 250 << 10), ("whole", 365 << 10)];
+const MAX_SIZES: [(&str, u64); 3] = [("gambeson", 51 << 10), ("identity", 252 << 10), ("whole", 368 << 10)];
 /// The same with the standard library as rustup brings it, whose panics have messages.
 const MAX_SIZES_AS_BROUGHT: [(&str, u64); 3] =
     [("gambeson", 64 << 10), ("identity", 320 << 10), ("whole", 440 << 10)];
