@@ -24,6 +24,8 @@ pub struct Seen {
     pub credential: Option<usize>,
     pub server_name: Option<String>,
     pub ocsp: Vec<u8>,
+    pub offered: Option<Vec<Vec<u8>>>,
+    pub authorities: Option<Vec<Vec<u8>>>,
 }
 
 pub type Shared = Arc<Mutex<Seen>>;
@@ -36,6 +38,8 @@ pub fn note(seen: &Shared, what: impl FnOnce(&mut Seen)) {
 #[derive(Debug)]
 pub struct Resolver {
     choices: Vec<Choice>,
+    /// The first has no number, and is tried last.
+    has_default: bool,
     raw: bool,
     seen: Shared,
 }
@@ -53,8 +57,9 @@ impl Resolver {
         if !raw && options.credentials.iter().any(|it| it.chain.is_none()) {
             return Err(Unimplemented("certificates beside raw public keys".into()));
         }
-        let choices = options.credentials.iter().map(|it| Choice::new(it, provider)).collect::<Result<_, _>>()?;
-        Ok(Self { choices, raw, seen })
+        let choices =
+            options.credentials.iter().map(|it| Choice::new(it, provider)).collect::<Result<_, _>>()?;
+        Ok(Self { choices, has_default: options.has_default_credential, raw, seen })
     }
 
     pub fn is_empty(&self) -> bool {
@@ -63,13 +68,21 @@ impl Resolver {
 
     fn choose(&self, schemes: &[SignatureScheme], asked: &[&[u8]]) -> Option<Arc<CertifiedKey>> {
         let fits = |choice: &Choice| {
-            let issued = |names: &Vec<DistinguishedName>| names.iter().any(|name| asked.contains(&name.as_ref()));
+            let issued =
+                |names: &Vec<DistinguishedName>| names.iter().any(|name| asked.contains(&name.as_ref()));
             choice.key.key.choose_scheme(schemes).is_some() && choice.issuers.as_ref().is_none_or(issued)
         };
         // A single one is tried whatever the other side asks for: rustls refuses by itself.
         let index = match &self.choices[..] {
             [only] if only.issuers.is_none() => Some(0),
-            choices => choices.iter().position(fits),
+            choices => {
+                let first = usize::from(self.has_default);
+                choices[first..]
+                    .iter()
+                    .position(fits)
+                    .map(|index| first + index)
+                    .or_else(|| (self.has_default && fits(&choices[0])).then_some(0))
+            }
         }?;
         note(&self.seen, |seen| seen.credential = Some(index));
         Some(self.choices[index].key.clone())
@@ -78,12 +91,14 @@ impl Resolver {
 
 impl Choice {
     fn new(credential: &Credential, provider: &CryptoProvider) -> Result<Self, Unimplemented> {
-        let path = credential.key.as_ref().ok_or_else(|| Unimplemented("a certificate without a key".into()))?;
+        let path =
+            credential.key.as_ref().ok_or_else(|| Unimplemented("a certificate without a key".into()))?;
         let key = PrivateKeyDer::from_pem_file(path).map_err(|error| Unimplemented(error.to_string()))?;
         let key = provider.key_provider.load_private_key(key);
         let mut key = key.map_err(|error| Unimplemented(error.to_string()))?;
         if !credential.signing_preferences.is_empty() {
-            let schemes = credential.signing_preferences.iter().map(|it| SignatureScheme::from(*it)).collect();
+            let schemes =
+                credential.signing_preferences.iter().map(|it| SignatureScheme::from(*it)).collect();
             key = Arc::new(Preferring { key, schemes });
         }
         let chain = match &credential.chain {
@@ -105,8 +120,12 @@ fn issuer(certificate: &CertificateDer<'_>) -> Option<DistinguishedName> {
 
 impl ResolvesServerCert for Resolver {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        note(&self.seen, |seen| seen.server_name = hello.server_name().map(str::to_owned));
-        let asked: Vec<&[u8]> = hello.certificate_authorities().unwrap_or_default().iter().map(AsRef::as_ref).collect();
+        note(&self.seen, |seen| {
+            seen.server_name = hello.server_name().map(str::to_owned);
+            seen.offered = hello.alpn().map(|names| names.map(<[u8]>::to_vec).collect());
+        });
+        let asked: Vec<&[u8]> =
+            hello.certificate_authorities().unwrap_or_default().iter().map(AsRef::as_ref).collect();
         self.choose(hello.signature_schemes(), &asked)
     }
 
@@ -117,6 +136,7 @@ impl ResolvesServerCert for Resolver {
 
 impl ResolvesClientCert for Resolver {
     fn resolve(&self, asked: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        note(&self.seen, |seen| seen.authorities = Some(asked.iter().map(|name| name.to_vec()).collect()));
         self.choose(schemes, asked)
     }
 
@@ -160,6 +180,7 @@ pub struct Verifier {
     mandatory: bool,
     fails: AtomicBool,
     raw: bool,
+    canary: bool,
     seen: Shared,
 }
 
@@ -179,6 +200,7 @@ impl Verifier {
             mandatory: options.require_client_certificate,
             fails: AtomicBool::new(options.verify_fail),
             raw: options.only_raw_public_keys,
+            canary: options.canary,
             seen,
         })
     }
@@ -213,6 +235,7 @@ impl Verifier {
     ) -> Result<HandshakeSignatureValid, Error> {
         self.offered(signed)?;
         match self.raw {
+            _ if self.canary => Ok(HandshakeSignatureValid::assertion()),
             true => {
                 let key = SubjectPublicKeyInfoDer::from(certificate.as_ref());
                 verify_tls13_signature_with_raw_key(message, &key, signed, &self.algorithms)

@@ -5,12 +5,10 @@ use crate::options::{Exported, Options};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{Connection, HandshakeKind, NamedGroup, ProtocolVersion, SignatureScheme};
+use sha2::{Digest, Sha256};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
-
-/// What a shim says first, if it does.
-const FIRST_WORDS: &[u8] = b"hello";
 
 pub fn run(connection: Connection, options: &Options, seen: &Shared) -> Result<(), String> {
     let address: SocketAddr = match options.ipv6 {
@@ -18,7 +16,10 @@ pub fn run(connection: Connection, options: &Options, seen: &Shared) -> Result<(
         false => (Ipv4Addr::LOCALHOST, options.port).into(),
     };
     let socket = TcpStream::connect(address).map_err(|error| error.to_string())?;
-    let mut exchange = Exchange { connection, socket, options, seen, early: Vec::new(), had_early_data: false };
+    let words = options.first_words.as_deref().unwrap_or("hello");
+    let first_words = words.repeat(options.repeated.unwrap_or(1)).into_bytes();
+    let mut exchange =
+        Exchange { connection, socket, options, seen, first_words, early: 0, had_early_data: false };
     exchange.socket.set_nodelay(true).map_err(|error| error.to_string())?;
     exchange.socket.write_all(&options.shim_id.to_le_bytes()).map_err(|error| error.to_string())?;
     let done = exchange.all();
@@ -33,8 +34,10 @@ struct Exchange<'a> {
     socket: TcpStream,
     options: &'a Options,
     seen: &'a Shared,
-    /// What was written before the handshake was over.
-    early: Vec<u8>,
+    /// What this side says first.
+    first_words: Vec<u8>,
+    /// How much of it was written before the handshake was over, and taken.
+    early: usize,
     /// Whether a client's early data was read.
     had_early_data: bool,
 }
@@ -55,8 +58,9 @@ impl Exchange<'_> {
             let bytes = self.export(exported)?;
             self.write(&bytes)?;
         }
-        if self.options.writes_first && self.early.is_empty() {
-            self.write(FIRST_WORDS)?;
+        if self.options.writes_first {
+            let rest = self.first_words.split_off(self.early);
+            self.write(&rest)?;
         }
         if self.options.shuts_down {
             self.connection.send_close_notify();
@@ -80,8 +84,11 @@ impl Exchange<'_> {
         if self.options.writes_first
             && let Some(mut writer) = client.early_data()
         {
-            writer.write_all(FIRST_WORDS).map_err(|error| error.to_string())?;
-            self.early = FIRST_WORDS.to_vec();
+            if self.options.expected.no_early_data {
+                return Err("there is a ticket for early data".into());
+            }
+            let length = writer.write(&self.first_words).map_err(|error| error.to_string())?;
+            self.early = length;
         }
         Ok(())
     }
@@ -147,13 +154,18 @@ impl Exchange<'_> {
     }
 
     fn closed(&mut self) -> Result<bool, String> {
-        self.connection.process_new_packets().map(|state| state.peer_has_closed()).map_err(|error| error.to_string())
+        self.connection
+            .process_new_packets()
+            .map(|state| state.peer_has_closed())
+            .map_err(|error| error.to_string())
     }
 
     fn export(&self, exported: &Exported) -> Result<Vec<u8>, String> {
         let context = exported.with_context.then_some(exported.context.as_bytes());
         let bytes = vec![0; exported.length];
-        self.connection.export_keying_material(bytes, exported.label.as_bytes(), context).map_err(|it| it.to_string())
+        self.connection
+            .export_keying_material(bytes, exported.label.as_bytes(), context)
+            .map_err(|it| it.to_string())
     }
 
     /// Sends what is to be sent, and lets the other side read it: a socket that is closed with bytes unread takes its own back.
@@ -174,14 +186,17 @@ impl Exchange<'_> {
             Connection::Server(_) => self.had_early_data,
         };
         if !accepted {
-            self.early.clear();
+            self.early = 0;
         }
         let mut notes = None;
         note(self.seen, |seen| notes = Some(std::mem::take(seen)));
         let seen = notes.unwrap_or_default();
-        let resumed = kind.is_some_and(|kind| !matches!(kind, HandshakeKind::Full | HandshakeKind::FullWithHelloRetryRequest));
+        let resumed = kind.is_some_and(|kind| {
+            !matches!(kind, HandshakeKind::Full | HandshakeKind::FullWithHelloRetryRequest)
+        });
         let retried = kind == Some(HandshakeKind::FullWithHelloRetryRequest);
-        let number = seen.credential.map(|index| index as i64 - i64::from(self.options.has_default_credential));
+        let number =
+            seen.credential.map(|index| index as i64 - i64::from(self.options.has_default_credential));
         let mut wrong = Vec::new();
         let mut same = |what: &str, holds: bool, found: &dyn std::fmt::Debug| {
             if !holds {
@@ -189,20 +204,50 @@ impl Exchange<'_> {
             }
         };
         let version = self.connection.protocol_version();
-        same("version", expected.version.is_none_or(|it| version == Some(ProtocolVersion::from(it))), &version);
+        same(
+            "version",
+            expected.version.is_none_or(|it| version == Some(ProtocolVersion::from(it))),
+            &version,
+        );
         let protocol = self.connection.alpn_protocol().map(<[u8]>::to_vec);
         let asked = expected.protocol.clone().filter(|it| !it.is_empty());
         same("protocol", expected.protocol.is_none() || asked == protocol, &protocol);
         // A resumption without a new key exchange has none.
-        same("group", expected.group.is_none_or(|it| group == Some(NamedGroup::from(it)) || group.is_none()), &group);
+        same(
+            "group",
+            expected.group.is_none_or(|it| group == Some(NamedGroup::from(it)) || group.is_none()),
+            &group,
+        );
         same("retry", expected.retried.is_none_or(|it| it == retried || resumed), &kind);
         same("session", !(expected.full_handshake && resumed), &kind);
         same("early data", expected.early_data_accepted.is_none_or(|it| it == accepted), &accepted);
         let scheme = expected.peer_scheme.map(SignatureScheme::from);
         same("scheme", scheme.is_none() || resumed || scheme == seen.peer_scheme, &seen.peer_scheme);
-        same("credential", expected.credential.is_none() || resumed || number.unwrap_or(-1) == expected.credential.unwrap_or(-1), &number);
-        same("server name", expected.server_name.is_none() || expected.server_name == seen.server_name, &seen.server_name);
+        same(
+            "credential",
+            expected.credential.is_none()
+                || resumed
+                || number.unwrap_or(-1) == expected.credential.unwrap_or(-1),
+            &number,
+        );
+        same(
+            "server name",
+            expected.server_name.is_none() || expected.server_name == seen.server_name,
+            &seen.server_name,
+        );
         same("OCSP", resumed || expected.ocsp.as_ref().is_none_or(|it| *it == seen.ocsp), &seen.ocsp);
+        let asked = expected.authorities.is_none() || resumed || expected.authorities == seen.authorities;
+        same("authorities", asked, &seen.authorities);
+        same(
+            "offered protocols",
+            expected.offered.is_none() || expected.offered == seen.offered,
+            &seen.offered,
+        );
+        if let Some(hash) = &expected.peer_key_hash {
+            let key = self.connection.peer_certificates().and_then(|chain| chain.first());
+            let holds = key.is_some_and(|key| Sha256::digest(key).as_slice() == hash);
+            same("raw public key", holds, &key);
+        }
         if let Some(path) = &expected.peer_chain {
             let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
             let chain = chain.map_err(|error| error.to_string())?;

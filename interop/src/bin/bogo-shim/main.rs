@@ -5,27 +5,35 @@
 //!
 //! * `options`: the runner's command line
 //! * `credentials`: certificates, and what is asked of the other side's
+//! * `sessions`: what a client keeps of them
 //! * `exchange`: one connection
 
 mod credentials;
 mod exchange;
 mod options;
+mod sessions;
 
 use credentials::{Resolver, Shared, Verifier};
 use options::{Options, Unimplemented};
-use rustls::client::{ClientSessionMemoryCache, Resumption};
+use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
-use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache, StoresServerSessions, WebPkiClientVerifier};
+use rustls::server::{
+    NoServerSessionStorage, ServerSessionMemoryCache, StoresServerSessions, WebPkiClientVerifier,
+};
 use rustls::{
     ClientConfig, ClientConnection, Connection, NamedGroup, ServerConfig, ServerConnection,
     SupportedProtocolVersion, version,
 };
+use sessions::Sessions;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 /// The exit code that stands for "not here".
 const UNIMPLEMENTED: u8 = 89;
+
+/// What rustls counts into the size of a fragment, and BoringSSL does not.
+const RECORD_HEADER: usize = 5;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -52,7 +60,7 @@ struct Shim {
     provider: CryptoProvider,
     verifier: Arc<Verifier>,
     resolver: Arc<Resolver>,
-    client_sessions: Arc<ClientSessionMemoryCache>,
+    client_sessions: Arc<Sessions>,
     server_sessions: Arc<dyn StoresServerSessions>,
     seen: Shared,
 }
@@ -69,7 +77,7 @@ fn run(connections: &[Options]) -> Result<Result<(), String>, Unimplemented> {
         verifier: Arc::new(Verifier::new(first, &provider, seen.clone())?),
         resolver: Arc::new(Resolver::new(first, &provider, seen.clone())?),
         provider,
-        client_sessions: Arc::new(ClientSessionMemoryCache::new(32)),
+        client_sessions: Arc::new(Sessions::default()),
         server_sessions: match first.resumptions {
             0 => Arc::new(NoServerSessionStorage {}),
             _ => ServerSessionMemoryCache::new(32),
@@ -87,8 +95,10 @@ fn run(connections: &[Options]) -> Result<Result<(), String>, Unimplemented> {
     Ok(Ok(()))
 }
 
+/// Every group and scheme that we have, those of the default preset first.
 fn ours() -> Result<CryptoProvider, Unimplemented> {
-    Err(Unimplemented("gambeson".into()))
+    let builder = gambeson_rustls::Builder::new(gambeson_rustls::Preset::Default);
+    builder.groups(gambeson_rustls::GROUPS).build().map_err(|error| Unimplemented(error.to_string()))
 }
 
 impl Shim {
@@ -105,7 +115,7 @@ impl Shim {
             };
             let mut config = builder.with_cert_resolver(self.resolver.clone());
             config.alpn_protocols = options.protocols.clone();
-            config.max_fragment_size = options.max_fragment;
+            config.max_fragment_size = options.max_fragment.map(|payload| payload + RECORD_HEADER);
             config.session_storage = self.server_sessions.clone();
             if options.no_ticket {
                 config.send_tls13_tickets = 0;
@@ -122,7 +132,7 @@ impl Shim {
             let builder = builder.dangerous().with_custom_certificate_verifier(self.verifier.clone());
             let mut config = builder.with_client_cert_resolver(self.resolver.clone());
             config.alpn_protocols = options.protocols.clone();
-            config.max_fragment_size = options.max_fragment;
+            config.max_fragment_size = options.max_fragment.map(|payload| payload + RECORD_HEADER);
             config.resumption = Resumption::store(self.client_sessions.clone());
             config.enable_early_data = options.early_data;
             config.enable_sni = options.host_name.is_some();
@@ -149,7 +159,8 @@ impl Shim {
 
 fn versions(options: &Options) -> Result<Vec<&'static SupportedProtocolVersion>, Unimplemented> {
     let within = |version: u16| {
-        options.min_version.is_none_or(|min| min <= version) && options.max_version.is_none_or(|max| version <= max)
+        options.min_version.is_none_or(|min| min <= version)
+            && options.max_version.is_none_or(|max| version <= max)
     };
     let all = [
         (&version::TLS13, within(0x0304) && !options.without_tls13),

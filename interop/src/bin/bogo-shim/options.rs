@@ -25,6 +25,8 @@ pub struct Options {
     pub verify_peer: bool,
     pub require_client_certificate: bool,
     pub verify_fail: bool,
+    /// Whether signatures are taken unseen: a shim that the suite must catch.
+    pub canary: bool,
     pub verify_preferences: Vec<u16>,
     pub client_authorities: Vec<Vec<u8>>,
     pub only_raw_public_keys: bool,
@@ -40,6 +42,9 @@ pub struct Options {
     pub early_data: bool,
 
     pub writes_first: bool,
+    /// What is written first, and how often.
+    pub first_words: Option<String>,
+    pub repeated: Option<usize>,
     pub shuts_down: bool,
     pub check_close_notify: bool,
     pub exported: Option<Exported>,
@@ -77,11 +82,15 @@ pub struct Expected {
     pub retried: Option<bool>,
     pub full_handshake: bool,
     pub early_data_accepted: Option<bool>,
+    pub no_early_data: bool,
     pub peer_scheme: Option<u16>,
     pub credential: Option<i64>,
     pub server_name: Option<String>,
     pub ocsp: Option<Vec<u8>>,
     pub peer_chain: Option<PathBuf>,
+    pub peer_key_hash: Option<Vec<u8>>,
+    pub offered: Option<Vec<Vec<u8>>>,
+    pub authorities: Option<Vec<Vec<u8>>>,
 }
 
 /// What the flags of a test mean for its connections, the first one first.
@@ -148,17 +157,10 @@ impl Options {
             "verify-peer" | "use-custom-verify-callback" => self.verify_peer |= name == "verify-peer",
             "require-any-client-certificate" => self.require_client_certificate = true,
             "verify-fail" => self.verify_fail = true,
+            "canary" => self.canary = true,
             "expect-verify-result" => {}
             "verify-prefs" => self.verify_preferences.push(code(value())?),
-            "use-client-ca-list" => {
-                let list = value();
-                if list.starts_with('<') {
-                    return Err(unimplemented(&list));
-                }
-                for name in list.split(',') {
-                    self.client_authorities.push(hex::decode(name).map_err(|_| unimplemented(name))?);
-                }
-            }
+            "use-client-ca-list" => self.client_authorities = names(&value())?,
             "accepted-peer-cert-types" | "available-client-cert-types" => match value().as_str() {
                 "2" => self.only_raw_public_keys = true,
                 // rustls offers one kind of certificate on a side.
@@ -171,13 +173,17 @@ impl Options {
             "no-tls12" => self.without_tls12 = true,
             "no-tls13" => self.without_tls13 = true,
             "curves" => self.groups.push(code(value())?),
-            "advertise-alpn" => self.protocols = protocols(value().as_bytes()).ok_or_else(|| unimplemented(""))?,
+            "advertise-alpn" => {
+                self.protocols = protocols(value().as_bytes()).ok_or_else(|| unimplemented(""))?
+            }
             "select-alpn" => self.protocols = vec![value().into_bytes()],
             "max-send-fragment" => self.max_fragment = Some(number(value())? as usize),
             "no-ticket" => self.no_ticket = true,
             "enable-early-data" => self.early_data = true,
 
             "shim-writes-first" => self.writes_first = true,
+            "shim-initial-write" => self.first_words = Some(value()),
+            "repeat-shim-initial-write" => self.repeated = Some(number(value())? as usize),
             "shim-shuts-down" => self.shuts_down = true,
             "check-close-notify" => self.check_close_notify = true,
             "key-update-before-read" => self.key_update = true,
@@ -195,6 +201,7 @@ impl Options {
             "expect-session-miss" => self.expected.full_handshake = true,
             "expect-accept-early-data" => self.expected.early_data_accepted = Some(true),
             "expect-reject-early-data" => self.expected.early_data_accepted = Some(false),
+            "expect-no-offer-early-data" => self.expected.no_early_data = true,
             "expect-peer-signature-algorithm" => self.expected.peer_scheme = Some(code(value())?),
             "expect-selected-credential" => {
                 let number = value();
@@ -203,6 +210,12 @@ impl Options {
             "expect-server-name" => self.expected.server_name = Some(value()),
             "expect-ocsp-response" => self.expected.ocsp = Some(bytes(value())?),
             "expect-peer-cert-file" => self.expected.peer_chain = Some(value().into()),
+            "expect-peer-rpk-sha256" => self.expected.peer_key_hash = Some(bytes(value())?),
+            "expect-advertised-alpn" => {
+                self.expected.offered = Some(protocols(value().as_bytes()).ok_or_else(|| unimplemented(""))?);
+            }
+            "decline-alpn" => self.protocols.clear(),
+            "expect-client-ca-list" => self.expected.authorities = Some(names(&value())?),
             "expect-peer-certificate-type" => match value().as_str() {
                 "2" if self.only_raw_public_keys => {}
                 "0" if !self.only_raw_public_keys => {}
@@ -210,10 +223,18 @@ impl Options {
             },
 
             // How BoringSSL is called, which rustls has no counterpart of; nothing on the wire depends on it.
-            "async" | "implicit-handshake" | "use-old-client-cert-callback" | "use-early-callback"
-            | "no-op-extra-handshake" | "enable-ocsp-stapling" => {}
+            "async"
+            | "implicit-handshake"
+            | "use-old-client-cert-callback"
+            | "use-early-callback"
+            | "no-op-extra-handshake"
+            | "enable-ocsp-stapling" => {}
             // What BoringSSL knows of a session before it is used; whether it can be used is seen in the next connection.
-            "expect-ticket-supports-early-data" | "expect-no-session-id" | "expect-extended-master-secret" => {}
+            "expect-ticket-supports-early-data"
+            | "expect-no-session-id"
+            | "expect-extended-master-secret" => {}
+            // Why there was none; that there was none is seen by the runner.
+            "expect-early-data-reason" => drop(value()),
             _ => return Err(unimplemented("")),
         }
         Ok(())
@@ -222,6 +243,12 @@ impl Options {
     fn exported(&mut self) -> &mut Exported {
         self.exported.get_or_insert_default()
     }
+}
+
+/// Names of authorities in DER, in hexadecimal digits between commas.
+fn names(list: &str) -> Result<Vec<Vec<u8>>, Unimplemented> {
+    let name = |digits| hex::decode(digits).map_err(|_| Unimplemented(list.to_owned()));
+    if list == "<EMPTY>" { Ok(Vec::new()) } else { list.split(',').map(name).collect() }
 }
 
 /// Names of protocols, each after its length (RFC 7301, section 3.1).
