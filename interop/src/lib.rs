@@ -5,6 +5,7 @@
 //! | module | peer |
 //! | --- | --- |
 //! | [`age`] | stock `age`, with our library and with our program |
+//! | [`bogo`] | BoringSSL's test runner, with rustls between us |
 //! | [`cctv`] | the age test vectors |
 //! | [`python`] | Python's `cryptography` |
 //! | [`aws_lc`] | AWS-LC |
@@ -15,6 +16,7 @@
 
 pub mod age;
 pub mod aws_lc;
+pub mod bogo;
 pub mod cctv;
 pub mod legacy;
 pub mod openssl;
@@ -22,15 +24,16 @@ pub mod python;
 pub mod tools;
 pub mod x509;
 
-/// All tests; the peers are built below `scratch`.
+/// All tests; the peers are built below `scratch`, and `bogo_shim` is the program of that name.
 #[must_use]
-pub fn trials(scratch: &std::path::Path) -> Vec<libtest_mimic::Trial> {
+pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<libtest_mimic::Trial> {
     [
         age::trials(scratch),
         cctv::trials(scratch),
         python::trials(scratch),
         aws_lc::trials(),
         openssl::trials(scratch),
+        bogo::trials(scratch, bogo_shim),
     ]
     .into_iter()
     .flatten()
