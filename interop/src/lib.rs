@@ -12,6 +12,7 @@
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
+//! | [`tls`] | rustls over AWS-LC |
 //! | [`tools`] | finding, building and running the peers |
 
 pub mod age;
@@ -21,6 +22,7 @@ pub mod cctv;
 pub mod legacy;
 pub mod openssl;
 pub mod python;
+pub mod tls;
 pub mod tools;
 pub mod x509;
 
@@ -32,6 +34,7 @@ pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<lib
         cctv::trials(scratch),
         python::trials(scratch),
         aws_lc::trials(),
+        tls::trials(),
         openssl::trials(scratch),
         bogo::trials(scratch, bogo_shim),
     ]
