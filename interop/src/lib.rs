@@ -8,6 +8,8 @@
 //! | [`cctv`] | the age test vectors |
 //! | [`python`] | Python's `cryptography` |
 //! | [`aws_lc`] | AWS-LC |
+//! | [`bouncy_castle`] | Bouncy Castle for Java: keys, chains, PKCS#12, of composites too |
+//! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
@@ -15,7 +17,9 @@
 
 pub mod age;
 pub mod aws_lc;
+pub mod bouncy_castle;
 pub mod cctv;
+pub mod composite;
 pub mod legacy;
 pub mod openssl;
 pub mod python;
@@ -31,6 +35,7 @@ pub fn trials(scratch: &std::path::Path) -> Vec<libtest_mimic::Trial> {
         python::trials(scratch),
         aws_lc::trials(),
         openssl::trials(scratch),
+        bouncy_castle::trials(scratch),
     ]
     .into_iter()
     .flatten()
