@@ -13,6 +13,7 @@
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
+//! | [`tls`] | rustls over AWS-LC |
 //! | [`tools`] | finding, building and running the peers |
 
 pub mod age;
@@ -23,6 +24,7 @@ pub mod composite;
 pub mod legacy;
 pub mod openssl;
 pub mod python;
+pub mod tls;
 pub mod tools;
 pub mod x509;
 
@@ -34,6 +36,7 @@ pub fn trials(scratch: &std::path::Path) -> Vec<libtest_mimic::Trial> {
         cctv::trials(scratch),
         python::trials(scratch),
         aws_lc::trials(),
+        tls::trials(),
         openssl::trials(scratch),
         bouncy_castle::trials(scratch),
     ]

@@ -149,7 +149,7 @@ fn an_identity_key_that_was_replaced_opens_nothing_any_more() {
     let thief = folder.path("thief");
     std::fs::create_dir(&thief).unwrap();
     copy(&folder.path("bob"), &thief);
-    agent(&folder, "rotate --home bob --role identity --compromised").exits(0);
+    agent(&folder, "rotate --home bob identity --compromised").exits(0);
     folder.run("agent card --home bob -o bob.card --force").exits(0);
     folder.run("agent card --home alice --add bob.card").exits(0);
     let mut listener = Listener::start(&folder, &format!("--home alice --from {bob}"), b"for Bob alone");

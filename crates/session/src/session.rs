@@ -215,7 +215,7 @@ impl Session {
         self.tls.send_close_notify();
     }
 
-    /// Bytes that both sides have and nobody else, the same for the same label and context (RFC 9846, §7.5).
+    /// Bytes that both sides have and nobody else, the same for the same label and context (RFC 8446, §7.5).
     ///
     /// # Errors
     /// [`Error::NotEstablished`]; [`Error::Tls`] for an output that is too long.
