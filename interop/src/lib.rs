@@ -9,6 +9,8 @@
 //! | [`cctv`] | the age test vectors |
 //! | [`python`] | Python's `cryptography` |
 //! | [`aws_lc`] | AWS-LC |
+//! | [`bouncy_castle`] | Bouncy Castle for Java: keys, chains, PKCS#12, of composites too |
+//! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
@@ -18,7 +20,9 @@
 pub mod age;
 pub mod aws_lc;
 pub mod bogo;
+pub mod bouncy_castle;
 pub mod cctv;
+pub mod composite;
 pub mod legacy;
 pub mod openssl;
 pub mod python;
@@ -37,6 +41,7 @@ pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<lib
         tls::trials(),
         openssl::trials(scratch),
         bogo::trials(scratch, bogo_shim),
+        bouncy_castle::trials(scratch),
     ]
     .into_iter()
     .flatten()
