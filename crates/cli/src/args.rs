@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod cert;
+pub mod provider;
 
 use crate::files::is_stream;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -38,6 +39,9 @@ pub enum Command {
     /// Make, look at and verify certificates, requests and revocation lists
     #[command(subcommand)]
     Cert(cert::CertCommand),
+    /// Give the OpenSSL programs of this machine our algorithms: for one command, or until they are taken away
+    #[command(subcommand)]
+    Provider(provider::ProviderCommand),
     /// Sign a file of any size with ML-DSA
     Sign(Sign),
     /// Verify a file and its signature
@@ -82,6 +86,7 @@ impl Command {
             Self::Key(KeyCommand::Public(options)) => is_stream(&options.out),
             Self::Key(KeyCommand::Convert(options)) => is_stream(&options.out),
             Self::Cert(command) => command.fills_stdout(),
+            Self::Provider(command) => matches!(command, provider::ProviderCommand::Run(_)),
             Self::Sign(options) => options.out.as_deref().is_some_and(is_stream),
             Self::Kem(KemCommand::Encaps(options)) => {
                 is_stream(&options.ciphertext) || is_stream(&options.secret)

@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
 
+use gambeson::secret::StackGuard;
+
 use crate::abi::Opaque;
 use crate::error::{Error, Reason};
 use crate::provider::Provider;
@@ -154,14 +156,61 @@ impl Provider {
         self.caught(work).map_or(ptr::null_mut(), own)
     }
 
-    /// Tells OpenSSL of an error, or of a panic.
+    /// Tells OpenSSL of an error, or of a panic; what the work left on the stack is overwritten.
     fn caught<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Option<T> {
-        let error = match catch_unwind(AssertUnwindSafe(work)) {
+        let _guard = StackGuard::<DEPTH>;
+        let error = match unwound(work) {
             Ok(Ok(value)) => return Some(value),
             Ok(Err(error)) => error,
             Err(_) => Error::new(Reason::Internal, "the provider panicked; please report this"),
         };
         self.core().report(&error);
         None
+    }
+}
+
+/// Bytes of stack between a call and the doors of the libraries, which overwrite their own, and a margin for other compilers.
+const DEPTH: usize = 16 << 10;
+
+#[inline(never)]
+fn unwound<T>(work: impl FnOnce() -> Result<T, Error>) -> std::thread::Result<Result<T, Error>> {
+    catch_unwind(AssertUnwindSafe(work))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::Dispatch;
+
+    #[test]
+    fn a_panic_is_an_answer_of_no() {
+        let (mut out, mut context) = (ptr::null(), ptr::null_mut());
+        let core = ptr::dangling_mut::<u8>().cast();
+        let functions = [Dispatch::END];
+        // SAFETY: a handle that nobody looks at, a table that ends, and places for pointers.
+        let done =
+            unsafe { crate::OSSL_provider_init(core, functions.as_ptr(), &raw mut out, &raw mut context) };
+        assert_eq!(done, 1);
+        // SAFETY: this is what was given.
+        let provider = unsafe { provider(context) }.expect("it is there");
+        assert_eq!(provider.check(|| panic!("a defect")), 0);
+        assert!(provider.make(|| -> Result<(), Error> { panic!("a defect") }).is_null());
+        assert_eq!(provider.check(|| Ok(())), 1);
+        // SAFETY: once, at the end.
+        unsafe { release::<Arc<Provider>>(context) };
+        // SAFETY: the pointers are null.
+        assert!(unsafe { shared::<u8>(ptr::null()).is_none() && disown::<u8>(ptr::null_mut()).is_none() });
+        // SAFETY: nobody was there to look at.
+        assert_eq!(unsafe { bytes(ptr::null(), 7) }, b"");
+    }
+
+    #[test]
+    fn outputs_that_do_not_fit_are_left_alone() {
+        let (mut place, mut len) = ([7; 4], 3);
+        // SAFETY: the place has three bytes, and one more.
+        let output = unsafe { Output::new(place.as_mut_ptr(), &raw mut len, None) };
+        assert_eq!(output.write(&[1; 4]).expect_err("one too many").reason, Reason::BufferTooSmall);
+        output.write(&[1, 2]).expect("they fit");
+        assert_eq!((place, len), ([1, 2, 7, 7], 2));
     }
 }

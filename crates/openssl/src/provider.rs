@@ -134,7 +134,7 @@ impl Provider {
             Some(digits) => u16::from_str_radix(digits, 16),
             None => text.parse(),
         };
-        // What RFC 8446, §4.2.3, leaves for private use.
+        // What TLS 1.3 leaves for private use.
         match number {
             Ok(number @ 0xfe00..) => Ok(Some(number)),
             _ => Err(Error::new(
