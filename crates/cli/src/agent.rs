@@ -10,7 +10,7 @@
 //! * `credentials`: `cred …`; `status`: the status lists
 //! * `delegating`: `delegate …`, `approve`; `ledger`: what was used up
 //! * `actions`, `http`, `a2a`: signed calls, requests, agent cards
-//! * `log`: `log …`
+//! * `log`: `log …`; `memory`: `memory …`
 //! * `web`: documents of `did:web`
 //! * `vc_api`: the endpoints that the test suites of the W3C call
 //! * this file: what the commands share
@@ -25,6 +25,7 @@ mod http;
 mod identity;
 mod ledger;
 mod log;
+mod memory;
 mod recovery;
 mod sealing;
 mod seen;
@@ -64,6 +65,7 @@ pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error
         AgentCommand::VcApi(options) => vc_api::serve(&session, options),
         AgentCommand::Act(command) => actions::act(&session, command),
         AgentCommand::Log(command) => log::log(&session, command),
+        AgentCommand::Memory(command) => memory::memory(&session, command),
     }
 }
 

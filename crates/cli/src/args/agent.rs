@@ -89,6 +89,9 @@ pub enum AgentCommand {
     /// Keep an append-only audit log, and prove what is in it
     #[command(subcommand)]
     Log(LogCommand),
+    /// Keep bytes under the name that their hash gives them; backups have them
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Seal the agent's cards, credentials and memory objects to itself
     Backup(AgentBackup),
     /// Make an agent again from its seed and a backup
@@ -109,6 +112,7 @@ impl AgentCommand {
             Self::Open(options) => is_stream(&options.out),
             Self::Act(ActCommand::Sign(options)) => is_stream(&options.out),
             Self::Log(LogCommand::Prove(options)) => is_stream(&options.out),
+            Self::Memory(MemoryCommand::Get(options)) => is_stream(&options.out),
             Self::Init(options) => options.words.as_deref().is_some_and(is_stream),
             Self::Cred(CredCommand::Issue(options)) => is_stream(&options.out),
             Self::Cred(CredCommand::Status(options)) => options.add.is_none() && is_stream(&options.out),
@@ -118,6 +122,7 @@ impl AgentCommand {
             Self::A2a(A2aCommand::Sign(options)) => is_stream(&options.out),
             Self::Act(_)
             | Self::Log(_)
+            | Self::Memory(_)
             | Self::Cred(_)
             | Self::Delegate(_)
             | Self::Http(_)
