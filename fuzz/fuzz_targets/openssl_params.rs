@@ -88,13 +88,13 @@ fuzz_target!(|data: &[u8]| {
     let mut given = params(data, &public);
     match what % 5 {
         0 => {
-            let made = keys.new();
+            let made = keys.empty();
             let params = &given[..given.len() - 1];
             if keys.import(made, i32::from(data.first().copied().unwrap_or(3) & 3), params)
                 && keys.has(made, PUBLIC)
             {
                 let bytes = keys.octets(made, c"pub").expect("a public key");
-                let again = keys.new();
+                let again = keys.empty();
                 assert!(keys.import(again, PUBLIC, &[library::octets(c"pub", &bytes)]));
                 assert!(keys.matches(made, again, PUBLIC));
                 keys.free(again);

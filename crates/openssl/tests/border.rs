@@ -186,15 +186,12 @@ fn keys_of_every_algorithm_are_made_copied_exported_imported_and_compared() {
         // SAFETY: a key of ours.
         assert_eq!(unsafe { validate(all, BOTH, 0) }, 1, "{name}");
         for selection in [BOTH, PUBLIC] {
-            let again = keys.new();
+            let again = keys.empty();
             let export: Export = table.get(42);
             let mut target = (keys, again, selection);
+            let target = ptr::from_mut(&mut target).cast();
             // SAFETY: the callback fits what is handed to it.
-            assert_eq!(
-                unsafe { export(key, selection, take, ptr::from_mut(&mut target).cast()) },
-                1,
-                "{name}"
-            );
+            assert_eq!(unsafe { export(key, selection, take, target) }, 1, "{name}");
             assert!(
                 keys.matches(key, again, PUBLIC) && keys.has(again, PRIVATE) == (selection == BOTH),
                 "{name}"
@@ -265,7 +262,7 @@ fn seeds_make_the_same_key_and_have_to_fit_what_is_beside_them() {
         let seed = vec![7; len];
         let (one, other) = (keys.generate(BOTH, &[octets(c"seed", &seed)]), keys.generate(BOTH, &[]));
         assert_eq!(keys.octets(one, c"seed"), Some(seed.clone()), "{name}");
-        let again = keys.new();
+        let again = keys.empty();
         let wrong = keys.octets(other, c"priv").expect("a private key");
         refused(keys.import(again, BOTH, &[octets(c"seed", &seed), octets(c"priv", &wrong)]), INVALID_KEY);
         assert!(

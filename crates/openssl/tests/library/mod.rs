@@ -303,7 +303,7 @@ pub struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    pub fn new(self) -> Pointer {
+    pub fn empty(self) -> Pointer {
         let new: unsafe extern "C" fn(Pointer) -> Pointer = self.table.get(1);
         // SAFETY: the provider's own context.
         unsafe { new(self.library.context()) }
