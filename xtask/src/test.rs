@@ -126,6 +126,9 @@ const TOOLS: &[Tool] = &[
     Tool { program: "node", packages: &["nodejs"] },
     Tool { program: "npm", packages: &["npm"] },
     Tool { program: "chromium", packages: &["chromium"] },
+    Tool { program: "openssl", packages: &["openssl"] },
+    Tool { program: "curl", packages: &["curl"] },
+    Tool { program: "nginx", packages: &["nginx-light"] },
 ];
 
 /// All steps, or those whose name contains `only`. Returns whether all is well.

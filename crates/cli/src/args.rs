@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod cert;
+pub mod provider;
 pub mod tls;
 
 use crate::files::is_stream;
@@ -42,6 +43,9 @@ pub enum Command {
     /// Serve, fetch and scan over TLS with hybrid groups and post-quantum certificates
     #[command(subcommand)]
     Tls(tls::TlsCommand),
+    /// Give the OpenSSL programs of this machine our algorithms: for one command, or until they are taken away
+    #[command(subcommand)]
+    Provider(provider::ProviderCommand),
     /// Sign a file of any size with ML-DSA
     Sign(Sign),
     /// Verify a file and its signature
@@ -87,6 +91,7 @@ impl Command {
             Self::Key(KeyCommand::Convert(options)) => is_stream(&options.out),
             Self::Cert(command) => command.fills_stdout(),
             Self::Tls(command) => command.fills_stdout(),
+            Self::Provider(command) => matches!(command, provider::ProviderCommand::Run(_)),
             Self::Sign(options) => options.out.as_deref().is_some_and(is_stream),
             Self::Kem(KemCommand::Encaps(options)) => {
                 is_stream(&options.ciphertext) || is_stream(&options.secret)
