@@ -14,6 +14,7 @@
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
+//! | [`sockets`] | Go, Node, OpenSSL and Python, over TLS |
 //! | [`tls`] | rustls over AWS-LC |
 //! | [`tools`] | finding, building and running the peers |
 
@@ -26,6 +27,7 @@ pub mod composite;
 pub mod legacy;
 pub mod openssl;
 pub mod python;
+pub mod sockets;
 pub mod tls;
 pub mod tools;
 pub mod x509;
@@ -39,6 +41,7 @@ pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<lib
         python::trials(scratch),
         aws_lc::trials(),
         tls::trials(),
+        sockets::trials(scratch),
         openssl::trials(scratch),
         bogo::trials(scratch, bogo_shim),
         bouncy_castle::trials(scratch),

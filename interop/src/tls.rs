@@ -89,14 +89,20 @@ fn raw_keys() -> Result {
 }
 
 /// A root, an authority, a server.
-struct Chain {
-    root: Certificate,
+pub struct Chain {
+    /// What clients trust.
+    pub root: Certificate,
     sent: Vec<CertificateDer<'static>>,
-    key: PrivateKey,
+    /// Of the server.
+    pub key: PrivateKey,
 }
 
 impl Chain {
-    fn new(algorithm: Algorithm) -> Result<Self> {
+    /// All of one algorithm, for `server.example`.
+    ///
+    /// # Errors
+    /// None that is expected.
+    pub fn new(algorithm: Algorithm) -> Result<Self> {
         let (root_key, authority_key) = (PrivateKey::generate(algorithm)?, PrivateKey::generate(algorithm)?);
         let root = Template::authority("CN=Root".parse()?).path_length(1).self_signed(&root_key)?;
         let authority = Template::authority("CN=Authority".parse()?).path_length(0).issue(
@@ -113,7 +119,20 @@ impl Chain {
         Ok(Self { root, sent, key })
     }
 
-    fn client(&self, provider: &Arc<CryptoProvider>) -> Result<ClientConfig> {
+    /// What the server sends, in PEM.
+    ///
+    /// # Errors
+    /// None that is expected.
+    pub fn pem(&self) -> Result<String> {
+        let all = self.sent.iter().map(|der| Ok(Certificate::from_der(der)?.to_pem()));
+        all.collect()
+    }
+
+    /// Who trusts the root.
+    ///
+    /// # Errors
+    /// None that is expected.
+    pub fn client(&self, provider: &Arc<CryptoProvider>) -> Result<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from(self.root.as_der().to_vec()))?;
         Ok(ClientConfig::builder_with_provider(provider.clone())
@@ -122,7 +141,11 @@ impl Chain {
             .with_no_client_auth())
     }
 
-    fn server(&self, provider: &Arc<CryptoProvider>) -> Result<ServerConfig> {
+    /// Who has the key.
+    ///
+    /// # Errors
+    /// The provider has no scheme for the key.
+    pub fn server(&self, provider: &Arc<CryptoProvider>) -> Result<ServerConfig> {
         Ok(ServerConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
