@@ -9,12 +9,15 @@ use program::{Folder, Outcome, noise};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, Stdio};
 
 /// An agent that listens on a port of its own.
 struct Listener {
     child: Child,
-    stderr: BufReader<ChildStderr>,
+    /// Standard error; standard output, when what is received goes into a file.
+    reports: BufReader<Box<dyn Read>>,
+    /// The other one of the two.
+    rest: Box<dyn Read>,
     address: String,
 }
 
@@ -31,8 +34,12 @@ impl Listener {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut listener =
-            Self { stderr: BufReader::new(child.stderr.take().unwrap()), child, address: String::new() };
+        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let (reports, rest): (Box<dyn Read>, Box<dyn Read>) = match arguments.contains("--receive") {
+            true => (Box::new(stdout), Box::new(stderr)),
+            false => (Box::new(stderr), Box::new(stdout)),
+        };
+        let mut listener = Self { reports: BufReader::new(reports), rest, child, address: String::new() };
         listener.address = listener.tells()["listening"].as_str().unwrap().to_owned();
         listener
     }
@@ -40,17 +47,16 @@ impl Listener {
     /// The next line that it reports.
     fn tells(&mut self) -> Value {
         let mut line = String::new();
-        self.stderr.read_line(&mut line).unwrap();
+        self.reports.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
     fn ends(mut self) -> (Option<i32>, Vec<u8>) {
-        let mut stdout = Vec::new();
-        self.child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
-        let mut rest = String::new();
-        self.stderr.read_to_string(&mut rest).unwrap();
-        assert!(!rest.contains("panicked"), "{rest}");
-        (self.child.wait().unwrap().code(), stdout)
+        let (mut rest, mut reports) = (Vec::new(), String::new());
+        self.rest.read_to_end(&mut rest).unwrap();
+        self.reports.read_to_string(&mut reports).unwrap();
+        assert!(!reports.contains("panicked"), "{reports}");
+        (self.child.wait().unwrap().code(), rest)
     }
 }
 
@@ -98,7 +104,7 @@ fn files_go_through_and_nothing_is_overwritten() {
     call(&folder, "bob", &target, "--send missing --receive down", b"").exits(3).tells("missing");
     call(&folder, "bob", &target, "--send up --receive up", b"").exits(3).tells("exists");
     call(&folder, "bob", &target, "--send up --receive down", b"").exits(0);
-    assert_eq!(listener.ends().0, Some(0));
+    assert_eq!(listener.ends(), (Some(0), Vec::new()));
     assert_eq!(folder.read("down"), b"thanks");
     assert!(folder.read("got") == up);
 }
