@@ -118,6 +118,8 @@ const TOOLS: &[Tool] = &[
     Tool { program: "/usr/lib/wasm32-wasi", packages: &["wasi-libc"] },
     Tool { program: "go", packages: &["golang"] },
     Tool { program: "python3", packages: &["python3", "python3-venv"] },
+    Tool { program: "java", packages: &["default-jdk-headless"] },
+    Tool { program: "mvn", packages: &["maven"] },
     Tool { program: "cc", packages: &["build-essential"] },
     Tool { program: "cmake", packages: &["cmake"] },
     Tool { program: "gzip", packages: &["gzip"] },
@@ -309,7 +311,7 @@ fn program(report: &mut Report<'_>) {
             .logged("demo", &mut workspace.command(workspace.built("release", "gambeson"), &["demo"]))?;
         Ok(String::from("files and agents: signed, sealed, delegated, recovered; tampering refused"))
     });
-    let missing = absent("go").or_else(|| absent("python3"));
+    let missing = ["go", "python3", "java", "mvn"].into_iter().find_map(absent);
     report.step("interop", missing, || {
         let arguments = ["--manifest-path", "interop/Cargo.toml", "--release"];
         cargo_test(workspace, "interop", &arguments, "with the peers' own programs")

@@ -7,6 +7,7 @@
 //! * `signing`: `sign`, `verify`
 //! * `recovery`: `recover`, `backup`, `restore`
 //! * `sealing`: `seal`, `open`; `seen`: what was taken once
+//! * `sessions`: `listen`, `connect`
 //! * `credentials`: `cred …`; `status`: the status lists
 //! * `delegating`: `delegate …`, `approve`; `ledger`: what was used up
 //! * `actions`, `http`, `a2a`: signed calls, requests, agent cards
@@ -29,6 +30,7 @@ mod memory;
 mod recovery;
 mod sealing;
 mod seen;
+mod sessions;
 mod signing;
 mod status;
 mod vc_api;
@@ -54,6 +56,8 @@ pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error
         AgentCommand::Verify(options) => signing::verify(&session, options),
         AgentCommand::Seal(options) => sealing::seal(&session, options),
         AgentCommand::Open(options) => sealing::open(&session, options),
+        AgentCommand::Listen(options) => sessions::listen(&session, options),
+        AgentCommand::Connect(options) => sessions::connect(&session, options),
         AgentCommand::Recover(options) => recovery::recover(&session, options),
         AgentCommand::Backup(options) => recovery::backup(&session, options),
         AgentCommand::Restore(options) => recovery::restore(&session, options),

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod cert;
 pub mod provider;
+pub mod tls;
 
 use crate::files::is_stream;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -39,6 +40,9 @@ pub enum Command {
     /// Make, look at and verify certificates, requests and revocation lists
     #[command(subcommand)]
     Cert(cert::CertCommand),
+    /// Serve, fetch and scan over TLS with hybrid groups and post-quantum certificates
+    #[command(subcommand)]
+    Tls(tls::TlsCommand),
     /// Give the OpenSSL programs of this machine our algorithms: for one command, or until they are taken away
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
@@ -86,6 +90,7 @@ impl Command {
             Self::Key(KeyCommand::Public(options)) => is_stream(&options.out),
             Self::Key(KeyCommand::Convert(options)) => is_stream(&options.out),
             Self::Cert(command) => command.fills_stdout(),
+            Self::Tls(command) => command.fills_stdout(),
             Self::Provider(command) => matches!(command, provider::ProviderCommand::Run(_)),
             Self::Sign(options) => options.out.as_deref().is_some_and(is_stream),
             Self::Kem(KemCommand::Encaps(options)) => {

@@ -19,6 +19,7 @@
 //! | `console`, `files`, `unfinished`, `passphrase` | reports and progress; files in and out, also when interrupted; passphrases |
 //! | `keyfile`, `keys` | what a key file can hold; the commands `key …` |
 //! | `cert` | `cert …`: certificates, requests, revocation lists, chains |
+//! | `tls` | `tls …`: a server, a client, a scan |
 //! | `provider` | `provider …`: OpenSSL programs with our algorithms |
 //! | `agent` | `agent …`: an identity from one seed, and all that it does |
 //! | `signatures`, `kem`, `sealing` | `sign`, `verify`; `kem …`; `seal`, `open` |
@@ -44,6 +45,7 @@ mod passphrase;
 mod provider;
 mod sealing;
 mod signatures;
+mod tls;
 mod unfinished;
 mod vectors;
 
@@ -92,6 +94,7 @@ fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
         Command::Key(KeyCommand::Show(options)) => keys::show(console, options),
         Command::Key(KeyCommand::Convert(options)) => keys::convert(console, options),
         Command::Cert(command) => cert::cert(console, command),
+        Command::Tls(command) => tls::tls(console, command),
         Command::Provider(command) => provider::provider(console, command),
         Command::Sign(options) => signatures::sign(console, options),
         Command::Verify(options) => signatures::verify(console, options),

@@ -1,0 +1,139 @@
+//! Signature schemes: which algorithm has which number.
+
+use std::fmt;
+use std::sync::Arc;
+
+use gambeson_pki::{Algorithm, PrivateKey};
+use rustls::SignatureScheme;
+use rustls::sign::SigningKey;
+
+use crate::{signing, verification};
+
+/// The number by which a handshake names an algorithm that signs.
+///
+/// Those of ML-DSA and Ed448 are registered. Composite signatures have none yet: [`Scheme::MLDSA87_ED448`] has one from the range
+/// for private use (0xFE00 to 0xFFFF), and [`Scheme::composite`] gives any to any of them.
+///
+/// ```
+/// use gambeson_pki::Algorithm;
+/// use gambeson_rustls::{Builder, Preset, Scheme};
+///
+/// let scheme = Scheme::composite(Algorithm::MlDsa65Ed25519, 0xfe34)?;
+/// let provider = Builder::new(Preset::Default).scheme(scheme).build()?;
+/// let offered = provider.signature_verification_algorithms.supported_schemes();
+/// assert_eq!(u16::from(offered[0]), 0xfe34);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scheme {
+    number: u16,
+    algorithm: Algorithm,
+}
+
+impl Scheme {
+    /// `mldsa44`, 0x0904 (draft-ietf-tls-mldsa).
+    pub const ML_DSA_44: Self = Self { number: 0x0904, algorithm: Algorithm::MlDsa44 };
+    /// `mldsa65`, 0x0905 (draft-ietf-tls-mldsa).
+    pub const ML_DSA_65: Self = Self { number: 0x0905, algorithm: Algorithm::MlDsa65 };
+    /// `mldsa87`, 0x0906 (draft-ietf-tls-mldsa).
+    pub const ML_DSA_87: Self = Self { number: 0x0906, algorithm: Algorithm::MlDsa87 };
+    /// `ed448`, 0x0808 (RFC 8446).
+    pub const ED448: Self = Self { number: 0x0808, algorithm: Algorithm::Ed448 };
+    /// MLDSA87-Ed448-SHAKE256, 0xFE12: private use.
+    pub const MLDSA87_ED448: Self = Self { number: 0xfe12, algorithm: Algorithm::MlDsa87Ed448 };
+
+    /// A scheme of a composite algorithm, under a number on which both sides have agreed.
+    ///
+    /// # Errors
+    /// [`SchemeError::NotComposite`]; [`SchemeError::NeverNegotiated`]; [`SchemeError::Taken`].
+    pub fn composite(algorithm: Algorithm, number: u16) -> Result<Self, SchemeError> {
+        if !verification::is_composite(algorithm) {
+            return Err(SchemeError::NotComposite { algorithm });
+        }
+        // rustls takes the high byte for a hash function and the low one for an algorithm, as TLS 1.2 did, and drops schemes with
+        // those that TLS 1.3 forbids: none, MD5, SHA-1, SHA-224; anonymous, RSA, DSA.
+        let [hash, signature] = number.to_be_bytes();
+        if hash <= 3 || signature <= 2 {
+            return Err(SchemeError::NeverNegotiated { number });
+        }
+        let known = SignatureScheme::from(number).as_str().is_some();
+        // The curves of brainpool (RFC 8734), and SLH-DSA (draft-reddy-tls-slhdsa; drafts of composites once had 0x0912).
+        if known || matches!(number, 0x081a..=0x081c | 0x0911..=0x091c) {
+            return Err(SchemeError::Taken { number });
+        }
+        Ok(Self { number, algorithm })
+    }
+
+    /// The number in `signature_algorithms`.
+    #[must_use]
+    pub const fn number(self) -> u16 {
+        self.number
+    }
+
+    /// The algorithm of keys and certificates.
+    #[must_use]
+    pub const fn algorithm(self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// A key that signs handshakes under this number, for who has the key and no file of it.
+    ///
+    /// # Errors
+    /// [`SchemeError::OtherAlgorithm`] for a key of another algorithm.
+    pub fn signing_key(self, key: PrivateKey) -> Result<Arc<dyn SigningKey>, SchemeError> {
+        if key.algorithm() != self.algorithm {
+            return Err(SchemeError::OtherAlgorithm { expected: self.algorithm, actual: key.algorithm() });
+        }
+        Ok(Arc::new(signing::Key::new(self, key)))
+    }
+
+    pub(crate) fn for_rustls(self) -> SignatureScheme {
+        SignatureScheme::from(self.number)
+    }
+}
+
+/// Why there is no such scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SchemeError {
+    /// The algorithm is no composite signature: it has its number already, or does not sign.
+    NotComposite {
+        /// Which was given.
+        algorithm: Algorithm,
+    },
+    /// rustls drops numbers with a high byte of 0 to 3 or a low byte of 0 to 2.
+    NeverNegotiated {
+        /// Which was given.
+        number: u16,
+    },
+    /// The number is that of another scheme.
+    Taken {
+        /// Which was given.
+        number: u16,
+    },
+    /// The key is of another algorithm.
+    OtherAlgorithm {
+        /// That of the scheme.
+        expected: Algorithm,
+        /// That of the key.
+        actual: Algorithm,
+    },
+}
+
+impl fmt::Display for SchemeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotComposite { algorithm } => write!(f, "{algorithm} is no composite signature"),
+            Self::NeverNegotiated { number } => write!(
+                f,
+                "the signature scheme {number:#06x} would never be negotiated: its high byte must be above 3 and its low byte above 2"
+            ),
+            Self::Taken { number } => write!(f, "{number:#06x} is the number of another signature scheme"),
+            Self::OtherAlgorithm { expected, actual } => {
+                write!(f, "a key of {actual}, where the signature scheme has {expected}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SchemeError {}
