@@ -12,13 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const MODULE: &str = if cfg!(target_os = "macos") {
-    "libgambeson_openssl.dylib"
-} else if cfg!(windows) {
-    "gambeson_openssl.dll"
-} else {
-    "libgambeson_openssl.so"
-};
+/// The file name of the module, by the custom of the system.
+fn module_name() -> String {
+    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+    format!("{DLL_PREFIX}gambeson_openssl{DLL_SUFFIX}")
+}
 
 pub(crate) fn provider(console: Console, command: &ProviderCommand) -> Result<Status, Error> {
     match command {
@@ -101,10 +99,11 @@ fn module(options: &ProviderOptions) -> Result<PathBuf, Error> {
     let folder = program.parent().unwrap_or(Path::new("/"));
     // Where it is installed, and where cargo builds it.
     let places = [folder.to_path_buf(), folder.join("../lib"), folder.join("deps")];
-    let found = places.iter().map(|place| place.join(MODULE)).find(|module| module.is_file());
+    let name = module_name();
+    let found = places.iter().map(|place| place.join(&name)).find(|module| module.is_file());
     found.and_then(|module| fs::canonicalize(module).ok()).ok_or_else(|| {
         Error::outside(format!(
-            "no {MODULE} beside this program: build it with `cargo build --release -p gambeson-openssl` and name it with --module"
+            "no {name} beside this program: build it with `cargo build --release -p gambeson-openssl` and name it with --module"
         ))
     })
 }

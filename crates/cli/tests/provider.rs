@@ -62,6 +62,35 @@ fn the_exit_status_is_that_of_the_command() {
 }
 
 #[test]
+fn who_ends_the_program_ends_the_command_and_the_configuration_goes() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("temporary")).unwrap();
+    folder.write(
+        "long.sh",
+        "trap 'echo ended > ended; exit 0' TERM; echo $OPENSSL_CONF > started; while :; do sleep 0.05; done",
+    );
+    let mut running = program::program()
+        .args(["provider", "run", "--", "sh", "long.sh"])
+        .env("TMPDIR", folder.path("temporary"))
+        .current_dir(folder.path("."))
+        .spawn()
+        .unwrap();
+    let wait_for = |name: &str| {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while !folder.exists(name) {
+            assert!(std::time::Instant::now() < end, "no {name}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    wait_for("started");
+    assert_eq!(std::fs::read_dir(folder.path("temporary")).unwrap().count(), 1);
+    Command::new("kill").arg(running.id().to_string()).status().unwrap();
+    running.wait().unwrap();
+    wait_for("ended");
+    assert_eq!(std::fs::read_dir(folder.path("temporary")).unwrap().count(), 0);
+}
+
+#[test]
 fn a_module_that_is_not_there_is_named() {
     let folder = Folder::new();
     folder.run("provider run --module nothing.so -- true").exits(3).tells("nothing.so");

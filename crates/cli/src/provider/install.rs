@@ -1,6 +1,6 @@
 //! `provider install`, `status` and `uninstall`: files in a folder, and a block in a configuration, that can be taken away again.
 
-use super::{MODULE, configuration, full_configuration, module};
+use super::{configuration, full_configuration, module, module_name};
 use crate::args::provider::{ProviderInstall, ProviderPlace};
 use crate::console::Console;
 use crate::error::{Error, Status};
@@ -27,7 +27,7 @@ impl<'a> Place<'a> {
     fn new(place: &'a ProviderPlace) -> Result<Self, Error> {
         let prefix = std::path::absolute(&place.prefix).map_err(|e| Error::io(&place.prefix, &e))?;
         Ok(Self {
-            module: prefix.join("lib").join(MODULE),
+            module: prefix.join("lib").join(module_name()),
             configuration: prefix.join("etc/gambeson-openssl.cnf"),
             changed: place.conf.as_deref(),
         })

@@ -57,7 +57,8 @@ pub const SIGNATURES: [&str; 10] = [
 /// The module, which cargo builds beside this test.
 pub fn module() -> PathBuf {
     let test = std::env::current_exe().expect("this test has a name");
-    let module = test.with_file_name("libgambeson_openssl.so");
+    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let module = test.with_file_name(format!("{prefix}gambeson_openssl{suffix}"));
     assert!(module.is_file(), "{} was not built", module.display());
     module
 }
