@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod cert;
+pub mod tls;
 
 use crate::files::is_stream;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -38,6 +39,9 @@ pub enum Command {
     /// Make, look at and verify certificates, requests and revocation lists
     #[command(subcommand)]
     Cert(cert::CertCommand),
+    /// TLS with hybrid key exchange and post-quantum certificates
+    #[command(subcommand)]
+    Tls(tls::TlsCommand),
     /// Sign a file of any size with ML-DSA
     Sign(Sign),
     /// Verify a file and its signature
@@ -93,6 +97,7 @@ impl Command {
             Self::Key(KeyCommand::Show(_))
             | Self::Verify(_)
             | Self::Bench(_)
+            | Self::Tls(_)
             | Self::Vectors(VectorsCommand::Check { .. })
             | Self::Demo(_)
             | Self::Doctor

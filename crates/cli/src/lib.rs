@@ -19,6 +19,7 @@
 //! | `console`, `files`, `unfinished`, `passphrase` | reports and progress; files in and out, also when interrupted; passphrases |
 //! | `keyfile`, `keys` | what a key file can hold; the commands `key …` |
 //! | `cert` | `cert …`: certificates, requests, revocation lists, chains |
+//! | `tls` | `tls …`: what a handshake costs |
 //! | `agent` | `agent …`: an identity from one seed, and all that it does |
 //! | `signatures`, `kem`, `sealing` | `sign`, `verify`; `kem …`; `seal`, `open` |
 //! | `harness`, `vectors`, `check` | `vectors serve`; files of test vectors; `vectors check` |
@@ -42,6 +43,7 @@ mod pages;
 mod passphrase;
 mod sealing;
 mod signatures;
+mod tls;
 mod unfinished;
 mod vectors;
 
@@ -90,6 +92,7 @@ fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
         Command::Key(KeyCommand::Show(options)) => keys::show(console, options),
         Command::Key(KeyCommand::Convert(options)) => keys::convert(console, options),
         Command::Cert(command) => cert::cert(console, command),
+        Command::Tls(command) => tls::tls(console, command),
         Command::Sign(options) => signatures::sign(console, options),
         Command::Verify(options) => signatures::verify(console, options),
         Command::Kem(KemCommand::Encaps(options)) => kem::encaps(console, options),
