@@ -5,9 +5,12 @@
 //! | module | peer |
 //! | --- | --- |
 //! | [`age`] | stock `age`, with our library and with our program |
+//! | [`bogo`] | BoringSSL's test runner, with rustls between us |
 //! | [`cctv`] | the age test vectors |
 //! | [`python`] | Python's `cryptography` |
 //! | [`aws_lc`] | AWS-LC |
+//! | [`bouncy_castle`] | Bouncy Castle for Java: keys, chains, PKCS#12, of composites too |
+//! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
@@ -16,7 +19,10 @@
 
 pub mod age;
 pub mod aws_lc;
+pub mod bogo;
+pub mod bouncy_castle;
 pub mod cctv;
+pub mod composite;
 pub mod legacy;
 pub mod openssl;
 pub mod python;
@@ -24,9 +30,9 @@ pub mod tls;
 pub mod tools;
 pub mod x509;
 
-/// All tests; the peers are built below `scratch`.
+/// All tests; the peers are built below `scratch`, and `bogo_shim` is the program of that name.
 #[must_use]
-pub fn trials(scratch: &std::path::Path) -> Vec<libtest_mimic::Trial> {
+pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<libtest_mimic::Trial> {
     [
         age::trials(scratch),
         cctv::trials(scratch),
@@ -34,6 +40,8 @@ pub fn trials(scratch: &std::path::Path) -> Vec<libtest_mimic::Trial> {
         aws_lc::trials(),
         tls::trials(),
         openssl::trials(scratch),
+        bogo::trials(scratch, bogo_shim),
+        bouncy_castle::trials(scratch),
     ]
     .into_iter()
     .flatten()

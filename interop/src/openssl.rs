@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gambeson_pki::{Algorithm, Encryption, Form, PrivateKey, PublicKey};
+use gambeson_pki::{Algorithm, Certificate, Encryption, Form, PrivateKey, PublicKey, Template};
 use libtest_mimic::Trial;
 
 use crate::tools::{Result, check, command, run, succeed, unavailable};
@@ -36,6 +36,7 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
         add("reads_our_keys_and_we_read_its", keys);
         add("verifies_our_certificates", verifies_ours);
         add("we_verify_its_certificates", verifies_theirs);
+        add("opens_our_pkcs12", opens_pkcs12);
     }
     trials
 }
@@ -189,6 +190,41 @@ fn verifies_theirs(folder: &Folder, algorithm: Algorithm, options: &[&str]) -> R
         &file("list.pem")?,
         &file("leaf.csr")?,
     )
+}
+
+fn opens_pkcs12(folder: &Folder, algorithm: Algorithm, _: &[&str]) -> Result {
+    let (root_key, key) =
+        (PrivateKey::generate(algorithm).map_err(text)?, PrivateKey::generate(algorithm).map_err(text)?);
+    let name = |name: &str| name.parse().map_err(text);
+    let root = Template::authority(name("CN=Root")?).self_signed(&root_key).map_err(text)?;
+    let leaf = Template::new(name("CN=Leaf")?);
+    let leaf = leaf.issue(&key.public_key(), &root, &root_key).map_err(text)?;
+    let file = key.to_pkcs12(Form::Seed, &[leaf.clone(), root.clone()], "example", "correct horse");
+    folder.write("example.p12", file.map_err(text)?)?;
+    let open = ["pkcs12", "-in", "example.p12", "-passin", "pass:correct horse"];
+    folder.openssl(&[&open[..], &["-nocerts", "-nodes", "-out", "opened.key"]].concat())?;
+    let opened = PrivateKey::read(pem_of(&folder.read("opened.key")?)?, None).map_err(text)?;
+    check(opened.public_key() == key.public_key(), "the key")?;
+    folder.openssl(&[&open[..], &["-nokeys", "-out", "opened.pem"]].concat())?;
+    let chain = Certificate::read_all(&folder.read("opened.pem")?).map_err(text)?;
+    check(chain == [leaf, root], "the certificates")?;
+    let output = run(command("openssl").args(open).args(["-info", "-noout"]).current_dir(&folder.0), b"")?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    for words in [
+        "MAC: sha256, Iteration 600000",
+        "PBES2, PBKDF2, AES-256-CBC, Iteration 600000, PRF hmacWithSHA256",
+        "Shrouded Keybag",
+        "Certificate bag",
+    ] {
+        check(said.contains(words), format!("no {words} in {said}"))?;
+    }
+    folder.refuses(&["pkcs12", "-in", "example.p12", "-passin", "pass:wrong", "-noout"], "invalid password")
+}
+
+/// The block after the attributes that the program prints before a key.
+fn pem_of(file: &[u8]) -> Result<&[u8]> {
+    let begin = file.windows(5).position(|window| window == b"-----").ok_or("no PEM")?;
+    Ok(&file[begin..])
 }
 
 fn text(error: impl ToString) -> String {

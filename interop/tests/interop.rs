@@ -5,5 +5,6 @@ use std::path::Path;
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    libtest_mimic::run(&arguments, gambeson_interop::trials(scratch)).exit();
+    let shim = Path::new(env!("CARGO_BIN_EXE_bogo-shim"));
+    libtest_mimic::run(&arguments, gambeson_interop::trials(scratch, shim)).exit();
 }

@@ -34,7 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (SLIM, &[MLS, IDENTITY, CORE, HYBRID, PKI, AGE, KEYSTORE]),
     ("gambeson-ffi", LIBRARIES),
     ("gambeson-pkcs11", LIBRARIES),
-    ("gambeson-openssl", LIBRARIES),
+    ("gambeson-openssl", &[CORE, HYBRID, PKI]),
     ("gambeson-cli", LIBRARIES),
     ("gambeson-python", LIBRARIES),
     ("gambeson-typescript", LIBRARIES),

@@ -118,12 +118,17 @@ const TOOLS: &[Tool] = &[
     Tool { program: "/usr/lib/wasm32-wasi", packages: &["wasi-libc"] },
     Tool { program: "go", packages: &["golang"] },
     Tool { program: "python3", packages: &["python3", "python3-venv"] },
+    Tool { program: "java", packages: &["default-jdk-headless"] },
+    Tool { program: "mvn", packages: &["maven"] },
     Tool { program: "cc", packages: &["build-essential"] },
     Tool { program: "cmake", packages: &["cmake"] },
     Tool { program: "gzip", packages: &["gzip"] },
     Tool { program: "node", packages: &["nodejs"] },
     Tool { program: "npm", packages: &["npm"] },
     Tool { program: "chromium", packages: &["chromium"] },
+    Tool { program: "openssl", packages: &["openssl"] },
+    Tool { program: "curl", packages: &["curl"] },
+    Tool { program: "nginx", packages: &["nginx-light"] },
 ];
 
 /// All steps, or those whose name contains `only`. Returns whether all is well.
@@ -310,7 +315,7 @@ fn program(report: &mut Report<'_>) {
             .logged("demo", &mut workspace.command(workspace.built("release", "gambeson"), &["demo"]))?;
         Ok(String::from("files and agents: signed, sealed, delegated, recovered; tampering refused"))
     });
-    let missing = absent("go").or_else(|| absent("python3"));
+    let missing = ["go", "python3", "java", "mvn"].into_iter().find_map(absent);
     report.step("interop", missing, || {
         let arguments = ["--manifest-path", "interop/Cargo.toml", "--release"];
         cargo_test(workspace, "interop", &arguments, "with the peers' own programs")

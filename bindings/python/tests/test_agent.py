@@ -43,7 +43,8 @@ def test_no_way_leads_out_of_an_agent() -> None:
         "from_protected", "from_seed_bytes", "from_shares", "from_words", "generate", "index", "issue", "issue_sd_jwt",
         "issue_status_list", "key_url", "mcp_action", "mcp_proof", "mcp_receipt", "open", "open_state", "present",
         "present_sd_jwt", "public_key", "restore", "rotate", "seal", "seal_state", "sign", "sign_action",
-        "sign_agent_card", "sign_document", "sign_file", "sign_http", "suite", "wipe",
+        "sign_agent_card", "sign_document", "sign_file", "sign_http", "sign_http_response", "suite",
+        "wipe",
     }  # fmt: skip
     assert {name for name in dir(Agent) if not name.startswith("_")} == public
     agent = Agent.from_seed_bytes(SEED)

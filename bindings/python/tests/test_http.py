@@ -162,6 +162,32 @@ def test_who_has_only_the_standard_verifies_our_signatures() -> None:
     MLDSA65PublicKey.from_public_bytes(agent.public_key("identity")).verify(signature, "\n".join(lines).encode())
 
 
+def test_an_answer_is_signed_for_its_request() -> None:
+    server, client, now = Agent.generate(), Agent.generate(), int(time.time())
+    trust = CardStore(server.first_card(valid_for=timedelta(days=1), now=now - 60))
+    address = "https://bank.example/pay"
+
+    def asked(body: bytes) -> tuple[str, str, list[tuple[str, str]], bytes]:
+        return "POST", address, client.sign_http("POST", address, [], body), body
+
+    request, body, replay = asked(b"5"), b"paid", ReplayCache()
+    added = server.sign_http_response(200, [], body, request=request, tag="bank", lifetime=60)
+
+    def verify(status: int = 200, body: bytes = body, request: Any = request) -> dict[str, Any]:
+        return gambeson.verify_http_response(
+            status, added, body, request=request, resolver=trust, replay=replay, tag="bank", required=['"signature";req']
+        )
+
+    refused(gambeson.InvalidSignature, "bad-signature", verify, status=500)
+    refused(gambeson.VerificationError, "wrong-digest", verify, body=b"not paid")
+    refused(gambeson.InvalidSignature, "bad-signature", verify, request=asked(b"5"))
+    claims = verify()
+    assert (claims["did"], claims["tag"]) == (server.did, "bank")
+    assert claims["components"][:3] == ['"@status"', '"@method";req', '"@target-uri";req']
+    refused(gambeson.Replayed, "replayed", verify)
+    refused(gambeson.UsageError, "usage", server.sign_http_response, 200, [], body, role="did")
+
+
 def test_components_and_roles_are_checked_before_anything_is_signed() -> None:
     agent = Agent.generate()
     sign: Any = lambda **how: agent.sign_http("GET", "https://a.example/", [], **how)  # noqa: E731

@@ -7,10 +7,11 @@
 //! * `signing`: `sign`, `verify`
 //! * `recovery`: `recover`, `backup`, `restore`
 //! * `sealing`: `seal`, `open`; `seen`: what was taken once
+//! * `sessions`: `listen`, `connect`
 //! * `credentials`: `cred …`; `status`: the status lists
 //! * `delegating`: `delegate …`, `approve`; `ledger`: what was used up
 //! * `actions`, `http`, `a2a`: signed calls, requests, agent cards
-//! * `log`: `log …`
+//! * `log`: `log …`; `memory`: `memory …`
 //! * `web`: documents of `did:web`
 //! * `vc_api`: the endpoints that the test suites of the W3C call
 //! * this file: what the commands share
@@ -25,9 +26,11 @@ mod http;
 mod identity;
 mod ledger;
 mod log;
+mod memory;
 mod recovery;
 mod sealing;
 mod seen;
+mod sessions;
 mod signing;
 mod status;
 mod vc_api;
@@ -53,6 +56,8 @@ pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error
         AgentCommand::Verify(options) => signing::verify(&session, options),
         AgentCommand::Seal(options) => sealing::seal(&session, options),
         AgentCommand::Open(options) => sealing::open(&session, options),
+        AgentCommand::Listen(options) => sessions::listen(&session, options),
+        AgentCommand::Connect(options) => sessions::connect(&session, options),
         AgentCommand::Recover(options) => recovery::recover(&session, options),
         AgentCommand::Backup(options) => recovery::backup(&session, options),
         AgentCommand::Restore(options) => recovery::restore(&session, options),
@@ -64,6 +69,7 @@ pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error
         AgentCommand::VcApi(options) => vc_api::serve(&session, options),
         AgentCommand::Act(command) => actions::act(&session, command),
         AgentCommand::Log(command) => log::log(&session, command),
+        AgentCommand::Memory(command) => memory::memory(&session, command),
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod cert;
+pub mod provider;
 pub mod tls;
 
 use crate::files::is_stream;
@@ -39,9 +40,12 @@ pub enum Command {
     /// Make, look at and verify certificates, requests and revocation lists
     #[command(subcommand)]
     Cert(cert::CertCommand),
-    /// TLS with hybrid key exchange and post-quantum certificates
+    /// Serve, fetch and scan over TLS with hybrid groups and post-quantum certificates
     #[command(subcommand)]
     Tls(tls::TlsCommand),
+    /// Give the OpenSSL programs of this machine our algorithms: for one command, or until they are taken away
+    #[command(subcommand)]
+    Provider(provider::ProviderCommand),
     /// Sign a file of any size with ML-DSA
     Sign(Sign),
     /// Verify a file and its signature
@@ -86,6 +90,8 @@ impl Command {
             Self::Key(KeyCommand::Public(options)) => is_stream(&options.out),
             Self::Key(KeyCommand::Convert(options)) => is_stream(&options.out),
             Self::Cert(command) => command.fills_stdout(),
+            Self::Tls(command) => command.fills_stdout(),
+            Self::Provider(command) => matches!(command, provider::ProviderCommand::Run(_)),
             Self::Sign(options) => options.out.as_deref().is_some_and(is_stream),
             Self::Kem(KemCommand::Encaps(options)) => {
                 is_stream(&options.ciphertext) || is_stream(&options.secret)
@@ -97,7 +103,6 @@ impl Command {
             Self::Key(KeyCommand::Show(_))
             | Self::Verify(_)
             | Self::Bench(_)
-            | Self::Tls(_)
             | Self::Vectors(VectorsCommand::Check { .. })
             | Self::Demo(_)
             | Self::Doctor

@@ -1,14 +1,16 @@
 //! The commands `cert …`: certificates, requests, revocation lists and chains.
 
 use crate::args::cert::{
-    CertCommand, CertCrl, CertCsr, CertNew, CertShow, CertSign, CertVerify, Purpose, Reason, Subject,
+    CertCommand, CertCrl, CertCsr, CertNew, CertPkcs12, CertShow, CertSign, CertVerify, Purpose, Reason,
+    Subject,
 };
 use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::harness::hex;
 use crate::keyfile::{KeyFile, PrivateKey, PublicKey, pki_error};
-use crate::keys::pki_algorithm;
+use crate::keys::{form_of, pki_algorithm};
+use crate::passphrase;
 use gambeson_identity::Timestamp;
 use gambeson_pki::{self as pki, AltName, Certificate, Name, Request, RevocationList, Revoked, Template};
 use serde_json::{Value, json};
@@ -27,6 +29,7 @@ pub(crate) fn cert(console: Console, command: &CertCommand) -> Result<Status, Er
         CertCommand::Show(options) => show(console, options),
         CertCommand::Verify(options) => verify(console, options),
         CertCommand::Crl(options) => crl(console, options),
+        CertCommand::Pkcs12(options) => pkcs12(console, options),
     }
 }
 
@@ -371,6 +374,32 @@ fn crl(console: Console, options: &CertCrl) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
+fn pkcs12(console: Console, options: &CertPkcs12) -> Result<Status, Error> {
+    let inputs = [options.file.as_path(), &options.key];
+    crate::sealing::one_standard_input(inputs.into_iter().chain(options.others.iter().map(AsRef::as_ref)))?;
+    files::refuse_existing(&options.out, options.force)?;
+    let mut chain = certificates(&options.file)?;
+    for path in &options.others {
+        chain.append(&mut certificates(path)?);
+    }
+    let fd = options.passphrase.passphrase_fd;
+    let mut file = KeyFile::read(&options.key, fd)?;
+    let old = file.passphrase.take();
+    let key = certified(file)?.1;
+    let target = options.out.display().to_string();
+    let passphrase = passphrase::of_copy(old.as_ref(), fd, options.new_passphrase_fd, &target)?;
+    let name = options.name.clone().unwrap_or_else(|| chain[0].subject().to_string());
+    let bytes = key
+        .to_pkcs12(form_of(&key, options.form), &chain, &name, &passphrase)
+        .map_err(|e| refused(&target, e))?;
+    files::write(&options.out, &bytes, Access::Private, options.force)?;
+    console.report(
+        format_args!("put the key of {name} and {} certificate(s) into {target}", chain.len()),
+        json!({"name": name, "alg": key.algorithm().name(), "certificates": chain.len(), "out": target}),
+    )?;
+    Ok(Status::Done)
+}
+
 /// The number after that of a list, and what the list revokes; only the issuer's own list is carried on.
 fn following(path: &Path, issuer: &Certificate) -> Result<(u64, Vec<Revoked>), Error> {
     let (name, list) = (path.display().to_string(), list(path)?);
@@ -461,7 +490,12 @@ fn days(days: u32) -> (SystemTime, SystemTime) {
 }
 
 fn private(path: &Path, passphrase_fd: Option<u32>) -> Result<(String, pki::PrivateKey), Error> {
-    match KeyFile::read(path, passphrase_fd)?.private()? {
+    certified(KeyFile::read(path, passphrase_fd)?)
+}
+
+/// The private key in a file, which must be one that has certificates.
+fn certified(file: KeyFile) -> Result<(String, pki::PrivateKey), Error> {
+    match file.private()? {
         (name, PrivateKey::Pki(key)) => Ok((name, key)),
         (name, PrivateKey::XWing(_)) => {
             Err(Error::usage(format!("{name}: an age identity has no certificates")))

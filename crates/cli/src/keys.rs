@@ -141,12 +141,9 @@ pub(crate) fn convert(console: Console, options: &KeyConvert) -> Result<Status, 
         }
         Key::Private(key) => {
             let passphrase = new_passphrase(options, &file)?;
-            let form = match (options.form, key) {
-                (Some(KeyForm::Seed), _) => pki::Form::Seed,
-                (Some(KeyForm::Expanded), _) => pki::Form::Expanded,
-                (Some(KeyForm::Both), _) => pki::Form::Both,
-                (None, PrivateKey::Pki(key)) if key.seed().is_none() => pki::Form::Expanded,
-                (None, _) => pki::Form::Seed,
+            let form = match key {
+                PrivateKey::Pki(key) => form_of(key, options.form),
+                PrivateKey::XWing(_) => pki::Form::Seed,
             };
             let bytes = private_file(&name, key, options.format, form, passphrase.as_ref())?;
             (key.algorithm(), bytes, Access::Private)
@@ -170,14 +167,21 @@ fn new_passphrase(options: &KeyConvert, file: &KeyFile) -> Result<Option<Passphr
             "{}: is encrypted: say --encrypt to keep it so, --decrypt to give that up",
             file.name
         ))),
-        (old, true) => match (options.new_passphrase_fd, old) {
-            (Some(fd), _) => passphrase::new(Some(fd), &target).map(Some),
-            (None, Some(old)) if passphrase::is_given(options.passphrase.passphrase_fd) => {
-                Ok(Some(old.clone()))
-            }
-            (None, Some(_)) => passphrase::asked(&target).map(Some),
-            (None, None) => passphrase::new(options.passphrase.passphrase_fd, &target).map(Some),
-        },
+        (old, true) => {
+            let (fd, new_fd) = (options.passphrase.passphrase_fd, options.new_passphrase_fd);
+            passphrase::of_copy(old.as_ref(), fd, new_fd, &target).map(Some)
+        }
+    }
+}
+
+/// What of a key is written: what was asked for, else the seed, else, where it is not known, the expanded key.
+pub(crate) fn form_of(key: &pki::PrivateKey, asked: Option<KeyForm>) -> pki::Form {
+    match asked {
+        Some(KeyForm::Seed) => pki::Form::Seed,
+        Some(KeyForm::Expanded) => pki::Form::Expanded,
+        Some(KeyForm::Both) => pki::Form::Both,
+        None if key.seed().is_none() => pki::Form::Expanded,
+        None => pki::Form::Seed,
     }
 }
 

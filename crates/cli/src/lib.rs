@@ -19,7 +19,8 @@
 //! | `console`, `files`, `unfinished`, `passphrase` | reports and progress; files in and out, also when interrupted; passphrases |
 //! | `keyfile`, `keys` | what a key file can hold; the commands `key …` |
 //! | `cert` | `cert …`: certificates, requests, revocation lists, chains |
-//! | `tls` | `tls …`: what a handshake costs |
+//! | `tls` | `tls …`: a server, a client, a scan, and what a handshake costs |
+//! | `provider` | `provider …`: OpenSSL programs with our algorithms |
 //! | `agent` | `agent …`: an identity from one seed, and all that it does |
 //! | `signatures`, `kem`, `sealing` | `sign`, `verify`; `kem …`; `seal`, `open` |
 //! | `harness`, `vectors`, `check` | `vectors serve`; files of test vectors; `vectors check` |
@@ -41,6 +42,7 @@ mod keyfile;
 mod keys;
 mod pages;
 mod passphrase;
+mod provider;
 mod sealing;
 mod signatures;
 mod tls;
@@ -93,6 +95,7 @@ fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
         Command::Key(KeyCommand::Convert(options)) => keys::convert(console, options),
         Command::Cert(command) => cert::cert(console, command),
         Command::Tls(command) => tls::tls(console, command),
+        Command::Provider(command) => provider::provider(console, command),
         Command::Sign(options) => signatures::sign(console, options),
         Command::Verify(options) => signatures::verify(console, options),
         Command::Kem(KemCommand::Encaps(options)) => kem::encaps(console, options),

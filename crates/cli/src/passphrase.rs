@@ -36,6 +36,22 @@ pub(crate) fn asked(what: &str) -> Result<Passphrase, Error> {
     not_empty(first)
 }
 
+/// The passphrase that shall protect `what`, which is made from a file that `old` opened: from the descriptor `new_fd`, else the
+/// old one where it was given without a person, else as for a new file.
+pub(crate) fn of_copy(
+    old: Option<&Passphrase>,
+    fd: Option<u32>,
+    new_fd: Option<u32>,
+    what: &str,
+) -> Result<Passphrase, Error> {
+    match (new_fd, old) {
+        (Some(fd), _) => new(Some(fd), what),
+        (None, Some(old)) if is_given(fd) => Ok(old.clone()),
+        (None, Some(_)) => asked(what),
+        (None, None) => new(fd, what),
+    }
+}
+
 /// Whether a passphrase comes from elsewhere than a person.
 pub(crate) fn is_given(fd: Option<u32>) -> bool {
     fd.is_some() || std::env::var_os(VARIABLE).is_some()

@@ -1,18 +1,268 @@
-//! The commands `tls …`.
+//! The commands `tls …`: a server, a client, and a look at other people's servers.
 //!
 //! # Layout
 //!
-//! * `bench`: `tls bench`
-//! * this file: which command it is
+//! * `serve`, `get`, `scan`, `bench`: the commands of these names
+//! * this file: what they share
 
 mod bench;
+mod get;
+mod scan;
+mod serve;
 
-use crate::args::tls::TlsCommand;
+use crate::args::tls::{TlsCommand, TlsPeer};
 use crate::console::Console;
-use crate::error::{Error, Status};
+use crate::error::{Error, Status, named};
+use gambeson_pki::Certificate;
+use gambeson_rustls::rustls::client::danger::{
+    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
+};
+use gambeson_rustls::rustls::crypto::{self, CryptoProvider, SupportedKxGroup, WebPkiSupportedAlgorithms};
+use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use gambeson_rustls::rustls::{
+    self, CertificateError, DigitallySignedStruct, InvalidMessage, NamedGroup, SignatureScheme,
+};
+use gambeson_rustls::{Builder, GROUPS, Group, Preset, Scheme};
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 pub(crate) fn tls(console: Console, command: &TlsCommand) -> Result<Status, Error> {
     match command {
+        TlsCommand::Serve(options) => serve::serve(console, options),
+        TlsCommand::Get(options) => get::get(console, options),
+        TlsCommand::Scan(options) => scan::scan(console, options),
         TlsCommand::Bench(options) => bench::bench(console, options),
     }
+}
+
+/// The provider of a preset, or with everything that we have.
+fn provider(preset: Option<Preset>) -> Result<CryptoProvider, Error> {
+    let builder = match preset {
+        Some(preset) => Builder::new(preset),
+        None => Builder::new(Preset::Default).groups(GROUPS).scheme(Scheme::MLDSA87_ED448),
+    };
+    builder.build().map_err(|error| Error::outside(error.to_string()))
+}
+
+/// The name of a group, as registered.
+fn group_name(group: NamedGroup) -> String {
+    Group::by_number(group.into()).map_or_else(|| format!("{group:?}"), ToString::to_string)
+}
+
+/// The name of a signature scheme, as registered where it is.
+fn scheme_name(scheme: SignatureScheme) -> String {
+    match u16::from(scheme) {
+        0x0904 => "mldsa44".into(),
+        0x0905 => "mldsa65".into(),
+        0x0906 => "mldsa87".into(),
+        0x0808 => "ed448".into(),
+        number if number == Scheme::MLDSA87_ED448.number() => "mldsa87_ed448_shake256".into(),
+        number => match scheme {
+            SignatureScheme::Unknown(_) => format!("{number:#06x}"),
+            known => format!("{known:?}").to_lowercase(),
+        },
+    }
+}
+
+fn negotiated(group: Option<&dyn SupportedKxGroup>) -> String {
+    group.map_or_else(|| "none".into(), |group| group_name(group.name()))
+}
+
+/// A connection to `host` and `port`, or to where the command line says instead.
+fn connect(host: &str, port: u16, peer: &TlsPeer) -> Result<Wire, Error> {
+    let patience = Duration::from_secs(peer.timeout);
+    let fails = |error: &io::Error| Error::stream(&format_args!("{host}:{port}"), error);
+    let addresses = match peer.connect_to {
+        Some(address) => vec![address],
+        None => (host, port).to_socket_addrs().map_err(|e| fails(&e))?.collect(),
+    };
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, patience).and_then(|socket| Wire::new(socket, patience)) {
+            Ok(wire) => return Ok(wire),
+            Err(error) => last = error,
+        }
+    }
+    Err(fails(&last))
+}
+
+/// A host and a port; IPv6 addresses stand in brackets.
+fn host_and_port(text: &str, default: Option<u16>) -> Result<(String, u16), Error> {
+    let wrong = || Error::usage(format!("{text}: not HOST:PORT"));
+    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, "")) => (host, None),
+        Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(wrong)?)),
+        None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
+    };
+    let port = match port {
+        Some(port) => port.parse().map_err(|_| wrong())?,
+        None => default.ok_or_else(wrong)?,
+    };
+    if host.is_empty() || host.contains(':') && !text.starts_with('[') {
+        Err(wrong())
+    } else {
+        Ok((host.into(), port))
+    }
+}
+
+fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
+    ServerName::try_from(host.to_owned())
+        .map_err(|_| Error::usage(format!("{host}: neither a name nor an address")))
+}
+
+/// A socket that counts, and is patient only for so long.
+struct Wire {
+    socket: TcpStream,
+    sent: u64,
+    received: u64,
+}
+
+impl Wire {
+    fn new(socket: TcpStream, patience: Duration) -> io::Result<Self> {
+        socket.set_read_timeout(Some(patience))?;
+        socket.set_write_timeout(Some(patience))?;
+        socket.set_nodelay(true)?;
+        Ok(Self { socket, sent: 0, received: 0 })
+    }
+}
+
+impl Read for Wire {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.socket.read(buffer).map_err(patient)?;
+        self.received += length as u64;
+        Ok(length)
+    }
+}
+
+impl Write for Wire {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = self.socket.write(bytes).map_err(patient)?;
+        self.sent += length as u64;
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
+}
+
+/// A time limit of a socket comes as "would block".
+fn patient(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            io::Error::new(io::ErrorKind::TimedOut, "the other side was silent for too long")
+        }
+        _ => error,
+    }
+}
+
+/// What went wrong in a handshake, and which check failed; a code for programs beside it.
+fn explained(host: &str, error: io::Error) -> Error {
+    let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {
+        return Error::named(&named(&host, &error));
+    };
+    let (what, reason) = reason(tls);
+    Error::not_verified(format!("{host}: {what}: {tls}")).because(reason)
+}
+
+fn reason(error: &rustls::Error) -> (&'static str, &'static str) {
+    match error {
+        rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            ("the chain does not lead to a root that is trusted", "unknown-issuer")
+        }
+        rustls::Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => ("the certificate is for another name", "wrong-name"),
+        rustls::Error::InvalidCertificate(
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. },
+        ) => ("a certificate is out of its time", "expired"),
+        rustls::Error::InvalidCertificate(CertificateError::BadSignature) => {
+            ("a signature does not hold, or a root of the same name has another key", "bad-signature")
+        }
+        rustls::Error::InvalidCertificate(_) => ("a certificate does not hold", "bad-certificate"),
+        rustls::Error::PeerIncompatible(_) => ("the two sides have nothing in common", "incompatible"),
+        rustls::Error::AlertReceived(_) => ("the other side ended the handshake", "alert"),
+        rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => ("this is not TLS", "not-tls"),
+        _ => ("the handshake failed", "handshake"),
+    }
+}
+
+/// What was seen of a server.
+#[derive(Debug, Default)]
+struct Seen {
+    scheme: Option<SignatureScheme>,
+}
+
+/// Verifies as `inner` does, or the signature of the handshake alone, and notes the scheme.
+#[derive(Debug)]
+struct Noting {
+    /// Who verifies the chain; nobody in a scan.
+    inner: Option<Arc<dyn ServerCertVerifier>>,
+    algorithms: WebPkiSupportedAlgorithms,
+    schemes: Vec<SignatureScheme>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Noting {
+    fn note(&self, signed: &DigitallySignedStruct) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).scheme = Some(signed.scheme);
+    }
+}
+
+impl ServerCertVerifier for Noting {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        match &self.inner {
+            Some(inner) => inner.verify_server_cert(end_entity, intermediates, name, ocsp, now),
+            None => Ok(ServerCertVerified::assertion()),
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.note(signed);
+        crypto::verify_tls12_signature(message, certificate, signed, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.note(signed);
+        crypto::verify_tls13_signature(message, certificate, signed, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes.clone()
+    }
+}
+
+/// The certificates of a chain, each in a line.
+fn chain(certificates: &[CertificateDer<'_>]) -> Vec<String> {
+    let line = |der: &CertificateDer<'_>| {
+        let Ok(certificate) = Certificate::from_der(der) else {
+            return format!("a certificate of {} bytes", der.len());
+        };
+        let key = certificate.public_key().map(|key| key.algorithm().name());
+        let key = key.unwrap_or("a key of another algorithm");
+        format!("{} ({key})", certificate.subject())
+    };
+    certificates.iter().map(line).collect()
 }

@@ -4,6 +4,7 @@
 
 mod program;
 
+use gambeson_identity::memory::ObjectId;
 use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Retired, Timestamp, recovery};
 use program::Folder;
 use program::agents::{agent, agent_with, did};
@@ -179,6 +180,53 @@ fn memory_objects_come_back_from_a_backup() {
     agent(&folder, "backup -o none --home again0 --json").exits(0);
     agent(&folder, "restore none --words words --home more").exits(0);
     assert!(!folder.exists("more/objects"));
+}
+
+#[test]
+fn memory_objects_are_kept_under_their_names() {
+    let folder = alice();
+    let large: Vec<u8> = (0..3_000_000_u32).map(|i| (i / 1000) as u8).collect();
+    folder.write("large", &large);
+    folder.write("note", "the user prefers short answers");
+    let put = |file: &str| {
+        let told = folder.run(&format!("agent memory put {file} --home alice --json")).exits(0).json();
+        assert_eq!(told["bytes"], folder.read(file).len());
+        told["object"].as_str().unwrap().to_owned()
+    };
+    let (note, manifest) = (put("note"), put("large"));
+    assert_eq!(note, ObjectId::of(b"the user prefers short answers").to_string());
+    // A manifest that somebody keeps is not followed.
+    let digits = manifest.strip_prefix("b3:").unwrap();
+    std::fs::copy(
+        folder.path(&format!("alice/objects/{}/{}", &digits[..2], &digits[2..])),
+        folder.path("manifest"),
+    )
+    .unwrap();
+    let kept = put("manifest");
+    assert_ne!(kept, manifest);
+    for (name, file) in [(&note, "note"), (&manifest, "large"), (&kept, "manifest")] {
+        folder.run(&format!("agent memory get {name} -o back --force --home alice")).exits(0);
+        assert!(folder.read("back") == folder.read(file), "{file}");
+        assert!(
+            folder.run(&format!("agent memory get {name} --home alice")).exits(0).stdout == folder.read(file)
+        );
+    }
+    // Three objects of the large one, its manifest, the note, the manifest again and its manifest: two are one.
+    let listed = folder.run("agent memory list --home alice").exits(0).text().lines().count();
+    assert_eq!(listed, 6);
+    let made = agent(&folder, "backup -o backup --home alice --json").exits(0).json();
+    assert_eq!(made["objects"], 6);
+
+    let absent = ObjectId::of(b"absent");
+    let told = folder.run(&format!("agent memory get {absent} -o x --home alice --json")).exits(3).json();
+    assert_eq!(told["reason"], "no-object");
+    folder.run("agent memory get b3:12 --home alice").exits(2).tells("64 lower-case");
+    folder.run("agent memory list --home nobody").exits(3).tells("nobody");
+    let digits = note.strip_prefix("b3:").unwrap();
+    folder.tamper(&format!("alice/objects/{}/{}", &digits[..2], &digits[2..]));
+    let refused = folder.run(&format!("agent memory get {note} --home alice --json -o x")).exits(1).json();
+    assert_eq!(refused["reason"], "wrong-hash");
+    assert!(!folder.exists("x"));
 }
 
 #[test]

@@ -270,3 +270,33 @@ fn passphrases_open_the_keys_of_authorities() {
     let request = folder.run_with("cert csr -k k.key --name example.com", b"", &secret).exits(0);
     assert!(request.text().starts_with("-----BEGIN CERTIFICATE REQUEST-----"));
 }
+
+#[test]
+fn a_key_and_its_chain_go_into_one_file() {
+    let folder = with_chain();
+    let secret = [("GAMBESON_PASSPHRASE", "correct horse")];
+    let pkcs12 = "cert pkcs12 pki/server.pem -k pki/server.key --others pki/root.pem";
+    let report = folder.run_with(&format!("{pkcs12} -o one.p12 --json"), b"", &secret).exits(0).json();
+    assert_eq!((&report["certificates"], &report["alg"]), (&3.into(), &"Ed25519".into()));
+    assert_eq!(report["name"], "CN=example.com");
+    assert_eq!(folder.read("one.p12")[0], 0x30);
+    #[cfg(unix)]
+    assert_eq!(folder.mode("one.p12"), 0o600);
+    folder.run_with(&format!("{pkcs12} -o one.p12"), b"", &secret).exits(3).tells("exists");
+
+    // A passphrase that opens the key protects the file too; a wrong one does not open the key.
+    folder.run_with("key convert pki/server.key -o locked.key --encrypt", b"", &secret).exits(0);
+    let locked = "cert pkcs12 pki/server.pem -k locked.key --name server";
+    let report = folder.run_with(&format!("{locked} -o two.p12 --json"), b"", &secret).exits(0).json();
+    assert_eq!((&report["name"], &report["certificates"]), (&"server".into(), &2.into()));
+    folder.run_with(&format!("{locked} -o no.p12"), b"", &[("GAMBESON_PASSPHRASE", "wrong")]).exits(1);
+
+    let refused = |arguments: &str, passphrase: &str, words: &str| {
+        let secret = [("GAMBESON_PASSPHRASE", passphrase)];
+        folder.run_with(&format!("cert pkcs12 {arguments} -o no.p12"), b"", &secret).exits(2).tells(words);
+    };
+    refused("pki/server.pem -k pki/root.key", "correct horse", "not that of the certificate");
+    refused("pki/server.pem -k pki/server.key --form both --name \u{1f40e}", "correct horse", "no room");
+    refused("pki/server.pem -k pki/server.key", "", "empty passphrase");
+    assert!(!folder.exists("no.p12"));
+}

@@ -46,10 +46,21 @@ impl<T: Zeroize + 'static> Secret<T> {
 }
 
 impl<T: Zeroize + Copy + 'static> Secret<T> {
-    /// Moves the secret on and wipes where it stood: a plain move leaves a copy in the frame, above what a
+    /// Moves the secret out and wipes where it stood.
+    ///
+    /// For a door that returns a secret from a variable of its own: a plain move leaves a copy in its frame, above what a
     /// [`StackGuard`] scrubs.
+    ///
+    /// ```
+    /// use gambeson::secret::Secret;
+    ///
+    /// let mut local = Secret::new([7u8; 32]);
+    /// assert_eq!(local.hand_over().expose(), &[7; 32]);
+    /// assert_eq!(local.expose(), &[0; 32]);
+    /// ```
     #[inline(always)]
-    pub(crate) fn hand_over(&mut self) -> Self {
+    #[must_use]
+    pub fn hand_over(&mut self) -> Self {
         let moved = Self(self.0);
         self.0.zeroize();
         moved

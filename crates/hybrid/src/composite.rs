@@ -279,8 +279,9 @@ impl SigningKey {
             algorithm,
             private: Secret::new([0; MAX_PRIVATE]),
             ml_dsa: ml_dsa::Private::from_seed(algorithm.ml_dsa, seed),
-            classical: classical::Private::from_bytes(algorithm.classical, other)?,
+            classical: classical::Private::empty(algorithm.classical),
         };
+        key.classical.fill(algorithm.classical, other)?;
         key.private.expose_mut()[..private.len()].copy_from_slice(private);
         Ok(key)
     }

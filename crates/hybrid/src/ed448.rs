@@ -65,15 +65,21 @@ impl SigningKey {
     /// The key of a seed (RFC 8032, §5.2.5).
     #[must_use]
     pub fn from_seed(seed: &[u8; 57]) -> Self {
-        let mut key =
-            Self { seed: Secret::new([0; 57]), expanded: Secret::new([0; 56 + 57]), public: [0; 57] };
+        #[inline(never)]
+        fn work(seed: &[u8; 57]) -> SigningKey {
+            let mut key = SigningKey::empty();
+            key.expand(seed);
+            key
+        }
         let _guard = StackGuard::<DEPTH>;
-        key.expand(seed);
-        key
+        work(seed)
     }
 
-    #[inline(never)]
-    fn expand(&mut self, seed: &[u8; 57]) {
+    pub(crate) const fn empty() -> Self {
+        Self { seed: Secret::new([0; 57]), expanded: Secret::new([0; 56 + 57]), public: [0; 57] }
+    }
+
+    pub(crate) fn expand(&mut self, seed: &[u8; 57]) {
         let mut h = Secret::new([0; 114]);
         Shake256::digest_into(seed, h.expose_mut());
         let (s, prefix) = h.expose_mut().split_at_mut(57);

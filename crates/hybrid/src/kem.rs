@@ -477,22 +477,21 @@ impl DecapsulationKey {
     /// # Errors
     /// [`Error::Length`], [`Error::Point`] and [`Error::NonContributory`], by the ciphertext's public bytes alone.
     pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error> {
-        let mut secret = SharedSecret { kem: self.kem, bytes: Secret::new([0; MAX_SECRET]) };
         let _guard = StackGuard::<DEPTH>;
-        self.decapsulated(ciphertext, &mut secret)?;
-        Ok(secret)
+        self.decapsulated(ciphertext)
     }
 
     #[inline(never)]
-    fn decapsulated(&self, ciphertext: &[u8], secret: &mut SharedSecret) -> Result<(), Error> {
+    fn decapsulated(&self, ciphertext: &[u8]) -> Result<SharedSecret, Error> {
         let (c_m, c_x) = self.kem.split(ciphertext, self.kem.ciphertext_len())?;
         let mut ss_x = Secret::new([0; 56]);
         let scalar = &self.scalar.expose()[..self.kem.curve.secret_len()];
         self.kem.agree(scalar, c_x, &mut ss_x)?;
         let ss_m = self.ml_kem.decapsulate(c_m);
         let ss_x = &ss_x.expose()[..self.kem.curve.secret_len()];
-        self.kem.combine(ss_m.expose(), ss_x, c_x, self.x_public(), secret);
-        Ok(())
+        let mut secret = SharedSecret { kem: self.kem, bytes: Secret::new([0; MAX_SECRET]) };
+        self.kem.combine(ss_m.expose(), ss_x, c_x, self.x_public(), &mut secret);
+        Ok(secret)
     }
 
     fn x_public(&self) -> &[u8] {
@@ -576,30 +575,24 @@ impl EncapsulationKey {
         if randomness.len() != expected {
             return Err(Error::Length { expected, actual: randomness.len() });
         }
-        let mut ciphertext = Ciphertext { kem: self.kem, bytes: [0; MAX_SHARE] };
-        let mut secret = SharedSecret { kem: self.kem, bytes: Secret::new([0; MAX_SECRET]) };
         let _guard = StackGuard::<DEPTH>;
-        self.encapsulated(randomness, &mut ciphertext, &mut secret)?;
-        Ok((ciphertext, secret))
+        self.encapsulated(randomness)
     }
 
     #[inline(never)]
-    fn encapsulated(
-        &self,
-        randomness: &[u8],
-        ciphertext: &mut Ciphertext,
-        secret: &mut SharedSecret,
-    ) -> Result<(), Error> {
+    fn encapsulated(&self, randomness: &[u8]) -> Result<(Ciphertext, SharedSecret), Error> {
         let (m, x) = randomness.split_first_chunk::<32>().expect("32 bytes and a scalar");
         let (m_public, x_public) = self.kem.split(self.as_bytes(), self.kem.encapsulation_key_len())?;
+        let mut ciphertext = Ciphertext { kem: self.kem, bytes: [0; MAX_SHARE] };
         let (c_m, c_x) = self.kem.split_mut(&mut ciphertext.bytes[..self.kem.ciphertext_len()]);
         let mut ss_x = Secret::new([0; 56]);
         self.kem.curve.public_key(x, c_x)?;
         self.kem.agree(x, x_public, &mut ss_x)?;
         let ss_m = self.kem.ml_kem.encapsulate(m_public, m, c_m)?;
         let ss_x = &ss_x.expose()[..self.kem.curve.secret_len()];
-        self.kem.combine(ss_m.expose(), ss_x, c_x, x_public, secret);
-        Ok(())
+        let mut secret = SharedSecret { kem: self.kem, bytes: Secret::new([0; MAX_SECRET]) };
+        self.kem.combine(ss_m.expose(), ss_x, c_x, x_public, &mut secret);
+        Ok((ciphertext, secret))
     }
 }
 

@@ -2,21 +2,23 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
+mod generators;
+
 use std::collections::BTreeSet;
 use std::io::Read;
 
 use base16ct::lower;
 use gambeson::mldsa::{Message, MlDsa44, MlDsa65, MlDsa87, PreHash};
-use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson_hybrid::composite::{
     ALGORITHMS, Algorithm, Classical, InvalidSignature, KeyError, MLDSA44_ECDSA_P256_SHA256,
     MLDSA87_ED448_SHAKE256, MlDsa, SignError, SigningKey, VerifyingKey,
 };
 use gambeson_hybrid::ed448;
+use generators::{Broken, counter};
 use serde_json::Value;
 
 fn key(algorithm: &'static Algorithm) -> SigningKey {
-    SigningKey::generate_with(algorithm, &mut Counter(1)).unwrap()
+    SigningKey::generate_with(algorithm, &mut counter(1)).unwrap()
 }
 
 /// Where the second half begins, in keys and in signatures.
@@ -72,7 +74,7 @@ fn every_algorithm_verifies_what_it_signs_through_every_door() {
         let context = [3; 255];
         for signature in [
             key.sign(b"message", &context).unwrap(),
-            again.sign_with(&mut Counter(9), b"message", &context).unwrap(),
+            again.sign_with(&mut counter(9), b"message", &context).unwrap(),
             again.sign_deterministic(b"message", &context).unwrap(),
             key.sign_digest(&algorithm.pre_hash().digest(b"message"), &context, Some(&[7; 32])).unwrap(),
         ] {
@@ -380,49 +382,3 @@ fn debug_shows_no_secret_and_errors_say_what_is_wrong() {
         assert!(text.contains(part), "{text}");
     }
 }
-
-/// Counts up from its number.
-struct Counter(u8);
-
-impl TryRng for Counter {
-    type Error = core::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        unimplemented!("only bytes are drawn")
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        unimplemented!("only bytes are drawn")
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
-        for byte in out {
-            *byte = self.0;
-            self.0 = self.0.wrapping_add(1);
-        }
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Counter {}
-
-/// Fails.
-struct Broken;
-
-impl TryRng for Broken {
-    type Error = gambeson::RngError;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Err(gambeson::RngError)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        Err(gambeson::RngError)
-    }
-
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-        Err(gambeson::RngError)
-    }
-}
-
-impl TryCryptoRng for Broken {}

@@ -2,15 +2,17 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
+mod generators;
+
 use std::io::Read;
 
 use gambeson::mlkem::{self, ParameterSet};
-use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson_hybrid::hpke::{
     self, Aead, Aes128Gcm, Aes256Gcm, ChaCha20Poly1305, Encrypts, Error, ExportOnly, HkdfSha256, HkdfSha384,
     Kdf, Kem, MlKem768, MlKem1024, Shake256, XWing,
 };
 use gambeson_hybrid::xwing;
+use generators::{Broken, always};
 use serde_json::Value;
 
 /// Every suite in the vectors of draft-ietf-hpke-pq whose KEM or KDF is not here: (KEM, KDF, AEAD).
@@ -196,7 +198,7 @@ fn messages_open_in_their_order_alone() {
     let (enc, mut sender) = hpke::setup_sender_with::<XWing, HkdfSha256, ChaCha20Poly1305>(
         &dk.encapsulation_key(),
         b"",
-        &mut Sevens,
+        &mut always(7),
     )
     .unwrap();
     let (again, _) = hpke::setup_sender_deterministic::<XWing, HkdfSha256, ChaCha20Poly1305>(
@@ -276,46 +278,3 @@ fn debug_shows_no_secret_and_errors_say_what_is_wrong() {
         assert!(error.to_string().contains(part), "{error}");
     }
 }
-
-/// Gives sevens.
-struct Sevens;
-
-impl TryRng for Sevens {
-    type Error = core::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        unimplemented!("only bytes are drawn")
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        unimplemented!("only bytes are drawn")
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
-        out.fill(7);
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Sevens {}
-
-/// A generator that never gives anything.
-struct Broken;
-
-impl TryRng for Broken {
-    type Error = gambeson::RngError;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Err(gambeson::RngError)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        Err(gambeson::RngError)
-    }
-
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-        Err(gambeson::RngError)
-    }
-}
-
-impl TryCryptoRng for Broken {}

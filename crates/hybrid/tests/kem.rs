@@ -2,22 +2,24 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
+mod generators;
+
 use std::collections::BTreeSet;
 use std::io::Read;
 
 use base64ct::{Base64, Encoding};
-use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson_hybrid::kem::{
     Curve, DecapsulationKey, EncapsulationKey, Error, HybridKem, KEMS, MLKEM768_X25519_SHA3_256, MlKem,
     SECP256R1_MLKEM768, SECP384R1_MLKEM1024, X_WING, X448_MLKEM768, X448_MLKEM1024, X25519_MLKEM768,
 };
 use gambeson_hybrid::{x448, xwing};
+use generators::{Broken, always, counter};
 use hex_literal::hex;
 use serde_json::Value;
 
 /// A private key of the mechanism that is the same in every run.
 fn key(kem: &'static HybridKem) -> DecapsulationKey {
-    DecapsulationKey::generate_with(kem, &mut Counter(1)).unwrap()
+    DecapsulationKey::generate_with(kem, &mut counter(1)).unwrap()
 }
 
 fn randomness(kem: &HybridKem) -> Vec<u8> {
@@ -158,8 +160,8 @@ fn every_mechanism_agrees_with_itself_through_every_door() {
         // Fresh randomness each time, and the same bytes from the same.
         assert_ne!(public.encapsulate().unwrap().0, c);
         let (one, two) = (
-            public.encapsulate_with(&mut Counter(3)).unwrap(),
-            public.encapsulate_with(&mut Counter(3)).unwrap(),
+            public.encapsulate_with(&mut counter(3)).unwrap(),
+            public.encapsulate_with(&mut counter(3)).unwrap(),
         );
         assert_eq!((one.0, one.1.expose()), (two.0, two.1.expose()));
     }
@@ -358,7 +360,10 @@ fn a_generator_that_fails_or_gives_nothing_of_use_makes_nothing() {
         assert_eq!(key(kem).encapsulation_key().encapsulate_with(&mut Broken).err(), Some(Error::Random));
     }
     // 2^256 - 1 is no scalar of P-256, and comes again and again.
-    assert_eq!(DecapsulationKey::generate_with(&SECP256R1_MLKEM768, &mut Ones).err(), Some(Error::Random));
+    assert_eq!(
+        DecapsulationKey::generate_with(&SECP256R1_MLKEM768, &mut always(0xff)).err(),
+        Some(Error::Random)
+    );
 }
 
 #[test]
@@ -419,71 +424,3 @@ fn debug_shows_no_secret_and_errors_say_what_is_wrong() {
         assert!(error.to_string().contains(part), "{error}");
     }
 }
-
-/// Counts up from its number.
-struct Counter(u8);
-
-impl TryRng for Counter {
-    type Error = core::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        unimplemented!("only bytes are drawn")
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        unimplemented!("only bytes are drawn")
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
-        for byte in out {
-            *byte = self.0;
-            self.0 = self.0.wrapping_add(1);
-        }
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Counter {}
-
-/// Only ones.
-struct Ones;
-
-impl TryRng for Ones {
-    type Error = core::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        unimplemented!("only bytes are drawn")
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        unimplemented!("only bytes are drawn")
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
-        out.fill(0xff);
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Ones {}
-
-/// Fails.
-struct Broken;
-
-impl TryRng for Broken {
-    type Error = gambeson::RngError;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Err(gambeson::RngError)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        Err(gambeson::RngError)
-    }
-
-    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-        Err(gambeson::RngError)
-    }
-}
-
-impl TryCryptoRng for Broken {}

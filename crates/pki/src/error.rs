@@ -112,6 +112,8 @@ pub enum Error {
     KeyMismatch,
     /// A signature's key cannot have this key usage, or an encapsulation's cannot (RFC 9881, §5; RFC 9935, §5).
     KeyUsage,
+    /// The name of the entry or the passphrase has a character that PKCS#12 has no room for: beyond the first 65,536 of Unicode.
+    Entry,
     /// The operating system's random number generator failed.
     Random(gambeson::RngError),
 }
@@ -167,6 +169,9 @@ impl fmt::Display for Error {
             Self::PathLength => f.write_str("the issuer's path length leaves no room for another authority"),
             Self::KeyMismatch => f.write_str("the private key is not that of the certificate"),
             Self::KeyUsage => f.write_str("the key usage is not possible for a key of this algorithm"),
+            Self::Entry => {
+                f.write_str("a character that PKCS#12 has no room for, in the name or the passphrase")
+            }
             Self::Random(error) => error.fmt(f),
         }
     }

@@ -9,6 +9,7 @@
 //! | `public` | [`PublicKey`]: SubjectPublicKeyInfo (RFC 5280) |
 //! | `curve` | [`CurveSigningKey`], [`CurveVerifyingKey`]: Ed25519, Ed448, ECDSA alone |
 //! | `encryption` | [`Encryption`]: PBES2 (RFC 8018), with PBKDF2 or scrypt and AES-256-CBC |
+//! | `pkcs12` | [`PrivateKey::to_pkcs12`], with the feature `pkcs12`: a key and its chain in one file (RFC 7292) |
 //! | `name`, `extensions` | [`Name`], [`AltName`]; [`KeyUsage`], [`Purpose`] |
 //! | `certificate`, `template` | [`Certificate`], as it is read; [`Template`], from which it is made |
 //! | `request`, `revocation` | [`Request`] (PKCS#10); [`RevocationList`] (CRL) |
@@ -25,6 +26,8 @@ mod encryption;
 mod error;
 mod extensions;
 mod name;
+#[cfg(feature = "pkcs12")]
+mod pkcs12;
 mod private;
 mod public;
 mod request;

@@ -11,9 +11,11 @@
 //! | `verification` | public keys of certificates, for webpki |
 //! | `raw_key` | [`KeyVerifier`] and what else RFC 7250 needs |
 //! | `base` | whose symmetric cryptography runs |
+//! | `classical` | P-521 and Ed25519, where the base lacks them |
 #![warn(missing_debug_implementations)]
 
 mod base;
+mod classical;
 mod group;
 mod preset;
 mod raw_key;

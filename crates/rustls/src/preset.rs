@@ -9,6 +9,7 @@ use rustls::pki_types::SignatureVerificationAlgorithm;
 use rustls::{CipherSuite, SignatureScheme};
 
 use crate::base::{self, UnsupportedProcessor};
+use crate::classical;
 use crate::group::{
     Group, MLKEM1024, P256, P384, SECP256R1_MLKEM768, SECP384R1_MLKEM1024, X448, X448_MLKEM1024, X25519,
     X25519_MLKEM768,
@@ -193,6 +194,7 @@ impl Builder {
     pub fn build(&self) -> Result<CryptoProvider, UnsupportedProcessor> {
         let mut provider = (base::active()?.provider)();
         provider.cipher_suites.retain(|suite| self.preset.takes_suite(suite.suite()));
+        provider.cipher_suites.iter_mut().for_each(|suite| *suite = classical::with_ed25519(*suite));
         provider.kx_groups = self.groups.iter().map(|group| *group as &dyn SupportedKxGroup).collect();
         let tables = Tables::interned(self, &provider.signature_verification_algorithms);
         provider.signature_verification_algorithms =
@@ -243,7 +245,9 @@ impl Tables {
             .filter(|verification| takes(verification.algorithm))
             .map(|verification| *verification as &dyn SignatureVerificationAlgorithm);
         let (theirs, mapped) = if preset.classical() { (base.all, base.mapping) } else { (&[][..], &[][..]) };
-        let all: Vec<_> = ours.chain(theirs.iter().copied()).collect();
+        let p521 = preset.classical() && !classical::has_p521(base);
+        let missing: &[&dyn SignatureVerificationAlgorithm] = if p521 { &[&classical::P521] } else { &[] };
+        let all: Vec<_> = ours.chain(theirs.iter().copied()).chain(missing.iter().copied()).collect();
         let entry = |scheme: &Scheme| {
             let verification = verification::of(scheme.algorithm())?;
             let one: Algorithms = Box::leak(Box::new([verification as &dyn SignatureVerificationAlgorithm]));
@@ -253,6 +257,7 @@ impl Tables {
             .iter()
             .filter_map(entry)
             .chain(mapped.iter().copied())
+            .chain(p521.then_some((SignatureScheme::ECDSA_NISTP521_SHA512, missing)))
             .chain(after.iter().filter_map(entry))
             .collect();
         Self {

@@ -10,8 +10,8 @@ use rustls::sign::{Signer, SigningKey};
 use rustls::{Error, SignatureAlgorithm, SignatureScheme};
 use zeroize::Zeroize;
 
-use crate::base;
 use crate::scheme::Scheme;
+use crate::{base, classical};
 
 /// Loads PKCS#8 of every algorithm that a provider has a scheme for; RSA, PKCS#1 and SEC 1 as the base does.
 #[derive(Debug)]
@@ -52,10 +52,14 @@ impl KeyProvider for Keys {
 }
 
 impl Keys {
-    fn base(&self, der: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
+    fn base(&self, mut der: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
         if !self.classical {
             let why = "this provider has no signature scheme for RSA, and takes keys as PKCS#8 alone";
             return Err(Error::General(why.into()));
+        }
+        if let Some(key) = classical::p521_key(&der) {
+            der.zeroize();
+            return Ok(key);
         }
         (base::active()?.provider)().key_provider.load_private_key(der)
     }

@@ -449,6 +449,19 @@ class Agent:
         lifetime: _Span = ...,
         now: _Time | None = None,
     ) -> list[tuple[str, str]]: ...
+    def sign_http_response(
+        self,
+        status: int,
+        fields: list[tuple[str, str]],
+        body: Buffer | None = None,
+        *,
+        request: tuple[str, str, list[tuple[str, str]], Buffer | None] | None = None,
+        components: list[str] = ...,
+        role: _HttpRole = "identity",
+        tag: str | None = None,
+        lifetime: _Span = ...,
+        now: _Time | None = None,
+    ) -> list[tuple[str, str]]: ...
     def sign_agent_card(self, card: _Json) -> dict[str, Any]: ...
     def seal(
         self,

@@ -58,11 +58,12 @@ class SignedRequests:
     ) -> None:
         """`origin` is the scheme and authority under which clients know this server, whatever a proxy or the `Host` field says:
         a signature for another one is not for us. `required` lists components that must be signed besides method and
-        address; `exempt` lists paths that anybody may ask for."""
+        address; `exempt` lists paths that anybody may ask for. `replay` remembers what was taken; unless one
+        is given, it has room for 100,000 requests, half of them one signer's."""
         self._app = app
         self._origin = origin.rstrip("/")
         self._resolver = resolver
-        self._replay = replay if replay is not None else ReplayCache()
+        self._replay = replay if replay is not None else ReplayCache(per_signer=50_000)
         self._required = list(required)
         self._role = role
         self._tag = tag

@@ -4,7 +4,8 @@
         await client.post("https://bank.example/pay", json={"amount": 5})
 
 Method, address, type and digest of the body are signed, with a time and a nonce. A signature takes about 4,500 characters of
-the request's header. `gambeson.asgi` is the other side; `Agent.sign_http` serves other clients.
+the request's header. `gambeson.asgi` is the other side; `Agent.sign_http` and `Agent.sign_http_response` are there for
+other clients and servers.
 """
 
 from __future__ import annotations

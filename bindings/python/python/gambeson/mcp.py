@@ -145,13 +145,34 @@ def _key(id: object) -> object:
         return id
 
 
-class _ReceiptStream:
+class _Stream:
+    """A stream of the SDK, closed as it closes."""
+
+    _stream: ReadStream[SessionMessage | Exception] | WriteStream[SessionMessage]
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> bool | None:
+        return await self._stream.__aexit__(exc_type, exc_val, exc_tb)
+
+
+class _ReceiptStream(_Stream):
     """A stream of incoming messages, in which an answer to a signed call has a receipt."""
 
     def __init__(
         self, stream: ReadStream[SessionMessage | Exception], receipts: tuple[str, _Resolver], opened: _Open
     ) -> None:
-        self._stream = stream
+        self._stream: ReadStream[SessionMessage | Exception] = stream
         self._server, self._resolver = receipts
         self._opened = opened
 
@@ -192,27 +213,12 @@ class _ReceiptStream:
     def _verify(self, result: dict[str, Any], action: Action) -> None:
         verify_mcp_receipt(result, action, server=self._server, resolver=self._resolver)
 
-    async def aclose(self) -> None:
-        await self._stream.aclose()
 
-    async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> bool | None:
-        return await self._stream.__aexit__(exc_type, exc_val, exc_tb)
-
-
-class _SigningStream:
+class _SigningStream(_Stream):
     """A stream of outgoing messages that are signed on their way."""
 
     def __init__(self, stream: WriteStream[SessionMessage], signer: Signer, opened: _Open) -> None:
-        self._stream = stream
+        self._stream: WriteStream[SessionMessage] = stream
         self._signer = signer
         self._opened = opened
 
@@ -225,21 +231,6 @@ class _SigningStream:
             if isinstance(item.message, JSONRPCRequest):
                 self._opened.pop(_key(item.message.id), None)
             raise
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> bool | None:
-        return await self._stream.__aexit__(exc_type, exc_val, exc_tb)
 
 
 _caller: ContextVar[dict[str, Any] | None] = ContextVar("gambeson.mcp.caller", default=None)
@@ -279,7 +270,7 @@ class ServerMiddleware:
         receipts: Agent | None = None,
     ) -> None:
         """`audience` is how this server is named by who signs for it; `replay` remembers what was taken, and is shared by all
-        who answer to that name.
+        who answer to that name. Unless one is given, it has room for 100,000 requests, half of them one signer's.
 
         Without a `policy`, whoever the resolver knows may call. With one, the decision is as in `gambeson.verify_action`: who
         is trusted, by which delegation, within which count and budget, with whose approval. `authorize` is asked last, about
@@ -290,7 +281,7 @@ class ServerMiddleware:
         """
         self._audience = audience
         self._resolver = resolver
-        self._replay = replay if replay is not None else ReplayCache()
+        self._replay = replay if replay is not None else ReplayCache(per_signer=50_000)
         self._policy = policy
         self._ledger = ledger if ledger is not None or policy is None else Ledger()
         self._status = status

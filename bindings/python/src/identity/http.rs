@@ -50,15 +50,39 @@ impl Agent {
         lifetime: Span,
         now: Option<Time>,
     ) -> PyResult<Fields> {
-        let (now, (role, _)) = (crate::convert::now(now), self::role(py, role)?);
-        let body = body.as_ref().map(Input::as_slice);
-        self.with(py, |agent| {
-            let components = self::components(&components)?;
-            let terms = Terms { components, tag, role, lifetime: lifetime.0, ..Terms::default() };
-            let message = Message::request(method, uri, &fields);
-            let message = body.map_or(message, |body| message.with_body(body));
-            http::sign(agent, &message, &terms, now)
-        })
+        let terms = Said { components, role, tag, lifetime, now };
+        terms.sign(
+            self,
+            py,
+            &with_body(Message::request(method, uri, &fields), body.as_ref().map(Input::as_slice)),
+        )
+    }
+
+    /// As `sign_http`, of the response to `request`: method, address, fields and body, of which components with `req` are.
+    ///
+    /// What is signed by default is the status, the type and the digest of the body, and of the request the method, the address,
+    /// and its signature or else the digest of its body.
+    #[pyo3(signature = (
+        status, fields, body=None, *, request=None, components=Vec::new(), role="identity", tag=None, lifetime=Span(MAX_AGE),
+        now=None
+    ))]
+    #[allow(clippy::too_many_arguments)] // They are keywords in Python.
+    fn sign_http_response(
+        &self,
+        py: Python<'_>,
+        status: u16,
+        fields: Fields,
+        body: Option<Input<'_>>,
+        request: Option<Request>,
+        components: Vec<String>,
+        role: &str,
+        tag: Option<String>,
+        lifetime: Span,
+        now: Option<Time>,
+    ) -> PyResult<Fields> {
+        let terms = Said { components, role, tag, lifetime, now };
+        let asked = request.as_ref().map(asked);
+        terms.sign(self, py, &response(status, &fields, body.as_ref(), asked.as_ref()))
     }
 
     /// Adds this agent's signature to an AgentCard of A2A, and gives the card.
@@ -123,17 +147,52 @@ pub fn verify_http_response<'py>(
     now: Option<Time>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (now, (_, relationship)) = (self::now(now), self::role(py, role)?);
-    let asked = request.as_ref().map(|(method, uri, fields, body)| {
-        with_body(Message::request(method, uri, fields), body.as_ref().map(|body| &body.0[..]))
-    });
-    let response = with_body(Message::response(status, &fields), body.as_ref().map(Input::as_slice));
-    let response = asked.as_ref().map_or(response, |asked| response.answering(asked));
+    let asked = request.as_ref().map(asked);
+    let response = response(status, &fields, body.as_ref(), asked.as_ref());
     let policy = Asked { required: &required, relationship, tag, max_age };
     policy.verify(py, &response, &resolver, &replay, now)
 }
 
 fn with_body<'a>(message: Message<'a>, body: Option<&'a [u8]>) -> Message<'a> {
     body.map_or(message, |body| message.with_body(body))
+}
+
+fn asked((method, uri, fields, body): &Request) -> Message<'_> {
+    with_body(Message::request(method, uri, fields), body.as_ref().map(|body| &body.0[..]))
+}
+
+fn response<'a>(
+    status: u16,
+    fields: &'a Fields,
+    body: Option<&'a Input<'_>>,
+    asked: Option<&'a Message<'a>>,
+) -> Message<'a> {
+    let response = with_body(Message::response(status, fields), body.map(Input::as_slice));
+    match asked {
+        Some(asked) => response.answering(asked),
+        None => response,
+    }
+}
+
+/// What a signer says of a message.
+struct Said<'a> {
+    components: Vec<String>,
+    role: &'a str,
+    tag: Option<String>,
+    lifetime: Span,
+    now: Option<Time>,
+}
+
+impl Said<'_> {
+    fn sign(self, agent: &Agent, py: Python<'_>, message: &Message<'_>) -> PyResult<Fields> {
+        let (now, (role, _)) = (crate::convert::now(self.now), role(py, self.role)?);
+        agent.with(py, |agent| {
+            let components = components(&self.components)?;
+            let terms =
+                Terms { components, tag: self.tag, role, lifetime: self.lifetime.0, ..Terms::default() };
+            http::sign(agent, message, &terms, now)
+        })
+    }
 }
 
 /// What a verifier asks of a message.

@@ -1,5 +1,6 @@
 //! `agent recover`, `backup`, `restore`, and what `init` writes for them.
 
+use super::memory::of_objects;
 use super::status::OwnList;
 use super::{Session, credentials, identity, ledger, seen, status};
 use crate::args::agent::{AgentBackup, Recover, Restore, SeedSource};
@@ -183,14 +184,6 @@ fn add_objects(session: &Session, backup: &mut Backup, named: Option<&Path>) -> 
 
 fn objects_folder(session: &Session, named: Option<&Path>) -> PathBuf {
     named.map_or_else(|| session.home.folder().join("objects"), Path::to_owned)
-}
-
-/// Bytes that have another name do not hold; all else is the folder's fault.
-fn of_objects(error: gambeson_identity::Error) -> Error {
-    match error.reason() {
-        Reason::WrongHash => Error::refused(error),
-        _ => Error::damaged(error),
-    }
 }
 
 pub(super) fn restore(session: &Session, options: &Restore) -> Result<Status, Error> {

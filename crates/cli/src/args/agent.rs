@@ -5,17 +5,20 @@
 //! * `identity`: who the agent is, and how it comes back
 //! * `files`: what it signs, seals and logs
 //! * `authority`: credentials, delegations, approvals
+//! * `sessions`: sessions with other agents
 //! * `messages`: tool calls, HTTP, agent cards, the VC API
 
 mod authority;
 mod files;
 mod identity;
 mod messages;
+mod sessions;
 
 pub use authority::*;
 pub use files::*;
 pub use identity::*;
 pub use messages::*;
+pub use sessions::*;
 
 use crate::files::is_stream;
 use clap::{Args, Subcommand};
@@ -69,6 +72,10 @@ pub enum AgentCommand {
     Seal(AgentSeal),
     /// Open what another agent sealed to this one, once, or an age file to it
     Open(AgentOpen),
+    /// Wait for another agent, and pass bytes to it and from it
+    Listen(AgentListen),
+    /// Call another agent, and pass bytes to it and from it
+    Connect(AgentConnect),
     /// Issue, verify and revoke credentials
     #[command(subcommand)]
     Cred(CredCommand),
@@ -89,6 +96,9 @@ pub enum AgentCommand {
     /// Keep an append-only audit log, and prove what is in it
     #[command(subcommand)]
     Log(LogCommand),
+    /// Keep bytes under the name that their hash gives them; backups have them
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Seal the agent's cards, credentials and memory objects to itself
     Backup(AgentBackup),
     /// Make an agent again from its seed and a backup
@@ -107,8 +117,11 @@ impl AgentCommand {
             Self::Sign(options) => options.out.as_deref().is_some_and(is_stream),
             Self::Seal(options) => is_stream(&options.out),
             Self::Open(options) => is_stream(&options.out),
+            Self::Listen(options) => is_stream(&options.pipe.receive),
+            Self::Connect(options) => is_stream(&options.pipe.receive),
             Self::Act(ActCommand::Sign(options)) => is_stream(&options.out),
             Self::Log(LogCommand::Prove(options)) => is_stream(&options.out),
+            Self::Memory(MemoryCommand::Get(options)) => is_stream(&options.out),
             Self::Init(options) => options.words.as_deref().is_some_and(is_stream),
             Self::Cred(CredCommand::Issue(options)) => is_stream(&options.out),
             Self::Cred(CredCommand::Status(options)) => options.add.is_none() && is_stream(&options.out),
@@ -118,6 +131,7 @@ impl AgentCommand {
             Self::A2a(A2aCommand::Sign(options)) => is_stream(&options.out),
             Self::Act(_)
             | Self::Log(_)
+            | Self::Memory(_)
             | Self::Cred(_)
             | Self::Delegate(_)
             | Self::Http(_)

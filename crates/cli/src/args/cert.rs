@@ -1,6 +1,6 @@
 //! The command line of `gambeson cert`.
 
-use super::{Algorithm, PassphraseSource};
+use super::{Algorithm, KeyForm, PassphraseSource};
 use crate::files::is_stream;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use gambeson_identity::Timestamp;
@@ -22,6 +22,8 @@ pub enum CertCommand {
     Verify(CertVerify),
     /// Make a list of revoked certificates
     Crl(CertCrl),
+    /// Put a key and its chain into one file under a passphrase (PKCS#12), for programs that want them so
+    Pkcs12(CertPkcs12),
 }
 
 impl CertCommand {
@@ -31,6 +33,7 @@ impl CertCommand {
             Self::Csr(options) => is_stream(&options.out),
             Self::Sign(options) => is_stream(&options.out),
             Self::Crl(options) => is_stream(&options.out),
+            Self::Pkcs12(options) => is_stream(&options.out),
             Self::New(_) | Self::Show(_) | Self::Verify(_) => false,
         }
     }
@@ -208,6 +211,38 @@ pub struct CertCrl {
     /// Where the list goes
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+    /// Where the passphrase of the key comes from
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
+}
+
+/// `gambeson cert pkcs12`
+#[derive(Debug, Args)]
+pub struct CertPkcs12 {
+    /// The certificate; others that follow in the file go along
+    #[arg(value_name = "CERT")]
+    pub file: PathBuf,
+    /// Its private key
+    #[arg(short, long, value_name = "KEY")]
+    pub key: PathBuf,
+    /// More certificates of the chain (may be given again)
+    #[arg(long = "others", value_name = "FILE")]
+    pub others: Vec<PathBuf>,
+    /// What the entry is called in the file [default: the certificate's subject]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// What of the private key to write [default: the seed; the expanded key where the seed is not known]
+    #[arg(long, value_enum)]
+    pub form: Option<KeyForm>,
+    /// Where the file goes; only its owner may read it
+    #[arg(short, long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Read the passphrase of the new file from this file descriptor (else it is that of the key, or asked for)
+    #[arg(long, value_name = "N")]
+    pub new_passphrase_fd: Option<u32>,
     /// Replace a file that exists
     #[arg(long)]
     pub force: bool,

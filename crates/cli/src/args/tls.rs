@@ -1,12 +1,110 @@
 //! The command line of `gambeson tls`.
 
-use clap::{Args, Subcommand};
+use crate::files::is_stream;
+use clap::{ArgGroup, Args, Subcommand};
+use gambeson_rustls::Preset;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// `gambeson tls …`
 #[derive(Debug, Subcommand)]
 pub enum TlsCommand {
+    /// Serve files over TLS 1.3, with every group that we have
+    Serve(TlsServe),
+    /// Fetch a URL, and tell with -v by which group, scheme and chain
+    Get(TlsGet),
+    /// Tell which groups and signature schemes a server takes
+    Scan(TlsScan),
     /// Measure handshakes in memory: processor time of both sides, and bytes
     Bench(TlsBench),
+}
+
+impl TlsCommand {
+    /// Whether standard output carries data, so that reports must go elsewhere.
+    pub(crate) fn fills_stdout(&self) -> bool {
+        matches!(self, Self::Get(options) if is_stream(&options.out))
+    }
+}
+
+/// `gambeson tls serve`
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").args(["root", "echo"])))]
+pub struct TlsServe {
+    /// Where to listen; port 0 takes a free one, which is told
+    #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
+    pub listen: SocketAddr,
+    /// The certificate, and those between it and the root
+    #[arg(short, long, value_name = "PEM")]
+    pub cert: PathBuf,
+    /// Its private key
+    #[arg(short, long, value_name = "KEY")]
+    pub key: PathBuf,
+    /// Give out the files of this folder; without it every request is answered by how it came
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Send back what comes, whatever it is
+    #[arg(long)]
+    pub echo: bool,
+    /// Take only the groups and schemes of default, cnsa2, fully-hybrid or classical-448 [default: all]
+    #[arg(long, value_name = "PRESET")]
+    pub preset: Option<Preset>,
+    /// The most connections at a time; more have to wait
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    pub connections: u16,
+    /// For how many seconds a connection may be silent
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: u64,
+    /// Where the passphrase of the key comes from
+    #[command(flatten)]
+    pub passphrase: super::PassphraseSource,
+}
+
+/// `gambeson tls get`
+#[derive(Debug, Args)]
+pub struct TlsGet {
+    /// What to fetch, such as https://localhost:8443/
+    #[arg(value_name = "URL")]
+    pub url: String,
+    /// Where the body goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+    /// Tell on standard error how it came
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Whom to trust, and how to connect
+    #[command(flatten)]
+    pub peer: TlsPeer,
+    /// Trust the certificates of this PEM file, in place of Mozilla's
+    #[arg(long, value_name = "PEM")]
+    pub ca: Option<PathBuf>,
+    /// The groups and schemes to offer: default, cnsa2, fully-hybrid or classical-448
+    #[arg(long, value_name = "PRESET", default_value = "default")]
+    pub preset: Preset,
+}
+
+/// `gambeson tls scan`
+#[derive(Debug, Args)]
+pub struct TlsScan {
+    /// The server, such as example.com:443
+    #[arg(value_name = "HOST:PORT")]
+    pub server: String,
+    /// How to connect
+    #[command(flatten)]
+    pub peer: TlsPeer,
+}
+
+/// How a client connects.
+#[derive(Debug, Args)]
+pub struct TlsPeer {
+    /// Connect to this address, whatever the name stands for
+    #[arg(long, value_name = "ADDRESS")]
+    pub connect_to: Option<SocketAddr>,
+    /// For how many seconds the server may be silent
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: u64,
 }
 
 /// `gambeson tls bench`

@@ -2,14 +2,14 @@
 
 use ecdsa::der::{MaxOverhead, MaxSize};
 use ecdsa::{DigestAlgorithm, EcdsaCurve, Signature, hazmat};
-use ed25519_dalek::Signer;
+use ed25519_dalek::hazmat::{ExpandedSecretKey, raw_sign};
 use elliptic_curve::array::ArraySize;
 use elliptic_curve::{CurveArithmetic, FieldBytesSize, PublicKey};
 use gambeson::rand_core::TryCryptoRng;
 use gambeson::secret::Secret;
 use p256::NistP256;
 use p384::NistP384;
-use sha2::Digest;
+use sha2::{Digest, Sha512};
 
 use super::{InvalidSignature, KeyError};
 #[cfg(feature = "curve448")]
@@ -92,8 +92,10 @@ impl Classical {
 }
 
 /// A private key of any scheme.
+///
+/// It is filled where it lies: what is moved takes along, in the room that its variant does not use, what stood on the stack.
 pub(super) enum Private {
-    Ed25519(ed25519_dalek::SigningKey, [u8; 32]),
+    Ed25519(ExpandedSecretKey, ed25519_dalek::VerifyingKey),
     #[cfg(feature = "curve448")]
     Ed448(ed448::SigningKey),
     EcdsaP256(Ecdsa<32, 65>),
@@ -101,30 +103,44 @@ pub(super) enum Private {
 }
 
 impl Private {
-    pub(super) fn from_bytes(scheme: Classical, bytes: &[u8]) -> Result<Self, KeyError> {
+    /// Room for a key, and none in it.
+    pub(super) fn empty(scheme: Classical) -> Self {
+        match scheme {
+            Classical::Ed25519 => {
+                Self::Ed25519(ExpandedSecretKey::from_bytes(&[0; 64]), ed25519_dalek::VerifyingKey::default())
+            }
+            #[cfg(feature = "curve448")]
+            Classical::Ed448 => Self::Ed448(ed448::SigningKey::empty()),
+            Classical::EcdsaP256 => Self::EcdsaP256(Ecdsa::empty()),
+            Classical::EcdsaP384 => Self::EcdsaP384(Ecdsa::empty()),
+        }
+    }
+
+    /// Puts in the key of a private key's bytes.
+    pub(super) fn fill(&mut self, scheme: Classical, bytes: &[u8]) -> Result<(), KeyError> {
         let (head, tail) = scheme.wrapping();
         let bytes = bytes.strip_prefix(head).and_then(|bytes| bytes.strip_suffix(tail));
         let bytes = bytes.ok_or(KeyError::Classical)?;
-        Ok(match scheme {
-            Classical::Ed25519 => {
-                let seed = bytes.try_into().map_err(|_| KeyError::Classical)?;
-                let key = ed25519_dalek::SigningKey::from_bytes(seed);
-                let public = key.verifying_key().to_bytes();
-                Self::Ed25519(key, public)
+        match self {
+            Self::Ed25519(key, public) => {
+                let seed: &[u8; 32] = bytes.try_into().map_err(|_| KeyError::Classical)?;
+                *key = ExpandedSecretKey::from(seed);
+                *public = ed25519_dalek::VerifyingKey::from(&*key);
+                Ok(())
             }
             #[cfg(feature = "curve448")]
-            Classical::Ed448 => {
-                let seed = bytes.try_into().map_err(|_| KeyError::Classical)?;
-                Self::Ed448(ed448::SigningKey::from_seed(seed))
+            Self::Ed448(key) => {
+                key.expand(bytes.try_into().map_err(|_| KeyError::Classical)?);
+                Ok(())
             }
-            Classical::EcdsaP256 => Self::EcdsaP256(Ecdsa::from_scalar(Curve::P256, bytes)?),
-            Classical::EcdsaP384 => Self::EcdsaP384(Ecdsa::from_scalar(Curve::P384, bytes)?),
-        })
+            Self::EcdsaP256(key) => key.fill(Curve::P256, bytes),
+            Self::EcdsaP384(key) => key.fill(Curve::P384, bytes),
+        }
     }
 
     pub(super) fn public_key(&self) -> &[u8] {
         match self {
-            Self::Ed25519(_, public) => public,
+            Self::Ed25519(_, public) => public.as_bytes(),
             #[cfg(feature = "curve448")]
             Self::Ed448(key) => key.public_bytes(),
             Self::EcdsaP256(key) => &key.public,
@@ -136,8 +152,8 @@ impl Private {
     pub(super) fn sign(&self, message: &[u8], rnd: Option<&[u8; 32]>, out: &mut [u8]) -> usize {
         let more = rnd.map_or(&[][..], |rnd| rnd);
         match self {
-            Self::Ed25519(key, _) => {
-                out[..64].copy_from_slice(&key.sign(message).to_bytes());
+            Self::Ed25519(key, public) => {
+                out[..64].copy_from_slice(&raw_sign::<Sha512>(key, message, public).to_bytes());
                 64
             }
             #[cfg(feature = "curve448")]
@@ -158,7 +174,7 @@ where
     MaxSize<C>: ArraySize,
     <FieldBytesSize<C> as core::ops::Add>::Output: core::ops::Add<MaxOverhead> + ArraySize,
 {
-    let scalar = scalar_of::<C>(scalar).expect("checked by `from_scalar`").to_nonzero_scalar();
+    let scalar = scalar_of::<C>(scalar).expect("checked by `fill`").to_nonzero_scalar();
     let digest = C::Digest::digest(message);
     let (signature, _) = hazmat::sign_prehashed_rfc6979::<C, C::Digest>(&scalar, &digest, more);
     let der = signature.to_der();
@@ -184,11 +200,14 @@ pub(super) struct Ecdsa<const SCALAR: usize, const POINT: usize> {
 }
 
 impl<const SCALAR: usize, const POINT: usize> Ecdsa<SCALAR, POINT> {
-    fn from_scalar(curve: Curve, scalar: &[u8]) -> Result<Self, KeyError> {
-        let mut key = Self { scalar: Secret::new([0; SCALAR]), public: [0; POINT] };
-        curve.public_key(scalar, &mut key.public).map_err(|_| KeyError::Classical)?;
-        key.scalar.expose_mut().copy_from_slice(scalar);
-        Ok(key)
+    const fn empty() -> Self {
+        Self { scalar: Secret::new([0; SCALAR]), public: [0; POINT] }
+    }
+
+    fn fill(&mut self, curve: Curve, scalar: &[u8]) -> Result<(), KeyError> {
+        curve.public_key(scalar, &mut self.public).map_err(|_| KeyError::Classical)?;
+        self.scalar.expose_mut().copy_from_slice(scalar);
+        Ok(())
     }
 }
 

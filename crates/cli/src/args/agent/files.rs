@@ -1,6 +1,7 @@
-//! `sign`, `verify`, `seal`, `open`, `log …`: what an agent does with files.
+//! `sign`, `verify`, `seal`, `open`, `log …`, `memory …`: what an agent does with files.
 
 use clap::{Args, Subcommand};
+use gambeson_identity::memory::ObjectId;
 use gambeson_identity::{Did, DidUrl};
 use std::path::PathBuf;
 
@@ -136,4 +137,37 @@ pub struct LogVerify {
     /// Which log: the URL of its key, such as did:gambeson:…#log-0 [default: this agent's]
     #[arg(long, value_name = "URL")]
     pub log: Option<DidUrl>,
+}
+
+/// `gambeson agent memory …`
+#[derive(Debug, Subcommand)]
+pub enum MemoryCommand {
+    /// Keep a file, and tell its name: b3: and the digits of a BLAKE3 hash
+    Put(MemoryPut),
+    /// Give back what was kept under a name, as it was
+    Get(MemoryGet),
+    /// Tell the names of all objects
+    List,
+}
+
+/// `gambeson agent memory put`
+#[derive(Debug, Args)]
+pub struct MemoryPut {
+    /// What to keep, at most 256 MiB; more than 1 MiB is cut into objects, and the name is that of their manifest
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+}
+
+/// `gambeson agent memory get`
+#[derive(Debug, Args)]
+pub struct MemoryGet {
+    /// The name that `put` told
+    #[arg(value_name = "OBJECT")]
+    pub object: ObjectId,
+    /// Where the bytes go; only their owner may read them
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
 }

@@ -1,0 +1,71 @@
+//! The command line of `gambeson provider`.
+
+use clap::{Args, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// `gambeson provider …`
+#[derive(Debug, Subcommand)]
+pub enum ProviderCommand {
+    /// Run one command whose OpenSSL has our algorithms; nothing else on this machine changes
+    ///
+    /// The exit status is that of the command.
+    Run(ProviderRun),
+    /// Put the module and a configuration into a folder, and try them
+    Install(ProviderInstall),
+    /// Ask OpenSSL whether what was installed works
+    Status(ProviderPlace),
+    /// Take away what was installed, and put back what was there before
+    Uninstall(ProviderPlace),
+}
+
+/// The module, and what it is told.
+#[derive(Debug, Args)]
+pub struct ProviderOptions {
+    /// The module [default: libgambeson_openssl.so beside this program, or in ../lib]
+    #[arg(long, value_name = "FILE")]
+    pub module: Option<PathBuf>,
+    /// The groups of TLS, best first, for programs that do not choose by themselves
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "X25519MLKEM768:X448MLKEM1024:SecP256r1MLKEM768:SecP384r1MLKEM1024:X25519:P-256:X448:P-384:P-521"
+    )]
+    pub groups: String,
+    /// The number of composite signatures in TLS, 0xfe00 to 0xffff (OpenSSL 3.2 and newer) [default: none]
+    #[arg(long, value_name = "NUMBER")]
+    pub composite_sigalg: Option<String>,
+}
+
+/// `gambeson provider run`
+#[derive(Debug, Args)]
+pub struct ProviderRun {
+    /// The module, and what it is told
+    #[command(flatten)]
+    pub options: ProviderOptions,
+    /// The command and its arguments
+    #[arg(value_name = "COMMAND", required = true, last = true)]
+    pub command: Vec<OsString>,
+}
+
+/// Where it is installed.
+#[derive(Debug, Args)]
+pub struct ProviderPlace {
+    /// The folder: DIR/lib gets the module, DIR/etc the configuration
+    #[arg(long, value_name = "DIR")]
+    pub prefix: PathBuf,
+    /// A configuration of OpenSSL that is changed, too, so that all its readers have the provider
+    #[arg(long, value_name = "FILE")]
+    pub conf: Option<PathBuf>,
+}
+
+/// `gambeson provider install`
+#[derive(Debug, Args)]
+pub struct ProviderInstall {
+    /// Where it goes
+    #[command(flatten)]
+    pub place: ProviderPlace,
+    /// The module, and what it is told
+    #[command(flatten)]
+    pub options: ProviderOptions,
+}

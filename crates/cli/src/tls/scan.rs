@@ -1,0 +1,139 @@
+//! `tls scan`: one handshake for each group, and one for each signature scheme.
+
+use super::{
+    Noting, chain, connect, explained, group_name, host_and_port, provider, scheme_name, server_name,
+};
+use crate::args::tls::TlsScan;
+use crate::console::Console;
+use crate::error::{Error, Status};
+use gambeson_rustls::Group;
+use gambeson_rustls::rustls::crypto::CryptoProvider;
+use gambeson_rustls::rustls::{
+    self, ClientConfig, ClientConnection, ProtocolVersion, SignatureScheme, version,
+};
+use serde_json::json;
+use std::sync::Arc;
+
+pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error> {
+    let (host, port) = host_and_port(&options.server, Some(443))?;
+    let all = provider(None)?;
+    let schemes = all.signature_verification_algorithms.supported_schemes();
+    let attempt = |provider: CryptoProvider, schemes: Vec<SignatureScheme>| {
+        handshake(&host, port, options, provider, schemes)
+    };
+
+    // The first tells whether there is anybody; a refusal is a finding, silence is not.
+    let first = attempt(all.clone(), schemes.clone())?;
+    let mut taken_groups = Vec::new();
+    for group in &all.kx_groups {
+        let number = u16::from(group.name());
+        let narrowed = CryptoProvider { kx_groups: vec![*group], ..all.clone() };
+        let found = attempt(narrowed, schemes.clone())?;
+        let quantum = Group::by_number(number).is_some_and(Group::is_post_quantum);
+        row(console, "group", &group_name(group.name()), number, &found)?;
+        if found.is_ok() {
+            taken_groups.push((group_name(group.name()), quantum));
+        }
+    }
+    let mut taken_schemes = Vec::new();
+    for scheme in schemes {
+        let found = attempt(all.clone(), vec![scheme])?;
+        row(console, "scheme", &scheme_name(scheme), scheme.into(), &found)?;
+        if found.is_ok() {
+            taken_schemes.push(scheme_name(scheme));
+        }
+    }
+
+    let hybrid: Vec<&str> =
+        taken_groups.iter().filter(|(_, quantum)| *quantum).map(|(name, _)| &name[..]).collect();
+    let signed: Vec<&str> =
+        taken_schemes.iter().map(|name| &name[..]).filter(|name| name.starts_with("mldsa")).collect();
+    let verdict = match (hybrid.is_empty(), signed.is_empty(), first.is_ok() || !taken_groups.is_empty()) {
+        (_, _, false) => "no handshake of ours succeeds",
+        (true, ..) => "recorded traffic can be read by a quantum computer: no post-quantum group",
+        (false, true, _) => "traffic is safe from recording; the certificate is classical",
+        (false, false, _) => "key exchange and certificate are post-quantum",
+    };
+    if let Ok(found) = &first {
+        found.chain.iter().try_for_each(|line| console.say(format_args!("chain   {line}")))?;
+    }
+    console.report(
+        format_args!("verdict {verdict}"),
+        json!({
+            "server": options.server,
+            "version": first.as_ref().ok().map(|found| found.version.clone()),
+            "chain": first.as_ref().map(|found| found.chain.clone()).unwrap_or_default(),
+            "post_quantum_groups": hybrid,
+            "post_quantum_schemes": signed,
+            "verdict": verdict,
+        }),
+    )?;
+    Ok(Status::Done)
+}
+
+fn row(
+    console: Console,
+    kind: &str,
+    name: &str,
+    number: u16,
+    found: &Result<Found, String>,
+) -> Result<(), Error> {
+    let told = match found {
+        Ok(_) => "taken",
+        Err(why) => why,
+    };
+    console.report(
+        format_args!("{kind:7} {number:#06x}  {name:28} {told}"),
+        json!({kind: name, "number": number, "taken": found.is_ok(), "why": found.as_ref().err()}),
+    )
+}
+
+/// What a handshake that succeeds tells.
+struct Found {
+    version: String,
+    chain: Vec<String>,
+}
+
+/// One handshake; a refusal is the inner error, and no server the outer.
+fn handshake(
+    host: &str,
+    port: u16,
+    options: &TlsScan,
+    provider: CryptoProvider,
+    schemes: Vec<SignatureScheme>,
+) -> Result<Result<Found, String>, Error> {
+    let failed = |error: rustls::Error| Error::outside(error.to_string());
+    let algorithms = provider.signature_verification_algorithms;
+    // The chain is looked at, not judged.
+    let verifier = Noting { inner: None, algorithms, schemes, seen: Arc::default() };
+    let config = ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(&[&version::TLS13, &version::TLS12])
+        .map_err(failed)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    let mut wire = connect(host, port, &options.peer)?;
+    let mut connection = ClientConnection::new(Arc::new(config), server_name(host)?).map_err(failed)?;
+    while connection.is_handshaking() {
+        if let Err(error) = connection.complete_io(&mut wire) {
+            let refused = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+            return match refused {
+                Some(refused) => Ok(Err(refused.to_string())),
+                // Some servers close without an alert.
+                None if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::ConnectionReset
+                ) =>
+                {
+                    Ok(Err("the server closed the connection".into()))
+                }
+                None => Err(explained(host, error)),
+            };
+        }
+    }
+    let version = connection.protocol_version().unwrap_or(ProtocolVersion::Unknown(0));
+    Ok(Ok(Found {
+        version: format!("{version:?}"),
+        chain: chain(connection.peer_certificates().unwrap_or_default()),
+    }))
+}

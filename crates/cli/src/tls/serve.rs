@@ -1,0 +1,291 @@
+//! `tls serve`: static files, or an echo.
+
+use super::{Wire, negotiated, provider};
+use crate::args::tls::TlsServe;
+use crate::console::Console;
+use crate::error::{Error, Status};
+use crate::files;
+use crate::keyfile::{KeyFile, PrivateKey, pki_error};
+use gambeson_pki::Form;
+use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, pem::PemObject};
+use gambeson_rustls::rustls::{ServerConfig, ServerConnection, Stream, version};
+use percent_encoding::percent_decode_str;
+use serde_json::json;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The longest head of a request, in bytes.
+const MAX_HEAD: usize = 16 << 10;
+
+/// What a connection needs to know.
+struct Server {
+    console: Console,
+    config: Arc<ServerConfig>,
+    /// The folder without a symbolic link on its way.
+    root: Option<PathBuf>,
+    echo: bool,
+    patience: Duration,
+    /// How many connections there may be beside those that there are.
+    places: (Mutex<u16>, Condvar),
+}
+
+pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Error> {
+    let root = match &options.root {
+        Some(path) => Some(path.canonicalize().map_err(|e| Error::io(path, &e))?),
+        None => None,
+    };
+    if let Some(root) = root.as_ref().filter(|root| !root.is_dir()) {
+        return Err(Error::outside(format!("{}: not a folder", root.display())));
+    }
+    let server = Arc::new(Server {
+        console,
+        config: Arc::new(config(options)?),
+        root,
+        echo: options.echo,
+        patience: Duration::from_secs(options.timeout),
+        places: (Mutex::new(options.connections), Condvar::new()),
+    });
+    let wrong = |e: io::Error| Error::stream(&options.listen, &e);
+    let listener = TcpListener::bind(options.listen).map_err(wrong)?;
+    let address = listener.local_addr().map_err(wrong)?;
+    console
+        .report(format_args!("listening on https://{address}"), json!({"address": address.to_string()}))?;
+    loop {
+        server.take_place();
+        match listener.accept() {
+            Ok((socket, from)) => {
+                let served = Arc::clone(&server);
+                let spawned = std::thread::Builder::new().spawn(move || {
+                    let done = served.converse(socket);
+                    served.give_place();
+                    // The reader of our reports may be gone; the connections of others go on.
+                    let _ = served.tell(from, done);
+                });
+                if spawned.is_err() {
+                    server.give_place();
+                }
+            }
+            // Out of descriptors, or a client that went away: others can be served later.
+            Err(_) => {
+                server.give_place();
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+}
+
+fn config(options: &TlsServe) -> Result<ServerConfig, Error> {
+    let bad = |path: &Path, why: &dyn std::fmt::Display| Error::outside(format!("{}: {why}", path.display()));
+    let text = files::read_small(&options.cert)?;
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    let chain = chain.map_err(|error| bad(&options.cert, &format_args!("not PEM: {error}")))?;
+    if chain.is_empty() {
+        return Err(bad(&options.cert, &"no certificate is in it"));
+    }
+    let provider = provider(options.preset)?;
+    let (name, key) = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?.private()?;
+    let PrivateKey::Pki(key) = key else {
+        return Err(Error::usage(format!("{name}: a key of X-Wing signs no handshake")));
+    };
+    let key = key.to_pkcs8_der(Form::Seed).map_err(|error| pki_error(&name, error))?.to_vec();
+    let wrong = |error: gambeson_rustls::rustls::Error| bad(&options.cert, &error);
+    let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(&[&version::TLS13])
+        .map_err(wrong)?
+        .with_no_client_auth()
+        .with_single_cert(chain, PrivatePkcs8KeyDer::from(key).into())
+        .map_err(wrong)?;
+    config.alpn_protocols =
+        if options.echo { Vec::new() } else { vec![b"http/1.1".to_vec(), b"http/1.0".to_vec()] };
+    Ok(config)
+}
+
+/// What a connection was about, for the report.
+struct Served {
+    group: String,
+    what: String,
+    status: Option<u16>,
+    bytes: u64,
+}
+
+impl Server {
+    fn take_place(&self) {
+        let (places, freed) = &self.places;
+        let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
+        while *places == 0 {
+            places = freed.wait(places).unwrap_or_else(PoisonError::into_inner);
+        }
+        *places -= 1;
+    }
+
+    fn give_place(&self) {
+        let (places, freed) = &self.places;
+        *places.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        freed.notify_one();
+    }
+
+    fn tell(&self, from: SocketAddr, done: io::Result<Served>) -> Result<(), Error> {
+        match done {
+            Ok(Served { group, what, status, bytes }) => {
+                let told = status.map_or_else(String::new, |status| format!(" {status}"));
+                self.console.report(
+                    format_args!("{from} {group} {what}{told} {bytes} bytes"),
+                    json!({"from": from.to_string(), "group": group, "what": what, "status": status, "bytes": bytes}),
+                )
+            }
+            Err(error) => self.console.report(
+                format_args!("{from} failed: {error}"),
+                json!({"from": from.to_string(), "failed": error.to_string()}),
+            ),
+        }
+    }
+
+    fn converse(&self, socket: TcpStream) -> io::Result<Served> {
+        let mut wire = Wire::new(socket, self.patience)?;
+        let mut connection = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
+        while connection.is_handshaking() {
+            if let Err(error) = connection.complete_io(&mut wire) {
+                // The alert that says why.
+                let _ = connection.complete_io(&mut wire);
+                return Err(error);
+            }
+        }
+        let group = negotiated(connection.negotiated_key_exchange_group());
+        let mut stream = Stream::new(&mut connection, &mut wire);
+        let (what, status, bytes) = match self.echo {
+            true => ("echo".into(), None, echo(&mut stream)?),
+            false => self.answer(&mut stream, &group)?,
+        };
+        connection.send_close_notify();
+        // Who has gone does not listen.
+        let _ = connection.complete_io(&mut wire);
+        Ok(Served { group, what, status, bytes })
+    }
+
+    /// Reads a request and answers it: what was asked, the status, and the bytes of the body.
+    fn answer(
+        &self,
+        stream: &mut (impl Read + Write),
+        group: &str,
+    ) -> io::Result<(String, Option<u16>, u64)> {
+        let Some((method, path)) = request(stream)? else {
+            let bytes = respond(stream, 400, "text/plain", 0, &mut io::empty())?;
+            return Ok(("no request".into(), Some(400), bytes));
+        };
+        let what = format!("{method} {path}");
+        let whole = match &method[..] {
+            "GET" => true,
+            "HEAD" => false,
+            _ => return Ok((what, Some(405), respond(stream, 405, "text/plain", 0, &mut io::empty())?)),
+        };
+        let Some(root) = &self.root else {
+            let text = format!("gambeson: TLS 1.3, {group}\n");
+            let (length, mut body) = (text.len() as u64, text.as_bytes());
+            let body: &mut dyn Read = if whole { &mut body } else { &mut io::empty() };
+            return Ok((what, Some(200), respond(stream, 200, "text/plain", length, body)?));
+        };
+        let Some((path, mut file, length)) = find(root, &path) else {
+            return Ok((what, Some(404), respond(stream, 404, "text/plain", 0, &mut io::empty())?));
+        };
+        let body: &mut dyn Read = if whole { &mut file } else { &mut io::empty() };
+        Ok((what, Some(200), respond(stream, 200, media_type(&path), length, body)?))
+    }
+}
+
+/// Sends back what comes, and tells how much.
+fn echo(stream: &mut (impl Read + Write)) -> io::Result<u64> {
+    let (mut buffer, mut bytes) = (vec![0; 16 << 10], 0);
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return Ok(bytes),
+            Ok(length) => {
+                stream.write_all(&buffer[..length])?;
+                stream.flush()?;
+                bytes += length as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(bytes),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The method and the path of a request; nothing for what is no request.
+fn request(stream: &mut impl Read) -> io::Result<Option<(String, String)>> {
+    let (mut head, mut part) = (Vec::new(), [0; 2048]);
+    loop {
+        let length = stream.read(&mut part)?;
+        head.extend_from_slice(&part[..length]);
+        let mut headers = [httparse::EMPTY_HEADER; 64];
+        let mut parsed = httparse::Request::new(&mut headers);
+        match parsed.parse(&head) {
+            Ok(httparse::Status::Complete(_)) => {
+                return Ok(parsed.method.zip(parsed.path).map(|(method, path)| (method.into(), path.into())));
+            }
+            Ok(httparse::Status::Partial) if length != 0 && head.len() < MAX_HEAD => {}
+            _ => return Ok(None),
+        }
+    }
+}
+
+/// The file of a path below the root, which it cannot leave, neither by dots nor by links.
+fn find(root: &Path, path: &str) -> Option<(PathBuf, File, u64)> {
+    let path = path.split(['?', '#']).next()?;
+    let path = percent_decode_str(path).decode_utf8().ok()?;
+    let mut found = root.to_owned();
+    for part in path.split('/').filter(|part| !part.is_empty()) {
+        // Hidden files are not for the world.
+        if part.starts_with('.') || part.contains(['\\', '\0', ':']) {
+            return None;
+        }
+        found.push(part);
+    }
+    if found.is_dir() {
+        found.push("index.html");
+    }
+    let found = found.canonicalize().ok().filter(|found| found.starts_with(root) && found.is_file())?;
+    let file = File::open(&found).ok()?;
+    let length = file.metadata().ok()?.len();
+    Some((found, file, length))
+}
+
+fn respond(
+    stream: &mut impl Write,
+    status: u16,
+    media: &str,
+    length: u64,
+    body: &mut dyn Read,
+) -> io::Result<u64> {
+    let phrase = match status {
+        200 => "OK",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        _ => "Bad Request",
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status} {phrase}\r\nContent-Type: {media}\r\nContent-Length: {length}\r\nConnection: close\r\n\
+         X-Content-Type-Options: nosniff\r\n\r\n"
+    )?;
+    let bytes = io::copy(&mut body.take(length), stream)?;
+    stream.flush()?;
+    Ok(bytes)
+}
+
+/// What browsers must be told of a file.
+fn media_type(path: &Path) -> &'static str {
+    match path.extension().and_then(|extension| extension.to_str()).unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "json" => "application/json",
+        "txt" | "md" => "text/plain; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "wasm" => "application/wasm",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,191 @@
+//! Sessions between agents, over real sockets: `agent listen` and `agent connect`.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use program::agents::{PASSPHRASE, acquainted, agent, did, two};
+use program::{Folder, Outcome, noise};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStderr, Stdio};
+
+/// An agent that listens on a port of its own.
+struct Listener {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+    address: String,
+}
+
+impl Listener {
+    fn start(folder: &Folder, arguments: &str, input: &[u8]) -> Self {
+        folder.write("listener.in", input);
+        let arguments = format!("--json agent listen 127.0.0.1:0 {arguments}");
+        let mut child = folder
+            .command()
+            .args(arguments.split_whitespace())
+            .envs([PASSPHRASE])
+            .stdin(std::fs::File::open(folder.path("listener.in")).unwrap())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut listener =
+            Self { stderr: BufReader::new(child.stderr.take().unwrap()), child, address: String::new() };
+        listener.address = listener.tells()["listening"].as_str().unwrap().to_owned();
+        listener
+    }
+
+    /// The next line that it reports.
+    fn tells(&mut self) -> Value {
+        let mut line = String::new();
+        self.stderr.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    fn ends(mut self) -> (Option<i32>, Vec<u8>) {
+        let mut stdout = Vec::new();
+        self.child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
+        let mut rest = String::new();
+        self.stderr.read_to_string(&mut rest).unwrap();
+        assert!(!rest.contains("panicked"), "{rest}");
+        (self.child.wait().unwrap().code(), stdout)
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn call(folder: &Folder, home: &str, target: &str, more: &str, input: &[u8]) -> Outcome {
+    folder.run_with(&format!("--json agent connect {target} --home {home} {more}"), input, &[PASSPHRASE])
+}
+
+#[test]
+fn bytes_go_both_ways_through_pipes_between_agents_that_never_met() {
+    let folder = two();
+    let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
+    let (up, down) = (noise(1_000_003), noise(700_001));
+    let mut listener = Listener::start(&folder, &format!("--home alice --from {bob}"), &down);
+    let outcome = call(&folder, "bob", &format!("{alice}@{}", listener.address), "", &up).exits(0);
+    assert!(outcome.stdout == down, "{} bytes came", outcome.stdout.len());
+    let told: Value = serde_json::from_str(outcome.stderr.trim()).unwrap();
+    assert_eq!(told["peer"], alice);
+    assert_eq!(told["key"], format!("{alice}#identity-0"));
+    assert_eq!(listener.tells()["peer"], bob);
+    let (code, received) = listener.ends();
+    assert_eq!(code, Some(0));
+    assert!(received == up, "{} bytes came", received.len());
+    // They know each other's cards now, and hashes are enough.
+    let mut listener = Listener::start(&folder, &format!("--home alice --from {bob} --hash"), b"again");
+    let outcome = call(&folder, "bob", &format!("{alice}@{}", listener.address), "--hash", b"").exits(0);
+    assert_eq!(outcome.stdout, b"again");
+    assert_eq!(listener.tells()["peer"], bob);
+    assert_eq!(listener.ends(), (Some(0), Vec::new()));
+}
+
+#[test]
+fn files_go_through_and_nothing_is_overwritten() {
+    let folder = acquainted();
+    let (alice, up) = (did(&folder, "alice"), noise(100_000));
+    folder.write("up", &up);
+    let listener = Listener::start(&folder, "--home alice --anybody --receive got", b"thanks");
+    let target = format!("{alice}@{}", listener.address);
+    call(&folder, "bob", &target, "--send missing --receive down", b"").exits(3).tells("missing");
+    call(&folder, "bob", &target, "--send up --receive up", b"").exits(3).tells("exists");
+    call(&folder, "bob", &target, "--send up --receive down", b"").exits(0);
+    assert_eq!(listener.ends().0, Some(0));
+    assert_eq!(folder.read("down"), b"thanks");
+    assert!(folder.read("got") == up);
+}
+
+#[test]
+fn whoever_is_not_expected_is_refused_and_the_others_still_come() {
+    let folder = two();
+    agent(&folder, "init --home carol").exits(0);
+    let [alice, bob, carol] = ["alice", "bob", "carol"].map(|home| did(&folder, home));
+    let mut listener = Listener::start(&folder, &format!("--home alice --from {bob}"), b"hello");
+    let address = listener.address.clone();
+
+    let refused = |outcome: Outcome, reason: &str| {
+        assert!(outcome.stdout.is_empty(), "no byte came");
+        let told = outcome.exits(1).stderr;
+        let report: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+        assert_eq!(report["reason"], reason, "{told}");
+    };
+    // Carol is not invited; Bob does not take Alice for Carol.
+    refused(call(&folder, "carol", &format!("{alice}@{address}"), "", b"secret"), "refused-by-peer");
+    assert_eq!(listener.tells()["reason"], "not-admitted");
+    refused(call(&folder, "bob", &format!("{carol}@{address}"), "", b"secret"), "other-peer");
+    assert_eq!(listener.tells()["reason"], "refused-by-peer");
+    // Somebody who speaks something else.
+    let mut stranger = TcpStream::connect(&address).unwrap();
+    stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    assert_eq!(listener.tells()["reason"], "tls");
+    drop(stranger);
+    // A card that is over.
+    let late = format!("{alice}@{address} --at 2090-01-01T00:00:00Z");
+    refused(call(&folder, "bob", &late, "", b"secret"), "expired");
+    assert_eq!(listener.tells()["reason"], "refused-by-peer");
+    // A hash of cards that Alice has never seen.
+    refused(call(&folder, "bob", &format!("{alice}@{address}"), "--hash", b"secret"), "refused-by-peer");
+    assert_eq!(listener.tells()["reason"], "unknown-cards");
+
+    let outcome = call(&folder, "bob", &format!("{alice}@{address}"), "", b"good morning").exits(0);
+    assert_eq!(outcome.stdout, b"hello");
+    assert_eq!(listener.tells()["peer"], bob);
+    assert_eq!(listener.ends(), (Some(0), b"good morning".to_vec()));
+}
+
+#[test]
+fn an_identity_key_that_was_replaced_opens_nothing_any_more() {
+    let folder = acquainted();
+    let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
+    // Somebody copies Bob before he notices and replaces his keys.
+    let thief = folder.path("thief");
+    std::fs::create_dir(&thief).unwrap();
+    copy(&folder.path("bob"), &thief);
+    agent(&folder, "rotate --home bob identity --compromised").exits(0);
+    folder.run("agent card --home bob -o bob.card --force").exits(0);
+    folder.run("agent card --home alice --add bob.card").exits(0);
+    let mut listener = Listener::start(&folder, &format!("--home alice --from {bob}"), b"for Bob alone");
+    let target = format!("{alice}@{}", listener.address);
+    let outcome = call(&folder, "thief", &target, "", b"").exits(1);
+    assert!(outcome.stdout.is_empty());
+    assert_eq!(listener.tells()["reason"], "stale-card");
+    let outcome = call(&folder, "bob", &target, "", b"").exits(0);
+    assert_eq!(outcome.stdout, b"for Bob alone");
+    assert_eq!(listener.tells()["key"], format!("{bob}#identity-1"));
+}
+
+#[test]
+fn a_call_names_an_agent_and_a_place() {
+    let folder = two();
+    let alice = did(&folder, "alice");
+    for wrong in
+        ["127.0.0.1:7000", "did:web:a@", &format!("{alice}@:1"), &format!("{alice}@host"), "x@host:1"]
+    {
+        call(&folder, "bob", wrong, "", b"").exits(2);
+    }
+    folder.run("agent listen 127.0.0.1:0 --home alice").exits(2).tells("--from");
+    // Nobody is there.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    call(&folder, "bob", &format!("{alice}@{free}"), "", b"").exits(3).tells("refused");
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&target).unwrap();
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! The one table of algorithms that all else is made from.
+
+use std::ffi::CStr;
+
+use der::Encode;
+use gambeson_hybrid::kem::{self, HybridKem};
+use gambeson_pki::Algorithm;
+use spki::AlgorithmIdentifierRef;
+
+/// What OpenSSL knows of an algorithm, and who does the work.
+pub struct Row {
+    /// All names, with colons between them: those of OpenSSL 3.5, so that one configuration serves both.
+    pub names: &'static CStr,
+    /// The first of them.
+    pub name: &'static CStr,
+    pub scheme: Scheme,
+    /// How it stands in certificates, if it can.
+    pub object: Option<Object>,
+    /// From which OpenSSL on the core has the algorithm itself.
+    pub in_core: Option<Version>,
+    /// The strength that OpenSSL's security levels ask for: that of ML-KEM or ML-DSA in hybrids for key agreement, that of the weaker
+    /// half in composite signatures.
+    pub security_bits: u16,
+    pub tls: Tls,
+}
+
+impl Row {
+    /// The `AlgorithmIdentifier` of signatures, in DER: parameters are absent.
+    pub fn algorithm_identifier(&self) -> Option<Vec<u8>> {
+        let oid = self.object.as_ref()?.oid.to_str().ok()?.parse().ok()?;
+        AlgorithmIdentifierRef { oid, parameters: None }.to_der().ok()
+    }
+}
+
+/// Who does the work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// A hybrid that exists in TLS alone: its keys have no form in files.
+    Group(&'static HybridKem),
+    /// An algorithm whose keys can stand in files.
+    Pki(Algorithm),
+}
+
+impl Scheme {
+    pub fn signs(self) -> bool {
+        matches!(self, Self::Pki(algorithm) if algorithm.signs())
+    }
+}
+
+/// An object identifier in dots, and the shorter of its names; the longer one is the name of the algorithm.
+pub struct Object {
+    pub oid: &'static CStr,
+    pub short: &'static CStr,
+}
+
+/// What an algorithm is in TLS 1.3.
+pub enum Tls {
+    Nothing,
+    /// A named group.
+    Group {
+        name: &'static CStr,
+        number: u16,
+        in_core: Option<Version>,
+    },
+    /// A signature scheme.
+    Scheme {
+        name: &'static CStr,
+        number: u16,
+    },
+    /// A signature scheme without a registered number: the configuration has to give one.
+    PrivateScheme {
+        name: &'static CStr,
+    },
+}
+
+/// Major and minor number of an OpenSSL.
+pub type Version = (u16, u16);
+
+const SINCE_3_5: Option<Version> = Some((3, 5));
+
+/// Whether the core of this version has what is there since `since`.
+pub fn has(version: Version, since: Option<Version>) -> bool {
+    since.is_some_and(|since| version >= since)
+}
+
+/// Rows of [`TABLE`].
+pub const ROWS: usize = 23;
+
+/// Every algorithm: the groups of TLS, ML-KEM, ML-DSA, composite signatures, composite KEMs.
+pub static TABLE: [Row; ROWS] = [
+    Row {
+        names: c"X25519MLKEM768",
+        name: c"X25519MLKEM768",
+        scheme: Scheme::Group(&kem::X25519_MLKEM768),
+        object: None,
+        in_core: SINCE_3_5,
+        security_bits: 192,
+        tls: Tls::Group { name: c"X25519MLKEM768", number: 0x11ec, in_core: SINCE_3_5 },
+    },
+    Row {
+        names: c"SecP256r1MLKEM768",
+        name: c"SecP256r1MLKEM768",
+        scheme: Scheme::Group(&kem::SECP256R1_MLKEM768),
+        object: None,
+        in_core: SINCE_3_5,
+        security_bits: 192,
+        tls: Tls::Group { name: c"SecP256r1MLKEM768", number: 0x11eb, in_core: SINCE_3_5 },
+    },
+    Row {
+        names: c"SecP384r1MLKEM1024",
+        name: c"SecP384r1MLKEM1024",
+        scheme: Scheme::Group(&kem::SECP384R1_MLKEM1024),
+        object: None,
+        in_core: SINCE_3_5,
+        security_bits: 256,
+        tls: Tls::Group { name: c"SecP384r1MLKEM1024", number: 0x11ed, in_core: SINCE_3_5 },
+    },
+    Row {
+        names: c"X448MLKEM768",
+        name: c"X448MLKEM768",
+        scheme: Scheme::Group(&kem::X448_MLKEM768),
+        object: None,
+        in_core: None,
+        security_bits: 192,
+        tls: Tls::Group { name: c"X448MLKEM768", number: 0x2fb7, in_core: None },
+    },
+    Row {
+        names: c"X448MLKEM1024",
+        name: c"X448MLKEM1024",
+        scheme: Scheme::Group(&kem::X448_MLKEM1024),
+        object: None,
+        in_core: SINCE_3_5,
+        security_bits: 256,
+        tls: Tls::Group { name: c"X448MLKEM1024", number: 0xfe48, in_core: None },
+    },
+    Row {
+        names: c"ML-KEM-512:MLKEM512:id-alg-ml-kem-512:2.16.840.1.101.3.4.4.1",
+        name: c"ML-KEM-512",
+        scheme: Scheme::Pki(Algorithm::MlKem512),
+        object: Some(Object { oid: c"2.16.840.1.101.3.4.4.1", short: c"id-alg-ml-kem-512" }),
+        in_core: SINCE_3_5,
+        security_bits: 128,
+        tls: Tls::Group { name: c"MLKEM512", number: 0x0200, in_core: SINCE_3_5 },
+    },
+    Row {
+        names: c"ML-KEM-768:MLKEM768:id-alg-ml-kem-768:2.16.840.1.101.3.4.4.2",
+        name: c"ML-KEM-768",
+        scheme: Scheme::Pki(Algorithm::MlKem768),
+        object: Some(Object { oid: c"2.16.840.1.101.3.4.4.2", short: c"id-alg-ml-kem-768" }),
+        in_core: SINCE_3_5,
+        security_bits: 192,
+        tls: Tls::Group { name: c"MLKEM768", number: 0x0201, in_core: SINCE_3_5 },
+    },
+    Row {
+        names: c"ML-KEM-1024:MLKEM1024:id-alg-ml-kem-1024:2.16.840.1.101.3.4.4.3",
+        name: c"ML-KEM-1024",
+        scheme: Scheme::Pki(Algorithm::MlKem1024),
+        object: Some(Object { oid: c"2.16.840.1.101.3.4.4.3", short: c"id-alg-ml-kem-1024" }),
+        in_core: SINCE_3_5,
+        security_bits: 256,
+        tls: Tls::Group { name: c"MLKEM1024", number: 0x0202, in_core: SINCE_3_5 },
+    },
+    Row {
+        names: c"ML-DSA-44:MLDSA44:2.16.840.1.101.3.4.3.17:id-ml-dsa-44",
+        name: c"ML-DSA-44",
+        scheme: Scheme::Pki(Algorithm::MlDsa44),
+        object: Some(Object { oid: c"2.16.840.1.101.3.4.3.17", short: c"id-ml-dsa-44" }),
+        in_core: SINCE_3_5,
+        security_bits: 128,
+        tls: Tls::Scheme { name: c"mldsa44", number: 0x0904 },
+    },
+    Row {
+        names: c"ML-DSA-65:MLDSA65:2.16.840.1.101.3.4.3.18:id-ml-dsa-65",
+        name: c"ML-DSA-65",
+        scheme: Scheme::Pki(Algorithm::MlDsa65),
+        object: Some(Object { oid: c"2.16.840.1.101.3.4.3.18", short: c"id-ml-dsa-65" }),
+        in_core: SINCE_3_5,
+        security_bits: 192,
+        tls: Tls::Scheme { name: c"mldsa65", number: 0x0905 },
+    },
+    Row {
+        names: c"ML-DSA-87:MLDSA87:2.16.840.1.101.3.4.3.19:id-ml-dsa-87",
+        name: c"ML-DSA-87",
+        scheme: Scheme::Pki(Algorithm::MlDsa87),
+        object: Some(Object { oid: c"2.16.840.1.101.3.4.3.19", short: c"id-ml-dsa-87" }),
+        in_core: SINCE_3_5,
+        security_bits: 256,
+        tls: Tls::Scheme { name: c"mldsa87", number: 0x0906 },
+    },
+    Row {
+        names: c"MLDSA87-Ed448-SHAKE256:id-MLDSA87-Ed448-SHAKE256:1.3.6.1.5.5.7.6.51",
+        name: c"MLDSA87-Ed448-SHAKE256",
+        scheme: Scheme::Pki(Algorithm::MlDsa87Ed448),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.51", short: c"id-MLDSA87-Ed448-SHAKE256" }),
+        in_core: None,
+        security_bits: 224,
+        tls: Tls::PrivateScheme { name: c"mldsa87_ed448_shake256" },
+    },
+    Row {
+        names: c"MLDSA87-ECDSA-P384-SHA512:id-MLDSA87-ECDSA-P384-SHA512:1.3.6.1.5.5.7.6.49",
+        name: c"MLDSA87-ECDSA-P384-SHA512",
+        scheme: Scheme::Pki(Algorithm::MlDsa87EcdsaP384),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.49", short: c"id-MLDSA87-ECDSA-P384-SHA512" }),
+        in_core: None,
+        security_bits: 192,
+        tls: Tls::Nothing,
+    },
+    Row {
+        names: c"MLDSA65-Ed25519-SHA512:id-MLDSA65-Ed25519-SHA512:1.3.6.1.5.5.7.6.48",
+        name: c"MLDSA65-Ed25519-SHA512",
+        scheme: Scheme::Pki(Algorithm::MlDsa65Ed25519),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.48", short: c"id-MLDSA65-Ed25519-SHA512" }),
+        in_core: None,
+        security_bits: 128,
+        tls: Tls::Nothing,
+    },
+    Row {
+        names: c"MLDSA65-ECDSA-P384-SHA512:id-MLDSA65-ECDSA-P384-SHA512:1.3.6.1.5.5.7.6.46",
+        name: c"MLDSA65-ECDSA-P384-SHA512",
+        scheme: Scheme::Pki(Algorithm::MlDsa65EcdsaP384),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.46", short: c"id-MLDSA65-ECDSA-P384-SHA512" }),
+        in_core: None,
+        security_bits: 192,
+        tls: Tls::Nothing,
+    },
+    Row {
+        names: c"MLDSA65-ECDSA-P256-SHA512:id-MLDSA65-ECDSA-P256-SHA512:1.3.6.1.5.5.7.6.45",
+        name: c"MLDSA65-ECDSA-P256-SHA512",
+        scheme: Scheme::Pki(Algorithm::MlDsa65EcdsaP256),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.45", short: c"id-MLDSA65-ECDSA-P256-SHA512" }),
+        in_core: None,
+        security_bits: 128,
+        tls: Tls::Nothing,
+    },
+    Row {
+        names: c"MLDSA44-Ed25519-SHA512:id-MLDSA44-Ed25519-SHA512:1.3.6.1.5.5.7.6.39",
+        name: c"MLDSA44-Ed25519-SHA512",
+        scheme: Scheme::Pki(Algorithm::MlDsa44Ed25519),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.39", short: c"id-MLDSA44-Ed25519-SHA512" }),
+        in_core: None,
+        security_bits: 128,
+        tls: Tls::Nothing,
+    },
+    Row {
+        names: c"MLDSA44-ECDSA-P256-SHA256:id-MLDSA44-ECDSA-P256-SHA256:1.3.6.1.5.5.7.6.40",
+        name: c"MLDSA44-ECDSA-P256-SHA256",
+        scheme: Scheme::Pki(Algorithm::MlDsa44EcdsaP256),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.40", short: c"id-MLDSA44-ECDSA-P256-SHA256" }),
+        in_core: None,
+        security_bits: 128,
+        tls: Tls::Nothing,
+    },
+    Row {
+        names: c"MLKEM1024-X448-SHA3-256:id-MLKEM1024-X448-SHA3-256:1.3.6.1.5.5.7.6.65",
+        name: c"MLKEM1024-X448-SHA3-256",
+        scheme: Scheme::Pki(Algorithm::MlKem1024X448),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.65", short: c"id-MLKEM1024-X448-SHA3-256" }),
+        in_core: None,
+        security_bits: 256,
+        tls: Tls::Nothing,
+    },
+    Row {
+        names: c"MLKEM1024-ECDH-P384-SHA3-256:id-MLKEM1024-ECDH-P384-SHA3-256:1.3.6.1.5.5.7.6.63",
+        name: c"MLKEM1024-ECDH-P384-SHA3-256",
+        scheme: Scheme::Pki(Algorithm::MlKem1024EcdhP384),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.63", short: c"id-MLKEM1024-ECDH-P384-SHA3-256" }),
+        in_core: None,
+        security_bits: 256,
+        tls: Tls::Nothing,
+    },
+    Row {
+        names: c"MLKEM768-ECDH-P384-SHA3-256:id-MLKEM768-ECDH-P384-SHA3-256:1.3.6.1.5.5.7.6.60",
+        name: c"MLKEM768-ECDH-P384-SHA3-256",
+        scheme: Scheme::Pki(Algorithm::MlKem768EcdhP384),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.60", short: c"id-MLKEM768-ECDH-P384-SHA3-256" }),
+        in_core: None,
+        security_bits: 192,
+        tls: Tls::Nothing,
+    },
+    Row {
+        names: c"MLKEM768-ECDH-P256-SHA3-256:id-MLKEM768-ECDH-P256-SHA3-256:1.3.6.1.5.5.7.6.59",
+        name: c"MLKEM768-ECDH-P256-SHA3-256",
+        scheme: Scheme::Pki(Algorithm::MlKem768EcdhP256),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.59", short: c"id-MLKEM768-ECDH-P256-SHA3-256" }),
+        in_core: None,
+        security_bits: 192,
+        tls: Tls::Nothing,
+    },
+    Row {
+        names: c"MLKEM768-X25519-SHA3-256:id-MLKEM768-X25519-SHA3-256:1.3.6.1.5.5.7.6.58",
+        name: c"MLKEM768-X25519-SHA3-256",
+        scheme: Scheme::Pki(Algorithm::MlKem768X25519),
+        object: Some(Object { oid: c"1.3.6.1.5.5.7.6.58", short: c"id-MLKEM768-X25519-SHA3-256" }),
+        in_core: None,
+        security_bits: 192,
+        tls: Tls::Nothing,
+    },
+];
+
+/// A function with the number of a row as its first constant parameter, called for each of them.
+macro_rules! for_rows {
+    ($functions:ident $(, $more:literal)?) => {
+        [
+            $functions::<0 $(, $more)?>(),
+            $functions::<1 $(, $more)?>(),
+            $functions::<2 $(, $more)?>(),
+            $functions::<3 $(, $more)?>(),
+            $functions::<4 $(, $more)?>(),
+            $functions::<5 $(, $more)?>(),
+            $functions::<6 $(, $more)?>(),
+            $functions::<7 $(, $more)?>(),
+            $functions::<8 $(, $more)?>(),
+            $functions::<9 $(, $more)?>(),
+            $functions::<10 $(, $more)?>(),
+            $functions::<11 $(, $more)?>(),
+            $functions::<12 $(, $more)?>(),
+            $functions::<13 $(, $more)?>(),
+            $functions::<14 $(, $more)?>(),
+            $functions::<15 $(, $more)?>(),
+            $functions::<16 $(, $more)?>(),
+            $functions::<17 $(, $more)?>(),
+            $functions::<18 $(, $more)?>(),
+            $functions::<19 $(, $more)?>(),
+            $functions::<20 $(, $more)?>(),
+            $functions::<21 $(, $more)?>(),
+            $functions::<22 $(, $more)?>(),
+        ]
+    };
+}
+pub(crate) use for_rows;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_group_and_every_algorithm_but_the_classical_ones_stands_in_the_table_once() {
+        let groups = kem::KEMS.iter().filter(|kem| kem.group().is_some());
+        let wanted: BTreeSet<&str> = groups
+            .map(|kem| kem.name())
+            .chain(Algorithm::ALL.iter().map(|algorithm| algorithm.name()))
+            .filter(|name| !["Ed25519", "Ed448", "ECDSA-P256", "ECDSA-P384"].contains(name))
+            .collect();
+        let found: BTreeSet<&str> = TABLE.iter().map(|row| row.name.to_str().expect("ASCII")).collect();
+        assert_eq!(found, wanted);
+        assert_eq!(found.len(), ROWS);
+    }
+
+    #[test]
+    fn names_numbers_and_object_identifiers_are_those_of_the_libraries() {
+        for row in &TABLE {
+            let names: Vec<&str> = row.names.to_str().expect("ASCII").split(':').collect();
+            assert_eq!(names[0], row.name.to_str().expect("ASCII"));
+            match row.scheme {
+                Scheme::Group(kem) => {
+                    assert_eq!(names[0], kem.name());
+                    let Tls::Group { number, .. } = row.tls else { panic!("{}: a group", kem.name()) };
+                    assert_eq!(kem.group(), Some(number));
+                    assert!(row.object.is_none());
+                }
+                Scheme::Pki(algorithm) => {
+                    assert_eq!(names[0], algorithm.name());
+                    let object = row.object.as_ref().expect("it stands in certificates");
+                    let (oid, short) =
+                        (object.oid.to_str().expect("ASCII"), object.short.to_str().expect("ASCII"));
+                    assert_eq!(oid, algorithm.oid());
+                    // OpenSSL asks for a key's algorithm by either of them.
+                    assert!(names.contains(&oid) && names.contains(&short), "{names:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_core_has_what_it_has_since_a_version() {
+        assert!(!has((3, 0), SINCE_3_5) && !has((3, 4), SINCE_3_5));
+        assert!(has((3, 5), SINCE_3_5) && has((3, 10), SINCE_3_5) && has((4, 0), SINCE_3_5));
+        assert!(!has((4, 0), None));
+    }
+}

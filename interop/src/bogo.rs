@@ -1,0 +1,231 @@
+//! BoringSSL's test runner ("BoGo") against rustls with our provider, and with that of aws-lc-rs.
+//!
+//! The runner comes with the package `boring-sys`, of which nothing is built. The shim that it drives is the program `bogo-shim` of this
+//! package; `bogo.toml` lists what rustls has not or does otherwise, each with a reason.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use glob::Pattern;
+use libtest_mimic::Trial;
+use serde::Deserialize;
+
+use crate::tools::{Result, check, command, exists, go, run, succeed, unavailable};
+
+/// The version whose runner needs no newer Go than distributions have, and knows ML-DSA.
+const PACKAGE: &str = "boring-sys = \"=5.2.0\"";
+
+/// Most tests of TLS 1.3 that the shim may leave out.
+const MOST_UNIMPLEMENTED: usize = 50;
+
+/// Tests that a shim fails which takes every signature.
+const CANARY: &str =
+    "Client-InvalidSignature-ML-DSA-65-TLS13;Server-InvalidSignature-ECDSA_P256_SHA256-TLS13";
+
+/// The one test, which runs the suite twice.
+#[must_use]
+pub fn trials(scratch: &Path, shim: &Path) -> Vec<Trial> {
+    if let Err(reason) = succeed(go().arg("version"), b"") {
+        return vec![unavailable("bogo", reason.message().unwrap_or_default())];
+    }
+    let (scratch, shim) = (scratch.join("bogo"), shim.to_owned());
+    vec![Trial::test("bogo::nothing_that_passes_with_aws_lc_fails_with_us", move || whole(&scratch, &shim))]
+}
+
+/// `bogo.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    absent: Vec<Entry>,
+    differs: Vec<Entry>,
+    unimplemented: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    because: String,
+    tests: Vec<String>,
+}
+
+/// What became of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+enum Outcome {
+    Pass,
+    Fail,
+    /// The shim knows no such thing.
+    Skip,
+}
+
+type Outcomes = BTreeMap<String, Outcome>;
+
+fn whole(scratch: &Path, shim: &Path) -> Result {
+    let runner = build(scratch)?;
+    let suite = |provider: &str, more: &[&str]| outcomes(&runner, shim, scratch, provider, more);
+    let canary = suite("gambeson", &["-test", CANARY, "-shim-extra-flags", "-canary"])?;
+    let caught = CANARY.split(';').all(|test| canary.get(test) == Some(&Outcome::Fail));
+    check(caught, "a shim that verifies no signature is caught")?;
+
+    let (theirs, ours) = (suite("aws-lc-rs", &[])?, suite("gambeson", &[])?);
+    check(ours.len() == theirs.len() && ours.len() > 7000, "both ran the whole suite")?;
+    let count = |all: &Outcomes, outcome| all.values().filter(|found| **found == outcome).count();
+    for (name, all) in [("aws-lc-rs", &theirs), ("gambeson", &ours)] {
+        eprintln!(
+            "bogo, {name}: {} tests, {} passed, {} failed, {} not of this shim",
+            all.len(),
+            count(all, Outcome::Pass),
+            count(all, Outcome::Fail),
+            count(all, Outcome::Skip)
+        );
+    }
+    let worse: Vec<&str> = theirs
+        .iter()
+        .filter(|(name, outcome)| **outcome == Outcome::Pass && ours.get(*name) != Some(&Outcome::Pass))
+        .map(|(name, _)| &name[..])
+        .collect();
+    check(worse.is_empty(), format!("what passes with aws-lc-rs passes with us, but not {worse:?}"))?;
+    let listed = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/bogo.toml")).map_err(text)?;
+    judge(&toml::from_str(&listed).map_err(text)?, &ours)
+}
+
+/// Holds the tests of TLS 1.3, by their names, against the list.
+fn judge(list: &List, ours: &Outcomes) -> Result {
+    let kinds =
+        [("absent", &list.absent), ("differs", &list.differs), ("unimplemented", &list.unimplemented)];
+    let mut counts = BTreeMap::from([("passed", 0)]);
+    let mut seen = BTreeMap::new();
+    let mut unlisted = Vec::new();
+    let has = |name: &str, parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    // Those of our groups and schemes mostly have no version in their names.
+    let counted = ours.iter().filter(|(name, _)| {
+        !has(name, &["DTLS", "QUIC"])
+            && (has(name, &["TLS13"]) || has(name, &["MLKEM", "ML-DSA"]) && !has(name, &["TLS12"]))
+    });
+    for (name, outcome) in counted {
+        if *outcome == Outcome::Pass {
+            *counts.entry("passed").or_default() += 1;
+            continue;
+        }
+        let mut found = None;
+        for (kind, entries) in kinds {
+            for pattern in entries.iter().flat_map(|entry| &entry.tests) {
+                let fits = Pattern::new(pattern).map_err(text)?.matches(name);
+                *seen.entry(pattern).or_insert(0) += usize::from(fits);
+                found = found.or(fits.then_some(kind));
+            }
+        }
+        match found {
+            Some(kind) => *counts.entry(kind).or_default() += 1,
+            None => unlisted.push(&name[..]),
+        }
+    }
+    eprintln!("bogo, TLS 1.3: {counts:?}");
+    check(unlisted.is_empty(), format!("each test that does not pass is listed, but not {unlisted:?}"))?;
+    let stale: Vec<_> = seen.iter().filter(|(_, count)| **count == 0).map(|(pattern, _)| pattern).collect();
+    check(stale.is_empty(), format!("each pattern is of a test that does not pass, but not {stale:?}"))?;
+    let left_out = counts.get("unimplemented").copied().unwrap_or_default();
+    check(left_out <= MOST_UNIMPLEMENTED, "few tests of TLS 1.3 are unimplemented")?;
+    let reasons = kinds.iter().flat_map(|(_, entries)| entries.iter());
+    check(reasons.into_iter().all(|entry| !entry.because.is_empty()), "each entry has a reason")
+}
+
+/// Runs the suite, or a part of it.
+fn outcomes(runner: &Path, shim: &Path, scratch: &Path, provider: &str, more: &[&str]) -> Result<Outcomes> {
+    #[derive(Deserialize)]
+    struct Report {
+        tests: BTreeMap<String, Test>,
+    }
+    #[derive(Deserialize)]
+    struct Test {
+        actual: Outcome,
+    }
+    let report = scratch.join(format!("{provider}.json"));
+    let mut suite = command(runner);
+    suite.args(["-pipe", "-allow-unimplemented", "-loose-errors", "-shim-path"]).arg(shim);
+    suite.arg("-json-output").arg(&report).args(more).env("BOGO_PROVIDER", provider);
+    // That tests fail is no failure of the run; whether it ran is seen by its report.
+    let _ = fs::remove_file(&report);
+    let output = run(&mut suite, b"")?;
+    if !exists(&report) {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let report: Report = serde_json::from_slice(&fs::read(&report).map_err(text)?).map_err(text)?;
+    Ok(report.tests.into_iter().map(|(name, test)| (name, test.actual)).collect())
+}
+
+/// The runner as a program; made once.
+fn build(scratch: &Path) -> Result<PathBuf> {
+    let runner = scratch.join("runner");
+    if exists(&runner) {
+        return Ok(runner);
+    }
+    let (fetch, source) = (scratch.join("fetch"), scratch.join("source"));
+    fs::create_dir_all(&fetch).map_err(text)?;
+    let manifest = format!(
+        "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
+         [dependencies]\n{PACKAGE}\n[workspace]\n"
+    );
+    fs::write(fetch.join("Cargo.toml"), manifest).map_err(text)?;
+    fs::write(fetch.join("lib.rs"), "").map_err(text)?;
+    succeed(command("cargo").arg("fetch").current_dir(&fetch), b"")?;
+    let mut metadata = command("cargo");
+    metadata.args(["metadata", "--format-version", "1"]).current_dir(&fetch);
+    let metadata: serde_json::Value = serde_json::from_slice(&succeed(&mut metadata, b"")?).map_err(text)?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let package = packages.into_iter().find(|package| package["name"] == "boring-sys");
+    let manifest = package.and_then(|package| package["manifest_path"].as_str());
+    let folder = Path::new(manifest.ok_or("cargo fetched no boring-sys")?).with_file_name("deps/boringssl");
+    let _ = fs::remove_dir_all(&source);
+    for part in ["ssl/test/runner", "util/testresult"] {
+        copy(&folder.join(part), &source.join(part))?;
+    }
+    for file in ["go.mod", "go.sum"] {
+        fs::copy(folder.join(file), source.join(file)).map_err(text)?;
+    }
+    let folder = source.join("ssl/test/runner");
+    keys(&folder)?;
+    succeed(go().args(["test", "-c", "-o"]).arg(&runner).arg(".").current_dir(&folder), b"")?;
+    Ok(runner)
+}
+
+/// The keys that the runner has in files, which the package leaves out.
+fn keys(folder: &Path) -> Result {
+    let curve = |name: &str| format!("ec_paramgen_curve:{name}");
+    let keys = [
+        ("rsa_2048", "RSA", "rsa_keygen_bits:2048".to_owned()),
+        ("rsa_1024", "RSA", "rsa_keygen_bits:1024".to_owned()),
+        ("ecdsa_p256", "EC", curve("P-256")),
+        ("ecdsa_p384", "EC", curve("P-384")),
+        ("ecdsa_p521", "EC", curve("P-521")),
+        ("channel_id", "EC", curve("P-256")),
+        ("ed25519", "ED25519", String::new()),
+    ];
+    for (name, algorithm, option) in keys {
+        let mut make = command("openssl");
+        make.args(["genpkey", "-algorithm", algorithm, "-out"]).arg(folder.join(format!("{name}_key.pem")));
+        if !option.is_empty() {
+            make.args(["-pkeyopt", &option]);
+        }
+        succeed(&mut make, b"")?;
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result {
+    fs::create_dir_all(to).map_err(text)?;
+    for entry in fs::read_dir(from).map_err(text)? {
+        let entry = entry.map_err(text)?;
+        let target = to.join(entry.file_name());
+        match entry.file_type().map_err(text)?.is_dir() {
+            true => copy(&entry.path(), &target)?,
+            false => drop(fs::copy(entry.path(), target).map_err(text)?),
+        }
+    }
+    Ok(())
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

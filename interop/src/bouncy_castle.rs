@@ -1,0 +1,296 @@
+//! Bouncy Castle for Java: keys, signatures, encapsulations, certificates and PKCS#12, of composites too.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::{Arc, Mutex};
+
+use gambeson::mlkem;
+use gambeson_pki::{Algorithm, Form, PrivateKey, PublicKey};
+use libtest_mimic::Trial;
+
+use crate::tools::{Result, check, command, exists, succeed, unavailable};
+use crate::{composite, x509};
+
+const VERSION: &str = "1.85";
+const PASSPHRASE: &str = "correct horse";
+const MESSAGE: &[u8] = b"quilted linen";
+
+/// Tests for every algorithm.
+///
+/// # Panics
+/// When there are not as many as there should be.
+#[must_use]
+pub fn trials(scratch: &Path) -> Vec<Trial> {
+    let peer = match BouncyCastle::start(scratch) {
+        Ok(peer) => Arc::new(peer),
+        Err(reason) => return vec![unavailable("bouncy_castle", reason.message().unwrap_or_default())],
+    };
+    let mut trials = Vec::new();
+    let mut add = |name: &str, algorithm: Algorithm, test: fn(&BouncyCastle, Algorithm) -> Result| {
+        let peer = Arc::clone(&peer);
+        let name = format!("bouncy_castle::{algorithm}::{name}");
+        trials.push(Trial::test(name, move || test(&peer, algorithm)));
+    };
+    for algorithm in Algorithm::ALL {
+        add("reads_our_keys_and_we_read_its", algorithm, keys);
+        if algorithm.signs() {
+            add("verifies_our_certificates", algorithm, verifies_ours);
+            add("we_verify_its_certificates", algorithm, verifies_its);
+            add("opens_our_pkcs12", algorithm, opens_pkcs12);
+        }
+        if gambeson_hybrid::composite::Algorithm::by_name(algorithm.name()).is_some() {
+            add("refuses_forged_certificates_as_we_do", algorithm, composite::forgeries_are_refused);
+        }
+    }
+    // 22 kinds of keys, 14 of which sign, 7 of these composites.
+    assert_eq!(trials.len(), 22 + 3 * 14 + 7);
+    trials
+}
+
+/// A Java process that answers line by line.
+pub struct BouncyCastle {
+    pipes: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
+    child: Mutex<Child>,
+}
+
+/// What it answered, field by field.
+pub struct Answer(HashMap<String, String>);
+
+impl BouncyCastle {
+    /// Has Maven fetch the packages, unless they are there, and starts the peer on them.
+    fn start(scratch: &Path) -> Result<Self> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("bouncy-castle");
+        let folder = scratch.join(format!("bouncy-castle-{VERSION}"));
+        let ready = folder.join("ready");
+        if !exists(&ready) {
+            let copy = ["-q", "-B", "dependency:copy-dependencies", "-f"];
+            let to = format!("-DoutputDirectory={}", folder.display());
+            succeed(command("mvn").args(copy).arg(here.join("pom.xml")).arg(to), b"")?;
+            std::fs::write(&ready, "").map_err(text)?;
+        }
+        let mut child = command("java")
+            .arg("-cp")
+            .arg(folder.join("*"))
+            .arg(here.join("Peer.java"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("java: {error}"))?;
+        let stdin = child.stdin.take().expect("it was piped");
+        let stdout = BufReader::new(child.stdout.take().expect("it was piped"));
+        let peer = Self { pipes: Mutex::new((stdin, stdout)), child: Mutex::new(child) };
+        let version = peer.ask("version", &[])?;
+        check(version.text("version")? == VERSION, "another version of Bouncy Castle")?;
+        Ok(peer)
+    }
+
+    /// Asks one question.
+    ///
+    /// # Errors
+    /// An error on the other side.
+    pub fn ask(&self, op: &str, fields: &[(&str, &str)]) -> Result<Answer> {
+        let mut line = format!("op={op}");
+        for (name, value) in fields {
+            line.push_str(&format!("\t{name}={value}"));
+        }
+        let mut pipes = self.pipes.lock().map_err(|_| "another test panicked")?;
+        writeln!(pipes.0, "{line}").map_err(text)?;
+        line.clear();
+        pipes.1.read_line(&mut line).map_err(text)?;
+        let fields = line.trim_end_matches('\n').split('\t').filter_map(|field| field.split_once('='));
+        let answer = Answer(fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect());
+        match answer.0.get("error") {
+            Some(error) => Err(format!("{op}: {error}").into()),
+            None => Ok(answer),
+        }
+    }
+
+    fn verifies(&self, key: &PublicKey, message: &[u8], signature: &[u8]) -> Result<bool> {
+        let fields = [
+            ("scheme", scheme(key.algorithm())),
+            ("public", &*hex::encode(key.to_spki_der())),
+            ("message", &hex::encode(message)),
+            ("signature", &hex::encode(signature)),
+        ];
+        Ok(self.ask("verify", &fields)?.text("valid")? == "true")
+    }
+}
+
+impl Drop for BouncyCastle {
+    fn drop(&mut self) {
+        if let Ok(child) = self.child.get_mut() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Answer {
+    /// A field.
+    ///
+    /// # Errors
+    /// It is not there.
+    pub fn text(&self, field: &str) -> Result<&str> {
+        Ok(self.0.get(field).ok_or_else(|| format!("no {field} in the answer"))?)
+    }
+
+    /// A field of bytes.
+    ///
+    /// # Errors
+    /// It is not there, or none.
+    pub fn bytes(&self, field: &str) -> Result<Vec<u8>> {
+        Ok(hex::decode(self.text(field)?).map_err(text)?)
+    }
+}
+
+/// What Java calls the signature, or the encapsulation, of such keys.
+fn scheme(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::EcdsaP256 => "SHA256withECDSA",
+        Algorithm::EcdsaP384 => "SHA384withECDSA",
+        other => other.name(),
+    }
+}
+
+fn keys(peer: &BouncyCastle, algorithm: Algorithm) -> Result {
+    let ours = PrivateKey::generate(algorithm).map_err(text)?;
+    let forms =
+        if ours.to_pkcs8_der(Form::Seed).map_err(text)? == ours.to_pkcs8_der(Form::Both).map_err(text)? {
+            vec![Form::Seed]
+        } else {
+            vec![Form::Seed, Form::Expanded, Form::Both]
+        };
+    let made = peer.ask("generate", &[("alg", algorithm.name())])?;
+    let its = PrivateKey::from_pkcs8_der(&made.bytes("private")?).map_err(text)?;
+    check(its.algorithm() == algorithm, "the algorithm of its key")?;
+    let published = made.bytes("public")?;
+    check(PublicKey::from_spki_der(&published).map_err(text)? == its.public_key(), "its halves fit")?;
+    check(its.public_key().to_spki_der() == published, "our DER of its public key")?;
+    let spki = ours.public_key().to_spki_der();
+    let again = peer.ask("public", &[("public", &hex::encode(&spki))])?;
+    check(again.bytes("public")? == spki, "its DER of our public key")?;
+    for form in forms {
+        let file = hex::encode(&*ours.to_pkcs8_der(form).map_err(text)?);
+        works(peer, &ours, &file).map_err(|error| format!("our key as {form:?}: {error:?}"))?;
+    }
+    works(peer, &its, made.text("private")?).map_err(|error| format!("its key: {error:?}"))?;
+    Ok(())
+}
+
+/// Both sides use a key, each for what the other does; `file` is the private key as the peer shall read it.
+fn works(peer: &BouncyCastle, key: &PrivateKey, file: &str) -> Result {
+    let (public, scheme) = (key.public_key(), scheme(key.algorithm()));
+    if key.algorithm().signs() {
+        let signature = key.sign(MESSAGE).map_err(text)?;
+        check(peer.verifies(&public, MESSAGE, &signature)?, "it verifies ours")?;
+        check(!peer.verifies(&public, b"quilted wool", &signature)?, "it refuses ours over something else")?;
+        let fields = [("scheme", scheme), ("private", file), ("message", &hex::encode(MESSAGE))];
+        let signature = peer.ask("sign", &fields)?.bytes("signature")?;
+        public.verify(MESSAGE, &signature).map_err(|error| format!("we verify its signature: {error}"))?;
+        return check(
+            public.verify(b"quilted wool", &signature).is_err(),
+            "we refuse its over something else",
+        );
+    }
+    let (c, k) = encapsulate(&public)?;
+    let fields = [("scheme", scheme), ("private", file), ("c", &hex::encode(c))];
+    check(peer.ask("decapsulate", &fields)?.bytes("k")? == k, "it decapsulates ours")?;
+    let made =
+        peer.ask("encapsulate", &[("scheme", scheme), ("public", &hex::encode(public.to_spki_der()))])?;
+    check(decapsulate(key, &made.bytes("c")?)? == made.bytes("k")?, "we decapsulate its")
+}
+
+fn encapsulate(key: &PublicKey) -> Result<(Vec<u8>, Vec<u8>)> {
+    fn pure<P: mlkem::ParameterSet>(key: &mlkem::EncapsulationKey<P>) -> Result<(Vec<u8>, Vec<u8>)> {
+        let (c, k) = key.encapsulate().map_err(text)?;
+        Ok((c.as_ref().to_vec(), k.expose().to_vec()))
+    }
+    match key {
+        PublicKey::MlKem512(key) => pure(key),
+        PublicKey::MlKem768(key) => pure(key),
+        PublicKey::MlKem1024(key) => pure(key),
+        PublicKey::CompositeKem(key) => {
+            let (c, k) = key.encapsulate().map_err(text)?;
+            Ok((c.as_bytes().to_vec(), k.expose().to_vec()))
+        }
+        _ => Err("no key of encapsulations".into()),
+    }
+}
+
+fn decapsulate(key: &PrivateKey, c: &[u8]) -> Result<Vec<u8>> {
+    fn pure<P: mlkem::ParameterSet>(key: &mlkem::ExpandedDecapsulationKey<P>, c: &[u8]) -> Result<Vec<u8>> {
+        let c = P::Ciphertext::try_from(c).map_err(text)?;
+        Ok(key.decapsulate(&c).expose().to_vec())
+    }
+    match key {
+        PrivateKey::MlKem512(key) => pure(key, c),
+        PrivateKey::MlKem768(key) => pure(key, c),
+        PrivateKey::MlKem1024(key) => pure(key, c),
+        PrivateKey::CompositeKem(key) => Ok(key.decapsulate(c).map_err(text)?.expose().to_vec()),
+        _ => Err("no key of encapsulations".into()),
+    }
+}
+
+fn verifies_ours(peer: &BouncyCastle, algorithm: Algorithm) -> Result {
+    let ours = x509::Chain::new(algorithm)?;
+    let other = x509::Chain::new(algorithm)?;
+    let [root, middle, leaf] = [&ours.root, &ours.middle, &ours.leaf].map(|one| hex::encode(one.as_der()));
+    let path = peer.ask("path", &[("root", &root), ("middle", &middle), ("leaf", &leaf)])?;
+    check(path.text("valid")? == "true", format!("it verifies our chain: {:?}", path.0))?;
+    // The same names, another key.
+    let stranger = hex::encode(other.root.as_der());
+    let path = peer.ask("path", &[("root", &stranger), ("middle", &middle), ("leaf", &leaf)])?;
+    check(path.text("valid")? == "false", "another root")?;
+    let path = peer.ask("path", &[("root", &root), ("leaf", &leaf)])?;
+    check(path.text("valid")? == "false", "a truncated path")?;
+    let (list, request) = (hex::encode(ours.list.as_der()), hex::encode(ours.request.as_der()));
+    let fields = [("middle", &*middle), ("leaf", &leaf), ("crl", &list), ("request", &request)];
+    let seen = peer.ask("look", &fields)?;
+    check(seen.text("revoked")? == "true", "the list revokes the server")?;
+    check(seen.text("other")? == "false", "the list revokes nothing else")?;
+    check(seen.text("request")? == "true", "the signature of the request")
+}
+
+fn verifies_its(peer: &BouncyCastle, algorithm: Algorithm) -> Result {
+    let its = peer.ask("chain", &[("alg", algorithm.name())])?;
+    let file = |name: &str| its.bytes(name);
+    x509::judge(algorithm, &file("root")?, &file("middle")?, &file("leaf")?, &file("crl")?, &file("request")?)
+}
+
+fn opens_pkcs12(peer: &BouncyCastle, algorithm: Algorithm) -> Result {
+    let generate = || PrivateKey::generate(algorithm).map_err(text);
+    let (root_key, key) = (generate()?, generate()?);
+    let name = |name: &str| name.parse().map_err(text);
+    let root = gambeson_pki::Template::authority(name("CN=Root")?).self_signed(&root_key).map_err(text)?;
+    let leaf = gambeson_pki::Template::new(name("CN=Leaf")?);
+    let leaf = leaf.issue(&key.public_key(), &root, &root_key).map_err(text)?;
+    let chain = [leaf, root];
+    let file = key.to_pkcs12(Form::Seed, &chain, "example", PASSPHRASE).map_err(text)?;
+    let ask = |provider: &str, passphrase: &str| {
+        let fields = [
+            ("provider", provider),
+            ("passphrase", passphrase),
+            ("scheme", scheme(algorithm)),
+            ("file", &*hex::encode(&file)),
+            ("message", &hex::encode(MESSAGE)),
+        ];
+        peer.ask("pkcs12", &fields)
+    };
+    // Its own reader of the format, and that of Java, which takes the keys inside from it.
+    for provider in ["BC", "SunJSSE"] {
+        let opened = ask(provider, PASSPHRASE)?;
+        check(opened.text("keys")? == "1", "one key")?;
+        check(opened.text("name")? == "example", "the name of the entry")?;
+        check(opened.text("certificates")? == "2", "the chain")?;
+        check(opened.bytes("leaf")? == chain[0].as_der(), "the certificate of the key")?;
+        let signature = opened.bytes("signature")?;
+        key.public_key().verify(MESSAGE, &signature).map_err(|error| format!("{provider}: {error}"))?;
+    }
+    check(ask("BC", "wrong").is_err(), "a wrong passphrase")
+}
+
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}
