@@ -185,6 +185,10 @@ fn tests(report: &mut Report<'_>) {
         let arguments = ["-p", "gambeson", "--all-features", "--lib", "--tests", "--profile", "checked"];
         cargo_test(workspace, "tests-all-features", &arguments, "rustcrypto and self-test too")
     });
+    report.step("TLS over ring", absent("cc"), || {
+        let arguments = ["-p", "gambeson-rustls", "--features", "ring", "--tests", "--profile", "checked"];
+        cargo_test(workspace, "tests-ring", &arguments, "where graviola does not run")
+    });
     report.step("rustdoc", None, || {
         let mut doc =
             workspace.cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--all-features", "--lib"]);

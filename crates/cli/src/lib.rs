@@ -20,7 +20,7 @@
 //! | `listener` | sockets that listen until they are asked to end |
 //! | `keyfile`, `keys` | what a key file can hold; the commands `key …` |
 //! | `cert` | `cert …`: certificates, requests, revocation lists, chains |
-//! | `tls` | `tls …`: a server, a client, a scan |
+//! | `tls` | `tls …`: a server, a client, a scan, and what a handshake costs |
 //! | `provider` | `provider …`: OpenSSL programs with our algorithms |
 //! | `agent` | `agent …`: an identity from one seed, and all that it does |
 //! | `signatures`, `kem`, `sealing` | `sign`, `verify`; `kem …`; `seal`, `open` |

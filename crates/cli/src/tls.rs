@@ -2,9 +2,10 @@
 //!
 //! # Layout
 //!
-//! * `serve`, `get`, `scan`: the commands of these names
+//! * `serve`, `get`, `scan`, `bench`: the commands of these names
 //! * this file: what they share
 
+mod bench;
 mod get;
 mod scan;
 mod serve;
@@ -32,6 +33,7 @@ pub(crate) fn tls(console: Console, command: &TlsCommand) -> Result<Status, Erro
         TlsCommand::Serve(options) => serve::serve(console, options),
         TlsCommand::Get(options) => get::get(console, options),
         TlsCommand::Scan(options) => scan::scan(console, options),
+        TlsCommand::Bench(options) => bench::bench(console, options),
     }
 }
 

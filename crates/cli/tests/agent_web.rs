@@ -104,7 +104,7 @@ fn serve((certificate, key): (CertificateDer<'static>, Key), answers: impl FnOnc
     let port = listener.local_addr().unwrap().port();
     let answers = answers(port);
     let key = PrivatePkcs8KeyDer::from(key.0.to_pkcs8_der().unwrap().as_bytes().to_vec());
-    let config = ServerConfig::builder_with_provider(Arc::new(rustls_graviola::default_provider()))
+    let config = ServerConfig::builder_with_provider(Arc::new(gambeson_rustls::provider().unwrap()))
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()

@@ -31,7 +31,7 @@ static GRAVIOLA: Base = Base {
     p384: &rustls_graviola::kx::P384,
 };
 
-#[cfg(any(feature = "ring", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(feature = "ring")]
 static RING: Base = Base {
     name: "ring",
     provider: rustls::crypto::ring::default_provider,
@@ -66,9 +66,9 @@ fn choose() -> Option<&'static Base> {
     if graviola_runs() {
         return Some(&GRAVIOLA);
     }
-    #[cfg(any(feature = "ring", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    #[cfg(feature = "ring")]
     return Some(&RING);
-    #[cfg(not(any(feature = "ring", not(any(target_arch = "x86_64", target_arch = "aarch64")))))]
+    #[cfg(not(feature = "ring"))]
     None
 }
 
@@ -83,15 +83,15 @@ fn graviola_runs() -> bool {
     graviola::util::is_cpu_supported()
 }
 
-/// The processor lacks instructions that graviola needs, and this program was built without ring.
+/// The processor is none that graviola has code for, or lacks instructions that it needs; and this program was built without ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsupportedProcessor;
 
 impl fmt::Display for UnsupportedProcessor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "this processor lacks instructions that TLS uses here (x86-64: AES, PCLMULQDQ, AVX2, ADX, BMI2; aarch64: AES, \
-             PMULL, SHA2); a build of gambeson-rustls with feature `ring` works without them",
+            "this processor lacks instructions that TLS uses here (x86-64 with AES, PCLMULQDQ, AVX2, ADX, BMI2; aarch64 with \
+             AES, PMULL, SHA2); a build of gambeson-rustls with feature `ring` works on others",
         )
     }
 }

@@ -90,29 +90,8 @@ impl Fetch for Https {
     }
 }
 
-/// Cryptography in Rust and assembly that needs no C compiler; with X25519MLKEM768 in the handshake.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+/// With hybrid key exchange, and certificates of ML-DSA as well.
 fn provider() -> std::result::Result<std::sync::Arc<rustls::crypto::CryptoProvider>, Error> {
-    #[cfg(target_arch = "x86_64")]
-    let able = std::arch::is_x86_feature_detected!("aes")
-        && std::arch::is_x86_feature_detected!("pclmulqdq")
-        && std::arch::is_x86_feature_detected!("ssse3")
-        && std::arch::is_x86_feature_detected!("avx2")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
-        && std::arch::is_x86_feature_detected!("adx");
-    #[cfg(target_arch = "aarch64")]
-    let able = std::arch::is_aarch64_feature_detected!("aes")
-        && std::arch::is_aarch64_feature_detected!("pmull")
-        && std::arch::is_aarch64_feature_detected!("sha2");
-    match able {
-        true => Ok(std::sync::Arc::new(rustls_graviola::default_provider())),
-        false => Err(Error::usage("--web: this processor lacks instructions that TLS uses here")),
-    }
-}
-
-/// Elsewhere there is no TLS without a C compiler.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn provider() -> std::result::Result<std::sync::Arc<rustls::crypto::CryptoProvider>, Error> {
-    Err(Error::usage("--web: there is no TLS in this program on this architecture"))
+    let provider = gambeson_rustls::provider().map_err(|error| Error::usage(format!("--web: {error}")))?;
+    Ok(std::sync::Arc::new(provider))
 }

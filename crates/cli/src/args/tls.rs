@@ -15,6 +15,8 @@ pub enum TlsCommand {
     Get(TlsGet),
     /// Tell which groups and signature schemes a server takes
     Scan(TlsScan),
+    /// Measure handshakes in memory: processor time of both sides, and bytes
+    Bench(TlsBench),
 }
 
 impl TlsCommand {
@@ -103,4 +105,18 @@ pub struct TlsPeer {
     /// For how many seconds the server may be silent
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
+}
+
+/// `gambeson tls bench`
+#[derive(Debug, Args)]
+pub struct TlsBench {
+    /// Measure every preset, with and without verification of the chain, and compare them
+    #[arg(long)]
+    pub matrix: bool,
+    /// Handshakes of each row, one of every row in turn
+    #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rounds: u32,
+    /// Fail unless fully-hybrid costs less than twice classical-448, and that no more than 1.25 times its curve operations
+    #[arg(long, requires = "matrix")]
+    pub check: bool,
 }

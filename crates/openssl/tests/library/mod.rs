@@ -81,6 +81,8 @@ pub struct Library {
 
 // SAFETY: OpenSSL uses providers in any thread, too.
 unsafe impl Sync for Library {}
+// SAFETY: the same.
+unsafe impl Send for Library {}
 
 type Listed = HashMap<String, Table>;
 

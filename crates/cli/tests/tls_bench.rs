@@ -1,0 +1,62 @@
+//! `gambeson tls bench`.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use program::Folder;
+
+const PRESETS: [&str; 5] =
+    ["classical-448", "fully-hybrid", "default", "ecdsa-x25519", "mldsa65-x25519mlkem768"];
+
+#[test]
+fn the_matrix_has_every_preset_with_and_without_verification_and_compares_them() {
+    let rows = Folder::new().run("--json tls bench --matrix --rounds 2").exits(0).rows();
+    let presets: Vec<_> = rows.iter().filter(|row| row["preset"].is_string()).collect();
+    assert_eq!(presets.len(), PRESETS.len() * 2 * 2, "verified or not, with a message or without");
+    for (at, row) in presets.iter().enumerate() {
+        assert_eq!(row["preset"], PRESETS[at / 4]);
+        assert_eq!(row["verify"], at % 4 < 2);
+        assert_eq!(row["message_bytes"], if at % 2 == 0 { 0 } else { 15 });
+        assert_eq!(row["stack"], "rustls, gambeson");
+        for number in ["client_us", "server_us", "handshakes_per_s"] {
+            assert!(row[number].as_f64().unwrap() > 0.0, "{number} in {row}");
+        }
+    }
+    let bytes = |preset: &str| {
+        let row = presets.iter().find(|row| row["preset"] == preset).unwrap();
+        (row["bytes_up"].as_u64().unwrap(), row["bytes_down"].as_u64().unwrap())
+    };
+    let (classical, hybrid) = (bytes("classical-448"), bytes("fully-hybrid"));
+    // An ML-KEM-1024 key goes up, a ciphertext of the same length down.
+    assert_eq!(hybrid.0 - classical.0, 1568);
+    // Two certificates with key and signature, and one signature more.
+    assert!(hybrid.1 - classical.1 > 1568 + 3 * 4627 + 2 * 2592, "{hybrid:?}");
+    assert!(bytes("default").0 - bytes("ecdsa-x25519").0 > 1216, "the hybrid's share beside the curve's");
+
+    let ratios: Vec<_> = rows.iter().filter(|row| row["ratio"] == "fully-hybrid/classical-448").collect();
+    assert_eq!(ratios.len(), 4);
+    for row in ratios {
+        assert!(row["cpu"].is_f64() || row["cpu"] == "invalid", "{row}");
+        assert!(row["measured"].as_f64().unwrap() > 0.0);
+    }
+    assert_eq!(rows.iter().filter(|row| row["ratio"] == "default/ecdsa-x25519").count(), 2);
+    let operations: Vec<_> = rows.iter().filter(|row| row["operations"] == "classical-448").collect();
+    assert_eq!(operations.len(), 2);
+    let sum = |at: usize| operations[at]["cpu_us"].as_f64().unwrap();
+    assert!(sum(0) > sum(1) && sum(1) > 0.0, "verification of a chain adds two operations");
+    assert_eq!(rows.len(), 20 + 4 + 2 + 2);
+}
+
+#[test]
+fn without_the_matrix_the_default_is_measured_alone() {
+    let rows = Folder::new().run("--json tls bench --rounds 1").exits(0).rows();
+    assert_eq!(rows.len(), 4);
+    assert!(rows.iter().all(|row| row["preset"] == "default"));
+}
+
+#[test]
+fn the_check_belongs_to_the_matrix() {
+    Folder::new().run("tls bench --check").exits(2).tells("--matrix");
+    Folder::new().run("tls bench --rounds 0").exits(2).tells("--rounds");
+}
