@@ -141,8 +141,19 @@ impl Wire {
     fn left(&self) -> io::Result<Option<Duration>> {
         let Some(until) = self.until else { return Ok(None) };
         match until.saturating_duration_since(Instant::now()) {
-            Duration::ZERO => Err(io::Error::new(io::ErrorKind::TimedOut, "the other side was too slow")),
+            Duration::ZERO => Err(too_slow()),
             left => Ok(Some(left.min(self.patience))),
+        }
+    }
+
+    /// A time limit of a socket comes as "would block".
+    fn patient(&self, error: io::Error) -> io::Error {
+        let limit = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+        match self.until {
+            // Sockets round their limits.
+            Some(until) if limit && Instant::now() + Duration::from_millis(10) >= until => too_slow(),
+            _ if limit => io::Error::new(io::ErrorKind::TimedOut, "the other side was silent for too long"),
+            _ => error,
         }
     }
 }
@@ -152,7 +163,7 @@ impl Read for Wire {
         if let Some(left) = self.left()? {
             self.socket.set_read_timeout(Some(left))?;
         }
-        let length = self.socket.read(buffer).map_err(patient)?;
+        let length = self.socket.read(buffer).map_err(|error| self.patient(error))?;
         self.received += length as u64;
         Ok(length)
     }
@@ -163,7 +174,7 @@ impl Write for Wire {
         if let Some(left) = self.left()? {
             self.socket.set_write_timeout(Some(left))?;
         }
-        let length = self.socket.write(bytes).map_err(patient)?;
+        let length = self.socket.write(bytes).map_err(|error| self.patient(error))?;
         self.sent += length as u64;
         Ok(length)
     }
@@ -173,14 +184,8 @@ impl Write for Wire {
     }
 }
 
-/// A time limit of a socket comes as "would block".
-fn patient(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::WouldBlock => {
-            io::Error::new(io::ErrorKind::TimedOut, "the other side was silent for too long")
-        }
-        _ => error,
-    }
+fn too_slow() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "the other side was too slow")
 }
 
 /// What went wrong in a handshake, and which check failed; a code for programs beside it.

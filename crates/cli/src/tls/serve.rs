@@ -62,11 +62,9 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
         let Some((socket, from)) = listener.accept() else { break };
         // Without a thread for it, the connection and its place are gone.
         let _ = std::thread::Builder::new().spawn(move || {
-            let done = place.0.converse(socket);
-            let server = Arc::clone(&place.0);
-            drop(place);
+            let server = &place.0;
             // The reader of our reports may be gone; the connections of others go on.
-            let _ = server.tell(from, done);
+            let _ = server.tell(from, server.converse(socket));
         });
     }
     drop(listener);
