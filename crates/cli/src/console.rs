@@ -43,6 +43,7 @@ impl Console {
     }
 
     fn line(self, text: impl Display) -> Result<(), Error> {
+        let text = printable(text);
         let written = if self.to_stderr {
             writeln!(io::stderr(), "{text}")
         } else {
@@ -75,6 +76,21 @@ impl Console {
         }
         styled(ProgressBar::new(count), "{msg} [{wide_bar}] {pos}/{len} {eta} left", what)
     }
+}
+
+/// The text without what a terminal would obey, which may come from others: control characters but line feeds and tabs, and marks
+/// of writing direction, stand there as escapes.
+pub(crate) fn printable(text: impl Display) -> String {
+    let mut shown = String::new();
+    for c in text.to_string().chars() {
+        let direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if direction || c.is_control() && !matches!(c, '\n' | '\t') {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 fn styled(bar: ProgressBar, template: &str, what: &str) -> ProgressBar {
@@ -116,7 +132,14 @@ pub(crate) fn grouped(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{duration, grouped};
+    use super::{duration, grouped, printable};
+
+    #[test]
+    fn what_a_terminal_would_obey_stands_there_as_escapes() {
+        assert_eq!(printable("CN=\u{1b}[2J \u{9b}31m\r\u{7f}"), "CN=\\u{1b}[2J \\u{9b}31m\\u{d}\\u{7f}");
+        assert_eq!(printable("a\u{202e}b\u{2066}c\u{200f}"), "a\\u{202e}b\\u{2066}c\\u{200f}");
+        assert_eq!(printable("two\nlines\tand Ünïcödé"), "two\nlines\tand Ünïcödé");
+    }
 
     #[test]
     fn numbers_read_well() {

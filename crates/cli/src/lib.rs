@@ -17,6 +17,7 @@
 //! | --- | --- |
 //! | [`args`] | the command line |
 //! | `console`, `files`, `unfinished`, `passphrase` | reports and progress; files in and out, also when interrupted; passphrases |
+//! | `listener` | sockets that listen until they are asked to end |
 //! | `keyfile`, `keys` | what a key file can hold; the commands `key …` |
 //! | `cert` | `cert …`: certificates, requests, revocation lists, chains |
 //! | `tls` | `tls …`: a server, a client, a scan, and what a handshake costs |
@@ -40,6 +41,7 @@ mod harness;
 mod kem;
 mod keyfile;
 mod keys;
+mod listener;
 mod pages;
 mod passphrase;
 mod provider;
@@ -71,7 +73,7 @@ pub fn run(cli: &Cli) -> Status {
         Err(error) => {
             if !error.is_quiet() {
                 // When standard error is gone too, the exit status has to do.
-                let _ = writeln!(io::stderr(), "gambeson: {error}");
+                let _ = writeln!(io::stderr(), "gambeson: {}", console::printable(&error));
                 if cli.json {
                     let mut report =
                         serde_json::json!({"error": error.to_string(), "status": error.status().code()});

@@ -26,7 +26,7 @@ use gambeson_rustls::{Builder, GROUPS, Group, Preset, Scheme};
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) fn tls(console: Console, command: &TlsCommand) -> Result<Status, Error> {
     match command {
@@ -115,6 +115,10 @@ fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
 /// A socket that counts, and is patient only for so long.
 struct Wire {
     socket: TcpStream,
+    /// For how long it may be silent.
+    patience: Duration,
+    /// When what is going on must be over, however busy it is.
+    until: Option<Instant>,
     sent: u64,
     received: u64,
 }
@@ -124,13 +128,42 @@ impl Wire {
         socket.set_read_timeout(Some(patience))?;
         socket.set_write_timeout(Some(patience))?;
         socket.set_nodelay(true)?;
-        Ok(Self { socket, sent: 0, received: 0 })
+        Ok(Self { socket, patience, until: None, sent: 0, received: 0 })
+    }
+
+    /// Sets when what comes next must be over.
+    fn hurry(&mut self, until: Option<Instant>) -> io::Result<()> {
+        self.until = until;
+        self.socket.set_read_timeout(Some(self.patience))?;
+        self.socket.set_write_timeout(Some(self.patience))
+    }
+
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let Some(until) = self.until else { return Ok(None) };
+        match until.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(too_slow()),
+            left => Ok(Some(left.min(self.patience))),
+        }
+    }
+
+    /// A time limit of a socket comes as "would block".
+    fn patient(&self, error: io::Error) -> io::Error {
+        let limit = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+        match self.until {
+            // Sockets round their limits.
+            Some(until) if limit && Instant::now() + Duration::from_millis(10) >= until => too_slow(),
+            _ if limit => io::Error::new(io::ErrorKind::TimedOut, "the other side was silent for too long"),
+            _ => error,
+        }
     }
 }
 
 impl Read for Wire {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.socket.read(buffer).map_err(patient)?;
+        if let Some(left) = self.left()? {
+            self.socket.set_read_timeout(Some(left))?;
+        }
+        let length = self.socket.read(buffer).map_err(|error| self.patient(error))?;
         self.received += length as u64;
         Ok(length)
     }
@@ -138,7 +171,10 @@ impl Read for Wire {
 
 impl Write for Wire {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let length = self.socket.write(bytes).map_err(patient)?;
+        if let Some(left) = self.left()? {
+            self.socket.set_write_timeout(Some(left))?;
+        }
+        let length = self.socket.write(bytes).map_err(|error| self.patient(error))?;
         self.sent += length as u64;
         Ok(length)
     }
@@ -148,14 +184,8 @@ impl Write for Wire {
     }
 }
 
-/// A time limit of a socket comes as "would block".
-fn patient(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::WouldBlock => {
-            io::Error::new(io::ErrorKind::TimedOut, "the other side was silent for too long")
-        }
-        _ => error,
-    }
+fn too_slow() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "the other side was too slow")
 }
 
 /// What went wrong in a handshake, and which check failed; a code for programs beside it.

@@ -2,16 +2,29 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 /// What is unfinished now.
 static UNFINISHED: Mutex<Vec<Thing>> = Mutex::new(Vec::new());
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 enum Thing {
     Path(PathBuf),
     /// A command that runs, by its number.
     Child(u32),
+    /// Work that ends in its own way, and then the program.
+    Service(Arc<dyn Fn() + Send + Sync>),
+}
+
+impl PartialEq for Thing {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Path(one), Self::Path(other)) => one == other,
+            (Self::Child(one), Self::Child(other)) => one == other,
+            (Self::Service(one), Self::Service(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
 }
 
 /// Has a file or folder removed, or a command ended, when the user or the system ends the program, as long as this value lives.
@@ -25,6 +38,11 @@ impl Unfinished {
     /// The command must not have been waited for, as long as this value lives.
     pub(crate) fn child(id: u32) -> Self {
         Self::thing(Thing::Child(id))
+    }
+
+    /// The program goes on, and `end` tells the work to come to its end; when asked a second time, the program ends.
+    pub(crate) fn service(end: impl Fn() + Send + Sync + 'static) -> Self {
+        Self::thing(Thing::Service(Arc::new(end)))
     }
 
     fn thing(thing: Thing) -> Self {
@@ -43,13 +61,25 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes what is unfinished and ends the program.
+/// Tells services to end; without any, removes what is unfinished and ends the program.
 fn interrupted() {
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let services: Vec<Thing> =
+        unfinished.extract_if(.., |thing| matches!(thing, Thing::Service(_))).collect();
+    if !services.is_empty() {
+        drop(unfinished);
+        for service in &services {
+            if let Thing::Service(end) = service {
+                end();
+            }
+        }
+        return;
+    }
     // The lock is kept to the end: nothing gets its name while the program goes down.
-    let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     for thing in unfinished.iter().rev() {
         match thing {
             Thing::Child(id) => end(*id),
+            Thing::Service(_) => {}
             Thing::Path(path) => {
                 if fs::remove_file(path).is_err() {
                     let _ = fs::remove_dir_all(path);

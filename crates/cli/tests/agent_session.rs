@@ -10,6 +10,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 /// An agent that listens on a port of its own.
 struct Listener {
@@ -24,12 +25,16 @@ struct Listener {
 impl Listener {
     fn start(folder: &Folder, arguments: &str, input: &[u8]) -> Self {
         folder.write("listener.in", input);
+        Self::reading(folder, arguments, std::fs::File::open(folder.path("listener.in")).unwrap())
+    }
+
+    fn reading(folder: &Folder, arguments: &str, input: impl Into<Stdio>) -> Self {
         let arguments = format!("--json agent listen 127.0.0.1:0 {arguments}");
         let mut child = folder
             .command()
             .args(arguments.split_whitespace())
             .envs([PASSPHRASE])
-            .stdin(std::fs::File::open(folder.path("listener.in")).unwrap())
+            .stdin(input)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -166,6 +171,111 @@ fn an_identity_key_that_was_replaced_opens_nothing_any_more() {
     let outcome = call(&folder, "bob", &target, "", b"").exits(0);
     assert_eq!(outcome.stdout, b"for Bob alone");
     assert_eq!(listener.tells()["key"], format!("{bob}#identity-1"));
+}
+
+#[test]
+fn newer_cards_of_those_who_are_known_are_kept_even_where_anybody_may_come() {
+    let folder = acquainted();
+    let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
+    let thief = folder.path("thief");
+    std::fs::create_dir(&thief).unwrap();
+    copy(&folder.path("bob"), &thief);
+    agent(&folder, "rotate --home bob identity --compromised").exits(0);
+    let mut listener = Listener::start(&folder, "--home alice --anybody", b"");
+    call(&folder, "bob", &format!("{alice}@{}", listener.address), "", b"").exits(0);
+    assert_eq!(listener.tells()["key"], format!("{bob}#identity-1"));
+    assert_eq!(listener.ends().0, Some(0));
+    let mut listener = Listener::start(&folder, "--home alice --anybody", b"for Bob alone");
+    call(&folder, "thief", &format!("{alice}@{}", listener.address), "", b"").exits(1);
+    assert_eq!(listener.tells()["reason"], "stale-card");
+    // Those who were never met are not.
+    agent(&folder, "init --home carol").exits(0);
+    call(&folder, "carol", &format!("{alice}@{}", listener.address), "", b"").exits(0);
+    assert_eq!(listener.ends().0, Some(0));
+    let known = std::fs::read_dir(folder.path("alice/cards")).unwrap().count();
+    let before = std::fs::read_dir(folder.path("thief/cards")).unwrap().count();
+    assert_eq!(known, before, "Alice and Bob");
+}
+
+#[test]
+fn strangers_who_say_nothing_keep_nobody_out() {
+    let folder = acquainted();
+    let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
+    let mut listener = Listener::start(&folder, &format!("--home alice --from {bob}"), b"hello");
+    // More than are heard at a time.
+    let silent: Vec<_> = (0..70).map(|_| TcpStream::connect(&listener.address).unwrap()).collect();
+    let begun = Instant::now();
+    let outcome = call(&folder, "bob", &format!("{alice}@{}", listener.address), "", b"").exits(0);
+    assert_eq!(outcome.stdout, b"hello");
+    assert!(begun.elapsed() < Duration::from_secs(9), "they were not waited for");
+    let mut evicted = 0;
+    while let told @ Value::Object(_) = listener.tells() {
+        if told["peer"].is_string() {
+            break;
+        }
+        assert_eq!(told["reason"], "closed-early");
+        evicted += 1;
+    }
+    assert!((6..=7).contains(&evicted), "the oldest had to go: {evicted}");
+    assert_eq!(listener.ends().0, Some(0));
+    drop(silent);
+}
+
+#[test]
+fn what_could_not_all_be_sent_looks_cut_on_the_other_side() {
+    let folder = acquainted();
+    let alice = did(&folder, "alice");
+    // Somebody who never says goodbye of itself.
+    let (open, _kept) = std::io::pipe().unwrap();
+    let mut listener = Listener::reading(&folder, "--home alice --anybody --receive got", open);
+    // A folder is opened and not read.
+    std::fs::create_dir(folder.path("unreadable")).unwrap();
+    let target = format!("{alice}@{}", listener.address);
+    if cfg!(unix) {
+        call(&folder, "bob", &target, "--send unreadable", b"").exits(3).tells("what is sent");
+        assert!(listener.tells()["peer"].is_string());
+        assert_eq!(listener.tells()["reason"], "truncated");
+        assert_eq!(listener.ends().0, Some(1));
+        assert!(!folder.exists("got"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_person_at_the_keyboard_says_goodbye_when_the_other_side_does() {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let folder = acquainted();
+    let alice = did(&folder, "alice");
+    let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&keyboard).unwrap();
+    unlockpt(&keyboard).unwrap();
+    let name = ptsname(&keyboard, Vec::new()).unwrap().into_string().unwrap();
+    let terminal = std::fs::File::options().read(true).write(true).open(name).unwrap();
+    let listener = Listener::reading(&folder, "--home alice --anybody --receive got", terminal);
+    let target = format!("{alice}@{}", listener.address);
+    call(&folder, "bob", &target, "--receive down", b"hello").exits(0);
+    assert_eq!(listener.ends().0, Some(0));
+    assert_eq!(folder.read("got"), b"hello");
+    assert_eq!(folder.read("down"), b"");
+}
+
+#[cfg(unix)]
+#[test]
+fn who_listens_ends_in_peace_when_asked_before_anybody_has_come() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = two();
+    for signal in [Signal::TERM, Signal::INT] {
+        let listener = Listener::start(&folder, "--home alice --anybody --receive got", b"");
+        // Somebody who says nothing is not waited for.
+        let _silent = TcpStream::connect(&listener.address).unwrap();
+        kill_process(Pid::from_child(&listener.child), signal).unwrap();
+        let begun = Instant::now();
+        assert_eq!(listener.ends().0, Some(0));
+        assert!(begun.elapsed() < Duration::from_secs(8));
+        assert!(folder.names().iter().all(|name| !name.contains("got")), "{:?}", folder.names());
+    }
 }
 
 #[test]

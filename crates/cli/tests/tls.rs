@@ -4,11 +4,22 @@
 
 mod program;
 
+use gambeson_rustls::Scheme;
+use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject};
+use gambeson_rustls::rustls::server::{ClientHello, ResolvesServerCert};
+use gambeson_rustls::rustls::sign::{CertifiedKey, Signer, SigningKey};
+use gambeson_rustls::rustls::{
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, SignatureAlgorithm,
+    SignatureScheme, StreamOwned,
+};
 use program::Folder;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A server that ends with its test.
 struct Server {
@@ -36,6 +47,20 @@ impl Server {
         next(&mut self.reports)
     }
 
+    /// A client in this process.
+    fn call(&self, folder: &Folder) -> StreamOwned<ClientConnection, TcpStream> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_file(folder.path("pki/root.pem")).unwrap()).unwrap();
+        let config = ClientConfig::builder_with_provider(gambeson_rustls::provider().unwrap().into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let name = ServerName::try_from("localhost").unwrap();
+        let client = ClientConnection::new(Arc::new(config), name).unwrap();
+        StreamOwned::new(client, TcpStream::connect(("127.0.0.1", self.port)).unwrap())
+    }
+
     fn get(&self, folder: &Folder, path: &str, more: &str) -> program::Outcome {
         folder.run(&format!("tls get https://localhost:{}{path} --ca pki/root.pem {more}", self.port))
     }
@@ -43,8 +68,9 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -123,7 +149,13 @@ fn files_are_given_out_and_nothing_beside_them() {
     folder.write("www/.hidden", "hidden");
     folder.write("secret", "secret");
     #[cfg(unix)]
-    std::os::unix::fs::symlink(folder.path("secret"), folder.path("www/link")).unwrap();
+    {
+        std::os::unix::fs::symlink(folder.path("secret"), folder.path("www/link")).unwrap();
+        std::fs::create_dir(folder.path("www/.git")).unwrap();
+        folder.write("www/.git/config", "hidden");
+        std::os::unix::fs::symlink(".git", folder.path("www/shown")).unwrap();
+        std::os::unix::fs::symlink(".hidden", folder.path("www/plain")).unwrap();
+    }
     let mut server = Server::start(&folder, "--root www");
     assert_eq!(server.get(&folder, "/", "").exits(0).stdout, b"<p>hello</p>");
     assert_eq!(server.get(&folder, "/with%20space.txt?x#y", "").exits(0).stdout, b"found");
@@ -134,6 +166,8 @@ fn files_are_given_out_and_nothing_beside_them() {
         "/%2e%2e/secret",
         "/sub/../../secret",
         "/link",
+        "/shown/config",
+        "/plain",
         "/.hidden",
         "/sub/",
         "/absent",
@@ -153,11 +187,19 @@ fn files_are_given_out_and_nothing_beside_them() {
 fn what_is_sent_to_an_echo_comes_back() {
     let folder = with_chain("ml-dsa-65");
     let mut server = Server::start(&folder, "--echo");
-    // Whatever is no HTTP is not taken for it.
-    let told = server.get(&folder, "/", "-o x --json --timeout 1");
-    assert_ne!(told.code, 0);
+    let mut stream = server.call(&folder);
+    let sent = program::noise(100_000);
+    let mut back = vec![0; sent.len()];
+    // Less at a time than what sockets keep, so that nobody waits for the other.
+    for (sent, back) in sent.chunks(10_000).zip(back.chunks_mut(10_000)) {
+        stream.write_all(sent).unwrap();
+        stream.read_exact(back).unwrap();
+    }
+    assert!(back == sent);
+    stream.conn.send_close_notify();
+    assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0);
     let served = server.tells();
-    assert!(served["failed"].is_string() || served["what"] == "echo", "{served}");
+    assert_eq!((&served["what"], &served["bytes"]), (&"echo".into(), &100_000.into()));
 }
 
 #[test]
@@ -243,8 +285,8 @@ fn each_failed_check_is_named() {
 fn a_scan_tells_what_a_server_takes() {
     let folder = with_chain("ml-dsa-65");
     for (more, groups, verdict) in [
-        ("", 12, "key exchange and certificate are post-quantum"),
-        ("--preset default", 6, "key exchange and certificate are post-quantum"),
+        ("", 12, "key exchange and handshake signature are post-quantum"),
+        ("--preset default", 6, "key exchange and handshake signature are post-quantum"),
     ] {
         let server = Server::start(&folder, more);
         let rows = folder.run(&format!(
@@ -287,4 +329,182 @@ fn silent_clients_lose_their_places() {
         2
     );
     drop(silent);
+}
+
+/// Whoever sends a byte now and then is never silent, and has to go all the same.
+#[test]
+fn dripping_clients_lose_their_places() {
+    let folder = with_chain("ml-dsa-44");
+    let mut server = Server::start(&folder, "--connections 1 --timeout 1");
+    let mut dripping = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let begun = Instant::now();
+    // The header of a record of 16 kB, which would take hours.
+    dripping.write_all(&[22, 3, 1, 0x40, 0]).unwrap();
+    let dripping = thread::spawn(move || {
+        while dripping.write_all(&[0]).is_ok() && begun.elapsed() < Duration::from_secs(30) {
+            thread::sleep(Duration::from_millis(200));
+        }
+    });
+    server.get(&folder, "/", "--timeout 30").exits(0);
+    assert!(server.tells()["failed"].as_str().unwrap().contains("too slow"));
+    dripping.join().unwrap();
+
+    // The same after the handshake.
+    let mut dripping = server.call(&folder);
+    dripping.write_all(b"GET / HTTP/1.1\r\nX: ").unwrap();
+    assert_eq!(server.tells()["what"], "GET /");
+    let dripping = thread::spawn(move || {
+        while dripping.write_all(b"x").is_ok() && begun.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(200));
+        }
+    });
+    assert!(server.tells()["failed"].as_str().unwrap().contains("too slow"));
+    dripping.join().unwrap();
+}
+
+/// Serves one connection with that signing key, and what `after` does.
+fn serve_once(
+    folder: &Folder,
+    wrap: impl Fn(Arc<dyn SigningKey>) -> Arc<dyn SigningKey>,
+    connections: usize,
+    after: impl Fn(&mut StreamOwned<ServerConnection, TcpStream>) + Send + 'static,
+) -> (u16, thread::JoinHandle<()>) {
+    let chain = CertificateDer::pem_file_iter(folder.path("pki/server.pem")).unwrap();
+    let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
+    let key = PrivateKeyDer::from_pem_file(folder.path("pki/server.key")).unwrap();
+    let provider = gambeson_rustls::provider().unwrap();
+    let key = wrap(provider.key_provider.load_private_key(key).unwrap());
+    let certified = Always(Arc::new(CertifiedKey::new(chain, key)));
+    let config = ServerConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(certified));
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serving = thread::spawn(move || {
+        for _ in 0..connections {
+            let (socket, _) = listener.accept().unwrap();
+            let mut stream = StreamOwned::new(ServerConnection::new(config.clone()).unwrap(), socket);
+            if stream.conn.complete_io(&mut stream.sock).is_ok() {
+                after(&mut stream);
+            } else {
+                let _ = stream.conn.write_tls(&mut stream.sock);
+            }
+        }
+    });
+    (port, serving)
+}
+
+#[derive(Debug)]
+struct Always(Arc<CertifiedKey>);
+
+impl ResolvesServerCert for Always {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.clone())
+    }
+}
+
+#[test]
+fn an_answer_that_somebody_cut_is_not_taken_for_whole() {
+    let folder = with_chain("ml-dsa-65");
+    for (head, goodbye, reason) in [
+        ("HTTP/1.0 200 OK\r\n\r\n", false, Some("truncated")),
+        ("HTTP/1.0 200 OK\r\n\r\n", true, None),
+        ("HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\n", false, None),
+        ("HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\n", true, Some("truncated")),
+        ("HTTP/1.0 200 OK\r\nContent-Length: 4\r\nContent-Length: 3\r\n\r\n", true, Some("not-http")),
+    ] {
+        let (port, serving) = serve_once(
+            &folder,
+            |key| key,
+            1,
+            move |stream| {
+                let _ = stream.read(&mut [0; 4096]).unwrap();
+                stream.write_all(format!("{head}body").as_bytes()).unwrap();
+                if goodbye {
+                    stream.conn.send_close_notify();
+                }
+                stream.flush().unwrap();
+            },
+        );
+        let told =
+            folder.run(&format!("tls get https://localhost:{port}/ -o x --force --json --ca pki/root.pem"));
+        serving.join().unwrap();
+        match reason {
+            Some(reason) => {
+                assert_eq!(told.exits(3).json()["reason"], reason, "{head:?}");
+                assert!(!folder.exists("x"));
+            }
+            None => {
+                told.exits(0);
+                assert_eq!(folder.read("x"), b"body");
+                std::fs::remove_file(folder.path("x")).unwrap();
+            }
+        }
+    }
+}
+
+/// Signs with what it has, whatever the client takes.
+#[derive(Debug)]
+struct Stubborn(Arc<dyn SigningKey>, SignatureScheme);
+
+impl SigningKey for Stubborn {
+    fn choose_scheme(&self, _: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
+        self.0.choose_scheme(&[self.1])
+    }
+
+    fn algorithm(&self) -> SignatureAlgorithm {
+        self.0.algorithm()
+    }
+}
+
+#[test]
+fn a_server_that_signs_with_something_else_does_not_take_what_was_offered() {
+    let folder = with_chain("ml-dsa-65");
+    let scheme = SignatureScheme::from(Scheme::ML_DSA_65.number());
+    // As many connections as the scan makes, and more.
+    let (port, _) = serve_once(&folder, |key| Arc::new(Stubborn(key, scheme)), 100, |_| {});
+    let rows = folder.run(&format!("tls scan 127.0.0.1:{port} --json")).exits(0).rows();
+    let schemes: Vec<_> = rows.iter().filter(|row| row["scheme"].is_string()).collect();
+    let taken: Vec<_> = schemes.iter().filter(|row| row["taken"] == true).collect();
+    assert!(schemes.len() > 10 && taken.len() == 1, "{schemes:?}");
+    assert_eq!(taken[0]["scheme"], "mldsa65");
+    assert!(schemes.iter().any(|row| row["why"] == "it signs with mldsa65 all the same"), "{schemes:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_asked_to_end_lets_downloads_come_to_their_end() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = with_chain("ml-dsa-44");
+    std::fs::create_dir(folder.path("www")).unwrap();
+    // More than all sockets on the way keep.
+    let large = program::noise(20_000_000);
+    folder.write("www/large", &large);
+    let mut server = Server::start(&folder, "--root www --timeout 60");
+    let mut stream = server.call(&folder);
+    stream.write_all(b"GET /large HTTP/1.1\r\n\r\n").unwrap();
+    let mut answer = vec![0; 1000];
+    stream.read_exact(&mut answer).unwrap();
+    let pid = Pid::from_child(&server.child);
+    kill_process(pid, Signal::TERM).unwrap();
+    let begun = Instant::now();
+    while TcpStream::connect(("127.0.0.1", server.port)).is_ok() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "it still takes connections");
+        thread::sleep(Duration::from_millis(10));
+    }
+    stream.read_to_end(&mut answer).unwrap();
+    assert!(answer.ends_with(&large), "{} bytes came", answer.len());
+    // Some of the looks above may have come before the signal.
+    let told = std::iter::repeat_with(|| server.tells()).find(|told| told["what"] == "GET /large");
+    assert_eq!(told.unwrap()["bytes"], 20_000_000);
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+
+    // Without anything that runs, it ends at once.
+    let mut server = Server::start(&folder, "");
+    kill_process(Pid::from_child(&server.child), Signal::INT).unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }

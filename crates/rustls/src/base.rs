@@ -1,14 +1,21 @@
 //! Whose symmetric cryptography, RSA and NIST curves run: graviola's, or ring's where that cannot.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use gambeson_pki::Algorithm;
+use rustls::Error;
 use rustls::crypto::{CryptoProvider, SupportedKxGroup};
+#[cfg(any(feature = "ring", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::sign::SigningKey;
 
 /// What stands under our own algorithms.
 pub(crate) struct Base {
     name: &'static str,
     pub(crate) provider: fn() -> CryptoProvider,
+    /// A key of Ed25519, P-256 or P-384 from PKCS#8, of which nothing is kept, and its SubjectPublicKeyInfo.
+    pub(crate) curve_key: fn(&[u8], Algorithm, Vec<u8>) -> Result<Arc<dyn SigningKey>, Error>,
     pub(crate) x25519: &'static dyn SupportedKxGroup,
     pub(crate) p256: &'static dyn SupportedKxGroup,
     pub(crate) p384: &'static dyn SupportedKxGroup,
@@ -18,6 +25,7 @@ pub(crate) struct Base {
 static GRAVIOLA: Base = Base {
     name: "graviola",
     provider: rustls_graviola::default_provider,
+    curve_key: crate::curve_key::load,
     x25519: &rustls_graviola::kx::X25519,
     p256: &rustls_graviola::kx::P256,
     p384: &rustls_graviola::kx::P384,
@@ -27,6 +35,9 @@ static GRAVIOLA: Base = Base {
 static RING: Base = Base {
     name: "ring",
     provider: rustls::crypto::ring::default_provider,
+    curve_key: |file, _, _| {
+        rustls::crypto::ring::sign::any_supported_type(&PrivatePkcs8KeyDer::from(file).into())
+    },
     x25519: rustls::crypto::ring::kx_group::X25519,
     p256: rustls::crypto::ring::kx_group::SECP256R1,
     p384: rustls::crypto::ring::kx_group::SECP384R1,
@@ -87,7 +98,7 @@ impl fmt::Display for UnsupportedProcessor {
 
 impl std::error::Error for UnsupportedProcessor {}
 
-impl From<UnsupportedProcessor> for rustls::Error {
+impl From<UnsupportedProcessor> for Error {
     fn from(error: UnsupportedProcessor) -> Self {
         Self::General(error.to_string())
     }

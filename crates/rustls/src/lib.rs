@@ -12,10 +12,13 @@
 //! | `raw_key` | [`KeyVerifier`] and what else RFC 7250 needs |
 //! | `base` | whose symmetric cryptography runs |
 //! | `classical` | P-521 and Ed25519, where the base lacks them |
+//! | `curve_key` | private keys that graviola signs with |
 #![warn(missing_debug_implementations)]
 
 mod base;
 mod classical;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod curve_key;
 mod group;
 mod preset;
 mod raw_key;
@@ -29,7 +32,9 @@ pub use group::{
     X448_MLKEM768, X448_MLKEM1024, X25519, X25519_MLKEM768,
 };
 pub use preset::{Builder, Preset, UnknownPreset};
-pub use raw_key::{KeyVerifier, UnexpectedKey, certified_key, client_with_raw_keys, server_with_raw_keys};
+pub use raw_key::{
+    KeyVerifier, TooManyKeys, UnexpectedKey, certified_key, client_with_raw_keys, server_with_raw_keys,
+};
 pub use rustls;
 pub use scheme::{Scheme, SchemeError};
 

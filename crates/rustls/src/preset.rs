@@ -45,7 +45,7 @@ pub enum Preset {
     Default,
     /// What the Commercial National Security Algorithm Suite 2.0 asks for.
     Cnsa2,
-    /// ML-KEM-1024 and X448, ML-DSA-87 and Ed448, and nothing else.
+    /// ML-KEM-1024 and X448, ML-DSA-87 and Ed448, and nothing else in handshakes; chains may be signed with any of the seven composites.
     FullyHybrid,
     /// X448 and Ed448.
     Classical448,

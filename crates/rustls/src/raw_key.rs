@@ -7,8 +7,8 @@ use rustls::client::AlwaysResolvesClientRawPublicKeys;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
 use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
-use rustls::server::AlwaysResolvesServerRawPublicKeys;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{AlwaysResolvesServerRawPublicKeys, NoServerSessionStorage};
 use rustls::sign::{CertifiedKey, SigningKey};
 use rustls::version::TLS13;
 use rustls::{
@@ -48,7 +48,8 @@ pub fn client_with_raw_keys(
     })
 }
 
-/// A server that shows `key`; with `clients` it also asks for a raw public key, and takes those that are accepted. TLS 1.3 alone.
+/// A server that shows `key`; with `clients` it also asks for a raw public key, and takes those that are accepted: in every connection,
+/// none is resumed. TLS 1.3 alone.
 ///
 /// # Errors
 /// The same.
@@ -59,11 +60,18 @@ pub fn server_with_raw_keys(
 ) -> Result<ServerConfig, Error> {
     let resolver = AlwaysResolvesServerRawPublicKeys::new(certified_key(key)?);
     let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(&[&TLS13])?;
+    let asks = clients.is_some();
     let builder = match clients {
         Some(clients) => builder.with_client_cert_verifier(Arc::new(clients)),
         None => builder.with_no_client_auth(),
     };
-    Ok(builder.with_cert_resolver(Arc::new(resolver)))
+    let mut config = builder.with_cert_resolver(Arc::new(resolver));
+    if asks {
+        // Who resumes is not looked at again, and may not be taken any more.
+        config.send_tls13_tickets = 0;
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+    }
+    Ok(config)
 }
 
 type Accepts = dyn Fn(&SubjectPublicKeyInfoDer<'_>) -> bool + Send + Sync;
@@ -105,7 +113,11 @@ impl KeyVerifier {
         Self { algorithms: provider.signature_verification_algorithms, accepts: Box::new(accepts) }
     }
 
-    fn check(&self, key: &CertificateDer<'_>) -> Result<(), Error> {
+    fn check(&self, key: &CertificateDer<'_>, more: &[CertificateDer<'_>]) -> Result<(), Error> {
+        // RFC 8446, section 4.4.2: the list must not have more than one entry.
+        if !more.is_empty() {
+            return Err(CertificateError::Other(OtherError(Arc::new(TooManyKeys))).into());
+        }
         if (self.accepts)(&SubjectPublicKeyInfoDer::from(key.as_ref())) {
             return Ok(());
         }
@@ -127,12 +139,12 @@ impl ServerCertVerifier for KeyVerifier {
     fn verify_server_cert(
         &self,
         key: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
+        more: &[CertificateDer<'_>],
         _: &ServerName<'_>,
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        self.check(key).map(|()| ServerCertVerified::assertion())
+        self.check(key, more).map(|()| ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
@@ -170,10 +182,10 @@ impl ClientCertVerifier for KeyVerifier {
     fn verify_client_cert(
         &self,
         key: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
+        more: &[CertificateDer<'_>],
         _: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
-        self.check(key).map(|()| ClientCertVerified::assertion())
+        self.check(key, more).map(|()| ClientCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
@@ -227,3 +239,22 @@ impl fmt::Display for UnexpectedKey {
 }
 
 impl std::error::Error for UnexpectedKey {}
+
+/// The other side showed more than one raw public key: which one it has is not clear to everybody who looks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TooManyKeys;
+
+/// In words, because rustls shows the errors of others in this form.
+impl fmt::Debug for TooManyKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for TooManyKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("more than one raw public key was shown")
+    }
+}
+
+impl std::error::Error for TooManyKeys {}

@@ -57,8 +57,11 @@ impl Scheme {
             return Err(SchemeError::NeverNegotiated { number });
         }
         let known = SignatureScheme::from(number).as_str().is_some();
-        // The curves of brainpool (RFC 8734), and SLH-DSA (draft-reddy-tls-slhdsa; drafts of composites once had 0x0912).
-        if known || matches!(number, 0x081a..=0x081c | 0x0911..=0x091c) {
+        // What is registered and rustls has no name for: RSA PKCS#1 v1.5 of clients (RFC 9963), ECCSI, IBS, SM2 and GOST, the curves of
+        // brainpool (RFC 8734), and SLH-DSA (draft-reddy-tls-slhdsa; drafts of composites once had 0x0912).
+        let registered =
+            matches!(number, 0x0420 | 0x0520 | 0x0620 | 0x0704..=0x070f | 0x081a..=0x081c | 0x0911..=0x091c);
+        if known || registered {
             return Err(SchemeError::Taken { number });
         }
         Ok(Self { number, algorithm })

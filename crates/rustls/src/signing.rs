@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gambeson_pki::{Algorithm, Form, PrivateKey};
 use rustls::crypto::KeyProvider;
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
+use rustls::pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
 use rustls::sign::{Signer, SigningKey};
 use rustls::{Error, SignatureAlgorithm, SignatureScheme};
 use zeroize::Zeroize;
@@ -41,7 +41,7 @@ impl KeyProvider for Keys {
             Algorithm::Ed25519 | Algorithm::EcdsaP256 | Algorithm::EcdsaP384 if self.classical => {
                 // Written anew, because bases differ in what they read: some want the public key inside.
                 let file = key.to_pkcs8_der(Form::Seed).map_err(|error| Error::General(error.to_string()))?;
-                self.base(PrivatePkcs8KeyDer::from(file.to_vec()).into())
+                (base::active()?.curve_key)(&file, algorithm, key.public_key().to_spki_der())
             }
             _ if !algorithm.signs() => Err(Error::General(format!("a key of {algorithm} does not sign"))),
             _ => {
@@ -54,6 +54,7 @@ impl KeyProvider for Keys {
 impl Keys {
     fn base(&self, mut der: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
         if !self.classical {
+            der.zeroize();
             let why = "this provider has no signature scheme for RSA, and takes keys as PKCS#8 alone";
             return Err(Error::General(why.into()));
         }
@@ -61,7 +62,13 @@ impl Keys {
             der.zeroize();
             return Ok(key);
         }
-        (base::active()?.provider)().key_provider.load_private_key(der)
+        match base::active() {
+            Ok(base) => (base.provider)().key_provider.load_private_key(der),
+            Err(error) => {
+                der.zeroize();
+                Err(error.into())
+            }
+        }
     }
 }
 

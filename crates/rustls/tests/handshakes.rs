@@ -2,16 +2,16 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
-mod common;
+mod loopback;
 
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-use common::{Chain, SIGNATURES, connect, everything, group_of, preset};
 use gambeson_pki::Algorithm;
 use gambeson_rustls::{
     Builder, GROUPS, P256, Preset, SECP384R1_MLKEM1024, X448_MLKEM1024, X25519, X25519_MLKEM768,
 };
+use loopback::{Chain, SIGNATURES, connect, everything, group_of, preset};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, HandshakeKind, ProtocolVersion, ServerConfig};
 

@@ -2,20 +2,22 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
-mod common;
+mod loopback;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Chain, SIGNATURES, connect, der, everything, preset};
 use gambeson_pki::{Algorithm, PrivateKey};
 use gambeson_rustls::{
-    KeyVerifier, Preset, Scheme, SchemeError, UnexpectedKey, certified_key, client_with_raw_keys,
-    server_with_raw_keys,
+    KeyVerifier, Preset, Scheme, SchemeError, TooManyKeys, UnexpectedKey, certified_key,
+    client_with_raw_keys, server_with_raw_keys,
 };
-use rustls::pki_types::SubjectPublicKeyInfoDer;
-use rustls::sign::SigningKey;
-use rustls::{AlertDescription, CertificateError, Error, PeerIncompatible};
+use loopback::{Chain, SIGNATURES, connect, der, everything, preset};
+use rustls::client::AlwaysResolvesClientRawPublicKeys;
+use rustls::pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
+use rustls::server::AlwaysResolvesServerRawPublicKeys;
+use rustls::sign::{CertifiedKey, SigningKey};
+use rustls::{AlertDescription, CertificateError, Error, HandshakeKind, PeerIncompatible};
 
 /// A key pair as both sides know it.
 fn key_of(algorithm: Algorithm) -> (Arc<dyn SigningKey>, Vec<u8>) {
@@ -64,7 +66,12 @@ fn a_client_without_a_key_is_refused_by_a_server_that_asks_for_one() {
     let clients = KeyVerifier::accepting(&provider, |_| true);
     let failure =
         connect(client, server_with_raw_keys(provider, theirs, Some(clients)).unwrap()).unwrap_err();
-    assert!(failure.server.is_some() && failure.client.is_some(), "{failure:?}");
+    // It does not even offer to show one.
+    assert_eq!(
+        failure.server,
+        Some(Error::PeerIncompatible(PeerIncompatible::IncorrectCertificateTypeExtension))
+    );
+    assert!(matches!(failure.client, Some(Error::AlertReceived(_))), "{failure:?}");
 }
 
 #[test]
@@ -140,7 +147,12 @@ fn a_peer_with_certificates_and_one_with_raw_keys_do_not_meet() {
     let servers = KeyVerifier::one_of(&provider, [public]);
     let client = client_with_raw_keys(provider.clone(), None, servers).unwrap();
     let failure = connect(client, chain.server(&provider)).unwrap_err();
-    assert!(failure.client.is_some() && failure.server.is_some(), "{failure:?}");
+    assert_eq!(
+        failure.server,
+        Some(Error::PeerIncompatible(PeerIncompatible::IncorrectCertificateTypeExtension)),
+        "{failure:?}"
+    );
+    assert!(matches!(failure.client, Some(Error::AlertReceived(_))), "{failure:?}");
 }
 
 #[test]
@@ -158,6 +170,61 @@ fn whoever_decides_sees_the_key_once_a_handshake() {
     let client = client_with_raw_keys(provider.clone(), None, servers).unwrap();
     connect(client, server_with_raw_keys(provider, theirs, None).unwrap()).unwrap();
     assert_eq!(seen.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn who_shows_more_than_one_key_is_refused() {
+    let provider = preset(Preset::Default);
+    let ((ours, our_public), (theirs, their_public)) =
+        (key_of(Algorithm::MlDsa65), key_of(Algorithm::MlDsa65));
+    // Both are keys that would be taken.
+    let two = |key: Arc<dyn SigningKey>, public: &[u8]| {
+        let public = CertificateDer::from(public.to_vec());
+        Arc::new(CertifiedKey::new(vec![public.clone(), public], key))
+    };
+    let client = || {
+        let servers = KeyVerifier::one_of(&provider, [their_public.clone()]);
+        client_with_raw_keys(provider.clone(), Some(ours.clone()), servers).unwrap()
+    };
+    let server = || {
+        let clients = KeyVerifier::one_of(&provider, [our_public.clone()]);
+        server_with_raw_keys(provider.clone(), theirs.clone(), Some(clients)).unwrap()
+    };
+    let is_too_many = |error: Option<Error>| {
+        let Some(Error::InvalidCertificate(CertificateError::Other(other))) = error else { return false };
+        other.0.downcast_ref::<TooManyKeys>() == Some(&TooManyKeys)
+    };
+    connect(client(), server()).unwrap();
+
+    let mut many = server();
+    many.cert_resolver = Arc::new(AlwaysResolvesServerRawPublicKeys::new(two(theirs.clone(), &their_public)));
+    let failure = connect(client(), many).unwrap_err();
+    assert!(is_too_many(failure.client.clone()), "{failure:?}");
+    let mut many = client();
+    many.client_auth_cert_resolver =
+        Arc::new(AlwaysResolvesClientRawPublicKeys::new(two(ours.clone(), &our_public)));
+    let failure = connect(many, server()).unwrap_err();
+    assert!(is_too_many(failure.server.clone()), "{failure:?}");
+}
+
+#[test]
+fn a_server_asks_for_the_key_in_every_connection() {
+    let provider = preset(Preset::Default);
+    let ((ours, _), (theirs, public)) = (key_of(Algorithm::MlDsa65), key_of(Algorithm::MlDsa65));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let clients = KeyVerifier::accepting(&provider, {
+        let asked = asked.clone();
+        // Taken once, and no more after that.
+        move |_| asked.fetch_add(1, Ordering::Relaxed) == 0
+    });
+    let client =
+        client_with_raw_keys(provider.clone(), Some(ours), KeyVerifier::one_of(&provider, [public])).unwrap();
+    let server = server_with_raw_keys(provider, theirs, Some(clients)).unwrap();
+    let (_, first) = connect(client.clone(), server.clone()).unwrap();
+    assert_eq!(first.handshake_kind(), Some(HandshakeKind::Full));
+    let failure = connect(client, server).unwrap_err();
+    assert!(is_unexpected(failure.server.clone()), "{failure:?}");
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
-mod common;
+mod loopback;
 
 use std::sync::Arc;
 
-use common::{Chain, Failure, NAME, connect, connect_through, connect_to, everything, preset};
 use gambeson_pki::{Algorithm, Certificate, PrivateKey, Template};
 use gambeson_rustls::{Builder, Preset, X448, X25519, X25519_MLKEM768};
+use loopback::{Chain, Failure, NAME, connect, connect_through, connect_to, everything, preset};
 use rustls::pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
 use rustls::server::ResolvesServerCert;
 use rustls::sign::{CertifiedKey, Signer, SigningKey, SingleCertAndKey};
@@ -158,7 +158,7 @@ fn spoilt(algorithm: Algorithm, spoil: fn(&mut Vec<u8>)) -> Box<Failure> {
 
 #[test]
 fn a_changed_handshake_signature_is_refused_for_every_algorithm() {
-    for (algorithm, _) in common::SIGNATURES {
+    for (algorithm, _) in loopback::SIGNATURES {
         let failure = spoilt(algorithm, |signature| {
             let at = signature.len() / 2;
             signature[at] ^= 1;
@@ -169,7 +169,7 @@ fn a_changed_handshake_signature_is_refused_for_every_algorithm() {
 
 #[test]
 fn a_truncated_or_empty_handshake_signature_is_refused_for_every_algorithm() {
-    for (algorithm, _) in common::SIGNATURES {
+    for (algorithm, _) in loopback::SIGNATURES {
         let changes: [fn(&mut Vec<u8>); 3] = [
             |signature| {
                 signature.pop();

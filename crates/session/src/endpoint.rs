@@ -14,7 +14,7 @@ use gambeson_rustls::{
 
 use crate::ALPN;
 use crate::error::{Error, Result};
-use crate::key::IdentityKey;
+use crate::key::{self, IdentityKey};
 use crate::message::{MAX_CARDS_LEN, Message};
 use crate::peer::{Cards, Expected, Terms};
 use crate::session::Session;
@@ -50,15 +50,15 @@ impl Endpoint {
         }
         let provider = Builder::new(Preset::Default).groups(&[&X25519_MLKEM768]).build()?;
         let provider = Arc::new(provider);
-        let key = Arc::new(IdentityKey::of(agent)?);
+        let own = Arc::new(IdentityKey::of(agent)?);
         // Whose key it is comes with the cards; TLS sees to it that the other side has it.
-        let anybody = || KeyVerifier::accepting(&provider, |_| true);
-        let mut client = client_with_raw_keys(provider.clone(), Some(key.clone()), anybody())?;
+        let anybody = || KeyVerifier::accepting(&provider, |shown| key::is_of_an_agent(shown));
+        let mut client = client_with_raw_keys(provider.clone(), Some(own.clone()), anybody())?;
         client.alpn_protocols = vec![ALPN.to_vec()];
         client.enable_sni = false;
         client.enable_early_data = false;
         client.resumption = Resumption::disabled();
-        let mut server = server_with_raw_keys(provider.clone(), key, Some(anybody()))?;
+        let mut server = server_with_raw_keys(provider.clone(), own, Some(anybody()))?;
         server.alpn_protocols = vec![ALPN.to_vec()];
         server.send_tls13_tickets = 0;
         server.max_early_data_size = 0;

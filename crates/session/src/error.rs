@@ -46,6 +46,8 @@ pub enum Error {
     RefusedByPeer(String),
     /// There is no session yet.
     NotEstablished,
+    /// Goodbye was said here: nothing is sent after it.
+    Closed,
     /// The processor lacks instructions that TLS needs here.
     Unsupported(UnsupportedProcessor),
 }
@@ -68,6 +70,7 @@ impl Error {
             Self::NotAdmitted(_) => "not-admitted",
             Self::RefusedByPeer(_) => "refused-by-peer",
             Self::NotEstablished => "not-established",
+            Self::Closed => "closed",
             Self::Unsupported(_) => "unsupported",
         }
     }
@@ -95,6 +98,7 @@ impl fmt::Display for Error {
             Self::NotAdmitted(did) => write!(f, "{did} is not admitted here"),
             Self::RefusedByPeer(code) => write!(f, "the other side refuses this agent: {code}"),
             Self::NotEstablished => f.write_str("there is no session yet"),
+            Self::Closed => f.write_str("the session was closed on this side"),
             Self::Unsupported(error) => error.fmt(f),
         }
     }

@@ -82,3 +82,10 @@ fn to_spki(key: &VerifyingKey) -> Result<Vec<u8>> {
 pub(crate) fn is_same(spki: &[u8], key: &VerifyingKey) -> bool {
     to_spki(key).is_ok_and(|known| known == spki)
 }
+
+/// Whether a raw public key is of an algorithm that identity keys have.
+pub(crate) fn is_of_an_agent(spki: &[u8]) -> bool {
+    PublicKey::from_spki_der(spki).is_ok_and(|key| {
+        matches!(key.algorithm(), gambeson_pki::Algorithm::MlDsa65 | gambeson_pki::Algorithm::MlDsa87)
+    })
+}

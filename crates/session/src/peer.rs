@@ -119,47 +119,63 @@ pub(crate) struct Terms {
 
 impl Terms {
     /// Judges an agent by the cards that it sent.
+    ///
+    /// What is known here is asked last: whoever does not have the key does not learn whom this agent knows.
     pub(crate) fn judge_cards(&self, lines: &[u8], spki: &[u8], now: Timestamp) -> Result<Peer> {
-        let log = CardLog::verify(lines)?;
+        let mut lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let first = lines.next().unwrap_or_default();
+        // A log may be long, and its first card tells whose it is.
+        let mut log = CardLog::verify(first)?;
         self.expected.check_did(log.did())?;
+        for line in lines {
+            log.append(line)?;
+        }
+        let shown = shown(log.newest(), spki).ok_or_else(|| Error::OtherKey(log.did().clone()))?;
         let mut store = CardStore::default();
         if let Some(known) = self.known.log(log.did())? {
             store.add(known)?;
         }
         store.add(log.clone())?;
-        self.judge(log, spki, now)
+        self.judge(log, shown, now)
     }
 
     /// Judges an agent by the hash of a card that is known here.
     pub(crate) fn judge_hash(&self, did: &Did, hash: &str, spki: &[u8], now: Timestamp) -> Result<Peer> {
         self.expected.check_did(did)?;
         let known = self.known.log(did)?.filter(|log| log.newest().hash() == hash);
-        self.judge(known.ok_or_else(|| Error::UnknownCards(did.clone()))?, spki, now)
+        // For somebody with another key, nobody is known.
+        let found = known.and_then(|log| shown(log.newest(), spki).map(|shown| (log, shown)));
+        let (log, shown) = found.ok_or_else(|| Error::UnknownCards(did.clone()))?;
+        self.judge(log, shown, now)
     }
 
-    fn judge(&self, log: CardLog, spki: &[u8], now: Timestamp) -> Result<Peer> {
+    fn judge(&self, log: CardLog, key: DidUrl, now: Timestamp) -> Result<Peer> {
         let card = log.newest();
         let (from, until) = card.validity();
         now.within(Some(from), Some(until), "the card")?;
-        let key = identity_key(card, spki, now)?;
+        check_use(card, &key, now)?;
         self.expected.check_card(card)?;
         Ok(Peer { cards: log, key })
     }
 }
 
-/// The URL of the identity key that was shown.
-fn identity_key(card: &Card, spki: &[u8], now: Timestamp) -> Result<DidUrl> {
-    let document = card.document();
+/// The URL of the identity key that was shown, if the card has it.
+fn shown(card: &Card, spki: &[u8]) -> Option<DidUrl> {
     let of_role = |url: &DidUrl| {
         url.fragment().strip_prefix(Role::Identity.fragment()).is_some_and(|rest| rest.starts_with('-'))
     };
     let shown = |key: &gambeson_identity::VerifyingKey| key::is_same(spki, key);
-    let mut methods = document.methods();
+    let mut methods = card.document().methods();
     let method = methods.find(|method| of_role(method.id()) && method.verifying_key().is_some_and(shown));
-    let url = method.ok_or_else(|| Error::OtherKey(document.id().clone()))?.id();
+    method.map(|method| method.id().clone())
+}
+
+/// Whether the key authenticates, now.
+fn check_use(card: &Card, url: &DidUrl, now: Timestamp) -> Result<()> {
+    let document = card.document();
     // A revoked key is in no relationship any more: that it is revoked says more than that it has no purpose.
     match document.key_for(url, Kind::JsonWebKey, Relationship::Authentication, now) {
-        Ok(_) => Ok(url.clone()),
+        Ok(_) => Ok(()),
         Err(error) if error.reason() == Reason::WrongPurpose => {
             document.key_of_role(url, Role::Identity, now)?;
             Err(error.into())

@@ -28,6 +28,8 @@ pub struct Session {
     /// Decrypted, and not looked at yet; after the agreement, the first bytes of the application.
     inbox: Vec<u8>,
     ended: bool,
+    /// Whether goodbye was said here.
+    closed: bool,
     failure: Option<Error>,
 }
 
@@ -41,6 +43,7 @@ impl Session {
             agreed: false,
             inbox: Vec::new(),
             ended: false,
+            closed: false,
             failure: None,
         }
     }
@@ -184,19 +187,25 @@ impl Session {
     /// written what waits.
     ///
     /// # Errors
-    /// [`Error::NotEstablished`]; after a failure, that one.
+    /// [`Error::NotEstablished`]; [`Error::Closed`] after [`close`](Self::close); after a failure, that one.
     pub fn send(&mut self, bytes: &[u8]) -> Result<usize> {
         self.established()?;
+        if self.closed {
+            return Err(Error::Closed);
+        }
         self.tls.writer().write(bytes).map_err(|_| Error::Truncated)
     }
 
-    /// Receives bytes of the application into `bytes`; returns how many: `None` when there are none yet, 0 when the other side
-    /// has said goodbye.
+    /// Receives bytes of the application into `bytes`; returns how many: `None` when there are none yet, or no room for any, 0 when the
+    /// other side has said goodbye.
     ///
     /// # Errors
     /// [`Error::NotEstablished`]; [`Error::Truncated`] when the connection ended without a goodbye; after a failure, that one.
     pub fn receive(&mut self, bytes: &mut [u8]) -> Result<Option<usize>> {
         self.established()?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
         if !self.inbox.is_empty() {
             let count = bytes.len().min(self.inbox.len());
             bytes[..count].copy_from_slice(&self.inbox[..count]);
@@ -212,6 +221,7 @@ impl Session {
 
     /// Says goodbye: nothing is sent after what was sent. The other side may still send.
     pub fn close(&mut self) {
+        self.closed = true;
         self.tls.send_close_notify();
     }
 

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
-mod common;
+mod agents;
 
-use common::{NOW, Pair, Someone, Stranger, anybody, knowing};
+use agents::{NOW, Pair, Someone, Stranger, anybody, knowing};
+use gambeson_identity::Retired;
+use gambeson_pki::Algorithm;
 use gambeson_rustls::X25519;
 use gambeson_session::{ALPN, Error, MAX_CARDS_LEN, Session};
 
@@ -30,14 +32,51 @@ fn the_cards_of_another_are_no_use_without_its_key() {
     // As they were seen in an earlier session.
     let alice = Someone::new(1);
     let cards = message(1, alice.cards.to_lines().as_bytes());
-    let (code, heard) = refusal(&[cards, message(3, b"")].concat(), false);
+    let (code, heard) = refusal(&[&cards[..], &message(3, b"")].concat(), false);
     assert_eq!(code, "other-key");
     assert!(heard.ends_with(&message(4, b"other-key")), "who is refused learns why");
 
+    // Whether Alice is known here is not told to whoever does not have her key, nor that her card is over.
     let hash = format!("{}\n{}", alice.agent.did(), alice.cards.newest().hash());
-    let mut session = Someone::new(2).endpoint().accept(anybody(), knowing(&[&alice])).unwrap();
-    let (error, _) = Stranger::caller().says(&mut session, &message(2, hash.as_bytes()), false);
-    assert_eq!(error.unwrap().code(), "other-key");
+    let newer = Someone::rotated(1, Retired::Compromised);
+    for known in [&[&alice][..], &[], &[&newer]] {
+        for (words, code) in [(message(2, hash.as_bytes()), "unknown-cards"), (cards.clone(), "other-key")] {
+            let mut session = Someone::new(2).endpoint().accept(anybody(), knowing(known)).unwrap();
+            let (error, heard) = Stranger::caller().says(&mut session, &words, false);
+            assert_eq!(error.unwrap().code(), code);
+            assert!(heard.ends_with(&message(4, code.as_bytes())));
+        }
+    }
+}
+
+#[test]
+fn a_log_is_not_read_to_its_end_when_its_first_card_is_that_of_another() {
+    let (alice, carol) = (Someone::new(1), Someone::new(3));
+    let words = message(1, format!("{}not a card\n", alice.cards.to_lines()).as_bytes());
+    let code = |expected| {
+        let mut session = Someone::new(2).endpoint().accept(expected, knowing(&[])).unwrap();
+        Stranger::caller().says(&mut session, &words, false).0.unwrap().code()
+    };
+    assert_eq!(code(carol.expected()), "other-peer");
+    assert_eq!(code(alice.expected()), "bad-json");
+}
+
+#[test]
+fn keys_that_no_agent_has_are_refused_in_the_handshake() {
+    for algorithm in [Algorithm::Ed25519, Algorithm::EcdsaP256, Algorithm::MlDsa44, Algorithm::Ed448] {
+        let mut session = server();
+        let config =
+            agents::client_config(agents::fresh_key(algorithm), &[&gambeson_rustls::X25519_MLKEM768]);
+        let (error, heard) = Stranger::calling(&config).says(&mut session, b"", false);
+        assert!(error.unwrap().to_string().contains("not one of those expected"), "{algorithm}");
+        assert!(heard.is_empty(), "no card was sent");
+
+        let mut session = Someone::new(1).endpoint().connect(anybody(), knowing(&[])).unwrap();
+        let config = agents::server_config(agents::fresh_key(algorithm));
+        let (error, heard) = Stranger::answering(&config).says(&mut session, b"", false);
+        assert!(error.unwrap().to_string().contains("not one of those expected"), "{algorithm}");
+        assert!(heard.is_empty(), "no card was sent");
+    }
 }
 
 #[test]
@@ -65,7 +104,7 @@ fn cards_that_were_cut_are_refused() {
 }
 
 #[test]
-fn every_changed_byte_of_a_card_is_noticed() {
+fn changed_bytes_of_a_card_are_noticed() {
     let lines = Someone::new(1).cards.to_lines().into_bytes();
     let mut ran = 0;
     // A session costs two keys: a sample of places, among them the document, its keys and the signature.
@@ -100,7 +139,7 @@ fn words_of_refusal_are_codes_and_nothing_else() {
 fn another_protocol_gets_no_card() {
     for protocols in [&[][..], &[&b"h2"[..]], &[b"gambeson/2"]] {
         let mut session = server();
-        let stranger = Stranger::client(protocols, &[&gambeson_rustls::X25519_MLKEM768]);
+        let mut stranger = Stranger::client(protocols, &[&gambeson_rustls::X25519_MLKEM768]);
         let (error, heard) = stranger.says(&mut session, b"", false);
         assert!(matches!(error, Some(Error::NotGambeson | Error::Tls(_))), "{error:?}");
         assert!(heard.is_empty());
@@ -130,13 +169,13 @@ fn a_changed_byte_on_the_wire_ends_it() {
     assert!(!String::from_utf8_lossy(&hello).contains("agent.invalid"), "no name is sent");
     let mut server = server();
     let mut error = None;
-    common::deliver(&hello, &mut server, NOW, &mut error);
+    agents::deliver(&hello, &mut server, NOW, &mut error);
     assert!(error.is_none());
     let mut answer = Vec::new();
     server.write_tls(&mut answer).unwrap();
     let last = answer.len() - 1;
     answer[last] ^= 1;
-    common::deliver(&answer, &mut client, NOW, &mut error);
+    agents::deliver(&answer, &mut client, NOW, &mut error);
     assert_eq!(error.unwrap().code(), "tls");
     assert_eq!(client.process(NOW).unwrap_err().code(), "tls", "it stays so");
 }
@@ -168,7 +207,7 @@ fn nothing_leaves_before_the_other_side_has_agreed() {
             while from.wants_write() {
                 from.write_tls(&mut wire).unwrap();
             }
-            common::deliver(&wire, to, pair.now, &mut error);
+            agents::deliver(&wire, to, pair.now, &mut error);
             for session in [&mut pair.client, &mut pair.server] {
                 if session.peer().is_none() {
                     assert_eq!(session.send(b"secret").unwrap_err().code(), "not-established");

@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
-mod common;
+mod agents;
 
 use std::sync::Arc;
 
-use common::{NOW, Pair, Someone, YEAR, anybody, knowing};
-use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Retired, Role, Suite};
+use agents::{Borrowed, NOW, Pair, Someone, Stranger, YEAR, anybody, knowing};
+use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Retired, Role};
+use gambeson_rustls::X25519_MLKEM768;
+use gambeson_rustls::rustls::HandshakeKind;
 use gambeson_session::{Endpoint, Expected};
 
 /// A client that wants `server` and a server that takes anybody, who know nothing of each other.
@@ -76,23 +78,95 @@ fn bytes_go_both_ways_until_both_say_goodbye() {
 }
 
 #[test]
-fn everything_beside_the_cards_takes_less_than_14_500_bytes() {
+fn everything_beside_the_cards_takes_no_more_than_the_specification_says() {
     let (alice, bob) = (Someone::new(1), Someone::new(2));
-    let pair = strangers(&alice, &bob).establish();
-    let cards = alice.cards.to_lines().len() + bob.cards.to_lines().len();
-    let beside = pair.bytes.iter().sum::<usize>() - cards;
-    println!("{beside} bytes beside {cards} of cards: {} up, {} down", pair.bytes[0], pair.bytes[1]);
-    assert!(beside <= 14_500, "{beside} bytes");
-    // A key, its signature, a share and a record on each side are not free either.
-    assert!(beside > 12_000, "{beside} bytes");
+    let (strong, stronger) = (Someone::strong(3), Someone::strong(4));
+    for (client, server, least, most) in [
+        (&alice, &bob, 12_000, 14_500),
+        (&alice, &strong, 14_000, 16_500),
+        (&strong, &bob, 14_000, 16_500),
+        (&strong, &stronger, 16_000, 18_500),
+    ] {
+        let pair = strangers(client, server).establish();
+        let cards = client.cards.to_lines().len() + server.cards.to_lines().len();
+        let beside = pair.bytes.iter().sum::<usize>() - cards;
+        println!("{beside} bytes beside {cards} of cards: {} up, {} down", pair.bytes[0], pair.bytes[1]);
+        assert!(beside <= most, "{beside} bytes");
+        // A key, its signature, a share and a record on each side are not free either.
+        assert!(beside > least, "{beside} bytes");
 
-    let known = knowing(&[&alice, &bob]);
-    let client = alice.endpoint().known_to_peer(true).connect(bob.expected(), known.clone()).unwrap();
-    let server = bob.endpoint().known_to_peer(true).accept(anybody(), known).unwrap();
-    let pair = Pair::new(client, server).establish();
-    let hashes = pair.bytes.iter().sum::<usize>();
-    assert!(hashes <= 14_500, "{hashes} bytes with hashes");
-    assert_eq!(pair.client.peer().unwrap().cards(), &bob.cards);
+        let known = knowing(&[client, server]);
+        let calling =
+            client.endpoint().known_to_peer(true).connect(server.expected(), known.clone()).unwrap();
+        let answering = server.endpoint().known_to_peer(true).accept(anybody(), known).unwrap();
+        let pair = Pair::new(calling, answering).establish();
+        let hashes = pair.bytes.iter().sum::<usize>();
+        assert!(hashes <= most, "{hashes} bytes with hashes");
+        assert_eq!(pair.client.peer().unwrap().cards(), &server.cards);
+    }
+}
+
+/// What somebody with this agent's key and rustls alone says to be in session.
+fn introduction(someone: &Someone) -> Vec<u8> {
+    let lines = someone.cards.to_lines();
+    let len = u32::try_from(lines.len()).unwrap().to_be_bytes();
+    [&[1][..], &len, lines.as_bytes(), &[3, 0, 0, 0, 0]].concat()
+}
+
+#[test]
+fn the_channel_binding_is_what_any_tls_exports_under_its_name() {
+    let (alice, bob) = (Someone::new(1), Someone::new(2));
+    let mut session = bob.endpoint().accept(alice.expected(), knowing(&[])).unwrap();
+    let config = agents::client_config(Arc::new(Borrowed(alice.clone())), &[&X25519_MLKEM768]);
+    let mut other = Stranger::calling(&config);
+    let (error, _) = other.says(&mut session, &introduction(&alice), false);
+    assert!(error.is_none(), "{error:?}");
+    // RFC 9266: this label, no context value, 32 bytes.
+    let mut exported = [0; 32];
+    other.tls.export_keying_material(&mut exported, b"EXPORTER-Channel-Binding", Some(b"")).unwrap();
+    assert_eq!(session.channel_binding().unwrap(), exported);
+    // TLS 1.3 does not tell an empty context from none.
+    other.tls.export_keying_material(&mut exported, b"EXPORTER-Channel-Binding", None).unwrap();
+    assert_eq!(session.channel_binding().unwrap(), exported);
+}
+
+#[test]
+fn nothing_is_resumed_even_with_somebody_who_would() {
+    let (alice, bob) = (Someone::new(1), Someone::new(2));
+    // The same memory of tickets in both calls.
+    let config = agents::client_config(Arc::new(Borrowed(alice.clone())), &[&X25519_MLKEM768]);
+    let endpoint = bob.endpoint();
+    for _ in 0..2 {
+        let mut session = endpoint.accept(alice.expected(), knowing(&[])).unwrap();
+        let mut other = Stranger::calling(&config);
+        assert!(other.says(&mut session, &introduction(&alice), false).0.is_none());
+        assert_eq!(other.tls.handshake_kind(), Some(HandshakeKind::Full));
+    }
+    let config = agents::server_config(Arc::new(Borrowed(alice.clone())));
+    let endpoint = bob.endpoint();
+    for _ in 0..2 {
+        let mut session = endpoint.connect(alice.expected(), knowing(&[])).unwrap();
+        let mut other = Stranger::answering(&config);
+        assert!(other.says(&mut session, &introduction(&alice), false).0.is_none());
+        assert_eq!(other.tls.handshake_kind(), Some(HandshakeKind::Full));
+    }
+}
+
+#[test]
+fn after_goodbye_nothing_is_sent_and_no_room_is_no_goodbye() {
+    let mut pair = strangers(&Someone::new(1), &Someone::new(2)).establish();
+    pair.client.send(b"the last word").unwrap();
+    pair.client.close();
+    assert_eq!(pair.client.send(b"and another").unwrap_err().code(), "closed");
+    pair.run();
+    assert_eq!(pair.server.receive(&mut []).unwrap(), None);
+    let mut heard = [0; 40];
+    assert_eq!(pair.server.receive(&mut heard).unwrap(), Some(13));
+    assert_eq!(pair.server.receive(&mut heard).unwrap(), Some(0));
+    // The other direction is still open.
+    pair.server.send(b"good night").unwrap();
+    pair.run();
+    assert_eq!(pair.client.receive(&mut heard).unwrap(), Some(10));
 }
 
 #[test]
@@ -200,9 +274,7 @@ fn a_hash_stands_for_cards_that_are_known_and_for_no_others() {
 
 #[test]
 fn agents_of_the_other_suite_talk_to_those_of_the_default_one() {
-    let agent = Agent::with_suite(MasterSeed::from_bytes(&[5; 32]), Suite::Cnsa2);
-    let first = agent.first_card(NOW, NOW.after(YEAR), &CardContent::default()).unwrap();
-    let strong = Someone { agent: Arc::new(agent), cards: CardLog::new(first).unwrap() };
+    let strong = Someone::strong(5);
     strangers(&strong, &Someone::new(2)).establish();
     strangers(&Someone::new(1), &strong).establish();
 }

@@ -4,50 +4,117 @@ use super::Session;
 use crate::args::agent::{AgentConnect, AgentListen, Pipe};
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Output};
-use gambeson_identity::{CardStore, Timestamp};
-use gambeson_session::{self as session, Endpoint, Expected, Peer};
+use crate::listener::Listener;
+use gambeson_identity::{CardDirectory, CardStore, Timestamp};
+use gambeson_session::{self as session, Cards, Endpoint, Expected, Peer};
 use serde_json::json;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How long the other side may take to say who it is.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many callers may be saying who they are at a time.
+const MAX_CALLERS: usize = 64;
 
 pub(super) fn listen(session: &Session, options: &AgentListen) -> Result<Status, Error> {
     let (source, output) = open(&options.pipe)?;
     let clock = Clock::new(session.now);
     let endpoint = endpoint(session, &options.pipe)?;
     let wrong = |error: io::Error| Error::stream(&options.address, &error);
-    let listener = TcpListener::bind(&options.address).map_err(wrong)?;
-    let address = listener.local_addr().map_err(wrong)?;
+    let listener = Listener::bind(&options.address).map_err(wrong)?;
+    let ending = listener.ending();
+    let signals = ending.on_signal(|| {});
     session.console.report(
-        format_args!("listening on {address}"),
-        json!({"listening": address.to_string(), "did": session.home.owner()?.as_str()}),
+        format_args!("listening on {}", listener.address()),
+        json!({"listening": listener.address().to_string(), "did": session.home.owner()?.as_str()}),
     )?;
-    loop {
-        let Ok((stream, caller)) = listener.accept() else { continue };
-        let from = options.from.clone();
-        let expected = match options.anybody {
-            true => Expected::accepting(|_| true),
-            false => Expected::accepting(move |card| from.contains(card.document().id())),
-        };
-        let mut accepted = endpoint.accept(expected, Arc::new(session.home.known())).map_err(refused)?;
-        match establish(&mut accepted, &stream, &clock) {
-            Ok(peer) => {
-                // Strangers do not fill the folder.
-                welcome(session, &peer, !options.anybody)?;
-                return pump(accepted, stream, source, output, clock);
-            }
+    let expected = match options.anybody {
+        true => Expected::accepting(|_| true),
+        false => {
+            let from = options.from.clone();
+            Expected::accepting(move |card| from.contains(card.document().id()))
+        }
+    };
+    let (tell, events) = mpsc::channel();
+    let reception = Reception { endpoint, expected, known: Arc::new(session.home.known()), clock };
+    thread::spawn(move || reception.receive(&listener, &tell));
+    let established = loop {
+        match events.recv() {
+            Ok(Event::Established(established)) => break *established,
             // Whoever is refused does not keep others from coming.
-            Err(error) => session.console.report(
+            Ok(Event::Refused(caller, error)) => session.console.report(
                 format_args!("refused {caller}: {error}"),
                 json!({"refused": caller.to_string(), "reason": error.reason(), "detail": error.to_string()}),
             )?,
+            Ok(Event::Ended) | Err(_) => return Ok(Status::Done),
         }
+    };
+    // From here on nobody else is heard, and who interrupts the program interrupts the session.
+    ending.ask();
+    drop((signals, events));
+    let (accepted, stream, peer) = established;
+    // Strangers do not fill the folder.
+    welcome(session, &peer, !options.anybody)?;
+    pump(accepted, stream, source, output, clock)
+}
+
+/// What came of a caller.
+enum Event {
+    /// It is the one; the first is taken.
+    Established(Box<(session::Session, TcpStream, Peer)>),
+    Refused(SocketAddr, Error),
+    /// The user or the system does not want any more.
+    Ended,
+}
+
+/// Lets callers say who they are, each beside the others.
+struct Reception {
+    endpoint: Endpoint,
+    expected: Expected,
+    known: Arc<CardDirectory>,
+    clock: Clock,
+}
+
+impl Reception {
+    fn receive(&self, listener: &Listener, tell: &Sender<Event>) {
+        let mut callers: VecDeque<(TcpStream, JoinHandle<()>)> = VecDeque::new();
+        while let Some((stream, caller)) = listener.accept() {
+            callers.retain(|(_, thread)| !thread.is_finished());
+            if callers.len() >= MAX_CALLERS {
+                // Whoever has been here longest has had the most time: silence does not keep others out.
+                if let Some((oldest, _)) = callers.pop_front() {
+                    let _ = oldest.shutdown(Shutdown::Both);
+                }
+            }
+            let accepted = self.endpoint.accept(self.expected.clone(), self.known.clone());
+            let (clock, events) = (self.clock, tell.clone());
+            let started = accepted.map_err(refused).and_then(|mut accepted| {
+                let wire = |error: io::Error| Error::stream(&"the connection", &error);
+                let kept = stream.try_clone().map_err(wire)?;
+                let hearing = thread::Builder::new().spawn(move || {
+                    let event = match establish(&mut accepted, &stream, &clock) {
+                        Ok(peer) => Event::Established(Box::new((accepted, stream, peer))),
+                        Err(error) => Event::Refused(caller, error),
+                    };
+                    // Nobody listens any more when another was first: without a goodbye, the caller knows it.
+                    let _ = events.send(event);
+                });
+                Ok((kept, hearing.map_err(wire)?))
+            });
+            match started {
+                Ok(started) => callers.push_back(started),
+                Err(error) => drop(tell.send(Event::Refused(caller, error))),
+            }
+        }
+        let _ = tell.send(Event::Ended);
     }
 }
 
@@ -115,11 +182,14 @@ fn endpoint(session: &Session, pipe: &Pipe) -> Result<Endpoint, Error> {
 
 /// Until both sides know each other, or for as long as patience lasts.
 fn establish(session: &mut session::Session, stream: &TcpStream, clock: &Clock) -> Result<Peer, Error> {
-    let wire = |error: io::Error| Error::stream(&"the connection", &error);
-    let deadline = Instant::now() + PATIENCE;
+    let wire = |error: io::Error| match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            Error::not_verified("the other side does not say who it is").because("too-slow")
+        }
+        _ => Error::stream(&"the connection", &error),
+    };
     stream.set_nodelay(true).map_err(wire)?;
-    stream.set_write_timeout(Some(PATIENCE)).map_err(wire)?;
-    let mut io = stream;
+    let mut io = Hurried { stream, until: Instant::now() + PATIENCE };
     loop {
         while session.wants_write() {
             session.write_tls(&mut io).map_err(wire)?;
@@ -128,18 +198,7 @@ fn establish(session: &mut session::Session, stream: &TcpStream, clock: &Clock) 
             stream.set_read_timeout(None).and_then(|()| stream.set_write_timeout(None)).map_err(wire)?;
             return Ok(peer.clone());
         }
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(Error::not_verified("the other side does not say who it is").because("too-slow"));
-        }
-        stream.set_read_timeout(Some(left)).map_err(wire)?;
-        match session.read_tls(&mut io) {
-            Ok(_) => {}
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                continue;
-            }
-            Err(error) => return Err(wire(error)),
-        }
+        session.read_tls(&mut io).map_err(wire)?;
         if let Err(error) = session.process(clock.now()) {
             // It should learn why; whether it still listens is its own business.
             while session.wants_write() && session.write_tls(&mut io).is_ok() {}
@@ -149,19 +208,53 @@ fn establish(session: &mut session::Session, stream: &TcpStream, clock: &Clock) 
     }
 }
 
-/// Tells who is there, and remembers its cards.
-fn welcome(session: &Session, peer: &Peer, keep: bool) -> Result<(), Error> {
-    if keep {
-        let _lock = session.home.lock()?;
-        let mut store = CardStore::default();
-        if let Some(known) =
-            gambeson_session::Cards::log(&session.home.known(), peer.did()).map_err(Error::damaged)?
-        {
-            store.add(known).map_err(Error::refused)?;
+/// A connection on which everything has to be over by a moment.
+struct Hurried<'a> {
+    stream: &'a TcpStream,
+    until: Instant,
+}
+
+impl Hurried<'_> {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        match self.until.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
+            left => Ok(Some(left)),
         }
+    }
+}
+
+impl Read for Hurried<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Hurried<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// Tells who is there, and remembers its cards: those of strangers if `keep`, and newer ones of an agent that is known in any case.
+fn welcome(session: &Session, peer: &Peer, keep: bool) -> Result<(), Error> {
+    {
+        let _lock = session.home.lock()?;
         // In the meantime somebody may have learned newer ones.
-        store.add(peer.cards().clone()).map_err(Error::refused)?;
-        session.home.keep_cards(peer.cards())?;
+        let known = Cards::log(&session.home.known(), peer.did()).map_err(Error::damaged)?;
+        if keep || known.is_some() {
+            let mut store = CardStore::default();
+            if let Some(known) = known {
+                store.add(known).map_err(Error::refused)?;
+            }
+            store.add(peer.cards().clone()).map_err(Error::refused)?;
+            session.home.keep_cards(peer.cards())?;
+        }
     }
     session.console.report(
         format_args!("in session with {}", peer.did()),
@@ -169,7 +262,7 @@ fn welcome(session: &Session, peer: &Peer, keep: bool) -> Result<(), Error> {
     )
 }
 
-/// Carries bytes both ways until both sides have said goodbye; a person at the keyboard need not.
+/// Carries bytes both ways until both sides have said goodbye; for a person at the keyboard it is said here.
 fn pump(
     session: session::Session,
     stream: TcpStream,
@@ -178,59 +271,90 @@ fn pump(
     clock: Clock,
 ) -> Result<Status, Error> {
     let person = source.is_person();
-    let shared = Arc::new(Mutex::new(session));
+    let wire = |e: io::Error| Error::stream(&"the connection", &e);
+    let line = Arc::new(Line {
+        session: Mutex::new(session),
+        out: Mutex::new(stream.try_clone().map_err(wire)?),
+        failed: AtomicBool::new(false),
+    });
     let sending = {
-        let (shared, stream) = (Arc::clone(&shared), stream.try_clone());
-        let stream = stream.map_err(|e| Error::stream(&"the connection", &e))?;
-        thread::spawn(move || send(&shared, stream, source))
+        let (line, stream) = (Arc::clone(&line), stream.try_clone().map_err(wire)?);
+        thread::spawn(move || {
+            let sent = send(&line, source);
+            if sent.is_err() {
+                // What the other side has is not all, and it sees that; so does the one that receives here.
+                line.failed.store(true, Ordering::SeqCst);
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+            sent
+        })
     };
-    receive(&shared, stream, &mut output, clock)?;
-    output.finish()?;
-    if !person {
-        sending.join().map_err(|_| Error::outside("sending failed"))??;
+    let sent = || sending.join().map_err(|_| Error::outside("sending failed"))?;
+    if let Err(error) = receive(&line, stream, &mut output, clock) {
+        return Err(match line.failed.load(Ordering::SeqCst) {
+            true => sent().err().filter(|error| !error.is_quiet()).unwrap_or(error),
+            false => error,
+        });
     }
+    output.finish()?;
+    match person {
+        true => line.say(None)?,
+        false => sent()?,
+    };
     Ok(Status::Done)
 }
 
-/// Only this thread writes to the connection, so that records keep their order; it holds the lock while it has bytes, and not
-/// while it waits.
-fn send(shared: &Mutex<session::Session>, mut stream: TcpStream, mut source: Source) -> Result<(), Error> {
-    let wire = |error: io::Error| Error::stream(&"the connection", &error);
-    let mut buffer = vec![0; 16 << 10];
-    loop {
-        let count = source.read(&mut buffer).map_err(|e| Error::stream(&"what is sent", &e))?;
-        let mut rest = &buffer[..count];
+/// What both directions share.
+struct Line {
+    session: Mutex<session::Session>,
+    /// Whoever has it brings records to the connection, which keep their order that way; it is taken before the session is, which is
+    /// not kept while the connection takes its time.
+    out: Mutex<TcpStream>,
+    failed: AtomicBool,
+}
+
+impl Line {
+    /// Sends bytes, or says goodbye.
+    fn say(&self, bytes: Option<&[u8]>) -> Result<(), Error> {
+        let wire = |error: io::Error| Error::stream(&"the connection", &error);
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rest = bytes.unwrap_or_default();
         loop {
             let mut records = Vec::new();
             {
-                let mut session = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                match count {
-                    0 => session.close(),
-                    _ => rest = &rest[session.send(rest).map_err(refused)?..],
+                let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+                match bytes {
+                    None => session.close(),
+                    Some(_) => rest = &rest[session.send(rest).map_err(refused)?..],
                 }
                 while session.wants_write() {
                     session.write_tls(&mut records).map_err(wire)?;
                 }
             }
-            stream.write_all(&records).map_err(wire)?;
+            out.write_all(&records).map_err(wire)?;
             if rest.is_empty() {
                 break;
             }
         }
-        if count == 0 {
+        if bytes.is_none() {
             // The other side may have gone after its own goodbye.
-            let _ = stream.shutdown(Shutdown::Write);
-            return Ok(());
+            let _ = out.shutdown(Shutdown::Write);
+        }
+        Ok(())
+    }
+}
+
+fn send(line: &Line, mut source: Source) -> Result<(), Error> {
+    let mut buffer = vec![0; 16 << 10];
+    loop {
+        match source.read(&mut buffer).map_err(|e| Error::stream(&"what is sent", &e))? {
+            0 => return line.say(None),
+            count => line.say(Some(&buffer[..count]))?,
         }
     }
 }
 
-fn receive(
-    shared: &Mutex<session::Session>,
-    mut stream: TcpStream,
-    output: &mut Output,
-    clock: Clock,
-) -> Result<(), Error> {
+fn receive(line: &Line, mut stream: TcpStream, output: &mut Output, clock: Clock) -> Result<(), Error> {
     let wire = |error: io::Error| Error::stream(&"the connection", &error);
     let mut buffer = vec![0; 16 << 10];
     let mut piece = vec![0; 16 << 10];
@@ -240,7 +364,7 @@ fn receive(
         let mut plain = Vec::new();
         let mut over = false;
         {
-            let mut session = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut session = line.session.lock().unwrap_or_else(PoisonError::into_inner);
             while let Some(count) = session.receive(&mut piece).map_err(refused)? {
                 plain.extend_from_slice(&piece[..count]);
                 over = count == 0;
@@ -266,7 +390,7 @@ fn receive(
         }
         let count = stream.read(&mut buffer).map_err(wire)?;
         if count == 0 {
-            let mut session = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut session = line.session.lock().unwrap_or_else(PoisonError::into_inner);
             session.read_tls(&mut io::empty()).map_err(wire)?;
             session.process(clock.now()).map_err(refused)?;
         }

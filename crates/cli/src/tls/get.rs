@@ -4,7 +4,7 @@ use super::{
     Noting, chain, connect, explained, host_and_port, negotiated, provider, scheme_name, server_name,
 };
 use crate::args::tls::TlsGet;
-use crate::console::Console;
+use crate::console::{Console, printable};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_rustls::rustls::client::WebPkiServerVerifier;
@@ -52,21 +52,13 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     // In HTTP/1.0 the body ends with the connection.
     let asked = format!(
         "GET {path} HTTP/1.0\r\nHost: {}\r\nUser-Agent: gambeson/{}\r\nAccept: */*\r\nConnection: close\r\n\r\n",
-        if port == 443 { host.clone() } else { format!("{host}:{port}") },
+        authority(&host, port),
         env!("CARGO_PKG_VERSION")
     );
-    let mut answer = Vec::new();
     let mut stream = Stream::new(&mut connection, &mut wire);
     stream.write_all(asked.as_bytes()).map_err(|error| explained(&host, error))?;
-    match stream.take(MAX_ANSWER).read_to_end(&mut answer) {
-        // Servers that end without a word are many; whether all came is seen below.
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => {}
-        other => drop(other.map_err(|error| explained(&host, error))?),
-    }
-    let (code, length, body) = read(&host, &answer)?;
-    if length.is_some_and(|length| length != body.len() as u64) {
-        return Err(Error::outside(format!("{host}: the body was cut off")).because("truncated"));
-    }
+    let (answer, ended) = receive(&host, stream, MAX_ANSWER)?;
+    let (code, body) = read(&host, &answer, ended)?;
 
     let group = negotiated(connection.negotiated_key_exchange_group());
     let scheme = seen.lock().unwrap_or_else(PoisonError::into_inner).scheme.map(scheme_name);
@@ -90,7 +82,7 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
         eprintln!("{} {}", named(version), named(suite));
         eprintln!("group   {group}");
         eprintln!("scheme  {}", named(scheme));
-        certificates.iter().for_each(|line| eprintln!("chain   {line}"));
+        certificates.iter().for_each(|line| eprintln!("chain   {}", printable(line)));
         eprintln!("bytes   {sent} up, {received} down, in {milliseconds:.1} ms");
         eprintln!("status  {code}, {} bytes", body.len());
     }
@@ -131,13 +123,111 @@ fn roots(file: Option<&Path>) -> Result<RootCertStore, Error> {
     if store.is_empty() { Err(bad(&"no certificate is in it")) } else { Ok(store) }
 }
 
-/// The status of an answer, the length that it promises, and its body.
-fn read<'a>(host: &str, answer: &'a [u8]) -> Result<(u16, Option<u64>, &'a [u8]), Error> {
+/// A host and a port as the header `Host` has them.
+fn authority(host: &str, port: u16) -> String {
+    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+    if port == 443 { host } else { format!("{host}:{port}") }
+}
+
+/// An answer up to its end, and whether the server said that it is the end: anybody on the way can cut a connection.
+fn receive(host: &str, stream: impl Read, limit: u64) -> Result<(Vec<u8>, bool), Error> {
+    let mut answer = Vec::new();
+    let ended = match stream.take(limit + 1).read_to_end(&mut answer) {
+        Ok(_) => true,
+        // Servers that end without a word are many; those that tell a length are believed without it.
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => false,
+        Err(error) => return Err(explained(host, error)),
+    };
+    if answer.len() as u64 > limit {
+        return Err(
+            Error::outside(format!("{host}: the answer has more than {limit} bytes")).because("too-large")
+        );
+    }
+    Ok((answer, ended))
+}
+
+/// The status of an answer, and its body, which is all there.
+fn read<'a>(host: &str, answer: &'a [u8], ended: bool) -> Result<(u16, &'a [u8]), Error> {
     let bad = || Error::outside(format!("{host}: the answer is not HTTP")).because("not-http");
+    let cut = || Error::outside(format!("{host}: the answer was cut off")).because("truncated");
     let mut headers = [httparse::EMPTY_HEADER; 100];
     let mut head = httparse::Response::new(&mut headers);
-    let httparse::Status::Complete(at) = head.parse(answer).map_err(|_| bad())? else { return Err(bad()) };
-    let length = head.headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-length"));
-    let length = length.and_then(|header| std::str::from_utf8(header.value).ok()?.trim().parse().ok());
-    Ok((head.code.ok_or_else(bad)?, length, &answer[at..]))
+    let at = match head.parse(answer).map_err(|_| bad())? {
+        httparse::Status::Complete(at) => at,
+        httparse::Status::Partial => return Err(if ended { bad() } else { cut() }),
+    };
+    let (code, body) = (head.code.ok_or_else(bad)?, &answer[at..]);
+    let mut length: Option<u64> = None;
+    for header in head.headers.iter().filter(|header| header.name.eq_ignore_ascii_case("content-length")) {
+        let digits = header.value.trim_ascii();
+        let told = std::str::from_utf8(digits).ok().filter(|_| digits.iter().all(u8::is_ascii_digit));
+        let told = told.and_then(|digits| digits.parse().ok()).ok_or_else(bad)?;
+        if length.replace(told).is_some_and(|earlier| earlier != told) {
+            return Err(bad());
+        }
+    }
+    match length {
+        Some(length) if length != body.len() as u64 => Err(cut()),
+        None if !ended => Err(cut()),
+        _ => Ok((code, body)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // A test may fail that way.
+
+    use super::*;
+
+    fn outcome(answer: &str, ended: bool) -> Result<(u16, Vec<u8>), &'static str> {
+        match read("host", answer.as_bytes(), ended) {
+            Ok((code, body)) => Ok((code, body.to_vec())),
+            Err(error) => Err(error.reason().unwrap()),
+        }
+    }
+
+    #[test]
+    fn an_answer_is_whole_when_its_length_or_a_goodbye_says_so() {
+        let whole = Ok((200, b"body".to_vec()));
+        let told = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody";
+        let untold = "HTTP/1.1 200 OK\r\n\r\nbody";
+        let twice = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\ncontent-length: 4\r\n\r\nbody";
+        for (answer, ended) in [(told, true), (told, false), (untold, true), (twice, false)] {
+            assert_eq!(outcome(answer, ended), whole, "{answer}");
+        }
+        assert_eq!(outcome(untold, false), Err("truncated"));
+        assert_eq!(outcome(&told[..told.len() - 1], true), Err("truncated"));
+        assert_eq!(outcome(&format!("{told}!"), true), Err("truncated"));
+        assert_eq!(outcome(&told[..20], false), Err("truncated"));
+        assert_eq!(outcome(&told[..20], true), Err("not-http"));
+    }
+
+    #[test]
+    fn lengths_that_are_none_or_two_are_refused() {
+        for lengths in [
+            "Content-Length: 4\r\nContent-Length: 5",
+            "Content-Length: +4",
+            "Content-Length: 4, 4",
+            "Content-Length:",
+            "Content-Length: 99999999999999999999",
+        ] {
+            let answer = format!("HTTP/1.1 200 OK\r\n{lengths}\r\n\r\nbody");
+            assert_eq!(outcome(&answer, true), Err("not-http"), "{lengths}");
+        }
+    }
+
+    #[test]
+    fn an_answer_beyond_the_limit_is_refused() {
+        let (answer, ended) = receive("host", &b"12345678"[..], 8).unwrap();
+        assert_eq!((answer.len(), ended), (8, true));
+        assert_eq!(receive("host", &b"123456789"[..], 8).unwrap_err().reason(), Some("too-large"));
+    }
+
+    #[test]
+    fn addresses_of_ipv6_stand_in_brackets() {
+        assert_eq!(authority("example.com", 443), "example.com");
+        assert_eq!(authority("example.com", 8443), "example.com:8443");
+        assert_eq!(authority("::1", 8443), "[::1]:8443");
+        assert_eq!(authority("::1", 443), "[::1]");
+    }
 }

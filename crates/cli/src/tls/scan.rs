@@ -12,7 +12,7 @@ use gambeson_rustls::rustls::{
     self, ClientConfig, ClientConnection, ProtocolVersion, SignatureScheme, version,
 };
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error> {
     let (host, port) = host_and_port(&options.server, Some(443))?;
@@ -37,7 +37,13 @@ pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error>
     }
     let mut taken_schemes = Vec::new();
     for scheme in schemes {
-        let found = attempt(all.clone(), vec![scheme])?;
+        // A server may sign with what it has, whatever is asked for.
+        let found = attempt(all.clone(), vec![scheme])?.and_then(|found| match found.scheme {
+            Some(other) if other != scheme => {
+                Err(format!("it signs with {} all the same", scheme_name(other)))
+            }
+            _ => Ok(found),
+        });
         row(console, "scheme", &scheme_name(scheme), scheme.into(), &found)?;
         if found.is_ok() {
             taken_schemes.push(scheme_name(scheme));
@@ -51,8 +57,8 @@ pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error>
     let verdict = match (hybrid.is_empty(), signed.is_empty(), first.is_ok() || !taken_groups.is_empty()) {
         (_, _, false) => "no handshake of ours succeeds",
         (true, ..) => "recorded traffic can be read by a quantum computer: no post-quantum group",
-        (false, true, _) => "traffic is safe from recording; the certificate is classical",
-        (false, false, _) => "key exchange and certificate are post-quantum",
+        (false, true, _) => "traffic is safe from recording; the handshake signature is classical",
+        (false, false, _) => "key exchange and handshake signature are post-quantum",
     };
     if let Ok(found) = &first {
         found.chain.iter().try_for_each(|line| console.say(format_args!("chain   {line}")))?;
@@ -91,6 +97,8 @@ fn row(
 /// What a handshake that succeeds tells.
 struct Found {
     version: String,
+    /// With which the server signed.
+    scheme: Option<SignatureScheme>,
     chain: Vec<String>,
 }
 
@@ -105,7 +113,8 @@ fn handshake(
     let failed = |error: rustls::Error| Error::outside(error.to_string());
     let algorithms = provider.signature_verification_algorithms;
     // The chain is looked at, not judged.
-    let verifier = Noting { inner: None, algorithms, schemes, seen: Arc::default() };
+    let seen = Arc::default();
+    let verifier = Noting { inner: None, algorithms, schemes, seen: Arc::clone(&seen) };
     let config = ClientConfig::builder_with_provider(Arc::new(provider))
         .with_protocol_versions(&[&version::TLS13, &version::TLS12])
         .map_err(failed)?
@@ -134,6 +143,7 @@ fn handshake(
     let version = connection.protocol_version().unwrap_or(ProtocolVersion::Unknown(0));
     Ok(Ok(Found {
         version: format!("{version:?}"),
+        scheme: seen.lock().unwrap_or_else(PoisonError::into_inner).scheme,
         chain: chain(connection.peer_certificates().unwrap_or_default()),
     }))
 }

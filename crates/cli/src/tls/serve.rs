@@ -6,17 +6,19 @@ use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files;
 use crate::keyfile::{KeyFile, PrivateKey, pki_error};
+use crate::listener::{Ending, Listener};
 use gambeson_pki::Form;
 use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, pem::PemObject};
 use gambeson_rustls::rustls::{ServerConfig, ServerConnection, Stream, version};
 use percent_encoding::percent_decode_str;
 use serde_json::json;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest head of a request, in bytes.
 const MAX_HEAD: usize = 16 << 10;
@@ -50,31 +52,49 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
         places: (Mutex::new(options.connections), Condvar::new()),
     });
     let wrong = |e: io::Error| Error::stream(&options.listen, &e);
-    let listener = TcpListener::bind(options.listen).map_err(wrong)?;
-    let address = listener.local_addr().map_err(wrong)?;
+    let listener = Listener::bind(options.listen).map_err(wrong)?;
+    let address = listener.address();
+    let waiting = Arc::clone(&server);
+    let _signals = listener.ending().on_signal(move || waiting.wake());
     console
         .report(format_args!("listening on https://{address}"), json!({"address": address.to_string()}))?;
-    loop {
-        server.take_place();
-        match listener.accept() {
-            Ok((socket, from)) => {
-                let served = Arc::clone(&server);
-                let spawned = std::thread::Builder::new().spawn(move || {
-                    let done = served.converse(socket);
-                    served.give_place();
-                    // The reader of our reports may be gone; the connections of others go on.
-                    let _ = served.tell(from, done);
-                });
-                if spawned.is_err() {
-                    server.give_place();
-                }
-            }
-            // Out of descriptors, or a client that went away: others can be served later.
-            Err(_) => {
-                server.give_place();
-                std::thread::sleep(Duration::from_millis(10));
-            }
+    while let Some(place) = Place::take(&server, &listener.ending()) {
+        let Some((socket, from)) = listener.accept() else { break };
+        // Without a thread for it, the connection and its place are gone.
+        let _ = std::thread::Builder::new().spawn(move || {
+            let server = &place.0;
+            // The reader of our reports may be gone; the connections of others go on.
+            let _ = server.tell(from, server.converse(socket));
+        });
+    }
+    drop(listener);
+    server.end(options.connections);
+    Ok(Status::Done)
+}
+
+/// A place for a connection, given back when the connection is over in whatever way.
+struct Place(Arc<Server>);
+
+impl Place {
+    /// Waits for one; there is none once the server was asked to end.
+    fn take(server: &Arc<Server>, ending: &Ending) -> Option<Self> {
+        let (places, changed) = &server.places;
+        let places = places.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |places: &mut u16| *places == 0 && !ending.is_asked();
+        let mut places = changed.wait_while(places, full).unwrap_or_else(PoisonError::into_inner);
+        if ending.is_asked() {
+            return None;
         }
+        *places -= 1;
+        Some(Self(Arc::clone(server)))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let (places, changed) = &self.0.places;
+        *places.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        changed.notify_all();
     }
 }
 
@@ -91,7 +111,9 @@ fn config(options: &TlsServe) -> Result<ServerConfig, Error> {
     let PrivateKey::Pki(key) = key else {
         return Err(Error::usage(format!("{name}: a key of X-Wing signs no handshake")));
     };
-    let key = key.to_pkcs8_der(Form::Seed).map_err(|error| pki_error(&name, error))?.to_vec();
+    // rustls takes the file into its own hands, and the provider wipes it there.
+    let mut key = key.to_pkcs8_der(Form::Seed).map_err(|error| pki_error(&name, error))?;
+    let key = std::mem::take(&mut *key);
     let wrong = |error: gambeson_rustls::rustls::Error| bad(&options.cert, &error);
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
         .with_protocol_versions(&[&version::TLS13])
@@ -113,19 +135,19 @@ struct Served {
 }
 
 impl Server {
-    fn take_place(&self) {
-        let (places, freed) = &self.places;
-        let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
-        while *places == 0 {
-            places = freed.wait(places).unwrap_or_else(PoisonError::into_inner);
-        }
-        *places -= 1;
+    /// Lets those look again who wait for a place.
+    fn wake(&self) {
+        let (places, changed) = &self.places;
+        // Whoever has looked and does not wait yet has the lock.
+        drop(places.lock().unwrap_or_else(PoisonError::into_inner));
+        changed.notify_all();
     }
 
-    fn give_place(&self) {
-        let (places, freed) = &self.places;
-        *places.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        freed.notify_one();
+    /// Lets connections come to their end, for as long as one may be silent.
+    fn end(&self, all: u16) {
+        let (places, changed) = &self.places;
+        let places = places.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(changed.wait_timeout_while(places, self.patience, |places| *places < all));
     }
 
     fn tell(&self, from: SocketAddr, done: io::Result<Served>) -> Result<(), Error> {
@@ -146,19 +168,28 @@ impl Server {
 
     fn converse(&self, socket: TcpStream) -> io::Result<Served> {
         let mut wire = Wire::new(socket, self.patience)?;
+        // Whoever drips bytes is never silent, and keeps no place for that.
+        wire.hurry(Some(Instant::now() + 3 * self.patience))?;
         let mut connection = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
         while connection.is_handshaking() {
             if let Err(error) = connection.complete_io(&mut wire) {
                 // The alert that says why.
-                let _ = connection.complete_io(&mut wire);
+                while connection.wants_write() && connection.write_tls(&mut wire).is_ok() {}
                 return Err(error);
             }
         }
         let group = negotiated(connection.negotiated_key_exchange_group());
         let mut stream = Stream::new(&mut connection, &mut wire);
         let (what, status, bytes) = match self.echo {
-            true => ("echo".into(), None, echo(&mut stream)?),
-            false => self.answer(&mut stream, &group)?,
+            true => {
+                stream.sock.hurry(None)?;
+                ("echo".into(), None, echo(&mut stream)?)
+            }
+            false => {
+                let request = request(&mut stream)?;
+                stream.sock.hurry(None)?;
+                self.answer(&mut stream, request, &group)?
+            }
         };
         connection.send_close_notify();
         // Who has gone does not listen.
@@ -166,13 +197,14 @@ impl Server {
         Ok(Served { group, what, status, bytes })
     }
 
-    /// Reads a request and answers it: what was asked, the status, and the bytes of the body.
+    /// Answers a request: what was asked, the status, and the bytes of the body.
     fn answer(
         &self,
-        stream: &mut (impl Read + Write),
+        stream: &mut impl Write,
+        request: Option<(String, String)>,
         group: &str,
     ) -> io::Result<(String, Option<u16>, u64)> {
-        let Some((method, path)) = request(stream)? else {
+        let Some((method, path)) = request else {
             let bytes = respond(stream, 400, "text/plain", 0, &mut io::empty())?;
             return Ok(("no request".into(), Some(400), bytes));
         };
@@ -246,7 +278,12 @@ fn find(root: &Path, path: &str) -> Option<(PathBuf, File, u64)> {
     if found.is_dir() {
         found.push("index.html");
     }
-    let found = found.canonicalize().ok().filter(|found| found.starts_with(root) && found.is_file())?;
+    // A link leads neither out of the folder nor to what is hidden in it.
+    let found = found.canonicalize().ok().filter(|found| found.is_file())?;
+    let hidden = |part: &OsStr| part.as_encoded_bytes().starts_with(b".");
+    if found.strip_prefix(root).ok()?.iter().any(hidden) {
+        return None;
+    }
     let file = File::open(&found).ok()?;
     let length = file.metadata().ok()?.len();
     Some((found, file, length))

@@ -4,10 +4,17 @@
 
 use std::sync::Arc;
 
-use gambeson_identity::{Agent, CardContent, CardLog, CardStore, MasterSeed, Retired, Role, Timestamp};
-use gambeson_pki::{Algorithm, PrivateKey};
-use gambeson_rustls::rustls::pki_types::ServerName;
-use gambeson_rustls::rustls::{ClientConnection, Connection, ServerConnection};
+use gambeson_identity::{
+    Agent, CardContent, CardLog, CardStore, MasterSeed, Retired, Role, Suite, Timestamp,
+};
+use gambeson_pki::{Algorithm, Form, PrivateKey, PublicKey};
+use gambeson_rustls::rustls::pki_types::{PrivatePkcs8KeyDer, ServerName, SubjectPublicKeyInfoDer};
+use gambeson_rustls::rustls::server::ServerSessionMemoryCache;
+use gambeson_rustls::rustls::sign::{Signer, SigningKey};
+use gambeson_rustls::rustls::{
+    ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection, SignatureAlgorithm,
+    SignatureScheme,
+};
 use gambeson_rustls::{
     Builder, Group, KeyVerifier, Preset, Scheme, X25519_MLKEM768, client_with_raw_keys, server_with_raw_keys,
 };
@@ -39,6 +46,13 @@ impl Someone {
         Self { agent: Arc::new(agent), cards }
     }
 
+    /// An agent of suite `cnsa2`.
+    pub fn strong(seed: u8) -> Self {
+        let agent = Agent::with_suite(MasterSeed::from_bytes(&[seed; 32]), Suite::Cnsa2);
+        let first = agent.first_card(NOW, NOW.after(YEAR), &CardContent::default()).unwrap();
+        Self { agent: Arc::new(agent), cards: CardLog::new(first).unwrap() }
+    }
+
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::new(self.agent.clone(), &self.cards).unwrap()
     }
@@ -57,6 +71,69 @@ pub fn knowing(known: &[&Someone]) -> Arc<CardStore> {
 
 pub fn anybody() -> Expected {
     Expected::accepting(|_| true)
+}
+
+/// A key of nobody in particular.
+pub fn fresh_key(algorithm: Algorithm) -> Arc<dyn SigningKey> {
+    let key = PrivateKey::generate(algorithm).unwrap().to_pkcs8_der(Form::Seed).unwrap().to_vec();
+    let provider = Preset::Default.provider().unwrap();
+    provider.key_provider.load_private_key(PrivatePkcs8KeyDer::from(key).into()).unwrap()
+}
+
+/// rustls with a raw key, as far as sessions let it.
+pub fn client_config(key: Arc<dyn SigningKey>, groups: &[&'static Group]) -> ClientConfig {
+    let provider = Arc::new(Builder::new(Preset::Default).groups(groups).build().unwrap());
+    let anybody = KeyVerifier::accepting(&provider, |_| true);
+    let mut config = client_with_raw_keys(provider, Some(key), anybody).unwrap();
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    config
+}
+
+/// The same; it would let others resume.
+pub fn server_config(key: Arc<dyn SigningKey>) -> ServerConfig {
+    let provider = Arc::new(Builder::new(Preset::Default).groups(&[&X25519_MLKEM768]).build().unwrap());
+    let anybody = KeyVerifier::accepting(&provider, |_| true);
+    let mut config = server_with_raw_keys(provider, key, Some(anybody)).unwrap();
+    config.send_tls13_tickets = 2;
+    config.session_storage = ServerSessionMemoryCache::new(16);
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    config
+}
+
+/// The identity key of an agent in the hands of somebody who speaks TLS alone.
+#[derive(Clone)]
+pub struct Borrowed(pub Someone);
+
+impl SigningKey for Borrowed {
+    fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
+        offered.contains(&self.scheme()).then(|| -> Box<dyn Signer> { Box::new(self.clone()) })
+    }
+
+    fn public_key(&self) -> Option<SubjectPublicKeyInfoDer<'_>> {
+        let key = self.0.agent.key(Role::Identity).verifying_key();
+        let key = PublicKey::from_bytes(Algorithm::MlDsa65, key.as_bytes()).unwrap();
+        Some(SubjectPublicKeyInfoDer::from(key.to_spki_der()))
+    }
+
+    fn algorithm(&self) -> SignatureAlgorithm {
+        SignatureAlgorithm::Unknown(0)
+    }
+}
+
+impl Signer for Borrowed {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, gambeson_rustls::rustls::Error> {
+        Ok(self.0.agent.key(Role::Identity).sign(b"", message).unwrap())
+    }
+
+    fn scheme(&self) -> SignatureScheme {
+        SignatureScheme::from(Scheme::ML_DSA_65.number())
+    }
+}
+
+impl std::fmt::Debug for Borrowed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Borrowed")
+    }
 }
 
 /// Two sessions, and what went between them.
@@ -131,7 +208,7 @@ pub fn deliver(mut wire: &[u8], to: &mut Session, now: Timestamp, error: &mut Op
     }
 }
 
-/// Somebody with a key of ML-DSA-65 and TLS, but without an agent: what it says is up to the test.
+/// Somebody with TLS, but without an agent: what it says is up to the test.
 pub struct Stranger {
     pub tls: Connection,
     pub errors: Vec<gambeson_rustls::rustls::Error>,
@@ -139,23 +216,26 @@ pub struct Stranger {
 
 impl Stranger {
     pub fn client(protocols: &[&[u8]], groups: &[&'static Group]) -> Self {
-        let provider = Arc::new(Builder::new(Preset::Default).groups(groups).build().unwrap());
-        let key = Scheme::ML_DSA_65.signing_key(PrivateKey::generate(Algorithm::MlDsa65).unwrap()).unwrap();
-        let anybody = KeyVerifier::accepting(&provider, |_| true);
-        let mut config = client_with_raw_keys(provider, Some(key), anybody).unwrap();
+        let mut config = client_config(fresh_key(Algorithm::MlDsa65), groups);
         config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+        Self::calling(&config)
+    }
+
+    /// As often as wanted with the same memory.
+    pub fn calling(config: &ClientConfig) -> Self {
         let name = ServerName::try_from("agent.invalid").unwrap();
-        let tls = ClientConnection::new(Arc::new(config), name).unwrap();
+        let tls = ClientConnection::new(Arc::new(config.clone()), name).unwrap();
         Self { tls: Connection::Client(tls), errors: Vec::new() }
     }
 
     pub fn server(protocols: &[&[u8]]) -> Self {
-        let provider = Arc::new(Builder::new(Preset::Default).groups(&[&X25519_MLKEM768]).build().unwrap());
-        let key = Scheme::ML_DSA_65.signing_key(PrivateKey::generate(Algorithm::MlDsa65).unwrap()).unwrap();
-        let anybody = KeyVerifier::accepting(&provider, |_| true);
-        let mut config = server_with_raw_keys(provider, key, Some(anybody)).unwrap();
+        let mut config = server_config(fresh_key(Algorithm::MlDsa65));
         config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
-        let tls = ServerConnection::new(Arc::new(config)).unwrap();
+        Self::answering(&config)
+    }
+
+    pub fn answering(config: &ServerConfig) -> Self {
+        let tls = ServerConnection::new(Arc::new(config.clone())).unwrap();
         Self { tls: Connection::Server(tls), errors: Vec::new() }
     }
 
@@ -165,7 +245,7 @@ impl Stranger {
     }
 
     /// Says this after the handshake, and `last` at the end; the error of the session, and what the session said in the end.
-    pub fn says(mut self, session: &mut Session, words: &[u8], hangs_up: bool) -> (Option<Error>, Vec<u8>) {
+    pub fn says(&mut self, session: &mut Session, words: &[u8], hangs_up: bool) -> (Option<Error>, Vec<u8>) {
         use std::io::{Read, Write};
         let (mut error, mut heard, mut said) = (None, Vec::new(), false);
         loop {
