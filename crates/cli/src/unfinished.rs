@@ -1,45 +1,29 @@
-//! Files, folders and commands that must not outlive an interrupted program.
+//! Files and folders that must not outlive an interrupted program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
 /// What is unfinished now.
-static UNFINISHED: Mutex<Vec<Thing>> = Mutex::new(Vec::new());
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-#[derive(Clone, PartialEq, Eq)]
-enum Thing {
-    Path(PathBuf),
-    /// A command that runs, by its number.
-    Child(u32),
-}
-
-/// Has a file or folder removed, or a command ended, when the user or the system ends the program, as long as this value lives.
-pub(crate) struct Unfinished(Thing);
+/// Has `path` removed when the user or the system ends the program, as long as this value lives.
+pub(crate) struct Unfinished(PathBuf);
 
 impl Unfinished {
     pub(crate) fn new(path: &Path) -> Self {
-        Self::thing(Thing::Path(path.to_path_buf()))
-    }
-
-    /// The command must not have been waited for, as long as this value lives.
-    pub(crate) fn child(id: u32) -> Self {
-        Self::thing(Thing::Child(id))
-    }
-
-    fn thing(thing: Thing) -> Self {
         static HANDLER: Once = Once::new();
         // Without a handler an interrupted program leaves the file: no reason to do nothing at all.
         HANDLER.call_once(|| drop(ctrlc::set_handler(interrupted)));
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(thing.clone());
-        Self(thing)
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+        Self(path.to_path_buf())
     }
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        unfinished.retain(|thing| *thing != self.0);
+        unfinished.retain(|path| *path != self.0);
     }
 }
 
@@ -47,27 +31,10 @@ impl Drop for Unfinished {
 fn interrupted() {
     // The lock is kept to the end: nothing gets its name while the program goes down.
     let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    for thing in unfinished.iter().rev() {
-        match thing {
-            Thing::Child(id) => end(*id),
-            Thing::Path(path) => {
-                if fs::remove_file(path).is_err() {
-                    let _ = fs::remove_dir_all(path);
-                }
-            }
+    for path in unfinished.iter() {
+        if fs::remove_file(path).is_err() {
+            let _ = fs::remove_dir_all(path);
         }
     }
     std::process::exit(130);
 }
-
-/// Asks a command to end.
-#[cfg(unix)]
-fn end(id: u32) {
-    if let Some(id) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
-    }
-}
-
-/// Where there are no such signals, the console tells it.
-#[cfg(not(unix))]
-fn end(_id: u32) {}
