@@ -104,6 +104,41 @@ fn curl_reaches_our_server_with_hybrid_groups() {
 }
 
 #[test]
+fn our_client_reaches_nginx_with_hybrid_groups() {
+    if !is_there("nginx", &["-v"]) || !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.run("cert new --levels 3 --alg ecdsa-p256 -o pki").exits(0);
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let temporary = kinds.map(|kind| format!("{kind}_temp_path {kind};")).concat();
+    folder.write(
+        "nginx.conf",
+        format!(
+            "daemon off; pid nginx.pid; error_log stderr; events {{}} http {{ access_log off; {temporary}
+             ssl_protocols TLSv1.3; ssl_certificate pki/server.pem; ssl_certificate_key pki/server.key;
+             server {{ listen 127.0.0.1:{port} ssl; ssl_ecdh_curve X448MLKEM1024:X25519MLKEM768;
+             location / {{ return 200 \"$ssl_curve\\n\"; }} }} }}"
+        ),
+    );
+    let prefix = format!("{}/", folder.path(".").display());
+    let mut command = folder.command();
+    command.args(["provider", "run", "--", "nginx", "-p", &prefix, "-c", &format!("{prefix}nginx.conf")]);
+    let mut nginx = command.spawn().unwrap();
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(nginx.try_wait().unwrap().is_none() && std::time::Instant::now() < end, "no server");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let get = folder.run(&format!("tls get https://localhost:{port}/ --ca pki/root.pem -v"));
+    // nginx ends by itself when it is asked to.
+    send("-TERM", &nginx);
+    assert_eq!(nginx.wait().unwrap().code(), Some(0));
+    get.exits(0).tells("group   X25519MLKEM768");
+}
+
+#[test]
 fn the_exit_status_is_that_of_the_command() {
     let folder = Folder::new();
     folder.write("exit.sh", "exit $1");
