@@ -225,7 +225,7 @@ mod tests {
     fn who_has_chosen_other_providers_does_not_get_the_default_one() {
         let fips = "openssl_conf = o\n[o]\nproviders = p\n[p]\nfips = f\nbase = b\n[b]\nactivate = 1\n";
         let text = addition(fips).expect("a text");
-        assert!(text.contains("[p]\ngambeson = ") && !text.contains("default = "), "{text}");
+        assert!(text.contains("[p]\ngambeson = ") && !text.contains("\ndefault = "), "{text}");
         // Ours, from another time, is no choice of theirs; nor is one that is off.
         for values in ["gambeson = b", "legacy = b\n[b]\nactivate = 0"] {
             let text =
@@ -263,7 +263,7 @@ mod tests {
             format!("openssl_conf = o\n[o]\n.include = \"{folder}/a.cnf\"\n.include {folder}/b.conf\n"),
         ] {
             let text = addition(&text).expect("a text");
-            assert!(text.contains("[p]\ngambeson = ") && !text.contains("default = "), "{text}");
+            assert!(text.contains("[p]\ngambeson = ") && !text.contains("\ndefault = "), "{text}");
         }
         for name in ["relative.cnf".to_owned(), format!("{folder}/no.cnf"), format!("{folder}/loop.cnf")] {
             write_loop(&name);
