@@ -1,13 +1,15 @@
-//! The commands `provider …`: OpenSSL programs of this machine with our algorithms, for one command or for good.
+//! The commands `provider …`: OpenSSL programs of this machine with our algorithms, for one command or until it is taken away.
 
 mod configuration;
 mod install;
+mod signals;
 
 use crate::args::provider::{ProviderCommand, ProviderOptions, ProviderRun};
 use crate::console::Console;
 use crate::error::{Error, Status};
-use crate::unfinished::Unfinished;
 use configuration::{Existing, include};
+use signals::Signals;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -31,21 +33,17 @@ pub(crate) fn provider(console: Console, command: &ProviderCommand) -> Result<St
 fn run(options: &ProviderRun) -> Result<Status, Error> {
     let (program, arguments) =
         options.command.split_first().ok_or_else(|| Error::usage("no command was given"))?;
-    let text = full_configuration(&module(&options.options)?, &options.options)?;
+    let existing = existing_configuration()?;
+    let text = full_configuration(existing.as_deref(), &module(&options.options)?, &options.options)?;
+    // From here on signals are the command's; the folder goes with it.
+    let signals = Signals::hold()?;
     let folder = tempfile::tempdir().map_err(|e| Error::io(&env::temp_dir(), &e))?;
-    let _unfinished = Unfinished::new(folder.path());
     let file = folder.path().join("openssl.cnf");
     fs::write(&file, text).map_err(|e| Error::io(&file, &e))?;
     let name = program.to_string_lossy();
-    let mut child = Command::new(program)
-        .args(arguments)
-        .env("OPENSSL_CONF", &file)
-        .spawn()
-        .map_err(|e| Error::stream(&name, &e))?;
-    let ended = {
-        let _ended_with_us = Unfinished::child(child.id());
-        child.wait().map_err(|e| Error::stream(&name, &e))?
-    };
+    let child = Command::new(program).args(arguments).env("OPENSSL_CONF", &file).spawn();
+    let child = child.map_err(|e| Error::stream(&name, &e))?;
+    let ended = signals.wait(child).map_err(|e| Error::stream(&name, &e))?;
     drop(folder);
     if ended.success() {
         return Ok(Status::Done);
@@ -66,27 +64,40 @@ fn signal(_: std::process::ExitStatus) -> i32 {
 }
 
 /// The existing configuration, and ours behind it.
-fn full_configuration(module: &Path, options: &ProviderOptions) -> Result<String, Error> {
-    let (existing, begin) = match existing_configuration() {
+fn full_configuration(
+    file: Option<&Path>,
+    module: &Path,
+    options: &ProviderOptions,
+) -> Result<String, Error> {
+    let (existing, begin) = match file {
         Some(file) => {
-            let text = fs::read_to_string(&file).map_err(|e| Error::io(&file, &e))?;
-            (Existing::read(&text), include(&file)?)
+            let text = fs::read(file).map_err(|e| Error::io(file, &e))?;
+            (Existing::read(&String::from_utf8_lossy(&text)), include(file)?)
         }
         None => (Existing::default(), String::new()),
     };
-    Ok(begin + &existing.addition(module, &options.groups, options.composite_sigalg.as_deref())?)
+    Ok(begin + &existing.addition(module, &options.groups, options.composite_sigalg)?)
 }
 
 /// The configuration that OpenSSL would read without us: `OPENSSL_CONF`, or that of the machine.
-fn existing_configuration() -> Option<PathBuf> {
-    if let Some(named) = env::var_os("OPENSSL_CONF").filter(|name| !name.is_empty()) {
-        return Some(named.into()).filter(|file: &PathBuf| file.is_file());
+fn existing_configuration() -> Result<Option<PathBuf>, Error> {
+    let Some(named) = env::var_os("OPENSSL_CONF").filter(|name| !name.is_empty()).map(PathBuf::from) else {
+        return Ok(machine_configuration());
+    };
+    match fs::canonicalize(&named) {
+        Ok(file) => Ok(Some(file).filter(|file| file.is_file())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(&named, &error)),
     }
-    let said = Command::new("openssl").args(["version", "-d"]).output().ok();
+}
+
+/// The configuration of the machine.
+fn machine_configuration() -> Option<PathBuf> {
+    let said = Command::new("openssl").args(["version", "-d"]).env_remove("OPENSSL_CONF").output().ok();
     let said = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     // OPENSSLDIR: "/usr/lib/ssl"
     let folder = said.as_deref().and_then(|said| said.split('"').nth(1)).unwrap_or("/etc/ssl");
-    Some(Path::new(folder).join("openssl.cnf")).filter(|file| file.is_file())
+    fs::canonicalize(Path::new(folder).join("openssl.cnf")).ok().filter(|file| file.is_file())
 }
 
 /// The module: the one that was named, or one beside this program.

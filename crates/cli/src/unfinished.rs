@@ -1,4 +1,4 @@
-//! Files, folders and commands that must not outlive an interrupted program.
+//! Files and folders that must not outlive an interrupted program, and work that is told to end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,6 @@ static UNFINISHED: Mutex<Vec<Thing>> = Mutex::new(Vec::new());
 #[derive(Clone)]
 enum Thing {
     Path(PathBuf),
-    /// A command that runs, by its number.
-    Child(u32),
     /// Work that ends in its own way, and then the program.
     Service(Arc<dyn Fn() + Send + Sync>),
 }
@@ -20,24 +18,18 @@ impl PartialEq for Thing {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Path(one), Self::Path(other)) => one == other,
-            (Self::Child(one), Self::Child(other)) => one == other,
             (Self::Service(one), Self::Service(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
 }
 
-/// Has a file or folder removed, or a command ended, when the user or the system ends the program, as long as this value lives.
+/// Has a file or folder removed, or work ended, when the user or the system ends the program, as long as this value lives.
 pub(crate) struct Unfinished(Thing);
 
 impl Unfinished {
     pub(crate) fn new(path: &Path) -> Self {
         Self::thing(Thing::Path(path.to_path_buf()))
-    }
-
-    /// The command must not have been waited for, as long as this value lives.
-    pub(crate) fn child(id: u32) -> Self {
-        Self::thing(Thing::Child(id))
     }
 
     /// The program goes on, and `end` tells the work to come to its end; when asked a second time, the program ends.
@@ -76,28 +68,12 @@ fn interrupted() {
         return;
     }
     // The lock is kept to the end: nothing gets its name while the program goes down.
-    for thing in unfinished.iter().rev() {
-        match thing {
-            Thing::Child(id) => end(*id),
-            Thing::Service(_) => {}
-            Thing::Path(path) => {
-                if fs::remove_file(path).is_err() {
-                    let _ = fs::remove_dir_all(path);
-                }
-            }
+    for thing in unfinished.iter() {
+        if let Thing::Path(path) = thing
+            && fs::remove_file(path).is_err()
+        {
+            let _ = fs::remove_dir_all(path);
         }
     }
     std::process::exit(130);
 }
-
-/// Asks a command to end.
-#[cfg(unix)]
-fn end(id: u32) {
-    if let Some(id) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
-    }
-}
-
-/// Where there are no such signals, the console tells it.
-#[cfg(not(unix))]
-fn end(_id: u32) {}

@@ -5,15 +5,22 @@
 mod program;
 
 use program::Folder;
+use std::io::BufRead;
 use std::process::{Command, Stdio};
 
 /// Whether OpenSSL's program is there; without it these tests have nothing to run.
 fn openssl_is_there() -> bool {
+    is_there("openssl", &["version"])
+}
+
+/// Whether a program is on this machine; where all must run, it has to be.
+fn is_there(program: &str, arguments: &[&str]) -> bool {
     let there =
-        Command::new("openssl").arg("version").stdout(Stdio::null()).status().is_ok_and(|s| s.success());
-    assert!(there || std::env::var_os("CI").is_none(), "openssl is missing");
+        Command::new(program).args(arguments).stdout(Stdio::null()).status().is_ok_and(|s| s.success());
+    let must_run = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
+    assert!(there || !must_run, "{program} is missing");
     if !there {
-        println!("skipped: openssl is not on this machine");
+        println!("skipped: {program} is not on this machine");
     }
     there
 }
@@ -50,6 +57,87 @@ fn a_command_runs_with_the_provider_and_nothing_stays() {
     assert!(named.ends_with("openssl.cnf") && !std::path::Path::new(named).exists(), "{named}");
 }
 
+/// `tls serve` with the chain in `pki`, which ends with its test.
+struct Server {
+    child: std::process::Child,
+    port: u16,
+    #[expect(dead_code, reason = "it goes on reporting, to a pipe that stays open")]
+    reports: std::io::BufReader<std::process::ChildStdout>,
+}
+
+impl Server {
+    fn start(folder: &Folder) -> Self {
+        let line = "tls serve --listen 127.0.0.1:0 --cert pki/server.pem --key pki/server.key --json";
+        let mut command = folder.command();
+        let mut child = command.args(line.split_whitespace()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut report = String::new();
+        let mut reports = std::io::BufReader::new(child.stdout.take().unwrap());
+        reports.read_line(&mut report).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let port = report["address"].as_str().unwrap().rsplit_once(':').unwrap().1.parse().unwrap();
+        Self { child, port, reports }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn curl_reaches_our_server_with_hybrid_groups() {
+    if !is_there("curl", &["--version"]) || !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    // What the OpenSSL of Debian 12 can verify in a handshake.
+    folder.run("cert new --levels 3 --alg ecdsa-p256 -o pki").exits(0);
+    let get = |more: &str| {
+        let server = Server::start(&folder);
+        let curl = format!("curl -sS --cacert pki/root.pem {more} https://localhost:{}/", server.port);
+        folder.run(&format!("provider run -- {curl}")).exits(0).text().to_owned()
+    };
+    assert_eq!(get(""), "gambeson: TLS 1.3, X25519MLKEM768\n");
+    assert_eq!(get("--curves X448MLKEM1024"), "gambeson: TLS 1.3, X448MLKEM1024\n");
+}
+
+#[test]
+fn our_client_reaches_nginx_with_hybrid_groups() {
+    if !is_there("nginx", &["-v"]) || !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.run("cert new --levels 3 --alg ecdsa-p256 -o pki").exits(0);
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let temporary = kinds.map(|kind| format!("{kind}_temp_path {kind};")).concat();
+    folder.write(
+        "nginx.conf",
+        format!(
+            "daemon off; pid nginx.pid; error_log stderr; events {{}} http {{ access_log off; {temporary}
+             ssl_protocols TLSv1.3; ssl_certificate pki/server.pem; ssl_certificate_key pki/server.key;
+             server {{ listen 127.0.0.1:{port} ssl; ssl_ecdh_curve X448MLKEM1024:X25519MLKEM768;
+             location / {{ return 200 \"$ssl_curve\\n\"; }} }} }}"
+        ),
+    );
+    let prefix = format!("{}/", folder.path(".").display());
+    let mut command = folder.command();
+    command.args(["provider", "run", "--", "nginx", "-p", &prefix, "-c", &format!("{prefix}nginx.conf")]);
+    let mut nginx = command.spawn().unwrap();
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(nginx.try_wait().unwrap().is_none() && std::time::Instant::now() < end, "no server");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let get = folder.run(&format!("tls get https://localhost:{port}/ --ca pki/root.pem -v"));
+    // nginx ends by itself when it is asked to.
+    send("-TERM", &nginx);
+    assert_eq!(nginx.wait().unwrap().code(), Some(0));
+    get.exits(0).tells("group   X25519MLKEM768");
+}
+
 #[test]
 fn the_exit_status_is_that_of_the_command() {
     let folder = Folder::new();
@@ -61,33 +149,61 @@ fn the_exit_status_is_that_of_the_command() {
     folder.run("provider run").exits(2);
 }
 
-#[test]
-fn who_ends_the_program_ends_the_command_and_the_configuration_goes() {
-    let folder = Folder::new();
+/// `provider run` with a script that tells when it runs, and the number of the program.
+fn running(folder: &Folder, script: &str) -> std::process::Child {
     std::fs::create_dir(folder.path("temporary")).unwrap();
-    folder.write(
-        "long.sh",
-        "trap 'echo ended > ended; exit 0' TERM; echo $OPENSSL_CONF > started; while :; do sleep 0.05; done",
-    );
-    let mut running = program::program()
+    folder.write("long.sh", format!("{script}; echo $OPENSSL_CONF > started; while :; do sleep 0.05; done"));
+    let running = program::program()
         .args(["provider", "run", "--", "sh", "long.sh"])
         .env("TMPDIR", folder.path("temporary"))
         .current_dir(folder.path("."))
         .spawn()
         .unwrap();
-    let wait_for = |name: &str| {
-        let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
-        while !folder.exists(name) {
-            assert!(std::time::Instant::now() < end, "no {name}");
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
-    };
-    wait_for("started");
+    wait_for(folder, "started");
     assert_eq!(std::fs::read_dir(folder.path("temporary")).unwrap().count(), 1);
-    Command::new("kill").arg(running.id().to_string()).status().unwrap();
-    running.wait().unwrap();
-    wait_for("ended");
-    assert_eq!(std::fs::read_dir(folder.path("temporary")).unwrap().count(), 0);
+    running
+}
+
+fn wait_for(folder: &Folder, name: &str) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !folder.exists(name) {
+        assert!(std::time::Instant::now() < end, "no {name}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+fn send(signal: &str, running: &std::process::Child) {
+    assert!(Command::new("kill").args([signal, &running.id().to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn who_ends_the_program_ends_the_command_and_the_configuration_goes() {
+    for (script, signal, code) in [
+        ("trap 'sleep 0.3; echo ended > ended; exit 5' TERM", "-TERM", 5),
+        ("trap 'echo ended > ended; exit 6' HUP", "-HUP", 6),
+        ("true", "-TERM", 128 + 15),
+    ] {
+        let folder = Folder::new();
+        let mut running = running(&folder, script);
+        send(signal, &running);
+        assert_eq!(running.wait().unwrap().code(), Some(code), "{script}");
+        // Not before the command was at its end.
+        assert_eq!(folder.exists("ended"), code < 128);
+        assert_eq!(std::fs::read_dir(folder.path("temporary")).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn what_the_terminal_sends_is_left_to_the_command() {
+    let folder = Folder::new();
+    let mut running = running(&folder, "true");
+    send("-INT", &running);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(running.try_wait().unwrap().is_none());
+    // The configuration is there still.
+    assert_eq!(std::fs::read_dir(folder.path("temporary")).unwrap().count(), 1);
+    send("-TERM", &running);
+    assert_eq!(running.wait().unwrap().code(), Some(128 + 15));
 }
 
 #[test]
@@ -126,7 +242,8 @@ fn files_of_others_are_kept_and_come_back() {
     let conf = "here/etc/gambeson-openssl.cnf";
     folder.write(conf, "# mine\n");
     // A configuration in use, which names its own sections.
-    let mine = "openssl_conf = mine\n[mine]\nproviders = some\n[some]\nlegacy = old\n[old]\nactivate = 1";
+    let mine = "openssl_conf = mine\n[mine]\nproviders = some\n[some]\nlegacy = old\ndefault = usual\n[old]\nactivate = 1\n\
+                [usual]\nactivate = 1";
     folder.write("openssl.cnf", mine);
     folder.run("provider install --prefix here --conf openssl.cnf").exits(0);
     assert_eq!(folder.read("here/etc/gambeson-openssl.cnf.before-gambeson"), b"# mine\n");
@@ -134,10 +251,16 @@ fn files_of_others_are_kept_and_come_back() {
     let listed = openssl(&folder, Some("openssl.cnf"), &["list", "-providers"]);
     assert!(["  default", "  legacy", "  gambeson"].iter().all(|name| listed.contains(name)), "{listed}");
     folder.run("provider status --prefix here --conf openssl.cnf").exits(0);
-    // A change that came after stays.
+    // Whoever asks later need not name it, and another time the copy is still of what was there at first.
+    folder.run("provider status --prefix here").exits(0);
+    folder.run("provider install --prefix here --groups X25519MLKEM768").exits(0);
+    assert_eq!(folder.read("openssl.cnf.before-gambeson"), mine.as_bytes());
     let now = String::from_utf8(folder.read("openssl.cnf")).unwrap();
+    assert_eq!(now.matches("Groups = X25519MLKEM768\n").count(), 1, "{now}");
+    folder.run("provider install --prefix here --conf other.cnf").exits(2).tells("openssl.cnf");
+    // A change that came after stays.
     folder.write("openssl.cnf", now + "# later\n");
-    folder.run("provider uninstall --prefix here --conf openssl.cnf").exits(0);
+    folder.run("provider uninstall --prefix here").exits(0);
     assert_eq!(folder.read("openssl.cnf"), format!("{mine}\n# later\n").as_bytes());
     assert_eq!(folder.read(conf), b"# mine\n");
     assert!(!folder.exists("openssl.cnf.before-gambeson"));
@@ -155,12 +278,142 @@ fn a_module_that_does_not_load_is_not_left_behind() {
     let folder = Folder::new();
     folder.write("broken.so", "no module");
     folder.write("openssl.cnf", "# mine\n");
-    folder
-        .run("provider install --prefix here --conf openssl.cnf --module broken.so")
-        .exits(1)
-        .tells("taken away again");
-    assert!(
-        !folder.exists("here/etc/gambeson-openssl.cnf") && !folder.exists("here/lib/libgambeson_openssl.so")
-    );
+    let broken = "provider install --prefix here --conf openssl.cnf --module broken.so";
+    folder.run(broken).exits(1).tells("taken away again");
+    assert!(!folder.exists(CONF) && !folder.exists(&module()));
     assert_eq!(folder.read("openssl.cnf"), b"# mine\n");
+    assert!(!folder.exists("openssl.cnf.before-gambeson"));
+    // Nor does it take away one that works.
+    folder.run("provider install --prefix here --conf openssl.cnf").exits(0);
+    let files = [CONF, &module(), "openssl.cnf", "openssl.cnf.before-gambeson"];
+    let before = files.map(|name| folder.read(name));
+    folder.run(broken).exits(1).tells("taken away again");
+    assert!(files.map(|name| folder.read(name)) == before);
+    folder.run("provider status --prefix here").exits(0);
+}
+
+/// The configuration and the module of the tests.
+const CONF: &str = "here/etc/gambeson-openssl.cnf";
+
+fn module() -> String {
+    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    format!("here/lib/{prefix}gambeson_openssl{suffix}")
+}
+
+#[test]
+fn a_step_that_fails_undoes_those_before() {
+    if !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    for name in ["here/lib", "here/etc"] {
+        std::fs::create_dir_all(folder.path(name)).unwrap();
+    }
+    folder.write(&module(), "of somebody else");
+    folder.write(CONF, "# of somebody else, too");
+    // Its copy would have a name that is too long: the last step but one.
+    let long = "c".repeat(250);
+    folder.write(&long, "# mine");
+    folder.run(&format!("provider install --prefix here --conf {long}")).exits(3).tells("before-gambeson");
+    assert_eq!(folder.read(&module()), b"of somebody else");
+    assert_eq!(folder.read(CONF), b"# of somebody else, too");
+    assert_eq!(folder.read(&long), b"# mine");
+    for name in [&module(), CONF] {
+        assert!(!folder.exists(&format!("{name}.before-gambeson")), "{name}");
+    }
+}
+
+#[test]
+fn a_module_that_is_there_already_is_used_and_stays() {
+    if !openssl_is_there() {
+        return;
+    }
+    // As programs are installed: bin and lib in one folder.
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("here/bin")).unwrap();
+    std::fs::create_dir_all(folder.path("here/lib")).unwrap();
+    let program = std::path::PathBuf::from(program::program().get_program());
+    std::fs::copy(&program, folder.path("here/bin/gambeson")).unwrap();
+    let built = program.with_file_name(format!("deps/{}", &module()["here/lib/".len()..]));
+    std::fs::copy(built, folder.path(&module())).unwrap();
+    let before = folder.read(&module());
+    let run = |what: &str| {
+        let mut command = Command::new(folder.path("here/bin/gambeson"));
+        command.args(["provider", what, "--prefix", "here"]).current_dir(folder.path("."));
+        program::finish(command, b"").exits(0);
+        assert!(
+            folder.read(&module()) == before && !folder.exists(&(module() + ".before-gambeson")),
+            "{what}"
+        );
+    };
+    ["install", "status", "install", "uninstall", "uninstall"].into_iter().for_each(run);
+    assert!(!folder.exists(CONF));
+}
+
+#[test]
+fn what_names_the_module_is_changed_before_the_module_goes_or_nothing_is() {
+    if !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    let mine = "# no end of this line";
+    folder.write("openssl.cnf", mine);
+    folder.run("provider install --prefix here --conf openssl.cnf").exits(0);
+    let with = folder.read("openssl.cnf");
+    let text = String::from_utf8(with.clone()).unwrap();
+    let uncut = text.replace("# gambeson provider install: end\n", "");
+    for damaged in [uncut.as_bytes(), &[&with[..], b"\xff"].concat()] {
+        folder.write("openssl.cnf", damaged);
+        folder.run("provider uninstall --prefix here").exits(3).tells("openssl.cnf");
+        folder.run("provider install --prefix here").exits(3).tells("openssl.cnf");
+        assert!(folder.exists(&module()) && folder.exists(CONF) && folder.read("openssl.cnf") == damaged);
+    }
+    // The copy is not needed; all comes back byte for byte.
+    std::fs::remove_file(folder.path("openssl.cnf.before-gambeson")).unwrap();
+    folder.write("openssl.cnf", with);
+    folder.run("provider uninstall --prefix here").exits(0);
+    assert_eq!(folder.read("openssl.cnf"), mine.as_bytes());
+    assert!(!folder.exists(&module()) && !folder.exists(CONF));
+}
+
+#[test]
+fn the_default_provider_is_not_added_to_others_that_were_chosen() {
+    if !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("mine.cnf", "openssl_conf = o\n[o]\nproviders = p\n[p]\nbase = b\n[b]\nactivate = 1\n");
+    let list = "provider run -- openssl list -providers";
+    let listed = folder.run_with(list, b"", &[("OPENSSL_CONF", "mine.cnf")]).exits(0);
+    let listed = listed.text();
+    assert!(listed.contains("  base\n") && listed.contains("gambeson: post-quantum"), "{listed}");
+    assert!(!listed.contains("  default\n"), "{listed}");
+    folder.run("provider install --prefix here --conf mine.cnf").exits(0);
+    assert!(!openssl(&folder, Some("mine.cnf"), &["list", "-providers"]).contains("  default\n"));
+}
+
+#[test]
+fn a_session_with_the_installed_configuration_can_install_again_and_run() {
+    if !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.run("provider install --prefix here").exits(0);
+    let before = folder.read(CONF);
+    let session = [("OPENSSL_CONF", CONF)];
+    folder.run_with("provider install --prefix here", b"", &session).exits(0);
+    assert!(folder.read(CONF) == before);
+    folder.run_with("provider run -- openssl genpkey -algorithm ML-DSA-65", b"", &session).exits(0);
+}
+
+#[test]
+fn numbers_that_are_not_for_private_use_are_refused_on_the_command_line() {
+    let folder = Folder::new();
+    for number in ["0x0905", "fe12", "0x1fe12", "65023"] {
+        let run = format!("provider run --composite-sigalg {number} -- true");
+        folder.run(&run).exits(2).tells("private use");
+    }
+    for number in ["0xfe00", "65535"] {
+        folder.run(&format!("provider run --composite-sigalg {number} -- true")).exits(0);
+    }
 }

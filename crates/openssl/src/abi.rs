@@ -45,17 +45,17 @@ impl<F: Copy> Id<F> {
     /// The function in a table that OpenSSL handed to us, if it is there.
     ///
     /// # Safety
-    /// `table` points to entries, of which the last is all zeros.
+    /// `table` points to entries, of which the last has the number 0.
     pub unsafe fn find(&self, mut table: *const Dispatch) -> Option<F> {
         loop {
             // SAFETY: the caller's promise, and the last entry has not been passed.
             let entry = unsafe { table.read() };
             match entry.function {
-                None => return None,
+                _ if entry.id == 0 => return None,
                 // SAFETY: as in `entry`, the other way: OpenSSL stores a function of type F under this number.
                 Some(function) if entry.id == self.0 => return Some(unsafe { transmute_copy(&function) }),
                 // SAFETY: this was not the last entry.
-                Some(_) => table = unsafe { table.add(1) },
+                _ => table = unsafe { table.add(1) },
             }
         }
     }
@@ -300,3 +300,21 @@ pub const DECODER_EXPORT_OBJECT: Id<
 > = Id::new(20);
 /// `OSSL_OBJECT_PKEY`
 pub const OBJECT_PKEY: c_int = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_ends_with_the_number_0_and_may_lack_functions() {
+        unsafe extern "C" fn free(_: Opaque) {}
+        let null = |id| Dispatch { id, function: None };
+        let there = Dispatch { id: 0, ..CORE_NEW_ERROR.entry(free) };
+        let after = CORE_NEW_ERROR.entry(free);
+        // SAFETY: each table has an entry of number 0.
+        let find = |table: &[Dispatch]| unsafe { CORE_NEW_ERROR.find(table.as_ptr()) }.is_some();
+        assert!(find(&[null(4), null(5), after, Dispatch::END]));
+        assert!(!find(&[null(5), there, after]));
+        assert!(!find(&[Dispatch::END, after]));
+    }
+}

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use gambeson::secret::StackGuard;
 
 use crate::abi::Opaque;
+use crate::core::Core;
 use crate::error::{Error, Reason};
 use crate::provider::Provider;
 
@@ -16,7 +17,7 @@ use crate::provider::Provider;
 ///
 /// # Safety
 /// `object` is null, or came from [`own`] for the same `T`, [`disown`] has not had it, and no [`exclusive`] of it exists.
-pub unsafe fn shared<'a, T>(object: *const c_void) -> Option<&'a T> {
+pub unsafe fn shared<'a, T: Sync>(object: *const c_void) -> Option<&'a T> {
     // SAFETY: the caller's promise.
     unsafe { object.cast::<T>().as_ref() }
 }
@@ -25,13 +26,13 @@ pub unsafe fn shared<'a, T>(object: *const c_void) -> Option<&'a T> {
 ///
 /// # Safety
 /// As for [`shared`], and no other reference to it exists.
-pub unsafe fn exclusive<'a, T>(object: Opaque) -> Option<&'a mut T> {
+pub unsafe fn exclusive<'a, T: Send>(object: Opaque) -> Option<&'a mut T> {
     // SAFETY: the caller's promise.
     unsafe { object.cast::<T>().as_mut() }
 }
 
-/// Leaves an object to OpenSSL.
-pub fn own<T>(object: T) -> Opaque {
+/// Leaves an object to OpenSSL, which may hand it back in another thread.
+pub fn own<T: Send>(object: T) -> Opaque {
     Box::into_raw(Box::new(object)).cast()
 }
 
@@ -112,7 +113,7 @@ impl Output {
 
     /// Tells the longest length that the result can have.
     pub fn answer(&self, len: usize) -> Result<(), Error> {
-        if self.len.is_null() {
+        if !self.is_asked() {
             return Err(Error::new(Reason::Parameter, "no place for the length of the result"));
         }
         // SAFETY: `new`'s caller promised it.
@@ -120,16 +121,24 @@ impl Output {
         Ok(())
     }
 
+    /// Tells it, unless the caller has no place for it, as one that asks for the length of something else has not.
+    pub fn answer_if_asked(&self, len: usize) {
+        // The one error is that there is no place.
+        let _ = self.answer(len);
+    }
+
+    /// Whether there is a place for the length.
+    pub const fn is_asked(&self) -> bool {
+        !self.len.is_null()
+    }
+
     /// Whether `len` bytes fit.
     pub fn check(&self, len: usize) -> Result<(), Error> {
-        let room = match (self.capacity, self.len.is_null()) {
-            (Some(capacity), _) => capacity,
-            // SAFETY: `new`'s caller promised it.
-            (None, false) => unsafe { self.len.read() },
-            (None, true) => {
-                return Err(Error::new(Reason::Parameter, "no place for the length of the result"));
-            }
-        };
+        if !self.is_asked() {
+            return Err(Error::new(Reason::Parameter, "no place for the length of the result"));
+        }
+        // SAFETY: `new`'s caller promised it.
+        let room = self.capacity.unwrap_or_else(|| unsafe { self.len.read() });
         if room < len {
             return Err(Error::new(Reason::BufferTooSmall, format!("{len} bytes where {room} fit")));
         }
@@ -148,23 +157,30 @@ impl Output {
 impl Provider {
     /// Does the work of a call that answers with 1 or 0.
     pub fn check(&self, work: impl FnOnce() -> Result<(), Error>) -> c_int {
-        c_int::from(self.caught(work).is_some())
+        c_int::from(self.core().caught(work).is_some())
+    }
+
+    /// Answers a question with 1 or 0; no is no error.
+    pub fn answer(&self, work: impl FnOnce() -> bool) -> c_int {
+        c_int::from(self.core().caught(|| Ok(work())) == Some(true))
     }
 
     /// Does the work of a call that answers with an object or null.
-    pub fn make<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Opaque {
-        self.caught(work).map_or(ptr::null_mut(), own)
+    pub fn make<T: Send>(&self, work: impl FnOnce() -> Result<T, Error>) -> Opaque {
+        self.core().caught(work).map_or(ptr::null_mut(), own)
     }
+}
 
+impl Core {
     /// Tells OpenSSL of an error, or of a panic; what the work left on the stack is overwritten.
-    fn caught<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Option<T> {
+    pub fn caught<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Option<T> {
         let _guard = StackGuard::<DEPTH>;
         let error = match unwound(work) {
             Ok(Ok(value)) => return Some(value),
             Ok(Err(error)) => error,
             Err(_) => Error::new(Reason::Internal, "the provider panicked; please report this"),
         };
-        self.core().report(&error);
+        self.report(&error);
         None
     }
 }
@@ -195,7 +211,11 @@ mod tests {
         let provider = unsafe { provider(context) }.expect("it is there");
         assert_eq!(provider.check(|| panic!("a defect")), 0);
         assert!(provider.make(|| -> Result<(), Error> { panic!("a defect") }).is_null());
-        assert_eq!(provider.check(|| Ok(())), 1);
+        assert_eq!(provider.answer(|| panic!("a defect")), 0);
+        assert_eq!(
+            (provider.check(|| Ok(())), provider.answer(|| true), provider.answer(|| false)),
+            (1, 1, 0)
+        );
         // SAFETY: once, at the end.
         unsafe { release::<Arc<Provider>>(context) };
         // SAFETY: the pointers are null.
@@ -212,5 +232,9 @@ mod tests {
         assert_eq!(output.write(&[1; 4]).expect_err("one too many").reason, Reason::BufferTooSmall);
         output.write(&[1, 2]).expect("they fit");
         assert_eq!((place, len), ([1, 2, 7, 7], 2));
+        // SAFETY: the place has four bytes.
+        let output = unsafe { Output::new(place.as_mut_ptr(), ptr::null_mut(), Some(4)) };
+        assert_eq!(output.write(&[3]).expect_err("no place for the length").reason, Reason::Parameter);
+        assert_eq!(place, [1, 2, 7, 7]);
     }
 }

@@ -11,6 +11,7 @@ use crate::error::{Error, Reason};
 use crate::table::{Row, Version};
 
 /// The handle that OpenSSL knows us by, and those of its functions that are used here.
+#[derive(Clone, Copy)]
 pub struct Core {
     handle: Opaque,
     get_params: Option<unsafe extern "C" fn(Opaque, *mut Param) -> c_int>,

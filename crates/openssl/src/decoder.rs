@@ -11,7 +11,7 @@ use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
 use crate::abi::{self, Callback, Dispatch, Opaque, PassphraseCallback};
-use crate::border::{own, provider, release, shared};
+use crate::border::{provider, release, shared};
 use crate::core::Core;
 use crate::key::Key;
 use crate::keymgmt::{self, Held};
@@ -51,7 +51,7 @@ const fn functions<const ROW: usize, const PRIVATE: bool>() -> &'static [Dispatc
 unsafe extern "C" fn new(context: Opaque) -> Opaque {
     // SAFETY: OpenSSL hands in what `OSSL_provider_init` gave it.
     let Some(provider) = (unsafe { provider(context) }) else { return ptr::null_mut() };
-    own(Context { provider })
+    Arc::clone(&provider).make(|| Ok(Context { provider }))
 }
 
 unsafe extern "C" fn free(context: Opaque) {

@@ -10,7 +10,7 @@ use gambeson_pki::{Encryption, Form, PrivateKey};
 use zeroize::Zeroizing;
 
 use crate::abi::{self, Dispatch, Opaque, Param, PassphraseCallback};
-use crate::border::{exclusive, own, provider, release, shared};
+use crate::border::{exclusive, provider, release, shared};
 use crate::core::passphrase;
 use crate::decoder::selects;
 use crate::error::{Error, Reason};
@@ -85,7 +85,7 @@ const fn functions<const OUTPUT: usize>() -> &'static [Dispatch] {
 unsafe extern "C" fn new(context: Opaque) -> Opaque {
     // SAFETY: OpenSSL hands in what `OSSL_provider_init` gave it.
     let Some(provider) = (unsafe { provider(context) }) else { return ptr::null_mut() };
-    own(Context { provider, encrypts: false })
+    Arc::clone(&provider).make(|| Ok(Context { provider, encrypts: false }))
 }
 
 unsafe extern "C" fn free(context: Opaque) {

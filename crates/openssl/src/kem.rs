@@ -8,7 +8,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use crate::abi::{self, Dispatch, Opaque, Param};
-use crate::border::{Output, bytes, exclusive, own, provider, release, shared};
+use crate::border::{Output, bytes, exclusive, provider, release, shared};
 use crate::error::{Error, Reason};
 use crate::key::Pair;
 use crate::keymgmt::Held;
@@ -42,7 +42,7 @@ pub static FUNCTIONS: &[Dispatch] = &[
 unsafe extern "C" fn new(context: Opaque) -> Opaque {
     // SAFETY: OpenSSL hands in what `OSSL_provider_init` gave it.
     let Some(provider) = (unsafe { provider(context) }) else { return ptr::null_mut() };
-    own(Context { provider, pair: None, randomness: None })
+    Arc::clone(&provider).make(|| Ok(Context { provider, pair: None, randomness: None }))
 }
 
 unsafe extern "C" fn free(context: Opaque) {
@@ -109,8 +109,12 @@ unsafe extern "C" fn encapsulate(
     provider.check(|| {
         let (pair, ciphertext_len, secret_len) = context.pair()?;
         if out.is_question() {
-            out.answer(ciphertext_len)?;
-            return place.answer(secret_len);
+            if !out.is_asked() && !place.is_asked() {
+                return Err(Error::new(Reason::Parameter, "no place for either length"));
+            }
+            out.answer_if_asked(ciphertext_len);
+            place.answer_if_asked(secret_len);
+            return Ok(());
         }
         if place.is_question() {
             return Err(Error::new(Reason::Parameter, "no place for the secret"));

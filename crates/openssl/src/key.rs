@@ -211,6 +211,9 @@ impl Pair {
     pub fn check(&self) -> Result<(), Error> {
         const MESSAGE: &[u8] = b"pairwise consistency";
         let mismatch = || Error::from(gambeson_pki::Error::PublicKeyMismatch);
+        if !self.has_private() {
+            return Err(no_private());
+        }
         if let (Some(Private::Pki(private)), Public::Pki(public)) = (&self.private, &self.public)
             && private.algorithm().signs()
         {

@@ -29,6 +29,13 @@ pub struct Held {
     pub key: Key,
 }
 
+/// OpenSSL uses both in any thread.
+const fn is_for_any_thread<T: Send + Sync>() {}
+const _: () = {
+    is_for_any_thread::<Held>();
+    is_for_any_thread::<Provider>();
+};
+
 /// A key in the making.
 struct Making {
     provider: Arc<Provider>,
@@ -72,7 +79,7 @@ const fn functions<const ROW: usize>() -> &'static [Dispatch] {
 unsafe extern "C" fn new<const ROW: usize>(context: Opaque) -> Opaque {
     // SAFETY: OpenSSL hands in what `OSSL_provider_init` gave it.
     let Some(provider) = (unsafe { provider(context) }) else { return ptr::null_mut() };
-    own(Held { provider, key: Key::empty(&TABLE[ROW]) })
+    Arc::clone(&provider).make(|| Ok(Held { provider, key: Key::empty(&TABLE[ROW]) }))
 }
 
 unsafe extern "C" fn free(key: Opaque) {
@@ -105,9 +112,11 @@ const fn selected(selection: c_int) -> (bool, bool) {
 unsafe extern "C" fn has(key: *const c_void, selection: c_int) -> c_int {
     // SAFETY: OpenSSL hands in a key of ours.
     let Some(held) = (unsafe { shared::<Held>(key) }) else { return 0 };
-    let (public, private) = selected(selection);
-    let pair = held.key.pair();
-    c_int::from((!public || pair.is_some()) && (!private || pair.is_some_and(|pair| pair.has_private())))
+    held.provider.answer(|| {
+        let (public, private) = selected(selection);
+        let pair = held.key.pair();
+        (!public || pair.is_some()) && (!private || pair.is_some_and(|pair| pair.has_private()))
+    })
 }
 
 unsafe extern "C" fn validate(key: *const c_void, selection: c_int, _check: c_int) -> c_int {
@@ -126,12 +135,14 @@ unsafe extern "C" fn matches(one: *const c_void, other: *const c_void, selection
     let (Some(one), Some(other)) = (unsafe { (shared::<Held>(one), shared::<Held>(other)) }) else {
         return 0;
     };
-    let same = ptr::eq(one.key.row(), other.key.row());
-    c_int::from(match (selected(selection), one.key.pair(), other.key.pair()) {
-        ((false, false), _, _) => same,
-        // One private key, one public key: the latter are compared.
-        (_, Some(one), Some(other)) => same && one.public_bytes() == other.public_bytes(),
-        _ => false,
+    one.provider.answer(|| {
+        let same = ptr::eq(one.key.row(), other.key.row());
+        match (selected(selection), one.key.pair(), other.key.pair()) {
+            ((false, false), _, _) => same,
+            // One private key, one public key: the latter are compared.
+            (_, Some(one), Some(other)) => same && one.public_bytes() == other.public_bytes(),
+            _ => false,
+        }
     })
 }
 
@@ -287,13 +298,10 @@ unsafe extern "C" fn get_params(key: Opaque, params: *mut Param) -> c_int {
         let private = OnceCell::new();
         requests.fill(|name| {
             Ok(match name.to_bytes() {
-                b"bits" => pair.map(|pair| Value::Number(8 * pair.public_bytes().len())),
+                b"bits" => row.lengths().map(|(public, _)| Value::Number(8 * public)),
                 b"security-bits" => Some(Value::Number(row.security_bits.into())),
                 b"security-category" => category(row.scheme).map(Value::Number),
-                b"max-size" => pair.and_then(|pair| {
-                    let ciphertext = pair.kem_lengths().map(|(ciphertext, _)| ciphertext);
-                    pair.max_signature_len().or(ciphertext).map(Value::Number)
-                }),
+                b"max-size" => row.lengths().map(|(_, made)| Value::Number(made)),
                 // These algorithms hash by themselves: there is none, and it cannot be chosen.
                 b"default-digest" | b"mandatory-digest" if row.scheme.signs() => Some(Value::Static(c"")),
                 b"pub" | b"encoded-pub-key" => pair.map(|pair| Value::Octets(pair.public_bytes())),

@@ -60,19 +60,20 @@ pub unsafe extern "C" fn OSSL_provider_init(
         return 0;
     }
     // SAFETY: the caller's promise.
-    let provider = Provider::new(unsafe { Core::new(handle, functions) });
-    let ready = provider.check(|| {
+    let core = unsafe { Core::new(handle, functions) };
+    let provider = core.caught(|| {
+        let provider = Provider::new(core);
         provider.composite_scheme()?;
-        provider.rows().try_for_each(|row| provider.core.register(row))
+        provider.rows().try_for_each(|row| core.register(row))?;
+        Ok(own(Arc::new(provider)))
     });
-    if ready == 1 {
-        // SAFETY: the caller's promise: they are places for pointers.
-        unsafe {
-            out.write(FUNCTIONS.as_ptr());
-            context.write(own(Arc::new(provider)));
-        }
+    let Some(provider) = provider else { return 0 };
+    // SAFETY: the caller's promise: they are places for pointers.
+    unsafe {
+        out.write(FUNCTIONS.as_ptr());
+        context.write(provider);
     }
-    ready
+    1
 }
 
 static FUNCTIONS: &[Dispatch] = &[
@@ -253,14 +254,18 @@ unsafe extern "C" fn query(context: Opaque, operation: c_int, no_cache: *mut c_i
         provider(context)
     };
     // The lists stand on the heap of the provider, which OpenSSL keeps as long as it uses them.
-    match (provider, operation) {
-        (Some(provider), abi::OP_KEYMGMT) => provider.keymgmt.as_ptr(),
-        (Some(provider), abi::OP_KEM) => provider.kem.as_ptr(),
-        (Some(provider), abi::OP_SIGNATURE) => provider.signature.as_ptr(),
-        (Some(provider), abi::OP_ENCODER) => provider.encoder.as_ptr(),
-        (Some(provider), abi::OP_DECODER) => provider.decoder.as_ptr(),
-        _ => ptr::null(),
-    }
+    let Some(provider) = provider else { return ptr::null() };
+    let list = provider.core.caught(|| {
+        Ok(match operation {
+            abi::OP_KEYMGMT => provider.keymgmt.as_ptr(),
+            abi::OP_KEM => provider.kem.as_ptr(),
+            abi::OP_SIGNATURE => provider.signature.as_ptr(),
+            abi::OP_ENCODER => provider.encoder.as_ptr(),
+            abi::OP_DECODER => provider.decoder.as_ptr(),
+            _ => ptr::null(),
+        })
+    });
+    list.unwrap_or(ptr::null())
 }
 
 unsafe extern "C" fn reasons(_context: Opaque) -> *const abi::Item {

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use crate::abi::{self, Dispatch, Opaque, Param};
-use crate::border::{Output, bytes, exclusive, own, provider, release, shared, text};
+use crate::border::{Output, bytes, exclusive, provider, release, shared, text};
 use crate::error::{Error, Reason};
 use crate::key::{Hasher, Key, Pair};
 use crate::keymgmt::Held;
@@ -84,13 +84,15 @@ pub static FUNCTIONS_3_4: &[Dispatch] = &[
 unsafe extern "C" fn new(context: Opaque, _properties: *const c_char) -> Opaque {
     // SAFETY: OpenSSL hands in what `OSSL_provider_init` gave it.
     let Some(provider) = (unsafe { provider(context) }) else { return ptr::null_mut() };
-    own(Context {
-        provider,
-        key: None,
-        context: Vec::new(),
-        deterministic: false,
-        signature: Vec::new(),
-        hasher: None,
+    Arc::clone(&provider).make(|| {
+        Ok(Context {
+            provider,
+            key: None,
+            context: Vec::new(),
+            deterministic: false,
+            signature: Vec::new(),
+            hasher: None,
+        })
     })
 }
 

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use der::Encode;
+use gambeson_hybrid::composite;
 use gambeson_hybrid::kem::{self, HybridKem};
 use gambeson_pki::Algorithm;
 use spki::AlgorithmIdentifierRef;
@@ -29,6 +30,26 @@ impl Row {
     pub fn algorithm_identifier(&self) -> Option<Vec<u8>> {
         let oid = self.object.as_ref()?.oid.to_str().ok()?.parse().ok()?;
         AlgorithmIdentifierRef { oid, parameters: None }.to_der().ok()
+    }
+}
+
+impl Row {
+    /// Bytes of a public key, and of the longest signature or a ciphertext: a key without bytes has them, too.
+    pub fn lengths(&self) -> Option<(usize, usize)> {
+        let name = match self.scheme {
+            Scheme::Group(kem) => return Some((kem.encapsulation_key_len(), kem.ciphertext_len())),
+            Scheme::Pki(Algorithm::MlKem512) => return Some((800, 768)),
+            Scheme::Pki(Algorithm::MlKem768) => return Some((1184, 1088)),
+            Scheme::Pki(Algorithm::MlKem1024) => return Some((1568, 1568)),
+            Scheme::Pki(Algorithm::MlDsa44) => return Some((1312, 2420)),
+            Scheme::Pki(Algorithm::MlDsa65) => return Some((1952, 3309)),
+            Scheme::Pki(Algorithm::MlDsa87) => return Some((2592, 4627)),
+            Scheme::Pki(algorithm) => algorithm.name(),
+        };
+        let signature = composite::Algorithm::by_name(name);
+        let signature = signature.map(|found| (found.public_key_len(), found.max_signature_len()));
+        let kem = || HybridKem::by_name(name).map(|kem| (kem.encapsulation_key_len(), kem.ciphertext_len()));
+        signature.or_else(kem)
     }
 }
 

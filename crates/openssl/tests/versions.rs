@@ -1,5 +1,6 @@
-//! Every OpenSSL from 3.2 to 4.0: Python's `cryptography` carries one in each of its releases, which loads the provider as any other does.
-//! Its certificates in the handshake, and every group against the OpenSSL 3.0 of this machine, where the KEMs are ours.
+//! OpenSSL 3.2, 3.3, 3.4, 3.5 and 4.0: Python's `cryptography` carries one in some of its releases, which loads the provider as any other
+//! does. Its certificates in the handshake, and every group against the OpenSSL 3.0 of this machine, where the KEMs are ours, as client
+//! and as server: from 3.5 on that of X448MLKEM1024 is the library's own.
 
 mod host;
 
@@ -10,7 +11,7 @@ use host::{GROUPS, Host, are_there, free_port, must_run};
 
 /// Handshakes inside one process, with a certificate of each kind; then as a client of others.
 const SCRIPT: &str = r#"
-import socket, sys, threading
+import socket, subprocess, sys, threading
 from OpenSSL import SSL
 print(SSL.SSLeay_version(SSL.SSLEAY_VERSION).decode().split()[1])
 def shake(connection):
@@ -49,6 +50,21 @@ except SSL.Error:
 for argument in sys.argv[1:]:
     group, port = argument.split("=")
     client(socket.create_connection(("127.0.0.1", int(port))), "server.pem")
+    print(group)
+    context = SSL.Context(SSL.TLS_METHOD)
+    context.use_certificate_file("server.pem")
+    context.use_privatekey_file("server.key")
+    listener = socket.create_server(("127.0.0.1", 0))
+    address = "127.0.0.1:%d" % listener.getsockname()[1]
+    command = ["openssl", "s_client", "-connect", address, "-groups", group, "-CAfile", "server.pem", "-verify_return_error"]
+    program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    listener.settimeout(30)
+    server = SSL.Connection(context, listener.accept()[0])
+    server.set_accept_state()
+    shake(server)
+    server.send(b"Q")
+    server.shutdown()
+    assert program.wait(30) == 0
     print(group)
 "#;
 
@@ -101,7 +117,8 @@ fn runs_on(release: &str, version: &str) {
     assert!(lines.next().is_some_and(|line| line.starts_with(version)), "{said}");
     let wanted =
         ["server ecdsa-with-SHA256", "mldsa ML-DSA-65", "composite MLDSA87-Ed448-SHAKE256", "refused"];
-    assert!(lines.eq(wanted.into_iter().chain(GROUPS)), "{said}");
+    // Each first as a client, then as a server.
+    assert!(lines.eq(wanted.into_iter().chain(GROUPS.into_iter().flat_map(|group| [group; 2]))), "{said}");
 }
 
 #[test]

@@ -7,12 +7,13 @@ use crate::error::Error;
 use crate::extensions::key_identifier;
 use crate::private::{Form, PrivateKey};
 
-/// Of PBKDF2 for the key, of PBKDF2 for the certificates, and of the MAC's own derivation. Java reads at most 5,000,000.
-const ITERATIONS: u32 = 600_000;
+/// Of PBKDF2 for the key, of PBKDF2 for the certificates, and of the MAC's own derivation. .NET 9 and newer read at most 300,000 of
+/// each, and 1,000,000 in all; Java reads at most 5,000,000.
+const ITERATIONS: u32 = 300_000;
 
 impl PrivateKey {
     /// The key and its certificates, its own first, in one file under a passphrase: PKCS#12 (RFC 7292), encrypted with AES-256-CBC
-    /// (PBES2, PBKDF2-HMAC-SHA256 with 600,000 iterations), with a MAC of HMAC-SHA256. `name` is what programs call the entry;
+    /// (PBES2, PBKDF2-HMAC-SHA256 with 300,000 iterations, the most that .NET reads), with a MAC of HMAC-SHA256. `name` is what programs call the entry;
     /// Java's find it by that.
     ///
     /// OpenSSL 3.0 and newer and Java read the file. Whether they know the key's algorithm is another question: of ML-DSA, OpenSSL

@@ -35,6 +35,15 @@ fn keys_of_every_algorithm_come_back_with_their_chain() {
 }
 
 #[test]
+fn no_derivation_takes_more_than_dotnet_allows() {
+    let (key, chain) = chain_of(Algorithm::Ed25519);
+    let file = key.to_pkcs12(Form::Seed, &chain, "entry", PASSPHRASE).unwrap();
+    // 300,000 as an INTEGER, of the certificates, the key and the MAC.
+    let found = file.windows(5).filter(|window| *window == [2, 3, 0x04, 0x93, 0xe0]);
+    assert_eq!(found.count(), 3);
+}
+
+#[test]
 fn each_form_of_a_key_is_written() {
     let (key, chain) = chain_of(Algorithm::MlDsa44);
     for form in [Form::Seed, Form::Expanded, Form::Both] {

@@ -33,8 +33,8 @@ pub struct ProviderOptions {
     )]
     pub groups: String,
     /// The number of composite signatures in TLS, 0xfe00 to 0xffff (OpenSSL 3.2 and newer) [default: none]
-    #[arg(long, value_name = "NUMBER")]
-    pub composite_sigalg: Option<String>,
+    #[arg(long, value_name = "NUMBER", value_parser = private_use)]
+    pub composite_sigalg: Option<u16>,
 }
 
 /// `gambeson provider run`
@@ -54,7 +54,8 @@ pub struct ProviderPlace {
     /// The folder: DIR/lib gets the module, DIR/etc the configuration
     #[arg(long, value_name = "DIR")]
     pub prefix: PathBuf,
-    /// A configuration of OpenSSL that is changed, too, so that all its readers have the provider
+    /// A configuration of OpenSSL that is changed, too, so that all its readers have the provider; `status` and `uninstall` know it
+    /// from the installation
     #[arg(long, value_name = "FILE")]
     pub conf: Option<PathBuf>,
 }
@@ -68,4 +69,16 @@ pub struct ProviderInstall {
     /// The module, and what it is told
     #[command(flatten)]
     pub options: ProviderOptions,
+}
+
+/// A number of a signature scheme that TLS 1.3 leaves for private use (RFC 8446).
+fn private_use(text: &str) -> Result<u16, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u16::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number
+        .ok()
+        .filter(|number| *number >= 0xfe00)
+        .ok_or_else(|| "0xfe00 to 0xffff are for private use".to_owned())
 }

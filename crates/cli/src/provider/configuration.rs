@@ -6,34 +6,72 @@
 use crate::error::Error;
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How deep files include others; OpenSSL has no bound, and a loop no end.
+const DEPTH: usize = 16;
 
 /// What of an existing configuration matters here: its values by section and name.
 #[derive(Default)]
-pub(super) struct Existing(HashMap<(String, String), String>);
+pub(super) struct Existing {
+    values: HashMap<(String, String), String>,
+    /// A file that is included and could not be read from here.
+    unknown: Option<String>,
+}
+
+/// A section, and the values that it gets.
+type Section = (String, Vec<(&'static str, String)>);
 
 impl Existing {
-    /// Reads a configuration. What it includes is not followed.
+    /// Reads a configuration, and what it includes.
     pub(super) fn read(text: &str) -> Self {
-        let mut values = HashMap::new();
-        let mut section = "default".to_owned();
+        let mut existing = Self::default();
+        existing.take(text, &mut "default".to_owned(), DEPTH);
+        existing
+    }
+
+    /// A file that is included begins in the section that includes it, and leaves its last one open.
+    fn take(&mut self, text: &str, section: &mut String, depth: usize) {
         for line in text.replace("\\\n", "").lines() {
             let line = line.split('#').next().unwrap_or_default().trim();
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-                name.trim().clone_into(&mut section);
+                name.trim().clone_into(section);
+            } else if let Some(rest) = line.strip_prefix(".include") {
+                let name = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '=');
+                self.include(&unquoted(name).replace('\\', ""), section, depth);
             } else if let Some((name, value)) = line.split_once('=') {
-                let value = value.trim().trim_matches(['"', '\'']).to_owned();
                 // `section::name` names its section itself.
-                let (section, name) = name.trim().split_once("::").unwrap_or((&section, name.trim()));
-                values.insert((section.to_owned(), name.to_owned()), value);
+                let (section, name) = name.trim().split_once("::").unwrap_or((section, name.trim()));
+                self.values.insert((section.to_owned(), name.to_owned()), unquoted(value).to_owned());
             }
         }
-        Self(values)
+    }
+
+    fn include(&mut self, name: &str, section: &mut String, depth: usize) {
+        let path = Path::new(name);
+        let texts = || included(path)?.iter().map(fs::read_to_string).collect::<Result<Vec<_>, _>>();
+        // Where a relative name leads is up to the program that reads it.
+        match texts() {
+            Ok(texts) if path.is_absolute() && depth > 0 => {
+                texts.iter().for_each(|text| self.take(text, section, depth - 1));
+            }
+            _ => self.unknown = Some(name.to_owned()),
+        }
+    }
+
+    fn value(&self, section: &str, name: &str) -> Option<&str> {
+        self.values.get(&(section.to_owned(), name.to_owned())).map(String::as_str)
     }
 
     /// The section that a value names, or ours.
-    fn section(&self, section: &str, name: &str, ours: &str) -> String {
-        self.0.get(&(section.to_owned(), name.to_owned())).cloned().unwrap_or_else(|| ours.to_owned())
+    fn section(&self, section: &str, name: &str, ours: &str) -> Result<String, Error> {
+        match self.value(section, name) {
+            Some(value) if value.contains('$') => Err(Error::outside(format!(
+                "the existing configuration of OpenSSL says {name} = {value}: what that stands for is not known here"
+            ))),
+            value => Ok(value.unwrap_or(ours).to_owned()),
+        }
     }
 
     /// What has to follow the existing configuration.
@@ -41,31 +79,26 @@ impl Existing {
         &self,
         module: &Path,
         groups: &str,
-        composite_sigalg: Option<&str>,
+        composite_sigalg: Option<u16>,
     ) -> Result<String, Error> {
-        let init = self.section("default", "openssl_conf", "gambeson_init");
-        let providers = self.section(&init, "providers", "gambeson_providers");
-        let default = self.section(&providers, "default", "gambeson_default");
-        let tls = self.section(&init, "ssl_conf", "gambeson_tls");
-        let system = self.section(&tls, "system_default", "gambeson_system");
+        if let (Some(file), None) = (&self.unknown, self.value("default", "openssl_conf")) {
+            return Err(Error::outside(format!(
+                "the existing configuration of OpenSSL includes {file}, which cannot be read from here, and may name providers"
+            )));
+        }
+        let init = self.section("default", "openssl_conf", "gambeson_init")?;
+        // Node looks for a name of its own, and may have sections of its own.
+        let node = self.section("default", "nodejs_conf", &init)?;
+        let names = vec![("openssl_conf", init.clone()), ("nodejs_conf", node.clone())];
+        let mut sections = vec![("default".to_owned(), names)];
+        sections.extend(self.extension(&init, groups)?);
+        if node != init {
+            sections.extend(self.extension(&node, groups)?);
+        }
+        let mut ours = vec![("module", escaped(&text_of(module)?)?), ("activate", "1".to_owned())];
+        ours.extend(composite_sigalg.map(|number| ("composite-sigalg", format!("{number:#06x}"))));
+        sections.push(("gambeson_provider".to_owned(), ours));
         let mut text = String::new();
-        // Node looks for a name of its own.
-        let sections = [
-            ("default", vec![("openssl_conf", init.clone()), ("nodejs_conf", init.clone())]),
-            (&*init, vec![("providers", providers.clone()), ("ssl_conf", tls.clone())]),
-            (&*providers, vec![("default", default.clone()), ("gambeson", "gambeson_provider".to_owned())]),
-            // Nobody has to name the default provider, until somebody names another one.
-            (&*default, vec![("activate", "1".to_owned())]),
-            ("gambeson_provider", {
-                let mut values = vec![("module", escaped(&path(module)?)?), ("activate", "1".to_owned())];
-                values.extend(
-                    composite_sigalg.map(|number| Ok(("composite-sigalg", escaped(number)?))).transpose()?,
-                );
-                values
-            }),
-            (&*tls, vec![("system_default", system.clone())]),
-            (&*system, vec![("Groups", escaped(groups)?)]),
-        ];
         for (section, values) in sections {
             let _ = writeln!(text, "[{section}]");
             for (name, value) in values {
@@ -74,16 +107,66 @@ impl Existing {
         }
         Ok(text)
     }
+
+    /// The sections below one that programs begin with.
+    fn extension(&self, init: &str, groups: &str) -> Result<Vec<Section>, Error> {
+        let providers = self.section(init, "providers", "gambeson_providers")?;
+        let tls = self.section(init, "ssl_conf", "gambeson_tls")?;
+        let system = self.section(&tls, "system_default", "gambeson_system")?;
+        let named = vec![("providers", providers.clone()), ("ssl_conf", tls.clone())];
+        let mut sections = vec![(init.to_owned(), named)];
+        let mut listed = Vec::new();
+        // Nobody has to name the default provider, until somebody names another one; who has done so already has chosen.
+        if !self.activates(&providers) {
+            let default = self.section(&providers, "default", "gambeson_default")?;
+            listed.push(("default", default.clone()));
+            sections.push((default, vec![("activate", "1".to_owned())]));
+        }
+        listed.push(("gambeson", "gambeson_provider".to_owned()));
+        sections.push((providers, listed));
+        sections.push((tls, vec![("system_default", system.clone())]));
+        sections.push((system, vec![("Groups", escaped(groups)?)]));
+        Ok(sections)
+    }
+
+    /// Whether a list of providers has one that is active, beside ours.
+    fn activates(&self, providers: &str) -> bool {
+        let others =
+            self.values.iter().filter(|((section, name), _)| section == providers && name != "gambeson");
+        others.into_iter().any(|(_, section)| {
+            let off =
+                |value: &str| ["0", "no", "off", "false"].iter().any(|off| value.eq_ignore_ascii_case(off));
+            self.value(section, "activate").is_some_and(|value| !off(value))
+        })
+    }
+}
+
+fn unquoted(value: &str) -> &str {
+    value.trim().trim_matches(['"', '\''])
+}
+
+/// The file that is included, or those of a folder that are.
+fn included(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut files = entries.collect::<Result<Vec<_>, _>>()?;
+    files.retain(|file| file.extension().is_some_and(|name| name == "cnf" || name == "conf"));
+    files.sort();
+    Ok(files)
 }
 
 /// A line that includes another file.
 pub(super) fn include(file: &Path) -> Result<String, Error> {
-    Ok(format!(".include {}\n", escaped(&path(file)?)?))
+    Ok(format!(".include {}\n", escaped(&text_of(file)?)?))
 }
 
-fn path(path: &Path) -> Result<String, Error> {
-    let text = path.to_str().ok_or_else(|| Error::usage(format!("{}: is not UTF-8", path.display())))?;
-    Ok(text.to_owned())
+/// A path that can stand in a line.
+pub(super) fn text_of(path: &Path) -> Result<String, Error> {
+    let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
+    let unfit = || Error::usage(format!("{}: OpenSSL's configuration cannot hold this name", path.display()));
+    text.map(str::to_owned).ok_or_else(unfit)
 }
 
 /// A value as the format wants it: a backslash before what means something in it.
@@ -111,25 +194,95 @@ mod tests {
         assert_eq!(
             text.expect("a text"),
             "[default]\nopenssl_conf = gambeson_init\nnodejs_conf = gambeson_init\n[gambeson_init]\nproviders = \
-             gambeson_providers\nssl_conf = gambeson_tls\n[gambeson_providers]\ndefault = gambeson_default\n\
-             gambeson = gambeson_provider\n[gambeson_default]\nactivate = 1\n[gambeson_provider]\nmodule = /a/m.so\n\
-             activate = 1\n[gambeson_tls]\nsystem_default = gambeson_system\n[gambeson_system]\nGroups = X25519\n"
+             gambeson_providers\nssl_conf = gambeson_tls\n[gambeson_default]\nactivate = 1\n[gambeson_providers]\n\
+             default = gambeson_default\ngambeson = gambeson_provider\n[gambeson_tls]\nsystem_default = \
+             gambeson_system\n[gambeson_system]\nGroups = X25519\n[gambeson_provider]\nmodule = /a/m.so\n\
+             activate = 1\n"
         );
+    }
+
+    /// What follows a configuration.
+    fn addition(existing: &str) -> Result<String, Error> {
+        Existing::read(existing).addition(Path::new("/m.so"), "P-256", Some(0xfe12))
     }
 
     #[test]
     fn the_sections_of_an_existing_one_are_opened_again() {
-        let existing = Existing::read(
+        let text = addition(
             "openssl_conf = o # the beginning\n[ o ]\nproviders = p\nssl_conf=s\n[p]\ndefault = d\n[d]\n# activate = 1\n\
              [s]\nsystem_default = \"y\"\n",
-        );
-        let text = existing.addition(Path::new("/m.so"), "P-256", Some("0xfe12")).expect("a text");
+        )
+        .expect("a text");
         for line in
             ["openssl_conf = o", "[p]\ndefault = d\ngambeson =", "[d]\nactivate = 1", "[y]\nGroups = P-256"]
         {
             assert!(text.contains(line), "no {line:?} in {text}");
         }
         assert!(text.contains("composite-sigalg = 0xfe12"), "{text}");
+    }
+
+    #[test]
+    fn who_has_chosen_other_providers_does_not_get_the_default_one() {
+        let fips = "openssl_conf = o\n[o]\nproviders = p\n[p]\nfips = f\nbase = b\n[b]\nactivate = 1\n";
+        let text = addition(fips).expect("a text");
+        assert!(text.contains("[p]\ngambeson = ") && !text.contains("\ndefault = "), "{text}");
+        // Ours, from another time, is no choice of theirs; nor is one that is off.
+        for values in ["gambeson = b", "legacy = b\n[b]\nactivate = 0"] {
+            let text =
+                addition(&format!("openssl_conf = o\n[o]\nproviders = p\n[b]\nactivate = 1\n[p]\n{values}"));
+            let text = text.expect("a text");
+            assert!(text.contains("[gambeson_default]\nactivate = 1"), "{text}");
+        }
+    }
+
+    #[test]
+    fn sections_of_node_are_extended_and_not_replaced() {
+        let text = addition("nodejs_conf = n\n[n]\nproviders = q\n[q]\nbase = b\n[b]\nactivate = 1\n")
+            .expect("a text");
+        for line in [
+            "openssl_conf = gambeson_init\nnodejs_conf = n\n",
+            "[n]\nproviders = q\n",
+            "[q]\ngambeson = gambeson_provider\n",
+            "[gambeson_providers]\ndefault = ",
+        ] {
+            assert!(text.contains(line), "no {line:?} in {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_included_is_read_and_what_cannot_be_read_is_refused_where_it_matters() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write =
+            |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("it is written");
+        write("a.cnf", "providers = p\n[p]\nbase = b\n");
+        write("b.conf", "[b]\nactivate = 1\n");
+        write("c.txt", "[o]\nproviders = other\n");
+        let folder = folder.path().display();
+        for text in [
+            format!("openssl_conf = o\n[o]\n.include {folder}\n"),
+            format!("openssl_conf = o\n[o]\n.include = \"{folder}/a.cnf\"\n.include {folder}/b.conf\n"),
+        ] {
+            let text = addition(&text).expect("a text");
+            assert!(text.contains("[p]\ngambeson = ") && !text.contains("\ndefault = "), "{text}");
+        }
+        for name in ["relative.cnf".to_owned(), format!("{folder}/no.cnf"), format!("{folder}/loop.cnf")] {
+            write_loop(&name);
+            assert!(addition(&format!(".include {name}\n")).is_err(), "{name}");
+            assert!(addition(&format!(".include {name}\nopenssl_conf = o\n")).is_ok(), "{name}");
+        }
+    }
+
+    /// A file that includes itself.
+    fn write_loop(name: &str) {
+        if name.ends_with("loop.cnf") {
+            fs::write(name, format!(".include {name}\n")).expect("it is written");
+        }
+    }
+
+    #[test]
+    fn sections_behind_variables_are_refused() {
+        assert!(addition("openssl_conf = $ENV::INIT\n").is_err());
+        assert!(addition("openssl_conf = o\n[o]\nproviders = ${p}\n").is_err());
     }
 
     #[test]

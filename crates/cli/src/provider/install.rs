@@ -1,70 +1,143 @@
 //! `provider install`, `status` and `uninstall`: files in a folder, and a block in a configuration, that can be taken away again.
 
-use super::{configuration, full_configuration, module, module_name};
+use super::configuration::{self, text_of};
+use super::{full_configuration, machine_configuration, module, module_name};
 use crate::args::provider::{ProviderInstall, ProviderPlace};
 use crate::console::Console;
 use crate::error::{Error, Status};
-use crate::files::{Access, Output};
+use crate::files::{self, Access, is_one_file};
 use serde_json::json;
 use std::fs;
-use std::io::Write;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The first line of what we write, and the last of a block in somebody else's file.
 const BEGIN: &str = "# gambeson provider install: begin";
 const END: &str = "# gambeson provider install: end";
+/// Behind the first line of our configuration: the file that has a block.
+const CHANGED: &str = "# changed: ";
+/// The same: the module was there before, and stays.
+const FOUND: &str = "# the module was there before";
+/// Behind the first line of a block: the line before had no end.
+const JOINED: &str = "# the line before had no end";
 
 /// Where the parts stand.
-struct Place<'a> {
+struct Place {
     module: PathBuf,
     configuration: PathBuf,
     /// A configuration of somebody else, which gets a block.
-    changed: Option<&'a Path>,
+    changed: Option<PathBuf>,
+    installed: Option<Installed>,
 }
 
-impl<'a> Place<'a> {
-    fn new(place: &'a ProviderPlace) -> Result<Self, Error> {
+/// What our configuration says of the installation that it is part of.
+struct Installed {
+    changed: Option<PathBuf>,
+    /// Whether the module was there before.
+    found: bool,
+}
+
+impl Installed {
+    /// None if there is no configuration, or it is not ours.
+    fn read(configuration: &Path) -> Result<Option<Self>, Error> {
+        let Some(bytes) = content(configuration)? else { return Ok(None) };
+        let text = String::from_utf8_lossy(&bytes);
+        let mut lines = text.lines();
+        if lines.next() != Some(BEGIN) {
+            return Ok(None);
+        }
+        let notes: Vec<&str> = lines.take_while(|line| line.starts_with('#')).collect();
+        let changed = notes.iter().find_map(|line| line.strip_prefix(CHANGED)).map(PathBuf::from);
+        Ok(Some(Self { changed, found: notes.contains(&FOUND) }))
+    }
+}
+
+impl Place {
+    fn new(place: &ProviderPlace) -> Result<Self, Error> {
         let prefix = std::path::absolute(&place.prefix).map_err(|e| Error::io(&place.prefix, &e))?;
-        Ok(Self {
-            module: prefix.join("lib").join(module_name()),
-            configuration: prefix.join("etc/gambeson-openssl.cnf"),
-            changed: place.conf.as_deref(),
-        })
+        let configuration = prefix.join("etc/gambeson-openssl.cnf");
+        let installed = Installed::read(&configuration)?;
+        let before = installed.as_ref().and_then(|installed| installed.changed.clone());
+        let named = place.conf.as_ref().map(|file| match fs::canonicalize(file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => std::path::absolute(file),
+            path => path,
+        });
+        let named = named.transpose().map_err(|e| Error::io(Path::new("--conf"), &e))?;
+        if let (Some(named), Some(before)) = (&named, &before)
+            && named != before
+        {
+            return Err(Error::usage(format!(
+                "what is installed changed {}: uninstall it before another configuration is changed",
+                before.display()
+            )));
+        }
+        let changed = named.or(before);
+        if changed.as_ref().is_some_and(|file| is_one_file(file, &configuration)) {
+            return Err(Error::usage("--conf names the configuration that is installed anyway"));
+        }
+        Ok(Self { module: prefix.join("lib").join(module_name()), configuration, changed, installed })
     }
 
     /// What OpenSSL has to read to have the provider.
     fn entry(&self) -> &Path {
-        self.changed.unwrap_or(&self.configuration)
+        self.changed.as_deref().unwrap_or(&self.configuration)
+    }
+
+    /// Whether the module is ours to replace and to remove.
+    fn owns_module(&self) -> bool {
+        self.installed.as_ref().is_some_and(|installed| !installed.found)
     }
 }
 
 pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Status, Error> {
     let place = Place::new(&options.place)?;
     let source = module(&options.options)?;
-    if std::env::var_os("OPENSSL_CONF").is_some_and(|file| Path::new(&file) == place.configuration) {
-        return Err(Error::usage(
-            "OPENSSL_CONF names the configuration that is to be written: unset it first",
-        ));
-    }
-    // All that can be wrong with what is there is found before anything is changed.
-    for file in [&place.module, &place.configuration] {
-        if file.exists() && !is_ours(file, &place) {
-            refuse_second_backup(file)?;
-        }
-    }
-    let text = format!("{BEGIN}\n{}", full_configuration(&place.module, &options.options)?);
-    let changed = place.changed.map(|file| with_block(file, &place, options)).transpose()?;
-    keep(&place.module, &place)?;
-    keep(&place.configuration, &place)?;
     let bytes = fs::read(&source).map_err(|e| Error::io(&source, &e))?;
-    write(&place.module, &bytes)?;
-    write(&place.configuration, text.as_bytes())?;
-    if let (Some(file), Some(text)) = (place.changed, &changed) {
-        fs::copy(file, backup(file)).map_err(|e| Error::io(&backup(file), &e))?;
-        write(file, text.as_bytes())?;
+    let found = !place.owns_module() && is_one_file(&source, &place.module);
+    // All that can be wrong with what is there is found before anything is changed.
+    let mut moved = Vec::new();
+    if !found && !place.owns_module() && is_there(&place.module) {
+        moved.push(&place.module);
     }
-    match active(place.entry()) {
+    if place.installed.is_none() && is_there(&place.configuration) {
+        moved.push(&place.configuration);
+    }
+    for file in &moved {
+        refuse_second_backup(file)?;
+    }
+    // Not OPENSSL_CONF: that is for this session, and may name what is written here.
+    let machine = machine_configuration();
+    if machine.as_ref().is_some_and(|file| is_one_file(file, &place.configuration)) {
+        return Err(Error::usage("this is the configuration of the machine: another --prefix is needed"));
+    }
+    let mut text = format!("{BEGIN}\n");
+    if let Some(file) = &place.changed {
+        text += &format!("{CHANGED}{}\n", text_of(file)?);
+    }
+    if found {
+        text += &format!("{FOUND}\n");
+    }
+    text += &full_configuration(machine.as_deref(), &place.module, &options.options)?;
+    let changed = place.changed.as_ref().map(|file| Block::added(file, &place, options)).transpose()?;
+
+    let mut changes = Changes::default();
+    let mut work = || {
+        moved.iter().try_for_each(|file| changes.move_away(file))?;
+        if !found {
+            changes.write(&place.module, &bytes)?;
+        }
+        changes.write(&place.configuration, text.as_bytes())?;
+        if let (Some(file), Some(block)) = (&place.changed, &changed) {
+            if block.is_first {
+                changes.copy(file)?;
+            }
+            changes.write(file, block.text.as_bytes())?;
+        }
+        let taken_away = |error| Error::not_verified(format!("{error}; it was taken away again"));
+        active(place.entry()).map_err(taken_away)
+    };
+    match work() {
         Ok(version) => {
             let (module, entry) = (place.module.display(), place.entry().display());
             let advice = match place.changed {
@@ -75,16 +148,13 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
             console.report(format_args!("the provider works with {version}: {advice}"), report)?;
             Ok(Status::Done)
         }
-        Err(error) => {
-            remove(&place)?;
-            Err(Error::not_verified(format!("{error}; it was taken away again")))
-        }
+        Err(error) => changes.undo().and(Err(error)),
     }
 }
 
 pub(super) fn status(console: Console, place: &ProviderPlace) -> Result<Status, Error> {
     let place = Place::new(place)?;
-    let installed = place.module.is_file() && place.configuration.is_file();
+    let installed = place.module.is_file() && place.installed.is_some();
     let found = if installed {
         active(place.entry())
     } else {
@@ -132,25 +202,29 @@ fn active(configuration: &Path) -> Result<String, String> {
 }
 
 /// Takes away what is ours and puts back what was there; the files that this changed.
-fn remove(place: &Place<'_>) -> Result<Vec<PathBuf>, Error> {
+fn remove(place: &Place) -> Result<Vec<PathBuf>, Error> {
     let mut changed = Vec::new();
-    if let Some(file) = place.changed
-        && let Ok(text) = fs::read_to_string(file)
-        && let Some(without) = without_block(&text)
+    // First of all: who reads a block must not miss what it names.
+    if let Some(file) = &place.changed
+        && let Some(text) = text(file)?
+        && let Some(without) = Block::removed(file, &text)?
     {
         write(file, without.as_bytes())?;
         // Whoever changed it since keeps the change; the copy is of no more use.
         let copy = backup(file);
-        fs::remove_file(&copy).map_err(|e| Error::io(&copy, &e))?;
-        changed.push(file.to_path_buf());
-    }
-    let ours = is_ours(&place.configuration, place);
-    for file in [&place.module, &place.configuration] {
-        if !ours || !file.is_file() {
-            continue;
+        match fs::remove_file(&copy) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(Error::io(&copy, &error)),
+            _ => changed.push(file.clone()),
         }
+    }
+    if place.installed.is_none() {
+        return Ok(changed);
+    }
+    // The configuration last: it says what else there is.
+    let module = Some(&place.module).filter(|module| place.owns_module() && is_there(module));
+    for file in module.into_iter().chain([&place.configuration]) {
         let copy = backup(file);
-        if copy.is_file() {
+        if is_there(&copy) {
             fs::rename(&copy, file).map_err(|e| Error::io(file, &e))?;
         } else {
             fs::remove_file(file).map_err(|e| Error::io(file, &e))?;
@@ -160,17 +234,51 @@ fn remove(place: &Place<'_>) -> Result<Vec<PathBuf>, Error> {
     Ok(changed)
 }
 
-/// Whether a file of this place came from us: then the configuration begins with our line.
-fn is_ours(file: &Path, place: &Place<'_>) -> bool {
-    file.is_file() && fs::read_to_string(&place.configuration).is_ok_and(|text| text.starts_with(BEGIN))
+/// What an installation has done so far, to be undone.
+#[derive(Default)]
+struct Changes(Vec<Change>);
+
+enum Change {
+    /// A file of somebody else is under the name of its backup.
+    Moved(PathBuf),
+    /// A backup was made.
+    Copied(PathBuf),
+    /// A file was written, where before was nothing or this.
+    Wrote(PathBuf, Option<Vec<u8>>),
 }
 
-/// Moves a file of somebody else out of the way.
-fn keep(file: &Path, place: &Place<'_>) -> Result<(), Error> {
-    if !file.exists() || is_ours(file, place) {
-        return Ok(());
+impl Changes {
+    fn move_away(&mut self, file: &Path) -> Result<(), Error> {
+        fs::rename(file, backup(file)).map_err(|e| Error::io(file, &e))?;
+        self.0.push(Change::Moved(file.to_owned()));
+        Ok(())
     }
-    fs::rename(file, backup(file)).map_err(|e| Error::io(file, &e))
+
+    fn copy(&mut self, file: &Path) -> Result<(), Error> {
+        let copy = backup(file);
+        fs::copy(file, &copy).map_err(|e| Error::io(&copy, &e))?;
+        self.0.push(Change::Copied(copy));
+        Ok(())
+    }
+
+    fn write(&mut self, file: &Path, bytes: &[u8]) -> Result<(), Error> {
+        let before = content(file)?;
+        write(file, bytes)?;
+        self.0.push(Change::Wrote(file.to_owned(), before));
+        Ok(())
+    }
+
+    /// Undoes all that can be undone, the last change first.
+    fn undo(self) -> Result<(), Error> {
+        let undone = self.0.into_iter().rev().map(|change| match change {
+            Change::Moved(file) => fs::rename(backup(&file), &file).map_err(|e| Error::io(&file, &e)),
+            Change::Copied(file) | Change::Wrote(file, None) => {
+                fs::remove_file(&file).map_err(|e| Error::io(&file, &e))
+            }
+            Change::Wrote(file, Some(bytes)) => write(&file, &bytes),
+        });
+        undone.fold(Ok(()), Result::and)
+    }
 }
 
 fn backup(file: &Path) -> PathBuf {
@@ -181,7 +289,7 @@ fn backup(file: &Path) -> PathBuf {
 
 fn refuse_second_backup(file: &Path) -> Result<(), Error> {
     let copy = backup(file);
-    if copy.exists() {
+    if is_there(&copy) {
         return Err(Error::outside(format!(
             "{}: is there already, and would be overwritten",
             copy.display()
@@ -190,29 +298,74 @@ fn refuse_second_backup(file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// A configuration of somebody else, with our block at its end.
-fn with_block(file: &Path, place: &Place<'_>, options: &ProviderInstall) -> Result<String, Error> {
-    let text = fs::read_to_string(file).map_err(|e| Error::io(file, &e))?;
-    let text = match without_block(&text) {
-        Some(text) => text,
-        None => {
-            refuse_second_backup(file)?;
-            text
-        }
-    };
-    let options = &options.options;
-    let existing = configuration::Existing::read(&text);
-    let ours = existing.addition(&place.module, &options.groups, options.composite_sigalg.as_deref())?;
-    let line = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    Ok(format!("{text}{line}{BEGIN}\n{ours}{END}\n"))
+/// A configuration of somebody else with our block at its end.
+struct Block {
+    text: String,
+    /// Whether it had none before.
+    is_first: bool,
 }
 
-/// The text without our block; none if there is no whole block in it.
-fn without_block(text: &str) -> Option<String> {
-    let begin = text.find(BEGIN)?;
-    let end = begin + text[begin..].find(END)? + END.len();
-    let rest = text[end..].strip_prefix('\n').unwrap_or(&text[end..]);
-    Some(text[..begin].to_owned() + rest)
+impl Block {
+    fn added(file: &Path, place: &Place, options: &ProviderInstall) -> Result<Self, Error> {
+        let there = || Error::io(file, &io::Error::from(ErrorKind::NotFound));
+        let before = text(file)?.ok_or_else(there)?;
+        let without = Self::removed(file, &before)?;
+        let is_first = without.is_none();
+        if is_first {
+            refuse_second_backup(file)?;
+        }
+        let text = without.unwrap_or(before);
+        let options = &options.options;
+        let existing = configuration::Existing::read(&text);
+        let ours = existing.addition(&place.module, &options.groups, options.composite_sigalg)?;
+        let joined =
+            if text.is_empty() || text.ends_with('\n') { String::new() } else { format!("{JOINED}\n") };
+        let line = if joined.is_empty() { "" } else { "\n" };
+        Ok(Self { text: format!("{text}{line}{BEGIN}\n{joined}{ours}{END}\n"), is_first })
+    }
+
+    /// The text without our block; none if there is none in it.
+    fn removed(file: &Path, text: &str) -> Result<Option<String>, Error> {
+        let line = |mark: &str, from: usize| {
+            let found = text[from..].match_indices(mark).map(|(at, _)| from + at);
+            found.into_iter().find(|at| *at == 0 || text[..*at].ends_with('\n'))
+        };
+        let Some(begin) = line(BEGIN, 0) else { return Ok(None) };
+        let inside = begin + BEGIN.len();
+        let end = line(END, inside).filter(|end| line(BEGIN, inside).is_none_or(|again| again > *end));
+        let Some(end) = end else {
+            return Err(Error::outside(format!(
+                "{}: has the line {BEGIN:?} and no {END:?} after it: what is ours cannot be told, and nothing was changed",
+                file.display()
+            )));
+        };
+        let rest = &text[end + END.len()..];
+        let rest = rest.strip_prefix('\n').unwrap_or(rest);
+        let joined = text[inside..end].lines().nth(1) == Some(JOINED);
+        // What came after needs the end of the line before.
+        let before = &text[..begin];
+        let before = before.strip_suffix('\n').filter(|_| joined && rest.is_empty()).unwrap_or(before);
+        Ok(Some(before.to_owned() + rest))
+    }
+}
+
+fn is_there(file: &Path) -> bool {
+    fs::symlink_metadata(file).is_ok()
+}
+
+/// The bytes of a file, if it is there.
+fn content(file: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match fs::read(file) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(file, &error)),
+    }
+}
+
+/// The same of a file that is text.
+fn text(file: &Path) -> Result<Option<String>, Error> {
+    let text = content(file)?.map(String::from_utf8).transpose();
+    text.map_err(|_| Error::outside(format!("{}: is not UTF-8", file.display())))
 }
 
 /// Writes a file whole or not at all.
@@ -220,7 +373,5 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), Error> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, &e))?;
     }
-    let mut output = Output::create(file, Access::Shared, true)?;
-    output.write_all(bytes).map_err(|e| Error::named(&e))?;
-    output.finish()
+    files::write(file, bytes, Access::Shared, true)
 }
