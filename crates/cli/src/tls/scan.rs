@@ -140,6 +140,9 @@ fn handshake(
             };
         }
     }
+    connection.send_close_notify();
+    // Who has gone does not listen.
+    let _ = connection.complete_io(&mut wire);
     let version = connection.protocol_version().unwrap_or(ProtocolVersion::Unknown(0));
     Ok(Ok(Found {
         version: format!("{version:?}"),
