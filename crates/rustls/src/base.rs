@@ -10,14 +10,13 @@ use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::sign::SigningKey;
 
-/// From PKCS#8, of which nothing is kept, the algorithm in it, and its SubjectPublicKeyInfo.
+/// Loads a key of Ed25519, P-256 or P-384 from PKCS#8, which it does not keep, with the SubjectPublicKeyInfo.
 type LoadCurveKey = fn(&[u8], Algorithm, Vec<u8>) -> Result<Arc<dyn SigningKey>, Error>;
 
 /// What stands under our own algorithms.
 pub(crate) struct Base {
     name: &'static str,
     pub(crate) provider: fn() -> CryptoProvider,
-    /// Makes a key of Ed25519, P-256 or P-384.
     pub(crate) curve_key: LoadCurveKey,
     pub(crate) x25519: &'static dyn SupportedKxGroup,
     pub(crate) p256: &'static dyn SupportedKxGroup,
