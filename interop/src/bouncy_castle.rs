@@ -288,7 +288,9 @@ fn opens_pkcs12(peer: &BouncyCastle, algorithm: Algorithm) -> Result {
         let signature = opened.bytes("signature")?;
         key.public_key().verify(MESSAGE, &signature).map_err(|error| format!("{provider}: {error}"))?;
     }
-    check(ask("BC", "wrong").is_err(), "a wrong passphrase")
+    let refused = ask("BC", "wrong").err();
+    let words = refused.as_ref().and_then(|error| error.message()).unwrap_or_default();
+    check(words.contains("wrong password"), format!("a wrong passphrase: {words:?}"))
 }
 
 fn text(error: impl ToString) -> String {
