@@ -78,6 +78,8 @@ struct Session {
     console: Console,
     home: Home,
     passphrase_fd: Option<u32>,
+    /// The time that the command line names.
+    at: Option<Timestamp>,
     now: Timestamp,
     resolver: Known,
 }
@@ -97,7 +99,7 @@ impl Session {
             (false, None) => Arc::new(home.known()),
             (false, Some(_)) => return Err(Error::usage("--web-roots does nothing without --web")),
         };
-        Ok(Self { console, home, passphrase_fd: options.passphrase_fd, now, resolver })
+        Ok(Self { console, home, passphrase_fd: options.passphrase_fd, at: options.at, now, resolver })
     }
 
     /// The agent with its keys, and its cards.

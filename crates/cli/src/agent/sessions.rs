@@ -1,6 +1,6 @@
 //! `listen`, `connect`: a session between two agents, through which bytes go both ways.
 
-use super::Session;
+use super::{Session, since_1970};
 use crate::args::agent::{AgentConnect, AgentListen, Pipe};
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Output};
@@ -26,7 +26,7 @@ const MAX_CALLERS: usize = 64;
 
 pub(super) fn listen(session: &Session, options: &AgentListen) -> Result<Status, Error> {
     let (source, output) = open(&options.pipe)?;
-    let clock = Clock::new(session.now);
+    let clock = Clock::of(session);
     let endpoint = endpoint(session, &options.pipe)?;
     let wrong = |error: io::Error| Error::stream(&options.address, &error);
     let listener = Listener::bind(&options.address).map_err(wrong)?;
@@ -120,7 +120,7 @@ impl Reception {
 
 pub(super) fn connect(session: &Session, options: &AgentConnect) -> Result<Status, Error> {
     let (source, output) = open(&options.pipe)?;
-    let clock = Clock::new(session.now);
+    let clock = Clock::of(session);
     let endpoint = endpoint(session, &options.pipe)?;
     let target = &options.target;
     let stream = TcpStream::connect(&target.address).map_err(|e| Error::stream(&target.address, &e))?;
@@ -131,17 +131,21 @@ pub(super) fn connect(session: &Session, options: &AgentConnect) -> Result<Statu
     pump(connected, stream, source, output, clock)
 }
 
-/// The time of the command line goes on from there.
+/// The clock of the machine, or the time of the command line, which goes on from there.
 #[derive(Clone, Copy)]
-struct Clock(Timestamp, Instant);
+struct Clock(Option<(Timestamp, Instant)>);
 
 impl Clock {
-    fn new(now: Timestamp) -> Self {
-        Self(now, Instant::now())
+    fn of(session: &Session) -> Self {
+        Self(session.at.map(|at| (at, Instant::now())))
     }
 
     fn now(self) -> Timestamp {
-        self.0.after(self.1.elapsed().as_secs())
+        match self.0 {
+            Some((at, begun)) => at.after(begun.elapsed().as_secs()),
+            // That it stands after 1970 was seen when the command began.
+            None => Timestamp(since_1970().map_or(0, |time| time.as_secs())),
+        }
     }
 }
 
