@@ -44,7 +44,7 @@ fn load() -> Loaded {
     let mut sorted: Vec<_> = library.algorithms(KEYMGMT).into_iter().collect();
     sorted.sort_by(|one, other| one.0.cmp(&other.0));
     let algorithms = sorted.into_iter().map(|(name, table)| {
-        let key = Keys { library: &library, table }.generate(BOTH, &[]).expose_provenance();
+        let key = Keys { module: &library, table }.generate(BOTH, &[]).expose_provenance();
         let signature = signatures.get(&name).map(|table| (*table, true));
         let operation = signature.or(kems.get(&name).map(|table| (*table, false)));
         let structures = ["SubjectPublicKeyInfo", "PrivateKeyInfo"];
@@ -82,7 +82,7 @@ fuzz_target!(|data: &[u8]| {
     let Loaded { library, algorithms } = LOADED.get_or_init(load);
     let Some((&[which, what], data)) = data.split_first_chunk::<2>() else { return };
     let (table, operation, decoders, key) = &algorithms[usize::from(which) % algorithms.len()];
-    let keys = Keys { library, table: *table };
+    let keys = Keys { module: library, table: *table };
     let full: Pointer = ptr::with_exposed_provenance_mut(*key);
     let public = keys.octets(full, c"pub").expect("a public key");
     let mut given = params(data, &public);

@@ -184,7 +184,7 @@ fn made(library: &Library, name: &str, key: Pointer) -> usize {
 fn whoever_asks_for_lengths_names_the_places_that_it_has() {
     let library = library();
     let (managers, table) = (library.algorithms(KEYMGMT), library.algorithms(KEM)["X448MLKEM1024"]);
-    let keys = Keys { library: &library, table: managers["X448MLKEM1024"] };
+    let keys = Keys { module: &library, table: managers["X448MLKEM1024"] };
     let (key, context) = (keys.generate(BOTH, &[]), Context::new(&library, table, 6));
     let (encapsulate, decapsulate): (Encapsulate, Decapsulate) = (table.get(3), table.get(5));
     let (none, no_len) = (ptr::null_mut(), ptr::null_mut());
@@ -215,7 +215,7 @@ fn whoever_asks_for_lengths_names_the_places_that_it_has() {
     keys.free(key);
 
     let table = library.algorithms(SIGNATURE)["ML-DSA-65"];
-    let keys = Keys { library: &library, table: managers["ML-DSA-65"] };
+    let keys = Keys { module: &library, table: managers["ML-DSA-65"] };
     let (key, context) = (keys.generate(BOTH, &[]), Context::new(&library, table, 16));
     let (start, sign): (DigestInit, Sign) = (table.get(8), table.get(11));
     let finish: unsafe extern "C" fn(Pointer, *mut u8, *mut usize, usize) -> c_int = table.get(10);
@@ -244,7 +244,7 @@ fn with_the_same_randomness_ciphertexts_are_those_of_the_library_byte_for_byte()
     let mut count = 0;
     for (name, table) in kems {
         let Some(kem) = HybridKem::by_name(&name) else { continue };
-        let keys = Keys { library: &library, table: managers[&name] };
+        let keys = Keys { module: &library, table: managers[&name] };
         let (key, context) = (keys.generate(BOTH, &[]), Context::new(&library, table, 6));
         let randomness = vec![0x17; kem.randomness_len()];
         let set = |randomness: &[u8]| {
@@ -287,7 +287,7 @@ fn keys_of_every_algorithm_are_made_copied_exported_imported_and_compared() {
     let library = library();
     let mut names = BTreeSet::new();
     for (name, table) in library.algorithms(KEYMGMT) {
-        let keys = Keys { library: &library, table };
+        let keys = Keys { module: &library, table };
         let (key, other) = (keys.generate(BOTH, &[]), keys.generate(BOTH, &[]));
         assert!(
             keys.has(key, BOTH) && keys.matches(key, key, BOTH) && !keys.matches(key, other, PUBLIC),
@@ -338,7 +338,7 @@ fn keys_of_wrong_bytes_lengths_and_types_are_refused_with_the_reason() {
     let library = library();
     let mut count = 0;
     for (name, table) in library.algorithms(KEYMGMT) {
-        let keys = Keys { library: &library, table };
+        let keys = Keys { module: &library, table };
         let full = keys.generate(BOTH, &[]);
         let public = keys.octets(full, c"pub").expect("a public key");
         let private = keys.octets(full, c"priv").expect("a private key");
@@ -372,7 +372,7 @@ fn keys_of_wrong_bytes_lengths_and_types_are_refused_with_the_reason() {
     }
     assert_eq!(count, 23);
     assert!(
-        !Keys { library: &library, table: library.algorithms(KEYMGMT)["ML-DSA-44"] }.has(ptr::null_mut(), 0)
+        !Keys { module: &library, table: library.algorithms(KEYMGMT)["ML-DSA-44"] }.has(ptr::null_mut(), 0)
     );
 }
 
@@ -380,7 +380,7 @@ fn keys_of_wrong_bytes_lengths_and_types_are_refused_with_the_reason() {
 fn seeds_make_the_same_key_and_have_to_fit_what_is_beside_them() {
     let library = library();
     for (name, len) in [("ML-KEM-512", 64), ("ML-KEM-1024", 64), ("ML-DSA-44", 32), ("ML-DSA-87", 32)] {
-        let keys = Keys { library: &library, table: library.algorithms(KEYMGMT)[name] };
+        let keys = Keys { module: &library, table: library.algorithms(KEYMGMT)[name] };
         let seed = vec![7; len];
         let (one, other) = (keys.generate(BOTH, &[octets(c"seed", &seed)]), keys.generate(BOTH, &[]));
         assert_eq!(keys.octets(one, c"seed"), Some(seed.clone()), "{name}");
@@ -401,7 +401,7 @@ fn secrets_agree_and_what_cannot_be_encapsulated_is_refused() {
     let library = library();
     let (managers, kems) = (library.algorithms(KEYMGMT), library.algorithms(KEM));
     for (name, table) in &kems {
-        let keys = Keys { library: &library, table: managers[name] };
+        let keys = Keys { module: &library, table: managers[name] };
         let key = keys.generate(BOTH, &[]);
         let public = keys.dup(key, PUBLIC);
         let (server, client) = (Context::new(&library, *table, 6), Context::new(&library, *table, 6));
@@ -426,7 +426,7 @@ fn secrets_agree_and_what_cannot_be_encapsulated_is_refused() {
     }
     assert_eq!(kems.len(), 13);
     // A key that signs.
-    let keys = Keys { library: &library, table: managers["ML-DSA-44"] };
+    let keys = Keys { module: &library, table: managers["ML-DSA-44"] };
     let (key, table) = (keys.generate(BOTH, &[]), kems["ML-KEM-512"]);
     refused(init(table, 2, &Context::new(&library, table, 6), key), OTHER_ALGORITHM);
     keys.free(key);
@@ -436,7 +436,7 @@ fn secrets_agree_and_what_cannot_be_encapsulated_is_refused() {
 fn one_key_serves_many_threads() {
     let library = library();
     let table = library.algorithms(KEM)["X448MLKEM1024"];
-    let keys = Keys { library: &library, table: library.algorithms(KEYMGMT)["X448MLKEM1024"] };
+    let keys = Keys { module: &library, table: library.algorithms(KEYMGMT)["X448MLKEM1024"] };
     let key = keys.generate(BOTH, &[]).expose_provenance();
     let all: Vec<Vec<u8>> = std::thread::scope(|scope| {
         let work = || {
@@ -466,7 +466,7 @@ fn signatures_verify_for_their_message_context_and_key_alone() {
     let library = Library::load("3.4.0", None).expect("it loads");
     let (managers, tables) = (library.algorithms(KEYMGMT), library.algorithms(SIGNATURE));
     for (name, table) in &tables {
-        let keys = Keys { library: &library, table: managers[name] };
+        let keys = Keys { module: &library, table: managers[name] };
         let (key, other) = (keys.generate(BOTH, &[]), keys.generate(BOTH, &[]));
         let start = |sign: bool, key: Pointer, params: &[Param]| {
             let context = Context::new(&library, *table, 16);
@@ -604,7 +604,7 @@ fn encoders_write_only_what_has_a_form() {
     let library = library();
     let encoders = library.algorithms(ENCODER);
     assert!(!encoders.keys().any(|name| name.starts_with("X448MLKEM1024")));
-    let keys = Keys { library: &library, table: library.algorithms(KEYMGMT)["ML-DSA-44"] };
+    let keys = Keys { module: &library, table: library.algorithms(KEYMGMT)["ML-DSA-44"] };
     let key = keys.generate(PUBLIC, &[]);
     let public = keys.dup(key, PUBLIC);
     let encode = |properties: &str, key: Pointer| {

@@ -300,7 +300,7 @@ unsafe extern "C" fn bio_write(bio: Pointer, data: *const c_void, len: usize, wr
 /// Functions of KEYMGMT that are called often.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
-    pub library: &'a Library,
+    pub module: &'a Library,
     pub table: Table,
 }
 
@@ -308,7 +308,7 @@ impl Keys<'_> {
     pub fn empty(self) -> Pointer {
         let new: unsafe extern "C" fn(Pointer) -> Pointer = self.table.get(1);
         // SAFETY: the provider's own context.
-        unsafe { new(self.library.context()) }
+        unsafe { new(self.module.context()) }
     }
 
     /// A key of these parameters; null if it is refused.
@@ -319,7 +319,7 @@ impl Keys<'_> {
         let params = [params, &[END]].concat();
         // SAFETY: the calls that the manual page wants, in their order.
         unsafe {
-            let making = init(self.library.context(), selection, params.as_ptr());
+            let making = init(self.module.context(), selection, params.as_ptr());
             let key = generate(making, ptr::null(), ptr::null_mut());
             cleanup(making);
             key
