@@ -3,8 +3,8 @@
 use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
-    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, layers, python,
-    residue, stack, typescript,
+    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, layers, notices,
+    python, residue, stack, typescript,
 };
 use anyhow::{Result, anyhow, bail, ensure};
 use std::fs::{self, DirEntry};
@@ -169,6 +169,7 @@ fn sources(report: &mut Report<'_>) {
     });
     report.step("layers", None, || layers::check(workspace));
     report.step("cite", None, || cite::check(workspace));
+    report.step("notices", None, || notices::check(workspace, false));
     report.step("declassified", None, || declassified::check(workspace));
 }
 
