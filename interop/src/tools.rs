@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use libtest_mimic::{Failed, Trial};
@@ -70,6 +70,54 @@ pub fn go() -> Command {
     let mut go = command("go");
     go.env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=mod");
     go
+}
+
+/// Our program, built from this checkout.
+///
+/// # Errors
+/// It cannot be built.
+pub fn gambeson() -> Result<PathBuf> {
+    built("gambeson-cli", "gambeson")
+}
+
+/// A file that cargo makes of a package of this checkout, where its workspace makes it too.
+///
+/// # Errors
+/// It cannot be built.
+pub fn built(package: &str, file: &str) -> Result<PathBuf> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    let mut build = cargo();
+    build.args(["build", "--release", "-p", package, "--message-format", "json"]);
+    let messages = succeed(build.arg("--manifest-path").arg(manifest), b"")?;
+    let messages = messages
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
+    let files = messages.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
+    let mut paths = files.filter_map(|name| name.as_str().map(PathBuf::from));
+    Ok(paths
+        .find(|path| path.file_name().is_some_and(|name| name == file))
+        .ok_or("cargo named no such file")?)
+}
+
+/// Cargo, the one that runs this.
+#[must_use]
+pub fn cargo() -> Command {
+    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// The Python of a virtual environment with these packages; it is made below the folder, unless it is there.
+///
+/// # Errors
+/// Python has no such environments, or pip finds the packages nowhere.
+pub fn python_with(folder: &Path, packages: &[&str]) -> Result<PathBuf> {
+    let ready = folder.join("ready");
+    if std::fs::read_to_string(&ready).ok() != Some(packages.join(" ")) {
+        succeed(command("python3").args(["-m", "venv", "--clear"]).arg(folder), b"")?;
+        let mut pip = command(folder.join("bin/pip"));
+        succeed(pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(packages), b"")?;
+        std::fs::write(&ready, packages.join(" "))?;
+    }
+    Ok(folder.join("bin/python"))
 }
 
 /// Whether a file is there.

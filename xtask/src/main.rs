@@ -51,6 +51,8 @@ cargo xtask COMMAND
   ct                      secrets under valgrind, at four optimisation levels, portable and AVX2
   step                    AVX-512: one trace for eight secrets, instruction by instruction
   divisions               no division instruction in the primitives
+  interop --heavy         OpenSSL 4 and wolfSSL, built below the target folder (C compiler, perl, autotools; minutes), against us in
+                          TLS; what was met is written into docs/interop.md
   residue                 no secret in dead stack or freed heap
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
@@ -126,6 +128,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             eprintln!("{said}");
             return Ok(true);
         }
+        "interop" if has("--heavy") => test::heavy(workspace)?,
         "answers" => {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)

@@ -357,6 +357,15 @@ fn program(report: &mut Report<'_>) {
     });
 }
 
+/// The peers of `interop` that take minutes to build, which no step runs. None may be skipped, and the table in the docs is rewritten.
+pub fn heavy(workspace: &Workspace) -> Result<String> {
+    let mut test = workspace.cargo(&["test", "--release", "--manifest-path", "interop/Cargo.toml"]);
+    test.args(["--test", "interop", "--", "--test-threads", "1"]);
+    test.env("CI", "true").env("GAMBESON_BLESS", "1");
+    test.env("GAMBESON_INTEROP_HEAVY", workspace.target.join("heavy"));
+    Ok(counted("interop-heavy", workspace, &mut test, "with peers that were built here")?.note)
+}
+
 fn bindings(report: &mut Report<'_>) {
     let workspace = report.workspace;
     report.step("python", absent("python3"), || {
