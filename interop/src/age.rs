@@ -7,7 +7,7 @@ use std::sync::Arc;
 use gambeson_age::{Encryptor, Format, Identity, Passphrase, Recipient, open, seal};
 use libtest_mimic::Trial;
 
-use crate::tools::{Result, check, command, exists, go, run, succeed, unavailable};
+use crate::tools::{Result, check, command, exists, go, program, run, succeed, unavailable};
 
 const VERSION: &str = "v1.3.1";
 const CHUNK: usize = 64 * 1024;
@@ -256,20 +256,6 @@ fn several(age: &Age) -> Result {
         check(opened(identity, &theirs)? == plaintext, format!("we open age's as recipient {index}"))?;
     }
     Ok(())
-}
-
-/// Builds our program from this checkout, where its workspace builds it too.
-fn program() -> Result<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
-    let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--release", "-p", "gambeson-cli", "--bin", "gambeson", "--message-format", "json"]);
-    let messages = succeed(cargo.arg("--manifest-path").arg(manifest), b"")?;
-    let executable = messages
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok())
-        .filter(|message| message["target"]["name"] == "gambeson")
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    Ok(executable.ok_or("cargo named no executable")?)
 }
 
 fn our_program(age: &Age, program: &Path) -> Result {

@@ -11,7 +11,7 @@ use gambeson_pki::{Algorithm, Encryption, Form, PrivateKey, PublicKey};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::tools::{Result, check, command, exists, succeed, unavailable};
+use crate::tools::{Result, check, command, python_with, unavailable};
 use crate::x509;
 
 const PACKAGE: &str = "cryptography==50.0.2";
@@ -83,17 +83,9 @@ struct Python {
 }
 
 impl Python {
-    /// Makes a virtual environment with the package, unless it is there, and starts the peer in it.
+    /// Starts the peer in a virtual environment with the package.
     fn start(scratch: &Path) -> Result<Self> {
-        let folder = scratch.join(format!("python-{PACKAGE}"));
-        let ready = folder.join("ready");
-        if !exists(&ready) {
-            succeed(command("python3").args(["-m", "venv", "--clear"]).arg(&folder), b"")?;
-            let pip = folder.join("bin").join("pip");
-            succeed(command(pip).args(["install", "--quiet", "--disable-pip-version-check", PACKAGE]), b"")?;
-            std::fs::write(&ready, "").map_err(text)?;
-        }
-        let mut child = command(folder.join("bin").join("python"))
+        let mut child = command(python_with(scratch, &[PACKAGE])?)
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peer.py"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use libtest_mimic::{Failed, Trial};
@@ -70,6 +70,40 @@ pub fn go() -> Command {
     let mut go = command("go");
     go.env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=mod");
     go
+}
+
+/// Builds our program from this checkout, where its workspace builds it too.
+///
+/// # Errors
+/// Cargo fails.
+pub fn program() -> Result<PathBuf> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--release", "-p", "gambeson-cli", "--bin", "gambeson", "--message-format", "json"]);
+    let messages = succeed(cargo.arg("--manifest-path").arg(manifest), b"")?;
+    let executable = messages
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok())
+        .filter(|message| message["target"]["name"] == "gambeson")
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    Ok(executable.ok_or("cargo named no executable")?)
+}
+
+/// The Python of a virtual environment with these packages, which is made unless it is there.
+///
+/// # Errors
+/// There is no Python, or a package cannot be had.
+pub fn python_with(scratch: &Path, packages: &[&str]) -> Result<PathBuf> {
+    let folder = scratch.join(format!("python-{}", packages.join("-")));
+    let ready = folder.join("ready");
+    if !exists(&ready) {
+        succeed(command("python3").args(["-m", "venv", "--clear"]).arg(&folder), b"")?;
+        let pip = folder.join("bin").join("pip");
+        let quiet = ["install", "--quiet", "--disable-pip-version-check"];
+        succeed(command(pip).args(quiet).args(packages), b"")?;
+        std::fs::write(&ready, "").map_err(|error| error.to_string())?;
+    }
+    Ok(folder.join("bin").join("python"))
 }
 
 /// Whether a file is there.
