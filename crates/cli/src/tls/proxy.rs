@@ -129,7 +129,8 @@ pub(super) fn proxy(console: Console, options: &TlsProxy) -> Result<Status, Erro
         let listener = listen(options.listen, BACKLOG)?;
         let address = listener.local_addr().map_err(|error| Error::stream(&options.listen, &error))?;
         let readers = options.metrics.map(|address| listen(address, 64)).transpose()?;
-        let counters = readers.as_ref().map(|readers| readers.local_addr().map(|address| address.to_string()));
+        let counters =
+            readers.as_ref().map(|readers| readers.local_addr().map(|address| address.to_string()));
         let counters = counters.transpose().map_err(|error| Error::stream(&"--metrics", &error))?;
         let told = Arc::clone(&ending);
         let _signals = Unfinished::service(move || {
@@ -139,10 +140,20 @@ pub(super) fn proxy(console: Console, options: &TlsProxy) -> Result<Status, Erro
         if let Some(readers) = readers {
             tokio::spawn(metrics::serve(readers, Arc::clone(&proxy.metrics)));
         }
-        let beside = counters.as_ref().map_or_else(String::new, |counters| format!(", counters on http://{counters}/metrics"));
+        let mut beside =
+            counters.as_ref().map_or_else(String::new, |at| format!(", counters on http://{at}/metrics"));
+        if keys.is_some() {
+            beside += ", THE SECRETS OF ALL CONNECTIONS GO TO SSLKEYLOGFILE";
+        }
         console.report(
             format_args!("listening on {address}, for {places} connections to {}{beside}", options.connect),
-            json!({"address": address.to_string(), "connections": places, "connect": options.connect, "metrics": counters}),
+            json!({
+                "address": address.to_string(),
+                "connections": places,
+                "connect": options.connect,
+                "metrics": counters,
+                "key_log": keys.is_some(),
+            }),
         )?;
         tell_manager(State::Ready);
         let limit = Arc::new(Semaphore::new(places as usize));

@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod agents;
+pub mod proxying;
 pub mod serving;
 
 use serde_json::Value;

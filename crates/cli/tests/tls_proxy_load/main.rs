@@ -8,15 +8,15 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod load;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod measure;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[path = "../program/mod.rs"]
 mod program;
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -34,5 +34,5 @@ fn main() {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 fn main() {}

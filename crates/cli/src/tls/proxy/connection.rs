@@ -77,7 +77,10 @@ impl End {
 
     /// The connection with one side broke.
     pub(super) fn cut(side: Side, error: &io::Error) -> Self {
-        Self::new("cut", side, error)
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Self::new("cut", side, "it ended without a goodbye of TLS"),
+            _ => Self::new("cut", side, error),
+        }
     }
 
     pub(super) fn idle(limit: Duration) -> Self {

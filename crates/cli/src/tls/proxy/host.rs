@@ -1,13 +1,41 @@
 //! What only the operating system knows: its limit of descriptors, its signal to reload, its manager of services.
 
-pub(super) use system::{Hangup, State, descriptors, tell_manager};
+pub(super) use system::{Hangup, descriptors};
+
+/// What a manager of services is told, where it asked for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Ready,
+    Reloading,
+    Stopping,
+}
+
+/// Tells systemd.
+#[cfg(target_os = "linux")]
+pub(super) fn tell_manager(state: State) {
+    use sd_notify::NotifyState;
+
+    let mut told = vec![match state {
+        State::Ready => NotifyState::Ready,
+        State::Reloading => NotifyState::Reloading,
+        State::Stopping => NotifyState::Stopping,
+    }];
+    if state == State::Reloading {
+        told.extend(NotifyState::monotonic_usec_now());
+    }
+    // A manager that does not listen ends what it starts by itself.
+    let _ = sd_notify::notify(&told);
+}
+
+/// There is no such manager.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn tell_manager(_: State) {}
 
 #[cfg(unix)]
 mod system {
     use crate::error::Error;
     use nix::sys::signal::{SigSet, Signal};
     use rustix::process::{Resource, getrlimit, setrlimit};
-    use sd_notify::NotifyState;
     use std::thread;
 
     /// The most descriptors that this program may have open, after as many were asked for as it may have.
@@ -45,26 +73,6 @@ mod system {
             waiting.map(drop).map_err(|error| Error::stream(&"the thread of reloads", &error))
         }
     }
-
-    /// What systemd is told, where it asked for that.
-    pub(in super::super) enum State {
-        Ready,
-        Reloading,
-        Stopping,
-    }
-
-    pub(in super::super) fn tell_manager(state: State) {
-        let mut told = match state {
-            State::Ready => vec![NotifyState::Ready],
-            State::Reloading => vec![NotifyState::Reloading],
-            State::Stopping => vec![NotifyState::Stopping],
-        };
-        if matches!(state, State::Reloading) {
-            told.extend(NotifyState::monotonic_usec_now());
-        }
-        // A manager that does not listen ends what it starts by itself.
-        let _ = sd_notify::notify(&told);
-    }
 }
 
 #[cfg(not(unix))]
@@ -88,13 +96,4 @@ mod system {
             Ok(())
         }
     }
-
-    /// What a manager would be told.
-    pub(in super::super) enum State {
-        Ready,
-        Reloading,
-        Stopping,
-    }
-
-    pub(in super::super) fn tell_manager(_: State) {}
 }
