@@ -50,8 +50,11 @@ pub(crate) trait Hpke: Send + Sync {
     }
 }
 
+/// Of any thread, whatever the types are.
+type Named<K, F, A> = fn() -> (K, F, A);
+
 /// The three types of a suite as a value.
-pub(crate) struct Of<K, F, A>(PhantomData<fn() -> (K, F, A)>);
+pub(crate) struct Of<K, F, A>(PhantomData<Named<K, F, A>>);
 
 impl<K, F, A> Of<K, F, A> {
     pub(crate) const THE: Self = Self(PhantomData);

@@ -11,7 +11,7 @@ use crate::suite::{SUITES, Suite};
 /// | --- | --- |
 /// | `default` | 0xF00A: ML-KEM-768, AES-256-GCM, SHA-384, ML-DSA-65 |
 /// | `hybrid` | 0xF0A1, 0xF0A2: a curve beside each post-quantum algorithm |
-/// | `approved` | 0xF00A, 0xF00B, 0xF007, 0xF008, 2, 5, 7: algorithms of FIPS 180, 186, 197, 203, 204 and SP 800-38D, 56A, 56C alone |
+/// | `approved` | 0xF00A, 0xF00B, 0xF007, 0xF008, 2, 5, 7: SHA-2, HMAC, HKDF, AES-GCM, ECDSA and ECDH of NIST curves, ML-KEM, ML-DSA alone |
 /// | `cnsa2` | 0xF00B: ML-KEM-1024, AES-256-GCM, SHA-384, ML-DSA-87 |
 /// | `classical` | 1, 2, 3, 7, 5 |
 ///
