@@ -377,7 +377,7 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), Error> {
     let before = fs::metadata(file).ok();
     files::write(file, bytes, Access::Shared, true)?;
     match before {
-        None => readable(file, 0o644),
+        None => allow(file, 0o644),
         Some(before) => owned(file, &before),
     }
 }
@@ -392,25 +392,25 @@ fn folders(folder: &Path) -> Result<(), Error> {
     }
     match fs::create_dir(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Error::io(folder, &error)),
-        _ => readable(folder, 0o755),
+        _ => allow(folder, 0o755),
     }
 }
 
 #[cfg(unix)]
-fn readable(path: &Path, mode: u32) -> Result<(), Error> {
+fn allow(path: &Path, mode: u32) -> Result<(), Error> {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(|e| Error::io(path, &e))
 }
 
-/// Gives a file that was written anew to the owner of the one before.
+/// Gives a file that was written anew the owner and the mode of the one before, which the umask has taken from it.
 #[cfg(unix)]
 fn owned(path: &Path, before: &fs::Metadata) -> Result<(), Error> {
     use std::os::unix::fs::{MetadataExt, chown};
     let now = fs::metadata(path).map_err(|e| Error::io(path, &e))?;
-    if (now.uid(), now.gid()) == (before.uid(), before.gid()) {
-        return Ok(());
+    if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
+        chown(path, Some(before.uid()), Some(before.gid())).map_err(|e| Error::io(path, &e))?;
     }
-    chown(path, Some(before.uid()), Some(before.gid())).map_err(|e| Error::io(path, &e))
+    allow(path, before.mode() & 0o777)
 }
 
 #[cfg(not(unix))]
@@ -419,6 +419,6 @@ fn owned(_: &Path, _: &fs::Metadata) -> Result<(), Error> {
 }
 
 #[cfg(not(unix))]
-fn readable(_: &Path, _: u32) -> Result<(), Error> {
+fn allow(_: &Path, _: u32) -> Result<(), Error> {
     Ok(())
 }
