@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use gambeson_rustls::Group;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConnection, ServerConnection, Stream};
+use rustls::{ClientConnection, ServerConfig, ServerConnection, Stream};
 
 use super::Meeting;
 use super::peers::{Peer, openssl_name};
@@ -67,16 +67,27 @@ impl Kept {
 
 /// The peer connects to us.
 pub(super) fn as_client(peer: &Peer, meeting: &Meeting) -> Result {
+    let config = meeting.chain.server(&meeting.provider()?)?;
+    connects(peer, &meeting.roots, meeting.group, meeting.expected, config)
+}
+
+/// The peer, told of this root and this group, connects to a server of this configuration; it must come over the group that is expected.
+pub(super) fn connects(
+    peer: &Peer,
+    roots: &Path,
+    told: &Group,
+    expected: &Group,
+    config: ServerConfig,
+) -> Result {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     let port = address.port().to_string();
-    let config = Arc::new(meeting.chain.server(&meeting.provider()?)?);
-    let number = meeting.expected.number();
+    let (config, number) = (Arc::new(config), expected.number());
     let serving = std::thread::spawn(move || -> std::result::Result<(), String> {
         let (socket, _) = listener.accept().map_err(text)?;
         serve(socket, config, number)
     });
-    let ended = connects(peer, meeting, &port);
+    let ended = dials(peer, &port, roots, told);
     // Who never came would be waited for.
     drop(TcpStream::connect(address));
     let served = serving.join().map_err(|_| "our server panicked")?;
@@ -88,15 +99,15 @@ pub(super) fn as_client(peer: &Peer, meeting: &Meeting) -> Result {
 }
 
 /// Has the peer connect to a port, to the end.
-fn connects(peer: &Peer, meeting: &Meeting, port: &str) -> Result {
+fn dials(peer: &Peer, port: &str, roots: &Path, group: &Group) -> Result {
     let output = match &peer.program {
         Program::Script(program, before, name) => {
             let mut client = command(program);
-            client.args(before).args(["client", port]).arg(&meeting.roots).arg(name(meeting.group));
+            client.args(before).args(["client", port]).arg(roots).arg(name(group));
             run(&mut client, b"")?
         }
         Program::Kept(kept, name) => {
-            let words = ["client", port, path(&meeting.roots)?, &name(meeting.group)];
+            let words = ["client", port, path(roots)?, &name(group)];
             return kept.tell(&words, false, |_| Ok(()));
         }
         Program::OpenSsl(program, options) => {
@@ -104,8 +115,8 @@ fn connects(peer: &Peer, meeting: &Meeting, port: &str) -> Result {
             client.arg("s_client").args(options);
             client.args(["-quiet", "-no_ign_eof", "-verify_return_error", "-tls1_3", "-connect"]);
             client.args([&*format!("127.0.0.1:{port}"), "-servername", "server.example"]);
-            client.args(["-verify_hostname", "server.example", "-groups", &openssl_name(meeting.group)]);
-            client.arg("-CAfile").arg(&meeting.roots);
+            client.args(["-verify_hostname", "server.example", "-groups", &openssl_name(group)]);
+            client.arg("-CAfile").arg(roots);
             // It takes the end of its input for the end of the connection.
             told(client, "hello\n", "olleh\n")?
         }
@@ -114,11 +125,7 @@ fn connects(peer: &Peer, meeting: &Meeting, port: &str) -> Result {
 }
 
 /// One connection to us, which must come over this group.
-fn serve(
-    mut socket: TcpStream,
-    config: Arc<rustls::ServerConfig>,
-    number: u16,
-) -> std::result::Result<(), String> {
+fn serve(mut socket: TcpStream, config: Arc<ServerConfig>, number: u16) -> std::result::Result<(), String> {
     patient(&socket)?;
     let mut connection = ServerConnection::new(config).map_err(text)?;
     let mut stream = Stream::new(&mut connection, &mut socket);
