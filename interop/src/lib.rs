@@ -7,6 +7,7 @@
 //! | [`age`] | stock `age`, with our library and with our program |
 //! | [`bogo`] | BoringSSL's test runner, with rustls between us |
 //! | [`cctv`] | the age test vectors |
+//! | [`proxy`] | the A2A SDK for Python, client and agent, through `gambeson tls proxy` |
 //! | [`python`] | Python's `cryptography` |
 //! | [`aws_lc`] | AWS-LC |
 //! | [`bouncy_castle`] | Bouncy Castle for Java: keys, chains, PKCS#12, of composites too |
@@ -28,6 +29,7 @@ pub mod composite;
 pub mod forged;
 pub mod legacy;
 pub mod openssl;
+pub mod proxy;
 pub mod python;
 pub mod sockets;
 pub mod tls;
@@ -44,6 +46,7 @@ pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<lib
     [
         age::trials(scratch),
         cctv::trials(scratch),
+        proxy::trials(scratch),
         python::trials(scratch),
         aws_lc::trials(),
         tls::trials(),

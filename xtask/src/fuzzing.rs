@@ -97,6 +97,7 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
     };
     let (private, public, encrypted) =
         (folder("pki_private")?, folder("pki_public")?, folder("pki_encrypted")?);
+    let tls = folder("tls_keys")?;
     let generate = |arguments: &[&str], out: &Path, public: &Path| -> Result<()> {
         let mut make = workspace.command(&program, &["key", "gen"]);
         make.args(arguments).arg("--out").arg(out).arg("--public").arg(public);
@@ -111,6 +112,9 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
             let options = ["--alg", alg, "--format", format];
             generate(&options, &private.join(&name), &public.join(&name))?;
         }
+        // What comes first there tells PKCS#8 from other forms.
+        let key = fs::read(private.join(format!("{alg}.der")))?;
+        fs::write(tls.join(alg), [&[0], &key[..]].concat())?;
         generate(&["--alg", alg, "--encrypt"], &encrypted.join(alg), &seeds.join(format!("{alg}.pub")))?;
     }
     let certificates = folder("pki_certificate")?;
@@ -142,6 +146,10 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
     for (at, request) in answers::keygen_requests().iter().enumerate() {
         fs::write(requests.join(at.to_string()), request)?;
     }
+    // From 192.0.2.1 to 198.51.100.2, with a protocol; its parts are what is mutated.
+    let header =
+        b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x11\xc0\0\x02\x01\xc6\x33\x64\x02\x12\x34\x01\xbb\x01\0\x02h2";
+    fs::write(folder("proxy_header")?.join("v4"), header)?;
     Ok(())
 }
 

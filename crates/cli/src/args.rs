@@ -219,7 +219,7 @@ pub enum KeyCommand {
 }
 
 /// Where the passphrase of a key comes from.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct PassphraseSource {
     /// Read the passphrase from this file descriptor (else from GAMBESON_PASSPHRASE, else it is asked for)
     #[arg(long, value_name = "N")]

@@ -42,6 +42,11 @@ impl Console {
         if self.json || self.to_stderr { Ok(()) } else { self.line(text) }
     }
 
+    /// Tells a program something that a person learns otherwise.
+    pub(crate) fn report_json(self, json: Value) -> Result<(), Error> {
+        if self.json { self.line(json) } else { Ok(()) }
+    }
+
     fn line(self, text: impl Display) -> Result<(), Error> {
         let text = printable(text);
         let written = if self.to_stderr {

@@ -65,6 +65,15 @@ pub fn respond(line: &[u8]) -> String {
     harness::respond(line)
 }
 
+/// Whether these bytes are a header of the PROXY protocol, or why not: a door for the fuzz targets, no part of the interface.
+///
+/// # Errors
+/// What does not hold.
+#[doc(hidden)]
+pub fn proxy_header(bytes: &[u8]) -> Result<(), String> {
+    tls::proxy_header(bytes)
+}
+
 /// Does what the command line says, reports, and returns the exit status.
 pub fn run(cli: &Cli) -> Status {
     let console = Console::new(cli.json).beside_data(cli.command.fills_stdout());

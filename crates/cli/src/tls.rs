@@ -2,37 +2,47 @@
 //!
 //! # Layout
 //!
-//! * `serve`, `get`, `scan`, `bench`: the commands of these names
+//! * `serve`, `get`, `scan`, `bench`, `proxy`: the commands of these names
 //! * this file: what they share
 
 mod bench;
 mod get;
+mod proxy;
 mod scan;
 mod serve;
 
 use crate::args::tls::{TlsCommand, TlsPeer};
 use crate::console::Console;
 use crate::error::{Error, Status, named};
-use gambeson_pki::Certificate;
+use crate::files;
+use crate::keyfile::{KeyFile, PrivateKey, pki_error};
+use gambeson_pki::{Certificate, Form};
 use gambeson_rustls::rustls::client::danger::{
     HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
 };
 use gambeson_rustls::rustls::crypto::{self, CryptoProvider, SupportedKxGroup, WebPkiSupportedAlgorithms};
-use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use gambeson_rustls::rustls::pki_types::{
+    CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime, pem::PemObject,
+};
 use gambeson_rustls::rustls::{
-    self, CertificateError, DigitallySignedStruct, InvalidMessage, NamedGroup, SignatureScheme,
+    self, CertificateError, DigitallySignedStruct, InvalidMessage, NamedGroup, RootCertStore, SignatureScheme,
 };
 use gambeson_rustls::{Builder, GROUPS, Group, Preset, Scheme};
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+pub(crate) use proxy::proxy_header;
 
 pub(crate) fn tls(console: Console, command: &TlsCommand) -> Result<Status, Error> {
     match command {
         TlsCommand::Serve(options) => serve::serve(console, options),
         TlsCommand::Get(options) => get::get(console, options),
         TlsCommand::Scan(options) => scan::scan(console, options),
+        TlsCommand::Proxy(options) => proxy::proxy(console, options),
         TlsCommand::Bench(options) => bench::bench(console, options),
     }
 }
@@ -44,6 +54,38 @@ fn provider(preset: Option<Preset>) -> Result<CryptoProvider, Error> {
         None => Builder::new(Preset::Default).groups(GROUPS).scheme(Scheme::MLDSA87_ED448),
     };
     builder.build().map_err(|error| Error::outside(error.to_string()))
+}
+
+/// The certificates of a PEM file, of which there is at least one.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let bad = |why: &dyn fmt::Display| Error::outside(format!("{}: {why}", path.display()));
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&files::read_small(path)?).collect();
+    let chain = chain.map_err(|error| bad(&format_args!("not PEM: {error}")))?;
+    if chain.is_empty() { Err(bad(&"no certificate is in it")) } else { Ok(chain) }
+}
+
+/// The private key of a file, for a provider, which wipes it.
+fn private_key(path: &Path, passphrase_fd: Option<u32>) -> Result<PrivateKeyDer<'static>, Error> {
+    let (name, key) = KeyFile::read(path, passphrase_fd)?.private()?;
+    let PrivateKey::Pki(key) = key else {
+        return Err(Error::usage(format!("{name}: a key of X-Wing signs no handshake")));
+    };
+    // rustls takes the file into its own hands, and the provider wipes it there.
+    let mut key = key.to_pkcs8_der(Form::Seed).map_err(|error| pki_error(&name, error))?;
+    Ok(PrivatePkcs8KeyDer::from(std::mem::take(&mut *key)).into())
+}
+
+/// Mozilla's roots, or those of a file.
+fn roots(file: Option<&Path>) -> Result<RootCertStore, Error> {
+    let mut store = RootCertStore::empty();
+    let Some(path) = file else {
+        store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        return Ok(store);
+    };
+    for certificate in certificates(path)? {
+        store.add(certificate).map_err(|error| Error::outside(format!("{}: {error}", path.display())))?;
+    }
+    Ok(store)
 }
 
 /// The name of a group, as registered.
@@ -235,12 +277,16 @@ struct Noting {
     inner: Option<Arc<dyn ServerCertVerifier>>,
     algorithms: WebPkiSupportedAlgorithms,
     schemes: Vec<SignatureScheme>,
-    seen: Arc<Mutex<Seen>>,
+    /// Where the scheme is noted; without it, with the connection of the proxy whose task runs.
+    seen: Option<Arc<Mutex<Seen>>>,
 }
 
 impl Noting {
     fn note(&self, signed: &DigitallySignedStruct) {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).scheme = Some(signed.scheme);
+        match &self.seen {
+            Some(seen) => seen.lock().unwrap_or_else(PoisonError::into_inner).scheme = Some(signed.scheme),
+            None => proxy::note(signed.scheme),
+        }
     }
 }
 

@@ -4,25 +4,13 @@
 
 mod program;
 
-use program::Folder;
-use std::io::BufRead;
-use std::process::{Command, Stdio};
+use program::serving::{Server, free_port, nginx};
+use program::{Folder, has_program};
+use std::process::Command;
 
 /// Whether OpenSSL's program is there; without it these tests have nothing to run.
 fn openssl_is_there() -> bool {
-    is_there("openssl", &["version"])
-}
-
-/// Whether a program is on this machine; where all must run, it has to be.
-fn is_there(program: &str, arguments: &[&str]) -> bool {
-    let there =
-        Command::new(program).args(arguments).stdout(Stdio::null()).status().is_ok_and(|s| s.success());
-    let must_run = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
-    assert!(there || !must_run, "{program} is missing");
-    if !there {
-        println!("skipped: {program} is not on this machine");
-    }
-    there
+    has_program("openssl", &["version"])
 }
 
 /// What `openssl` says without us, with a configuration or with the machine's.
@@ -57,45 +45,16 @@ fn a_command_runs_with_the_provider_and_nothing_stays() {
     assert!(named.ends_with("openssl.cnf") && !std::path::Path::new(named).exists(), "{named}");
 }
 
-/// `tls serve` with the chain in `pki`, which ends with its test.
-struct Server {
-    child: std::process::Child,
-    port: u16,
-    #[expect(dead_code, reason = "it goes on reporting, to a pipe that stays open")]
-    reports: std::io::BufReader<std::process::ChildStdout>,
-}
-
-impl Server {
-    fn start(folder: &Folder) -> Self {
-        let line = "tls serve --listen 127.0.0.1:0 --cert pki/server.pem --key pki/server.key --json";
-        let mut command = folder.command();
-        let mut child = command.args(line.split_whitespace()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut report = String::new();
-        let mut reports = std::io::BufReader::new(child.stdout.take().unwrap());
-        reports.read_line(&mut report).unwrap();
-        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
-        let port = report["address"].as_str().unwrap().rsplit_once(':').unwrap().1.parse().unwrap();
-        Self { child, port, reports }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
 #[test]
 fn curl_reaches_our_server_with_hybrid_groups() {
-    if !is_there("curl", &["--version"]) || !openssl_is_there() {
+    if !has_program("curl", &["--version"]) || !openssl_is_there() {
         return;
     }
     let folder = Folder::new();
     // What the OpenSSL of Debian 12 can verify in a handshake.
     folder.run("cert new --levels 3 --alg ecdsa-p256 -o pki").exits(0);
     let get = |more: &str| {
-        let server = Server::start(&folder);
+        let server = Server::start(&folder, "");
         let curl = format!("curl -sS --cacert pki/root.pem {more} https://localhost:{}/", server.port);
         folder.run(&format!("provider run -- {curl}")).exits(0).text().to_owned()
     };
@@ -105,32 +64,20 @@ fn curl_reaches_our_server_with_hybrid_groups() {
 
 #[test]
 fn our_client_reaches_nginx_with_hybrid_groups() {
-    if !is_there("nginx", &["-v"]) || !openssl_is_there() {
+    if !has_program("nginx", &["-v"]) || !openssl_is_there() {
         return;
     }
     let folder = Folder::new();
     folder.run("cert new --levels 3 --alg ecdsa-p256 -o pki").exits(0);
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-    let temporary = kinds.map(|kind| format!("{kind}_temp_path {kind};")).concat();
-    folder.write(
-        "nginx.conf",
-        format!(
-            "daemon off; pid nginx.pid; error_log stderr; events {{}} http {{ access_log off; {temporary}
-             ssl_protocols TLSv1.3; ssl_certificate pki/server.pem; ssl_certificate_key pki/server.key;
-             server {{ listen 127.0.0.1:{port} ssl; ssl_ecdh_curve X448MLKEM1024:X25519MLKEM768;
-             location / {{ return 200 \"$ssl_curve\\n\"; }} }} }}"
-        ),
+    let port = free_port();
+    let server = format!(
+        "ssl_protocols TLSv1.3; ssl_certificate pki/server.pem; ssl_certificate_key pki/server.key;
+         server {{ listen 127.0.0.1:{port} ssl; ssl_ecdh_curve X448MLKEM1024:X25519MLKEM768;
+         location / {{ return 200 \"$ssl_curve\\n\"; }} }}"
     );
-    let prefix = format!("{}/", folder.path(".").display());
     let mut command = folder.command();
-    command.args(["provider", "run", "--", "nginx", "-p", &prefix, "-c", &format!("{prefix}nginx.conf")]);
-    let mut nginx = command.spawn().unwrap();
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(nginx.try_wait().unwrap().is_none() && std::time::Instant::now() < end, "no server");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    command.args(["provider", "run", "--", "nginx"]);
+    let mut nginx = nginx(command, &folder, &server, ([127, 0, 0, 1], port).into());
     let get = folder.run(&format!("tls get https://localhost:{port}/ --ca pki/root.pem -v"));
     // nginx ends by itself when it is asked to.
     send("-TERM", &nginx);
@@ -239,6 +186,41 @@ fn an_installation_works_is_asked_for_its_status_and_goes_without_a_trace() {
     assert!(!folder.exists(conf) && !folder.exists("here/lib/libgambeson_openssl.so"));
     folder.run("provider status --prefix here").exits(1);
     folder.run("provider uninstall --prefix here").exits(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_installed_is_for_all_to_read_and_for_its_owner_alone_to_change() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    if !openssl_is_there() {
+        return;
+    }
+    for umask in ["077", "000", "002"] {
+        let folder = Folder::new();
+        folder.write("openssl.cnf", "# mine\n");
+        let secret = std::fs::Permissions::from_mode(0o640);
+        std::fs::set_permissions(folder.path("openssl.cnf"), secret).unwrap();
+        let program = folder.command().get_program().to_owned();
+        let program = std::path::Path::new(&program);
+        let script = format!(
+            "umask {umask}; exec '{}' provider install --prefix here --conf openssl.cnf",
+            program.display()
+        );
+        let installed =
+            Command::new("sh").args(["-c", &script]).current_dir(folder.path(".")).output().unwrap();
+        assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
+        let mode = |name: &str| std::fs::metadata(folder.path(name)).unwrap().mode() & 0o7777;
+        for name in ["here", "here/lib", "here/etc"] {
+            assert_eq!(mode(name), 0o755, "{name} under {umask}");
+        }
+        for name in [CONF, &module()] {
+            assert_eq!(mode(name), 0o644, "{name} under {umask}");
+            let owner = std::fs::metadata(folder.path(name)).unwrap().uid();
+            assert_eq!(owner, rustix::process::geteuid().as_raw());
+        }
+        assert_eq!(mode("openssl.cnf"), 0o640, "what is another's keeps its mode");
+    }
 }
 
 #[test]

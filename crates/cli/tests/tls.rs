@@ -5,87 +5,20 @@
 mod program;
 
 use gambeson_rustls::Scheme;
-use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject};
+use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use gambeson_rustls::rustls::server::{ClientHello, ResolvesServerCert};
 use gambeson_rustls::rustls::sign::{CertifiedKey, Signer, SigningKey};
 use gambeson_rustls::rustls::{
-    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, SignatureAlgorithm,
-    SignatureScheme, StreamOwned,
+    ServerConfig, ServerConnection, SignatureAlgorithm, SignatureScheme, StreamOwned,
 };
 use program::Folder;
+use program::serving::{Server, with_chain};
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, ChildStdout, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// A server that ends with its test.
-struct Server {
-    child: Child,
-    reports: BufReader<ChildStdout>,
-    port: u16,
-}
-
-impl Server {
-    /// `tls serve` with the chain in `pki`.
-    fn start(folder: &Folder, more: &str) -> Self {
-        let line = format!(
-            "tls serve --listen 127.0.0.1:0 --cert pki/server.pem --key pki/server.key --json {more}"
-        );
-        let mut command = folder.command();
-        command.args(line.split_whitespace()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut reports = BufReader::new(child.stdout.take().unwrap());
-        let address = next(&mut reports)["address"].as_str().unwrap().to_owned();
-        Self { child, reports, port: address.rsplit_once(':').unwrap().1.parse().unwrap() }
-    }
-
-    /// What it tells of the next connection that has ended.
-    fn tells(&mut self) -> Value {
-        next(&mut self.reports)
-    }
-
-    /// A client in this process.
-    fn call(&self, folder: &Folder) -> StreamOwned<ClientConnection, TcpStream> {
-        let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_file(folder.path("pki/root.pem")).unwrap()).unwrap();
-        let config = ClientConfig::builder_with_provider(gambeson_rustls::provider().unwrap().into())
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let name = ServerName::try_from("localhost").unwrap();
-        let client = ClientConnection::new(Arc::new(config), name).unwrap();
-        StreamOwned::new(client, TcpStream::connect(("127.0.0.1", self.port)).unwrap())
-    }
-
-    fn get(&self, folder: &Folder, path: &str, more: &str) -> program::Outcome {
-        folder.run(&format!("tls get https://localhost:{}{path} --ca pki/root.pem {more}", self.port))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn next(reports: &mut impl BufRead) -> Value {
-    let mut line = String::new();
-    reports.read_line(&mut line).unwrap();
-    serde_json::from_str(&line).unwrap()
-}
-
-/// A chain of that algorithm, for localhost.
-fn with_chain(algorithm: &str) -> Folder {
-    let folder = Folder::new();
-    folder.run(&format!("cert new --levels 3 --alg {algorithm} -o pki")).exits(0);
-    folder
-}
 
 #[test]
 fn a_hybrid_chain_a_server_and_a_client_come_up_in_three_commands() {
@@ -477,7 +410,7 @@ fn a_server_that_signs_with_something_else_does_not_take_what_was_offered() {
 #[cfg(unix)]
 #[test]
 fn a_server_that_is_asked_to_end_lets_downloads_come_to_their_end() {
-    use rustix::process::{Pid, Signal, kill_process};
+    use rustix::process::Signal;
 
     let folder = with_chain("ml-dsa-44");
     std::fs::create_dir(folder.path("www")).unwrap();
@@ -489,8 +422,7 @@ fn a_server_that_is_asked_to_end_lets_downloads_come_to_their_end() {
     stream.write_all(b"GET /large HTTP/1.1\r\n\r\n").unwrap();
     let mut answer = vec![0; 1000];
     stream.read_exact(&mut answer).unwrap();
-    let pid = Pid::from_child(&server.child);
-    kill_process(pid, Signal::TERM).unwrap();
+    server.signal(Signal::TERM);
     let begun = Instant::now();
     while TcpStream::connect(("127.0.0.1", server.port)).is_ok() {
         assert!(begun.elapsed() < Duration::from_secs(30), "it still takes connections");
@@ -505,6 +437,6 @@ fn a_server_that_is_asked_to_end_lets_downloads_come_to_their_end() {
 
     // Without anything that runs, it ends at once.
     let mut server = Server::start(&folder, "");
-    kill_process(Pid::from_child(&server.child), Signal::INT).unwrap();
+    server.signal(Signal::INT);
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }

@@ -1,5 +1,9 @@
 //! The command line of `gambeson tls`.
 
+mod proxy;
+
+pub use proxy::TlsProxy;
+
 use crate::files::is_stream;
 use clap::{ArgGroup, Args, Subcommand};
 use gambeson_rustls::Preset;
@@ -15,6 +19,8 @@ pub enum TlsCommand {
     Get(TlsGet),
     /// Tell which groups and signature schemes a server takes
     Scan(TlsScan),
+    /// Speak TLS in front of a server that cannot, or towards one for clients that cannot
+    Proxy(Box<TlsProxy>),
     /// Measure handshakes in memory: processor time of both sides, and bytes
     Bench(TlsBench),
 }

@@ -1,19 +1,18 @@
 //! `tls get`: one request, and how the answer came.
 
 use super::{
-    Noting, chain, connect, explained, host_and_port, negotiated, provider, scheme_name, server_name,
+    Noting, Seen, chain, connect, explained, host_and_port, negotiated, provider, roots, scheme_name,
+    server_name,
 };
 use crate::args::tls::TlsGet;
 use crate::console::{Console, printable};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_rustls::rustls::client::WebPkiServerVerifier;
-use gambeson_rustls::rustls::pki_types::{CertificateDer, pem::PemObject};
-use gambeson_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
+use gambeson_rustls::rustls::{ClientConfig, ClientConnection, Stream};
 use serde_json::json;
 use std::io::{ErrorKind, Read, Write};
-use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// The longest answer, head and body.
@@ -29,9 +28,9 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     let inner = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
     let inner = inner.map_err(|error| Error::outside(error.to_string()))?;
     let algorithms = provider.signature_verification_algorithms;
-    let seen = Arc::default();
+    let seen: Arc<Mutex<Seen>> = Arc::default();
     let schemes = algorithms.supported_schemes();
-    let verifier = Noting { inner: Some(inner), algorithms, schemes, seen: Arc::clone(&seen) };
+    let verifier = Noting { inner: Some(inner), algorithms, schemes, seen: Some(Arc::clone(&seen)) };
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| Error::outside(error.to_string()))?
@@ -106,21 +105,6 @@ fn split(url: &str) -> Result<(String, u16, String), Error> {
     let (authority, path) = rest.split_at(at);
     let (host, port) = host_and_port(authority, Some(443))?;
     Ok((host, port, if path.starts_with('/') { path.into() } else { format!("/{path}") }))
-}
-
-/// Mozilla's roots, or those of a file.
-fn roots(file: Option<&Path>) -> Result<RootCertStore, Error> {
-    let mut store = RootCertStore::empty();
-    let Some(path) = file else {
-        store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        return Ok(store);
-    };
-    let bad = |why: &dyn std::fmt::Display| Error::outside(format!("{}: {why}", path.display()));
-    for certificate in CertificateDer::pem_slice_iter(&files::read_small(path)?) {
-        let certificate = certificate.map_err(|error| bad(&format_args!("not PEM: {error}")))?;
-        store.add(certificate).map_err(|error| bad(&error))?;
-    }
-    if store.is_empty() { Err(bad(&"no certificate is in it")) } else { Ok(store) }
 }
 
 /// A host and a port as the header `Host` has them.

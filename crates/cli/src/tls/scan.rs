@@ -1,7 +1,7 @@
 //! `tls scan`: one handshake for each group, and one for each signature scheme.
 
 use super::{
-    Noting, chain, connect, explained, group_name, host_and_port, provider, scheme_name, server_name,
+    Noting, Seen, chain, connect, explained, group_name, host_and_port, provider, scheme_name, server_name,
 };
 use crate::args::tls::TlsScan;
 use crate::console::Console;
@@ -12,7 +12,7 @@ use gambeson_rustls::rustls::{
     self, ClientConfig, ClientConnection, ProtocolVersion, SignatureScheme, version,
 };
 use serde_json::json;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error> {
     let (host, port) = host_and_port(&options.server, Some(443))?;
@@ -113,8 +113,8 @@ fn handshake(
     let failed = |error: rustls::Error| Error::outside(error.to_string());
     let algorithms = provider.signature_verification_algorithms;
     // The chain is looked at, not judged.
-    let seen = Arc::default();
-    let verifier = Noting { inner: None, algorithms, schemes, seen: Arc::clone(&seen) };
+    let seen: Arc<Mutex<Seen>> = Arc::default();
+    let verifier = Noting { inner: None, algorithms, schemes, seen: Some(Arc::clone(&seen)) };
     let config = ClientConfig::builder_with_provider(Arc::new(provider))
         .with_protocol_versions(&[&version::TLS13, &version::TLS12])
         .map_err(failed)?

@@ -1,15 +1,11 @@
 //! `tls serve`: static files, or an echo.
 
-use super::{Wire, negotiated, provider};
+use super::{Wire, certificates, negotiated, private_key, provider};
 use crate::args::tls::TlsServe;
 use crate::console::Console;
 use crate::error::{Error, Status};
-use crate::files;
-use crate::keyfile::{KeyFile, PrivateKey, pki_error};
 use crate::listener::{Ending, Listener};
-use gambeson_pki::Form;
-use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, pem::PemObject};
-use gambeson_rustls::rustls::{ServerConfig, ServerConnection, Stream, version};
+use gambeson_rustls::rustls::{self, ServerConfig, ServerConnection, Stream, version};
 use percent_encoding::percent_decode_str;
 use serde_json::json;
 use std::ffi::OsStr;
@@ -99,27 +95,15 @@ impl Drop for Place {
 }
 
 fn config(options: &TlsServe) -> Result<ServerConfig, Error> {
-    let bad = |path: &Path, why: &dyn std::fmt::Display| Error::outside(format!("{}: {why}", path.display()));
-    let text = files::read_small(&options.cert)?;
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
-    let chain = chain.map_err(|error| bad(&options.cert, &format_args!("not PEM: {error}")))?;
-    if chain.is_empty() {
-        return Err(bad(&options.cert, &"no certificate is in it"));
-    }
+    let chain = certificates(&options.cert)?;
     let provider = provider(options.preset)?;
-    let (name, key) = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?.private()?;
-    let PrivateKey::Pki(key) = key else {
-        return Err(Error::usage(format!("{name}: a key of X-Wing signs no handshake")));
-    };
-    // rustls takes the file into its own hands, and the provider wipes it there.
-    let mut key = key.to_pkcs8_der(Form::Seed).map_err(|error| pki_error(&name, error))?;
-    let key = std::mem::take(&mut *key);
-    let wrong = |error: gambeson_rustls::rustls::Error| bad(&options.cert, &error);
+    let key = private_key(&options.key, options.passphrase.passphrase_fd)?;
+    let wrong = |error: rustls::Error| Error::outside(format!("{}: {error}", options.cert.display()));
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
         .with_protocol_versions(&[&version::TLS13])
         .map_err(wrong)?
         .with_no_client_auth()
-        .with_single_cert(chain, PrivatePkcs8KeyDer::from(key).into())
+        .with_single_cert(chain, key)
         .map_err(wrong)?;
     config.alpn_protocols =
         if options.echo { Vec::new() } else { vec![b"http/1.1".to_vec(), b"http/1.0".to_vec()] };

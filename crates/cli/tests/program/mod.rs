@@ -3,6 +3,8 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod agents;
+pub mod proxying;
+pub mod serving;
 
 use serde_json::Value;
 use std::fs;
@@ -158,4 +160,16 @@ pub fn noise(len: usize) -> Vec<u8> {
 /// Whether `path` is there at all, also as a dangling link.
 pub fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
+}
+
+/// Whether a program is on this machine; where all must run, it has to be.
+pub fn has_program(program: &str, arguments: &[&str]) -> bool {
+    let there =
+        Command::new(program).args(arguments).stdout(Stdio::null()).status().is_ok_and(|s| s.success());
+    let must_run = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
+    assert!(there || !must_run, "{program} is missing");
+    if !there {
+        println!("skipped: {program} is not on this machine");
+    }
+    there
 }

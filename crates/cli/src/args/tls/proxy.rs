@@ -1,0 +1,90 @@
+//! The command line of `gambeson tls proxy`.
+
+use clap::{ArgGroup, Args};
+use gambeson_rustls::Preset;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// `gambeson tls proxy`
+#[derive(Clone, Debug, Args)]
+#[command(group(ArgGroup::new("side").args(["cert", "tls"]).required(true).multiple(true)))]
+pub struct TlsProxy {
+    /// Where clients come to; port 0 takes a free one, which is told
+    #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
+    pub listen: SocketAddr,
+    /// The server that everything goes to
+    #[arg(short = 'C', long, value_name = "HOST:PORT")]
+    pub connect: String,
+    /// The protocols to agree on (ALPN), such as h2,http/1.1, the best first [default: with TLS on both sides what server and client
+    /// agree on, else none]
+    #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
+    pub alpn: Vec<String>,
+
+    /// Speak TLS with clients: the certificate that they see, and those between it and the root
+    #[arg(short, long, value_name = "PEM", requires = "key", help_heading = "TLS with clients")]
+    pub cert: Option<PathBuf>,
+    /// Its private key; one with a passphrase takes that from GAMBESON_PASSPHRASE at each reload
+    #[arg(short, long, value_name = "KEY", requires = "cert", help_heading = "TLS with clients")]
+    pub key: Option<PathBuf>,
+    /// Take only the groups and schemes of default, cnsa2, fully-hybrid or classical-448 [default: all]
+    #[arg(long, value_name = "PRESET", requires = "cert", help_heading = "TLS with clients")]
+    pub preset: Option<Preset>,
+    /// Ask every client for a certificate that leads to one of these roots
+    #[arg(long, value_name = "PEM", requires = "cert", help_heading = "TLS with clients")]
+    pub client_ca: Option<PathBuf>,
+    /// Speak TLS with the server
+    #[arg(long, help_heading = "TLS with the server")]
+    pub tls: bool,
+    /// The name in the server's certificate [default: the host of --connect]
+    #[arg(long, value_name = "NAME", requires = "tls", help_heading = "TLS with the server")]
+    pub name: Option<String>,
+    /// Trust the certificates of this PEM file, in place of Mozilla's
+    #[arg(long, value_name = "PEM", requires = "tls", help_heading = "TLS with the server")]
+    pub ca: Option<PathBuf>,
+    /// The groups and schemes to offer: default, cnsa2, fully-hybrid or classical-448
+    #[arg(long, value_name = "PRESET", default_value = "default", help_heading = "TLS with the server")]
+    pub offer: Preset,
+    /// The certificate to show to the server, and those between it and the root
+    #[arg(long, value_name = "PEM", requires_all = ["tls", "own_key"], help_heading = "TLS with the server")]
+    pub own_cert: Option<PathBuf>,
+    /// Its private key
+    #[arg(long, value_name = "KEY", requires = "own_cert", help_heading = "TLS with the server")]
+    pub own_key: Option<PathBuf>,
+
+    /// Tell the server who has called: PROXY protocol, version 2
+    #[arg(long, help_heading = "PROXY protocol")]
+    pub send_proxy: bool,
+    /// Take callers from these load balancers alone, and only with a header of the PROXY protocol, version 2
+    #[arg(long, value_name = "IP", value_delimiter = ',', help_heading = "PROXY protocol")]
+    pub accept_proxy: Vec<IpAddr>,
+
+    /// The most connections at a time; more are refused [default: 8192, or what the limit of descriptors allows]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Limits")]
+    pub connections: Option<u32>,
+    /// For how many seconds a handshake may take, that of TLS with the header of the PROXY protocol before it
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600), help_heading = "Limits")]
+    pub handshake_timeout: u64,
+    /// For how many seconds the server may keep us waiting for a connection
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600), help_heading = "Limits")]
+    pub connect_timeout: u64,
+    /// For how many seconds a connection may move no byte
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=604_800), help_heading = "Limits")]
+    pub idle_timeout: u64,
+    /// For how many seconds connections may go on after SIGTERM or SIGINT; a second signal ends at once
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=86_400), help_heading = "Limits")]
+    pub drain_timeout: u64,
+
+    /// Where each connection that has ended is told, a JSON object a line; opened again on SIGHUP
+    #[arg(long, value_name = "FILE", default_value = "-", help_heading = "Reports")]
+    pub access_log: PathBuf,
+    /// Serve counters for Prometheus at http://ADDRESS/metrics
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:9464", help_heading = "Reports")]
+    pub metrics: Option<SocketAddr>,
+    /// Append the secrets of every connection to the file that SSLKEYLOGFILE names: whoever reads it reads all that was said
+    #[arg(long, help_heading = "Reports")]
+    pub key_log: bool,
+
+    /// Where the passphrases of the keys come from
+    #[command(flatten)]
+    pub passphrase: crate::args::PassphraseSource,
+}

@@ -1,0 +1,147 @@
+//! The access log and the reports, written by a thread of their own: who reads them slowly keeps no connection waiting.
+
+use crate::console::{Console, printable};
+use crate::error::Error;
+use crate::files::is_stream;
+use prometheus_client::metrics::counter::Counter;
+use serde_json::Value;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::{self, JoinHandle};
+
+/// The most lines that wait to be written; more are lost, and counted.
+const WAITING: usize = 8192;
+
+/// What is told.
+enum Line {
+    Connection(Value),
+    Event {
+        text: String,
+        json: Value,
+    },
+    /// Something is wrong: also on standard error.
+    Trouble {
+        text: String,
+        json: Value,
+    },
+    /// The file may have been moved away.
+    Reopen,
+    End,
+}
+
+/// Where lines go.
+pub(super) struct Log {
+    lines: SyncSender<Line>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    lost: Counter,
+}
+
+/// Who writes.
+struct Writer {
+    console: Console,
+    path: PathBuf,
+    file: Box<dyn Write + Send>,
+}
+
+impl Log {
+    /// Opens the file, or standard output, and starts the thread; `lost` counts lines that nobody could take.
+    pub(super) fn start(console: Console, path: &Path, lost: Counter) -> Result<Self, Error> {
+        let file = open(path).map_err(|error| Error::io(path, &error))?;
+        let (lines, waiting) = sync_channel(WAITING);
+        let writer = Writer { console, path: path.to_owned(), file };
+        let thread = thread::Builder::new().name("log".into()).spawn(move || writer.run(&waiting));
+        let thread = thread.map_err(|error| Error::stream(&"the thread of the log", &error))?;
+        Ok(Self { lines, writer: Mutex::new(Some(thread)), lost })
+    }
+
+    pub(super) fn connection(&self, line: Value) {
+        self.send(Line::Connection(line));
+    }
+
+    pub(super) fn event(&self, text: impl Into<String>, json: Value) {
+        self.send(Line::Event { text: text.into(), json });
+    }
+
+    pub(super) fn trouble(&self, text: impl Into<String>, json: Value) {
+        self.send(Line::Trouble { text: text.into(), json });
+    }
+
+    pub(super) fn reopen(&self) {
+        self.send(Line::Reopen);
+    }
+
+    fn send(&self, line: Line) {
+        if self.lines.try_send(line).is_err() {
+            self.lost.inc();
+        }
+    }
+
+    /// Writes what waits, and ends the thread.
+    pub(super) fn end(&self) {
+        // A thread that has gone needs no word.
+        let _ = self.lines.send(Line::End);
+        if let Some(writer) = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+/// The file at its end, or standard output.
+fn open(path: &Path) -> io::Result<Box<dyn Write + Send>> {
+    if is_stream(path) {
+        return Ok(Box::new(io::stdout()));
+    }
+    let file: File = OpenOptions::new().append(true).create(true).open(path)?;
+    Ok(Box::new(BufWriter::new(file)))
+}
+
+impl Writer {
+    fn run(mut self, waiting: &Receiver<Line>) {
+        loop {
+            let line = match waiting.try_recv() {
+                Ok(line) => line,
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) => {
+                    self.written(|file| file.flush());
+                    match waiting.recv() {
+                        Ok(line) => line,
+                        Err(_) => return,
+                    }
+                }
+            };
+            // The reader of our reports may be gone; connections go on.
+            match line {
+                Line::Connection(line) => self.written(|file| writeln!(file, "{line}")),
+                Line::Event { text, json } => drop(self.console.report(text, json)),
+                Line::Trouble { text, json } => {
+                    let _ = writeln!(io::stderr(), "gambeson: {}", printable(text));
+                    let _ = self.console.report_json(json);
+                }
+                Line::Reopen => {
+                    self.written(|file| file.flush());
+                    match open(&self.path) {
+                        Ok(file) => self.file = file,
+                        Err(error) => self.complain(&error),
+                    }
+                }
+                Line::End => return self.written(|file| file.flush()),
+            }
+        }
+    }
+
+    fn written(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        match write(&mut *self.file) {
+            // Nobody reads standard output any more.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => self.complain(&error),
+            _ => {}
+        }
+    }
+
+    fn complain(&self, error: &io::Error) {
+        let _ = writeln!(io::stderr(), "gambeson: {}: {error}", self.path.display());
+    }
+}

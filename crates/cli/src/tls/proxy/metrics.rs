@@ -1,0 +1,226 @@
+//! Counters for Prometheus, and the small server that gives them out.
+
+use super::connection::{Facts, Side};
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// The longest request, in bytes.
+const MAX_REQUEST: usize = 8 << 10;
+/// How many may ask at a time.
+const READERS: usize = 16;
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is counted.
+pub(super) struct Metrics {
+    registry: Registry,
+    pub connections: Gauge,
+    pub limit: Gauge,
+    pub accepted: Counter,
+    pub expires: Gauge,
+    pub untold: Counter,
+    refused: Family<Refused, Counter>,
+    ended: Family<Ended, Counter>,
+    handshakes: Family<Handshake, Counter>,
+    failures: Family<Failure, Counter>,
+    seconds: Family<OfSide, Histogram>,
+    reloads: Family<Reload, Counter>,
+    up: Counter,
+    down: Counter,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Refused {
+    reason: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Ended {
+    end: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Handshake {
+    side: &'static str,
+    group: String,
+    scheme: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Failure {
+    side: &'static str,
+    reason: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct OfSide {
+    side: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Reload {
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Direction {
+    direction: &'static str,
+}
+
+impl Metrics {
+    pub(super) fn new() -> Self {
+        let mut registry = Registry::with_prefix("gambeson_tls_proxy");
+        let (connections, limit, expires) = (Gauge::default(), Gauge::default(), Gauge::default());
+        let (accepted, untold) = (Counter::default(), Counter::default());
+        let (refused, ended, reloads) = (Family::default(), Family::default(), Family::default());
+        let (handshakes, failures) = (Family::default(), Family::default());
+        let bytes = Family::<Direction, Counter>::default();
+        // From 0.1 ms, a handshake on a fast machine, to 10 s, the usual limit.
+        let buckets = || {
+            Histogram::new([1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 10.0])
+        };
+        let seconds = Family::<OfSide, Histogram>::new_with_constructor(buckets);
+        registry.register("connections", "Connections that there are", connections.clone());
+        registry.register("connections_limit", "The most connections at a time", limit.clone());
+        registry.register("accepted", "Connections that found a place", accepted.clone());
+        registry.register("refused", "Connections that found no place", refused.clone());
+        registry.register("ended", "Connections that have ended, by how", ended.clone());
+        registry.register("handshakes", "Handshakes that succeeded", handshakes.clone());
+        registry.register(
+            "handshake_failures",
+            "Handshakes that failed, by the check that failed",
+            failures.clone(),
+        );
+        registry.register("handshake_duration_seconds", "How long handshakes took", seconds.clone());
+        registry.register("relayed_bytes", "Bytes to the server (up) and from it (down)", bytes.clone());
+        registry.register("reloads", "Reloads of certificates", reloads.clone());
+        let help = "When the certificate ends that clients see, in unix time";
+        registry.register("certificate_expiry_timestamp_seconds", help, expires.clone());
+        registry.register(
+            "access_log_lost_lines",
+            "Lines that the access log was too slow for",
+            untold.clone(),
+        );
+        let bytes = |direction| bytes.get_or_create(&Direction { direction }).clone();
+        let (up, down) = (bytes("up"), bytes("down"));
+        Self {
+            registry,
+            connections,
+            limit,
+            accepted,
+            expires,
+            untold,
+            refused,
+            ended,
+            handshakes,
+            failures,
+            seconds,
+            reloads,
+            up,
+            down,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> (&Counter, &Counter) {
+        (&self.up, &self.down)
+    }
+
+    pub(super) fn refused(&self, reason: &'static str) {
+        self.refused.get_or_create(&Refused { reason }).inc();
+    }
+
+    pub(super) fn ended(&self, end: &'static str) {
+        self.ended.get_or_create(&Ended { end }).inc();
+    }
+
+    pub(super) fn shaken(&self, side: Side, facts: &Facts, took: Duration) {
+        let side = side.name();
+        let handshake = Handshake { side, group: facts.group_name(), scheme: facts.scheme_name() };
+        self.handshakes.get_or_create(&handshake).inc();
+        self.seconds.get_or_create(&OfSide { side }).observe(took.as_secs_f64());
+    }
+
+    pub(super) fn failed(&self, side: Side, reason: &'static str) {
+        self.failures.get_or_create(&Failure { side: side.name(), reason }).inc();
+    }
+
+    pub(super) fn reloaded(&self, well: bool) {
+        self.reloads.get_or_create(&Reload { result: if well { "ok" } else { "failed" } }).inc();
+    }
+
+    pub(super) fn expire(&self, at: SystemTime) {
+        let seconds = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        self.expires.set(i64::try_from(seconds).unwrap_or(i64::MAX));
+    }
+
+    /// All of them, as Prometheus reads them.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        // Nothing fails that writes into memory.
+        let _ = text::encode(&mut text, &self.registry);
+        text
+    }
+}
+
+/// Answers whoever asks for the counters.
+pub(super) async fn serve(listener: TcpListener, metrics: Arc<Metrics>) {
+    let places = Arc::new(Semaphore::new(READERS));
+    loop {
+        // Nobody closes the semaphore.
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok((socket, _)) = listener.accept().await else {
+            // Out of descriptors: others may give some back.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let metrics = Arc::clone(&metrics);
+        tokio::spawn(async move {
+            // Whoever is slow or gone gets no answer.
+            let _ = timeout(PATIENCE, answer(socket, &metrics)).await;
+            drop(place);
+        });
+    }
+}
+
+async fn answer(mut socket: TcpStream, metrics: &Metrics) -> io::Result<()> {
+    let mut request = Vec::new();
+    let status = loop {
+        if request.len() >= MAX_REQUEST || socket.read_buf(&mut request).await? == 0 {
+            break "400 Bad Request";
+        }
+        let mut headers = [httparse::EMPTY_HEADER; 64];
+        let mut parsed = httparse::Request::new(&mut headers);
+        match parsed.parse(&request) {
+            Ok(httparse::Status::Partial) => {}
+            Ok(httparse::Status::Complete(_)) => {
+                break match (parsed.method, parsed.path) {
+                    (Some("GET"), Some("/metrics")) => "200 OK",
+                    (Some("GET"), _) => "404 Not Found",
+                    _ => "405 Method Not Allowed",
+                };
+            }
+            Err(_) => break "400 Bad Request",
+        }
+    };
+    let (media, body) = match status {
+        "200 OK" => ("application/openmetrics-text; version=1.0.0; charset=utf-8", metrics.text()),
+        other => ("text/plain", format!("{other}\n")),
+    };
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {media}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    socket.write_all(head.as_bytes()).await?;
+    socket.write_all(body.as_bytes()).await?;
+    socket.shutdown().await
+}

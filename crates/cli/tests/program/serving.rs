@@ -1,0 +1,132 @@
+//! Programs that serve until they are told to end.
+
+use super::{Folder, Outcome};
+use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
+use gambeson_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A server that ends with its test.
+pub struct Server {
+    pub child: Child,
+    reports: BufReader<ChildStdout>,
+    pub port: u16,
+    /// The report that it listens.
+    pub begun: Value,
+}
+
+/// A chain of that algorithm in `pki`, for localhost.
+pub fn with_chain(algorithm: &str) -> Folder {
+    let folder = Folder::new();
+    folder.run(&format!("cert new --levels 3 --alg {algorithm} -o pki")).exits(0);
+    folder
+}
+
+impl Server {
+    /// `tls serve` with the chain in `pki`.
+    pub fn start(folder: &Folder, more: &str) -> Self {
+        Self::run(
+            folder,
+            &format!("tls serve --listen 127.0.0.1:0 --cert pki/server.pem --key pki/server.key {more}"),
+        )
+    }
+
+    /// A command that serves, and tells in JSON where.
+    pub fn run(folder: &Folder, line: &str) -> Self {
+        let mut command = folder.command();
+        command.args(line.split_whitespace());
+        Self::spawn(command)
+    }
+
+    pub fn spawn(mut command: Command) -> Self {
+        let mut child = command.arg("--json").stdout(Stdio::piped()).spawn().unwrap();
+        let mut reports = BufReader::new(child.stdout.take().unwrap());
+        let begun = next(&mut reports);
+        let address = begun["address"].as_str().unwrap();
+        let port = address.rsplit_once(':').unwrap().1.parse().unwrap();
+        Self { child, reports, port, begun }
+    }
+
+    /// What it tells next.
+    pub fn tells(&mut self) -> Value {
+        next(&mut self.reports)
+    }
+
+    /// A client in this process.
+    pub fn call(&self, folder: &Folder) -> StreamOwned<ClientConnection, TcpStream> {
+        let config = ClientConfig::builder_with_provider(gambeson_rustls::provider().unwrap().into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(trust(folder))
+            .with_no_client_auth();
+        self.call_with(config)
+    }
+
+    pub fn call_with(&self, config: ClientConfig) -> StreamOwned<ClientConnection, TcpStream> {
+        let name = ServerName::try_from("localhost").unwrap();
+        let client = ClientConnection::new(Arc::new(config), name).unwrap();
+        StreamOwned::new(client, TcpStream::connect(("127.0.0.1", self.port)).unwrap())
+    }
+
+    pub fn get(&self, folder: &Folder, path: &str, more: &str) -> Outcome {
+        folder.run(&format!("tls get https://localhost:{}{path} --ca pki/root.pem {more}", self.port))
+    }
+
+    #[cfg(unix)]
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, signal).unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A port that was free just now.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// nginx, run by `command`, with these servers of HTTP, one of which listens there. It ends when it is told to.
+pub fn nginx(mut command: Command, folder: &Folder, servers: &str, address: SocketAddr) -> Child {
+    let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let temporary = kinds.map(|kind| format!("{kind}_temp_path {kind};")).concat();
+    folder.write(
+        "nginx.conf",
+        format!(
+            "daemon off; pid nginx.pid; error_log stderr; events {{ worker_connections 8192; }}
+             http {{ access_log off; {temporary} {servers} }}"
+        ),
+    );
+    let prefix = format!("{}/", folder.path(".").display());
+    let mut nginx = command.args(["-p", &prefix, "-c", &format!("{prefix}nginx.conf")]).spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(30);
+    while TcpStream::connect(address).is_err() {
+        assert!(nginx.try_wait().unwrap().is_none() && Instant::now() < end, "no server");
+        thread::sleep(Duration::from_millis(20));
+    }
+    nginx
+}
+
+/// The root of the chain in `pki`.
+pub fn trust(folder: &Folder) -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(folder.path("pki/root.pem")).unwrap()).unwrap();
+    roots
+}
+
+fn next(reports: &mut impl BufRead) -> Value {
+    let mut line = String::new();
+    reports.read_line(&mut line).unwrap();
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+}
