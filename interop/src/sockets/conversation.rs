@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use rustls::{ClientConnection, ServerConfig, ServerConnection, Stream};
 
 use super::Meeting;
 use super::peers::{Peer, openssl_name};
+use crate::running::Running;
 use crate::tools::{Result, check, command, run};
 
 /// How long a peer may be silent.
@@ -34,8 +35,8 @@ pub(super) struct Kept(Mutex<(Running, ChildStdin)>);
 
 impl Kept {
     /// Starts it.
-    pub(super) fn start(program: Command) -> Result<Self> {
-        let mut running = Running::start(program)?;
+    pub(super) fn start(mut program: Command) -> Result<Self> {
+        let mut running = Running::start(&mut program)?;
         let stdin = running.input()?;
         Ok(Self(Mutex::new((running, stdin))))
     }
@@ -164,9 +165,9 @@ pub(super) fn as_server(peer: &Peer, meeting: &Meeting) -> Result {
         Program::Script(program, before, name) => {
             let mut server = command(program);
             server.args(before).arg("server").arg(&meeting.sent).arg(&meeting.key).arg(name(meeting.group));
-            let mut server = Running::start(server)?;
+            let mut server = Running::start(&mut server)?;
             let port = server.line()?;
-            let port = port.trim().parse().map_err(|_| server.ends_with(&port))?;
+            let port = port.trim().parse().map_err(|_| format!("{port:?}: {}", server.end()))?;
             (server, port)
         }
         Program::Kept(kept, name) => {
@@ -185,11 +186,11 @@ pub(super) fn as_server(peer: &Peer, meeting: &Meeting) -> Result {
             ]);
             server.args(["-groups", &openssl_name(meeting.group), "-cert"]).arg(&meeting.sent);
             server.arg("-cert_chain").arg(&meeting.sent).arg("-key").arg(&meeting.key);
-            let mut server = Running::start(server)?;
+            let mut server = Running::start(&mut server)?;
             let port = loop {
                 let line = server.line()?;
                 if line.is_empty() {
-                    return Err(server.ends_with("it does not listen").into());
+                    return Err(format!("it does not listen: {}", server.end()).into());
                 }
                 if let Some(at) = line.strip_prefix("ACCEPT ") {
                     break at.trim().rsplit(':').next().unwrap_or_default().parse().map_err(text)?;
@@ -217,60 +218,6 @@ fn meet(meeting: &Meeting, port: u16) -> Result {
     connection.send_close_notify();
     let _ = connection.complete_io(&mut socket);
     Ok(())
-}
-
-/// A program of theirs that answers in lines. It ends with us.
-pub(crate) struct Running {
-    child: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Running {
-    /// Starts it with pipes.
-    pub(crate) fn start(mut program: Command) -> Result<Self> {
-        Self::start_with(&mut program)
-    }
-
-    pub(crate) fn start_with(program: &mut Command) -> Result<Self> {
-        let mut child =
-            program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let output = BufReader::new(child.stdout.take().ok_or("it was piped")?);
-        Ok(Self { child, output })
-    }
-
-    /// What it reads; once.
-    pub(super) fn input(&mut self) -> Result<ChildStdin> {
-        Ok(self.child.stdin.take().ok_or("it was piped")?)
-    }
-
-    /// The next line; empty at the end.
-    pub(crate) fn line(&mut self) -> Result<String> {
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        Ok(line)
-    }
-
-    fn ends_with(&mut self, what: &str) -> String {
-        format!("{what:?}: {}", self.end())
-    }
-
-    /// Stops it, and tells what it said of errors.
-    pub(crate) fn end(&mut self) -> String {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let mut said = String::new();
-        if let Some(errors) = &mut self.child.stderr {
-            let _ = errors.read_to_string(&mut said);
-        }
-        said
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 pub(crate) fn patient(socket: &TcpStream) -> std::result::Result<(), String> {

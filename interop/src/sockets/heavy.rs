@@ -13,11 +13,12 @@ use gambeson_pki::Algorithm::{
 use gambeson_rustls::Group;
 use libtest_mimic::Trial;
 
-use super::conversation::{Program, Running, connects};
+use super::conversation::{Program, connects};
 use super::peers::{Find, NUMBERED, Peer, QUANTUM, openssl_name};
 use super::with_peers;
 use crate::composite::FORGERIES;
 use crate::forged::{Parties, Place};
+use crate::running::Running;
 use crate::tools::{Result, built, cargo, check, command, succeed};
 
 /// Where this variable is set, it names the folder.
@@ -140,7 +141,7 @@ fn find_wolfssl(folder: &Path) -> Result<Vec<Peer>> {
 /// ciphertext, and both have the same 88 bytes.
 fn same_kem(program: &Path) -> Result {
     let mut peer = command(program);
-    let mut peer = Running::start_with(peer.args(["kem", "X448MLKEM1024"]))?;
+    let mut peer = Running::start(peer.args(["kem", "X448MLKEM1024"]))?;
     let mut stdin = peer.input()?;
     let said = |peer: &mut Running| -> Result<Vec<u8>> { Ok(hex::decode(peer.line()?.trim())?) };
     let theirs = EncapsulationKey::from_bytes(&X448_MLKEM1024, &said(&mut peer)?)?;
