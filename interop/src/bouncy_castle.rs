@@ -14,7 +14,7 @@ use crate::tools::{Result, check, command, succeed, unavailable};
 use crate::{composite, x509};
 
 /// Of all packages but that of TLS.
-pub const VERSION: &str = "1.85";
+const VERSION: &str = "1.85";
 const PASSPHRASE: &str = "correct horse";
 const MESSAGE: &[u8] = b"quilted linen";
 

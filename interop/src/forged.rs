@@ -7,7 +7,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::{fmt, io};
 
-use gambeson_pki::{Algorithm, PrivateKey, Purpose, Template};
+use gambeson_pki::{Algorithm, Certificate, PrivateKey, Purpose, Template};
 use gambeson_rustls::{Builder, Preset, Scheme};
 use libtest_mimic::Trial;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -44,8 +44,10 @@ enum Side {
 
 /// What is forged.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+pub enum Place {
+    /// What the key of the certificate signs in the handshake.
     CertificateVerify,
+    /// What the authority signed.
     Chain,
 }
 
@@ -109,9 +111,11 @@ fn a_careless_client() -> Result {
 }
 
 /// A root, and one who may be a server and a client, with an authority between them.
-struct Parties {
+pub struct Parties {
     provider: Arc<CryptoProvider>,
     scheme: Scheme,
+    /// What both trust.
+    pub root: Certificate,
     roots: Arc<RootCertStore>,
     /// The end's certificate, and the authority's.
     chain: [CertificateDer<'static>; 2],
@@ -120,7 +124,11 @@ struct Parties {
 }
 
 impl Parties {
-    fn new(algorithm: Algorithm, number: u16) -> Result<Self> {
+    /// All keys of one composite, whose scheme has this number.
+    ///
+    /// # Errors
+    /// The algorithm is none, or the number is not for private use.
+    pub fn new(algorithm: Algorithm, number: u16) -> Result<Self> {
         let scheme = Scheme::composite(algorithm, number)?;
         let provider = Builder::new(Preset::FullyHybrid).scheme(scheme).build()?;
         let generate = || PrivateKey::generate(algorithm);
@@ -129,7 +137,7 @@ impl Parties {
         let authority = Template::authority("CN=Authority".parse()?).path_length(0);
         let authority = authority.issue(&authority_key.public_key(), &root, &root_key)?;
         let end = Template::new("CN=End".parse()?)
-            .alt_name("end.example".parse()?)
+            .alt_name("server.example".parse()?)
             .purpose(Purpose::ServerAuth)
             .purpose(Purpose::ClientAuth)
             .issue(&key.public_key(), &authority, &authority_key)?;
@@ -142,6 +150,7 @@ impl Parties {
             provider: Arc::new(provider),
             scheme,
             roots: Arc::new(roots),
+            root,
             chain: [end, authority].map(|made| CertificateDer::from(made.as_der().to_vec())),
             key: file(&key)?,
             authority: file(&authority_key)?,
@@ -156,28 +165,8 @@ impl Parties {
         forgery: Option<&'static Forgery>,
         careless: bool,
     ) -> Result<(Connection, Connection)> {
-        let key = || PrivateKey::from_pkcs8_der(&self.key);
-        let honest = CertifiedKey::new(self.chain.to_vec(), self.scheme.signing_key(key()?)?);
-        let mut chain = self.chain.to_vec();
-        let own = if place == Place::CertificateVerify { forgery } else { None };
-        if place == Place::Chain {
-            let forger = Forger::new(&PrivateKey::from_pkcs8_der(&self.authority)?)?;
-            let body = Body::of(&chain[0])?;
-            chain[0] = body.with(&sign(&forger, forgery, &body.signed)?)?.into();
-        }
-        let signer = Forged(Arc::new(Inner {
-            forger: Forger::new(&key()?)?,
-            forgery: own,
-            number: self.scheme.number(),
-        }));
-        let forging = CertifiedKey::new(chain, Arc::new(signer));
+        let (forging, honest) = (self.forging(place, forgery)?, self.honest()?);
         let (client, server) = if side == Side::Client { (forging, honest) } else { (honest, forging) };
-
-        let verifier = WebPkiClientVerifier::builder_with_provider(self.roots.clone(), self.provider.clone());
-        let server_config = ServerConfig::builder_with_provider(self.provider.clone())
-            .with_safe_default_protocol_versions()?
-            .with_client_cert_verifier(verifier.build()?)
-            .with_cert_resolver(Arc::new(SingleCertAndKey::from(server)));
         let builder = ClientConfig::builder_with_provider(self.provider.clone())
             .with_safe_default_protocol_versions()?;
         let builder = match careless {
@@ -185,11 +174,47 @@ impl Parties {
             false => builder.with_root_certificates(self.roots.clone()),
         };
         let client_config = builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(client)));
-        let name = ServerName::try_from("end.example")?;
+        let name = ServerName::try_from("server.example")?;
         Ok((
             ClientConnection::new(Arc::new(client_config), name)?.into(),
-            ServerConnection::new(Arc::new(server_config))?.into(),
+            ServerConnection::new(Arc::new(self.server(server)?))?.into(),
         ))
+    }
+
+    /// A server with a forgery, or with right signatures that were put together from halves. It asks for a certificate, and does
+    /// without.
+    ///
+    /// # Errors
+    /// None that is expected.
+    pub fn forging_server(&self, place: Place, forgery: Option<&'static Forgery>) -> Result<ServerConfig> {
+        self.server(self.forging(place, forgery)?)
+    }
+
+    fn server(&self, key: CertifiedKey) -> Result<ServerConfig> {
+        let verifier = WebPkiClientVerifier::builder_with_provider(self.roots.clone(), self.provider.clone());
+        Ok(ServerConfig::builder_with_provider(self.provider.clone())
+            .with_safe_default_protocol_versions()?
+            .with_client_cert_verifier(verifier.allow_unauthenticated().build()?)
+            .with_cert_resolver(Arc::new(SingleCertAndKey::from(key))))
+    }
+
+    fn honest(&self) -> Result<CertifiedKey> {
+        let key = PrivateKey::from_pkcs8_der(&self.key)?;
+        Ok(CertifiedKey::new(self.chain.to_vec(), self.scheme.signing_key(key)?))
+    }
+
+    fn forging(&self, place: Place, forgery: Option<&'static Forgery>) -> Result<CertifiedKey> {
+        let mut chain = self.chain.to_vec();
+        let own = if place == Place::CertificateVerify { forgery } else { None };
+        if place == Place::Chain {
+            let forger = Forger::new(&PrivateKey::from_pkcs8_der(&self.authority)?)?;
+            let body = Body::of(&chain[0])?;
+            chain[0] = body.with(&sign(&forger, forgery, &body.signed)?)?.into();
+        }
+        let forger = Forger::new(&PrivateKey::from_pkcs8_der(&self.key)?)?;
+        let number = self.scheme.number();
+        let signer = Forged(Arc::new(Inner { forger, forgery: own, number }));
+        Ok(CertifiedKey::new(chain, Arc::new(signer)))
     }
 }
 

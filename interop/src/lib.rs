@@ -31,6 +31,7 @@ pub mod legacy;
 pub mod openssl;
 pub mod proxy;
 pub mod python;
+mod running;
 pub mod sockets;
 pub mod tls;
 pub mod tools;

@@ -1,13 +1,11 @@
 //! `gambeson tls proxy` between the two halves of a program that knows nothing of TLS: an agent of the official A2A SDK and its client.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
 
 use libtest_mimic::Trial;
-use serde_json::Value;
 
+use crate::running::Running;
 use crate::tools::{Result, check, command, gambeson, python_with, succeed, unavailable};
 
 const PACKAGES: [&str; 3] = ["a2a-sdk[http-server]==1.3.0", "uvicorn==0.54.0", "httpx==0.28.1"];
@@ -26,35 +24,6 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     }
 }
 
-/// A program that runs until the test ends, and what it says.
-struct Running(Child, BufReader<ChildStdout>);
-
-impl Running {
-    fn start(command: &mut Command) -> Result<Self> {
-        let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
-        let said = BufReader::new(child.stdout.take().expect("it was piped"));
-        Ok(Self(child, said))
-    }
-
-    fn line(&mut self) -> Result<String> {
-        let mut line = String::new();
-        self.1.read_line(&mut line)?;
-        Ok(line.trim().to_owned())
-    }
-
-    fn json(&mut self) -> Result<Value> {
-        let line = self.line()?;
-        Ok(serde_json::from_str(&line).map_err(|error| format!("{error}: {line}"))?)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 fn meet(scratch: &Path, python: &Path) -> Result {
     let program = gambeson()?;
     let pki = scratch.join("pki");
@@ -68,6 +37,7 @@ fn meet(scratch: &Path, python: &Path) -> Result {
     let near_address = format!("http://127.0.0.1:{near_port}");
     let mut agent = Running::start(command(python).arg(&script).args(["serve", &near_address]))?;
     let agent_port = agent.line()?;
+    let agent_port = agent_port.trim();
 
     let proxy = |listen: &str, connect: &str| {
         let mut proxy = command(&program);

@@ -13,8 +13,9 @@ use rustls::{ServerConfig, ServerConnection, Stream};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::conversation::{Running, patient};
+use super::conversation::patient;
 use super::{Meeting, peers, recorded};
+use crate::running::Running;
 use crate::tools::{Result, check, command, exists, gambeson, run, succeed, unavailable};
 
 const PLAYWRIGHT: &str = "playwright-core@1.65.1";
@@ -143,7 +144,7 @@ fn tls_serve(meeting: &Meeting, folder: &Path) -> Result<(Running, u16)> {
     std::fs::write(root.join("index.html"), page("a page of `gambeson tls serve`"))?;
     let mut program = command(gambeson()?);
     program.args(["tls", "serve", "--listen", "127.0.0.1:0", "--cert"]).arg(&meeting.sent);
-    let mut program = Running::start_with(program.arg("--key").arg(&meeting.key).arg("--root").arg(root))?;
+    let mut program = Running::start(program.arg("--key").arg(&meeting.key).arg("--root").arg(root))?;
     let line = program.line()?;
     let port = line.trim().rsplit(':').next().and_then(|port| port.parse().ok());
     Ok((program, port.ok_or_else(|| format!("it does not listen: {line}"))?))

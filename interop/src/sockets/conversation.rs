@@ -4,16 +4,17 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gambeson_rustls::Group;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConnection, ServerConnection, Stream};
+use rustls::{ClientConnection, ServerConfig, ServerConnection, Stream};
 
 use super::Meeting;
 use super::peers::{Peer, openssl_name};
+use crate::running::Running;
 use crate::tools::{Result, check, command, run};
 
 /// How long a peer may be silent.
@@ -34,8 +35,8 @@ pub(super) struct Kept(Mutex<(Running, ChildStdin)>);
 
 impl Kept {
     /// Starts it.
-    pub(super) fn start(program: Command) -> Result<Self> {
-        let mut running = Running::start(program)?;
+    pub(super) fn start(mut program: Command) -> Result<Self> {
+        let mut running = Running::start(&mut program)?;
         let stdin = running.input()?;
         Ok(Self(Mutex::new((running, stdin))))
     }
@@ -67,16 +68,27 @@ impl Kept {
 
 /// The peer connects to us.
 pub(super) fn as_client(peer: &Peer, meeting: &Meeting) -> Result {
+    let config = meeting.chain.server(&meeting.provider()?)?;
+    connects(peer, &meeting.roots, meeting.group, meeting.expected, config)
+}
+
+/// The peer, told of this root and this group, connects to a server of this configuration; it must come over the group that is expected.
+pub(super) fn connects(
+    peer: &Peer,
+    roots: &Path,
+    told: &Group,
+    expected: &Group,
+    config: ServerConfig,
+) -> Result {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     let port = address.port().to_string();
-    let config = Arc::new(meeting.chain.server(&meeting.provider()?)?);
-    let number = meeting.expected.number();
+    let (config, number) = (Arc::new(config), expected.number());
     let serving = std::thread::spawn(move || -> std::result::Result<(), String> {
         let (socket, _) = listener.accept().map_err(text)?;
         serve(socket, config, number)
     });
-    let ended = connects(peer, meeting, &port);
+    let ended = dials(peer, &port, roots, told);
     // Who never came would be waited for.
     drop(TcpStream::connect(address));
     let served = serving.join().map_err(|_| "our server panicked")?;
@@ -88,15 +100,15 @@ pub(super) fn as_client(peer: &Peer, meeting: &Meeting) -> Result {
 }
 
 /// Has the peer connect to a port, to the end.
-fn connects(peer: &Peer, meeting: &Meeting, port: &str) -> Result {
+fn dials(peer: &Peer, port: &str, roots: &Path, group: &Group) -> Result {
     let output = match &peer.program {
         Program::Script(program, before, name) => {
             let mut client = command(program);
-            client.args(before).args(["client", port]).arg(&meeting.roots).arg(name(meeting.group));
+            client.args(before).args(["client", port]).arg(roots).arg(name(group));
             run(&mut client, b"")?
         }
         Program::Kept(kept, name) => {
-            let words = ["client", port, path(&meeting.roots)?, &name(meeting.group)];
+            let words = ["client", port, path(roots)?, &name(group)];
             return kept.tell(&words, false, |_| Ok(()));
         }
         Program::OpenSsl(program, options) => {
@@ -104,8 +116,8 @@ fn connects(peer: &Peer, meeting: &Meeting, port: &str) -> Result {
             client.arg("s_client").args(options);
             client.args(["-quiet", "-no_ign_eof", "-verify_return_error", "-tls1_3", "-connect"]);
             client.args([&*format!("127.0.0.1:{port}"), "-servername", "server.example"]);
-            client.args(["-verify_hostname", "server.example", "-groups", &openssl_name(meeting.group)]);
-            client.arg("-CAfile").arg(&meeting.roots);
+            client.args(["-verify_hostname", "server.example", "-groups", &openssl_name(group)]);
+            client.arg("-CAfile").arg(roots);
             // It takes the end of its input for the end of the connection.
             told(client, "hello\n", "olleh\n")?
         }
@@ -114,11 +126,7 @@ fn connects(peer: &Peer, meeting: &Meeting, port: &str) -> Result {
 }
 
 /// One connection to us, which must come over this group.
-fn serve(
-    mut socket: TcpStream,
-    config: Arc<rustls::ServerConfig>,
-    number: u16,
-) -> std::result::Result<(), String> {
+fn serve(mut socket: TcpStream, config: Arc<ServerConfig>, number: u16) -> std::result::Result<(), String> {
     patient(&socket)?;
     let mut connection = ServerConnection::new(config).map_err(text)?;
     let mut stream = Stream::new(&mut connection, &mut socket);
@@ -157,9 +165,9 @@ pub(super) fn as_server(peer: &Peer, meeting: &Meeting) -> Result {
         Program::Script(program, before, name) => {
             let mut server = command(program);
             server.args(before).arg("server").arg(&meeting.sent).arg(&meeting.key).arg(name(meeting.group));
-            let mut server = Running::start(server)?;
+            let mut server = Running::start(&mut server)?;
             let port = server.line()?;
-            let port = port.trim().parse().map_err(|_| server.ends_with(&port))?;
+            let port = port.trim().parse().map_err(|_| format!("{port:?}: {}", server.end()))?;
             (server, port)
         }
         Program::Kept(kept, name) => {
@@ -178,11 +186,11 @@ pub(super) fn as_server(peer: &Peer, meeting: &Meeting) -> Result {
             ]);
             server.args(["-groups", &openssl_name(meeting.group), "-cert"]).arg(&meeting.sent);
             server.arg("-cert_chain").arg(&meeting.sent).arg("-key").arg(&meeting.key);
-            let mut server = Running::start(server)?;
+            let mut server = Running::start(&mut server)?;
             let port = loop {
                 let line = server.line()?;
                 if line.is_empty() {
-                    return Err(server.ends_with("it does not listen").into());
+                    return Err(format!("it does not listen: {}", server.end()).into());
                 }
                 if let Some(at) = line.strip_prefix("ACCEPT ") {
                     break at.trim().rsplit(':').next().unwrap_or_default().parse().map_err(text)?;
@@ -210,60 +218,6 @@ fn meet(meeting: &Meeting, port: u16) -> Result {
     connection.send_close_notify();
     let _ = connection.complete_io(&mut socket);
     Ok(())
-}
-
-/// A program of theirs that answers in lines. It ends with us.
-pub(crate) struct Running {
-    child: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Running {
-    /// Starts it with pipes.
-    pub(crate) fn start(mut program: Command) -> Result<Self> {
-        Self::start_with(&mut program)
-    }
-
-    pub(crate) fn start_with(program: &mut Command) -> Result<Self> {
-        let mut child =
-            program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let output = BufReader::new(child.stdout.take().ok_or("it was piped")?);
-        Ok(Self { child, output })
-    }
-
-    /// What it reads; once.
-    pub(super) fn input(&mut self) -> Result<ChildStdin> {
-        Ok(self.child.stdin.take().ok_or("it was piped")?)
-    }
-
-    /// The next line; empty at the end.
-    pub(crate) fn line(&mut self) -> Result<String> {
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        Ok(line)
-    }
-
-    fn ends_with(&mut self, what: &str) -> String {
-        format!("{what:?}: {}", self.end())
-    }
-
-    /// Stops it, and tells what it said of errors.
-    pub(crate) fn end(&mut self) -> String {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let mut said = String::new();
-        if let Some(errors) = &mut self.child.stderr {
-            let _ = errors.read_to_string(&mut said);
-        }
-        said
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 pub(crate) fn patient(socket: &TcpStream) -> std::result::Result<(), String> {

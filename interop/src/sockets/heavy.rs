@@ -13,9 +13,12 @@ use gambeson_pki::Algorithm::{
 use gambeson_rustls::Group;
 use libtest_mimic::Trial;
 
-use super::conversation::{Program, Running};
+use super::conversation::{Program, connects};
 use super::peers::{Find, NUMBERED, Peer, QUANTUM, openssl_name};
 use super::with_peers;
+use crate::composite::FORGERIES;
+use crate::forged::{Parties, Place};
+use crate::running::Running;
 use crate::tools::{Result, built, cargo, check, command, succeed};
 
 /// Where this variable is set, it names the folder.
@@ -38,8 +41,12 @@ const WOLFSSL: &[u16] =
 pub fn trials() -> Option<Vec<Trial>> {
     let folder = std::env::var_os(FOLDER).map(PathBuf::from)?;
     let mut trials = with_peers("heavy", &folder, &FINDERS);
+    let again = folder.clone();
     trials.push(Trial::test("heavy::the_kem_of_openssl_4_and_ours_give_the_same_bytes", move || {
         same_kem(&openssl(&folder)?)
+    }));
+    trials.push(Trial::test("heavy::openssl_4_with_our_provider_refuses_forged_composites", move || {
+        refuses_forgeries(&again.join("forged"))
     }));
     Some(trials)
 }
@@ -134,7 +141,7 @@ fn find_wolfssl(folder: &Path) -> Result<Vec<Peer>> {
 /// ciphertext, and both have the same 88 bytes.
 fn same_kem(program: &Path) -> Result {
     let mut peer = command(program);
-    let mut peer = Running::start_with(peer.args(["kem", "X448MLKEM1024"]))?;
+    let mut peer = Running::start(peer.args(["kem", "X448MLKEM1024"]))?;
     let mut stdin = peer.input()?;
     let said = |peer: &mut Running| -> Result<Vec<u8>> { Ok(hex::decode(peer.line()?.trim())?) };
     let theirs = EncapsulationKey::from_bytes(&X448_MLKEM1024, &said(&mut peer)?)?;
@@ -147,4 +154,23 @@ fn same_kem(program: &Path) -> Result {
     let (c, its) = (said(&mut peer)?, said(&mut peer)?);
     let ours = key.decapsulate(&c)?;
     check(its.len() == 88 && its == ours.expose(), "we decapsulate what it encapsulated")
+}
+
+/// Another TLS stack looks at a server's composite signatures with our provider: it takes right ones, and no forgery.
+fn refuses_forgeries(folder: &Path) -> Result {
+    fs::create_dir_all(folder)?;
+    let peer = find_provider(folder)?.pop().ok_or("one peer")?;
+    let parties = Parties::new(MlDsa87Ed448, 0xfe12)?;
+    let (roots, group) = (folder.join("root.pem"), &gambeson_rustls::X448_MLKEM1024);
+    fs::write(&roots, parties.root.to_pem())?;
+    for place in [Place::CertificateVerify, Place::Chain] {
+        let met = |forgery| connects(&peer, &roots, group, group, parties.forging_server(place, forgery)?);
+        met(None).map_err(|error| format!("right signatures: {}", error.message().unwrap_or_default()))?;
+        for forgery in &FORGERIES {
+            let error = met(Some(forgery)).err().ok_or_else(|| format!("{} is taken", forgery.0))?;
+            let said = error.message().unwrap_or_default();
+            check(said.contains("DecryptError"), format!("{}, {place:?}: {said}", forgery.0))?;
+        }
+    }
+    Ok(())
 }

@@ -13,6 +13,8 @@ use crate::tools::{Result, command, exists, go, python_with, succeed};
 
 /// The versions of Node that npm brings, each with an OpenSSL of its own.
 pub(super) const NODES: [(&str, &str); 2] = [("Node 24", "24.21.0"), ("Node 26", "26.10.0")];
+/// What bouncy-castle/pom.xml asks for.
+const BOUNCY_CASTLE: &str = "Bouncy Castle TLS 1.84";
 /// The first with ML-KEM and ML-DSA, which these two packages bring it.
 const TLSLITE: (&str, &[&str]) =
     ("tlslite-ng 0.9.0b2", &["tlslite-ng==0.9.0b2", "kyber-py==1.2.0", "dilithium-py==1.5.1"]);
@@ -134,7 +136,7 @@ fn find_bouncy_castle(folder: &Path) -> Result<Vec<Peer>> {
     let mut java = command("java");
     java.arg("-cp").arg(path).arg("Tls");
     Ok(vec![Peer {
-        name: format!("Bouncy Castle {}", bouncy_castle::VERSION),
+        name: BOUNCY_CASTLE.to_owned(),
         program: Program::Kept(Kept::start(java)?, java_name),
         groups: NUMBERED,
         algorithms: QUANTUM,
