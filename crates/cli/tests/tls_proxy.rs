@@ -502,7 +502,7 @@ fn what_was_cut_is_not_taken_for_whole() {
     // TCP ends, and TLS has not.
     client.sock.shutdown(Shutdown::Write).unwrap();
     let told = told(&mut proxy);
-    assert_eq!((&told["end"], &told["side"]), (&"cut".into(), &"client".into()), "{told}");
+    assert_eq!((&told["end"], &told["side"]), (&"no-goodbye".into(), &"client".into()), "{told}");
     assert_eq!(reading.join().unwrap(), (Err(ErrorKind::ConnectionReset), b"half of it".to_vec()));
 }
 
