@@ -6,10 +6,9 @@
 
 mod program;
 
-use gambeson_rustls::rustls::ClientConfig;
 use gambeson_rustls::rustls::pki_types::{CertificateDer, pem::PemObject};
 use program::proxying::{TERMINATE, backend, echo, event, once, proxy, soon, there_and_back, told};
-use program::serving::{Server, free_port, trust, with_chain};
+use program::serving::{Server, free_port, trust, trusting, with_chain};
 use program::{Folder, noise};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -240,11 +239,7 @@ fn files_that_no_client_could_take_are_refused_at_the_start() {
 fn shown(proxy: &Server, folder: &Folder, root: &str) -> String {
     let mut roots = trust(folder);
     roots.add(CertificateDer::from_pem_file(folder.path(root)).unwrap()).unwrap();
-    let config = ClientConfig::builder_with_provider(gambeson_rustls::provider().unwrap().into())
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let config = trusting(roots);
     let mut client = proxy.call_with(config);
     there_and_back(&mut client, b"x");
     let shown = client.conn.peer_certificates().unwrap()[0].to_vec();
@@ -502,7 +497,7 @@ fn what_was_cut_is_not_taken_for_whole() {
     // TCP ends, and TLS has not.
     client.sock.shutdown(Shutdown::Write).unwrap();
     let told = told(&mut proxy);
-    assert_eq!((&told["end"], &told["side"]), (&"cut".into(), &"client".into()), "{told}");
+    assert_eq!((&told["end"], &told["side"]), (&"no-goodbye".into(), &"client".into()), "{told}");
     assert_eq!(reading.join().unwrap(), (Err(ErrorKind::ConnectionReset), b"half of it".to_vec()));
 }
 

@@ -7,9 +7,9 @@
 mod program;
 
 use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
-use gambeson_rustls::rustls::{ClientConfig, ServerConfig, ServerConnection, StreamOwned};
+use gambeson_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 use program::proxying::{TERMINATE, backend, echo, once, proxy, there_and_back, told};
-use program::serving::{Server, nginx, trust, with_chain};
+use program::serving::{Server, nginx, trust, trusting, with_chain};
 use program::{Folder, has_program};
 use rustix::process::Signal;
 use std::io::{Read, Write};
@@ -54,11 +54,7 @@ fn the_protocol_is_what_server_and_client_agree_on() {
     ] {
         let (address, serving) = tls_once(&folder, taken);
         let mut proxy = proxy(&folder, address, &format!("{TERMINATE} {towards} {more}"));
-        let mut config = ClientConfig::builder_with_provider(gambeson_rustls::provider().unwrap().into())
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(trust(&folder))
-            .with_no_client_auth();
+        let mut config = trusting(trust(&folder));
         config.alpn_protocols = offered.iter().map(|protocol| protocol.to_vec()).collect();
         let mut client = proxy.call_with(config);
         there_and_back(&mut client, b"12345");

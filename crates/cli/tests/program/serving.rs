@@ -59,12 +59,7 @@ impl Server {
 
     /// A client in this process.
     pub fn call(&self, folder: &Folder) -> StreamOwned<ClientConnection, TcpStream> {
-        let config = ClientConfig::builder_with_provider(gambeson_rustls::provider().unwrap().into())
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(trust(folder))
-            .with_no_client_auth();
-        self.call_with(config)
+        self.call_with(trusting(trust(folder)))
     }
 
     pub fn call_with(&self, config: ClientConfig) -> StreamOwned<ClientConnection, TcpStream> {
@@ -116,6 +111,15 @@ pub fn nginx(mut command: Command, folder: &Folder, servers: &str, address: Sock
         thread::sleep(Duration::from_millis(20));
     }
     nginx
+}
+
+/// A client of these roots.
+pub fn trusting(roots: RootCertStore) -> ClientConfig {
+    ClientConfig::builder_with_provider(gambeson_rustls::provider().unwrap().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth()
 }
 
 /// The root of the chain in `pki`.

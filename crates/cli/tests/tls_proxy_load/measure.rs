@@ -10,9 +10,9 @@ use std::process::{Child, Command};
 /// Rounds of each contestant, one of every contestant in turn.
 const ROUNDS: usize = 5;
 /// Connections that are open while memory is looked at.
-const OPEN: usize = 2000;
+const OPEN: usize = 1000;
 const STREAMS: usize = 4;
-const MEBIBYTES: usize = 128;
+const MEBIBYTES: usize = 32;
 
 /// Who terminates TLS.
 enum Program {
@@ -106,7 +106,7 @@ impl Contestant {
 
     fn round(&mut self) {
         let before = self.processor();
-        let (handshakes, seconds) = self.clients.does("handshakes 3");
+        let (handshakes, seconds) = self.clients.does("handshakes 2");
         let spent = self.processor() - before;
         let empty = self.memory();
         assert_eq!(self.clients.does(&format!("open {OPEN}")).0, OPEN);

@@ -75,10 +75,10 @@ impl End {
         Self { code, side: Some(side), why: why.to_string() }
     }
 
-    /// The connection with one side broke.
+    /// The connection with one side broke, or ended as TLS does not end.
     pub(super) fn cut(side: Side, error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::new("cut", side, "it ended without a goodbye of TLS"),
+            io::ErrorKind::UnexpectedEof => Self::new("no-goodbye", side, "TCP ended, and TLS had not"),
             _ => Self::new("cut", side, error),
         }
     }
@@ -98,7 +98,7 @@ impl End {
                 let (what, code) = reason(tls);
                 Self::new(code, side, format!("{what}: {tls}"))
             }
-            None => Self::cut(side, error),
+            None => Self::new("cut", side, error),
         }
     }
 
