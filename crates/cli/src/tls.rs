@@ -5,7 +5,7 @@
 //! * `serve`, `get`, `scan`, `bench`: the commands of these names
 //! * this file: what they share
 
-mod bench;
+pub mod bench;
 mod get;
 mod scan;
 mod serve;
@@ -28,12 +28,14 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub(crate) use bench::NAMES as BENCH_ROWS;
+
 pub(crate) fn tls(console: Console, command: &TlsCommand) -> Result<Status, Error> {
     match command {
         TlsCommand::Serve(options) => serve::serve(console, options),
         TlsCommand::Get(options) => get::get(console, options),
         TlsCommand::Scan(options) => scan::scan(console, options),
-        TlsCommand::Bench(options) => bench::bench(console, options),
+        TlsCommand::Bench(options) => bench::bench(console, options, &[]),
     }
 }
 
