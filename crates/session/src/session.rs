@@ -1,7 +1,8 @@
 //! A session, from the first byte to the last. Sockets belong to the caller.
 
 use std::fmt;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufRead, ErrorKind, Read, Write};
+use std::sync::Arc;
 
 use gambeson_identity::Timestamp;
 use gambeson_rustls::rustls::Connection;
@@ -22,7 +23,8 @@ const BUFFER: usize = 64 << 10;
 pub struct Session {
     tls: Connection,
     terms: Terms,
-    introduction: Option<Message>,
+    /// The first message, until it was said.
+    introduction: Option<Arc<[u8]>>,
     peer: Option<Peer>,
     agreed: bool,
     /// Decrypted, and not looked at yet; after the agreement, the first bytes of the application.
@@ -34,7 +36,7 @@ pub struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(tls: Connection, introduction: Message, terms: Terms) -> Self {
+    pub(crate) fn new(tls: Connection, introduction: Arc<[u8]>, terms: Terms) -> Self {
         Self {
             tls,
             terms,
@@ -100,7 +102,7 @@ impl Session {
             let told = !matches!(error, Error::Tls(_) | Error::RefusedByPeer(_) | Error::ClosedEarly);
             if told && self.introduction.is_none() {
                 // The other side may be gone: then nobody reads this.
-                let _ = self.say(&Message::Refused(error.code().to_owned()));
+                let _ = self.say(&Message::Refused(error.code().to_owned()).encode());
             }
             self.tls.send_close_notify();
         }
@@ -155,7 +157,7 @@ impl Session {
     }
 
     fn take(&mut self, peer: Peer) -> Result<()> {
-        self.say(&Message::Ready)?;
+        self.say(&Message::Ready.encode())?;
         self.peer = Some(peer);
         Ok(())
     }
@@ -166,20 +168,24 @@ impl Session {
         keys.map(AsRef::as_ref).ok_or(Error::BadMessage)
     }
 
-    fn say(&mut self, message: &Message) -> Result<()> {
-        self.tls.writer().write_all(&message.encode()).map_err(|_| Error::ClosedEarly)
+    fn say(&mut self, message: &[u8]) -> Result<()> {
+        self.tls.writer().write_all(message).map_err(|_| Error::ClosedEarly)
     }
 
     /// Moves what is decrypted into the inbox; whether more can come.
     fn drain(&mut self) -> Result<bool> {
-        let mut piece = [0; 4096];
         loop {
-            match self.tls.reader().read(&mut piece) {
-                Ok(0) => return Ok(false),
-                Ok(count) => self.inbox.extend_from_slice(&piece[..count]),
+            let mut reader = self.tls.reader();
+            let count = match reader.fill_buf() {
+                Ok([]) => return Ok(false),
+                Ok(piece) => {
+                    self.inbox.extend_from_slice(piece);
+                    piece.len()
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(!self.ended),
                 Err(_) => return Ok(false),
-            }
+            };
+            reader.consume(count);
         }
     }
 

@@ -122,4 +122,7 @@ pub struct TlsBench {
     /// Fail if a number that this project promises is missed, and name it
     #[arg(long, requires = "matrix")]
     pub check: bool,
+    /// Makes so many key shares more than a handshake needs: what counts instructions must notice it
+    #[arg(long, hide = true, value_name = "N", default_value_t = 0)]
+    pub planted: u32,
 }

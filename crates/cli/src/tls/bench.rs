@@ -14,6 +14,8 @@
 //! * `promises`: rows beside each other, and what `--check` judges
 //! * this file: rows, rounds and their table
 
+use std::hint::black_box;
+
 mod ends;
 mod operations;
 mod promises;
@@ -21,13 +23,15 @@ mod session;
 mod stack;
 
 use gambeson::{mldsa, mlkem};
+use gambeson_rustls::X25519_MLKEM768;
+use rustls::crypto::SupportedKxGroup;
 use serde_json::json;
 
 use crate::args::tls::TlsBench;
 use crate::console::{Console, duration, grouped};
 use crate::error::{Error, Status};
 
-pub use ends::{Cost, End, meet};
+pub use ends::{Cost, End, Wires, meet};
 pub use stack::{Chain, Handshake, Stack, Subject, anybody, rustls};
 
 use operations::Operations;
@@ -68,8 +72,8 @@ pub(crate) fn bench(console: Console, options: &TlsBench, others: &[Stack]) -> R
     for _ in 0..options.rounds {
         for row in &mut rows {
             // A server's handshakes follow others of their kind: the first of each turn finds nothing in the caches, and does not count.
-            once(row).map_err(refused)?;
-            let cost = once(row).map_err(refused)?;
+            once(row, options.planted).map_err(refused)?;
+            let cost = once(row, options.planted).map_err(refused)?;
             row.costs.push(cost);
         }
         if options.matrix {
@@ -84,7 +88,10 @@ pub(crate) fn bench(console: Console, options: &TlsBench, others: &[Stack]) -> R
 
 /// One handshake and nothing else: what `cargo xtask instructions` counts.
 #[inline(never)]
-fn once(row: &mut Row) -> Result<Cost, Failure> {
+fn once(row: &mut Row, planted: u32) -> Result<Cost, Failure> {
+    for _ in 0..planted {
+        black_box(X25519_MLKEM768.start()?);
+    }
     (row.handshake)()
 }
 
@@ -179,8 +186,8 @@ fn median(samples: impl Iterator<Item = f64>) -> f64 {
 /// Microseconds of processor time that this thread has used.
 #[cfg(unix)]
 fn now() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3
+    let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
+    time.map_or(f64::NAN, |time| time.tv_sec() as f64 * 1e6 + time.tv_nsec() as f64 / 1e3)
 }
 
 /// Microseconds of the clock.

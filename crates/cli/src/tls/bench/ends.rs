@@ -53,23 +53,31 @@ pub trait End {
     fn receive(&mut self, message: &mut [u8]) -> Result<(), Failure>;
 }
 
+/// What was said last each way; kept from one handshake to the next, so that the measured ones find their memory there.
+#[derive(Debug, Default)]
+pub struct Wires {
+    up: Vec<u8>,
+    down: Vec<u8>,
+}
+
 /// One handshake and a message: what each side took, from making its end on.
 ///
 /// # Errors
 /// The handshake failed or stalled, or the message was lost.
 pub fn meet<C: End, S: End>(
+    Wires { up, down }: &mut Wires,
     client: impl FnOnce() -> Result<C, Failure>,
     server: impl FnOnce() -> Result<S, Failure>,
 ) -> Result<Cost, Failure> {
     let mut cost = Cost::default();
     let mut client = charged(&mut cost.client_us, client)?;
     let mut server = charged(&mut cost.server_us, server)?;
-    let (mut up, mut down) = (Vec::with_capacity(64 << 10), Vec::with_capacity(64 << 10));
+    down.clear();
     for turn in 0.. {
         up.clear();
-        charged(&mut cost.client_us, || client.advance(&down, &mut up))?;
+        charged(&mut cost.client_us, || client.advance(down, up))?;
         down.clear();
-        charged(&mut cost.server_us, || server.advance(&up, &mut down))?;
+        charged(&mut cost.server_us, || server.advance(up, down))?;
         cost.bytes_up += up.len();
         cost.bytes_down += down.len();
         if client.is_ready() && server.is_ready() && down.is_empty() {
@@ -82,11 +90,11 @@ pub fn meet<C: End, S: End>(
     up.clear();
     charged(&mut cost.client_message_us, || {
         client.send(MESSAGE)?;
-        client.advance(&[], &mut up)
+        client.advance(&[], up)
     })?;
     let mut message = [0; MESSAGE.len()];
     charged(&mut cost.server_message_us, || {
-        server.advance(&up, &mut down)?;
+        server.advance(up, down)?;
         server.receive(&mut message)
     })?;
     if &message == MESSAGE { Ok(cost) } else { Err("the message came out changed".into()) }

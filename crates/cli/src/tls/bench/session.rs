@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gambeson_identity::{Agent, CardContent, CardLog, CardStore, Timestamp};
 use gambeson_session::{Endpoint, Expected, Session};
 
-use super::{End, Failure, Handshake, meet};
+use super::{End, Failure, Handshake, Wires, meet};
 
 /// When they meet: their cards begin then.
 const NOW: Timestamp = Timestamp(1_795_330_800);
@@ -41,8 +41,10 @@ pub(super) fn handshake(known: bool) -> Result<(Handshake, usize), Failure> {
     };
     let (client, server) = (endpoint(&caller)?, endpoint(&called)?);
     let wanted = called.agent.did().clone();
+    let mut wires = Wires::default();
     let handshake = move || {
         meet(
+            &mut wires,
             || Ok(Speaker(client.connect(Expected::did(wanted.clone()), store.clone())?)),
             || Ok(Speaker(server.accept(Expected::accepting(|_| true), store.clone())?)),
         )

@@ -10,7 +10,7 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection};
 
-use super::{CLASSICAL, Cost, DEFAULT, ECDSA, Failure, HYBRID, ML_DSA, meet};
+use super::{CLASSICAL, Cost, DEFAULT, ECDSA, Failure, HYBRID, ML_DSA, Wires, meet};
 use crate::tls::Noting;
 
 /// One handshake, as often as it is called.
@@ -120,8 +120,10 @@ pub fn rustls(provider: CryptoProvider, chain: &Chain, verify: bool) -> Result<H
     client.resumption = Resumption::disabled();
     let (client, server) = (Arc::new(client), Arc::new(server));
     let name = ServerName::try_from(Chain::NAME)?;
+    let mut wires = Wires::default();
     Ok(Box::new(move || {
         meet(
+            &mut wires,
             || Ok(Connection::Client(ClientConnection::new(client.clone(), name.clone())?)),
             || Ok(Connection::Server(ServerConnection::new(server.clone())?)),
         )
