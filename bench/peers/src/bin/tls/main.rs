@@ -36,8 +36,8 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let Arguments { json, rounds, check, planted: 0 } = Arguments::parse();
-    let options = TlsBench { matrix: true, preset: String::new(), rounds, check };
+    let Arguments { json, rounds, check } = Arguments::parse();
+    let options = TlsBench { matrix: true, preset: String::new(), rounds, check, planted: 0 };
     let others: Vec<_> = std::iter::once(aws_lc::STACK).chain(openssl::stack()).collect();
     if !json {
         let stacks: Vec<_> = others.iter().map(|stack| stack.name).collect();

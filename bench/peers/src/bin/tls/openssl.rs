@@ -32,7 +32,8 @@ fn handshake(subject: &Subject, chain: &Chain, verify: bool) -> Result<Option<Ha
     };
     let mut server = context()?;
     let (own, more) = chain.sent.split_first().ok_or("a chain has certificates")?;
-    server.set_certificate(&X509::from_der(own)?)?;
+    let own = X509::from_der(own)?;
+    server.set_certificate(&own)?;
     for certificate in more {
         server.add_extra_chain_cert(X509::from_der(certificate)?)?;
     }
