@@ -8,6 +8,7 @@
 //! * `python`, `typescript`: the packages for those languages
 //! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
 //! * `independent`: the vectors, read by programs that share no code with this project
+//! * `instructions`: of handshakes, held against those recorded
 //! * `run`: starting programs
 
 mod aarch64;
@@ -19,6 +20,7 @@ mod constant_time;
 mod declassified;
 mod fuzzing;
 mod independent;
+mod instructions;
 mod layers;
 mod notices;
 mod python;
@@ -56,6 +58,7 @@ cargo xtask COMMAND
   residue                 no secret in dead stack or freed heap
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
+  instructions [--bless]  of handshakes under callgrind, against docs/performance/instructions.json
   answers                 `vectors serve` in release and checked builds
   independent             vectors/*.json by a Python and a Node program that share no code with us
   fuzz [SECONDS]          every fuzz target
@@ -129,6 +132,10 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             return Ok(true);
         }
         "interop" if has("--heavy") => test::heavy(workspace)?,
+        "instructions" => match instructions::missing() {
+            Some(missing) => bail!("{missing} is not here"),
+            None => instructions::check(workspace, has("--bless"))?,
+        },
         "answers" => {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)

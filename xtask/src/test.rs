@@ -3,8 +3,8 @@
 use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
-    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, layers, notices,
-    python, residue, stack, typescript,
+    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, instructions,
+    layers, notices, python, residue, stack, typescript,
 };
 use anyhow::{Result, anyhow, bail, ensure};
 use std::fs::{self, DirEntry};
@@ -414,6 +414,7 @@ fn long_runs(report: &mut Report<'_>) {
         ensure!(typescript::bench(workspace, true)?, "slower or larger than it should be");
         Ok(String::from("at least as fast as liboqs-js, and as small as was promised"))
     });
+    report.step("instructions", instructions::missing(), || instructions::check(workspace, false));
     report.step("one key derivation", None, || {
         let arguments = ["bench", "agent", "--op", "derivation", "--check"];
         let program = workspace.built("release", "gambeson");

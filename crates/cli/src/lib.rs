@@ -74,27 +74,41 @@ pub fn proxy_header(bytes: &[u8]) -> Result<(), String> {
     tls::proxy_header(bytes)
 }
 
+/// Whose TLS `tls bench` measures beside ours: a door for a program that has others, no part of the interface.
+#[doc(hidden)]
+pub use tls::bench as tls_bench;
+
+/// `tls bench` with rows of others beside ours.
+#[doc(hidden)]
+#[must_use]
+pub fn bench_tls(json: bool, options: &args::tls::TlsBench, others: &[tls_bench::Stack]) -> Status {
+    let console = Console::new(json);
+    ended(console, json, tls_bench::bench(console, options, others))
+}
+
 /// Does what the command line says, reports, and returns the exit status.
 pub fn run(cli: &Cli) -> Status {
     let console = Console::new(cli.json).beside_data(cli.command.fills_stdout());
-    match dispatch(console, &cli.command) {
-        Ok(status) => status,
-        Err(error) => {
-            if !error.is_quiet() {
-                // When standard error is gone too, the exit status has to do.
-                let _ = writeln!(io::stderr(), "gambeson: {}", console::printable(&error));
-                if cli.json {
-                    let mut report =
-                        serde_json::json!({"error": error.to_string(), "status": error.status().code()});
-                    if let Some(reason) = error.reason() {
-                        report["reason"] = reason.into();
-                    }
-                    let _ = console.report("", report);
+    ended(console, cli.json, dispatch(console, &cli.command))
+}
+
+/// Reports why there is no result, and returns the exit status.
+fn ended(console: Console, json: bool, outcome: Result<Status, Error>) -> Status {
+    outcome.unwrap_or_else(|error| {
+        if !error.is_quiet() {
+            // When standard error is gone too, the exit status has to do.
+            let _ = writeln!(io::stderr(), "gambeson: {}", console::printable(&error));
+            if json {
+                let mut report =
+                    serde_json::json!({"error": error.to_string(), "status": error.status().code()});
+                if let Some(reason) = error.reason() {
+                    report["reason"] = reason.into();
                 }
+                let _ = console.report("", report);
             }
-            error.status()
         }
-    }
+        error.status()
+    })
 }
 
 fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {

@@ -5,7 +5,7 @@
 //! * `serve`, `get`, `scan`, `bench`, `proxy`: the commands of these names
 //! * this file: what they share
 
-mod bench;
+pub mod bench;
 mod get;
 mod proxy;
 mod scan;
@@ -35,6 +35,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub(crate) use bench::NAMES as BENCH_ROWS;
 pub(crate) use proxy::proxy_header;
 
 pub(crate) fn tls(console: Console, command: &TlsCommand) -> Result<Status, Error> {
@@ -43,7 +44,7 @@ pub(crate) fn tls(console: Console, command: &TlsCommand) -> Result<Status, Erro
         TlsCommand::Get(options) => get::get(console, options),
         TlsCommand::Scan(options) => scan::scan(console, options),
         TlsCommand::Proxy(options) => proxy::proxy(console, options),
-        TlsCommand::Bench(options) => bench::bench(console, options),
+        TlsCommand::Bench(options) => bench::bench(console, options, &[]),
     }
 }
 

@@ -12,16 +12,25 @@ const PRESETS: [&str; 5] =
 #[test]
 fn the_matrix_has_every_preset_with_and_without_verification_and_compares_them() {
     let rows = Folder::new().run("--json tls bench --matrix --rounds 2").exits(0).rows();
-    let presets: Vec<_> = rows.iter().filter(|row| row["preset"].is_string()).collect();
-    assert_eq!(presets.len(), PRESETS.len() * 2 * 2, "verified or not, with a message or without");
+    let all: Vec<_> = rows.iter().filter(|row| row["client_us"].is_f64()).collect();
+    let (presets, sessions) = all.split_at(PRESETS.len() * 2 * 2);
     for (at, row) in presets.iter().enumerate() {
         assert_eq!(row["preset"], PRESETS[at / 4]);
         assert_eq!(row["verify"], at % 4 < 2);
         assert_eq!(row["message_bytes"], if at % 2 == 0 { 0 } else { 15 });
         assert_eq!(row["stack"], "rustls, gambeson");
+    }
+    for (at, row) in sessions.iter().enumerate() {
+        assert_eq!(row["preset"], if at < 2 { "session" } else { "session-known" });
+        assert_eq!((&row["verify"], &row["stack"]), (&true.into(), &"rustls, gambeson".into()));
+        assert_eq!(row["message_bytes"], if at % 2 == 0 { 0 } else { 15 });
+    }
+    assert_eq!(sessions.len(), 4);
+    for row in &all {
         for number in ["client_us", "server_us", "handshakes_per_s"] {
             assert!(row[number].as_f64().unwrap() > 0.0, "{number} in {row}");
         }
+        assert!(row["kernels"]["mlkem"].is_string() && row["kernels"]["mldsa"].is_string(), "{row}");
     }
     let bytes = |preset: &str| {
         let row = presets.iter().find(|row| row["preset"] == preset).unwrap();
@@ -45,7 +54,13 @@ fn the_matrix_has_every_preset_with_and_without_verification_and_compares_them()
     assert_eq!(operations.len(), 2);
     let sum = |at: usize| operations[at]["cpu_us"].as_f64().unwrap();
     assert!(sum(0) > sum(1) && sum(1) > 0.0, "verification of a chain adds two operations");
-    assert_eq!(rows.len(), 20 + 4 + 2 + 2);
+    for (preset, cards) in [("session", true), ("session-known", false)] {
+        let row = rows.iter().find(|row| row["operations"] == preset).unwrap();
+        assert!(row["overhead"].as_f64().unwrap() > 0.0, "{row}");
+        assert!((12_000..=14_500).contains(&row["bytes_beside_cards"].as_u64().unwrap()), "{row}");
+        assert_eq!(row["bytes_of_cards"].as_u64().unwrap() > 0, cards, "{row}");
+    }
+    assert_eq!(rows.len(), 20 + 4 + 4 + 2 + 2 + 2);
 }
 
 #[test]
@@ -53,6 +68,15 @@ fn without_the_matrix_the_default_is_measured_alone() {
     let rows = Folder::new().run("--json tls bench --rounds 1").exits(0).rows();
     assert_eq!(rows.len(), 4);
     assert!(rows.iter().all(|row| row["preset"] == "default"));
+}
+
+#[test]
+fn a_row_is_measured_alone_and_one_that_is_not_there_is_refused() {
+    let rows = Folder::new().run("--json tls bench --preset session --rounds 1").exits(0).rows();
+    assert_eq!(rows.len(), 2);
+    assert!(rows.iter().all(|row| row["preset"] == "session"));
+    Folder::new().run("tls bench --preset ssl3").exits(2).tells("classical-448");
+    Folder::new().run("tls bench --matrix --preset session").exits(2).tells("--preset");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::did::multihash;
 use crate::document::CONTEXT;
 use crate::{Agent, Did, DidDocument, Error, Reason, Result, Role, Timestamp, VerifyingKey, encoding, json};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// The longest card that is read, in bytes.
 pub const MAX_CARD: usize = 64 << 10;
@@ -48,13 +49,14 @@ pub enum Retired {
 /// An identity card that was verified, with all the cards before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
-    document: DidDocument,
+    // Shared: who keeps cards hands out copies, and a document is a hundred allocations.
+    document: Arc<DidDocument>,
     version: u64,
     valid_from: Timestamp,
     valid_until: Timestamp,
     next: Vec<u8>,
     /// The canonical document, which is what the signature and the hash are over.
-    canonical: Vec<u8>,
+    canonical: Arc<[u8]>,
     hash: Vec<u8>,
     signature: Vec<u8>,
 }
@@ -62,6 +64,10 @@ pub struct Card {
 impl Card {
     /// The DID document.
     pub fn document(&self) -> &DidDocument {
+        &self.document
+    }
+
+    pub(crate) fn shared_document(&self) -> &Arc<DidDocument> {
         &self.document
     }
 
@@ -159,7 +165,7 @@ impl Card {
         let bad =
             |what: &str| Error::new(Reason::BadForm, format_args!("the card's {what} is missing or wrong"));
         let canonical = json::canonicalize_object(&json)?;
-        let document = DidDocument::from_json(json)?;
+        let document = Arc::new(DidDocument::from_json(json)?);
         let suite = document.id().suite();
         let meta = document.json().get(MEMBER).and_then(Value::as_object).ok_or_else(|| bad(MEMBER))?;
         let text = |name: &str| meta.get(name).and_then(Value::as_str).ok_or_else(|| bad(name));
@@ -176,6 +182,7 @@ impl Card {
             return Err(bad("next"));
         }
         let hash = multihash(suite, &canonical);
+        let canonical = canonical.into();
         Ok(Self { version, valid_from, valid_until, next, canonical, hash, signature, document })
     }
 

@@ -91,7 +91,7 @@ impl CardStore {
                 ));
             }
         }
-        let document = Arc::new(log.newest().document().clone());
+        let document = log.newest().shared_document().clone();
         self.logs.insert(log.did().clone(), (log, document));
         Ok(())
     }

@@ -27,7 +27,8 @@ pub struct Endpoint {
     client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,
     cards: CardLog,
-    sends_hash: bool,
+    /// The first message of every session.
+    introduction: Arc<[u8]>,
 }
 
 impl Endpoint {
@@ -66,16 +67,15 @@ impl Endpoint {
         Ok(Self {
             client: Arc::new(client),
             server: Arc::new(server),
+            introduction: introduction(cards, false),
             cards: cards.clone(),
-            sends_hash: false,
         })
     }
 
     /// Sends the hash of the newest card instead of all cards: the other side has them, or refuses (`unknown-cards`).
     #[must_use]
-    pub fn known_to_peer(mut self, known: bool) -> Self {
-        self.sends_hash = known;
-        self
+    pub fn known_to_peer(self, known: bool) -> Self {
+        Self { introduction: introduction(&self.cards, known), ..self }
     }
 
     /// Calls somebody. `known` are the cards that are known here.
@@ -98,13 +98,17 @@ impl Endpoint {
     }
 
     fn session(&self, tls: Connection, expected: Expected, known: Arc<dyn Cards>) -> Session {
-        let introduction = if self.sends_hash {
-            Message::Hash(self.cards.did().clone(), self.cards.newest().hash())
-        } else {
-            Message::Cards(self.cards.to_lines().into_bytes())
-        };
-        Session::new(tls, introduction, Terms { expected, known })
+        Session::new(tls, self.introduction.clone(), Terms { expected, known })
     }
+}
+
+/// The cards, or the hash of the newest for somebody who has them.
+fn introduction(cards: &CardLog, known: bool) -> Arc<[u8]> {
+    let message = match known {
+        true => Message::Hash(cards.did().clone(), cards.newest().hash()),
+        false => Message::Cards(cards.to_lines().into_bytes()),
+    };
+    message.encode().into()
 }
 
 impl fmt::Debug for Endpoint {

@@ -1,7 +1,8 @@
 //! A session, from the first byte to the last. Sockets belong to the caller.
 
 use std::fmt;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufRead, ErrorKind, Read, Write};
+use std::sync::Arc;
 
 use gambeson_identity::Timestamp;
 use gambeson_rustls::rustls::Connection;
@@ -22,7 +23,8 @@ const BUFFER: usize = 64 << 10;
 /// applications may speak.
 pub struct Session {
     tls: Connection,
-    introduction: Option<Message>,
+    /// The first message, until it was said.
+    introduction: Option<Arc<[u8]>>,
     hearing: Hearing,
     ended: bool,
     /// Whether nobody is taken any more.
@@ -33,7 +35,7 @@ pub struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(tls: Connection, introduction: Message, terms: Terms) -> Self {
+    pub(crate) fn new(tls: Connection, introduction: Arc<[u8]>, terms: Terms) -> Self {
         Self {
             tls,
             introduction: Some(introduction),
@@ -97,7 +99,7 @@ impl Session {
             let told = !matches!(error, Error::Tls(_) | Error::RefusedByPeer(_) | Error::ClosedEarly);
             if told && self.introduction.is_none() {
                 // The other side may be gone: then nobody reads this.
-                let _ = self.say(&Message::Refused(error.code().to_owned()));
+                let _ = self.say(&Message::Refused(error.code().to_owned()).encode());
             }
             self.tls.send_close_notify();
         }
@@ -128,7 +130,7 @@ impl Session {
             // The raw public key of the other side, as it proved it.
             let key = self.tls.peer_certificates().and_then(<[_]>::first).map(AsRef::as_ref);
             match self.hearing.next(key, now)? {
-                Some(Heard::Taken) => self.say(&Message::Ready)?,
+                Some(Heard::Taken) => self.say(&Message::Ready.encode())?,
                 Some(Heard::Agreed) => {}
                 None => break,
             }
@@ -139,20 +141,24 @@ impl Session {
         if open || self.hearing.agreed { Ok(()) } else { Err(Error::ClosedEarly) }
     }
 
-    fn say(&mut self, message: &Message) -> Result<()> {
-        self.tls.writer().write_all(&message.encode()).map_err(|_| Error::ClosedEarly)
+    fn say(&mut self, message: &[u8]) -> Result<()> {
+        self.tls.writer().write_all(message).map_err(|_| Error::ClosedEarly)
     }
 
     /// Moves what is decrypted into the inbox; whether more can come.
     fn drain(&mut self) -> Result<bool> {
-        let mut piece = [0; 4096];
         loop {
-            match self.tls.reader().read(&mut piece) {
-                Ok(0) => return Ok(false),
-                Ok(count) => self.hearing.inbox.extend_from_slice(&piece[..count]),
+            let mut reader = self.tls.reader();
+            let count = match reader.fill_buf() {
+                Ok([]) => return Ok(false),
+                Ok(piece) => {
+                    self.hearing.inbox.extend_from_slice(piece);
+                    piece.len()
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(!self.ended),
                 Err(_) => return Ok(false),
-            }
+            };
+            reader.consume(count);
         }
     }
 
