@@ -2,7 +2,7 @@
 //! each address that depends on one.
 //!
 //! `gate-ct operations` must end with status 0, `gate-ct canaries` must be caught, and `gate-ct verdicts`, of P-256 and P-384,
-//! must report nothing beyond [`marked::VERDICTS`](gambeson_gates::marked::VERDICTS). Run by `cargo xtask ct`, in builds
+//! must report nothing beyond [`VERDICTS`]. Run by `cargo xtask ct`, in builds
 //! with `--cfg gambeson_ct`, where the core's listed declassifications speak to valgrind.
 
 use gambeson::Bytes;
@@ -15,7 +15,7 @@ use gambeson::mlkem::{
 };
 use gambeson::sha3::{self, CShake128, CShake256, Kmac128, Kmac256, Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 use gambeson::sha3::{Shake128, Shake256};
-use gambeson_gates::marked::{Gate, secret};
+use gambeson_gates::marked::{Gate, VERDICTS, secret};
 use gambeson_gates::{bytes, canary, valgrind};
 use gambeson_hybrid::composite::{self, Classical};
 use gambeson_hybrid::kem::{self as hybrids, Curve};
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     assert_eq!(mldsa::kernels(), level, "mldsa runs another table");
     let native = env::var_os("GAMBESON_GATE_NATIVE").is_some();
     assert!(native || valgrind::running(), "not under valgrind");
-    let mut gate = Gate { level, verdicts: false, failed: 0, ran: 0 };
+    let mut gate = Gate { level, verdicts: 0, failed: 0, ran: 0 };
     match mode.as_str() {
         "operations" => {
             sponge(&mut gate);
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
             ExitCode::from(u8::from(gate.failed != 0))
         }
         "verdicts" => {
-            gate.verdicts = true;
+            gate.verdicts = VERDICTS;
             // A table that branches must be told from verdicts: the lightest of those that decision 19 met.
             let mut secret: [u8; 32] = bytes("canary");
             valgrind::mark_secret(&mut secret);
