@@ -7,7 +7,7 @@ mod library;
 
 use libfuzzer_sys::fuzz_target;
 use library::{
-    BOTH, Bio, DECODER, END, KEM, KEYMGMT, Keys, Library, PUBLIC, Param, Pointer, SIGNATURE, Table, errors,
+    BOTH, DECODER, END, KEM, KEYMGMT, Keys, Library, PUBLIC, Param, Pointer, SIGNATURE, Table, errors,
 };
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
@@ -153,27 +153,8 @@ fuzz_target!(|data: &[u8]| {
         }
         _ => {
             for decoder in decoders {
-                type Decode = unsafe extern "C" fn(
-                    Pointer,
-                    Pointer,
-                    c_int,
-                    unsafe extern "C" fn(*const Param, Pointer) -> c_int,
-                    Pointer,
-                    Pointer,
-                    Pointer,
-                ) -> c_int;
-                let new: unsafe extern "C" fn(Pointer) -> Pointer = decoder.get(1);
-                let free: unsafe extern "C" fn(Pointer) = decoder.get(2);
-                let decode: Decode = decoder.get(11);
-                let mut bio = Bio { bytes: data.to_vec(), at: 0 };
                 let mut taken = 0_u32;
-                let (input, place) = (ptr::from_mut(&mut bio).cast(), ptr::from_mut(&mut taken).cast());
-                // SAFETY: the calls that the manual page wants, in their order; the reference is left where it is.
-                unsafe {
-                    let context = new(library.context());
-                    decode(context, input, 0, take, place, ptr::null_mut(), ptr::null_mut());
-                    free(context);
-                }
+                library::decode(library, *decoder, data, take, ptr::from_mut(&mut taken).cast());
             }
         }
     }

@@ -10,11 +10,19 @@
 //! * `stack`: the depth of calls, and what they left behind
 //! * `heap`: an allocator that counts, and that keeps what was freed
 //! * `registers`: what a call left in the vector registers
+//! * `files`: where in a private key's file the secrets stand
+//! * `marked`: operations on secrets that valgrind watches
+//! * `hunt`: the search for pieces of secrets
 //! * `canary`: the planted mistakes
-//! * `bin/ct.rs`, `bin/step.rs`, `bin/residue.rs`, `bin/stack.rs`: the programs
+//! * `bin/ct.rs`, `bin/files.rs`, `bin/step.rs`, `bin/residue.rs`, `bin/doors.rs`, `bin/stack.rs`: the programs
 
 pub mod canary;
+#[cfg(feature = "pki")]
+pub mod files;
 pub mod heap;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub mod hunt;
+pub mod marked;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod registers;
 pub mod stack;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use gambeson_age::{Encryptor, Format, Identity, Passphrase, Recipient, open, seal};
 use libtest_mimic::Trial;
 
-use crate::tools::{Result, check, command, exists, go, program, run, succeed, unavailable};
+use crate::tools::{Result, check, command, exists, gambeson, go, run, succeed, unavailable};
 
 const VERSION: &str = "v1.3.1";
 const CHUNK: usize = 64 * 1024;
@@ -34,7 +34,7 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     add("several_recipients_both_ways", several);
     add("passphrases_both_ways", passphrases);
 
-    match program() {
+    match gambeson() {
         Ok(program) => {
             let mut add = |name: &str, test: fn(&Age, &Path) -> Result| {
                 let (age, program) = (Arc::clone(&age), program.clone());

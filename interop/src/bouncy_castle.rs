@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::{Arc, Mutex};
 
@@ -10,9 +10,10 @@ use gambeson::mlkem;
 use gambeson_pki::{Algorithm, Form, PrivateKey, PublicKey};
 use libtest_mimic::Trial;
 
-use crate::tools::{Result, check, command, exists, succeed, unavailable};
+use crate::tools::{Result, check, command, succeed, unavailable};
 use crate::{composite, x509};
 
+/// Of all packages but that of TLS.
 const VERSION: &str = "1.85";
 const PASSPHRASE: &str = "correct horse";
 const MESSAGE: &[u8] = b"quilted linen";
@@ -49,6 +50,27 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     trials
 }
 
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("bouncy-castle")
+}
+
+/// A folder with the packages. Maven fetches them, unless they are there.
+///
+/// # Errors
+/// There is no Maven, or it finds them nowhere.
+pub fn jars(scratch: &Path) -> Result<PathBuf> {
+    let folder = scratch.join(format!("bouncy-castle-{VERSION}"));
+    let (ready, wanted) = (folder.join("ready"), source().join("pom.xml"));
+    let recipe = std::fs::read_to_string(&wanted).map_err(text)?;
+    if std::fs::read_to_string(&ready).ok().as_ref() != Some(&recipe) {
+        let copy = ["-q", "-B", "dependency:copy-dependencies", "-f"];
+        let to = format!("-DoutputDirectory={}", folder.display());
+        succeed(command("mvn").args(copy).arg(wanted).arg(to), b"")?;
+        std::fs::write(&ready, recipe).map_err(text)?;
+    }
+    Ok(folder)
+}
+
 /// A Java process that answers line by line.
 pub struct BouncyCastle {
     pipes: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
@@ -61,19 +83,11 @@ pub struct Answer(HashMap<String, String>);
 impl BouncyCastle {
     /// Has Maven fetch the packages, unless they are there, and starts the peer on them.
     fn start(scratch: &Path) -> Result<Self> {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("bouncy-castle");
-        let folder = scratch.join(format!("bouncy-castle-{VERSION}"));
-        let ready = folder.join("ready");
-        if !exists(&ready) {
-            let copy = ["-q", "-B", "dependency:copy-dependencies", "-f"];
-            let to = format!("-DoutputDirectory={}", folder.display());
-            succeed(command("mvn").args(copy).arg(here.join("pom.xml")).arg(to), b"")?;
-            std::fs::write(&ready, "").map_err(text)?;
-        }
+        let folder = jars(scratch)?;
         let mut child = command("java")
             .arg("-cp")
             .arg(folder.join("*"))
-            .arg(here.join("Peer.java"))
+            .arg(source().join("Peer.java"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

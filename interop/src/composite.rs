@@ -1,4 +1,7 @@
-//! Composite signatures that must not hold, put to Bouncy Castle and to us: in certificates, where both look for them.
+//! Composite signatures that must not hold, put to Bouncy Castle and to us: in certificates, where both look for them. [`forged`]
+//! puts them into handshakes.
+//!
+//! [`forged`]: crate::forged
 //!
 //! The halves are made here, beside the crate that is tested, so that each part of M′ can be another one.
 
@@ -84,13 +87,132 @@ fn elliptic(algorithm: Algorithm, private: &[u8]) -> Result<PrivateKey> {
     Ok(PrivateKey::from_pkcs8_der(&info).map_err(text)?)
 }
 
+/// Who makes signatures that must not hold, with one key's halves and another's.
+pub struct Forger {
+    halves: Halves,
+    others: Halves,
+    label: Vec<u8>,
+}
+
+/// What is wrong with a signature, and how it is made over a message.
+pub type Forgery = (&'static str, fn(&Forger, &[u8]) -> Result<Vec<u8>>);
+
+const ANOTHER_LABEL: &[u8] = b"COMPSIG-MLDSA65-RSA3072-PSS-SHA512";
+
+/// All of them; README.md tells their number.
+pub const FORGERIES: [Forgery; 18] = [
+    ("a wrong bit in the half of ML-DSA", |forger, message| {
+        let (mut m, c) = forger.halves(message)?;
+        m[100] ^= 0x10;
+        Ok([m, c].concat())
+    }),
+    ("a wrong bit at the end of the half of ML-DSA", |forger, message| {
+        let (m, c) = forger.halves(message)?;
+        Ok([flipped(m), c].concat())
+    }),
+    ("a wrong bit in the classical half", |forger, message| {
+        let (m, c) = forger.halves(message)?;
+        Ok([m, flipped(c)].concat())
+    }),
+    ("another key's half of ML-DSA", |forger, message| {
+        Ok([forger.others(message)?.0, forger.halves(message)?.1].concat())
+    }),
+    ("another key's classical half", |forger, message| {
+        Ok([forger.halves(message)?.0, forger.others(message)?.1].concat())
+    }),
+    ("another key", |forger, message| {
+        let (m, c) = forger.others(message)?;
+        Ok([m, c].concat())
+    }),
+    ("a half of ML-DSA over something else", |forger, message| {
+        Ok([forger.halves(&moved(message))?.0, forger.halves(message)?.1].concat())
+    }),
+    ("a classical half over something else", |forger, message| {
+        Ok([forger.halves(message)?.0, forger.halves(&moved(message))?.1].concat())
+    }),
+    ("the halves swapped", |forger, message| {
+        let (m, c) = forger.halves(message)?;
+        Ok([c, m].concat())
+    }),
+    ("a byte too few", |forger, message| {
+        let mut whole = forger.right(message)?;
+        whole.pop();
+        Ok(whole)
+    }),
+    ("a byte too many", |forger, message| Ok([forger.right(message)?, vec![0]].concat())),
+    ("no classical half", |forger, message| Ok(forger.halves(message)?.0)),
+    ("no half of ML-DSA", |forger, message| Ok(forger.halves(message)?.1)),
+    ("nothing", |_, _| Ok(Vec::new())),
+    ("another label", |forger, message| {
+        let frame = Frame { label: ANOTHER_LABEL, ml_dsa_context: ANOTHER_LABEL, context: b"" };
+        forger.framed(message, &frame)
+    }),
+    ("another label in M′", |forger, message| {
+        forger.framed(message, &Frame { label: ANOTHER_LABEL, ..forger.frame() })
+    }),
+    ("another label as the context of ML-DSA", |forger, message| {
+        forger.framed(message, &Frame { ml_dsa_context: ANOTHER_LABEL, ..forger.frame() })
+    }),
+    ("another context", |forger, message| {
+        forger.framed(message, &Frame { context: b"a context", ..forger.frame() })
+    }),
+];
+
+impl Forger {
+    /// For a composite key; it has another one of the same kind beside it.
+    ///
+    /// # Errors
+    /// The key is no composite one.
+    pub fn new(key: &PrivateKey) -> Result<Self> {
+        let other = PrivateKey::generate(key.algorithm()).map_err(text)?;
+        let label = [b"COMPSIG-", key.algorithm().name().as_bytes()].concat();
+        Ok(Self { halves: Halves::of(key)?, others: Halves::of(&other)?, label })
+    }
+
+    /// The right signature, put together from its halves.
+    ///
+    /// # Errors
+    /// None that is expected.
+    pub fn right(&self, message: &[u8]) -> Result<Vec<u8>> {
+        self.framed(message, &self.frame())
+    }
+
+    fn frame(&self) -> Frame<'_> {
+        Frame { label: &self.label, ml_dsa_context: &self.label, context: b"" }
+    }
+
+    fn framed(&self, message: &[u8], frame: &Frame<'_>) -> Result<Vec<u8>> {
+        let (m, c) = self.halves.sign(message, frame)?;
+        Ok([m, c].concat())
+    }
+
+    fn halves(&self, message: &[u8]) -> Result<(Vec<u8>, Vec<u8>)> {
+        self.halves.sign(message, &self.frame())
+    }
+
+    fn others(&self, message: &[u8]) -> Result<(Vec<u8>, Vec<u8>)> {
+        self.others.sign(message, &self.frame())
+    }
+}
+
+fn flipped(mut half: Vec<u8>) -> Vec<u8> {
+    if let Some(last) = half.last_mut() {
+        *last ^= 1;
+    }
+    half
+}
+
+fn moved(message: &[u8]) -> Vec<u8> {
+    [message, b"!"].concat()
+}
+
 /// Certificates with forged signatures are refused by the peer and by us, and the same with right ones is taken.
 ///
 /// # Errors
 /// Which forgery was taken, or that a right signature was not.
 pub fn forgeries_are_refused(peer: &BouncyCastle, algorithm: Algorithm) -> Result {
     let generate = || PrivateKey::generate(algorithm).map_err(text);
-    let (key, stranger) = (generate()?, generate()?);
+    let key = generate()?;
     let name = |name: &str| name.parse().map_err(text);
     let root = Template::authority(name("CN=Root")?).self_signed(&key).map_err(text)?;
     let leaf = Template::new(name("CN=Leaf")?);
@@ -109,54 +231,12 @@ pub fn forgeries_are_refused(peer: &BouncyCastle, algorithm: Algorithm) -> Resul
         };
         Ok((ours, its))
     };
-
-    let (halves, others) = (Halves::of(&key)?, Halves::of(&stranger)?);
-    let label = [b"COMPSIG-", algorithm.name().as_bytes()].concat();
-    let another = b"COMPSIG-MLDSA65-RSA3072-PSS-SHA512";
-    let right = Frame { label: &label, ml_dsa_context: &label, context: b"" };
-    let (m, c) = halves.sign(&body.signed, &right)?;
-    for whole in [[&m[..], &c].concat(), key.sign(&body.signed).map_err(text)?] {
+    let forger = Forger::new(&key)?;
+    for whole in [forger.right(&body.signed)?, key.sign(&body.signed).map_err(text)?] {
         check(judged(&whole)? == (true, true), "a right signature is taken by both")?;
     }
-
-    let flipped = |half: &[u8]| {
-        let mut half = half.to_vec();
-        if let Some(last) = half.last_mut() {
-            *last ^= 1;
-        }
-        half
-    };
-    let mut early = m.clone();
-    early[100] ^= 0x10;
-    let (other_m, other_c) = others.sign(&body.signed, &right)?;
-    let (moved_m, moved_c) = halves.sign(&[&body.signed[..], b"!"].concat(), &right)?;
-    let whole = |frame: Frame<'_>| -> Result<Vec<u8>> {
-        let (m, c) = halves.sign(&body.signed, &frame)?;
-        Ok([m, c].concat())
-    };
-    let forgeries = [
-        ("a wrong bit in the half of ML-DSA", [&early[..], &c].concat()),
-        ("a wrong bit at the end of the half of ML-DSA", [&flipped(&m)[..], &c].concat()),
-        ("a wrong bit in the classical half", [&m[..], &flipped(&c)].concat()),
-        ("another key's half of ML-DSA", [&other_m[..], &c].concat()),
-        ("another key's classical half", [&m[..], &other_c].concat()),
-        ("another key", [&other_m[..], &other_c].concat()),
-        ("a half of ML-DSA over something else", [&moved_m[..], &c].concat()),
-        ("a classical half over something else", [&m[..], &moved_c].concat()),
-        ("the halves swapped", [&c[..], &m].concat()),
-        ("a byte too few", [&m[..], &c[..c.len() - 1]].concat()),
-        ("a byte too many", [&m[..], &c, &[0]].concat()),
-        ("no classical half", m.clone()),
-        ("no half of ML-DSA", c.clone()),
-        ("nothing", Vec::new()),
-        ("another label", whole(Frame { label: another, ml_dsa_context: another, context: b"" })?),
-        ("another label in M′", whole(Frame { label: another, ..right })?),
-        ("another label as the context of ML-DSA", whole(Frame { ml_dsa_context: another, ..right })?),
-        ("another context", whole(Frame { context: b"a context", ..right })?),
-    ];
-    check(forgeries.len() == 18, "the number of forgeries in README.md")?;
-    for (what, signature) in &forgeries {
-        let (ours, its) = judged(signature)?;
+    for (what, forge) in &FORGERIES {
+        let (ours, its) = judged(&forge(&forger, &body.signed)?)?;
         check(!ours, format!("we take {what}"))?;
         check(!its, format!("Bouncy Castle takes {what}"))?;
     }
@@ -164,13 +244,18 @@ pub fn forgeries_are_refused(peer: &BouncyCastle, algorithm: Algorithm) -> Resul
 }
 
 /// A certificate without its signature.
-struct Body {
-    signed: Vec<u8>,
+pub struct Body {
+    /// What is signed.
+    pub signed: Vec<u8>,
     algorithm: Vec<u8>,
 }
 
 impl Body {
-    fn of(der: &[u8]) -> Result<Self> {
+    /// Takes a certificate apart.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn of(der: &[u8]) -> Result<Self> {
         let outer = AnyRef::from_der(der).map_err(text)?;
         let mut reader = SliceReader::new(outer.value()).map_err(text)?;
         let signed = reader.tlv_bytes().map_err(text)?.to_vec();
@@ -178,7 +263,11 @@ impl Body {
         Ok(Self { signed, algorithm })
     }
 
-    fn with(&self, signature: &[u8]) -> Result<Vec<u8>> {
+    /// The certificate with this signature.
+    ///
+    /// # Errors
+    /// It is too long for DER.
+    pub fn with(&self, signature: &[u8]) -> Result<Vec<u8>> {
         let signature = BitString::from_bytes(signature).and_then(|bits| bits.to_der()).map_err(text)?;
         let inside = [&self.signed[..], &self.algorithm, &signature].concat();
         Ok(Any::new(Tag::Sequence, inside).and_then(|any| any.to_der()).map_err(text)?)

@@ -14,8 +14,9 @@
 //! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
+//! | [`forged`] | ourselves: composite signatures that must not hold, inside TLS |
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
-//! | [`sockets`] | Go, Node, OpenSSL and Python, over TLS |
+//! | [`sockets`] | Go, Node, OpenSSL, Python, Bouncy Castle, tlslite-ng and Chromium over TLS; OpenSSL 4 and wolfSSL |
 //! | [`tls`] | rustls over AWS-LC |
 //! | [`tools`] | finding, building and running the peers |
 
@@ -25,18 +26,24 @@ pub mod bogo;
 pub mod bouncy_castle;
 pub mod cctv;
 pub mod composite;
+pub mod forged;
 pub mod legacy;
 pub mod openssl;
 pub mod proxy;
 pub mod python;
+mod running;
 pub mod sockets;
 pub mod tls;
 pub mod tools;
 pub mod x509;
 
-/// All tests; the peers are built below `scratch`, and `bogo_shim` is the program of that name.
+/// All tests, or those with [heavy peers](sockets::heavy) where these are asked for. The peers are built below `scratch`, and
+/// `bogo_shim` is the program of that name.
 #[must_use]
 pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<libtest_mimic::Trial> {
+    if let Some(heavy) = sockets::heavy::trials() {
+        return heavy;
+    }
     [
         age::trials(scratch),
         cctv::trials(scratch),
@@ -44,6 +51,7 @@ pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<lib
         python::trials(scratch),
         aws_lc::trials(),
         tls::trials(),
+        forged::trials(),
         sockets::trials(scratch),
         openssl::trials(scratch),
         bogo::trials(scratch, bogo_shim),

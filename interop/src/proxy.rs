@@ -2,14 +2,14 @@
 //! server that speak the PROXY protocol.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::tools::{Result, check, command, exists, go, program, python_with, succeed, unavailable};
+use crate::running::Running;
+use crate::tools::{Result, check, command, exists, gambeson, go, python_with, succeed, unavailable};
 
 const PACKAGES: [&str; 3] = ["a2a-sdk[http-server]==1.3.0", "uvicorn==0.54.0", "httpx==0.28.1"];
 
@@ -26,7 +26,7 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     }
     let beside = scratch.clone();
     vec![
-        match python_with(&scratch, &PACKAGES) {
+        match python_with(&scratch.join("python"), &PACKAGES) {
             Ok(python) => Trial::test(agents, move || meet(&scratch.join("a2a"), &python)),
             Err(reason) => unavailable(agents, reason.message().unwrap_or_default()),
         },
@@ -78,15 +78,15 @@ fn in_front(program: &Path, connect: &str, pki: &Path) -> Command {
 
 /// A balancer tells us who calls; we tell a server, and how TLS is.
 fn introduce(folder: &Path, peer: &Path) -> Result {
-    let program = program()?;
+    let program = gambeson()?;
     let pki = chain(&program, folder)?;
     let mut server = Running::start(command(peer).arg("serve"))?;
-    let mut between = in_front(&program, &server.line()?, &pki);
+    let mut between = in_front(&program, server.line()?.trim(), &pki);
     let mut between = Running::start(between.args(["--send-proxy", "--accept-proxy", "127.0.0.1"]))?;
     let address = between.json()?["address"].as_str().unwrap_or_default().to_owned();
     let mut balancer = Running::start(command(peer).arg("balance").arg(&address))?;
     let mut get = command(&program);
-    get.args(["tls", "get", "https://localhost/", "--connect-to", &balancer.line()?, "--ca"]);
+    get.args(["tls", "get", "https://localhost/", "--connect-to", balancer.line()?.trim(), "--ca"]);
     let told = succeed(get.arg(pki.join("root.pem")), b"")?;
     let told: Value = serde_json::from_slice(&told).map_err(|error| error.to_string())?;
     let expected = json!({
@@ -105,37 +105,8 @@ fn introduce(folder: &Path, peer: &Path) -> Result {
     )
 }
 
-/// A program that runs until the test ends, and what it says.
-struct Running(Child, BufReader<ChildStdout>);
-
-impl Running {
-    fn start(command: &mut Command) -> Result<Self> {
-        let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
-        let said = BufReader::new(child.stdout.take().expect("it was piped"));
-        Ok(Self(child, said))
-    }
-
-    fn line(&mut self) -> Result<String> {
-        let mut line = String::new();
-        self.1.read_line(&mut line)?;
-        Ok(line.trim().to_owned())
-    }
-
-    fn json(&mut self) -> Result<Value> {
-        let line = self.line()?;
-        Ok(serde_json::from_str(&line).map_err(|error| format!("{error}: {line}"))?)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 fn meet(scratch: &Path, python: &Path) -> Result {
-    let program = program()?;
+    let program = gambeson()?;
     let pki = chain(&program, scratch)?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/agent.py");
 
@@ -144,6 +115,7 @@ fn meet(scratch: &Path, python: &Path) -> Result {
     let near_address = format!("http://127.0.0.1:{near_port}");
     let mut agent = Running::start(command(python).arg(&script).args(["serve", &near_address]))?;
     let agent_port = agent.line()?;
+    let agent_port = agent_port.trim();
 
     let mut far = in_front(&program, &format!("127.0.0.1:{agent_port}"), &pki);
     let mut far = Running::start(&mut far)?;

@@ -83,9 +83,10 @@ struct Python {
 }
 
 impl Python {
-    /// Starts the peer in a virtual environment with the package.
+    /// Makes a virtual environment with the package, unless it is there, and starts the peer in it.
     fn start(scratch: &Path) -> Result<Self> {
-        let mut child = command(python_with(scratch, &[PACKAGE])?)
+        let folder = scratch.join(format!("python-{PACKAGE}"));
+        let mut child = command(python_with(&folder, &[PACKAGE])?)
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peer.py"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

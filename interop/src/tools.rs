@@ -72,38 +72,52 @@ pub fn go() -> Command {
     go
 }
 
-/// Builds our program from this checkout, where its workspace builds it too.
+/// Our program, built from this checkout.
 ///
 /// # Errors
-/// Cargo fails.
-pub fn program() -> Result<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
-    let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--release", "-p", "gambeson-cli", "--bin", "gambeson", "--message-format", "json"]);
-    let messages = succeed(cargo.arg("--manifest-path").arg(manifest), b"")?;
-    let executable = messages
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok())
-        .filter(|message| message["target"]["name"] == "gambeson")
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    Ok(executable.ok_or("cargo named no executable")?)
+/// It cannot be built.
+pub fn gambeson() -> Result<PathBuf> {
+    built("gambeson-cli", "gambeson")
 }
 
-/// The Python of a virtual environment with these packages, which is made unless it is there.
+/// A file that cargo makes of a package of this checkout, where its workspace makes it too.
 ///
 /// # Errors
-/// There is no Python, or a package cannot be had.
-pub fn python_with(scratch: &Path, packages: &[&str]) -> Result<PathBuf> {
-    let folder = scratch.join(format!("python-{}", packages.join("-")));
+/// It cannot be built.
+pub fn built(package: &str, file: &str) -> Result<PathBuf> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    let mut build = cargo();
+    build.args(["build", "--release", "-p", package, "--message-format", "json"]);
+    let messages = succeed(build.arg("--manifest-path").arg(manifest), b"")?;
+    let messages = messages
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
+    let files = messages.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
+    let mut paths = files.filter_map(|name| name.as_str().map(PathBuf::from));
+    Ok(paths
+        .find(|path| path.file_name().is_some_and(|name| name == file))
+        .ok_or("cargo named no such file")?)
+}
+
+/// Cargo, the one that runs this.
+#[must_use]
+pub fn cargo() -> Command {
+    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// The Python of a virtual environment with these packages; it is made below the folder, unless it is there.
+///
+/// # Errors
+/// Python has no such environments, or pip finds the packages nowhere.
+pub fn python_with(folder: &Path, packages: &[&str]) -> Result<PathBuf> {
     let ready = folder.join("ready");
-    if !exists(&ready) {
-        succeed(command("python3").args(["-m", "venv", "--clear"]).arg(&folder), b"")?;
-        let pip = folder.join("bin").join("pip");
-        let quiet = ["install", "--quiet", "--disable-pip-version-check"];
-        succeed(command(pip).args(quiet).args(packages), b"")?;
-        std::fs::write(&ready, "").map_err(|error| error.to_string())?;
+    if std::fs::read_to_string(&ready).ok() != Some(packages.join(" ")) {
+        succeed(command("python3").args(["-m", "venv", "--clear"]).arg(folder), b"")?;
+        let mut pip = command(folder.join("bin/pip"));
+        succeed(pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(packages), b"")?;
+        std::fs::write(&ready, packages.join(" "))?;
     }
-    Ok(folder.join("bin").join("python"))
+    Ok(folder.join("bin/python"))
 }
 
 /// Whether a file is there.

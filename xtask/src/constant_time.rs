@@ -15,6 +15,8 @@ const LEVELS: &[&str] = &["portable", "avx2"];
 
 /// What `gate-ct` runs with each table, at each optimisation level.
 const OPERATIONS: usize = 271;
+/// The same of `gate-files`.
+const FILE_OPERATIONS: usize = 156;
 
 /// Where the processor has no AVX2, the other table is left; the gate would refuse to run.
 fn levels() -> &'static [&'static str] {
@@ -31,9 +33,14 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
     let mut runs = Vec::new();
     for profile in PROFILES {
         let program = build(workspace, profile, "gate-ct")?;
-        runs.extend(levels().iter().map(|level| (format!("{profile}-{level}"), program.clone(), *level)));
+        let files = build(workspace, profile, "gate-files")?;
+        runs.extend(
+            levels()
+                .iter()
+                .map(|level| (format!("{profile}-{level}"), program.clone(), files.clone(), *level)),
+        );
     }
-    let operations = side_by_side(&runs, |_, (name, program, level)| {
+    let operations = side_by_side(&runs, |_, (name, program, files, level)| {
         let mut clean = workspace.command("valgrind", VALGRIND);
         clean.arg(program).args(["operations", level]);
         let text = workspace.logged(&format!("ct-{name}"), &mut clean)?;
@@ -48,22 +55,31 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
                 format!("at {name} P-256 or P-384 branches on more than verdicts:\n{text}")
             })?;
         ensure!(operations == OPERATIONS, "at {name} {operations} operations ran, not {OPERATIONS}");
-        let mut planted = workspace.command("valgrind", VALGRIND);
-        planted.arg(program).args(["canaries", level]);
-        let (success, text) = workspace.tried(&format!("ct-canaries-{name}"), &mut planted)?;
-        if success || !text.contains("2 of 2 canaries reported") {
-            bail!(
-                "canary: at {name} valgrind did not report both the secret branch and the secret index\n{text}"
-            );
+        let mut keys = workspace.command("valgrind", VALGRIND);
+        keys.arg(files).args(["operations", level]);
+        // Its status counts the verdicts on scalars too.
+        let (_, text) = workspace.tried(&format!("ct-files-{name}"), &mut keys)?;
+        let of_files = number_before(&text, " operations, 0 with more reports than verdicts")
+            .with_context(|| format!("at {name} a key's file is read or written by its secrets:\n{text}"))?;
+        ensure!(of_files == FILE_OPERATIONS, "at {name} {of_files} operations ran, not {FILE_OPERATIONS}");
+        for (gate, program, count) in [("ct", program, 2), ("files", files, 1)] {
+            let mut planted = workspace.command("valgrind", VALGRIND);
+            planted.arg(program).args(["canaries", level]);
+            let (success, text) = workspace.tried(&format!("ct-canaries-{gate}-{name}"), &mut planted)?;
+            if success || !text.contains(&format!("{count} of {count} canaries reported")) {
+                bail!(
+                    "canary: at {name} valgrind did not report each of the planted mistakes of gate-{gate}\n{text}"
+                );
+            }
         }
-        Ok(operations)
+        Ok(operations + of_files)
     })?;
     let said = format!(
         "{} operations at {} optimisation levels ({}) without a report, {} planted ones caught",
         operations.iter().sum::<usize>(),
         PROFILES.len(),
         levels().join(", "),
-        2 * runs.len()
+        3 * runs.len()
     );
     Ok((said, LEVELS.len() - levels().len()))
 }
@@ -122,6 +138,9 @@ const VALGRIND: &[&str] = &[
 fn build(workspace: &Workspace, profile: &str, program: &str) -> Result<std::path::PathBuf> {
     let arguments = ["build", "--quiet", "-p", "gambeson-gates", "--bin", program, "--profile", profile];
     let mut build = workspace.cargo(&arguments);
+    if program == "gate-files" {
+        build.args(["--features", "pki"]);
+    }
     // New-style names keep the type arguments, so that an instance of another crate's function tells whose it is.
     build.env("RUSTFLAGS", "--cfg gambeson_ct -Csymbol-mangling-version=v0");
     workspace.logged(&format!("ct-build-{program}-{profile}"), &mut build)?;

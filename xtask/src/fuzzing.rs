@@ -97,6 +97,7 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
     };
     let (private, public, encrypted) =
         (folder("pki_private")?, folder("pki_public")?, folder("pki_encrypted")?);
+    let tls = folder("tls_keys")?;
     let generate = |arguments: &[&str], out: &Path, public: &Path| -> Result<()> {
         let mut make = workspace.command(&program, &["key", "gen"]);
         make.args(arguments).arg("--out").arg(out).arg("--public").arg(public);
@@ -111,6 +112,9 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
             let options = ["--alg", alg, "--format", format];
             generate(&options, &private.join(&name), &public.join(&name))?;
         }
+        // What comes first there tells PKCS#8 from other forms.
+        let key = fs::read(private.join(format!("{alg}.der")))?;
+        fs::write(tls.join(alg), [&[0], &key[..]].concat())?;
         generate(&["--alg", alg, "--encrypt"], &encrypted.join(alg), &seeds.join(format!("{alg}.pub")))?;
     }
     let certificates = folder("pki_certificate")?;

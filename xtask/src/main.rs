@@ -3,7 +3,7 @@
 //! # Layout
 //!
 //! * `test`: the steps of `test` and `ci`, and their count
-//! * `layers`, `cite`, `declassified`, `api`: what is read from sources and metadata
+//! * `layers`, `cite`, `declassified`, `api`, `notices`: what is read from sources and metadata
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
 //! * `python`, `typescript`: the packages for those languages
 //! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
@@ -20,6 +20,7 @@ mod declassified;
 mod fuzzing;
 mod independent;
 mod layers;
+mod notices;
 mod python;
 mod residue;
 mod run;
@@ -43,12 +44,15 @@ cargo xtask COMMAND
   cite                    citations of the standards
   declassified            the list of values declared public
   api [--bless]           the public API against docs/public-api
+  notices [--bless]       what other people wrote and the Python and npm packages hold, with its licences
   no-std                  core and hybrid for a bare target
   aarch64 [--count]       the core's tests on aarch64 under qemu, and one trace for all secrets;
                           with --count, a table of the instructions of each operation instead
   ct                      secrets under valgrind, at four optimisation levels, portable and AVX2
   step                    AVX-512: one trace for eight secrets, instruction by instruction
   divisions               no division instruction in the primitives
+  interop --heavy         OpenSSL 4 and wolfSSL, built below the target folder (C compiler, perl, autotools; minutes), against us in
+                          TLS; what was met is written into docs/interop.md
   residue                 no secret in dead stack or freed heap
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
@@ -95,6 +99,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "cite" => cite::check(workspace)?,
         "declassified" => declassified::check(workspace)?,
         "api" => api::check(workspace, has("--bless"))?,
+        "notices" => notices::check(workspace, has("--bless"))?,
         "no-std" => bare::check(workspace)?,
         "aarch64" if has("--count") => aarch64::count(workspace)?,
         "aarch64" => aarch64::check(workspace)?.1,
@@ -123,6 +128,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             eprintln!("{said}");
             return Ok(true);
         }
+        "interop" if has("--heavy") => test::heavy(workspace)?,
         "answers" => {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)

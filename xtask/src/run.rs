@@ -110,7 +110,8 @@ impl Workspace {
     }
 }
 
-fn cargo_home() -> Option<PathBuf> {
+/// Where cargo keeps what it fetched.
+pub fn cargo_home() -> Option<PathBuf> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")))
 }

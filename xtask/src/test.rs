@@ -1,13 +1,15 @@
 //! `cargo xtask test`: every check of the project, in order, with its minutes.
 
 use crate::constant_time::Stepped;
-use crate::run::{Tool, Workspace, installed, provide};
+use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
-    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, layers, python,
-    residue, stack, typescript,
+    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, layers, notices,
+    python, residue, stack, typescript,
 };
 use anyhow::{Result, anyhow, bail, ensure};
-use std::path::PathBuf;
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -167,6 +169,7 @@ fn sources(report: &mut Report<'_>) {
     });
     report.step("layers", None, || layers::check(workspace));
     report.step("cite", None, || cite::check(workspace));
+    report.step("notices", None, || notices::check(workspace, false));
     report.step("declassified", None, || declassified::check(workspace));
 }
 
@@ -215,6 +218,7 @@ fn packages(report: &mut Report<'_>) {
         report.step("public API", None, || api::check(workspace, false));
     }
     report.step("publish --dry-run", None, || {
+        forget_packages(workspace)?;
         let mut publish = workspace.cargo(&["publish", "--quiet", "--dry-run", "--workspace"]);
         if !workspace.ci {
             publish.arg("--allow-dirty");
@@ -223,6 +227,37 @@ fn packages(report: &mut Report<'_>) {
         Ok(String::from("every published package packs and builds from its package"))
     });
     semver(report);
+}
+
+/// Removes what cargo unpacked and built of our packages in earlier runs: it takes a package of the same version for the same.
+fn forget_packages(workspace: &Workspace) -> Result<()> {
+    let ours = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with("gambeson");
+    let sources = cargo_home().map(|home| home.join("registry/src"));
+    // A registry that is a folder, as the one that holds what is to be published, has no host before the hash in its name.
+    let folders = sources.iter().flat_map(|sources| entries(sources));
+    for folder in folders.filter(|folder| folder.file_name().to_string_lossy().starts_with('-')) {
+        for package in entries(&folder.path()).filter(ours) {
+            fs::remove_dir_all(package.path())?;
+        }
+    }
+    let built = workspace.target.join("debug");
+    for made in entries(&built.join("deps")).filter(ours).map(|made| made.path()) {
+        let from_a_package = made.extension().is_some_and(|extension| extension == "d")
+            && fs::read_to_string(&made)?.contains("registry/src/-");
+        if let (true, Some(name)) = (from_a_package, made.file_stem()) {
+            let fingerprint = built.join(".fingerprint").join(name.to_string_lossy().replace('_', "-"));
+            match fs::remove_dir_all(fingerprint) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What stands in a folder; nothing if it is not there.
+fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> {
+    fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
 /// A program from crates.io: this machine's, or one that is built into the target folder once.
@@ -320,6 +355,15 @@ fn program(report: &mut Report<'_>) {
         let arguments = ["--manifest-path", "interop/Cargo.toml", "--release"];
         cargo_test(workspace, "interop", &arguments, "with the peers' own programs")
     });
+}
+
+/// The peers of `interop` that take minutes to build, which no step runs. None may be skipped, and the table in the docs is rewritten.
+pub fn heavy(workspace: &Workspace) -> Result<String> {
+    let mut test = workspace.cargo(&["test", "--release", "--manifest-path", "interop/Cargo.toml"]);
+    test.args(["--test", "interop", "--", "--test-threads", "1"]);
+    test.env("CI", "true").env("GAMBESON_BLESS", "1");
+    test.env("GAMBESON_INTEROP_HEAVY", workspace.target.join("heavy"));
+    Ok(counted("interop-heavy", workspace, &mut test, "with peers that were built here")?.note)
 }
 
 fn bindings(report: &mut Report<'_>) {

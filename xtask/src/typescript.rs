@@ -4,7 +4,7 @@
 use crate::bare::Compiler;
 use crate::run::{Workspace, installed, tail};
 use crate::test::test_results;
-use crate::{constant_time, independent};
+use crate::{constant_time, independent, notices};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -269,6 +269,7 @@ impl<'a> Package<'a> {
         for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
             fs::copy(self.workspace.root.join(license), dist.join(license))?;
         }
+        fs::copy(self.folder.join(notices::NAME), dist.join(notices::NAME))?;
         for (name, ..) in MODULES {
             self.workspace.names_no_folder(&dist.join(format!("wasm/{name}.wasm")))?;
         }

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 mod wolfssl;
+mod wolfssl_tree;
 
 fn main() {
     let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());

@@ -114,7 +114,8 @@ def test_the_wheel_has_neither_raw_derivations_nor_deterministic_signatures(unsh
 
 def test_every_file_of_vectors_has_its_test() -> None:
     tests = Path(__file__).read_text(encoding="utf-8")
-    subjects = sorted(file.stem for file in FOLDER.glob("*.json"))
+    # Sessions are not in the package.
+    subjects = sorted({file.stem for file in FOLDER.glob("*.json")} - {"session"})
     assert len(subjects) == 21
     assert [subject for subject in subjects if f'read_for("{subject}", ' not in tests] == []
 

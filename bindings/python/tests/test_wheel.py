@@ -7,8 +7,8 @@ import zipfile
 from email.parser import Parser
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
-LICENSES = ("LICENSE-APACHE", "LICENSE-MIT")
+PACKAGE = Path(__file__).parents[1]
+LICENSES = ("LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-NOTICES")
 
 
 def test_the_wheel_carries_its_licences() -> None:
@@ -20,7 +20,7 @@ def test_the_wheel_carries_its_licences() -> None:
         assert sorted(fields.get_all("License-File", [])) == sorted(LICENSES)
         for name in LICENSES:
             [path] = [it for it in names if it.endswith(f".dist-info/licenses/{name}")]
-            assert wheel.read(path) == (ROOT / name).read_bytes()
+            assert wheel.read(path) == (PACKAGE / name).read_bytes()
 
 
 def test_the_wheel_is_typed_and_has_no_tests() -> None:

@@ -39,8 +39,8 @@ test("the package has no dependencies, and holds what it says and nothing else",
   const installed = JSON.parse(readFileSync(join(folder, "node_modules/gambeson/package.json"), "utf8"));
   assert.equal(installed.dependencies, undefined);
   const files = run("find", [join(folder, "node_modules/gambeson"), "-type", "f"]).trim().split("\n");
-  const kinds = new Set(files.map((file) => file.match(/LICENSE|\w+$/)[0]));
-  assert.deepEqual([...kinds].sort(), ["LICENSE", "js", "json", "md", "ts", "wasm"]);
+  const kinds = new Set(files.map((file) => file.match(/LICENSE|NOTICES|\w+$/)[0]));
+  assert.deepEqual([...kinds].sort(), ["LICENSE", "NOTICES", "js", "json", "md", "ts", "wasm"]);
   for (const file of files) {
     assert.ok(!readFileSync(file, "latin1").includes("/root/"), `${file} names a folder of the machine that built it`);
   }

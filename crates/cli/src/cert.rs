@@ -113,18 +113,18 @@ fn make(
 }
 
 fn csr(console: Console, options: &CertCsr) -> Result<Status, Error> {
-    files::refuse_same(&options.key, &options.out)?;
-    files::refuse_existing(&options.out, options.force)?;
+    files::refuse_same(&options.key, &options.output.out)?;
+    files::refuse_existing(&options.output.out, options.output.force)?;
     let template = options.subject.template(None)?;
-    let (name, key) = private(&options.key, options.passphrase.passphrase_fd)?;
+    let (name, key) = private(&options.key, options.output.passphrase.passphrase_fd)?;
     let request = Request::new(&template, &key).map_err(|e| refused(&name, e))?;
-    files::write(&options.out, request.to_pem().as_bytes(), Access::Shared, options.force)?;
+    files::write(&options.output.out, request.to_pem().as_bytes(), Access::Shared, options.output.force)?;
     console.report(
-        format_args!("requested a certificate for {}: {}", template.subject(), options.out.display()),
+        format_args!("requested a certificate for {}: {}", template.subject(), options.output.out.display()),
         json!({
             "subject": template.subject().to_string(),
             "alg": key.algorithm().name(),
-            "request": options.out.display().to_string(),
+            "request": options.output.out.display().to_string(),
         }),
     )?;
     Ok(Status::Done)
@@ -133,7 +133,7 @@ fn csr(console: Console, options: &CertCsr) -> Result<Status, Error> {
 fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     let inputs = [options.request.as_deref(), options.public.as_deref()].into_iter().flatten();
     crate::sealing::one_standard_input(inputs.chain([options.issuer.as_path(), &options.key]))?;
-    files::refuse_existing(&options.out, options.force)?;
+    files::refuse_existing(&options.output.out, options.output.force)?;
     let (subject, asked) = match (&options.request, &options.public) {
         (Some(path), _) => {
             let name = path.display().to_string();
@@ -164,11 +164,16 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     let (now, until) = days(options.days);
     let template = template.valid(now, until);
     let (issuer_name, issuer) = certificate(&options.issuer)?;
-    let (_, issuer_key) = private(&options.key, options.passphrase.passphrase_fd)?;
+    let (_, issuer_key) = private(&options.key, options.output.passphrase.passphrase_fd)?;
     let signed = template.issue(key, &issuer, &issuer_key).map_err(|e| refused(&issuer_name, e))?;
-    files::write(&options.out, signed.to_pem().as_bytes(), Access::Shared, options.force)?;
+    files::write(&options.output.out, signed.to_pem().as_bytes(), Access::Shared, options.output.force)?;
     console.report(
-        format_args!("{} has signed {}: {}", issuer.subject(), signed.subject(), options.out.display()),
+        format_args!(
+            "{} has signed {}: {}",
+            issuer.subject(),
+            signed.subject(),
+            options.output.out.display()
+        ),
         described(&signed),
     )?;
     Ok(Status::Done)
@@ -336,7 +341,7 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
 }
 
 fn crl(console: Console, options: &CertCrl) -> Result<Status, Error> {
-    files::refuse_existing(&options.out, options.force)?;
+    files::refuse_existing(&options.output.out, options.output.force)?;
     let (issuer_name, issuer) = certificate(&options.issuer)?;
     let (number, mut revoked) = match &options.previous {
         None => (1, Vec::new()),
@@ -353,22 +358,22 @@ fn crl(console: Console, options: &CertCrl) -> Result<Status, Error> {
             revoked.push(Revoked { serial: certificate.serial().to_vec(), at: now, reason });
         }
     }
-    let (_, key) = private(&options.key, options.passphrase.passphrase_fd)?;
+    let (_, key) = private(&options.key, options.output.passphrase.passphrase_fd)?;
     let list = RevocationList::new(&issuer, &key, number, (now, next), &revoked);
     let list = list.map_err(|e| refused(&issuer_name, e))?;
-    files::write(&options.out, list.to_pem().as_bytes(), Access::Shared, options.force)?;
+    files::write(&options.output.out, list.to_pem().as_bytes(), Access::Shared, options.output.force)?;
     console.report(
         format_args!(
             "list {number} of {}, {} revoked: {}",
             issuer.subject(),
             revoked.len(),
-            options.out.display()
+            options.output.out.display()
         ),
         json!({
             "issuer": issuer.subject().to_string(),
             "number": number,
             "revoked": revoked.len(),
-            "list": options.out.display().to_string(),
+            "list": options.output.out.display().to_string(),
         }),
     )?;
     Ok(Status::Done)

@@ -6,6 +6,7 @@ mod identity;
 mod kept;
 mod log;
 mod secrets;
+mod session;
 mod standards;
 
 use crate::console::{Console, grouped};

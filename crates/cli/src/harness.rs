@@ -100,6 +100,8 @@ const ALGORITHMS: &[Algorithm] = &[
     hybrid!("SecP384r1MLKEM1024"),
     hybrid!("X448MLKEM768"),
     hybrid!("X448MLKEM1024"),
+    hybrid!("MLKEM768-P256"),
+    hybrid!("MLKEM1024-P384"),
     hybrid!("MLKEM768-X25519-SHA3-256"),
     hybrid!("MLKEM768-ECDH-P256-SHA3-256"),
     hybrid!("MLKEM768-ECDH-P384-SHA3-256"),

@@ -15,6 +15,9 @@ fn reason(folder: &Folder, arguments: &str) -> String {
     refused["reason"].as_str().unwrap_or_else(|| panic!("{refused}")).to_owned()
 }
 
+/// In seconds.
+const YEAR: u64 = 31_536_000;
+
 /// Alice issues a credential about bob, who learns alice's status list.
 fn issued(folder: &Folder, options: &str) {
     let line =
@@ -100,6 +103,58 @@ fn what_was_revoked_stays_so_when_the_list_is_old() {
     // What is signed for others is known to the signer too.
     folder.run(&format!("agent cred verify badge --home alice {later}")).exits(0);
     assert_eq!(reason(&folder, &format!("cred verify revoked --home alice {later}")), "revoked");
+}
+
+#[test]
+fn a_list_whose_signature_ends_before_it_does_keeps_what_it_revokes() {
+    use gambeson_identity::vc::{
+        Credential, MIN_ENTRIES, StatusEntry, StatusList, StatusListCredential, StatusPurpose,
+    };
+    use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Timestamp};
+
+    let folder = two();
+    let now = Timestamp(std::time::UNIX_EPOCH.elapsed().unwrap().as_secs());
+    let carol = Agent::from_seed(MasterSeed::from_bytes(&[3; 32]));
+    let card = carol.first_card(now, now.after(YEAR), &CardContent::default()).unwrap();
+    folder.write("carol.card", CardLog::new(card).unwrap().to_lines());
+    folder.run("agent card --home bob --add carol.card").exits(0);
+    let url = format!("{}/status/1", carol.did());
+    let badge = |index| {
+        let entry = StatusEntry { list: url.clone(), index, purpose: StatusPurpose::Revocation };
+        let subject = serde_json::json!({"id": did(&folder, "bob"), "level": 3});
+        Credential::builder().valid(now, now.after(YEAR)).status(&entry).subject(subject).issue(&carol)
+    };
+    folder.write("badge", badge(7).unwrap());
+    folder.write("revoked", badge(8).unwrap());
+    let mut list = StatusList::new(StatusPurpose::Revocation, MIN_ENTRIES).unwrap();
+    list.set(8, true).unwrap();
+    let subject = serde_json::json!({
+        "type": "BitstringStatusList", "statusPurpose": "revocation", "encodedList": list.encode(),
+    });
+    let signed = |name: &str, value: serde_json::Value| {
+        let list = Credential::builder().id(&url).kind("BitstringStatusListCredential");
+        let list = list.member("validFrom", now.to_string().into()).member(name, value);
+        list.subject(subject.clone()).issue(&carol).unwrap()
+    };
+    // Without validUntil: only the token ends.
+    let end = now.after(3600);
+    let token = signed("exp", end.0.into());
+    folder.write("list", &token);
+    let cards = folder.read("carol.card");
+    let mut store = gambeson_identity::CardStore::default();
+    store.add(CardLog::verify(&cards).unwrap()).unwrap();
+    let verified = StatusListCredential::verify(&token, &store, now).unwrap();
+    assert_eq!(verified.validity(), (Some(now), Some(end)));
+    folder.run("agent cred status --add list --home bob").exits(0);
+    folder.run("agent cred verify badge --home bob").exits(0);
+    for (asked, later) in [("", 0), ("--status-if-known", 0), ("", 2), ("--status-if-known", 2)] {
+        let line = format!("cred verify revoked {asked} --home bob --at {}", hours_from_now(later));
+        assert_eq!(reason(&folder, &line), "revoked", "{asked} in {later} hours");
+    }
+    // Of what it does not revoke it tells nothing when its signature is over.
+    let later = hours_from_now(2);
+    assert_eq!(reason(&folder, &format!("cred verify badge --home bob --at {later}")), "unknown-status");
+    folder.run(&format!("agent cred verify badge --status-if-known --home bob --at {later}")).exits(0);
 }
 
 #[test]

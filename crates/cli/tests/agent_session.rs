@@ -278,6 +278,112 @@ fn who_listens_ends_in_peace_when_asked_before_anybody_has_come() {
     }
 }
 
+/// A caller in the background, whose standard input stays open as long as the pipe that is returned.
+#[cfg(unix)]
+fn caller(folder: &Folder, target: &str, receive: &str) -> (Child, std::io::PipeWriter) {
+    let (open, kept) = std::io::pipe().unwrap();
+    let arguments = format!("--json agent connect {target} --home bob --receive {receive}");
+    let mut command = folder.command();
+    command.args(arguments.split_whitespace()).envs([PASSPHRASE]);
+    (command.stdin(open).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap(), kept)
+}
+
+#[cfg(unix)]
+#[test]
+fn who_is_asked_to_end_in_a_session_sends_what_was_read_and_says_goodbye() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = acquainted();
+    let alice = did(&folder, "alice");
+    for signal in [Signal::TERM, Signal::INT] {
+        // Neither side would ever say goodbye of itself.
+        let (open, mut kept) = std::io::pipe().unwrap();
+        let mut listener = Listener::reading(&folder, "--home alice --anybody --receive got --force", open);
+        let target = format!("{alice}@{}", listener.address);
+        let (mut caller, said) = caller(&folder, &target, "down --force");
+        assert!(listener.tells()["peer"].is_string());
+        let down = noise(300_000);
+        kept.write_all(&down).unwrap();
+        // The pipe holds 64 KiB: when all of it was taken, the last of it is read, or about to be.
+        std::thread::sleep(Duration::from_millis(500));
+        kill_process(Pid::from_child(&listener.child), signal).unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+        // The caller has seen a whole stream, and ends as it likes.
+        drop(said);
+        assert_eq!(caller.wait().unwrap().code(), Some(0));
+        assert!(folder.read("down") == down);
+        assert_eq!(listener.ends().0, Some(0));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_side_that_never_says_goodbye_is_not_waited_for_by_who_was_asked_to_end() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = acquainted();
+    let alice = did(&folder, "alice");
+    let (open, _kept) = std::io::pipe().unwrap();
+    let mut listener = Listener::reading(&folder, "--home alice --anybody --receive got", open);
+    let (mut caller, said) = caller(&folder, &format!("{alice}@{}", listener.address), "down");
+    assert!(listener.tells()["peer"].is_string());
+    kill_process(Pid::from_child(&listener.child), Signal::TERM).unwrap();
+    let begun = Instant::now();
+    assert_eq!(listener.tells()["reason"], "truncated");
+    assert_eq!(listener.ends().0, Some(1));
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    assert!(!folder.exists("got"), "what may be cut is not kept");
+    drop(said);
+    caller.wait().unwrap();
+}
+
+#[test]
+fn a_second_caller_learns_that_another_came_first() {
+    use gambeson_identity::{Agent, CardContent, CardLog, CardStore, MasterSeed, Timestamp};
+    use gambeson_session::{Endpoint, Error, Expected};
+    use std::sync::Arc;
+
+    let folder = acquainted();
+    let alice = did(&folder, "alice");
+    let (open, kept) = std::io::pipe().unwrap();
+    let mut listener = Listener::reading(&folder, "--home alice --anybody --receive got", open);
+    // One that is connected, and says nothing yet.
+    let mut late = TcpStream::connect(&listener.address).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    let target = format!("{alice}@{}", listener.address);
+    let first = std::thread::scope(|scope| {
+        let first = scope.spawn(|| call(&folder, "bob", &target, "", b"hello"));
+        assert!(listener.tells()["peer"].is_string());
+
+        let now = Timestamp(std::time::UNIX_EPOCH.elapsed().unwrap().as_secs());
+        let agent = Agent::from_seed(MasterSeed::from_bytes(&[9; 32]));
+        let card = agent.first_card(now, now.after(3600), &CardContent::default()).unwrap();
+        let cards = CardLog::new(card).unwrap();
+        let endpoint = Endpoint::new(Arc::new(agent), &cards).unwrap();
+        let expected = Expected::did(alice.parse().unwrap());
+        let mut session = endpoint.connect(expected, Arc::new(CardStore::default())).unwrap();
+        let error = loop {
+            while session.wants_write() {
+                session.write_tls(&mut late).unwrap();
+            }
+            session.read_tls(&mut late).unwrap();
+            if let Err(error) = session.process(now) {
+                break error;
+            }
+        };
+        assert!(matches!(&error, Error::RefusedByPeer(code) if code == "busy"), "{error}");
+        let told = listener.tells();
+        assert_eq!((&told["reason"], told["refused"].is_string()), (&"busy".into(), true));
+        // Whoever comes now finds nobody who listens.
+        call(&folder, "bob", &target, "", b"").exits(3).tells("refused");
+        drop(kept);
+        first.join().unwrap()
+    });
+    first.exits(0);
+    assert_eq!(listener.ends().0, Some(0));
+    assert_eq!(folder.read("got"), b"hello");
+}
+
 #[test]
 fn a_call_names_an_agent_and_a_place() {
     let folder = two();

@@ -130,6 +130,7 @@ fn the_vectors_of_the_identity_layer_hold() {
         ("recovery", 55),
         ("sd-jwt", 73),
         ("sealed", 67),
+        ("session", 73),
         ("signed-file", 48),
         ("state", 32),
         ("status", 50),

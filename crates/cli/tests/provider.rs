@@ -188,6 +188,41 @@ fn an_installation_works_is_asked_for_its_status_and_goes_without_a_trace() {
     folder.run("provider uninstall --prefix here").exits(0);
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_installed_is_for_all_to_read_and_for_its_owner_alone_to_change() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    if !openssl_is_there() {
+        return;
+    }
+    for umask in ["077", "000", "002"] {
+        let folder = Folder::new();
+        folder.write("openssl.cnf", "# mine\n");
+        let secret = std::fs::Permissions::from_mode(0o640);
+        std::fs::set_permissions(folder.path("openssl.cnf"), secret).unwrap();
+        let program = folder.command().get_program().to_owned();
+        let program = std::path::Path::new(&program);
+        let script = format!(
+            "umask {umask}; exec '{}' provider install --prefix here --conf openssl.cnf",
+            program.display()
+        );
+        let installed =
+            Command::new("sh").args(["-c", &script]).current_dir(folder.path(".")).output().unwrap();
+        assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
+        let mode = |name: &str| std::fs::metadata(folder.path(name)).unwrap().mode() & 0o7777;
+        for name in ["here", "here/lib", "here/etc"] {
+            assert_eq!(mode(name), 0o755, "{name} under {umask}");
+        }
+        for name in [CONF, &module()] {
+            assert_eq!(mode(name), 0o644, "{name} under {umask}");
+            let owner = std::fs::metadata(folder.path(name)).unwrap().uid();
+            assert_eq!(owner, rustix::process::geteuid().as_raw());
+        }
+        assert_eq!(mode("openssl.cnf"), 0o640, "what is another's keeps its mode");
+    }
+}
+
 #[test]
 fn files_of_others_are_kept_and_come_back() {
     if !openssl_is_there() {

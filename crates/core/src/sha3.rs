@@ -1,4 +1,4 @@
-//! FIPS 202 hashing: SHA-3, SHAKE, and cSHAKE and KMAC of SP 800-185.
+//! FIPS 202 hashing: SHA-3, SHAKE, cSHAKE and KMAC of SP 800-185, and TurboSHAKE of RFC 9861.
 //!
 //! ```
 //! use gambeson::sha3::{Sha3_256, Shake128};
@@ -18,6 +18,7 @@
 //! | [`Shake128`], [`Shake256`] | any length | 168, 136 bytes | FIPS 202, §6.2 |
 //! | [`CShake128`], [`CShake256`] | any length | 168, 136 bytes | SP 800-185, §3 |
 //! | [`Kmac128`], [`Kmac256`] | any length | 168, 136 bytes | SP 800-185, §4 |
+//! | [`TurboShake128`], [`TurboShake256`] | any length | 168, 136 bytes | RFC 9861, §2 |
 //!
 //! A hasher is 208 bytes, needs no heap, and is wiped when dropped. Messages may have any number of whole
 //! bytes; nothing here can fail.
@@ -25,7 +26,7 @@
 //! # A hardware permutation
 //!
 //! Firmware whose chip has a Keccak unit hands it over once, at start-up; everything in this crate then hashes
-//! through it. [`set_permutation`] checks it against the portable text first, and refuses a wrong one.
+//! through it, but TurboSHAKE, which has half the rounds. [`set_permutation`] checks it against the portable text first, and refuses a wrong one.
 //!
 //! ```
 //! use gambeson::sha3::{self, State};
@@ -45,6 +46,7 @@
 //! * `kernels`: the table of permutations, and the plugged-in one
 //! * `sponge`: absorbing and squeezing
 //! * `derived`: cSHAKE and KMAC
+//! * `turbo`: TurboSHAKE
 
 mod derived;
 mod keccak;
@@ -52,6 +54,7 @@ mod kernels;
 #[cfg(feature = "alloc")]
 mod lanes;
 mod sponge;
+mod turbo;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
 #[cfg(feature = "alloc")]
@@ -62,6 +65,7 @@ pub use kernels::{
 #[cfg(feature = "alloc")]
 pub(crate) use lanes::{LANES, absorb, lanes, squeeze, squeezed};
 pub use sponge::Squeeze;
+pub use turbo::{TurboShake128, TurboShake256};
 
 use sponge::Sponge;
 use zeroize::Zeroize;

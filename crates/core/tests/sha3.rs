@@ -35,6 +35,50 @@ fn digests_of_abc_are_the_published_ones() {
 }
 
 #[test]
+fn turboshake_gives_the_samples_of_rfc_9861() {
+    // RFC 9861, section 5: no message, and 17 bytes of the pattern 0 to 250.
+    let (mut short, mut long) = ([0; 32], [0; 64]);
+    TurboShake128::new().finalize_xof().squeeze(&mut short);
+    assert_eq!(hex(&short), "1e415f1c5983aff2169217277d17bb538cd945a397ddec541f1ce41af2c1b74c");
+    TurboShake256::new().finalize_xof().squeeze(&mut long);
+    assert_eq!(
+        hex(&long),
+        "367a329dafea871c7802ec67f905ae13c57695dc2c6663c61035f59a18f8e7db\
+         11edc0e12e91ea60eb6b32df06dd7f002fbafabb6e13ec1cc20d995547600db0"
+    );
+}
+
+#[test]
+fn turboshake_is_what_an_independent_crate_makes_of_any_message_and_domain() {
+    fn compare<const DOMAIN: u8>() {
+        let (mut ours, mut theirs) = ([0; 400], [0; 400]);
+        for len in [0, 1, 135, 136, 137, 167, 168, 169, 336, 1000] {
+            let message = bytes(len);
+            let (head, tail) = message.split_at(len / 3);
+            let mut hasher = TurboShake128::with_domain(DOMAIN).expect("a domain");
+            hasher.update(head).update(tail).finalize_xof().squeeze(&mut ours);
+            let mut other = turboshake::TurboShake::<168, DOMAIN>::default();
+            other.update(&message);
+            other.finalize_xof().read(&mut theirs);
+            assert_eq!(ours, theirs, "TurboSHAKE128, {len} bytes, domain {DOMAIN}");
+            let mut hasher = TurboShake256::with_domain(DOMAIN).expect("a domain");
+            hasher.update(head).update(tail).finalize_xof().squeeze(&mut ours);
+            let mut other = turboshake::TurboShake::<136, DOMAIN>::default();
+            other.update(&message);
+            other.finalize_xof().read(&mut theirs);
+            assert_eq!(ours, theirs, "TurboSHAKE256, {len} bytes, domain {DOMAIN}");
+        }
+    }
+    compare::<0x01>();
+    compare::<0x06>();
+    compare::<0x1f>();
+    compare::<0x7f>();
+    for domain in [0x00, 0x80, 0xff] {
+        assert!(TurboShake128::with_domain(domain).is_none() && TurboShake256::with_domain(domain).is_none());
+    }
+}
+
+#[test]
 fn cshake_and_kmac_give_the_samples_of_sp_800_185() {
     // csrc.nist.gov: cSHAKE_samples.pdf 1 and 3, KMAC_samples.pdf 1, 2 and 4.
     let data: Vec<u8> = (0..=0xc7).collect();

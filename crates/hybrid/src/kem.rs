@@ -23,6 +23,8 @@
 //! | [`X448_MLKEM768`] | 0x2FB7, unregistered | 1240 | 1144 | 88 | 120 | ML-KEM |
 //! | [`X448_MLKEM1024`] | 0xFE48, private use | 1624 | 1624 | 88 | 120 | ML-KEM |
 //! | [`X_WING`] | | 1216 | 1120 | 32 | 32 | ML-KEM |
+//! | [`MLKEM768_P256`] | | 1249 | 1153 | 32 | 32 | ML-KEM |
+//! | [`MLKEM1024_P384`] | | 1665 | 1665 | 32 | 32 | ML-KEM |
 //! | [`MLKEM768_X25519_SHA3_256`] | | 1216 | 1120 | 32 | 96 | ML-KEM |
 //! | [`MLKEM768_ECDH_P256_SHA3_256`] | | 1249 | 1153 | 32 | 115 | ML-KEM |
 //! | [`MLKEM768_ECDH_P384_SHA3_256`] | | 1281 | 1185 | 32 | 128 | ML-KEM |
@@ -41,7 +43,7 @@
 //!
 //! # Private keys
 //!
-//! For TLS: d ‖ z of ML-KEM, then the curve's scalar. For X-Wing: its seed. For X.509: what the draft puts into PKCS#8,
+//! For TLS: d ‖ z of ML-KEM, then the curve's scalar. For X-Wing and the two of HPKE: a seed. For X.509: what the draft puts into PKCS#8,
 //! which is d ‖ z, then the raw scalar of X25519 or X448, or the `ECPrivateKey` of RFC 5915 with the curve's name.
 //!
 //! # Memory
@@ -50,10 +52,11 @@
 //! makes decapsulation faster.
 //!
 //! Sources: RFC 10024 (the first three groups); wolfSSL for the order and number of X448MLKEM768, OpenSSL 4 for the order of
-//! X448MLKEM1024; draft-connolly-cfrg-xwing-kem-09; draft-ietf-lamps-pq-composite-kem-17. The combinations of the last with
-//! RSA, brainpool curves and P-521 are left out.
+//! X448MLKEM1024; draft-connolly-cfrg-xwing-kem-09; draft-irtf-cfrg-concrete-hybrid-kems-03;
+//! draft-ietf-lamps-pq-composite-kem-17. The combinations of the last with RSA, brainpool curves and P-521 are left out.
 
 pub(crate) mod curve;
+mod error;
 mod ml_kem;
 
 use core::fmt;
@@ -63,6 +66,7 @@ use gambeson::secret::{Secret, StackGuard};
 use gambeson::sha3::{Sha3_256, Shake256};
 
 pub use curve::Curve;
+pub use error::Error;
 pub use ml_kem::MlKem;
 
 /// Bytes of stack that the work of any door uses, and a margin for other compilers.
@@ -92,9 +96,9 @@ enum Combiner {
     MlKemFirst,
     /// TLS: the curve's first.
     CurveFirst,
-    /// X-Wing: one seed, a hash, no look at the curve's secret.
-    XWing,
-    /// draft-ietf-lamps-pq-composite-kem: the same hash under a label of its own.
+    /// X-Wing and draft-irtf-cfrg-concrete-hybrid-kems: one seed, a hash under this label, no look at the curve's secret.
+    Seeded(&'static [u8]),
+    /// draft-ietf-lamps-pq-composite-kem: the same hash, the private keys side by side.
     Composite(&'static [u8]),
 }
 
@@ -138,7 +142,11 @@ table! {
     X448_MLKEM1024 = "X448MLKEM1024", MlKem1024, X448, Combiner::MlKemFirst, group: Some(0xfe48), oid: None,
         feature: "curve448";
     /// The same as [`xwing`](crate::xwing), by name.
-    X_WING = "X-Wing", MlKem768, X25519, Combiner::XWing, group: None, oid: None;
+    X_WING = "X-Wing", MlKem768, X25519, Combiner::Seeded(crate::xwing::LABEL), group: None, oid: None;
+    /// The hybrid of HPKE with P-256, KEM 0x0050.
+    MLKEM768_P256 = "MLKEM768-P256", MlKem768, P256, Combiner::Seeded(b"MLKEM768-P256"), group: None, oid: None;
+    /// The hybrid of HPKE with P-384, KEM 0x0051.
+    MLKEM1024_P384 = "MLKEM1024-P384", MlKem1024, P384, Combiner::Seeded(b"MLKEM1024-P384"), group: None, oid: None;
     /// `id-MLKEM768-X25519-SHA3-256` of X.509.
     MLKEM768_X25519_SHA3_256 = "MLKEM768-X25519-SHA3-256", MlKem768, X25519, Combiner::Composite(crate::xwing::LABEL),
         group: None, oid: Some(pkix_alg!(58));
@@ -234,7 +242,7 @@ impl HybridKem {
     pub const fn shared_secret_len(&self) -> usize {
         match self.combiner {
             Combiner::MlKemFirst | Combiner::CurveFirst => 32 + self.curve.secret_len(),
-            Combiner::XWing | Combiner::Composite(_) => 32,
+            Combiner::Seeded(_) | Combiner::Composite(_) => 32,
         }
     }
 
@@ -262,7 +270,7 @@ impl HybridKem {
     /// Bytes of the seed, and of the scalar beside it.
     const fn parts(&self) -> (usize, usize) {
         match self.combiner {
-            Combiner::XWing => (32, 0),
+            Combiner::Seeded(_) => (32, 0),
             _ => (64, self.curve.secret_len()),
         }
     }
@@ -304,10 +312,7 @@ impl HybridKem {
                 out[..ss_x.len()].copy_from_slice(ss_x);
                 out[ss_x.len()..].copy_from_slice(ss_m);
             }
-            Combiner::XWing => {
-                out.copy_from_slice(&hash(ss_m, ss_x, c_x, x_public, crate::xwing::LABEL));
-            }
-            Combiner::Composite(label) => {
+            Combiner::Seeded(label) | Combiner::Composite(label) => {
                 out.copy_from_slice(&hash(ss_m, ss_x, c_x, x_public, label));
             }
         }
@@ -317,7 +322,7 @@ impl HybridKem {
     fn agree(&self, scalar: &[u8], public: &[u8], out: &mut CurveSecret) -> Result<(), Error> {
         let out = &mut out.expose_mut()[..self.curve.secret_len()];
         self.curve.agree(scalar, public, out)?;
-        if self.combiner != Combiner::XWing && self.curve.is_all_zero(out) {
+        if !matches!(self.combiner, Combiner::Seeded(_)) && self.curve.is_all_zero(out) {
             return Err(Error::NonContributory);
         }
         Ok(())
@@ -336,7 +341,7 @@ impl fmt::Display for HybridKem {
     }
 }
 
-/// The combiner of X-Wing (§5.3) and of draft-ietf-lamps-pq-composite-kem (§3.4): SHA3-256 of both secrets, the curve's
+/// The combiner of X-Wing (§5.3), of draft-irtf-cfrg-concrete-hybrid-kems and of draft-ietf-lamps-pq-composite-kem (§3.4): SHA3-256 of both secrets, the curve's
 /// ciphertext and public key, and the label.
 pub(crate) fn hash(ss_m: &[u8; 32], ss_x: &[u8], c_x: &[u8], x_public: &[u8], label: &[u8]) -> [u8; 32] {
     let mut hash = Sha3_256::new();
@@ -426,9 +431,16 @@ impl DecapsulationKey {
     fn expanded(kem: &'static HybridKem, private: &[u8]) -> Result<Self, Error> {
         let mut parts = Secret::new([0; 64 + 56]);
         let parts = &mut parts.expose_mut()[..64 + kem.curve.secret_len()];
-        if kem.combiner == Combiner::XWing {
-            // `expandDecapsulationKey` of the draft.
-            Shake256::digest_into(private, parts);
+        if matches!(kem.combiner, Combiner::Seeded(_)) {
+            // `expandDecapsulationKey` of the drafts; theirs stops after four scalars of P-256, and one of P-384, out of range.
+            let mut seed = Shake256::new().update(private).finalize_xof();
+            let (d_z, x) = parts.split_at_mut(64);
+            seed.squeeze(d_z);
+            let fill = |x: &mut [u8]| {
+                seed.squeeze(x);
+                Ok(())
+            };
+            kem.curve.first_scalar(fill, x)?;
         } else {
             let (head, tail) = kem.wrapping();
             let (d_z, x) = private.split_at(64);
@@ -648,45 +660,3 @@ impl fmt::Debug for SharedSecret {
         f.write_str("kem::SharedSecret([redacted])")
     }
 }
-
-/// Why there is no key or no secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Error {
-    /// A key, a ciphertext or randomness of a wrong length.
-    Length {
-        /// The length that the mechanism has.
-        expected: usize,
-        /// The length that was given.
-        actual: usize,
-    },
-    /// A coefficient of the ML-KEM part of a key is not below q (FIPS 203, §7.2).
-    Modulus,
-    /// The bytes for the curve are not a point of it in uncompressed form.
-    Point,
-    /// The scalar is zero or not below the order of the curve, or not in the `ECPrivateKey` of this curve.
-    Scalar,
-    /// The other side's share makes X25519 or X448 give all zeros (RFC 7748, §6).
-    NonContributory,
-    /// The random number generator failed.
-    Random,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length { expected, actual } => {
-                write!(f, "{actual} bytes, where the mechanism has {expected}")
-            }
-            Self::Modulus => f.write_str("not a hybrid key: a coefficient of the ML-KEM part is not below q"),
-            Self::Point => f.write_str("not a hybrid share: the curve's part is not a point of the curve"),
-            Self::Scalar => f.write_str("not a private key: the curve's part is not a scalar of the curve"),
-            Self::NonContributory => {
-                f.write_str("the share is a point of low order: the curve's secret would be all zeros")
-            }
-            Self::Random => gambeson::RngError.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for Error {}

@@ -6,100 +6,75 @@ mod generators;
 
 use std::io::Read;
 
-use gambeson::mlkem::{self, ParameterSet};
+use gambeson::mlkem;
 use gambeson_hybrid::hpke::{
-    self, Aead, Aes128Gcm, Aes256Gcm, ChaCha20Poly1305, Encrypts, Error, ExportOnly, HkdfSha256, HkdfSha384,
-    Kdf, Kem, MlKem768, MlKem1024, Shake256, XWing,
+    self, Aead, Aes128Gcm, Aes256Gcm, ChaCha20Poly1305, DhKemP256, DhKemP384, DhKemP521, DhKemX448,
+    DhKemX25519, Encrypts, Error, ExportOnly, HkdfSha256, HkdfSha384, HkdfSha512, Kdf, Kem, MlKem512,
+    MlKem768, MlKem768P256, MlKem1024, MlKem1024P384, Psk, Shake128, Shake256, TurboShake128, TurboShake256,
+    XWing,
 };
 use gambeson_hybrid::xwing;
 use generators::{Broken, always};
+use hpke_peer as peer;
 use serde_json::Value;
-
-/// Every suite in the vectors of draft-ietf-hpke-pq whose KEM or KDF is not here: (KEM, KDF, AEAD).
-const ELSEWHERE: [(u64, u64, u64); 9] = [
-    (0x40, 1, 1),
-    (0x50, 1, 1),
-    (0x51, 2, 2),
-    (0x10, 0x10, 1),
-    (0x11, 0x11, 2),
-    (0x20, 0x12, 3),
-    (0x21, 0x13, 3),
-    (0x50, 0x10, 2),
-    (0x42, 0x13, 1),
-];
 
 #[test]
 fn the_vectors_of_the_draft() {
-    let (ran, elsewhere) = run(include_bytes!("data/hpke-pq.json.gz"));
-    assert_eq!((ran, elsewhere.len()), (4, 0));
+    assert_eq!(run(include_bytes!("data/hpke-pq.json.gz")), 13);
 }
 
 #[test]
 fn all_vectors_of_the_draft_where_they_are_found() {
-    // Without it, the copy of four vectors above is all.
     let Some(folder) = gambeson_vectors::shared() else { return };
-    let (ran, elsewhere) = run(&std::fs::read(folder.join("hpke-pq/hpke-pq.json.gz")).unwrap());
-    assert_eq!((ran, elsewhere), (4, ELSEWHERE.to_vec()));
+    assert_eq!(run(&std::fs::read(folder.join("hpke-pq/hpke-pq.json.gz")).unwrap()), 13);
 }
 
-fn run(file: &[u8]) -> (usize, Vec<(u64, u64, u64)>) {
+fn run(file: &[u8]) -> usize {
     let mut text = String::new();
     flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
     let vectors: Vec<Value> = serde_json::from_str(&text).unwrap();
-    let (mut ran, mut elsewhere) = (0, Vec::new());
     for v in &vectors {
-        let [kem, kdf, aead] = ["kem_id", "kdf_id", "aead_id"].map(|name| v[name].as_u64().unwrap());
-        let (dk, ek) = (hex(&v["skRm"]), hex(&v["pkRm"]));
-        match (kem, kdf, aead) {
-            (0x41, 1, 1) => {
-                let (dk, ek) = ml_kem::<MlKem768>(&dk, &ek);
-                vector::<MlKem768, HkdfSha256, Aes128Gcm>(v, &dk, &ek);
-            }
-            (0x42, 2, 2) => {
-                let (dk, ek) = ml_kem::<MlKem1024>(&dk, &ek);
-                vector::<MlKem1024, HkdfSha384, Aes256Gcm>(v, &dk, &ek);
-            }
-            (0x647a, 1 | 0x11, 3) => {
-                let dk = xwing::DecapsulationKey::from_seed(dk.as_slice().try_into().unwrap());
-                let ek = xwing::EncapsulationKey::try_from(ek.as_slice()).unwrap();
-                assert_eq!(dk.encapsulation_key(), ek);
-                if kdf == 1 {
-                    vector::<XWing, HkdfSha256, ChaCha20Poly1305>(v, &dk, &ek);
-                } else {
-                    vector::<XWing, Shake256, ChaCha20Poly1305>(v, &dk, &ek);
-                }
-            }
-            suite => {
-                elsewhere.push(suite);
-                continue;
-            }
+        match ["kem_id", "kdf_id", "aead_id"].map(|name| v[name].as_u64().unwrap()) {
+            [0x10, 0x10, 1] => vector::<DhKemP256, Shake128, Aes128Gcm>(v),
+            [0x11, 0x11, 2] => vector::<DhKemP384, Shake256, Aes256Gcm>(v),
+            [0x20, 0x12, 3] => vector::<DhKemX25519, TurboShake128, ChaCha20Poly1305>(v),
+            [0x21, 0x13, 3] => vector::<DhKemX448, TurboShake256, ChaCha20Poly1305>(v),
+            [0x40, 1, 1] => vector::<MlKem512, HkdfSha256, Aes128Gcm>(v),
+            [0x41, 1, 1] => vector::<MlKem768, HkdfSha256, Aes128Gcm>(v),
+            [0x42, 2, 2] => vector::<MlKem1024, HkdfSha384, Aes256Gcm>(v),
+            [0x42, 0x13, 1] => vector::<MlKem1024, TurboShake256, Aes128Gcm>(v),
+            [0x50, 1, 1] => vector::<MlKem768P256, HkdfSha256, Aes128Gcm>(v),
+            [0x50, 0x10, 2] => vector::<MlKem768P256, Shake128, Aes256Gcm>(v),
+            [0x51, 2, 2] => vector::<MlKem1024P384, HkdfSha384, Aes256Gcm>(v),
+            [0x647a, 1, 3] => vector::<XWing, HkdfSha256, ChaCha20Poly1305>(v),
+            [0x647a, 0x11, 3] => vector::<XWing, Shake256, ChaCha20Poly1305>(v),
+            suite => panic!("a suite that was not there before: {suite:x?}"),
         }
-        ran += 1;
     }
-    (ran, elsewhere)
+    vectors.len()
 }
 
-fn ml_kem<P: ParameterSet>(dk: &[u8], ek: &[u8]) -> (mlkem::DecapsulationKey<P>, mlkem::EncapsulationKey<P>)
-where
-    P::EncapsulationKeyBytes: AsRef<[u8]>,
-{
-    let dk = mlkem::DecapsulationKey::<P>::from_seed(dk.try_into().unwrap());
-    let made = dk.encapsulation_key();
-    assert_eq!(made.as_bytes().as_ref(), ek);
-    (dk, made)
-}
+/// One vector from both sides: the keys, ten messages in their order, five exports.
+fn vector<K: Kem, F: Kdf, A: Encrypts>(v: &Value) {
+    let (info, sk, pk) = (hex(&v["info"]), hex(&v["skRm"]), hex(&v["pkRm"]));
+    assert_eq!((sk.len(), pk.len()), (K::NSK, K::NPK));
+    let written = |dk: &K::DecapsulationKey| {
+        let (mut private, mut public) = (vec![0; K::NSK], vec![0; K::NPK]);
+        K::private_key(dk, &mut private);
+        K::public_key(dk, &mut public);
+        (private, public)
+    };
+    let (dk, ek) = (K::decapsulation_key(&sk).unwrap(), K::encapsulation_key(&pk).unwrap());
+    assert_eq!(written(&K::derive_key_pair(&hex(&v["ikmR"])).unwrap()), written(&dk), "DeriveKeyPair");
+    // RFC 9180, section 7.1.2, clamps what is written; the file has the scalar of X25519 as it was derived.
+    assert!(K::ID == DhKemX25519::ID || written(&dk).0 == sk);
+    assert_eq!(written(&dk).1, pk);
 
-/// One vector from both sides: ten messages in their order, five exports.
-fn vector<K: Kem, F: Kdf, A: Encrypts>(v: &Value, dk: &K::DecapsulationKey, ek: &K::EncapsulationKey)
-where
-    K::Enc: AsRef<[u8]>,
-{
-    let info = hex(&v["info"]);
     let mut randomness = K::NO_RANDOMNESS;
     randomness.as_mut().copy_from_slice(&hex(&v["ikmE"]));
-    let (enc, mut sender) = hpke::setup_sender_deterministic::<K, F, A>(ek, &info, &randomness).unwrap();
-    assert_eq!(enc.as_ref(), hex(&v["enc"]));
-    let mut receiver = hpke::setup_receiver::<K, F, A>(&enc, dk, &info).unwrap();
+    let (enc, mut sender) = hpke::setup_sender_deterministic::<K, F, A>(&ek, &info, &randomness).unwrap();
+    assert_eq!((enc.as_ref(), enc.as_ref().len()), (&hex(&v["enc"])[..], K::NENC));
+    let mut receiver = hpke::setup_receiver::<K, F, A>(&enc, &dk, &info).unwrap();
 
     let (mut messages, mut exports) = (0, 0);
     for message in v["encryptions"].as_array().unwrap() {
@@ -130,6 +105,130 @@ where
 
 fn hex(value: &Value) -> Vec<u8> {
     base16ct::lower::decode_vec(value.as_str().unwrap()).unwrap()
+}
+
+/// Both directions with the crate `hpke`, whose keys of the same secret must be ours, in both modes.
+fn agrees<K: Kem, F: Kdf, A: Encrypts, PK: peer::Kem, PF: peer::kdf::Kdf, PA: peer::aead::Aead>() {
+    use peer::{Deserializable, OpModeR, OpModeS, PskBundle, Serializable};
+    let ikm = [0x5a; 80];
+    let dk = K::derive_key_pair(&ikm).unwrap();
+    let (sk, pk) = PK::derive_keypair(&ikm);
+    let (mut private, mut public) = (vec![0; K::NSK], vec![0; K::NPK]);
+    K::private_key(&dk, &mut private);
+    K::public_key(&dk, &mut public);
+    assert_eq!((&private[..], &public[..]), (&sk.to_bytes()[..], &pk.to_bytes()[..]));
+    let ek = K::encapsulation_key(&public).unwrap();
+
+    let (secret, id) = ([0x33; 32], b"a name");
+    for psk in [None, Some(Psk { secret: &secret, id })] {
+        let bundle = || PskBundle::new(&secret, id).unwrap();
+        // Theirs to us.
+        let mode = if psk.is_some() { OpModeS::Psk(bundle()) } else { OpModeS::Base };
+        let (enc, mut sender) = peer::setup_sender::<PA, PF, PK>(&mode, &pk, b"info").unwrap();
+        let enc = K::Enc::try_from(&enc.to_bytes()[..]).ok().unwrap();
+        let mut receiver = match psk {
+            None => hpke::setup_receiver::<K, F, A>(&enc, &dk, b"info"),
+            Some(psk) => hpke::setup_receiver_psk::<K, F, A>(&enc, &dk, b"info", psk),
+        }
+        .unwrap();
+        for text in ["first", "second"] {
+            let mut body = sender.seal(text.as_bytes(), b"aad").unwrap();
+            let tag = body.split_off(text.len()).try_into().unwrap();
+            receiver.open_in_place(b"aad", &mut body, &tag).unwrap();
+            assert_eq!(body, text.as_bytes());
+        }
+        let (mut ours, mut theirs) = ([0; 40], [0; 40]);
+        receiver.export(b"context", &mut ours).unwrap();
+        sender.export(b"context", &mut theirs).unwrap();
+        assert_eq!(ours, theirs);
+        // Ours to them.
+        let (enc, mut sender) = match psk {
+            None => hpke::setup_sender::<K, F, A>(&ek, b"info"),
+            Some(psk) => hpke::setup_sender_psk::<K, F, A>(&ek, b"info", psk),
+        }
+        .unwrap();
+        let enc = PK::EncappedKey::from_bytes(enc.as_ref()).unwrap();
+        let mode = if psk.is_some() { OpModeR::Psk(bundle()) } else { OpModeR::Base };
+        let mut receiver = peer::setup_receiver::<PA, PF, PK>(&mode, &sk, &enc, b"info").unwrap();
+        let mut body = *b"text";
+        let tag = sender.seal_in_place(b"aad", &mut body).unwrap();
+        assert_eq!(receiver.open(&[&body[..], &tag].concat(), b"aad").unwrap(), b"text");
+    }
+}
+
+#[test]
+fn every_kem_kdf_and_aead_agrees_with_an_independent_crate_in_both_modes() {
+    use peer::aead::{AesGcm128, AesGcm256, ChaCha20Poly1305 as ChaCha};
+    use peer::{kdf, kem};
+    agrees::<DhKemX25519, HkdfSha256, Aes128Gcm, kem::X25519HkdfSha256, kdf::HkdfSha256, AesGcm128>();
+    agrees::<DhKemP256, HkdfSha256, Aes128Gcm, kem::DhP256HkdfSha256, kdf::HkdfSha256, AesGcm128>();
+    agrees::<DhKemP384, HkdfSha384, Aes256Gcm, kem::DhP384HkdfSha384, kdf::HkdfSha384, AesGcm256>();
+    agrees::<DhKemP521, HkdfSha512, Aes256Gcm, kem::DhP521HkdfSha512, kdf::HkdfSha512, AesGcm256>();
+    agrees::<MlKem768, HkdfSha384, Aes256Gcm, kem::MlKem768, kdf::HkdfSha384, AesGcm256>();
+    agrees::<MlKem1024, Shake128, ChaCha20Poly1305, kem::MlKem1024, kdf::KdfShake128, ChaCha>();
+    agrees::<MlKem768P256, Shake256, Aes128Gcm, kem::MlKem768P256, kdf::KdfShake256, AesGcm128>();
+    agrees::<MlKem1024P384, HkdfSha384, Aes256Gcm, kem::MlKem1024P384, kdf::HkdfSha384, AesGcm256>();
+    agrees::<XWing, HkdfSha256, ChaCha20Poly1305, kem::XWing, kdf::HkdfSha256, ChaCha>();
+}
+
+/// Every key and `enc` that is none, by what is wrong with it.
+fn refuses_what_is_no_key<K: Kem>() {
+    let mut public = vec![0; K::NPK];
+    K::public_key(&K::derive_key_pair(&[1; 80]).unwrap(), &mut public);
+    assert!(K::encapsulation_key(&public).is_ok());
+    for len in [0, K::NPK - 1, K::NPK + 1] {
+        assert!(K::encapsulation_key(&vec![4; len]).is_err(), "{:#x}, {len} bytes", K::ID);
+    }
+    for len in [0, K::NSK - 1, K::NSK + 1] {
+        assert!(K::decapsulation_key(&vec![1; len]).is_err(), "{:#x}, {len} bytes", K::ID);
+    }
+    assert!(K::Enc::try_from(&vec![0; K::NENC - 1][..]).is_err());
+}
+
+#[test]
+fn what_is_no_key_is_refused() {
+    refuses_what_is_no_key::<DhKemX25519>();
+    refuses_what_is_no_key::<DhKemX448>();
+    refuses_what_is_no_key::<DhKemP256>();
+    refuses_what_is_no_key::<DhKemP384>();
+    refuses_what_is_no_key::<DhKemP521>();
+    refuses_what_is_no_key::<MlKem512>();
+    refuses_what_is_no_key::<MlKem768>();
+    refuses_what_is_no_key::<MlKem1024>();
+    refuses_what_is_no_key::<MlKem768P256>();
+    refuses_what_is_no_key::<MlKem1024P384>();
+    refuses_what_is_no_key::<XWing>();
+    // Off the curve; zero, and beyond the order; a coefficient of q.
+    assert_eq!(DhKemP256::encapsulation_key(&[4; 65]).err(), Some(Error::Key));
+    assert_eq!(DhKemP256::decapsulation_key(&[0; 32]).err(), Some(Error::Key));
+    assert_eq!(DhKemP521::decapsulation_key(&[0xff; 66]).err(), Some(Error::Key));
+    assert_eq!(MlKem768::encapsulation_key(&[0xff; 1184]).err(), Some(Error::Key));
+    assert_eq!(MlKem768P256::encapsulation_key(&[0xff; 1249]).err(), Some(Error::Key));
+    let dk = DhKemP384::derive_key_pair(&[1; 48]).unwrap();
+    let opened = hpke::setup_receiver::<DhKemP384, HkdfSha384, ExportOnly>(&[4; 97], &dk, b"");
+    assert_eq!(opened.err(), Some(Error::Key));
+    let dk = DhKemX25519::derive_key_pair(&[1; 32]).unwrap();
+    let opened = hpke::setup_receiver::<DhKemX25519, HkdfSha256, ExportOnly>(&[0; 32], &dk, b"");
+    assert_eq!(opened.err(), Some(Error::NonContributory));
+    let low = DhKemX448::encapsulation_key(&[0; 56]).unwrap();
+    let made = hpke::setup_sender::<DhKemX448, HkdfSha512, ExportOnly>(&low, b"");
+    assert_eq!(made.err(), Some(Error::NonContributory));
+}
+
+#[test]
+fn a_pre_shared_key_that_is_short_or_has_no_name_is_refused() {
+    let dk = DhKemX25519::derive_key_pair(&[1; 32]).unwrap();
+    let mut public = [0; 32];
+    DhKemX25519::public_key(&dk, &mut public);
+    let ek = DhKemX25519::encapsulation_key(&public).unwrap();
+    for (secret, id) in [(&[1; 31][..], &b"name"[..]), (&[1; 32], b"")] {
+        let psk = Psk { secret, id };
+        let made = hpke::setup_sender_psk::<DhKemX25519, HkdfSha256, ExportOnly>(&ek, b"", psk);
+        assert_eq!(made.err(), Some(Error::Psk));
+        let taken = hpke::setup_receiver_psk::<DhKemX25519, HkdfSha256, ExportOnly>(&public, &dk, b"", psk);
+        assert_eq!(taken.err(), Some(Error::Psk));
+        assert!(!format!("{psk:?}").contains("1, 1"));
+    }
 }
 
 #[test]
@@ -269,7 +368,9 @@ fn debug_shows_no_secret_and_errors_say_what_is_wrong() {
     let (_, sender) = hpke::setup_sender::<XWing, HkdfSha256, ExportOnly>(&ek, b"").unwrap();
     assert_eq!(format!("{sender:?}"), "Sender(hpke::Context([redacted]))");
     for (error, part) in [
-        (Error::NonContributory, "low-order"),
+        (Error::Key, "not a key"),
+        (Error::NonContributory, "low order"),
+        (Error::Psk, "pre-shared"),
         (Error::Random, "random"),
         (Error::TooLong, "longer"),
         (Error::Open, "tag"),

@@ -150,20 +150,17 @@ impl Provider {
             Tls::Group { name, number, in_core } if !has(self.version, in_core) => {
                 let (number, security_bits): (c_uint, c_uint) = (number.into(), row.security_bits.into());
                 let is_kem: c_uint = 1;
-                Values::new()
-                    .text(c"tls-group-name", name)
-                    .text(c"tls-group-name-internal", row.name)
-                    .unsigned(c"tls-group-id", &number)
-                    .text(c"tls-group-alg", row.name)
-                    .unsigned(c"tls-group-sec-bits", &security_bits)
-                    .unsigned(c"tls-group-is-kem", &is_kem)
-                    .integer(c"tls-min-tls", &TLS1_3)
-                    .integer(c"tls-max-tls", &UNBOUNDED)
-                    .integer(c"tls-min-dtls", &NEVER)
-                    .integer(c"tls-max-dtls", &NEVER)
-                    // SAFETY: the callback and its argument came together, and the values live for the call.
-                    .give(|params| unsafe { callback(params, argument) })
-                    == 1
+                tell(
+                    Values::new()
+                        .text(c"tls-group-name", name)
+                        .text(c"tls-group-name-internal", row.name)
+                        .unsigned(c"tls-group-id", &number)
+                        .text(c"tls-group-alg", row.name)
+                        .unsigned(c"tls-group-sec-bits", &security_bits)
+                        .unsigned(c"tls-group-is-kem", &is_kem),
+                    callback,
+                    argument,
+                )
             }
             _ => true,
         })
@@ -182,21 +179,30 @@ impl Provider {
             };
             let Some(object) = &row.object else { return true };
             let (number, security_bits): (c_uint, c_uint) = (number.into(), row.security_bits.into());
-            Values::new()
-                .text(c"tls-sigalg-iana-name", name)
-                .text(c"tls-sigalg-name", row.name)
-                .text(c"tls-sigalg-oid", object.oid)
-                .unsigned(c"tls-sigalg-code-point", &number)
-                .unsigned(c"tls-sigalg-sec-bits", &security_bits)
-                .integer(c"tls-min-tls", &TLS1_3)
-                .integer(c"tls-max-tls", &UNBOUNDED)
-                .integer(c"tls-min-dtls", &NEVER)
-                .integer(c"tls-max-dtls", &NEVER)
-                // SAFETY: the callback and its argument came together, and the values live for the call.
-                .give(|params| unsafe { callback(params, argument) })
-                == 1
+            tell(
+                Values::new()
+                    .text(c"tls-sigalg-iana-name", name)
+                    .text(c"tls-sigalg-name", row.name)
+                    .text(c"tls-sigalg-oid", object.oid)
+                    .unsigned(c"tls-sigalg-code-point", &number)
+                    .unsigned(c"tls-sigalg-sec-bits", &security_bits),
+                callback,
+                argument,
+            )
         }))
     }
+}
+
+/// Tells of something that TLS 1.3 has and DTLS has not; whether it was taken.
+fn tell(values: Values<'_>, callback: Callback, argument: Opaque) -> bool {
+    values
+        .integer(c"tls-min-tls", &TLS1_3)
+        .integer(c"tls-max-tls", &UNBOUNDED)
+        .integer(c"tls-min-dtls", &NEVER)
+        .integer(c"tls-max-dtls", &NEVER)
+        // SAFETY: the callback and its argument came together, and the values live for the call.
+        .give(|params| unsafe { callback(params, argument) })
+        == 1
 }
 
 type Entry = (&'static Row, &'static CStr, &'static [Dispatch]);

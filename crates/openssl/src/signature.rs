@@ -32,54 +32,46 @@ struct Context {
     hasher: Option<Hasher>,
 }
 
-/// The functions up to OpenSSL 3.3, the same for all algorithms: the key knows which it is of.
-pub static FUNCTIONS: &[Dispatch] = &[
-    abi::SIGNATURE_NEWCTX.entry(new),
-    abi::SIGNATURE_FREECTX.entry(free),
-    abi::SIGNATURE_DUPCTX.entry(dup),
-    abi::SIGNATURE_DIGEST_SIGN_INIT.entry(digest_init::<true>),
-    abi::SIGNATURE_DIGEST_SIGN_UPDATE.entry(update),
-    abi::SIGNATURE_DIGEST_SIGN_FINAL.entry(sign_final),
-    abi::SIGNATURE_DIGEST_SIGN.entry(sign),
-    abi::SIGNATURE_DIGEST_VERIFY_INIT.entry(digest_init::<false>),
-    abi::SIGNATURE_DIGEST_VERIFY_UPDATE.entry(update),
-    abi::SIGNATURE_DIGEST_VERIFY_FINAL.entry(verify_final),
-    abi::SIGNATURE_DIGEST_VERIFY.entry(verify),
-    abi::SIGNATURE_GET_CTX_PARAMS.entry(get_params),
-    abi::SIGNATURE_GETTABLE_CTX_PARAMS.entry(gettable),
-    abi::SIGNATURE_SET_CTX_PARAMS.entry(set_params),
-    abi::SIGNATURE_SETTABLE_CTX_PARAMS.entry(settable),
-    Dispatch::END,
-];
+/// What every OpenSSL takes, the same for all algorithms: the key knows which it is of. And more before it, for some.
+macro_rules! functions {
+    ($($more:ident: $function:expr),*) => {
+        &[
+            $(abi::$more.entry($function),)*
+            abi::SIGNATURE_NEWCTX.entry(new),
+            abi::SIGNATURE_FREECTX.entry(free),
+            abi::SIGNATURE_DUPCTX.entry(dup),
+            abi::SIGNATURE_DIGEST_SIGN_INIT.entry(digest_init::<true>),
+            abi::SIGNATURE_DIGEST_SIGN_UPDATE.entry(update),
+            abi::SIGNATURE_DIGEST_SIGN_FINAL.entry(sign_final),
+            abi::SIGNATURE_DIGEST_SIGN.entry(sign),
+            abi::SIGNATURE_DIGEST_VERIFY_INIT.entry(digest_init::<false>),
+            abi::SIGNATURE_DIGEST_VERIFY_UPDATE.entry(update),
+            abi::SIGNATURE_DIGEST_VERIFY_FINAL.entry(verify_final),
+            abi::SIGNATURE_DIGEST_VERIFY.entry(verify),
+            abi::SIGNATURE_GET_CTX_PARAMS.entry(get_params),
+            abi::SIGNATURE_GETTABLE_CTX_PARAMS.entry(gettable),
+            abi::SIGNATURE_SET_CTX_PARAMS.entry(set_params),
+            abi::SIGNATURE_SETTABLE_CTX_PARAMS.entry(settable),
+            Dispatch::END,
+        ]
+    };
+}
+
+/// The functions up to OpenSSL 3.3.
+pub static FUNCTIONS: &[Dispatch] = functions!();
 
 /// The functions since OpenSSL 3.4, which can sign messages without naming a digest; before, it takes `SIGNATURE_SIGN` for half of
 /// another pair, and the algorithm for broken.
-pub static FUNCTIONS_3_4: &[Dispatch] = &[
-    abi::SIGNATURE_NEWCTX.entry(new),
-    abi::SIGNATURE_FREECTX.entry(free),
-    abi::SIGNATURE_DUPCTX.entry(dup),
-    abi::SIGNATURE_SIGN_MESSAGE_INIT.entry(message_init::<true>),
-    abi::SIGNATURE_SIGN_MESSAGE_UPDATE.entry(update),
-    abi::SIGNATURE_SIGN_MESSAGE_FINAL.entry(sign_final),
-    abi::SIGNATURE_SIGN.entry(sign),
-    abi::SIGNATURE_VERIFY_MESSAGE_INIT.entry(message_init::<false>),
-    abi::SIGNATURE_VERIFY_MESSAGE_UPDATE.entry(update),
-    abi::SIGNATURE_VERIFY_MESSAGE_FINAL.entry(verify_message_final),
-    abi::SIGNATURE_VERIFY.entry(verify),
-    abi::SIGNATURE_DIGEST_SIGN_INIT.entry(digest_init::<true>),
-    abi::SIGNATURE_DIGEST_SIGN_UPDATE.entry(update),
-    abi::SIGNATURE_DIGEST_SIGN_FINAL.entry(sign_final),
-    abi::SIGNATURE_DIGEST_SIGN.entry(sign),
-    abi::SIGNATURE_DIGEST_VERIFY_INIT.entry(digest_init::<false>),
-    abi::SIGNATURE_DIGEST_VERIFY_UPDATE.entry(update),
-    abi::SIGNATURE_DIGEST_VERIFY_FINAL.entry(verify_final),
-    abi::SIGNATURE_DIGEST_VERIFY.entry(verify),
-    abi::SIGNATURE_GET_CTX_PARAMS.entry(get_params),
-    abi::SIGNATURE_GETTABLE_CTX_PARAMS.entry(gettable),
-    abi::SIGNATURE_SET_CTX_PARAMS.entry(set_params),
-    abi::SIGNATURE_SETTABLE_CTX_PARAMS.entry(settable),
-    Dispatch::END,
-];
+pub static FUNCTIONS_3_4: &[Dispatch] = functions!(
+    SIGNATURE_SIGN_MESSAGE_INIT: message_init::<true>,
+    SIGNATURE_SIGN_MESSAGE_UPDATE: update,
+    SIGNATURE_SIGN_MESSAGE_FINAL: sign_final,
+    SIGNATURE_SIGN: sign,
+    SIGNATURE_VERIFY_MESSAGE_INIT: message_init::<false>,
+    SIGNATURE_VERIFY_MESSAGE_UPDATE: update,
+    SIGNATURE_VERIFY_MESSAGE_FINAL: verify_message_final,
+    SIGNATURE_VERIFY: verify
+);
 
 unsafe extern "C" fn new(context: Opaque, _properties: *const c_char) -> Opaque {
     // SAFETY: OpenSSL hands in what `OSSL_provider_init` gave it.

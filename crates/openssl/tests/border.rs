@@ -540,23 +540,10 @@ fn decode(library: &Library, table: Table, bytes: &[u8]) -> (bool, Option<String
         }
         1
     }
-    type Decode = unsafe extern "C" fn(
-        Pointer,
-        Pointer,
-        c_int,
-        unsafe extern "C" fn(*const Param, Pointer) -> c_int,
-        Pointer,
-        Pointer,
-        Pointer,
-    ) -> c_int;
-    let context = Context::new(library, table, 2);
-    let decode: Decode = table.get(11);
-    let mut bio = Bio { bytes: bytes.to_vec(), at: 0 };
     let mut found: Option<String> = None;
-    let (input, place) = (ptr::from_mut(&mut bio).cast(), ptr::from_mut(&mut found).cast());
-    // SAFETY: a context of the provider, a stream, and a callback that fits what is handed to it.
-    let done = unsafe { decode(context.0, input, 0, take, place, ptr::null_mut(), ptr::null_mut()) };
-    (done == 1, found, bytes.len() - bio.at)
+    let place = ptr::from_mut(&mut found).cast();
+    let (done, left) = library::decode(library, table, bytes, take, place);
+    (done, found, left)
 }
 
 #[test]

@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::algorithm::{Algorithm, ECDSA_WITH_SHA256, ECDSA_WITH_SHA384, ECDSA_WITH_SHA512};
 use crate::error::Error;
+use crate::guard::guarded;
 
 /// A private key of a curve alone; it is wiped when dropped.
 pub struct CurveSigningKey(Signing);
@@ -134,7 +135,7 @@ impl CurveSigningKey {
     /// Signs `message`: EdDSA with the empty context, ECDSA with the curve's own hash, the nonce of RFC 6979, and in DER.
     #[must_use]
     pub fn sign(&self, message: &[u8]) -> Vec<u8> {
-        match &self.0 {
+        guarded(|| match &self.0 {
             Signing::Ed25519(key) => key.sign(message).to_bytes().to_vec(),
             Signing::Ed448(key) => key.sign(message).to_vec(),
             Signing::P256(key) => {
@@ -145,7 +146,7 @@ impl CurveSigningKey {
                 let signature: p384::ecdsa::Signature = p384::ecdsa::SigningKey::from(key).sign(message);
                 signature.to_der().as_bytes().to_vec()
             }
-        }
+        })
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `request`, `revocation` | [`Request`] (PKCS#10); [`RevocationList`] (CRL) |
 //! | `chain` | [`Verifier`], and what can be wrong with a chain |
 //! | `signed` | what certificates, requests and lists have in common |
+//! | `guard` | what scrubs the stack behind private keys |
 //! | `error` | [`Error`] |
 #![warn(missing_debug_implementations)]
 
@@ -25,6 +26,7 @@ mod curve;
 mod encryption;
 mod error;
 mod extensions;
+mod guard;
 mod name;
 #[cfg(feature = "pkcs12")]
 mod pkcs12;

@@ -17,6 +17,7 @@ use crate::algorithm::Algorithm;
 use crate::curve::CurveSigningKey;
 use crate::encryption::{self, Encryption};
 use crate::error::Error;
+use crate::guard::guarded;
 use crate::public::{PublicKey, check_label, text_of};
 
 const LABEL: &str = "PRIVATE KEY";
@@ -78,21 +79,23 @@ impl PrivateKey {
     /// # Errors
     /// [`RngError`] when that generator fails.
     pub fn generate(algorithm: Algorithm) -> Result<Self, RngError> {
-        if let Some(composite) = algorithm.composite() {
-            let key = composite::SigningKey::generate(composite).map_err(|_| RngError)?;
-            return Ok(Self::Composite(Box::new(key)));
-        }
-        if let Some(kem) = algorithm.composite_kem() {
-            let key = hybrid::DecapsulationKey::generate(kem).map_err(|_| RngError)?;
-            return Ok(Self::CompositeKem(Box::new(key)));
-        }
-        if !algorithm.has_forms() {
-            return Ok(Self::Curve(Box::new(CurveSigningKey::generate(algorithm)?)));
-        }
-        let mut seed = Secret::new([0; 64]);
-        let seed = &mut seed.expose_mut()[..seed_len(algorithm)];
-        getrandom::fill(seed).map_err(|_| RngError)?;
-        Ok(Self::from_seed(algorithm, seed).expect("the seed has the algorithm's length"))
+        guarded(|| {
+            if let Some(composite) = algorithm.composite() {
+                let key = composite::SigningKey::generate(composite).map_err(|_| RngError)?;
+                return Ok(Self::Composite(Box::new(key)));
+            }
+            if let Some(kem) = algorithm.composite_kem() {
+                let key = hybrid::DecapsulationKey::generate(kem).map_err(|_| RngError)?;
+                return Ok(Self::CompositeKem(Box::new(key)));
+            }
+            if !algorithm.has_forms() {
+                return Ok(Self::Curve(Box::new(CurveSigningKey::generate(algorithm)?)));
+            }
+            let mut seed = Secret::new([0; 64]);
+            let seed = &mut seed.expose_mut()[..seed_len(algorithm)];
+            getrandom::fill(seed).map_err(|_| RngError)?;
+            Ok(Self::from_seed(algorithm, seed).expect("the seed has the algorithm's length"))
+        })
     }
 
     /// The key of a seed: d ‖ z for ML-KEM (64 bytes), ξ for ML-DSA (32 bytes), RFC 8032's for Ed25519 (32 bytes) and Ed448 (57
@@ -101,11 +104,13 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::SeedLength`]; [`Error::OneForm`] for ECDSA and composites, whose keys are no seeds.
     pub fn from_seed(algorithm: Algorithm, seed: &[u8]) -> Result<Self, Error> {
-        if algorithm.has_forms() {
-            Self::from_parts(algorithm, &Parts::Seed(seed))
-        } else {
-            Ok(Self::Curve(Box::new(CurveSigningKey::from_seed(algorithm, seed)?)))
-        }
+        guarded(|| {
+            if algorithm.has_forms() {
+                Self::from_parts(algorithm, &Parts::Seed(seed))
+            } else {
+                Ok(Self::Curve(Box::new(CurveSigningKey::from_seed(algorithm, seed)?)))
+            }
+        })
     }
 
     /// The key of an expanded key in the encoding of FIPS 203 or 204.
@@ -113,7 +118,7 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::DecapsulationKey`], [`Error::SigningKey`]; [`Error::OneForm`] for other algorithms.
     pub fn from_expanded_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_parts(algorithm, &Parts::Expanded(bytes))
+        guarded(|| Self::from_parts(algorithm, &Parts::Expanded(bytes)))
     }
 
     /// Which algorithm the key is for.
@@ -135,7 +140,7 @@ impl PrivateKey {
     /// The public half.
     #[must_use]
     pub fn public_key(&self) -> PublicKey {
-        match self {
+        guarded(|| match self {
             Self::MlKem512(key) => PublicKey::MlKem512(Box::new(key.encapsulation_key())),
             Self::MlKem768(key) => PublicKey::MlKem768(Box::new(key.encapsulation_key())),
             Self::MlKem1024(key) => PublicKey::MlKem1024(Box::new(key.encapsulation_key())),
@@ -145,7 +150,7 @@ impl PrivateKey {
             Self::Composite(key) => PublicKey::Composite(Box::new(key.verifying_key())),
             Self::CompositeKem(key) => PublicKey::CompositeKem(Box::new(key.encapsulation_key())),
             Self::Curve(key) => PublicKey::Curve(Box::new(key.verifying_key())),
-        }
+        })
     }
 
     /// The seed, unless the key was imported without it: d ‖ z for ML-KEM, ξ for ML-DSA, RFC 8032's for Ed25519 and Ed448. ECDSA
@@ -167,16 +172,18 @@ impl PrivateKey {
     /// The expanded key in the encoding of FIPS 203 or 204; of other algorithms, what PKCS#8 has inside.
     #[must_use]
     pub fn to_expanded_bytes(&self) -> Zeroizing<Vec<u8>> {
-        Zeroizing::new(match self {
-            Self::MlKem512(key) => key.to_expanded_bytes().expose().to_vec(),
-            Self::MlKem768(key) => key.to_expanded_bytes().expose().to_vec(),
-            Self::MlKem1024(key) => key.to_expanded_bytes().expose().to_vec(),
-            Self::MlDsa44(key) => key.to_expanded_bytes().expose().to_vec(),
-            Self::MlDsa65(key) => key.to_expanded_bytes().expose().to_vec(),
-            Self::MlDsa87(key) => key.to_expanded_bytes().expose().to_vec(),
-            Self::Composite(key) => key.expose_bytes().to_vec(),
-            Self::CompositeKem(key) => key.expose_bytes().to_vec(),
-            Self::Curve(key) => return key.to_inner(),
+        guarded(|| {
+            Zeroizing::new(match self {
+                Self::MlKem512(key) => key.to_expanded_bytes().expose().to_vec(),
+                Self::MlKem768(key) => key.to_expanded_bytes().expose().to_vec(),
+                Self::MlKem1024(key) => key.to_expanded_bytes().expose().to_vec(),
+                Self::MlDsa44(key) => key.to_expanded_bytes().expose().to_vec(),
+                Self::MlDsa65(key) => key.to_expanded_bytes().expose().to_vec(),
+                Self::MlDsa87(key) => key.to_expanded_bytes().expose().to_vec(),
+                Self::Composite(key) => key.expose_bytes().to_vec(),
+                Self::CompositeKem(key) => key.expose_bytes().to_vec(),
+                Self::Curve(key) => return key.to_inner(),
+            })
         })
     }
 
@@ -186,17 +193,19 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::NotASigningKey`], [`Error::Random`].
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
-        Ok(match self {
-            Self::MlKem512(_) | Self::MlKem768(_) | Self::MlKem1024(_) | Self::CompositeKem(_) => {
-                return Err(Error::NotASigningKey);
-            }
-            Self::MlDsa44(key) => key.sign(message)?.as_ref().to_vec(),
-            Self::MlDsa65(key) => key.sign(message)?.as_ref().to_vec(),
-            Self::MlDsa87(key) => key.sign(message)?.as_ref().to_vec(),
-            Self::Composite(key) => {
-                key.sign(message, b"").map_err(|_| Error::Random(RngError))?.as_bytes().to_vec()
-            }
-            Self::Curve(key) => key.sign(message),
+        guarded(|| {
+            Ok(match self {
+                Self::MlKem512(_) | Self::MlKem768(_) | Self::MlKem1024(_) | Self::CompositeKem(_) => {
+                    return Err(Error::NotASigningKey);
+                }
+                Self::MlDsa44(key) => key.sign(message)?.as_ref().to_vec(),
+                Self::MlDsa65(key) => key.sign(message)?.as_ref().to_vec(),
+                Self::MlDsa87(key) => key.sign(message)?.as_ref().to_vec(),
+                Self::Composite(key) => {
+                    key.sign(message, b"").map_err(|_| Error::Random(RngError))?.as_bytes().to_vec()
+                }
+                Self::Curve(key) => key.sign(message),
+            })
         })
     }
 
@@ -205,23 +214,25 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::Encrypted`] when a passphrase is needed and none is given; else those of the functions below.
     pub fn read(file: &[u8], passphrase: Option<&[u8]>) -> Result<Self, Error> {
-        let (document, encrypted);
-        let der = match text_of(file)? {
-            Some(text) => {
-                encrypted = check_label(text, &[LABEL, ENCRYPTED_LABEL])? == ENCRYPTED_LABEL;
-                document = SecretDocument::from_pem(text).map_err(|_| Error::Pem)?.1;
-                document.as_bytes()
+        guarded(|| {
+            let (document, encrypted);
+            let der = match text_of(file)? {
+                Some(text) => {
+                    encrypted = check_label(text, &[LABEL, ENCRYPTED_LABEL])? == ENCRYPTED_LABEL;
+                    document = SecretDocument::from_pem(text).map_err(|_| Error::Pem)?.1;
+                    document.as_bytes()
+                }
+                None => {
+                    encrypted = looks_encrypted(file);
+                    file
+                }
+            };
+            match (encrypted, passphrase) {
+                (false, _) => Self::from_pkcs8_der(der),
+                (true, None) => Err(Error::Encrypted),
+                (true, Some(passphrase)) => Self::from_encrypted_pkcs8_der(der, passphrase),
             }
-            None => {
-                encrypted = looks_encrypted(file);
-                file
-            }
-        };
-        match (encrypted, passphrase) {
-            (false, _) => Self::from_pkcs8_der(der),
-            (true, None) => Err(Error::Encrypted),
-            (true, Some(passphrase)) => Self::from_encrypted_pkcs8_der(der, passphrase),
-        }
+        })
     }
 
     /// Reads PEM with the label `PRIVATE KEY`.
@@ -229,11 +240,13 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::Pem`], [`Error::Label`], [`Error::Encrypted`], and those of [`from_pkcs8_der`](Self::from_pkcs8_der).
     pub fn from_pkcs8_pem(text: &str) -> Result<Self, Error> {
-        if check_label(text, &[LABEL, ENCRYPTED_LABEL])? == ENCRYPTED_LABEL {
-            return Err(Error::Encrypted);
-        }
-        let (_, document) = SecretDocument::from_pem(text).map_err(|_| Error::Pem)?;
-        Self::from_pkcs8_der(document.as_bytes())
+        guarded(|| {
+            if check_label(text, &[LABEL, ENCRYPTED_LABEL])? == ENCRYPTED_LABEL {
+                return Err(Error::Encrypted);
+            }
+            let (_, document) = SecretDocument::from_pem(text).map_err(|_| Error::Pem)?;
+            Self::from_pkcs8_der(document.as_bytes())
+        })
     }
 
     /// Reads DER.
@@ -245,18 +258,20 @@ impl PrivateKey {
     /// [`Error::SeedLength`], [`Error::SeedMismatch`], [`Error::PublicKeyMismatch`], [`Error::DecapsulationKey`],
     /// [`Error::SigningKey`], [`Error::Composite`], [`Error::CompositeKem`], [`Error::CurveKey`].
     pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, Error> {
-        if looks_encrypted(der) {
-            return Err(Error::Encrypted);
-        }
-        let info = PrivateKeyInfoRef::from_der(der).map_err(|_| Error::Der)?;
-        let algorithm = Algorithm::of(&info.algorithm)?;
-        let key = Self::from_inner(algorithm, info.private_key.as_bytes())?;
-        match info.public_key {
-            Some(public) if public.as_bytes() != Some(key.public_key().as_bytes()) => {
-                Err(Error::PublicKeyMismatch)
+        guarded(|| {
+            if looks_encrypted(der) {
+                return Err(Error::Encrypted);
             }
-            _ => Ok(key),
-        }
+            let info = PrivateKeyInfoRef::from_der(der).map_err(|_| Error::Der)?;
+            let algorithm = Algorithm::of(&info.algorithm)?;
+            let key = Self::from_inner(algorithm, info.private_key.as_bytes())?;
+            match info.public_key {
+                Some(public) if public.as_bytes() != Some(key.public_key().as_bytes()) => {
+                    Err(Error::PublicKeyMismatch)
+                }
+                _ => Ok(key),
+            }
+        })
     }
 
     /// Reads PEM with the label `ENCRYPTED PRIVATE KEY`.
@@ -264,9 +279,11 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::Pem`], [`Error::Label`], and those of [`from_encrypted_pkcs8_der`](Self::from_encrypted_pkcs8_der).
     pub fn from_encrypted_pkcs8_pem(text: &str, passphrase: &[u8]) -> Result<Self, Error> {
-        check_label(text, &[ENCRYPTED_LABEL])?;
-        let (_, document) = SecretDocument::from_pem(text).map_err(|_| Error::Pem)?;
-        Self::from_encrypted_pkcs8_der(document.as_bytes(), passphrase)
+        guarded(|| {
+            check_label(text, &[ENCRYPTED_LABEL])?;
+            let (_, document) = SecretDocument::from_pem(text).map_err(|_| Error::Pem)?;
+            Self::from_encrypted_pkcs8_der(document.as_bytes(), passphrase)
+        })
     }
 
     /// Reads encrypted DER: PBES2 with PBKDF2 (HMAC with SHA-2) or scrypt, and AES.
@@ -275,12 +292,14 @@ impl PrivateKey {
     /// [`Error::WrongPassphrase`], [`Error::UnsupportedEncryption`], [`Error::ExcessiveWork`], and those of
     /// [`from_pkcs8_der`](Self::from_pkcs8_der).
     pub fn from_encrypted_pkcs8_der(der: &[u8], passphrase: &[u8]) -> Result<Self, Error> {
-        let decrypted = encryption::decrypt(der, passphrase)?;
-        // One wrong passphrase in 256 yields bytes with a right padding: they are no DER.
-        match Self::from_pkcs8_der(&decrypted) {
-            Err(Error::Der | Error::Encrypted) => Err(Error::WrongPassphrase),
-            result => result,
-        }
+        guarded(|| {
+            let decrypted = encryption::decrypt(der, passphrase)?;
+            // One wrong passphrase in 256 yields bytes with a right padding: they are no DER.
+            match Self::from_pkcs8_der(&decrypted) {
+                Err(Error::Der | Error::Encrypted) => Err(Error::WrongPassphrase),
+                result => result,
+            }
+        })
     }
 
     /// The key as DER.
@@ -288,7 +307,7 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::NoSeed`] when `form` has a seed and this key was imported without it.
     pub fn to_pkcs8_der(&self, form: Form) -> Result<Zeroizing<Vec<u8>>, Error> {
-        Ok(self.document(form)?.to_bytes())
+        guarded(|| Ok(self.document(form)?.to_bytes()))
     }
 
     /// The key as PEM.
@@ -296,7 +315,7 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::NoSeed`].
     pub fn to_pkcs8_pem(&self, form: Form) -> Result<Zeroizing<String>, Error> {
-        Ok(to_pem(&self.document(form)?, LABEL))
+        guarded(|| Ok(to_pem(&self.document(form)?, LABEL)))
     }
 
     /// The key as DER, encrypted with a passphrase.
@@ -309,8 +328,10 @@ impl PrivateKey {
         passphrase: &[u8],
         encryption: Encryption,
     ) -> Result<Vec<u8>, Error> {
-        let document = encryption::encrypt(self.document(form)?.as_bytes(), passphrase, encryption)?;
-        Ok(document.as_bytes().to_vec())
+        guarded(|| {
+            let document = encryption::encrypt(self.document(form)?.as_bytes(), passphrase, encryption)?;
+            Ok(document.as_bytes().to_vec())
+        })
     }
 
     /// The key as PEM, encrypted with a passphrase.
@@ -323,8 +344,10 @@ impl PrivateKey {
         passphrase: &[u8],
         encryption: Encryption,
     ) -> Result<String, Error> {
-        let document = encryption::encrypt(self.document(form)?.as_bytes(), passphrase, encryption)?;
-        Ok(to_pem(&document, ENCRYPTED_LABEL).to_string())
+        guarded(|| {
+            let document = encryption::encrypt(self.document(form)?.as_bytes(), passphrase, encryption)?;
+            Ok(to_pem(&document, ENCRYPTED_LABEL).to_string())
+        })
     }
 
     /// What stands in the OCTET STRING of PKCS#8.

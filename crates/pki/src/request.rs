@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::extensions::{Extensions, KeyUsage, Purpose};
 use crate::name::{AltName, Name};
 use crate::private::PrivateKey;
-use crate::public::{PublicKey, text_of};
-use crate::signed::{Signed, pem_blocks};
+use crate::public::PublicKey;
+use crate::signed::{Signed, der_of};
 use crate::template::Template;
 use der::oid::AssociatedOid;
 
@@ -79,8 +79,7 @@ impl Request {
     /// # Errors
     /// [`Error::Pem`], and those of [`from_der`](Self::from_der).
     pub fn read(file: &[u8]) -> Result<Self, Error> {
-        let Some(text) = text_of(file)? else { return Self::from_der(file) };
-        Self::from_der(pem_blocks(text, LABEL)?.first().ok_or(Error::Pem)?)
+        Self::from_der(&der_of(file, LABEL)?)
     }
 
     /// Reads DER, and verifies that the key in it has signed it.

@@ -18,8 +18,8 @@ use crate::error::Error;
 use crate::extensions::{self, KeyUsage};
 use crate::name::Name;
 use crate::private::PrivateKey;
-use crate::public::{PublicKey, text_of};
-use crate::signed::{Signed, pem_blocks, time};
+use crate::public::PublicKey;
+use crate::signed::{Signed, der_of, time};
 use crate::template::check_issuer;
 
 const LABEL: &str = "X509 CRL";
@@ -155,8 +155,7 @@ impl RevocationList {
     /// # Errors
     /// [`Error::Pem`], and those of [`from_der`](Self::from_der).
     pub fn read(file: &[u8]) -> Result<Self, Error> {
-        let Some(text) = text_of(file)? else { return Self::from_der(file) };
-        Self::from_der(pem_blocks(text, LABEL)?.first().ok_or(Error::Pem)?)
+        Self::from_der(&der_of(file, LABEL)?)
     }
 
     /// Reads DER. The signature is not verified: [`Verifier`](crate::Verifier) does that.

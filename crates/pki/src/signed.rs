@@ -1,5 +1,6 @@
 //! What certificates, requests and revocation lists have in common: a body, an algorithm and a signature.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,7 +14,7 @@ use x509_cert::time::Time;
 
 use crate::error::Error;
 use crate::private::PrivateKey;
-use crate::public::PublicKey;
+use crate::public::{PublicKey, text_of};
 
 /// The bytes of a file, and where in them the signed part stands: it is verified as it came, not as it would be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +65,12 @@ pub(crate) fn pem_blocks(text: &str, label: &str) -> Result<Vec<Vec<u8>>, Error>
         rest = &block[len..];
     }
     Ok(blocks)
+}
+
+/// The DER of a file: the file itself, or the first block of PEM with that label in it.
+pub(crate) fn der_of<'a>(file: &'a [u8], label: &str) -> Result<Cow<'a, [u8]>, Error> {
+    let Some(text) = text_of(file)? else { return Ok(Cow::Borrowed(file)) };
+    pem_blocks(text, label)?.into_iter().next().map(Cow::Owned).ok_or(Error::Pem)
 }
 
 /// A time as files have it: whole seconds, two digits of a year until 2049 (RFC 5280, §4.1.2.5).

@@ -14,9 +14,9 @@ use rustls::{Error, NamedGroup, PeerMisbehaved, ProtocolVersion};
 use curve::Curve;
 use ml_kem::MlKem;
 
-/// Bytes of stack that copies of secrets may stand in while they are handed from one function to the next; the doors of the
-/// cores scrub their own.
-const DEPTH: usize = 2 << 10;
+/// Bytes of stack that copies of secrets may stand in: while they are handed from one function to the next, and where the base's curves
+/// worked. The doors of the cores scrub their own.
+const DEPTH: usize = 16 << 10;
 
 /// What everything that a peer can do wrong here becomes: alert `illegal_parameter`, as RFC 8446 (§4.2.8.2) and RFC 10024 say.
 const INVALID_KEY_SHARE: Error = Error::PeerMisbehaved(PeerMisbehaved::InvalidKeyShare);
@@ -149,13 +149,13 @@ impl Group {
     #[inline(never)]
     fn started(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
         match self.kind {
-            Kind::Curve(curve) => curve.group()?.start(),
+            Kind::Curve(curve) => curve.start(),
             Kind::MlKem(set) => {
                 let key = set.generate()?;
                 Ok(Box::new(ActiveMlKem { name: self.name(), share: key.encapsulation_key(), key }))
             }
             Kind::Hybrid(layout) => {
-                let (curve, ml_kem) = (layout.curve.group()?.start()?, layout.ml_kem.generate()?);
+                let (curve, ml_kem) = (layout.curve.start()?, layout.ml_kem.generate()?);
                 let share = layout.join(&ml_kem.encapsulation_key(), curve.pub_key());
                 Ok(Box::new(ActiveHybrid { name: self.name(), layout, share, curve, ml_kem }))
             }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use gambeson::secret::StackGuard;
 use gambeson_pki::{Algorithm, Form, PrivateKey};
 use rustls::crypto::KeyProvider;
 use rustls::pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
@@ -21,8 +22,19 @@ pub(crate) struct Keys {
     pub(crate) classical: bool,
 }
 
+/// Bytes of stack that the base's loaders may leave pieces of a key in.
+const DEPTH: usize = 32 << 10;
+
 impl KeyProvider for Keys {
-    fn load_private_key(&self, mut der: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
+    fn load_private_key(&self, der: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
+        let _guard = StackGuard::<DEPTH>;
+        self.load(der)
+    }
+}
+
+impl Keys {
+    #[inline(never)]
+    fn load(&self, mut der: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
         let PrivateKeyDer::Pkcs8(file) = &der else {
             return self.base(der);
         };
@@ -49,9 +61,7 @@ impl KeyProvider for Keys {
             }
         }
     }
-}
 
-impl Keys {
     fn base(&self, mut der: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
         if !self.classical {
             der.zeroize();

@@ -42,6 +42,8 @@ pub enum Error {
     UnknownCards(Did),
     /// The caller's policy does not take this agent.
     NotAdmitted(Did),
+    /// Nobody is taken any more: [`Session::decline`](crate::Session::decline).
+    Busy,
     /// The other side refuses this agent, for the reason with this code.
     RefusedByPeer(String),
     /// There is no session yet.
@@ -68,6 +70,7 @@ impl Error {
             Self::OtherKey(_) => "other-key",
             Self::UnknownCards(_) => "unknown-cards",
             Self::NotAdmitted(_) => "not-admitted",
+            Self::Busy => "busy",
             Self::RefusedByPeer(_) => "refused-by-peer",
             Self::NotEstablished => "not-established",
             Self::Closed => "closed",
@@ -96,6 +99,7 @@ impl fmt::Display for Error {
                 write!(f, "the newest card of {did} is not known here, and was not sent")
             }
             Self::NotAdmitted(did) => write!(f, "{did} is not admitted here"),
+            Self::Busy => f.write_str("another agent came first"),
             Self::RefusedByPeer(code) => write!(f, "the other side refuses this agent: {code}"),
             Self::NotEstablished => f.write_str("there is no session yet"),
             Self::Closed => f.write_str("the session was closed on this side"),

@@ -7,6 +7,7 @@
 //! | `endpoint` | [`Endpoint`]: an agent that is ready for sessions |
 //! | `session` | [`Session`]: from the first byte to the last |
 //! | `peer` | [`Peer`], [`Expected`], [`Cards`]: who the other one is, and whether that is right |
+//! | `hearing` | [`judge`]: what the other side says first, and what comes of it |
 //! | `message` | what is said before applications speak |
 //! | `key` | the identity key, as rustls wants it |
 //! | `error` | [`Error`] |
@@ -14,6 +15,7 @@
 
 mod endpoint;
 mod error;
+mod hearing;
 mod key;
 mod message;
 mod peer;
@@ -21,6 +23,7 @@ mod session;
 
 pub use endpoint::Endpoint;
 pub use error::{Error, Result};
+pub use hearing::judge;
 pub use message::MAX_CARDS_LEN;
 pub use peer::{Cards, Expected, Peer};
 pub use session::Session;

@@ -8,6 +8,7 @@ use gambeson_rustls::rustls::Connection;
 
 use crate::ALPN;
 use crate::error::{Error, Result};
+use crate::hearing::{Heard, Hearing};
 use crate::message::Message;
 use crate::peer::{Peer, Terms};
 
@@ -21,13 +22,11 @@ const BUFFER: usize = 64 << 10;
 /// applications may speak.
 pub struct Session {
     tls: Connection,
-    terms: Terms,
     introduction: Option<Message>,
-    peer: Option<Peer>,
-    agreed: bool,
-    /// Decrypted, and not looked at yet; after the agreement, the first bytes of the application.
-    inbox: Vec<u8>,
+    hearing: Hearing,
     ended: bool,
+    /// Whether nobody is taken any more.
+    declined: bool,
     /// Whether goodbye was said here.
     closed: bool,
     failure: Option<Error>,
@@ -37,12 +36,10 @@ impl Session {
     pub(crate) fn new(tls: Connection, introduction: Message, terms: Terms) -> Self {
         Self {
             tls,
-            terms,
             introduction: Some(introduction),
-            peer: None,
-            agreed: false,
-            inbox: Vec::new(),
+            hearing: Hearing::new(terms),
             ended: false,
+            declined: false,
             closed: false,
             failure: None,
         }
@@ -51,7 +48,7 @@ impl Session {
     /// Who is at the other end, once both sides have taken each other.
     #[must_use]
     pub fn peer(&self) -> Option<&Peer> {
-        self.peer.as_ref().filter(|_| self.agreed && self.failure.is_none())
+        self.hearing.peer.as_ref().filter(|_| self.hearing.agreed && self.failure.is_none())
     }
 
     /// Takes bytes that came from the other side; returns how many, 0 at their end. [`process`](Self::process) looks at them.
@@ -96,7 +93,7 @@ impl Session {
         let outcome = self.advance(now);
         if let Err(error) = &outcome {
             self.failure = Some(error.clone());
-            self.inbox = Vec::new();
+            self.hearing.inbox = Vec::new();
             let told = !matches!(error, Error::Tls(_) | Error::RefusedByPeer(_) | Error::ClosedEarly);
             if told && self.introduction.is_none() {
                 // The other side may be gone: then nobody reads this.
@@ -120,50 +117,26 @@ impl Session {
             self.tls.set_buffer_limit(None);
             self.say(&introduction)?;
         }
-        if self.agreed {
+        if self.hearing.agreed {
             return Ok(());
         }
-        let open = self.drain()?;
-        while !self.agreed {
-            let Some(message) = Message::take(&mut self.inbox)? else { break };
-            self.hear(message, now)?;
+        if self.declined && self.hearing.peer.is_none() {
+            return Err(Error::Busy);
         }
-        if self.agreed {
+        let open = self.drain()?;
+        while !self.hearing.agreed {
+            // The raw public key of the other side, as it proved it.
+            let key = self.tls.peer_certificates().and_then(<[_]>::first).map(AsRef::as_ref);
+            match self.hearing.next(key, now)? {
+                Some(Heard::Taken) => self.say(&Message::Ready)?,
+                Some(Heard::Agreed) => {}
+                None => break,
+            }
+        }
+        if self.hearing.agreed {
             self.tls.set_buffer_limit(Some(BUFFER))
         }
-        if open || self.agreed { Ok(()) } else { Err(Error::ClosedEarly) }
-    }
-
-    /// What the other side says before applications speak: first who it is, then whether it agrees.
-    fn hear(&mut self, message: Message, now: Timestamp) -> Result<()> {
-        match (message, &self.peer) {
-            (Message::Cards(lines), None) => {
-                let peer = self.terms.judge_cards(&lines, self.shown_key()?, now)?;
-                self.take(peer)
-            }
-            (Message::Hash(did, hash), None) => {
-                let peer = self.terms.judge_hash(&did, &hash, self.shown_key()?, now)?;
-                self.take(peer)
-            }
-            (Message::Ready, Some(_)) => {
-                self.agreed = true;
-                Ok(())
-            }
-            (Message::Refused(code), _) => Err(Error::RefusedByPeer(code)),
-            _ => Err(Error::BadMessage),
-        }
-    }
-
-    fn take(&mut self, peer: Peer) -> Result<()> {
-        self.say(&Message::Ready)?;
-        self.peer = Some(peer);
-        Ok(())
-    }
-
-    /// The raw public key of the other side, as it proved it.
-    fn shown_key(&self) -> Result<&[u8]> {
-        let keys = self.tls.peer_certificates().and_then(<[_]>::first);
-        keys.map(AsRef::as_ref).ok_or(Error::BadMessage)
+        if open || self.hearing.agreed { Ok(()) } else { Err(Error::ClosedEarly) }
     }
 
     fn say(&mut self, message: &Message) -> Result<()> {
@@ -176,11 +149,17 @@ impl Session {
         loop {
             match self.tls.reader().read(&mut piece) {
                 Ok(0) => return Ok(false),
-                Ok(count) => self.inbox.extend_from_slice(&piece[..count]),
+                Ok(count) => self.hearing.inbox.extend_from_slice(&piece[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(!self.ended),
                 Err(_) => return Ok(false),
             }
         }
+    }
+
+    /// Takes nobody any more: the next [`process`](Self::process) after the handshake fails ([`Error::Busy`]), and the other side is
+    /// told so. A session in which this side has already taken the other one is not changed.
+    pub fn decline(&mut self) {
+        self.declined = true;
     }
 
     /// Sends bytes of the application; returns how many were taken, which may be none until [`write_tls`](Self::write_tls) has
@@ -206,10 +185,10 @@ impl Session {
         if bytes.is_empty() {
             return Ok(None);
         }
-        if !self.inbox.is_empty() {
-            let count = bytes.len().min(self.inbox.len());
-            bytes[..count].copy_from_slice(&self.inbox[..count]);
-            self.inbox.drain(..count);
+        if !self.hearing.inbox.is_empty() {
+            let count = bytes.len().min(self.hearing.inbox.len());
+            bytes[..count].copy_from_slice(&self.hearing.inbox[..count]);
+            self.hearing.inbox.drain(..count);
             return Ok(Some(count));
         }
         match self.tls.reader().read(bytes) {
@@ -248,7 +227,7 @@ impl Session {
     fn established(&self) -> Result<()> {
         match &self.failure {
             Some(failure) => Err(failure.clone()),
-            None if self.agreed => Ok(()),
+            None if self.hearing.agreed => Ok(()),
             None => Err(Error::NotEstablished),
         }
     }

@@ -219,3 +219,18 @@ fn nothing_leaves_before_the_other_side_has_agreed() {
     }
     assert!(seen >= 6 && pair.client.peer().is_some() && pair.server.peer().is_some());
 }
+
+#[test]
+fn who_takes_nobody_any_more_says_so_and_keeps_whom_it_has_taken() {
+    let (alice, bob) = (Someone::new(1), Someone::new(2));
+    let client = alice.endpoint().connect(bob.expected(), knowing(&[])).unwrap();
+    let mut server = bob.endpoint().accept(anybody(), knowing(&[])).unwrap();
+    server.decline();
+    assert_eq!(Pair::new(client, server).codes(), ["peer: busy", "busy"]);
+
+    let client = alice.endpoint().connect(bob.expected(), knowing(&[])).unwrap();
+    let server = bob.endpoint().accept(anybody(), knowing(&[])).unwrap();
+    let mut pair = Pair::new(client, server).establish();
+    pair.server.decline();
+    assert!(pair.server.process(NOW).is_ok() && pair.server.peer().is_some());
+}

@@ -2,7 +2,7 @@
 //! each address that depends on one.
 //!
 //! `gate-ct operations` must end with status 0, `gate-ct canaries` must be caught, and `gate-ct verdicts`, of P-256 and P-384,
-//! must report nothing beyond [`VERDICTS`]. Run by `cargo xtask ct`, in builds
+//! must report nothing beyond [`marked::VERDICTS`](gambeson_gates::marked::VERDICTS). Run by `cargo xtask ct`, in builds
 //! with `--cfg gambeson_ct`, where the core's listed declassifications speak to valgrind.
 
 use gambeson::Bytes;
@@ -15,6 +15,7 @@ use gambeson::mlkem::{
 };
 use gambeson::sha3::{self, CShake128, CShake256, Kmac128, Kmac256, Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 use gambeson::sha3::{Shake128, Shake256};
+use gambeson_gates::marked::{Gate, secret};
 use gambeson_gates::{bytes, canary, valgrind};
 use gambeson_hybrid::composite::{self, Classical};
 use gambeson_hybrid::kem::{self as hybrids, Curve};
@@ -90,34 +91,6 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-struct Gate {
-    level: Level,
-    /// Whether [`VERDICTS`] are let pass.
-    verdicts: bool,
-    failed: usize,
-    ran: usize,
-}
-
-impl Gate {
-    fn run<R>(&mut self, name: &str, operation: impl FnOnce() -> R) -> R {
-        let before = valgrind::errors();
-        let result = operation();
-        let reports = valgrind::errors() - before;
-        self.ran += 1;
-        if reports > if self.verdicts { VERDICTS } else { 0 } {
-            self.failed += 1;
-            println!("{name} [{}]: {reports} reports", self.level);
-        }
-        result
-    }
-}
-
-fn secret<const N: usize>(label: &str) -> [u8; N] {
-    let mut bytes = bytes(label);
-    valgrind::mark_secret(&mut bytes);
-    bytes
 }
 
 /// Keyed hashing of secrets, and of secrets of every length around the rate.
@@ -320,11 +293,6 @@ fn hybrid(gate: &mut Gate) {
         assert!(one.expose() == two.expose() && (one.expose() == k.expose()) == right);
     }
 }
-
-/// Branches that one operation on P-256 or P-384 may take on what valgrind holds for secret. RustCrypto's crates branch on
-/// whether a string is a scalar, whether r, s and a point are zero, and encode public points and signatures in variable
-/// time: a few, and in the DER of a signature two or three a byte. A table or a ladder that branched would take more than 800.
-const VERDICTS: usize = 300;
 
 fn weierstrass(kem: &hybrids::HybridKem) -> bool {
     matches!(kem.curve(), Curve::P256 | Curve::P384)

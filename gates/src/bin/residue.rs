@@ -10,9 +10,9 @@ use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, Signi
 use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
 use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson::sha3::{Sha3_512, Shake256};
-use gambeson_gates::{bytes, canary, heap, registers, stack};
+use gambeson_gates::hunt::{Gate, Hunt, Window, hunted, power};
+use gambeson_gates::{bytes, canary, heap, live_and_die};
 use gambeson_hybrid::{composite, ed448, kem as hybrids, x448, xwing};
-use std::collections::HashMap;
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -23,7 +23,7 @@ const Q_KEM: u32 = 3329;
 const Q_DSA: u32 = 8_380_417;
 
 fn main() -> ExitCode {
-    let mut gate = Gate { ran: 0, failed: 0 };
+    let mut gate = Gate::default();
     let mut best = None;
     for level in Level::ALL {
         cpu::limit(level);
@@ -48,153 +48,6 @@ fn main() -> ExitCode {
     let caught = canaries();
     println!("{caught} of 5 canaries found");
     ExitCode::from(u8::from(gate.failed != 0 || caught != 5))
-}
-
-// Hunting
-
-/// The windows that must not be found, by what they are a piece of. Only hashes of secrets are kept.
-#[derive(Default)]
-struct Hunt {
-    bytes: HashMap<u64, &'static str>,
-    /// Windows of coefficients: the width of a coefficient in memory, the modulus, the length of the window.
-    coefficients: Vec<(Window, HashMap<u64, &'static str>)>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Window {
-    width: usize,
-    modulus: u32,
-    length: usize,
-}
-
-impl Hunt {
-    /// Every eight bytes of a secret.
-    fn bytes(&mut self, name: &'static str, secret: &[u8]) {
-        for window in secret.windows(8) {
-            self.bytes.insert(word(window), name);
-        }
-    }
-
-    /// Every window of a polynomial, whatever representative of the residue is stored, plain or times 2^±(8·width).
-    fn polynomial(&mut self, name: &'static str, window: Window, polynomial: &[u32]) {
-        let modulus = u64::from(window.modulus);
-        let mut r = 1_u64;
-        for _ in 0..8 * window.width {
-            r = r * 2 % modulus;
-        }
-        let inverse = power(r, modulus - 2, modulus);
-        for factor in [1, r, inverse] {
-            let scaled: Vec<u32> =
-                polynomial.iter().map(|c| (u64::from(*c) * factor % modulus) as u32).collect();
-            for piece in scaled.windows(window.length) {
-                self.insert(name, window, piece);
-            }
-        }
-    }
-
-    fn insert(&mut self, name: &'static str, window: Window, piece: &[u32]) {
-        // Runs of zeros and of one value are not a secret's mark.
-        let mut distinct: Vec<u32> = piece.to_vec();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let zeros = piece.iter().filter(|c| **c == 0).count();
-        if distinct.len() < 3 || 2 * zeros > piece.len() {
-            return;
-        }
-        let at = self.coefficients.iter().position(|(known, _)| *known == window).unwrap_or_else(|| {
-            self.coefficients.push((window, HashMap::new()));
-            self.coefficients.len() - 1
-        });
-        self.coefficients[at].1.insert(mix(piece), name);
-    }
-
-    /// How often a piece of which secret stands in the memory.
-    fn search(&self, memory: &[u8]) -> Vec<(&'static str, usize)> {
-        let mut found: HashMap<&'static str, usize> = HashMap::new();
-        for window in memory.windows(8) {
-            if let Some(name) = self.bytes.get(&word(window)) {
-                *found.entry(name).or_default() += 1;
-            }
-        }
-        for (window, known) in &self.coefficients {
-            let residues: Vec<u32> =
-                memory.chunks_exact(window.width).map(|bytes| residue(bytes, window.modulus)).collect();
-            for piece in residues.windows(window.length) {
-                if piece.iter().all(|c| *c == piece[0]) {
-                    continue;
-                }
-                if let Some(name) = known.get(&mix(piece)) {
-                    *found.entry(name).or_default() += 1;
-                }
-            }
-        }
-        let mut found: Vec<_> = found.into_iter().collect();
-        found.sort_unstable();
-        found
-    }
-}
-
-fn word(window: &[u8]) -> u64 {
-    u64::from_le_bytes(window.try_into().expect("eight bytes"))
-}
-
-fn residue(bytes: &[u8], modulus: u32) -> u32 {
-    let value = match *bytes {
-        [a, b] => i64::from(i16::from_le_bytes([a, b])),
-        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
-        _ => unreachable!("coefficients are two or four bytes wide"),
-    };
-    value.rem_euclid(i64::from(modulus)) as u32
-}
-
-fn mix(piece: &[u32]) -> u64 {
-    piece.iter().fold(0xcbf2_9ce4_8422_2325, |state: u64, c| {
-        (state ^ u64::from(*c)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-    })
-}
-
-struct Gate {
-    ran: usize,
-    failed: usize,
-}
-
-impl Gate {
-    /// Runs the operation, whose result dies in it, and searches what it left.
-    fn run(&mut self, name: &str, hunt: &Hunt, operation: impl Fn() + Sync) {
-        let found = hunted(hunt, operation);
-        self.ran += 1;
-        if !found.is_empty() {
-            self.failed += 1;
-            println!("{name}: {}", found.join(", "));
-        }
-    }
-}
-
-fn hunted(hunt: &Hunt, operation: impl Fn() + Sync) -> Vec<String> {
-    let (dead, freed, vectors) = stack::on_fresh_stack(|| {
-        // Once to warm up, so that what is initialised on first use does not count.
-        operation();
-        let mut dead = Vec::new();
-        stack::residue(&operation, &mut dead);
-        (dead, heap::freed(&operation), registers::after(&operation))
-    });
-    let mut found = Vec::new();
-    let places =
-        [("on the stack", &dead[..]), ("in freed heap", &freed), ("in vector registers", vectors.bytes())];
-    for (place, memory) in places {
-        for (secret, count) in hunt.search(memory) {
-            found.push(format!("{count} pieces of {secret} {place}"));
-        }
-    }
-    found
-}
-
-/// Uses a value in place and lets it die there.
-macro_rules! live_and_die {
-    ($value:expr) => {{
-        let value = $value;
-        black_box(&value);
-    }};
 }
 
 /// What a caller does with bytes that were his.
@@ -351,13 +204,6 @@ fn transform(polynomial: &[u32], modulus: u32, zeta: u64, layers: u32) -> Vec<u3
         length >>= 1;
     }
     f.into_iter().map(|c| c as u32).collect()
-}
-
-fn power(base: u64, exponent: u64, modulus: u64) -> u64 {
-    (0..64).rev().fold(1, |result, bit| {
-        let square = result * result % modulus;
-        if exponent >> bit & 1 == 1 { square * base % modulus } else { square }
-    })
 }
 
 // X-Wing

@@ -2,9 +2,11 @@
 
 use super::{Session, since_1970};
 use crate::args::agent::{AgentConnect, AgentListen, Pipe};
+use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Output};
 use crate::listener::Listener;
+use crate::unfinished::Unfinished;
 use gambeson_identity::{CardDirectory, CardStore, Timestamp};
 use gambeson_session::{self as session, Cards, Endpoint, Expected, Peer};
 use serde_json::json;
@@ -13,7 +15,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, SendError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -23,6 +25,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many callers may be saying who they are at a time.
 const MAX_CALLERS: usize = 64;
+
+/// How long the other side may take to say goodbye when this one was asked to end.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 pub(super) fn listen(session: &Session, options: &AgentListen) -> Result<Status, Error> {
     let (source, output) = open(&options.pipe)?;
@@ -44,26 +49,34 @@ pub(super) fn listen(session: &Session, options: &AgentListen) -> Result<Status,
         }
     };
     let (tell, events) = mpsc::channel();
-    let reception = Reception { endpoint, expected, known: Arc::new(session.home.known()), clock };
+    let taken = Arc::new(AtomicBool::new(false));
+    let known = Arc::new(session.home.known());
+    let reception =
+        Reception { endpoint, expected, known, clock, console: session.console, taken: Arc::clone(&taken) };
     thread::spawn(move || reception.receive(&listener, &tell));
     let established = loop {
         match events.recv() {
             Ok(Event::Established(established)) => break *established,
             // Whoever is refused does not keep others from coming.
-            Ok(Event::Refused(caller, error)) => session.console.report(
-                format_args!("refused {caller}: {error}"),
-                json!({"refused": caller.to_string(), "reason": error.reason(), "detail": error.to_string()}),
-            )?,
+            Ok(Event::Refused(caller, error)) => report_refused(session.console, caller, &error)?,
             Ok(Event::Ended) | Err(_) => return Ok(Status::Done),
         }
     };
-    // From here on nobody else is heard, and who interrupts the program interrupts the session.
+    // From here on nobody else is taken, and who interrupts the program interrupts the session.
+    taken.store(true, Ordering::SeqCst);
     ending.ask();
     drop((signals, events));
     let (accepted, stream, peer) = established;
     // Strangers do not fill the folder.
     welcome(session, &peer, !options.anybody)?;
     pump(accepted, stream, source, output, clock)
+}
+
+fn report_refused(console: Console, caller: SocketAddr, error: &Error) -> Result<(), Error> {
+    console.report(
+        format_args!("refused {caller}: {error}"),
+        json!({"refused": caller.to_string(), "reason": error.reason(), "detail": error.to_string()}),
+    )
 }
 
 /// What came of a caller.
@@ -81,6 +94,9 @@ struct Reception {
     expected: Expected,
     known: Arc<CardDirectory>,
     clock: Clock,
+    console: Console,
+    /// Whether somebody is in session already.
+    taken: Arc<AtomicBool>,
 }
 
 impl Reception {
@@ -95,17 +111,25 @@ impl Reception {
                 }
             }
             let accepted = self.endpoint.accept(self.expected.clone(), self.known.clone());
-            let (clock, events) = (self.clock, tell.clone());
+            let (clock, console, events) = (self.clock, self.console, tell.clone());
+            let taken = Arc::clone(&self.taken);
             let started = accepted.map_err(refused).and_then(|mut accepted| {
                 let wire = |error: io::Error| Error::stream(&"the connection", &error);
                 let kept = stream.try_clone().map_err(wire)?;
                 let hearing = thread::Builder::new().spawn(move || {
-                    let event = match establish(&mut accepted, &stream, &clock) {
+                    let event = match establish(&mut accepted, &stream, &clock, &taken) {
                         Ok(peer) => Event::Established(Box::new((accepted, stream, peer))),
                         Err(error) => Event::Refused(caller, error),
                     };
-                    // Nobody listens any more when another was first: without a goodbye, the caller knows it.
-                    let _ = events.send(event);
+                    // Nobody listens any more when another was first. Most callers have learned it; who was at the same point has the
+                    // connection cut, without a goodbye.
+                    if let Err(SendError(event)) = events.send(event) {
+                        let error = match event {
+                            Event::Refused(_, error) => error,
+                            _ => refused(session::Error::Busy),
+                        };
+                        let _ = report_refused(console, caller, &error);
+                    }
                 });
                 Ok((kept, hearing.map_err(wire)?))
             });
@@ -126,7 +150,7 @@ pub(super) fn connect(session: &Session, options: &AgentConnect) -> Result<Statu
     let stream = TcpStream::connect(&target.address).map_err(|e| Error::stream(&target.address, &e))?;
     let known = Arc::new(session.home.known());
     let mut connected = endpoint.connect(Expected::did(target.did.clone()), known).map_err(refused)?;
-    let peer = establish(&mut connected, &stream, &clock)?;
+    let peer = establish(&mut connected, &stream, &clock, &AtomicBool::new(false))?;
     welcome(session, &peer, true)?;
     pump(connected, stream, source, output, clock)
 }
@@ -184,8 +208,13 @@ fn endpoint(session: &Session, pipe: &Pipe) -> Result<Endpoint, Error> {
     Ok(Endpoint::new(Arc::new(agent), &cards).map_err(refused)?.known_to_peer(pipe.hash))
 }
 
-/// Until both sides know each other, or for as long as patience lasts.
-fn establish(session: &mut session::Session, stream: &TcpStream, clock: &Clock) -> Result<Peer, Error> {
+/// Until both sides know each other, or for as long as patience lasts; nobody is taken once somebody was.
+fn establish(
+    session: &mut session::Session,
+    stream: &TcpStream,
+    clock: &Clock,
+    taken: &AtomicBool,
+) -> Result<Peer, Error> {
     let wire = |error: io::Error| match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             Error::not_verified("the other side does not say who it is").because("too-slow")
@@ -203,6 +232,9 @@ fn establish(session: &mut session::Session, stream: &TcpStream, clock: &Clock) 
             return Ok(peer.clone());
         }
         session.read_tls(&mut io).map_err(wire)?;
+        if taken.load(Ordering::SeqCst) {
+            session.decline();
+        }
         if let Err(error) = session.process(clock.now()) {
             // It should learn why; whether it still listens is its own business.
             while session.wants_write() && session.write_tls(&mut io).is_ok() {}
@@ -266,7 +298,8 @@ fn welcome(session: &Session, peer: &Peer, keep: bool) -> Result<(), Error> {
     )
 }
 
-/// Carries bytes both ways until both sides have said goodbye; for a person at the keyboard it is said here.
+/// Carries bytes both ways until both sides have said goodbye; for a person at the keyboard it is said here. So it is when the user or
+/// the system asks the program to end: what was read until then is sent, and the other side may take a moment for its own goodbye.
 fn pump(
     session: session::Session,
     stream: TcpStream,
@@ -280,12 +313,17 @@ fn pump(
         session: Mutex::new(session),
         out: Mutex::new(stream.try_clone().map_err(wire)?),
         failed: AtomicBool::new(false),
+        parting: AtomicBool::new(false),
     });
+    let _signals = {
+        let (line, stream) = (Arc::clone(&line), stream.try_clone().map_err(wire)?);
+        Unfinished::service(move || line.part(&stream))
+    };
     let sending = {
         let (line, stream) = (Arc::clone(&line), stream.try_clone().map_err(wire)?);
         thread::spawn(move || {
             let sent = send(&line, source);
-            if sent.is_err() {
+            if sent.is_err() && !line.parting.load(Ordering::SeqCst) {
                 // What the other side has is not all, and it sees that; so does the one that receives here.
                 line.failed.store(true, Ordering::SeqCst);
                 let _ = stream.shutdown(Shutdown::Both);
@@ -301,7 +339,7 @@ fn pump(
         });
     }
     output.finish()?;
-    match person {
+    match person || line.parting.load(Ordering::SeqCst) {
         true => line.say(None)?,
         false => sent()?,
     };
@@ -315,9 +353,24 @@ struct Line {
     /// not kept while the connection takes its time.
     out: Mutex<TcpStream>,
     failed: AtomicBool,
+    /// Whether this side was asked to end.
+    parting: AtomicBool,
 }
 
 impl Line {
+    /// Says goodbye after what was read so far. A connection on which nothing moves is cut in the end.
+    fn part(&self, stream: &TcpStream) {
+        self.parting.store(true, Ordering::SeqCst);
+        if let Ok(stream) = stream.try_clone() {
+            thread::spawn(move || {
+                thread::sleep(FAREWELL);
+                let _ = stream.shutdown(Shutdown::Both);
+            });
+        }
+        // If it cannot be said, the one that receives notices.
+        let _ = self.say(None);
+    }
+
     /// Sends bytes, or says goodbye.
     fn say(&self, bytes: Option<&[u8]>) -> Result<(), Error> {
         let wire = |error: io::Error| Error::stream(&"the connection", &error);

@@ -190,7 +190,7 @@ pub(super) fn verify_kept(
     };
     let Some(begin) = begin(list).filter(|_| error.reason() == Reason::Expired) else { return Err(error) };
     let verified = StatusListCredential::verify(list, &Today(session), begin)?;
-    // Where it is the key, the card or the token that ended, a verifier would take the list for one that runs.
+    // Where it is the key or the card that ended, a verifier would take the list for one that runs.
     match verified.validity().1.is_some_and(|until| until < session.now) {
         true => Ok((verified, begin)),
         false => Err(error),
@@ -200,9 +200,10 @@ pub(super) fn verify_kept(
 /// When a list begins by its own words, which are verified as of then.
 fn begin(list: &str) -> Option<Timestamp> {
     let claims = super::credentials::unverified(list, MAX_STATUS_LIST).ok()?;
-    let from = claims.get("validFrom").and_then(Value::as_str).and_then(|from| from.parse().ok());
-    let issued = claims.get("iat").and_then(Value::as_u64).map(Timestamp);
-    from.max(issued)
+    let time = |value: Option<&Value>| value.and_then(Value::as_str).and_then(|time| time.parse().ok());
+    let number = |name: &str| claims.get(name).and_then(Value::as_u64).map(Timestamp);
+    let created = time(claims.get("proof").and_then(|proof| proof.get("created")));
+    time(claims.get("validFrom")).max(created).max(number("iat")).max(number("nbf"))
 }
 
 /// Finds documents as they are today, whatever time is asked about.

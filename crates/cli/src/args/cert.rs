@@ -30,9 +30,9 @@ impl CertCommand {
     /// Whether standard output carries data.
     pub(crate) fn fills_stdout(&self) -> bool {
         match self {
-            Self::Csr(options) => is_stream(&options.out),
-            Self::Sign(options) => is_stream(&options.out),
-            Self::Crl(options) => is_stream(&options.out),
+            Self::Csr(options) => is_stream(&options.output.out),
+            Self::Sign(options) => is_stream(&options.output.out),
+            Self::Crl(options) => is_stream(&options.output.out),
             Self::Pkcs12(options) => is_stream(&options.out),
             Self::New(_) | Self::Show(_) | Self::Verify(_) => false,
         }
@@ -68,6 +68,20 @@ pub struct Subject {
     pub purposes: Vec<Purpose>,
 }
 
+/// Where what is signed goes.
+#[derive(Debug, Args)]
+pub struct Output {
+    /// Where it goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+    /// Where the passphrase of the key that signs comes from
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
+}
+
 /// `gambeson cert new`
 #[derive(Debug, Args)]
 pub struct CertNew {
@@ -100,15 +114,9 @@ pub struct CertCsr {
     /// Who asks
     #[command(flatten)]
     pub subject: Subject,
-    /// Where the request goes
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
-    pub out: PathBuf,
-    /// Replace a file that exists
-    #[arg(long)]
-    pub force: bool,
-    /// Where the passphrase of the key comes from
+    /// Where the request goes, and what opens the key
     #[command(flatten)]
-    pub passphrase: PassphraseSource,
+    pub output: Output,
 }
 
 /// `gambeson cert sign`
@@ -139,15 +147,9 @@ pub struct CertSign {
     /// For how many days it is valid
     #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub days: u32,
-    /// Where the certificate goes
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
-    pub out: PathBuf,
-    /// Replace a file that exists
-    #[arg(long)]
-    pub force: bool,
-    /// Where the passphrase of the issuer's key comes from
+    /// Where the certificate goes, and what opens the key
     #[command(flatten)]
-    pub passphrase: PassphraseSource,
+    pub output: Output,
 }
 
 /// `gambeson cert show`
@@ -208,15 +210,9 @@ pub struct CertCrl {
     /// In how many days there will be a newer list
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=3650))]
     pub days: u32,
-    /// Where the list goes
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
-    pub out: PathBuf,
-    /// Replace a file that exists
-    #[arg(long)]
-    pub force: bool,
-    /// Where the passphrase of the key comes from
+    /// Where the list goes, and what opens the key
     #[command(flatten)]
-    pub passphrase: PassphraseSource,
+    pub output: Output,
 }
 
 /// `gambeson cert pkcs12`

@@ -3,7 +3,7 @@
 //! A vector has an `id` of its own and a `kind`. One with `"result": "reject"` must be refused for its `reason`; any other
 //! must hold, and what it tells besides its inputs must be what the library finds.
 
-use super::{authority, kept, log, secrets, standards};
+use super::{authority, kept, log, secrets, session, standards};
 use crate::harness::{from_hex, hex};
 use crate::vectors::{Counts, Report};
 use gambeson_identity::jose::Jws;
@@ -23,8 +23,11 @@ use std::collections::HashSet;
 /// The longest file that is read, in bytes.
 pub(super) const MAX_FILE: usize = 64 << 20;
 
-/// What the library finds: values to compare with those of the vector, by name.
-pub(super) type Found = Result<Vec<(&'static str, Value)>, Error>;
+/// Values to compare with those of the vector, by name.
+pub(super) type Values = Vec<(&'static str, Value)>;
+
+/// What the library finds.
+pub(super) type Found = Result<Values, Error>;
 
 /// Judges one vector of a file; `None` for a kind that is not known.
 type Judge = fn(&File, &Value) -> Option<Found>;
@@ -54,6 +57,9 @@ const SUBJECTS: [(&str, Judge); 21] = [
     ("vc-jwt", credential),
 ];
 
+/// One more subject, whose reasons are those of another crate.
+const SESSION: &str = "session";
+
 /// A file, with what its vectors share.
 pub(super) struct File {
     vectors: Vec<Value>,
@@ -80,13 +86,19 @@ pub(super) fn check(text: &[u8]) -> Result<Report, String> {
         ));
     }
     let mut report = Report::default();
-    let Some((_, judge)) = SUBJECTS.iter().find(|(name, _)| *name == subject) else {
+    let known = SUBJECTS.iter().find(|(name, _)| *name == subject).map(|(_, judge)| judge);
+    if known.is_none() && subject != SESSION {
         report.counts = Counts { skipped: vectors.len() as u64, ..Counts::default() };
         return Ok(report);
-    };
-    let file = File::new(vectors)?;
+    }
+    let file = if subject == SESSION { File::of(vectors) } else { File::new(vectors)? };
     for vector in vectors {
-        let complaint = match judge(&file, vector) {
+        let found = match known {
+            Some(judge) => judge(&file, vector).map(|found| found.map_err(coded)),
+            None => session::said(&file, vector)
+                .map(|found| found.map_err(|error| (error.code(), error.to_string()))),
+        };
+        let complaint = match found {
             None => {
                 report.counts.unsupported += 1;
                 report.complaints.push(format!("{}: a kind that is not known", vector["id"]));
@@ -105,14 +117,18 @@ pub(super) fn check(text: &[u8]) -> Result<Report, String> {
     Ok(report)
 }
 
+fn coded(error: Error) -> (&'static str, String) {
+    (error.reason().code(), error.to_string())
+}
+
 /// Whether the library found what the vector says.
-fn compare(vector: &Value, found: Found) -> Result<(), String> {
+fn compare(vector: &Value, found: Result<Values, (&str, String)>) -> Result<(), String> {
     match (vector["result"] == "reject", found) {
         (true, Ok(_)) => Err("holds, and must be refused".to_owned()),
-        (false, Err(error)) => Err(format!("is refused: {error}")),
-        (true, Err(error)) => match vector["reason"] == error.reason().code() {
+        (false, Err((code, error))) => Err(format!("is refused ({code}): {error}")),
+        (true, Err((code, _))) => match vector["reason"] == code {
             true => Ok(()),
-            false => Err(format!("is refused for {}, not for {}", error.reason(), vector["reason"])),
+            false => Err(format!("is refused for {code}, not for {}", vector["reason"])),
         },
         (false, Ok(values)) => {
             let other = values.iter().find(|(name, value)| vector[*name] != *value);
@@ -122,10 +138,13 @@ fn compare(vector: &Value, found: Found) -> Result<(), String> {
 }
 
 impl File {
+    fn of(vectors: &[Value]) -> Self {
+        Self { vectors: vectors.to_vec(), cards: CardStore::default(), lists: StatusStore::default() }
+    }
+
     /// Reads the cards and lists that the vectors refer to.
     fn new(vectors: &[Value]) -> Result<Self, String> {
-        let mut file =
-            Self { vectors: vectors.to_vec(), cards: CardStore::default(), lists: StatusStore::default() };
+        let mut file = Self::of(vectors);
         for vector in vectors.iter().filter(|vector| matches!(text(vector, "kind"), "card-log" | "cards")) {
             let known = CardLog::verify(text(vector, "log").as_bytes()).and_then(|log| file.cards.add(log));
             known.map_err(|error| format!("{}: {error}", vector["id"]))?;
@@ -326,7 +345,7 @@ fn good_log(vector: &Value) -> Found {
         .map(|role| (role.fragment().to_owned(), agent.index(*role).to_string().into()))
         .collect();
     for case in vector["cases"].as_array().into_iter().flatten() {
-        compare(case, case_of(&log, case)).map_err(|why| bad(&format!("{case}: {why}")))?;
+        compare(case, case_of(&log, case).map_err(coded)).map_err(|why| bad(&format!("{case}: {why}")))?;
     }
     let hashes: Vec<String> = log.cards().iter().map(gambeson_identity::Card::hash).collect();
     Ok(vec![("did", log.did().as_str().into()), ("hashes", hashes.into()), ("indexes", indexes.into())])

@@ -368,10 +368,57 @@ fn text(file: &Path) -> Result<Option<String>, Error> {
     text.map_err(|_| Error::outside(format!("{}: is not UTF-8", file.display())))
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all. One of ours is for everybody to read and for its owner to change, whatever the umask says: OpenSSL
+/// loads it into the programs of all users. What was there keeps its mode and its owner.
 fn write(file: &Path, bytes: &[u8]) -> Result<(), Error> {
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(|e| Error::io(folder, &e))?;
+        folders(folder)?;
     }
-    files::write(file, bytes, Access::Shared, true)
+    let before = fs::metadata(file).ok();
+    files::write(file, bytes, Access::Shared, true)?;
+    match before {
+        None => allow(file, 0o644),
+        Some(before) => owned(file, &before),
+    }
+}
+
+/// Makes folders that are missing, for everybody to enter.
+fn folders(folder: &Path) -> Result<(), Error> {
+    if folder.as_os_str().is_empty() || folder.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = folder.parent() {
+        folders(parent)?;
+    }
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Error::io(folder, &error)),
+        _ => allow(folder, 0o755),
+    }
+}
+
+#[cfg(unix)]
+fn allow(path: &Path, mode: u32) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(|e| Error::io(path, &e))
+}
+
+/// Gives a file that was written anew the owner and the mode of the one before, which the umask has taken from it.
+#[cfg(unix)]
+fn owned(path: &Path, before: &fs::Metadata) -> Result<(), Error> {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let now = fs::metadata(path).map_err(|e| Error::io(path, &e))?;
+    if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
+        chown(path, Some(before.uid()), Some(before.gid())).map_err(|e| Error::io(path, &e))?;
+    }
+    allow(path, before.mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn owned(_: &Path, _: &fs::Metadata) -> Result<(), Error> {
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn allow(_: &Path, _: u32) -> Result<(), Error> {
+    Ok(())
 }

@@ -100,16 +100,28 @@ impl Lane for u64 {
     }
 }
 
-/// Keccak-f\[1600\] (FIPS 202, §3.3 and §3.4): 24 rounds, so many in each turn of the loop as the lanes like.
+/// Keccak-f\[1600\] (FIPS 202, §3.3 and §3.4): 24 rounds.
 #[inline(always)]
 pub(super) fn permute<L: Lane>(a: &mut [L; 25]) {
+    rounds(a, &ROUND_CONSTANTS);
+}
+
+/// Keccak-p\[1600, 12\] (FIPS 202, §3.3): the last twelve rounds of Keccak-f\[1600\].
+#[inline(never)]
+pub(super) fn permute_reduced(a: &mut [u64; 25]) {
+    rounds(a, &ROUND_CONSTANTS[12..]);
+}
+
+/// An even number of rounds, so many in each turn of the loop as the lanes like.
+#[inline(always)]
+fn rounds<L: Lane>(a: &mut [L; 25], constants: &[u64]) {
     complement(a);
     if L::ONE_BY_ONE {
-        for constant in &ROUND_CONSTANTS {
+        for constant in constants {
             *a = round(a, *constant);
         }
     } else {
-        for constants in ROUND_CONSTANTS.as_chunks::<2>().0 {
+        for constants in constants.as_chunks::<2>().0 {
             let b = round(a, constants[0]);
             *a = round(&b, constants[1]);
         }

@@ -1,8 +1,9 @@
-//! SPONGE\[Keccak-f\[1600\], pad10*1, r\] (FIPS 202, Algorithm 8 (SPONGE)), one state and a position, no block buffer.
+//! SPONGE\[Keccak-f\[1600\], pad10*1, r\] (FIPS 202, Algorithm 8 (SPONGE)), one state and a position, no block buffer; and the same
+//! with half the rounds.
 
 use zeroize::Zeroize;
 
-use super::{State, permute_many};
+use super::{State, keccak, permute_many};
 
 /// A sponge that absorbs.
 #[derive(Clone)]
@@ -12,13 +13,22 @@ pub(super) struct Sponge {
     rate: u8,
     /// Bytes absorbed or squeezed in the current block, < rate while absorbing, ≤ rate while squeezing.
     position: u8,
+    /// Whether the permutation is Keccak-p\[1600, 12\].
+    reduced: bool,
 }
 
 impl Sponge {
     /// A sponge with `rate` bytes a block.
     pub(super) const fn new(rate: usize) -> Self {
         assert!(rate < 200 && rate.is_multiple_of(8));
-        Self { state: State::new(), rate: rate as u8, position: 0 }
+        Self { state: State::new(), rate: rate as u8, position: 0, reduced: false }
+    }
+
+    /// The same with twelve rounds.
+    pub(super) const fn reduced(rate: usize) -> Self {
+        let mut sponge = Self::new(rate);
+        sponge.reduced = true;
+        sponge
     }
 
     pub(super) fn absorb(&mut self, mut data: &[u8]) {
@@ -52,7 +62,11 @@ impl Sponge {
     }
 
     fn permute(&mut self) {
-        permute_many(core::slice::from_mut(&mut self.state));
+        if self.reduced {
+            keccak::permute_reduced(&mut self.state.0);
+        } else {
+            permute_many(core::slice::from_mut(&mut self.state));
+        }
         self.position = 0;
     }
 

@@ -71,8 +71,17 @@ impl Curve {
 
     /// Draws a scalar.
     pub(crate) fn draw<R: TryCryptoRng + ?Sized>(self, rng: &mut R, scalar: &mut [u8]) -> Result<(), Error> {
+        self.first_scalar(|scalar| rng.try_fill_bytes(scalar).map_err(|_| Error::Random), scalar)
+    }
+
+    /// The first string that is a scalar, of those that `fill` writes one after the other.
+    pub(super) fn first_scalar(
+        self,
+        mut fill: impl FnMut(&mut [u8]) -> Result<(), Error>,
+        scalar: &mut [u8],
+    ) -> Result<(), Error> {
         for _ in 0..DRAWS {
-            rng.try_fill_bytes(scalar).map_err(|_| Error::Random)?;
+            fill(scalar)?;
             let valid = match self {
                 Self::P256 => scalar_of::<NistP256>(scalar).is_ok(),
                 Self::P384 => scalar_of::<NistP384>(scalar).is_ok(),
@@ -143,7 +152,7 @@ pub(crate) fn scalar_of<C: CurveArithmetic>(bytes: &[u8]) -> Result<SecretKey<C>
 }
 
 /// Of an uncompressed point (SEC 1, 2.3.4), on the curve, and not at infinity, which has no such form.
-fn point<C>(bytes: &[u8]) -> Result<PublicKey<C>, Error>
+pub(crate) fn point<C>(bytes: &[u8]) -> Result<PublicKey<C>, Error>
 where
     C: CurveArithmetic,
     AffinePoint<C>: FromSec1Point<C> + ToSec1Point<C>,
@@ -152,7 +161,7 @@ where
     PublicKey::from_sec1_bytes(bytes).map_err(|_| Error::Point)
 }
 
-fn weierstrass_public<C>(scalar: &[u8], out: &mut [u8]) -> Result<(), Error>
+pub(crate) fn weierstrass_public<C>(scalar: &[u8], out: &mut [u8]) -> Result<(), Error>
 where
     C: CurveArithmetic,
     AffinePoint<C>: FromSec1Point<C> + ToSec1Point<C>,
@@ -163,7 +172,7 @@ where
 }
 
 /// The x-coordinate (SEC 1, 3.3.1).
-fn weierstrass_agree<C>(scalar: &[u8], public: &[u8], out: &mut [u8]) -> Result<(), Error>
+pub(crate) fn weierstrass_agree<C>(scalar: &[u8], public: &[u8], out: &mut [u8]) -> Result<(), Error>
 where
     C: CurveArithmetic,
     AffinePoint<C>: FromSec1Point<C> + ToSec1Point<C>,

@@ -288,7 +288,11 @@ impl StatusListCredential {
     pub fn verify(secured: &str, resolver: &dyn Resolver, now: Timestamp) -> Result<Verified<Self>> {
         let verified = credential::verify(secured, MAX_STATUS_LIST, resolver, now, Status::Ignored)?;
         let signer = verified.signer().clone();
-        Ok(Verified::new(Self::read(&verified)?, signer))
+        let mut list = Self::read(&verified)?;
+        if let Some(ends) = signature_ends(secured, &verified)? {
+            list.validity.1 = Some(list.validity.1.map_or(ends, |until| until.min(ends)));
+        }
+        Ok(Verified::new(list, signer))
     }
 
     fn read(credential: &Credential) -> Result<Self> {
@@ -345,7 +349,8 @@ impl StatusListCredential {
         self.lists.iter().find(|list| list.purpose == purpose)
     }
 
-    /// When it begins and ends.
+    /// When it begins and ends: with its signature (`exp` of a token, `expires` of a proof), where that ends earlier or nothing else
+    /// does. A list that ended tells of no credential any more that it is good; what it revokes stays revoked.
     pub fn validity(&self) -> (Option<Timestamp>, Option<Timestamp>) {
         self.validity
     }
@@ -354,6 +359,17 @@ impl StatusListCredential {
     pub fn ttl(&self) -> Option<u64> {
         self.ttl
     }
+}
+
+/// When the signature of a credential ends by its own words, which may be earlier than what it signs: `exp` (VC-JOSE-COSE, §3.1.3)
+/// or `expires` of the proof (VC Data Integrity, §2.1).
+fn signature_ends(secured: &str, credential: &Credential) -> Result<Option<Timestamp>> {
+    if !secured.trim_ascii_start().starts_with('{') {
+        return credential::numeric_date(credential.json(), "exp");
+    }
+    let object = crate::json::parse_object(secured.as_bytes(), MAX_STATUS_LIST)?;
+    let expires = object.get("proof").and_then(|proof| proof.get("expires")).and_then(Value::as_str);
+    expires.map(str::parse).transpose()
 }
 
 /// Finds verified status lists.

@@ -297,6 +297,27 @@ unsafe extern "C" fn bio_write(bio: Pointer, data: *const c_void, len: usize, wr
     1
 }
 
+/// What a decoder hands its findings to.
+pub type Take = unsafe extern "C" fn(*const Param, Pointer) -> c_int;
+
+/// Lets a decoder read `bytes`: whether it answered with 1, and how many it left. What it finds goes to `take`, with `place`.
+pub fn decode(library: &Library, decoder: Table, bytes: &[u8], take: Take, place: Pointer) -> (bool, usize) {
+    type Decode = unsafe extern "C" fn(Pointer, Pointer, c_int, Take, Pointer, Pointer, Pointer) -> c_int;
+    let new: unsafe extern "C" fn(Pointer) -> Pointer = decoder.get(1);
+    let free: unsafe extern "C" fn(Pointer) = decoder.get(2);
+    let decode: Decode = decoder.get(11);
+    let mut bio = Bio { bytes: bytes.to_vec(), at: 0 };
+    // SAFETY: the calls that the manual page wants, in their order, with a stream and a callback that fits what is handed to it.
+    let done = unsafe {
+        let context = new(library.context());
+        let input = ptr::from_mut(&mut bio).cast();
+        let done = decode(context, input, 0, take, place, ptr::null_mut(), ptr::null_mut());
+        free(context);
+        done
+    };
+    (done == 1, bytes.len() - bio.at)
+}
+
 /// Functions of KEYMGMT that are called often.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {

@@ -37,6 +37,37 @@ impl Curve {
             Self::P384 => base.p384,
         })
     }
+
+    /// The first half of an exchange, whose second half scrubs what it leaves, too.
+    pub(super) fn start(self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
+        Ok(Box::new(Guarded(self.group()?.start()?)))
+    }
+}
+
+/// An exchange of the base, which leaves the shared secret in registers and on the stack.
+struct Guarded(Box<dyn ActiveKeyExchange>);
+
+impl ActiveKeyExchange for Guarded {
+    fn complete(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
+        #[inline(never)]
+        fn completed(exchange: Box<dyn ActiveKeyExchange>, peer: &[u8]) -> Result<SharedSecret, Error> {
+            exchange.complete(peer)
+        }
+        let _guard = StackGuard::<DEPTH>;
+        completed(self.0, peer)
+    }
+
+    fn pub_key(&self) -> &[u8] {
+        self.0.pub_key()
+    }
+
+    fn ffdhe_group(&self) -> Option<FfdheGroup<'static>> {
+        None
+    }
+
+    fn group(&self) -> NamedGroup {
+        self.0.group()
+    }
 }
 
 /// X448 by itself.

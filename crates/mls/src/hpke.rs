@@ -1,0 +1,203 @@
+//! The HPKE of a suite, by bytes: what mls-rs keeps and sends.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use gambeson::sha3::Shake256;
+use gambeson_hybrid::hpke::{self, Encrypts, Kdf, Kem, Psk};
+use mls_rs_core::crypto::{HpkeCiphertext, HpkeContextR, HpkeContextS};
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Result};
+use crate::suite::Derivation;
+use crate::symmetric::{exactly, split_tag};
+
+/// The lowest number of a KEM of draft-ietf-hpke-pq.
+const FIRST_POST_QUANTUM: u16 = 0x0040;
+
+/// A private key and its public key.
+pub(crate) type Pair = (Zeroizing<Vec<u8>>, Vec<u8>);
+
+/// HPKE with one KEM, KDF and AEAD.
+pub(crate) trait Hpke: Send + Sync {
+    fn sender(&self, key: &[u8], info: &[u8], psk: Option<Psk<'_>>) -> Result<(Vec<u8>, Sender)>;
+    fn receiver(&self, enc: &[u8], key: &[u8], info: &[u8], psk: Option<Psk<'_>>) -> Result<Receiver>;
+    fn derive(&self, ikm: &[u8], derivation: Derivation) -> Result<Pair>;
+    fn generate(&self) -> Result<Pair>;
+    fn validate(&self, key: &[u8]) -> Result<()>;
+
+    fn seal(
+        &self,
+        key: &[u8],
+        info: &[u8],
+        aad: &[u8],
+        data: &[u8],
+        psk: Option<Psk<'_>>,
+    ) -> Result<HpkeCiphertext> {
+        let (kem_output, mut sender) = self.sender(key, info, psk)?;
+        Ok(HpkeCiphertext { kem_output, ciphertext: sender.0.seal(aad, data)? })
+    }
+
+    fn open(
+        &self,
+        sealed: &HpkeCiphertext,
+        key: &[u8],
+        info: &[u8],
+        aad: &[u8],
+        psk: Option<Psk<'_>>,
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        self.receiver(&sealed.kem_output, key, info, psk)?.0.open(aad, &sealed.ciphertext)
+    }
+}
+
+/// Of any thread, whatever the types are.
+type Named<K, F, A> = fn() -> (K, F, A);
+
+/// The three types of a suite as a value.
+pub(crate) struct Of<K, F, A>(PhantomData<Named<K, F, A>>);
+
+impl<K, F, A> Of<K, F, A> {
+    pub(crate) const THE: Self = Self(PhantomData);
+}
+
+impl<K: Kem, F: Kdf + 'static, A: Encrypts + 'static> Hpke for Of<K, F, A>
+where
+    hpke::Sender<F, A>: Send + Sync,
+    hpke::Receiver<F, A>: Send + Sync,
+{
+    fn sender(&self, key: &[u8], info: &[u8], psk: Option<Psk<'_>>) -> Result<(Vec<u8>, Sender)> {
+        let key = public::<K>(key)?;
+        let (enc, sender) = match psk {
+            None => hpke::setup_sender::<K, F, A>(&key, info)?,
+            Some(psk) => hpke::setup_sender_psk::<K, F, A>(&key, info, psk)?,
+        };
+        Ok((enc.as_ref().to_vec(), Sender(Box::new(sender))))
+    }
+
+    fn receiver(&self, enc: &[u8], key: &[u8], info: &[u8], psk: Option<Psk<'_>>) -> Result<Receiver> {
+        exactly("a KEM output", K::NENC, enc)?;
+        exactly("an HPKE private key", K::NSK, key)?;
+        let enc = K::Enc::try_from(enc).map_err(|_| hpke::Error::Key)?;
+        let key = K::decapsulation_key(key)?;
+        Ok(Receiver(Box::new(match psk {
+            None => hpke::setup_receiver::<K, F, A>(&enc, &key, info)?,
+            Some(psk) => hpke::setup_receiver_psk::<K, F, A>(&enc, &key, info, psk)?,
+        })))
+    }
+
+    fn derive(&self, ikm: &[u8], derivation: Derivation) -> Result<Pair> {
+        match derivation {
+            Derivation::Plain if K::ID >= FIRST_POST_QUANTUM => {
+                let mut key = Zeroizing::new(vec![0; K::NSK]);
+                Shake256::digest_into(ikm, &mut key);
+                pair::<K>(&K::decapsulation_key(&key)?)
+            }
+            _ => pair::<K>(&K::derive_key_pair(ikm)?),
+        }
+    }
+
+    fn generate(&self) -> Result<Pair> {
+        let mut ikm = Zeroizing::new(vec![0; K::NSK]);
+        getrandom::fill(&mut ikm).map_err(|_| Error::Random)?;
+        pair::<K>(&K::derive_key_pair(&ikm)?)
+    }
+
+    fn validate(&self, key: &[u8]) -> Result<()> {
+        public::<K>(key).map(drop)
+    }
+}
+
+fn public<K: Kem>(key: &[u8]) -> Result<K::EncapsulationKey> {
+    exactly("an HPKE public key", K::NPK, key)?;
+    Ok(K::encapsulation_key(key)?)
+}
+
+fn pair<K: Kem>(key: &K::DecapsulationKey) -> Result<Pair> {
+    let (mut private, mut public) = (Zeroizing::new(vec![0; K::NSK]), vec![0; K::NPK]);
+    K::private_key(key, &mut private);
+    K::public_key(key, &mut public);
+    Ok((private, public))
+}
+
+/// The sender's context of a suite.
+pub struct Sender(Box<dyn Seals + Send + Sync>);
+
+/// The recipient's context of a suite.
+pub struct Receiver(Box<dyn Opens + Send + Sync>);
+
+trait Seals {
+    fn seal(&mut self, aad: &[u8], data: &[u8]) -> Result<Vec<u8>>;
+    fn export(&self, context: &[u8], out: &mut [u8]) -> Result<()>;
+}
+
+trait Opens {
+    fn open(&mut self, aad: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>>;
+    fn export(&self, context: &[u8], out: &mut [u8]) -> Result<()>;
+}
+
+impl<F: Kdf, A: Encrypts> Seals for hpke::Sender<F, A> {
+    fn seal(&mut self, aad: &[u8], data: &[u8]) -> Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(data.len() + hpke::TAG_LEN);
+        out.extend_from_slice(data);
+        let tag = self.seal_in_place(aad, &mut out)?;
+        out.extend_from_slice(&tag);
+        Ok(out)
+    }
+
+    fn export(&self, context: &[u8], out: &mut [u8]) -> Result<()> {
+        Ok((**self).export(context, out)?)
+    }
+}
+
+impl<F: Kdf, A: Encrypts> Opens for hpke::Receiver<F, A> {
+    fn open(&mut self, aad: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+        let (body, tag) = split_tag(sealed)?;
+        let mut out = Zeroizing::new(body.to_vec());
+        self.open_in_place(aad, &mut out, tag)?;
+        Ok(out)
+    }
+
+    fn export(&self, context: &[u8], out: &mut [u8]) -> Result<()> {
+        Ok((**self).export(context, out)?)
+    }
+}
+
+impl HpkeContextS for Sender {
+    type Error = Error;
+
+    fn seal(&mut self, aad: Option<&[u8]>, data: &[u8]) -> Result<Vec<u8>> {
+        self.0.seal(aad.unwrap_or_default(), data)
+    }
+
+    fn export(&self, context: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>> {
+        let mut out = Zeroizing::new(vec![0; len]);
+        self.0.export(context, &mut out)?;
+        Ok(out)
+    }
+}
+
+impl HpkeContextR for Receiver {
+    type Error = Error;
+
+    fn open(&mut self, aad: Option<&[u8]>, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+        self.0.open(aad.unwrap_or_default(), ciphertext)
+    }
+
+    fn export(&self, context: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>> {
+        let mut out = Zeroizing::new(vec![0; len]);
+        self.0.export(context, &mut out)?;
+        Ok(out)
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("mls::Sender([redacted])")
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("mls::Receiver([redacted])")
+    }
+}

@@ -1,0 +1,228 @@
+//! What operations leave behind: dead stack, freed heap and the vector registers, searched for pieces of secrets.
+
+use crate::{heap, registers, stack};
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
+
+/// The windows that must not be found, by what they are a piece of. Only hashes of secrets are kept.
+#[derive(Debug, Default)]
+pub struct Hunt {
+    bytes: HashMap<u64, &'static str>,
+    /// Windows of coefficients: the width of a coefficient in memory, the modulus, the length of the window.
+    coefficients: Vec<(Window, HashMap<u64, &'static str>)>,
+}
+
+/// A run of coefficients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Bytes of a coefficient in memory.
+    pub width: usize,
+    /// What its residue is of.
+    pub modulus: u32,
+    /// How many coefficients tell a polynomial.
+    pub length: usize,
+}
+
+impl Hunt {
+    /// Every eight bytes of a secret.
+    pub fn bytes(&mut self, name: &'static str, secret: &[u8]) {
+        for window in secret.windows(8) {
+            self.bytes.insert(word(window), name);
+        }
+    }
+
+    /// Every window of a polynomial, whatever representative of the residue is stored, plain or times 2^±(8·width).
+    pub fn polynomial(&mut self, name: &'static str, window: Window, polynomial: &[u32]) {
+        let modulus = u64::from(window.modulus);
+        let mut r = 1_u64;
+        for _ in 0..8 * window.width {
+            r = r * 2 % modulus;
+        }
+        let inverse = power(r, modulus - 2, modulus);
+        for factor in [1, r, inverse] {
+            let scaled: Vec<u32> =
+                polynomial.iter().map(|c| (u64::from(*c) * factor % modulus) as u32).collect();
+            for piece in scaled.windows(window.length) {
+                self.insert(name, window, piece);
+            }
+        }
+    }
+
+    fn insert(&mut self, name: &'static str, window: Window, piece: &[u32]) {
+        // Runs of zeros and of one value are not a secret's mark.
+        let mut distinct: Vec<u32> = piece.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let zeros = piece.iter().filter(|c| **c == 0).count();
+        if distinct.len() < 3 || 2 * zeros > piece.len() {
+            return;
+        }
+        let at = self.coefficients.iter().position(|(known, _)| *known == window).unwrap_or_else(|| {
+            self.coefficients.push((window, HashMap::new()));
+            self.coefficients.len() - 1
+        });
+        self.coefficients[at].1.insert(mix(piece), name);
+    }
+
+    /// How often a piece of which secret stands in the memory.
+    fn search(&self, memory: &[u8]) -> Vec<(&'static str, usize)> {
+        let mut found: HashMap<&'static str, usize> = HashMap::new();
+        for window in memory.windows(8) {
+            if let Some(name) = self.bytes.get(&word(window)) {
+                *found.entry(name).or_default() += 1;
+            }
+        }
+        for (window, known) in &self.coefficients {
+            let residues: Vec<u32> =
+                memory.chunks_exact(window.width).map(|bytes| residue(bytes, window.modulus)).collect();
+            for piece in residues.windows(window.length) {
+                if piece.iter().all(|c| *c == piece[0]) {
+                    continue;
+                }
+                if let Some(name) = known.get(&mix(piece)) {
+                    *found.entry(name).or_default() += 1;
+                }
+            }
+        }
+        let mut found: Vec<_> = found.into_iter().collect();
+        found.sort_unstable();
+        found
+    }
+}
+
+fn word(window: &[u8]) -> u64 {
+    u64::from_le_bytes(window.try_into().expect("eight bytes"))
+}
+
+fn residue(bytes: &[u8], modulus: u32) -> u32 {
+    let value = match *bytes {
+        [a, b] => i64::from(i16::from_le_bytes([a, b])),
+        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+        _ => unreachable!("coefficients are two or four bytes wide"),
+    };
+    value.rem_euclid(i64::from(modulus)) as u32
+}
+
+fn mix(piece: &[u32]) -> u64 {
+    piece.iter().fold(0xcbf2_9ce4_8422_2325, |state: u64, c| {
+        (state ^ u64::from(*c)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    })
+}
+
+/// Counts what ran, and what left something.
+#[derive(Debug, Default)]
+pub struct Gate {
+    /// Operations that ran.
+    pub ran: usize,
+    /// Those that left something.
+    pub failed: usize,
+}
+
+impl Gate {
+    /// Runs the operation, whose result dies in it, and searches what it left.
+    pub fn run(&mut self, name: &str, hunt: &Hunt, operation: impl Fn() + Sync) {
+        self.count(name, &hunted(hunt, operation));
+    }
+
+    /// The same for an operation that draws its secrets itself, and keeps them.
+    pub fn run_fresh(&mut self, name: &str, operation: impl Fn(&Kept) + Sync) {
+        let kept = Kept::new();
+        let found = searched(
+            || kept.hunt(),
+            || {
+                kept.len.store(0, Relaxed);
+                operation(&kept);
+            },
+        );
+        self.count(name, &found);
+    }
+
+    fn count(&mut self, name: &str, found: &[String]) {
+        self.ran += 1;
+        if !found.is_empty() {
+            self.failed += 1;
+            println!("{name}: {}", found.join(", "));
+        }
+    }
+}
+
+/// Runs the operation and tells what of the secrets it left where.
+pub fn hunted(hunt: &Hunt, operation: impl Fn() + Sync) -> Vec<String> {
+    searched(|| hunt, operation)
+}
+
+/// The same, for secrets that are known when the operation has run: `known` is asked after each run.
+fn searched<H: Borrow<Hunt> + Send>(
+    known: impl Fn() -> H + Sync,
+    operation: impl Fn() + Sync,
+) -> Vec<String> {
+    let places = stack::on_fresh_stack(|| {
+        // Once to warm up, so that what is initialised on first use does not count.
+        operation();
+        let mut dead = Vec::new();
+        stack::residue(&operation, &mut dead);
+        let dead = ("on the stack", known(), dead);
+        let freed = heap::freed(&operation);
+        let freed = ("in freed heap", known(), freed);
+        let vectors = registers::after(&operation);
+        [dead, freed, ("in vector registers", known(), vectors.bytes().to_vec())]
+    });
+    let mut found = Vec::new();
+    for (place, hunt, memory) in places {
+        for (secret, count) in hunt.borrow().search(&memory) {
+            found.push(format!("{count} pieces of {secret} {place}"));
+        }
+    }
+    found
+}
+
+/// What an operation drew for itself, to be looked for once it has run: kept under a mask and byte by byte, so that keeping it leaves
+/// nothing that could be found.
+pub struct Kept {
+    bytes: Vec<AtomicU8>,
+    len: AtomicUsize,
+}
+
+impl Kept {
+    const MASK: u8 = 0xa7;
+
+    fn new() -> Self {
+        Self { bytes: (0..16 << 10).map(|_| AtomicU8::new(0)).collect(), len: AtomicUsize::new(0) }
+    }
+
+    /// Keeps a secret of this run.
+    pub fn keep(&self, secret: &[u8]) {
+        for byte in secret {
+            let at = self.len.fetch_add(1, Relaxed);
+            self.bytes[at].store(byte ^ Self::MASK, Relaxed);
+        }
+    }
+
+    /// What was kept since the last time.
+    fn hunt(&self) -> Hunt {
+        let len = self.len.swap(0, Relaxed);
+        assert!(len >= 32, "the operation kept nothing");
+        let secrets: Vec<u8> = self.bytes[..len].iter().map(|byte| byte.load(Relaxed) ^ Self::MASK).collect();
+        let mut hunt = Hunt::default();
+        hunt.bytes("what it drew", &secrets);
+        hunt
+    }
+}
+
+/// Uses a value in place and lets it die there.
+#[macro_export]
+macro_rules! live_and_die {
+    ($value:expr) => {{
+        let value = $value;
+        std::hint::black_box(&value);
+    }};
+}
+
+/// base^exponent modulo modulus.
+pub fn power(base: u64, exponent: u64, modulus: u64) -> u64 {
+    (0..64).rev().fold(1, |result, bit| {
+        let square = result * result % modulus;
+        if exponent >> bit & 1 == 1 { square * base % modulus } else { square }
+    })
+}

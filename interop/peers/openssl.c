@@ -1,0 +1,123 @@
+// A TLS 1.3 peer of the OpenSSL that it is linked with: `client PORT ROOTS GROUP`, or `server CHAIN KEY GROUP`, which tells its port.
+// What the one sends in a line the other sends back turned round. With `kem NAME`, a KEM of its default provider: it tells a public
+// key, takes a ciphertext and tells the secret, takes a public key and tells a ciphertext and the secret; a line each, in hexadecimal.
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines.h"
+
+#define MAX_BYTES 8192
+
+static void check(int right, const char *what) {
+    if (right) {
+        return;
+    }
+    fprintf(stderr, "%s\n", what);
+    ERR_print_errors_fp(stderr);
+    exit(1);
+}
+
+static int send_bytes(void *ssl, const char *bytes, int length) {
+    return SSL_write(ssl, bytes, length) == length;
+}
+
+static int receive_byte(void *ssl, char *byte) {
+    return SSL_read(ssl, byte, 1) == 1;
+}
+
+static SSL_CTX *context(const SSL_METHOD *method, const char *group) {
+    SSL_CTX *context = SSL_CTX_new(method);
+    check(context != NULL, "a context");
+    check(SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION), "TLS 1.3");
+    check(SSL_CTX_set1_groups_list(context, group), "the group");
+    return context;
+}
+
+static void client(char **words) {
+    SSL_CTX *trusting = context(TLS_client_method(), words[2]);
+    check(SSL_CTX_load_verify_file(trusting, words[1]), "the roots");
+    SSL_CTX_set_verify(trusting, SSL_VERIFY_PEER, NULL);
+    SSL *ssl = SSL_new(trusting);
+    X509_VERIFY_PARAM *names = SSL_get0_param(ssl);
+    check(X509_VERIFY_PARAM_set1_host(names, "server.example", 0), "the name");
+    check(SSL_set_tlsext_host_name(ssl, "server.example"), "the name");
+    check(SSL_set_fd(ssl, connect_to(words[0])) && SSL_connect(ssl) == 1, "the handshake");
+    check(asks(ssl, send_bytes, receive_byte), "the answer");
+    SSL_shutdown(ssl);
+}
+
+static void server(char **words) {
+    SSL_CTX *showing = context(TLS_server_method(), words[2]);
+    check(SSL_CTX_use_certificate_chain_file(showing, words[0]) == 1, "the chain");
+    check(SSL_CTX_use_PrivateKey_file(showing, words[1], SSL_FILETYPE_PEM) == 1, "the key");
+    SSL *ssl = SSL_new(showing);
+    check(SSL_set_fd(ssl, accepted()) && SSL_accept(ssl) == 1, "the handshake");
+    check(answers(ssl, send_bytes, receive_byte), "the question");
+    SSL_shutdown(ssl);
+}
+
+static void tell(const unsigned char *bytes, size_t length) {
+    for (size_t at = 0; at < length; at++) {
+        printf("%02x", bytes[at]);
+    }
+    puts("");
+    fflush(stdout);
+}
+
+static size_t told(unsigned char *bytes) {
+    static char line[2 * MAX_BYTES + 2];
+    size_t length = 0;
+    check(fgets(line, sizeof line, stdin) != NULL, "a line");
+    line[strcspn(line, "\n")] = 0;
+    check(OPENSSL_hexstr2buf_ex(bytes, MAX_BYTES, &length, line, 0), "hexadecimal");
+    return length;
+}
+
+static void kem(const char *name) {
+    const char *own = "provider=default";
+    unsigned char bytes[MAX_BYTES], secret[256];
+    EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, own, name);
+    check(key != NULL, "a key");
+    unsigned char *public = NULL;
+    size_t length = EVP_PKEY_get1_encoded_public_key(key, &public);
+    tell(public, length);
+
+    size_t secret_length = sizeof secret;
+    length = told(bytes);
+    EVP_PKEY_CTX *work = EVP_PKEY_CTX_new_from_pkey(NULL, key, own);
+    check(EVP_PKEY_decapsulate_init(work, NULL) == 1, "to decapsulate");
+    check(EVP_PKEY_decapsulate(work, secret, &secret_length, bytes, length) == 1, "decapsulation");
+    tell(secret, secret_length);
+
+    length = told(bytes);
+    EVP_PKEY *theirs = EVP_PKEY_new_raw_public_key_ex(NULL, name, own, bytes, length);
+    check(theirs != NULL, "a public key");
+    work = EVP_PKEY_CTX_new_from_pkey(NULL, theirs, own);
+    length = sizeof bytes;
+    secret_length = sizeof secret;
+    check(EVP_PKEY_encapsulate_init(work, NULL) == 1, "to encapsulate");
+    check(EVP_PKEY_encapsulate(work, bytes, &length, secret, &secret_length) == 1, "encapsulation");
+    tell(bytes, length);
+    tell(secret, secret_length);
+}
+
+int main(int count, char **words) {
+    if (count == 2 && strcmp(words[1], "version") == 0) {
+        puts(OpenSSL_version(OPENSSL_VERSION_STRING));
+    } else if (count == 3 && strcmp(words[1], "kem") == 0) {
+        kem(words[2]);
+    } else if (count == 5 && strcmp(words[1], "client") == 0) {
+        client(words + 2);
+    } else if (count == 5 && strcmp(words[1], "server") == 0) {
+        server(words + 2);
+    } else {
+        check(0, "client, server or kem");
+    }
+    return 0;
+}

@@ -1,0 +1,242 @@
+//! The notices of what other people wrote and our packages of compiled code hold: `THIRD-PARTY-NOTICES` beside each of them.
+//!
+//! A crate that is published as source names its dependencies, and carries none of them. A wheel and an npm package do: most of these
+//! licences ask that their text and the names go along.
+
+use crate::run::Workspace;
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A package of compiled code: its folder, and with which features and for what it is compiled (everything, where that is not one).
+const PACKAGES: &[(&str, &str, Option<&str>)] =
+    &[("bindings/python", "", None), ("bindings/typescript", "whole", Some("wasm32-unknown-unknown"))];
+
+/// What the file is called.
+pub const NAME: &str = "THIRD-PARTY-NOTICES";
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    resolve: Resolve,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    id: String,
+    name: String,
+    version: String,
+    license: Option<String>,
+    authors: Vec<String>,
+    repository: Option<String>,
+    manifest_path: PathBuf,
+    source: Option<String>,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+    root: String,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    pkg: String,
+    dep_kinds: Vec<Kind>,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    kind: Option<String>,
+}
+
+/// Compares the files with what would be written, or writes them.
+pub fn check(workspace: &Workspace, bless: bool) -> Result<String> {
+    let mut counts = Vec::new();
+    for (folder, features, target) in PACKAGES {
+        let metadata = metadata(workspace, folder, features, *target)?;
+        let linked = linked(&metadata);
+        let text = notices(&linked)?;
+        let file = workspace.root.join(folder).join(NAME);
+        if bless {
+            fs::write(&file, &text)?;
+        } else if fs::read_to_string(&file).ok().as_ref() != Some(&text) {
+            bail!("{folder}/{NAME} is not what is compiled in now: cargo xtask notices --bless");
+        }
+        counts.push(format!("{} crates in {folder}", linked.len()));
+    }
+    Ok(counts.join(", "))
+}
+
+fn metadata(workspace: &Workspace, folder: &str, features: &str, target: Option<&str>) -> Result<Metadata> {
+    let mut command = workspace.command("cargo", &["metadata", "--locked", "--format-version", "1"]);
+    command.args(["--features", features]).current_dir(workspace.root.join(folder));
+    if let Some(target) = target {
+        command.args(["--filter-platform", target]);
+    }
+    let output = command.output()?;
+    ensure!(output.status.success(), "{folder}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// What the package is linked from, without our own: what only builds it, or writes its source, is not in it.
+fn linked(metadata: &Metadata) -> Vec<&Package> {
+    let nodes: BTreeMap<&str, &Node> = metadata.resolve.nodes.iter().map(|it| (&*it.id, it)).collect();
+    let packages: BTreeMap<&str, &Package> = metadata.packages.iter().map(|it| (&*it.id, it)).collect();
+    let (mut seen, mut waiting) = (BTreeSet::new(), vec![&*metadata.resolve.root]);
+    while let Some(id) = waiting.pop() {
+        let writes_source = packages[id].targets.iter().any(|it| it.kind.contains(&"proc-macro".to_owned()));
+        if writes_source || !seen.insert(id) {
+            continue;
+        }
+        let normal = |it: &&Dependency| it.dep_kinds.iter().any(|kind| kind.kind.is_none());
+        waiting.extend(nodes[id].deps.iter().filter(normal).map(|it| &*it.pkg));
+    }
+    let mut linked: Vec<_> =
+        seen.into_iter().map(|id| packages[id]).filter(|it| it.source.is_some()).collect();
+    linked.sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
+    linked
+}
+
+/// One text after another, each under the crates whose it is.
+fn notices(linked: &[&Package]) -> Result<String> {
+    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut without = Vec::new();
+    for package in linked {
+        let licence = package.license.as_deref().unwrap_or("its own licence");
+        let title = format!("{} {} ({licence})", package.name, package.version);
+        let folder = package.manifest_path.parent().context("a manifest is in a folder")?;
+        let files = licence_files(folder, licence)?;
+        if files.is_empty() {
+            without.push((title.clone(), *package));
+        }
+        for file in files {
+            let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+            // One text with other ends of lines is one text.
+            let text = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim().to_owned();
+            texts.entry(text).or_default().push(title.clone());
+        }
+    }
+    let mut out = String::from(
+        "This package has compiled code of the crates below. Where a crate may be used under one of several licences, the shortest is\n\
+         here. The Rust standard library is in it too: MIT OR Apache-2.0, https://www.rust-lang.org, The Rust Project Contributors.\n",
+    );
+    let mut ordered: Vec<_> = texts.into_iter().map(|(text, of)| (of, text)).collect();
+    ordered.sort();
+    for (of, text) in ordered {
+        write!(out, "\n{}\n{}\n\n{text}\n", "=".repeat(100), of.join("\n"))?;
+    }
+    if !without.is_empty() {
+        write!(out, "\n{}\nCrates that come without the text of their licence\n\n", "=".repeat(100))?;
+    }
+    for (title, package) in without {
+        let authors =
+            if package.authors.is_empty() { "no authors named".into() } else { package.authors.join(", ") };
+        writeln!(
+            out,
+            "{title}: {authors}, {}",
+            package.repository.as_deref().unwrap_or("no repository named")
+        )?;
+    }
+    Ok(out)
+}
+
+/// The files of a crate's licence; where there is a choice, those of the MIT licence. A notice goes along with any.
+fn licence_files(folder: &Path, licence: &str) -> Result<Vec<PathBuf>> {
+    let upper = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .filter(|path| path.is_file())
+        .filter(|path| {
+            let name = upper(path);
+            ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"]
+                .iter()
+                .any(|it| name.starts_with(it))
+        })
+        .collect();
+    files.sort();
+    let is_mit = |path: &&PathBuf| upper(path).contains("MIT");
+    // Of a choice that is only a part of the licence, everything stays.
+    let is_choice = (licence.contains(" OR ") || licence.contains('/')) && !licence.contains(" AND ");
+    if is_choice && files.iter().any(|path| is_mit(&path)) {
+        files.retain(|path| is_mit(&path) || upper(path).starts_with("NOTICE"));
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crates() -> Metadata {
+        let package = |name: &str, source: &str, kind: &str| {
+            format!(
+                r#"{{"id":"{name}","name":"{name}","version":"1.0.0","license":"MIT","authors":[],"repository":null,
+                "manifest_path":"/{name}/Cargo.toml","source":{source},"targets":[{{"kind":["{kind}"]}}]}}"#
+            )
+        };
+        let packages = [
+            package("ours", "null", "cdylib"),
+            package("linked", r#""registry""#, "lib"),
+            package("below", r#""registry""#, "lib"),
+            package("macros", r#""registry""#, "proc-macro"),
+            package("builds", r#""registry""#, "lib"),
+        ];
+        let dependency =
+            |name: &str, kind: &str| format!(r#"{{"pkg":"{name}","dep_kinds":[{{"kind":{kind}}}]}}"#);
+        let node = |name: &str, deps: &[String]| format!(r#"{{"id":"{name}","deps":[{}]}}"#, deps.join(","));
+        let nodes = [
+            node("ours", &[dependency("linked", "null"), dependency("builds", r#""build""#)]),
+            node("linked", &[dependency("below", "null"), dependency("macros", "null")]),
+            node("below", &[]),
+            node("macros", &[]),
+            node("builds", &[]),
+        ];
+        let text = format!(
+            r#"{{"packages":[{}],"resolve":{{"root":"ours","nodes":[{}]}}}}"#,
+            packages.join(","),
+            nodes.join(",")
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn what_is_linked_is_told_from_what_builds() {
+        let metadata = crates();
+        let names: Vec<&str> = linked(&metadata).iter().map(|it| &*it.name).collect();
+        assert_eq!(names, ["below", "linked"]);
+    }
+
+    #[test]
+    fn where_there_is_a_choice_the_mit_licence_and_the_notice_are_taken() {
+        let folder = std::env::temp_dir().join(format!("gambeson-notices-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for name in ["LICENSE-MIT", "LICENSE-APACHE", "NOTICE", "README.md"] {
+            fs::write(folder.join(name), name).unwrap();
+        }
+        let names = |licence: &str| -> Vec<String> {
+            let files = licence_files(&folder, licence).unwrap();
+            files.iter().map(|it| it.file_name().unwrap().to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(names("MIT OR Apache-2.0"), ["LICENSE-MIT", "NOTICE"]);
+        assert_eq!(names("MIT AND Apache-2.0"), ["LICENSE-APACHE", "LICENSE-MIT", "NOTICE"]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
