@@ -26,12 +26,21 @@ fn main() {
         ["measure"] => measure::measure(),
         // The tests' own options: of one test there is nothing to choose.
         _ if words.contains(&"--list") => println!("{}: test", load::NAME),
-        _ if words.contains(&"--ignored") => println!(
-            "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 1 filtered out; finished in 0.00s"
-        ),
-        _ if words.iter().any(|word| !word.starts_with('-') && !load::NAME.contains(word)) => {}
+        _ if words.contains(&"--ignored") || !is_asked_for(&words) => {
+            println!(
+                "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 1 filtered out; finished in 0.00s"
+            );
+        }
         _ => load::thousands(),
     }
+}
+
+/// Whether one of the names asks for the test, or there is none; a number belongs to an option.
+#[cfg(target_os = "linux")]
+fn is_asked_for(words: &[&str]) -> bool {
+    let mut names =
+        words.iter().filter(|word| !word.starts_with('-') && word.parse::<u32>().is_err()).peekable();
+    names.peek().is_none() || names.any(|name| load::NAME.contains(name))
 }
 
 #[cfg(not(target_os = "linux"))]
