@@ -12,6 +12,7 @@
 //! | [`aws_lc`] | AWS-LC |
 //! | [`bouncy_castle`] | Bouncy Castle for Java: keys, chains, PKCS#12, of composites too |
 //! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
+//! | [`openmls`] | OpenMLS: groups with members of both libraries |
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`forged`] | ourselves: composite signatures that must not hold, inside TLS |
@@ -28,6 +29,7 @@ pub mod cctv;
 pub mod composite;
 pub mod forged;
 pub mod legacy;
+pub mod openmls;
 pub mod openssl;
 pub mod proxy;
 pub mod python;
@@ -54,6 +56,7 @@ pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<lib
         forged::trials(),
         sockets::trials(scratch),
         openssl::trials(scratch),
+        openmls::trials(),
         bogo::trials(scratch, bogo_shim),
         bouncy_castle::trials(scratch),
     ]

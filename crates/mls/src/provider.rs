@@ -63,6 +63,13 @@ impl Provider {
         };
         Self { suites: self.suites.into_iter().filter_map(as_theirs).collect() }
     }
+
+    /// The same suites with another derivation of the keys of nodes.
+    #[must_use]
+    pub fn with_derivation(mut self, derivation: Derivation) -> Self {
+        self.suites.iter_mut().for_each(|suite| suite.derivation = derivation);
+        self
+    }
 }
 
 impl CryptoProvider for Provider {

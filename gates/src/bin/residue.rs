@@ -274,7 +274,7 @@ fn scalar(hunt: &mut Hunt, bytes: &[u8]) {
 fn table(gate: &mut Gate, kem: &'static hybrids::HybridKem) {
     let name = kem.name();
     let parts: [u8; 120] = bytes(name);
-    let parts = &parts[..if name == "X-Wing" { 32 } else { 64 + kem.curve().secret_len() }];
+    let parts = &parts[..if kem.private_key_len() == 32 { 32 } else { 64 + kem.curve().secret_len() }];
     let randomness: [u8; 88] = bytes(&format!("{name} randomness"));
     let randomness = &randomness[..kem.randomness_len()];
     let key = hybrids::DecapsulationKey::from_parts(kem, parts).expect("every such string is a key");

@@ -308,7 +308,7 @@ pub fn thousands() {
     };
     std::thread::sleep(Duration::from_millis(200));
     let at_rest = descriptors(process);
-    let mut after = Vec::new();
+    let mut full = Vec::new();
     for round in 1..=2 {
         let (open, seconds) = clients.does(&format!("open {count}"));
         assert_eq!(open, count);
@@ -322,12 +322,12 @@ pub fn thousands() {
         let refused = proxy.get(&folder, "/", "-o x --json").exits(1);
         assert_eq!(refused.json()["reason"], "alert");
         assert_eq!(clients.does("echo").0, count);
+        full.push(memory(process));
         assert_eq!(clients.does("close").0, count);
         settled("all are closed", at_rest);
-        after.push(memory(process));
     }
-    // The allocator keeps what it has once been given; a leak would grow with each round.
-    assert!(after[1] < after[0] + after[0] / 10, "memory grows: {after:?} KiB");
+    // What the allocator gives back differs; what it needs for as many connections grows only if something leaks.
+    assert!(full[1] < full[0] + full[0] / 10, "memory grows: {full:?} KiB");
     drop(clients);
     proxy.signal(rustix::process::Signal::TERM);
     let mut proxy = proxy;

@@ -39,7 +39,7 @@ pub trait Encrypts: Aead {
     ) -> Result<(), Error>;
 }
 
-/// No AEAD, 0xffff (RFC 9180, §7.3): the context serves [`Context::export`] alone.
+/// No AEAD, 0xffff (RFC 9180, §7.3): the context serves [`Context::export`](super::Context::export) alone.
 #[derive(Clone, Copy, Debug)]
 pub enum ExportOnly {}
 

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(moved, Moved { up: 8, down: 60 });
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn what_nobody_takes_is_not_read() {
         let (mut client, mut server, running) = started(1000, Duration::from_secs(60));
         let sending = tokio::spawn(async move {
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(running.await.unwrap().1.up, got.len() as u64);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn whoever_moves_nothing_for_long_has_to_go() {
         let (mut client, server, running) = started(64, Duration::from_millis(300));
         let begun = Instant::now();
