@@ -5,30 +5,21 @@ use zeroize::Zeroize;
 
 use super::{State, keccak, permute_many};
 
-/// A sponge that absorbs.
+/// A sponge that absorbs; a `REDUCED` one by Keccak-p\[1600, 12\], which a program without TurboSHAKE does not hold.
 #[derive(Clone)]
-pub(super) struct Sponge {
+pub(super) struct Sponge<const REDUCED: bool = false> {
     state: State,
     /// Bytes of a block, a multiple of 8.
     rate: u8,
     /// Bytes absorbed or squeezed in the current block, < rate while absorbing, ≤ rate while squeezing.
     position: u8,
-    /// Whether the permutation is Keccak-p\[1600, 12\].
-    reduced: bool,
 }
 
-impl Sponge {
+impl<const REDUCED: bool> Sponge<REDUCED> {
     /// A sponge with `rate` bytes a block.
     pub(super) const fn new(rate: usize) -> Self {
         assert!(rate < 200 && rate.is_multiple_of(8));
-        Self { state: State::new(), rate: rate as u8, position: 0, reduced: false }
-    }
-
-    /// The same with twelve rounds.
-    pub(super) const fn reduced(rate: usize) -> Self {
-        let mut sponge = Self::new(rate);
-        sponge.reduced = true;
-        sponge
+        Self { state: State::new(), rate: rate as u8, position: 0 }
     }
 
     pub(super) fn absorb(&mut self, mut data: &[u8]) {
@@ -62,7 +53,7 @@ impl Sponge {
     }
 
     fn permute(&mut self) {
-        if self.reduced {
+        if REDUCED {
             keccak::permute_reduced(&mut self.state.0);
         } else {
             permute_many(core::slice::from_mut(&mut self.state));
@@ -79,7 +70,7 @@ impl Sponge {
 
     /// Appends the domain bits and pad10*1 (FIPS 202, §5.1 and Appendix B.2): `suffix` holds the domain bits and the
     /// first 1, least significant first.
-    pub(super) fn pad(mut self, suffix: u8) -> Squeeze {
+    pub(super) fn pad(mut self, suffix: u8) -> Squeeze<REDUCED> {
         let position = usize::from(self.position);
         self.state.0[position >> 3] ^= u64::from(suffix) << (8 * (position & 7));
         self.state.0[(usize::from(self.rate) >> 3) - 1] ^= 1 << 63;
@@ -88,17 +79,17 @@ impl Sponge {
     }
 }
 
-impl Drop for Sponge {
+impl<const REDUCED: bool> Drop for Sponge<REDUCED> {
     fn drop(&mut self) {
         self.state.zeroize();
     }
 }
 
-/// Output of any length, squeezed in any pieces.
+/// Output of any length, squeezed in any pieces; that of TurboSHAKE is `REDUCED`.
 #[derive(Clone)]
-pub struct Squeeze(Sponge);
+pub struct Squeeze<const REDUCED: bool = false>(Sponge<REDUCED>);
 
-impl Squeeze {
+impl<const REDUCED: bool> Squeeze<REDUCED> {
     /// Fills `out` with the next bytes of the output.
     pub fn squeeze(&mut self, mut out: &mut [u8]) {
         let sponge = &mut self.0;
@@ -125,7 +116,7 @@ impl Squeeze {
     }
 }
 
-impl core::fmt::Debug for Squeeze {
+impl<const REDUCED: bool> core::fmt::Debug for Squeeze<REDUCED> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Squeeze").finish_non_exhaustive()
     }

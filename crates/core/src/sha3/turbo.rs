@@ -17,7 +17,7 @@ macro_rules! turbo_shake {
         /// ```
         #[derive(Clone)]
         pub struct $name {
-            sponge: Sponge,
+            sponge: Sponge<true>,
             domain: u8,
         }
 
@@ -28,14 +28,14 @@ macro_rules! turbo_shake {
             /// A hasher that has absorbed nothing, of the domain 0x1f.
             #[must_use]
             pub const fn new() -> Self {
-                Self { sponge: Sponge::reduced($rate), domain: DOMAIN }
+                Self { sponge: Sponge::new($rate), domain: DOMAIN }
             }
 
             /// The same in the domain D; none for one that is not in 0x01 to 0x7f.
             #[must_use]
             pub const fn with_domain(domain: u8) -> Option<Self> {
                 match domain {
-                    0x01..=0x7f => Some(Self { sponge: Sponge::reduced($rate), domain }),
+                    0x01..=0x7f => Some(Self { sponge: Sponge::new($rate), domain }),
                     _ => None,
                 }
             }
@@ -47,8 +47,8 @@ macro_rules! turbo_shake {
             }
 
             /// Ends absorbing: the output can be squeezed. The hasher starts anew, in the same domain.
-            pub fn finalize_xof(&mut self) -> Squeeze {
-                core::mem::replace(&mut self.sponge, Sponge::reduced($rate)).pad(self.domain)
+            pub fn finalize_xof(&mut self) -> Squeeze<true> {
+                core::mem::replace(&mut self.sponge, Sponge::new($rate)).pad(self.domain)
             }
         }
 

@@ -122,7 +122,7 @@ hkdf! {
 }
 
 macro_rules! one_stage {
-    ($($name:ident, $id:literal, $nh:literal, $text:literal;)*) => {$(
+    ($($name:ident, $squeeze:ty, $id:literal, $nh:literal, $text:literal;)*) => {$(
         #[doc = $text]
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
@@ -137,7 +137,7 @@ macro_rules! one_stage {
                 label: &[u8],
                 context: &[&[u8]],
                 len: u16,
-            ) -> sha3::Squeeze {
+            ) -> $squeeze {
                 let mut xof = sha3::$name::new();
                 let label_len = (label.len() as u16).to_be_bytes(); // a label of ours: a few bytes
                 let fixed = [VERSION, suite, &label_len, label, &len.to_be_bytes()];
@@ -193,8 +193,8 @@ macro_rules! one_stage {
 }
 
 one_stage! {
-    Shake128, 0x0010, 32, "SHAKE128, KDF 0x0010: one stage, with the sponge of FIPS 202.";
-    Shake256, 0x0011, 64, "SHAKE256, KDF 0x0011: one stage, with the sponge of FIPS 202.";
-    TurboShake128, 0x0012, 32, "TurboSHAKE128, KDF 0x0012: one stage, with half the rounds (RFC 9861).";
-    TurboShake256, 0x0013, 64, "TurboSHAKE256, KDF 0x0013: one stage, with half the rounds (RFC 9861).";
+    Shake128, sha3::Squeeze, 0x0010, 32, "SHAKE128, KDF 0x0010: one stage, with the sponge of FIPS 202.";
+    Shake256, sha3::Squeeze, 0x0011, 64, "SHAKE256, KDF 0x0011: one stage, with the sponge of FIPS 202.";
+    TurboShake128, sha3::Squeeze<true>, 0x0012, 32, "TurboSHAKE128, KDF 0x0012: one stage, with half the rounds (RFC 9861).";
+    TurboShake256, sha3::Squeeze<true>, 0x0013, 64, "TurboSHAKE256, KDF 0x0013: one stage, with half the rounds (RFC 9861).";
 }
