@@ -64,7 +64,7 @@ pub use kernels::{
 };
 #[cfg(feature = "alloc")]
 pub(crate) use lanes::{LANES, absorb, lanes, squeeze, squeezed};
-pub use sponge::Squeeze;
+pub use sponge::{Squeeze, TurboSqueeze};
 pub use turbo::{TurboShake128, TurboShake256};
 
 use sponge::Sponge;

@@ -5,119 +5,128 @@ use zeroize::Zeroize;
 
 use super::{State, keccak, permute_many};
 
-/// A sponge that absorbs; a `REDUCED` one by Keccak-p\[1600, 12\], which a program without TurboSHAKE does not hold.
-#[derive(Clone)]
-pub(super) struct Sponge<const REDUCED: bool = false> {
-    state: State,
-    /// Bytes of a block, a multiple of 8.
-    rate: u8,
-    /// Bytes absorbed or squeezed in the current block, < rate while absorbing, ≤ rate while squeezing.
-    position: u8,
-}
+macro_rules! sponge {
+    ($($sponge:ident, $squeeze:ident, $permute:expr, $text:literal;)*) => {$(
+        /// A sponge that absorbs.
+        #[derive(Clone)]
+        pub(super) struct $sponge {
+            state: State,
+            /// Bytes of a block, a multiple of 8.
+            rate: u8,
+            /// Bytes absorbed or squeezed in the current block, < rate while absorbing, ≤ rate while squeezing.
+            position: u8,
+        }
 
-impl<const REDUCED: bool> Sponge<REDUCED> {
-    /// A sponge with `rate` bytes a block.
-    pub(super) const fn new(rate: usize) -> Self {
-        assert!(rate < 200 && rate.is_multiple_of(8));
-        Self { state: State::new(), rate: rate as u8, position: 0 }
-    }
+        impl $sponge {
+            /// A sponge with `rate` bytes a block.
+            pub(super) const fn new(rate: usize) -> Self {
+                assert!(rate < 200 && rate.is_multiple_of(8));
+                Self { state: State::new(), rate: rate as u8, position: 0 }
+            }
 
-    pub(super) fn absorb(&mut self, mut data: &[u8]) {
-        // Up to the next lane, byte by byte; then whole lanes; then the rest.
-        while !data.is_empty() {
-            let position = usize::from(self.position);
-            let rate = usize::from(self.rate);
-            if position & 7 == 0 && data.len() >= 8 {
-                let lanes = ((rate - position) >> 3).min(data.len() >> 3);
-                let (words, rest) = data.split_at(8 * lanes);
-                let state = &mut self.state.0[position >> 3..][..lanes];
-                for (lane, word) in state.iter_mut().zip(words.as_chunks::<8>().0) {
-                    *lane ^= u64::from_le_bytes(*word);
+            pub(super) fn absorb(&mut self, mut data: &[u8]) {
+                // Up to the next lane, byte by byte; then whole lanes; then the rest.
+                while !data.is_empty() {
+                    let position = usize::from(self.position);
+                    let rate = usize::from(self.rate);
+                    if position & 7 == 0 && data.len() >= 8 {
+                        let lanes = ((rate - position) >> 3).min(data.len() >> 3);
+                        let (words, rest) = data.split_at(8 * lanes);
+                        let state = &mut self.state.0[position >> 3..][..lanes];
+                        for (lane, word) in state.iter_mut().zip(words.as_chunks::<8>().0) {
+                            *lane ^= u64::from_le_bytes(*word);
+                        }
+                        data = rest;
+                        self.advance(8 * lanes);
+                    } else {
+                        self.state.0[position >> 3] ^= u64::from(data[0]) << (8 * (position & 7));
+                        data = &data[1..];
+                        self.advance(1);
+                    }
                 }
-                data = rest;
-                self.advance(8 * lanes);
-            } else {
-                self.state.0[position >> 3] ^= u64::from(data[0]) << (8 * (position & 7));
-                data = &data[1..];
-                self.advance(1);
             }
-        }
-    }
 
-    #[inline]
-    fn advance(&mut self, bytes: usize) {
-        self.position += bytes as u8;
-        if self.position == self.rate {
-            self.permute();
-        }
-    }
-
-    fn permute(&mut self) {
-        if REDUCED {
-            keccak::permute_reduced(&mut self.state.0);
-        } else {
-            permute_many(core::slice::from_mut(&mut self.state));
-        }
-        self.position = 0;
-    }
-
-    /// Zero bytes up to the end of the block.
-    pub(super) fn absorb_zeros_to_block_end(&mut self) {
-        if self.position != 0 {
-            self.permute();
-        }
-    }
-
-    /// Appends the domain bits and pad10*1 (FIPS 202, §5.1 and Appendix B.2): `suffix` holds the domain bits and the
-    /// first 1, least significant first.
-    pub(super) fn pad(mut self, suffix: u8) -> Squeeze<REDUCED> {
-        let position = usize::from(self.position);
-        self.state.0[position >> 3] ^= u64::from(suffix) << (8 * (position & 7));
-        self.state.0[(usize::from(self.rate) >> 3) - 1] ^= 1 << 63;
-        self.permute();
-        Squeeze(self)
-    }
-}
-
-impl<const REDUCED: bool> Drop for Sponge<REDUCED> {
-    fn drop(&mut self) {
-        self.state.zeroize();
-    }
-}
-
-/// Output of any length, squeezed in any pieces; that of TurboSHAKE is `REDUCED`.
-#[derive(Clone)]
-pub struct Squeeze<const REDUCED: bool = false>(Sponge<REDUCED>);
-
-impl<const REDUCED: bool> Squeeze<REDUCED> {
-    /// Fills `out` with the next bytes of the output.
-    pub fn squeeze(&mut self, mut out: &mut [u8]) {
-        let sponge = &mut self.0;
-        while !out.is_empty() {
-            if sponge.position == sponge.rate {
-                sponge.permute();
-            }
-            let position = usize::from(sponge.position);
-            if position & 7 == 0 && out.len() >= 8 {
-                let lanes = ((usize::from(sponge.rate) - position) >> 3).min(out.len() >> 3);
-                let (words, rest) = out.split_at_mut(8 * lanes);
-                let state = &sponge.state.0[position >> 3..][..lanes];
-                for (word, lane) in words.as_chunks_mut::<8>().0.iter_mut().zip(state) {
-                    *word = lane.to_le_bytes();
+            #[inline]
+            fn advance(&mut self, bytes: usize) {
+                self.position += bytes as u8;
+                if self.position == self.rate {
+                    self.permute();
                 }
-                out = rest;
-                sponge.position += 8 * lanes as u8;
-            } else {
-                out[0] = (sponge.state.0[position >> 3] >> (8 * (position & 7))) as u8;
-                out = &mut out[1..];
-                sponge.position += 1;
+            }
+
+            fn permute(&mut self) {
+                let permute: fn(&mut State) = $permute;
+                permute(&mut self.state);
+                self.position = 0;
+            }
+
+            /// Zero bytes up to the end of the block.
+            #[allow(dead_code)] // Of the two sponges, one is asked for them.
+            pub(super) fn absorb_zeros_to_block_end(&mut self) {
+                if self.position != 0 {
+                    self.permute();
+                }
+            }
+
+            /// Appends the domain bits and pad10*1 (FIPS 202, §5.1 and Appendix B.2): `suffix` holds the domain bits and the
+            /// first 1, least significant first.
+            pub(super) fn pad(mut self, suffix: u8) -> $squeeze {
+                let position = usize::from(self.position);
+                self.state.0[position >> 3] ^= u64::from(suffix) << (8 * (position & 7));
+                self.state.0[(usize::from(self.rate) >> 3) - 1] ^= 1 << 63;
+                self.permute();
+                $squeeze(self)
             }
         }
-    }
+
+        impl Drop for $sponge {
+            fn drop(&mut self) {
+                self.state.zeroize();
+            }
+        }
+
+        #[doc = $text]
+        #[derive(Clone)]
+        pub struct $squeeze($sponge);
+
+        impl $squeeze {
+            /// Fills `out` with the next bytes of the output.
+            pub fn squeeze(&mut self, mut out: &mut [u8]) {
+                let sponge = &mut self.0;
+                while !out.is_empty() {
+                    if sponge.position == sponge.rate {
+                        sponge.permute();
+                    }
+                    let position = usize::from(sponge.position);
+                    if position & 7 == 0 && out.len() >= 8 {
+                        let lanes = ((usize::from(sponge.rate) - position) >> 3).min(out.len() >> 3);
+                        let (words, rest) = out.split_at_mut(8 * lanes);
+                        let state = &sponge.state.0[position >> 3..][..lanes];
+                        for (word, lane) in words.as_chunks_mut::<8>().0.iter_mut().zip(state) {
+                            *word = lane.to_le_bytes();
+                        }
+                        out = rest;
+                        sponge.position += 8 * lanes as u8;
+                    } else {
+                        out[0] = (sponge.state.0[position >> 3] >> (8 * (position & 7))) as u8;
+                        out = &mut out[1..];
+                        sponge.position += 1;
+                    }
+                }
+            }
+        }
+
+        impl core::fmt::Debug for $squeeze {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($squeeze)).finish_non_exhaustive()
+            }
+        }
+    )*};
 }
 
-impl<const REDUCED: bool> core::fmt::Debug for Squeeze<REDUCED> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Squeeze").finish_non_exhaustive()
-    }
+// Two types and not one with a choice: a program without TurboSHAKE holds no second permutation.
+sponge! {
+    Sponge, Squeeze, |state| permute_many(core::slice::from_mut(state)), "Output of any length, squeezed in any pieces.";
+    TurboSponge, TurboSqueeze, |state| keccak::permute_reduced(&mut state.0),
+        "Output of TurboSHAKE, of any length, squeezed in any pieces.";
 }

@@ -1,6 +1,6 @@
 //! TurboSHAKE (RFC 9861): SHAKE with twelve rounds.
 
-use super::sponge::{Sponge, Squeeze};
+use super::sponge::{TurboSponge, TurboSqueeze};
 
 /// The domain D where the caller has no need of another.
 const DOMAIN: u8 = 0x1f;
@@ -17,7 +17,7 @@ macro_rules! turbo_shake {
         /// ```
         #[derive(Clone)]
         pub struct $name {
-            sponge: Sponge<true>,
+            sponge: TurboSponge,
             domain: u8,
         }
 
@@ -28,14 +28,14 @@ macro_rules! turbo_shake {
             /// A hasher that has absorbed nothing, of the domain 0x1f.
             #[must_use]
             pub const fn new() -> Self {
-                Self { sponge: Sponge::new($rate), domain: DOMAIN }
+                Self { sponge: TurboSponge::new($rate), domain: DOMAIN }
             }
 
             /// The same in the domain D; none for one that is not in 0x01 to 0x7f.
             #[must_use]
             pub const fn with_domain(domain: u8) -> Option<Self> {
                 match domain {
-                    0x01..=0x7f => Some(Self { sponge: Sponge::new($rate), domain }),
+                    0x01..=0x7f => Some(Self { sponge: TurboSponge::new($rate), domain }),
                     _ => None,
                 }
             }
@@ -47,8 +47,8 @@ macro_rules! turbo_shake {
             }
 
             /// Ends absorbing: the output can be squeezed. The hasher starts anew, in the same domain.
-            pub fn finalize_xof(&mut self) -> Squeeze<true> {
-                core::mem::replace(&mut self.sponge, Sponge::new($rate)).pad(self.domain)
+            pub fn finalize_xof(&mut self) -> TurboSqueeze {
+                core::mem::replace(&mut self.sponge, TurboSponge::new($rate)).pad(self.domain)
             }
         }
 

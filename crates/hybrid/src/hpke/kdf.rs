@@ -195,6 +195,6 @@ macro_rules! one_stage {
 one_stage! {
     Shake128, sha3::Squeeze, 0x0010, 32, "SHAKE128, KDF 0x0010: one stage, with the sponge of FIPS 202.";
     Shake256, sha3::Squeeze, 0x0011, 64, "SHAKE256, KDF 0x0011: one stage, with the sponge of FIPS 202.";
-    TurboShake128, sha3::Squeeze<true>, 0x0012, 32, "TurboSHAKE128, KDF 0x0012: one stage, with half the rounds (RFC 9861).";
-    TurboShake256, sha3::Squeeze<true>, 0x0013, 64, "TurboSHAKE256, KDF 0x0013: one stage, with half the rounds (RFC 9861).";
+    TurboShake128, sha3::TurboSqueeze, 0x0012, 32, "TurboSHAKE128, KDF 0x0012: one stage, with half the rounds (RFC 9861).";
+    TurboShake256, sha3::TurboSqueeze, 0x0013, 64, "TurboSHAKE256, KDF 0x0013: one stage, with half the rounds (RFC 9861).";
 }
