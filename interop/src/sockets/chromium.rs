@@ -24,10 +24,10 @@ const PROGRAMS: [&str; 3] = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "
 const GROUPS: &[u16] = &[0x11ec, 0x001d, 0x0017, 0x0018];
 const ALGORITHMS: &[Algorithm] = &[EcdsaP256, EcdsaP384];
 
-/// The browser, and the library that drives it.
+/// The browser, and what drives it.
 struct Chromium {
     node: PathBuf,
-    library: PathBuf,
+    driver: PathBuf,
     program: PathBuf,
 }
 
@@ -52,14 +52,14 @@ impl Chromium {
         if !exists(&folder.join("node_modules/playwright-core/package.json")) {
             succeed(peers::npm(folder).arg(PLAYWRIGHT), b"")?;
         }
-        Ok(Self { node, library: folder.to_owned(), program })
+        Ok(Self { node, driver: folder.to_owned(), program })
     }
 
     /// What it says of each visit, and its version.
     fn visits(&self, visits: &Value) -> Result<(Vec<Value>, String)> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/chromium.mjs");
         let mut node = command(&self.node);
-        node.arg(script).arg(&self.library).arg(&self.program);
+        node.arg(script).arg(&self.driver).arg(&self.program);
         let output = run(&mut node, visits.to_string().as_bytes())?;
         check(output.status.success(), String::from_utf8_lossy(&output.stderr))?;
         let mut answer: Value = serde_json::from_slice(&output.stdout)?;
