@@ -1,7 +1,9 @@
 //! OpenMLS: one group of both libraries, on every post-quantum suite that it has, and on three of RFC 9420.
 
+use std::fs::File;
 use std::time::Duration;
 
+use flate2::read::GzDecoder;
 use gambeson_mls::{Derivation, Preset, Provider};
 use libtest_mimic::Trial;
 use mls_rs::client_builder::MlsConfig;
@@ -11,14 +13,17 @@ use mls_rs::identity::basic::{BasicCredential as TheirCredential, BasicIdentityP
 use mls_rs::{CipherSuiteProvider, Client, CryptoProvider, Group, MlsMessage};
 use openmls::prelude::tls_codec::{Deserialize, Serialize};
 use openmls::prelude::{
-    BasicCredential, Capabilities, Ciphersuite, CredentialWithKey, KeyPackage, LeafNodeIndex,
-    LeafNodeParameters, MlsGroup, MlsGroupCreateConfig, MlsGroupJoinConfig, MlsMessageBodyIn, MlsMessageIn,
-    MlsMessageOut, PURE_PLAINTEXT_WIRE_FORMAT_POLICY, ProcessedMessageContent, ProtocolVersion,
+    BasicCredential, Capabilities, Ciphersuite, CredentialWithKey, KeyPackage, KeyPackageBundle,
+    LeafNodeIndex, LeafNodeParameters, MlsGroup, MlsGroupCreateConfig, MlsGroupJoinConfig, MlsMessageBodyIn,
+    MlsMessageIn, MlsMessageOut, PURE_PLAINTEXT_WIRE_FORMAT_POLICY, ProcessedMessageContent, ProtocolVersion,
     StagedWelcome,
 };
+use openmls::schedule::PreSharedKeyId;
 use openmls_basic_credential::SignatureKeyPair;
 use openmls_rust_crypto::OpenMlsRustCrypto;
 use openmls_traits::OpenMlsProvider;
+use openmls_traits::storage::StorageProvider;
+use serde_json::{Value, json};
 
 use crate::tools::{Result, check};
 
@@ -41,7 +46,10 @@ pub fn trials() -> Vec<Trial> {
                 Trial::test(format!("openmls::we_invite_it_on_{number:#06x}"), move || we_invite_it(number)),
             ]
         })
-        .chain([Trial::test("openmls::with_our_own_derivation_its_first_path_is_refused", other_derivation)])
+        .chain([
+            Trial::test("openmls::with_our_own_derivation_its_first_path_is_refused", other_derivation),
+            Trial::test("openmls::it_reads_our_passive_clients_on_every_suite", passive_clients),
+        ])
         .collect()
 }
 
@@ -207,6 +215,88 @@ fn we_invite_it(number: u16) -> Result {
     our_group.apply_pending_commit()?;
     let mut their_group = theirs.join(&commit.welcome_messages[0].to_bytes()?)?;
     life(&theirs, &mut their_group, &mut our_group, false)
+}
+
+/// `vectors/mls/passive-client-openmls`: OpenMLS in the place of the client that has nothing but what the file tells.
+fn passive_clients() -> Result {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors/mls/passive-client-openmls.json.gz");
+    let cases: Vec<Value> = serde_json::from_reader(GzDecoder::new(File::open(file)?))?;
+    for case in &cases {
+        follow(case).map_err(|error| {
+            format!("suite {}: {}", case["cipher_suite"], error.message().unwrap_or("no reason"))
+        })?;
+        // It follows for what is in the case, and not because nothing is looked at.
+        for (at, what) in
+            [("/init_priv", "a Welcome"), ("/epochs/0/commit", "a commit"), ("/external_psks/0/psk", "a PSK")]
+        {
+            let mut changed = case.clone();
+            let text = changed.pointer_mut(at).ok_or(at)?;
+            let good = text.as_str().ok_or(at)?.to_owned();
+            // Not in the second half of a key of ML-KEM, which matters for forged ciphertexts alone.
+            let digit = good.len() / 4;
+            let other = if &good[digit..=digit] == "1" { "2" } else { "1" };
+            *text = format!("{}{other}{}", &good[..digit], &good[digit + 1..]).into();
+            check(follow(&changed).is_err(), &format!("suite {}: {what} was changed", case["cipher_suite"]))?;
+        }
+    }
+    check(cases.len() == 8, "eight suites")
+}
+
+fn follow(case: &Value) -> Result {
+    let bytes = |value: &Value| -> Result<Vec<u8>> { Ok(hex::decode(value.as_str().ok_or("a text")?)?) };
+    let provider = OpenMlsRustCrypto::default();
+    let MlsMessageBodyIn::KeyPackage(package) = read(&bytes(&case["key_package"])?)?.extract() else {
+        return Err("not a key package".into());
+    };
+    // What OpenMLS stores, by the fields of its own storage format: it makes its private keys itself and takes none otherwise, and
+    // calls a key package old when its lifetime is over.
+    let key = |name: &str| -> Result<Value> { Ok(json!({"vec": bytes(&case[name])?})) };
+    let bundle: KeyPackageBundle = serde_json::from_value(json!({
+        "key_package": serde_json::to_value(&package)?,
+        "private_init_key": key("init_priv")?,
+        "private_encryption_key": {"key": key("encryption_priv")?},
+    }))?;
+    let reference = bundle.key_package().hash_ref(provider.crypto())?;
+    provider.storage().write_key_package(&reference, &bundle)?;
+    for psk in case["external_psks"].as_array().ok_or("a list")? {
+        let nonce = vec![0; bundle.key_package().ciphersuite().hash_length()];
+        PreSharedKeyId::external(bytes(&psk["psk_id"])?, nonce).store(&provider, &bytes(&psk["psk"])?)?;
+    }
+    let config = MlsGroupJoinConfig::builder().wire_format_policy(PURE_PLAINTEXT_WIRE_FORMAT_POLICY).build();
+    let MlsMessageBodyIn::Welcome(welcome) = read(&bytes(&case["welcome"])?)?.extract() else {
+        return Err("not a Welcome".into());
+    };
+    let joining = StagedWelcome::build_from_welcome(&provider, &config, welcome)?.skip_lifetime_validation();
+    let mut group = joining.build()?.into_group(&provider)?;
+    let agree = |group: &MlsGroup, of: &Value, name: &str| -> Result {
+        check(group.epoch_authenticator().as_slice() == bytes(&of[name])?, name)
+    };
+    agree(&group, case, "initial_epoch_authenticator")?;
+    for epoch in case["epochs"].as_array().ok_or("a list")? {
+        let proposals = epoch["proposals"].as_array().ok_or("a list")?;
+        for message in proposals.iter().chain([&epoch["commit"]]) {
+            let message = read(&bytes(message)?)?.try_into_protocol_message()?;
+            match group.process_message(&provider, message)?.into_content() {
+                ProcessedMessageContent::ProposalMessage(proposal) => {
+                    group.store_pending_proposal(provider.storage(), *proposal)?;
+                }
+                ProcessedMessageContent::StagedCommitMessage(commit) => {
+                    group.merge_staged_commit(&provider, *commit)?;
+                }
+                _ => return Err("neither a proposal nor a commit".into()),
+            }
+        }
+        agree(&group, epoch, "epoch_authenticator")?;
+        for said in epoch["said"].as_array().ok_or("a list")? {
+            let message = read(&bytes(&said["message"])?)?.try_into_protocol_message()?;
+            let heard = group.process_message(&provider, message)?.into_content();
+            let ProcessedMessageContent::ApplicationMessage(heard) = heard else {
+                return Err("not a message".into());
+            };
+            check(heard.into_bytes() == bytes(&said["data"])?, "what was said")?;
+        }
+    }
+    Ok(())
 }
 
 /// That the derivation is looked at: with the labeled one, OpenMLS cannot follow our first path.

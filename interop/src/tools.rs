@@ -88,6 +88,8 @@ pub fn built(package: &str, file: &str) -> Result<PathBuf> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
     let mut build = cargo();
     build.args(["build", "--release", "-p", package, "--message-format", "json"]);
+    // What is there with these flags is not built again.
+    build.envs(std::env::var_os("RUSTFLAGS").map(|flags| ("RUSTFLAGS", flags)));
     let messages = succeed(build.arg("--manifest-path").arg(manifest), b"")?;
     let messages = messages
         .split(|byte| *byte == b'\n')

@@ -30,7 +30,7 @@ mod read;
 mod run;
 
 pub use judge::{Verdict, judge};
-pub use read::{Lines, MAX_LINE, files, lines};
+pub use read::{Lines, MAX_LINE, files, files_ending, lines};
 pub use run::{Counts, Report, run};
 
 use std::path::{Path, PathBuf};

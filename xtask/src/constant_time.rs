@@ -17,6 +17,8 @@ const LEVELS: &[&str] = &["portable", "avx2"];
 const OPERATIONS: usize = 283;
 /// The same of `gate-files`.
 const FILE_OPERATIONS: usize = 156;
+/// The same of `gate-mls`: two KEMs by themselves, and eighteen suites.
+const MLS_OPERATIONS: usize = 2 * 8 + 18 * 27;
 
 /// Where the processor has no AVX2, the other table is left; the gate would refuse to run.
 fn levels() -> &'static [&'static str] {
@@ -34,13 +36,12 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
     for profile in PROFILES {
         let program = build(workspace, profile, "gate-ct")?;
         let files = build(workspace, profile, "gate-files")?;
-        runs.extend(
-            levels()
-                .iter()
-                .map(|level| (format!("{profile}-{level}"), program.clone(), files.clone(), *level)),
-        );
+        let mls = build(workspace, profile, "gate-mls")?;
+        runs.extend(levels().iter().map(|level| {
+            (format!("{profile}-{level}"), program.clone(), [files.clone(), mls.clone()], *level)
+        }));
     }
-    let operations = side_by_side(&runs, |_, (name, program, files, level)| {
+    let operations = side_by_side(&runs, |_, (name, program, [files, mls], level)| {
         let mut clean = workspace.command("valgrind", VALGRIND);
         clean.arg(program).args(["operations", level]);
         let text = workspace.logged(&format!("ct-{name}"), &mut clean)?;
@@ -55,14 +56,21 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
                 format!("at {name} P-256 or P-384 branches on more than verdicts:\n{text}")
             })?;
         ensure!(operations == OPERATIONS, "at {name} {operations} operations ran, not {OPERATIONS}");
-        let mut keys = workspace.command("valgrind", VALGRIND);
-        keys.arg(files).args(["operations", level]);
-        // Its status counts the verdicts on scalars too.
-        let (_, text) = workspace.tried(&format!("ct-files-{name}"), &mut keys)?;
-        let of_files = number_before(&text, " operations, 0 with more reports than verdicts")
-            .with_context(|| format!("at {name} a key's file is read or written by its secrets:\n{text}"))?;
-        ensure!(of_files == FILE_OPERATIONS, "at {name} {of_files} operations ran, not {FILE_OPERATIONS}");
-        for (gate, program, count) in [("ct", program, 2), ("files", files, 1)] {
+        let mut of_secrets = 0;
+        for (gate, program, count, what) in [
+            ("files", files, FILE_OPERATIONS, "a key's file is read or written by its secrets"),
+            ("mls", mls, MLS_OPERATIONS, "MLS works by its secrets"),
+        ] {
+            let mut marked = workspace.command("valgrind", VALGRIND);
+            marked.arg(program).args(["operations", level]);
+            // Its status counts the verdicts on scalars too.
+            let (_, text) = workspace.tried(&format!("ct-{gate}-{name}"), &mut marked)?;
+            let ran = number_before(&text, " operations, 0 with more reports than verdicts")
+                .with_context(|| format!("at {name} {what}:\n{text}"))?;
+            ensure!(ran == count, "at {name} {ran} operations of gate-{gate} ran, not {count}");
+            of_secrets += ran;
+        }
+        for (gate, program, count) in [("ct", program, 2), ("files", files, 1), ("mls", mls, 1)] {
             let mut planted = workspace.command("valgrind", VALGRIND);
             planted.arg(program).args(["canaries", level]);
             let (success, text) = workspace.tried(&format!("ct-canaries-{gate}-{name}"), &mut planted)?;
@@ -72,14 +80,14 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
                 );
             }
         }
-        Ok(operations + of_files)
+        Ok(operations + of_secrets)
     })?;
     let said = format!(
         "{} operations at {} optimisation levels ({}) without a report, {} planted ones caught",
         operations.iter().sum::<usize>(),
         PROFILES.len(),
         levels().join(", "),
-        3 * runs.len()
+        4 * runs.len()
     );
     Ok((said, LEVELS.len() - levels().len()))
 }
@@ -138,8 +146,10 @@ const VALGRIND: &[&str] = &[
 fn build(workspace: &Workspace, profile: &str, program: &str) -> Result<std::path::PathBuf> {
     let arguments = ["build", "--quiet", "-p", "gambeson-gates", "--bin", program, "--profile", profile];
     let mut build = workspace.cargo(&arguments);
-    if program == "gate-files" {
-        build.args(["--features", "pki"]);
+    match program {
+        "gate-files" => _ = build.args(["--features", "pki"]),
+        "gate-mls" => _ = build.args(["--features", "mls"]),
+        _ => {}
     }
     // New-style names keep the type arguments, so that an instance of another crate's function tells whose it is.
     build.env("RUSTFLAGS", "--cfg gambeson_ct -Csymbol-mangling-version=v0");

@@ -17,6 +17,12 @@ struct Target {
     name: String,
 }
 
+/// Whether the toolchain of the sanitizers is there.
+pub fn nightly(workspace: &Workspace) -> bool {
+    let mut version = workspace.cargo(&["+nightly", "--version"]);
+    version.env_remove("RUSTUP_TOOLCHAIN").output().is_ok_and(|output| output.status.success())
+}
+
 /// The names in `fuzz/Cargo.toml`.
 fn targets(manifest: &str) -> Result<Vec<String>> {
     let manifest: Manifest = toml::from_str(manifest)?;
@@ -56,6 +62,7 @@ pub fn run(workspace: &Workspace, seconds: u32) -> Result<String> {
     for name in &names {
         let corpus = workspace.root.join("fuzz/corpus").join(name);
         fs::create_dir_all(&corpus)?;
+        unpack(workspace, name, &corpus)?;
         let mut fuzz = workspace.command(&program, &["fuzz", "run", "--release", name]);
         fuzz.arg(corpus);
         if seeds.join(name).exists() {
@@ -80,6 +87,16 @@ pub fn run(workspace: &Workspace, seconds: u32) -> Result<String> {
         bail!("{}", errors.join("\n"));
     }
     Ok(format!("{} targets, {seconds} s each, no finding", names.len()))
+}
+
+/// Adds what earlier runs have found of interest, if it was kept.
+fn unpack(workspace: &Workspace, name: &str, corpus: &Path) -> Result<()> {
+    let kept = workspace.root.join(format!("fuzz/kept/{name}.tar.gz"));
+    if kept.exists() {
+        let mut tar = workspace.command("tar", &["--extract", "--gzip", "--skip-old-files", "--file"]);
+        workspace.logged("fuzz-kept", tar.arg(kept).arg("--directory").arg(corpus))?;
+    }
+    Ok(())
 }
 
 /// Gives the parsers something to start from: keys and files that the program itself writes.

@@ -26,9 +26,11 @@ mod notices;
 mod python;
 mod residue;
 mod run;
+mod slim;
 mod stack;
 mod test;
 mod typescript;
+mod without_c;
 
 use anyhow::{Context, Result, bail};
 use run::Workspace;
@@ -43,6 +45,7 @@ cargo xtask COMMAND
                           every check, with minutes; --full adds peers, benches, cargo-deny, fuzzing and the long tests
   ci                      what .ci/run runs
   layers                  the arrows between packages
+  without-c               no C code below gambeson-mls
   cite                    citations of the standards
   declassified            the list of values declared public
   api [--bless]           the public API against docs/public-api
@@ -86,9 +89,12 @@ fn command(arguments: Vec<String>) -> Result<bool> {
     let said = match name.as_str() {
         "demo" => {
             eprintln!("building the program");
-            let mut demo =
-                workspace.cargo(&["run", "--quiet", "--release", "-p", "gambeson-cli", "--", "demo"]);
-            return Ok(demo.args(rest).status()?.success());
+            let mut demo = workspace.cargo(&["run", "--quiet", "--release", "-p", "gambeson-cli"]);
+            match slim::missing() {
+                Some(missing) => eprintln!("without nodes of SLIM: not here is {missing}"),
+                None => _ = demo.args(["--features", "slim"]).env(slim::PYTHON, slim::python(workspace)?),
+            }
+            return Ok(demo.args(["--", "demo"]).args(rest).status()?.success());
         }
         "test" => {
             let only = match rest.iter().position(|argument| argument == "--only") {
@@ -99,6 +105,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         }
         "ci" => return test::run(workspace, false, None),
         "layers" => layers::check(workspace)?,
+        "without-c" => without_c::check(workspace)?,
         "cite" => cite::check(workspace)?,
         "declassified" => declassified::check(workspace)?,
         "api" => api::check(workspace, has("--bless"))?,
@@ -149,7 +156,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "typescript" if has("core") => typescript::core(workspace)?.1,
         "typescript" => typescript::check(workspace)?.1,
         "python" if has("bench") => return python::bench(workspace, has("--check")),
-        "python" => python::check(workspace)?.1,
+        "python" => python::check(workspace, "release")?.1,
         "fuzz" => fuzzing::run(workspace, rest.first().map_or(Ok(60), |seconds| seconds.parse())?)?,
         _ => bail!("{USAGE}"),
     };

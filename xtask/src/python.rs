@@ -1,18 +1,19 @@
 //! The Python package: its wheel built, installed, typed and tested, in an environment of pinned tools.
 
 use crate::run::{Workspace, tail};
+use crate::slim;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Builds the wheel, and tests what was installed from it. Returns how many tests passed, and a sentence.
-pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
+/// Builds the wheel in a profile, and tests what was installed from it. Returns how many tests passed, and a sentence.
+pub fn check(workspace: &Workspace, profile: &str) -> Result<(usize, String)> {
     let package = Package::prepare(workspace)?;
     package.lint()?;
-    let wheel = package.install()?;
+    let wheel = package.install(profile)?;
     // One waits for the compiler, the other for Python.
     let unshipped = std::thread::scope(|scope| {
-        let unshipped = scope.spawn(|| package.unshipped());
+        let unshipped = scope.spawn(|| package.unshipped(profile));
         package.types()?;
         unshipped.join().map_err(|_| anyhow!("the build for vectors panicked"))?
     })?;
@@ -24,7 +25,7 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
 /// Measures the package beside its peers and native Rust; with `check`, fails unless it keeps up with the latter.
 pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
     let package = Package::prepare(workspace)?;
-    package.install()?;
+    package.install("release")?;
     let mut build = workspace.cargo(&["build", "--quiet", "--release", "--manifest-path"]);
     workspace.logged("python-bench-build", build.arg(package.folder.join("bench/Cargo.toml")))?;
     let script = package.folder.join("bench/bench.py");
@@ -35,6 +36,9 @@ pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
     }
     Ok(run.status()?.success())
 }
+
+/// The profile that checks itself: most of what the package stands on is built already, for the tests of the workspace.
+pub const CHECKED: &str = "checked";
 
 /// Prints where the native module is that was installed.
 const MODULE: &str = "import gambeson._native as module; print(module.__file__)";
@@ -50,6 +54,9 @@ struct Package<'a> {
 impl<'a> Package<'a> {
     /// An environment with the pinned tools; the one of an earlier run, if it has the same.
     fn prepare(workspace: &'a Workspace) -> Result<Self> {
+        if let Some(missing) = slim::missing() {
+            bail!("not here: {missing}");
+        }
         let folder = workspace.root.join("bindings/python");
         let made = workspace.target.join("python");
         fs::create_dir_all(&made)?;
@@ -79,17 +86,17 @@ impl<'a> Package<'a> {
         for manifest in [self.folder.join("Cargo.toml"), self.folder.join("bench/Cargo.toml")] {
             let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
             self.workspace.logged("python-fmt", fmt.arg(&manifest))?;
-            let mut clippy =
-                self.workspace.cargo(&["clippy", "--quiet", "--all-features", "--manifest-path"]);
-            clippy.arg(&manifest).args(["--", "-D", "warnings"]).env("PYO3_PYTHON", self.program("python"));
-            self.workspace.logged("python-clippy", &mut clippy)?;
+            let mut clippy = self.workspace.cargo(&["clippy", "--quiet", "--manifest-path"]);
+            // What stands on SLIM's crates is a few lines, which the wheel compiles: no reason to check hundreds of crates once more.
+            clippy.arg(&manifest).args(["--no-default-features", "--", "-D", "warnings"]);
+            self.workspace.logged("python-clippy", clippy.env("PYO3_PYTHON", self.program("python")))?;
         }
         Ok(())
     }
 
     /// Builds the wheel and installs it.
-    fn install(&self) -> Result<PathBuf> {
-        let wheel = self.wheel("wheels", &[])?;
+    fn install(&self, profile: &str) -> Result<PathBuf> {
+        let wheel = self.wheel("wheels", profile, &[])?;
         let mut pip = self.pip();
         pip.args(["--no-index", "--no-deps", "--force-reinstall"]).arg(&wheel);
         self.workspace.logged("python-install", &mut pip)?;
@@ -100,13 +107,8 @@ impl<'a> Package<'a> {
     }
 
     /// Builds the native module once more, with raw derivations and deterministic signatures, for the vectors. No wheel has them.
-    fn unshipped(&self) -> Result<PathBuf> {
-        // What both builds share is made once: the same program asks for it in the same way. What they do not share need not be
-        // fast.
-        let slow = |package| format!("profile.release.package.{package}.opt-level=0");
-        let (identity, python) = (slow("gambeson-identity"), slow("gambeson-python"));
-        let options = ["--features", "test-vectors", "--config", &identity, "--config", &python];
-        let wheel = self.wheel("unshipped", &options)?;
+    fn unshipped(&self, profile: &str) -> Result<PathBuf> {
+        let wheel = self.wheel("unshipped", profile, &["--features", "test-vectors"])?;
         let folder = self.made.join("unshipped/installed");
         let mut pip = self.pip();
         pip.args(["--no-index", "--no-deps", "--target"]).arg(&folder).arg(wheel);
@@ -114,12 +116,13 @@ impl<'a> Package<'a> {
         Ok(folder.join("gambeson/_native.abi3.so"))
     }
 
-    fn wheel(&self, folder: &str, options: &[&str]) -> Result<PathBuf> {
+    fn wheel(&self, folder: &str, profile: &str, options: &[&str]) -> Result<PathBuf> {
         let wheels = self.made.join(folder);
         if wheels.exists() {
             fs::remove_dir_all(&wheels)?;
         }
-        let mut build = self.workspace.command(self.program("maturin"), &["build", "--release", "--out"]);
+        let mut build =
+            self.workspace.command(self.program("maturin"), &["build", "--profile", profile, "--out"]);
         build.arg(&wheels).arg("--interpreter").arg(self.program("python")).args(options);
         build.env("RUSTFLAGS", self.workspace.without_paths());
         self.workspace.logged(&format!("python-{folder}"), build.current_dir(&self.folder))?;
@@ -128,7 +131,8 @@ impl<'a> Package<'a> {
 
     /// The annotations are strict, and the stubs say what the native module has: no more, no less.
     fn types(&self) -> Result<()> {
-        let mut mypy = self.workspace.command(self.program("mypy"), &["python/gambeson", "tests", "bench"]);
+        let mut mypy =
+            self.workspace.command(self.program("mypy"), &["python/gambeson", "tests", "bench", "examples"]);
         self.workspace.logged("python-mypy", mypy.current_dir(&self.folder))?;
         let mut stubtest = self.workspace.command(self.program("stubtest"), &["gambeson"]);
         // Elsewhere than beside the sources: what is installed is compared.

@@ -36,9 +36,12 @@ impl Workspace {
         path.is_dir().then_some(path)
     }
 
-    /// A cargo command in this workspace, with the one target folder.
+    /// A cargo command in this workspace, with the one target folder, and the flags of the packages that are published: what other
+    /// people wrote is built once for all that ask with equal features.
     pub fn cargo(&self, arguments: &[&str]) -> Command {
-        self.command("cargo", arguments)
+        let mut cargo = self.command("cargo", arguments);
+        cargo.env("RUSTFLAGS", self.without_paths());
+        cargo
     }
 
     /// A command in this workspace.

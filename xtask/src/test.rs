@@ -4,7 +4,7 @@ use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
     aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, instructions,
-    layers, notices, python, residue, stack, typescript,
+    layers, notices, python, residue, slim, stack, typescript, without_c,
 };
 use anyhow::{Result, anyhow, bail, ensure};
 use std::fs::{self, DirEntry};
@@ -124,6 +124,7 @@ const TOOLS: &[Tool] = &[
     Tool { program: "mvn", packages: &["maven"] },
     Tool { program: "cc", packages: &["build-essential"] },
     Tool { program: "cmake", packages: &["cmake"] },
+    Tool { program: "clang", packages: &["clang", "libclang-dev"] },
     Tool { program: "gzip", packages: &["gzip"] },
     Tool { program: "node", packages: &["nodejs"] },
     Tool { program: "npm", packages: &["npm"] },
@@ -131,6 +132,7 @@ const TOOLS: &[Tool] = &[
     Tool { program: "openssl", packages: &["openssl"] },
     Tool { program: "curl", packages: &["curl"] },
     Tool { program: "nginx", packages: &["nginx-light"] },
+    Tool { program: "nats-server", packages: &["nats-server"] },
 ];
 
 /// All steps, or those whose name contains `only`. Returns whether all is well.
@@ -161,13 +163,15 @@ fn sources(report: &mut Report<'_>) {
     let workspace = report.workspace;
     report.step("fmt", None, || quiet(workspace, "fmt", &["fmt", "--all", "--check"], "formatted"));
     report.step("clippy", None, || {
-        let all =
-            ["clippy", "--quiet", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
+        let mut all = vec!["clippy", "--quiet", "--workspace", "--all-targets", "--all-features"];
+        all.extend(without_slim());
+        all.extend(["--", "-D", "warnings"]);
         quiet(workspace, "clippy", &all, "")?;
         let none = ["clippy", "--quiet", "-p", "gambeson", "--no-default-features", "--", "-D", "warnings"];
         quiet(workspace, "clippy-bare", &none, "no warning, with all features and without any")
     });
     report.step("layers", None, || layers::check(workspace));
+    report.step("without C", None, || without_c::check(workspace));
     report.step("cite", None, || cite::check(workspace));
     report.step("notices", None, || notices::check(workspace, false));
     report.step("declassified", None, || declassified::check(workspace));
@@ -178,8 +182,19 @@ fn tests(report: &mut Report<'_>) {
     let vectors =
         workspace.shared_vectors().map_or("../shared/vectors is not there", |_| "with ../shared/vectors");
     report.step("tests of the workspace", None, || {
-        cargo_test(workspace, "tests", &["--workspace", "--profile", "checked"], vectors)
+        let mut test = everything(workspace, &["test", "--no-fail-fast"]);
+        if channels_missing().is_none() {
+            test.env(slim::PYTHON, slim::python(workspace)?);
+        }
+        counted("tests", workspace, &mut test, vectors)
     });
+    if let Some(missing) = channels_missing() {
+        report.step("channels over SLIM and NATS", Some(missing), || Ok(String::new()));
+        report.step("channels", None, || {
+            let mut test = of_channels(workspace, &["test", "--no-fail-fast"]);
+            counted("tests-channels", workspace, &mut test, "in memory, in a file, in virtual time")
+        });
+    }
     report.step("tests of the core without features", None, || {
         let arguments = ["-p", "gambeson", "--no-default-features", "--lib", "--profile", "checked"];
         cargo_test(workspace, "tests-no-features", &arguments, "no alloc, no system")
@@ -193,11 +208,58 @@ fn tests(report: &mut Report<'_>) {
         cargo_test(workspace, "tests-ring", &arguments, "where graviola does not run")
     });
     report.step("rustdoc", None, || {
-        let mut doc =
-            workspace.cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--all-features", "--lib"]);
+        let mut doc = document(workspace);
         workspace.logged("doc", doc.env("RUSTDOCFLAGS", "-D warnings"))?;
         Ok(String::from("no warning"))
     });
+}
+
+/// The documentation of every library. The examples are there for the features that come with them: what is checked for clippy is not
+/// checked again.
+pub fn document(workspace: &Workspace) -> Command {
+    let mut doc = workspace.cargo(&[
+        "doc",
+        "--quiet",
+        "--workspace",
+        "--no-deps",
+        "--all-features",
+        "--lib",
+        "--examples",
+    ]);
+    doc.args(without_slim());
+    doc
+}
+
+/// What this machine lacks for the tests of channels.
+fn channels_missing() -> Option<&'static str> {
+    slim::missing().or(absent("nats-server"))
+}
+
+/// The same for channels, over SLIM or without it.
+pub fn of_channels(workspace: &Workspace, command: &[&str]) -> Command {
+    if channels_missing().is_none() {
+        return everything(workspace, command);
+    }
+    let mut cargo = workspace.cargo(command);
+    cargo.args(["-p", "gambeson-slim", "--features", "redb,sim,websocket", "--profile", "checked"]);
+    cargo
+}
+
+/// A cargo command for the whole workspace, in the profile that checks itself: one set of features for all that asks so, which is
+/// built once.
+pub fn everything(workspace: &Workspace, command: &[&str]) -> Command {
+    let mut cargo = workspace.cargo(command);
+    cargo.args(["--workspace", "--profile", "checked"]);
+    match channels_missing() {
+        Some(_) => cargo.args(["--exclude", "gambeson-slim"]),
+        None => cargo.args(["--features", "gambeson-cli/slim,gambeson-cli/sim,gambeson-slim/bridge"]),
+    };
+    cargo
+}
+
+/// With all features these two stand on SLIM's crates; where those cannot be built, the step `slim` says so.
+fn without_slim() -> &'static [&'static str] {
+    slim::missing().map_or(&[], |_| &["--exclude", "gambeson-slim", "--exclude", "gambeson-cli"])
 }
 
 fn packages(report: &mut Report<'_>) {
@@ -210,23 +272,26 @@ fn packages(report: &mut Report<'_>) {
     report.step("core as WebAssembly", typescript::missing(), || {
         typescript::core(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
-    if report.wants("public API") && !api::provided(workspace) {
-        // A snapshot of names that no user meets: the project stands without the toolchain.
-        println!("== public API");
-        report.skip("public API", "the nightly toolchain is not here, and rustup could not install it");
-    } else {
-        report.step("public API", None, || api::check(workspace, false));
-    }
-    report.step("publish --dry-run", None, || {
-        forget_packages(workspace)?;
-        let mut publish = workspace.cargo(&["publish", "--quiet", "--dry-run", "--workspace"]);
-        if !workspace.ci {
-            publish.arg("--allow-dirty");
-        }
-        workspace.logged("publish", &mut publish)?;
-        Ok(String::from("every published package packs and builds from its package"))
-    });
+    report.step("public API", None, || api::check(workspace, false));
+    // That they build, too, is for the long runs: it is another build of everything.
+    report.step("publish --dry-run", None, || published(workspace, false));
     semver(report);
+}
+
+/// Packs every published package and, with `built`, builds each from its package.
+fn published(workspace: &Workspace, built: bool) -> Result<String> {
+    forget_packages(workspace)?;
+    let mut publish = workspace.cargo(&["publish", "--quiet", "--dry-run", "--workspace"]);
+    if !workspace.ci {
+        publish.arg("--allow-dirty");
+    }
+    if !built {
+        publish.arg("--no-verify");
+    }
+    // What is built is not run.
+    publish.env("CARGO_PROFILE_DEV_DEBUG", "0");
+    workspace.logged("publish", &mut publish)?;
+    Ok(format!("every published package packs{}", if built { " and builds from its package" } else { "" }))
 }
 
 /// Removes what cargo unpacked and built of our packages in earlier runs: it takes a package of the same version for the same.
@@ -346,9 +411,18 @@ fn program(report: &mut Report<'_>) {
         None => {}
     }
     report.step("demo", None, || {
-        workspace
-            .logged("demo", &mut workspace.command(workspace.built("release", "gambeson"), &["demo"]))?;
-        Ok(String::from("files and agents: signed, sealed, delegated, recovered; tampering refused"))
+        let mut demo = workspace.command(workspace.built("checked", "gambeson"), &["demo"]);
+        if let Some(missing) = channels_missing() {
+            ensure!(!workspace.ci, "no stock node can be started: {missing} is not here");
+            workspace.logged("demo", &mut demo)?;
+            let note = "files, agents, a channel; skipped: over a stock node of SLIM".into();
+            return Ok(Done { passed: 1, skipped: 1, note });
+        }
+        let text = workspace.logged("demo", demo.env(slim::PYTHON, slim::python(workspace)?))?;
+        ensure!(text.contains("node of SLIM") && !text.contains("not SLIM"), "no stock node:\n{text}");
+        let note =
+            "files, agents, a channel over a stock node of SLIM; tampering and whoever is removed refused";
+        Ok(Done::from(note.to_owned()))
     });
     let missing = ["go", "python3", "java", "mvn"].into_iter().find_map(absent);
     report.step("interop", missing, || {
@@ -369,7 +443,7 @@ pub fn heavy(workspace: &Workspace) -> Result<String> {
 fn bindings(report: &mut Report<'_>) {
     let workspace = report.workspace;
     report.step("python", absent("python3"), || {
-        python::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+        python::check(workspace, python::CHECKED).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
     report.step("independent programs", independent::missing(), || {
         independent::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
@@ -384,6 +458,17 @@ fn long_runs(report: &mut Report<'_>) {
     report.step("ignored tests", None, || {
         let arguments = ["--workspace", "--release", "--lib", "--bins", "--tests", "--", "--ignored"];
         cargo_test(workspace, "tests-ignored", &arguments, "the long ones")
+    });
+    report.step("packages", None, || published(workspace, true));
+    report.step("a hundred processes", channels_missing(), || {
+        let mut test = everything(workspace, &["test", "--test", "processes"]);
+        test.args(["--", "--ignored"]).env(slim::PYTHON, slim::python(workspace)?);
+        counted(
+            "a-hundred-processes",
+            workspace,
+            &mut test,
+            "through one stock node, and through a mesh of which one is killed",
+        )
     });
     // The peers behind features are C and assembly that a machine may not be able to build; the portable tables are
     // not compared with them.
@@ -421,7 +506,7 @@ fn long_runs(report: &mut Report<'_>) {
         workspace.logged("derivation", &mut workspace.command(program, &arguments))?;
         Ok(String::from("at most two bare BLAKE3 hashes of 64 bytes"))
     });
-    let nightly = (!api::possible(workspace)).then_some("the nightly toolchain");
+    let nightly = (!fuzzing::nightly(workspace)).then_some("the nightly toolchain");
     report.step("address sanitizer", nightly, || {
         let target = "x86_64-unknown-linux-gnu";
         let mut test = workspace.cargo(&[

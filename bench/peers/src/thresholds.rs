@@ -24,6 +24,11 @@ const CHAIN: &str = "open: half of the time is permutations, and the last of H(e
 /// The same, and a rival that did not run here.
 const SCALED: &str = "open: half of the time is permutations, those of H(ek) in a chain; the rival's time is scaled from another processor";
 
+/// What was to give the rest did not.
+const TRIED: &str = "open: three batch sponges and six other ways were built and measured, none faster than what stands (docs/decisions/0017)";
+/// The same, and a rival that did not run here.
+const TRIED_SCALED: &str = "open: what was built and measured is in docs/decisions/0017; the rival's time is scaled from another processor";
+
 /// Against the fastest peer. wolfSSL must be among the measured ones, or the row is missed.
 pub const PROMISES: &[Promise] = &[
     promise("ML-KEM-512 keygen", Form::Oneshot, 1.15, 1.0).open(SCALED),
@@ -31,28 +36,28 @@ pub const PROMISES: &[Promise] = &[
     promise("ML-KEM-512 decaps", Form::Oneshot, 1.6, 1.0),
     promise("ML-KEM-768 keygen", Form::Oneshot, 1.35, 1.0).open(SCALED),
     promise("ML-KEM-768 encaps", Form::Oneshot, 1.6, 1.0).open(SCALED),
-    promise("ML-KEM-768 encaps", Form::Expanded, 1.1, 1.0),
-    promise("ML-KEM-768 encaps", Form::Batch64, 2.0, 1.2),
+    promise("ML-KEM-768 encaps", Form::Expanded, 1.1, 1.0).open(TRIED),
+    promise("ML-KEM-768 encaps", Form::Batch64, 2.0, 1.2).open(TRIED_SCALED),
     promise("ML-KEM-768 decaps", Form::Oneshot, 1.7, 1.0),
     promise("ML-KEM-768 decaps", Form::Expanded, 1.25, 1.0),
-    promise("ML-KEM-768 decaps", Form::Batch64, 2.0, 1.2),
+    promise("ML-KEM-768 decaps", Form::Batch64, 2.0, 1.2).open(TRIED_SCALED),
     promise("ML-KEM-1024 keygen", Form::Oneshot, 1.25, 1.0).open(CHAIN),
     promise("ML-KEM-1024 encaps", Form::Oneshot, 1.3, 1.0),
     promise("ML-KEM-1024 decaps", Form::Oneshot, 1.5, 1.0),
     promise("ML-DSA-44 keygen", Form::Oneshot, 1.3, 1.0).open(CHAIN),
-    promise("ML-DSA-44 sign", Form::Oneshot, 1.1, 1.0),
+    promise("ML-DSA-44 sign", Form::Oneshot, 1.1, 1.0).open(TRIED_SCALED),
     promise("ML-DSA-44 sign", Form::Expanded, 1.15, 1.0),
-    promise("ML-DSA-44 verify", Form::Oneshot, 1.3, 1.0),
+    promise("ML-DSA-44 verify", Form::Oneshot, 1.3, 1.0).open(TRIED),
     promise("ML-DSA-65 keygen", Form::Oneshot, 1.35, 1.0).open(CHAIN),
     promise("ML-DSA-65 sign", Form::Oneshot, 1.1, 1.0),
     promise("ML-DSA-65 sign", Form::Expanded, 1.1, 1.0),
     promise("ML-DSA-65 verify", Form::Oneshot, 1.3, 1.0),
     promise("ML-DSA-65 verify", Form::Expanded, 1.4, 1.0),
-    promise("ML-DSA-65 verify", Form::Batch64, 1.6, 1.1),
+    promise("ML-DSA-65 verify", Form::Batch64, 1.6, 1.1).open(TRIED),
     promise("ML-DSA-87 keygen", Form::Oneshot, 1.2, 1.0).open(CHAIN),
-    promise("ML-DSA-87 sign", Form::Oneshot, 1.1, 1.0),
+    promise("ML-DSA-87 sign", Form::Oneshot, 1.1, 1.0).open(TRIED),
     promise("ML-DSA-87 sign", Form::Expanded, 1.0, 1.0),
-    promise("ML-DSA-87 verify", Form::Oneshot, 1.3, 1.0),
+    promise("ML-DSA-87 verify", Form::Oneshot, 1.3, 1.0).open(TRIED),
 ];
 
 const fn promise(op: &'static str, form: Form, avx512: f64, avx2: f64) -> Promise {
@@ -73,12 +78,22 @@ impl Promise {
     }
 }
 
-/// Core cycles that one permutation takes at most: states in a call, table, cycles.
-pub const CYCLES: &[(usize, Level, f64)] = &[
-    (8, Level::Avx512, 160.0),
-    (4, Level::Avx512, 200.0),
-    (4, Level::Avx2, 410.0),
-    (1, Level::Avx512, 800.0),
+/// Core cycles that one permutation takes at most: states in a call, table, cycles, and why the row is open.
+pub const CYCLES: &[(usize, Level, f64, &str)] = &[
+    (
+        8,
+        Level::Avx512,
+        160.0,
+        "open: in place it takes 144, by its ports 135; the rest brings words to lanes and back",
+    ),
+    (
+        4,
+        Level::Avx512,
+        200.0,
+        "open: in place it takes 194, by its ports 180; the rest brings words to lanes and back",
+    ),
+    (4, Level::Avx2, 410.0, TRIED),
+    (1, Level::Avx512, 800.0, TRIED),
 ];
 
 /// With the portable tables every row is at least as fast as this peer.
@@ -94,8 +109,12 @@ pub fn ratio(row: &Row) -> Option<f64> {
 
 /// The cycles that are promised about `row`.
 pub fn cycles(row: &Permutation) -> Option<f64> {
-    let same = |line: &&(usize, Level, f64)| (line.0, line.1) == (row.states, row.kernels);
-    CYCLES.iter().find(same).map(|line| line.2)
+    promised(row).map(|(limit, _)| limit)
+}
+
+fn promised(row: &Permutation) -> Option<(f64, &'static str)> {
+    let same = |line: &&(usize, Level, f64, &str)| (line.0, line.1) == (row.states, row.kernels);
+    CYCLES.iter().find(same).map(|line| (line.2, line.3))
 }
 
 /// The verdict on what was measured.
@@ -133,19 +152,20 @@ pub fn judge(
             Some(row) if !row.peers.iter().any(|peer| peer.name.starts_with(STRONGEST)) => {
                 Some(format!("{} ({}): {STRONGEST} was not measured", row.op, row.form.name()))
             }
-            Some(row) => against(row, |_| true, "the fastest peer", ratio),
+            Some(row) => {
+                let open = promise.open.map(|reason| format!("; {reason}")).unwrap_or_default();
+                against(row, |_| true, "the fastest peer", ratio).map(|said| said + &open)
+            }
             None => Some(format!("{} ({}): was not measured", promise.op, promise.form.name())),
         };
-        say(said.map(|said| match promise.open {
-            Some(reason) => format!("{said}; {reason}"),
-            None => said,
-        }));
+        say(said);
     }
     for row in permutations {
-        if let Some(limit) = cycles(row) {
+        if let Some((limit, open)) = promised(row) {
             let (op, cycles) = (row.op(), row.cycles);
-            say((cycles > limit)
-                .then(|| format!("{op}: {cycles:.0} cycles a permutation, at most {limit:.0} promised")));
+            say((cycles > limit).then(|| {
+                format!("{op}: {cycles:.0} cycles a permutation, at most {limit:.0} promised; {open}")
+            }));
         }
     }
     verdict
@@ -215,7 +235,7 @@ mod tests {
         assert_eq!(missed(&[], &[of(8, Level::Avx512, 159.0)], Level::Avx512).len(), 0);
         assert_eq!(missed(&[], &[of(8, Level::Avx512, 161.0)], Level::Avx512).len(), 1);
         assert_eq!(missed(&[], &[of(4, Level::Avx2, 411.0)], Level::Avx512).len(), 1);
-        assert_eq!(missed(&[], &[of(1, Level::Avx2, 801.0)], Level::Avx2).len(), 1);
+        assert_eq!(missed(&[], &[of(1, Level::Avx512, 801.0)], Level::Avx512).len(), 1);
         assert_eq!(missed(&[], &[of(1, Level::Portable, 2000.0)], Level::Portable).len(), 0);
     }
 

@@ -36,6 +36,11 @@ impl<T: Send + Sync> Held<T> {
         }
     }
 
+    /// The secret, for as long as somebody else works with it: until then, `wipe` only takes it away here.
+    pub fn share(&self, py: Python<'_>) -> PyResult<Arc<T>> {
+        self.lock().clone().ok_or_else(|| wiped(py))
+    }
+
     /// Takes the secret away. A second time does nothing.
     pub fn wipe(&self, py: Python<'_>) {
         py.detach(|| drop(self.lock().take()));

@@ -8,8 +8,10 @@
 //! * `input`: bytes from Python; `error`: exceptions; `held`: private keys that can be wiped
 //! * `mldsa`, `mlkem`, `xwing`: the primitives
 //! * `identity`: agents and all that they sign; `convert`: JSON and time
+//! * `channel`: agents in groups, for asyncio
 //! * `vectors`: what only the tests of the vectors see
 
+mod channel;
 mod convert;
 mod error;
 mod held;
@@ -29,6 +31,11 @@ mod _native {
     use pyo3::prelude::*;
     use pyo3::types::PyTuple;
 
+    #[cfg(feature = "slim")]
+    #[pymodule_export]
+    use super::channel::{Delivery, open_delivery};
+    #[pymodule_export]
+    use super::channel::{Hub, Invitation, NativeChannel, Node, channel_groups, open_node, rest_channels};
     #[pymodule_export]
     use super::identity::{
         actions::{Action, ReplayCache, verify_action, verify_mcp, verify_mcp_receipt},

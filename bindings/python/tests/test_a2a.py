@@ -48,6 +48,8 @@ def card(**members: Any) -> AgentCard:
 def served(what: AgentCard) -> Iterator[str]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
+        # Who connects before the server takes it waits, and is not refused.
+        listener.listen()
         app = Starlette(routes=create_agent_card_routes(what))
         server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
         thread = threading.Thread(target=server.run, args=([listener],))

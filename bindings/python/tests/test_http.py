@@ -55,6 +55,8 @@ class World:
     def server(self, **options: Any) -> Iterator[httpx.Client]:
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
+            # Who connects before the server takes it waits, and is not refused.
+            listener.listen()
             self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
             with_defaults: dict[str, Any] = {"origin": self.address, "resolver": self.trust}
             app: Any = SignedRequests(echo, **(with_defaults | options))

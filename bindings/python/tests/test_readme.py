@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
@@ -28,7 +29,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = folder / "bin" / "python"
     # The README's own command, in the folder where the wheel lies; done by our pip into that Python.
     shutil.copy(wheel, folder)
-    (command,) = blocks("sh")
+    command = blocks("sh")[0]
     assert command.startswith("pip install ./gambeson-")
     pip = shlex.join([sys.executable, "-m", "pip", "--python", str(python), "install", "--no-index"])
     subprocess.run(["sh", "-ec", command.replace("pip install", pip)], cwd=folder, check=True, capture_output=True)
@@ -39,15 +40,63 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
-def test_the_example_prints_what_the_readme_says(fresh: Path, tmp_path: Path) -> None:
-    examples, printed = blocks("python"), blocks("text")
-    assert len(examples) == len(printed) == 1
+def test_three_commands_lead_from_nothing_to_two_agents_that_talk(tmp_path: Path) -> None:
+    shutil.copy(os.environ["GAMBESON_WHEEL"], tmp_path)
+    venv.create(tmp_path / "venv", with_pip=True)
+    commands = blocks("sh")[1]
+    assert len(commands.splitlines()) == 3
+    # The service in the background ends with the shell that began it; no compiler is found.
+    script = f"trap 'kill $!; wait' EXIT\n{commands}"
+    path = os.pathsep.join([str(tmp_path / "venv" / "bin"), "/bin"])
     run = subprocess.run(
-        [fresh, "-I", "-W", "error", "-c", examples[0]], cwd=tmp_path, capture_output=True, text=True
+        ["/bin/sh", "-ec", script],
+        cwd=tmp_path,
+        env={"PATH": path, "CC": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    said = re.findall(r"^(\w+), process (\d+): (\w+)$", run.stdout, re.MULTILINE)
+    assert [(name, word) for name, _, word in said] == [("Ada", "hello"), ("Ben", "HELLO")]
+    assert len({process for _, process, _ in said}) == 2
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_the_examples_print_what_the_readme_says(which: int, fresh: Path, tmp_path: Path) -> None:
+    examples, printed = blocks("python"), blocks("text")
+    assert len(examples) == len(printed) == 2
+    run = subprocess.run(
+        [fresh, "-I", "-W", "error", "-c", examples[which]], cwd=tmp_path, capture_output=True, text=True
     )
     assert run.stderr == ""
-    assert run.stdout == printed[0]
+    assert run.stdout == printed[which]
     assert run.returncode == 0
+
+
+def test_the_panel_runs_from_the_wheel_and_votes(fresh: Path, tmp_path: Path) -> None:
+    run = subprocess.run([fresh, "-W", "error", EXAMPLES / "panel.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert (run.stderr, run.returncode) == ("", 0)
+    assert run.stdout.splitlines()[-1] == "The panel votes: 2 for north, 1 for south"
+
+
+def test_the_panel_with_a_model_asks_for_one_and_runs_with_any(fresh: Path, tmp_path: Path) -> None:
+    assert len((EXAMPLES / "panel_with_a_model.py").read_text().splitlines()) <= 40
+    script = tmp_path / "filled_in.py"
+    script.write_text(
+        "import asyncio, panel_with_a_model as model\n"
+        "async def ask(system, prompt):\n"
+        "    return ' south ' if 'Vote' in prompt else 'I am of two minds.'\n"
+        "if __name__ == '__main__':\n"
+        "    model.ask = ask\n"
+        "    asyncio.run(model.panel.panel(model.Hub(), model.think))\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(EXAMPLES), "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.run([fresh, "-W", "error", script], env=environment, capture_output=True, text=True)
+    assert (run.stderr, run.returncode) == ("", 0)
+    assert run.stdout.splitlines()[-1] == "The panel votes: 3 for south"
+    empty = [fresh, EXAMPLES / "panel_with_a_model.py"]
+    assert "put your model's client into" in subprocess.run(empty, env=environment, capture_output=True, text=True).stderr
 
 
 def unfit(module: object) -> list[str]:

@@ -8,6 +8,7 @@
 //! * `recovery`: `recover`, `backup`, `restore`
 //! * `sealing`: `seal`, `open`; `seen`: what was taken once
 //! * `sessions`: `listen`, `connect`
+//! * `channel`: the commands `channel …`
 //! * `credentials`: `cred …`; `status`: the status lists
 //! * `delegating`: `delegate …`, `approve`; `ledger`: what was used up
 //! * `actions`, `http`, `a2a`: signed calls, requests, agent cards
@@ -19,6 +20,7 @@
 mod a2a;
 mod actions;
 mod addresses;
+mod channel;
 mod credentials;
 mod delegating;
 mod home;
@@ -36,7 +38,11 @@ mod status;
 mod vc_api;
 mod web;
 
-use crate::args::agent::{Agent as Options, AgentCommand};
+pub(crate) use channel::channel;
+#[cfg(feature = "slim")]
+pub(crate) use channel::opened;
+
+use crate::args::agent::{Agent as Options, AgentCommand, Who};
 use crate::console::Console;
 use crate::error::{Error, Status};
 use gambeson_identity::{Agent, CardLog, Did, DidUrl, Resolver, Timestamp, Web};
@@ -46,7 +52,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error> {
-    let session = Session::new(console, options)?;
+    let session = Session::new(console, &options.who)?;
     match &options.command {
         AgentCommand::Init(options) => identity::init(&session, options),
         AgentCommand::Show(options) => identity::show(&session, options),
@@ -88,7 +94,7 @@ struct Session {
 type Known = Arc<dyn Resolver>;
 
 impl Session {
-    fn new(console: Console, options: &Options) -> Result<Self, Error> {
+    fn new(console: Console, options: &Who) -> Result<Self, Error> {
         let now = match options.at {
             Some(time) => time,
             None => Timestamp(since_1970()?.as_secs()),
@@ -148,6 +154,24 @@ fn is_signer(expected: Option<&Did>, signer: &DidUrl) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Who the agent of a folder is and until when its card holds, in a line; or what is wrong with it.
+#[cfg(feature = "slim")]
+pub(crate) fn card_in_short(home: Option<&std::path::Path>) -> Result<String, String> {
+    let said = |error: Error| error.to_string();
+    let home = Home::at(home).map_err(said)?;
+    let log = home.cards_of_owner().map_err(said)?;
+    let (did, (_, until)) = (log.did(), log.newest().validity());
+    if Timestamp(since_1970().map_err(said)?.as_secs()) >= until {
+        return Err(format!("the card of {did} held until {until}; gambeson agent rotate makes another"));
+    }
+    if log.newest().content().groups.is_empty() {
+        return Err(format!(
+            "the card of {did} lists no keys for channels; gambeson agent rotate --channels makes one that does"
+        ));
+    }
+    Ok(format!("{did}, card {} until {until}, with keys for channels", log.newest().version()))
 }
 
 fn since_1970() -> Result<std::time::Duration, Error> {

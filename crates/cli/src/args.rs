@@ -2,7 +2,10 @@
 
 pub mod agent;
 pub mod cert;
+pub mod channel;
 pub mod provider;
+pub mod sim;
+pub mod slim;
 pub mod tls;
 
 use crate::files::is_stream;
@@ -34,6 +37,13 @@ pub struct Cli {
 pub enum Command {
     /// Be an agent: one seed, a DID, and what it signs, seals and delegates
     Agent(Box<agent::Agent>),
+    /// Talk with other agents in channels, end-to-end encrypted by post-quantum MLS, over nodes of SLIM
+    Channel(Box<channel::Channel>),
+    /// Start nodes of SLIM and the delivery service of channels, or look whether they can be reached
+    #[command(subcommand)]
+    Slim(slim::SlimCommand),
+    /// Simulate a channel of thousands in virtual time: what members compute, send and wait for
+    Sim(sim::Sim),
     /// Make, look at and convert keys
     #[command(subcommand)]
     Key(KeyCommand),
@@ -84,6 +94,7 @@ impl Command {
     pub(crate) fn fills_stdout(&self) -> bool {
         match self {
             Self::Agent(options) => options.command.fills_stdout(),
+            Self::Channel(options) => options.command.fills_stdout(),
             Self::Key(KeyCommand::Gen(options)) => {
                 is_stream(&options.out) || options.public.as_deref().is_some_and(is_stream)
             }
@@ -101,6 +112,8 @@ impl Command {
             Self::Open(options) => is_stream(&options.out),
             Self::Vectors(VectorsCommand::Serve) | Self::Completions { .. } => true,
             Self::Key(KeyCommand::Show(_))
+            | Self::Slim(_)
+            | Self::Sim(_)
             | Self::Verify(_)
             | Self::Bench(_)
             | Self::Vectors(VectorsCommand::Check { .. })
@@ -458,6 +471,8 @@ pub struct Open {
 pub enum BenchSubject {
     /// The rows of the published agent benchmark, under the names that they have there
     Agent,
+    /// What groups cost (MLS), on the suite of most channels and on a classical one beside it
+    Mls,
 }
 
 /// `gambeson bench`
@@ -466,9 +481,12 @@ pub struct Bench {
     /// Another table than that of all our operations
     #[arg(value_enum)]
     pub subject: Option<BenchSubject>,
-    /// Fail if one key derivation takes more than twice a bare BLAKE3 hash of 64 bytes
+    /// Fail if a promise is missed; of `agent`: that one key derivation takes at most twice a bare BLAKE3 hash of 64 bytes
     #[arg(long, requires = "subject")]
     pub check: bool,
+    /// Members of the groups of `mls`
+    #[arg(long, value_name = "N", default_value = "1000", requires = "subject", value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub members: u32,
     /// Measure each operation for so long
     #[arg(long, value_name = "N", default_value = "0.5", value_parser = seconds)]
     pub seconds: f64,

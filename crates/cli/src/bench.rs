@@ -8,11 +8,13 @@
 //!
 //! * `ours`: the operations of this project
 //! * `agent`: the rows of the published agent benchmark, ours and RustCrypto's, and what a derivation may cost
+//! * `mls`: groups
 //! * `classical`: BLAKE3, XChaCha20-Poly1305, RSA, finite-field Diffie-Hellman, P-256, X25519 and X448 of other crates
 //! * this file: the clock and the table
 
 mod agent;
 mod classical;
+pub mod mls;
 mod ours;
 
 use crate::args::{Bench, BenchSubject};
@@ -56,13 +58,16 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     if let Some(level) = options.limit {
         cpu::limit(level);
     }
+    if options.subject == Some(BenchSubject::Mls) {
+        return mls::bench(console, options, &[]);
+    }
     let wanted = |case: &&Case| {
         let name = format!("{} {} {}", case.algorithm, case.operation, case.form).to_lowercase();
         options.op.as_ref().is_none_or(|part| name.contains(&part.to_lowercase()))
     };
     let cases: Vec<Case> = match options.subject {
         Some(BenchSubject::Agent) => agent::cases(),
-        None => ours::cases().into_iter().chain(classical::cases()).collect(),
+        Some(BenchSubject::Mls) | None => ours::cases().into_iter().chain(classical::cases()).collect(),
     };
     let cases: Vec<&Case> = cases.iter().filter(wanted).collect();
     if cases.is_empty() {
@@ -97,7 +102,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     bar.finish_and_clear();
     match options.subject {
         Some(BenchSubject::Agent) => agent::derivation(console, options),
-        None => Ok(Status::Done),
+        Some(BenchSubject::Mls) | None => Ok(Status::Done),
     }
 }
 

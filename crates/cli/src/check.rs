@@ -1,7 +1,9 @@
-//! The command `vectors check`: every file of test vectors below a folder: `*.jsonl.gz` with requests for the harness, and
-//! in the folder itself `*.json` of the identity layer.
+//! The command `vectors check`: every file of test vectors below a folder: `*.jsonl.gz` with requests for the harness, `*.json.gz` of
+//! the kinds that others publish of MLS and HPKE, and in the folder itself `*.json` of the identity layer.
 
+mod arrays;
 mod authority;
+mod hpke;
 mod identity;
 mod kept;
 mod log;
@@ -15,6 +17,7 @@ use crate::files as bytes;
 use crate::harness;
 use crate::vectors::{self, Counts, Report, files};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,10 +26,13 @@ const TOLD: usize = 10;
 
 pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
     let mut found = files(folder).map_err(|e| Error::io(folder, &e))?;
+    let of_arrays = arrays::files(folder).map_err(|e| Error::io(folder, &e))?;
+    found.extend(of_arrays.iter().cloned());
+    found.sort();
     found.extend(subjects(folder)?);
     if found.is_empty() {
         return Err(Error::outside(format!(
-            "{}: no *.jsonl.gz below it and no *.json in it",
+            "{}: no *.jsonl.gz and no published *.json.gz below it, and no *.json in it",
             folder.display()
         )));
     }
@@ -39,8 +45,13 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
     let bar = console.steps_bar(found.len() as u64, "files");
     for path in &found {
         let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
+        let mut suites = BTreeMap::new();
         let outcome = match path.extension().is_some_and(|extension| extension == "json") {
             true => subject(path),
+            false if of_arrays.contains(path) => array(path).map(|(report, found)| {
+                suites = found;
+                report
+            }),
             false => harness::on_a_large_stack(|| Ok(vectors::run(path, harness::lists, harness::respond)))
                 .map_err(|e| Error::io(path, &e))?,
         };
@@ -48,7 +59,7 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
             0 => Err(format!("{}: holds no test", path.display())),
             _ => Ok(report),
         });
-        bar.suspend(|| tell(console, &name, &outcome))?;
+        bar.suspend(|| tell(console, &name, &outcome, &suites))?;
         match outcome {
             Ok(report) => {
                 well &= report.counts.failed == 0 && report.counts.unsupported == 0;
@@ -104,12 +115,28 @@ fn subject(path: &Path) -> Result<Report, String> {
     identity::check(&text).map_err(place)
 }
 
+/// A file that others publish: one of which nothing ran is no better than an unreadable one.
+fn array(path: &Path) -> Result<(Report, BTreeMap<String, u64>), String> {
+    let (report, suites) =
+        arrays::check(path).map_err(|why| format!("{}: unreadable: {why}", path.display()))?;
+    match report.counts.passed + report.counts.failed {
+        0 => Err(format!("{}: no case is of a suite that is known here", path.display())),
+        _ => Ok((report, suites)),
+    }
+}
+
 /// The level whose tables ran.
 fn kernels() -> &'static str {
     gambeson::cpu::level().name()
 }
 
-fn tell(console: Console, name: &str, outcome: &Result<Report, String>) -> Result<(), Error> {
+/// `suites` are the cases that hold by suite, in files that have such.
+fn tell(
+    console: Console,
+    name: &str,
+    outcome: &Result<Report, String>,
+    suites: &BTreeMap<String, u64>,
+) -> Result<(), Error> {
     match outcome {
         Err(why) => {
             console.report(format_args!("{name:<52} UNREADABLE: {why}"), json!({"file": name, "error": why}))
@@ -127,8 +154,13 @@ fn tell(console: Console, name: &str, outcome: &Result<Report, String>) -> Resul
                     "unsupported": counts.unsupported,
                     "skipped": counts.skipped,
                     "complaints": complaints,
+                    "suites": suites,
                 }),
             )?;
+            if !suites.is_empty() {
+                let each: Vec<_> = suites.iter().map(|(suite, count)| format!("{suite}: {count}")).collect();
+                console.say(format_args!("    {}", each.join(", ")))?;
+            }
             for complaint in complaints.iter().take(TOLD) {
                 console.say(format_args!("    {complaint}"))?;
             }

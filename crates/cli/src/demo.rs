@@ -1,9 +1,10 @@
 //! The command `demo`: the whole job on a real file, and what happens to whoever tampers.
 //!
 //! Alice signs a file and seals it to Bob; Bob opens it and verifies the signature. Then one byte of each thing
-//! that travels is changed, and a stranger tries his key: all of that must be refused. Then the life of two agents.
+//! that travels is changed, and a stranger tries his key: all of that must be refused. Then the life of two agents, and a channel of three.
 
 mod life;
+mod talk;
 
 use crate::args::Demo;
 use crate::console::{Console, duration, grouped};
@@ -113,6 +114,8 @@ pub(crate) fn demo(console: Console, options: &Demo) -> Result<Status, Error> {
 
     console.say("")?;
     life::live(&mut show)?;
+    console.say("")?;
+    talk::talk(&mut show)?;
 
     let verdict = if show.well { "every step behaved" } else { "NOT WELL: a step did not behave" };
     console.report(

@@ -23,6 +23,8 @@
 //! | `tls` | `tls …`: a server, a client, a scan, and what a handshake costs |
 //! | `provider` | `provider …`: OpenSSL programs with our algorithms |
 //! | `agent` | `agent …`: an identity from one seed, and all that it does |
+//! | `slim` | `slim …`: nodes of SLIM, the delivery service of channels; `channel …` is in `agent` |
+//! | `sim` | a channel of thousands in virtual time |
 //! | `signatures`, `kem`, `sealing` | `sign`, `verify`; `kem …`; `seal`, `open` |
 //! | `harness`, `vectors`, `check` | `vectors serve`; files of test vectors; `vectors check` |
 //! | `bench`, `demo`, `doctor`, `pages` | the commands of these names; `completions` and `man` |
@@ -47,6 +49,8 @@ mod passphrase;
 mod provider;
 mod sealing;
 mod signatures;
+mod sim;
+mod slim;
 mod tls;
 mod unfinished;
 mod vectors;
@@ -86,6 +90,18 @@ pub fn bench_tls(json: bool, options: &args::tls::TlsBench, others: &[tls_bench:
     ended(console, json, tls_bench::bench(console, options, others))
 }
 
+/// Whose groups `bench mls` measures beside ours: a door for a program that has others, no part of the interface.
+#[doc(hidden)]
+pub use bench::mls as mls_bench;
+
+/// `bench mls` with rows of others beside ours.
+#[doc(hidden)]
+#[must_use]
+pub fn bench_mls(json: bool, options: &args::Bench, others: &[mls_bench::Contender]) -> Status {
+    let console = Console::new(json);
+    ended(console, json, mls_bench::bench(console, options, others))
+}
+
 /// Does what the command line says, reports, and returns the exit status.
 pub fn run(cli: &Cli) -> Status {
     let console = Console::new(cli.json).beside_data(cli.command.fills_stdout());
@@ -114,6 +130,9 @@ fn ended(console: Console, json: bool, outcome: Result<Status, Error>) -> Status
 fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
     match command {
         Command::Agent(options) => agent::agent(console, options),
+        Command::Channel(options) => agent::channel(console, options),
+        Command::Slim(command) => slim::slim(console, command),
+        Command::Sim(options) => sim::sim(console, options),
         Command::Key(KeyCommand::Gen(options)) => keys::generate(console, options),
         Command::Key(KeyCommand::Public(options)) => keys::public(console, options),
         Command::Key(KeyCommand::Show(options)) => keys::show(console, options),

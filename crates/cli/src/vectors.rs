@@ -7,5 +7,5 @@ mod judge;
 mod read;
 mod run;
 
-pub(crate) use read::files;
+pub(crate) use read::{files, files_ending};
 pub(crate) use run::{Counts, Report, run};

@@ -32,6 +32,33 @@ fn an_agent_is_made_once_and_its_seed_is_sealed() {
 }
 
 #[test]
+fn a_card_lists_the_keys_for_channels_that_are_asked_for() {
+    let folder = Folder::new();
+    let listed = |home: &str| -> Vec<String> {
+        let shown = folder.run(&format!("agent show --home {home} --json")).exits(0).json();
+        let ids = shown["keys"].as_array().unwrap().iter().map(|key| key["id"].as_str().unwrap().to_owned());
+        ids.filter_map(|id| Some(id.split_once("#group-")?.1.to_owned())).collect()
+    };
+    for (home, options, expected) in [
+        ("none", "", &[][..]),
+        ("usual", " --channels", &["ml-dsa-65-0"]),
+        ("strict", " --suite cnsa2 --channels", &["ml-dsa-87-0"]),
+        ("hybrid", " --channels=hybrid", &["mldsa65-ed25519-0", "mldsa87-ecdsa-p384-0"]),
+        ("old", " --channels=classical", &["ed25519-0", "ecdsa-p256-0", "ecdsa-p384-0", "ecdsa-p521-0"]),
+    ] {
+        agent(&folder, &format!("init --home {home}{options}")).exits(0);
+        let mut expected: Vec<_> = expected.iter().map(|name| (*name).to_owned()).collect();
+        expected.sort_unstable();
+        assert_eq!(listed(home), expected, "{home}");
+    }
+    agent(&folder, "init --home other --channels=quantum").exits(2).tells("unknown preset");
+    agent(&folder, "rotate --home usual --channels=hybrid").exits(0);
+    let mut found = listed("usual");
+    found.retain(|name| name.starts_with("mldsa"));
+    assert_eq!(found, ["mldsa65-ed25519-0", "mldsa87-ecdsa-p384-0"]);
+}
+
+#[test]
 fn the_home_is_named_by_option_or_environment_or_is_in_the_users_data() {
     let folder = Folder::new();
     for (variable, value, home) in

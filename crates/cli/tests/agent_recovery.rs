@@ -635,6 +635,7 @@ fn a_long_log_of_cards_is_read_whole() {
     let content = CardContent {
         also_known_as: vec![format!("https://example.com/{}", "a".repeat(40 << 10))],
         services: Vec::new(),
+        groups: Vec::new(),
     };
     let mut log = CardLog::new(agent_of_it.first_card(now, window.1, &content).unwrap()).unwrap();
     for _ in 1..100 {

@@ -124,7 +124,7 @@ fn the_vectors_of_the_identity_layer_hold() {
         ("httpsig", 103),
         ("json", 105),
         ("jws", 92),
-        ("kdf", 178),
+        ("kdf", 218),
         ("log", 77),
         ("memory", 27),
         ("recovery", 55),
@@ -141,12 +141,83 @@ fn the_vectors_of_the_identity_layer_hold() {
         let row = rows.iter().find(|row| row["file"] == format!("{subject}.json")).unwrap();
         assert_eq!((&row["passed"], &row["failed"]), (&count.into(), &0.into()), "{row}");
     }
+    let clients = [("passive-client", 13), ("passive-client-openmls", 8)];
+    for (kind, count) in clients {
+        let row = rows.iter().find(|row| row["file"] == format!("mls/{kind}.json.gz")).unwrap();
+        assert_eq!((&row["passed"], &row["failed"]), (&count.into(), &0.into()), "{row}");
+        let suites = row["suites"].as_object().unwrap();
+        assert!(suites.len() == count && suites.values().all(|held| *held == 1), "{row}");
+    }
     let sums = rows.last().unwrap();
     assert_eq!(
         (&sums["files"], &sums["skipped"]),
-        (&counts.len().into(), &0.into()),
+        (&(counts.len() + clients.len()).into(), &0.into()),
         "every file has a judge"
     );
+}
+
+/// The published files of MLS and HPKE, by kind and suite.
+#[test]
+fn the_published_vectors_of_mls_and_hpke_hold() {
+    let Some(shared) = gambeson_vectors::shared() else { return };
+    let folder = Folder::new();
+    let rows = |family: &str| {
+        folder.run(&format!("vectors check {} --json", shared.join(family).display())).exits(0).rows()
+    };
+    let mls = rows("mls");
+    let counts = [
+        ("crypto-basics", 1, 2),
+        ("key-schedule", 1, 2),
+        ("message-protection", 1, 2),
+        ("passive-client-handling-commit", 13, 26),
+        ("passive-client-welcome", 8, 16),
+        ("psk_secret", 11, 22),
+        ("secret-tree", 3, 6),
+        ("transcript-hashes", 1, 2),
+        ("treekem", 11, 22),
+        ("welcome", 1, 2),
+    ];
+    for (kind, of_a_suite, skipped) in counts {
+        let row = mls.iter().find(|row| row["file"] == format!("{kind}.json.gz")).unwrap();
+        let held = |suite: &str| (suite.to_owned(), of_a_suite.into());
+        let suites = ["0x0001", "0x0002", "0x0003", "0x0005", "0x0007"].map(held);
+        assert_eq!(row["suites"], Value::Object(suites.into_iter().collect()), "{row}");
+        assert_eq!((&row["failed"], &row["skipped"]), (&0.into(), &skipped.into()), "suites 4 and 6: {row}");
+    }
+    assert_eq!(mls.len(), counts.len() + 1, "every file there is judged");
+    let hpke = rows("hpke-pq");
+    let runs = hpke.iter().find(|row| row["file"] == "hpke-pq.json.gz").unwrap();
+    assert_eq!((&runs["passed"], &runs["failed"], &runs["skipped"]), (&13.into(), &0.into(), &0.into()));
+    assert_eq!(runs["suites"].as_object().unwrap().len(), 13, "a suite each");
+}
+
+/// A folder `v/family` with one such file.
+fn array(name: &str, text: &str) -> Folder {
+    let folder = with(&[]);
+    folder.write(&format!("v/family/{name}.json.gz"), gzip(text));
+    folder
+}
+
+#[test]
+fn a_published_file_of_which_nothing_runs_or_something_fails_is_a_failure() {
+    let case = |suite: u64, secret: &str| serde_json::json!({"cipher_suite": suite, "psks": [], "psk_secret": secret});
+    let (good, bad) = (case(1, &"00".repeat(32)), case(1, &"01".repeat(32)));
+    let run = |name: &str, cases: &[&Value]| {
+        array(name, &serde_json::to_string(cases).unwrap()).run("vectors check v --json")
+    };
+    let row = &run("psk_secret", &[&good, &case(4, "")]).exits(0).rows()[0];
+    assert_eq!((&row["passed"], &row["skipped"]), (&1.into(), &1.into()));
+    let row = &run("psk_secret", &[&good, &bad]).exits(1).rows()[0];
+    assert_eq!((&row["passed"], &row["failed"]), (&1.into(), &1.into()));
+    assert_eq!(row["complaints"][0], "case 2 (0x0001): psk_secret");
+    for cases in [&[][..], &[&case(4, "")]] {
+        assert!(run("psk_secret", cases).exits(1).rows()[0]["error"].as_str().unwrap().contains("no case"));
+    }
+    run("hpke-pq", &[&serde_json::json!({"mode": 0, "kem_id": 0x41, "kdf_id": 1, "aead_id": 1})]).exits(1);
+    run("hpke-pq", &[&serde_json::json!({"mode": 1})]).exits(1);
+    array("treekem", "{}").run("vectors check v").exits(1);
+    // A name that nobody here judges is no vector.
+    array("tree-math", "[]").run("vectors check v").exits(3).tells("no *.jsonl.gz");
 }
 
 /// Of every kind of vector of logs, one that holds and one mistake in what it tells.

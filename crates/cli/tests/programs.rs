@@ -111,10 +111,10 @@ fn demo_shows_the_whole_job_and_every_refusal() {
     let rows = folder.run("demo --json").exits(0).rows();
     let (last, steps) = rows.split_last().unwrap();
     assert_eq!(last["ok"], true);
-    assert_eq!(steps.len(), 14 + 23);
+    assert_eq!(steps.len(), 14 + 23 + 8);
     assert!(steps.iter().all(|step| step["ok"] == true));
     let refused = steps.iter().filter(|step| step["detail"].as_str().unwrap().starts_with("refused")).count();
-    assert_eq!(refused, 5 + 11);
+    assert_eq!(refused, 5 + 11 + 2);
     let text = folder.run("demo").exits(0);
     assert!(text.text().contains("every step behaved"));
     assert!(folder.names().is_empty(), "the demonstration leaves nothing");

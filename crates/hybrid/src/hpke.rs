@@ -331,6 +331,21 @@ pub fn setup_sender_psk<K: Kem, F: Kdf, A: Aead>(
     sender::<K, F, A>(ek, info, Some(psk.verify()?), randomness.expose())
 }
 
+/// `SetupPSKS` (§5.1.2) with the caller's generator.
+///
+/// # Errors
+/// Those of [`setup_sender`], and [`Error::Psk`].
+pub fn setup_sender_psk_with<K: Kem, F: Kdf, A: Aead>(
+    ek: &K::EncapsulationKey,
+    info: &[u8],
+    psk: Psk<'_>,
+    rng: &mut (impl TryCryptoRng + ?Sized),
+) -> Result<(K::Enc, Sender<F, A>), Error> {
+    let mut randomness = Secret::new(K::NO_RANDOMNESS);
+    rng.try_fill_bytes(randomness.expose_mut().as_mut()).map_err(|_| Error::Random)?;
+    sender::<K, F, A>(ek, info, Some(psk.verify()?), randomness.expose())
+}
+
 fn sender<K: Kem, F: Kdf, A: Aead>(
     ek: &K::EncapsulationKey,
     info: &[u8],

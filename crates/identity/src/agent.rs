@@ -17,6 +17,10 @@ use serde_json::{Map, Value, json};
 use sha2::Sha384;
 use std::sync::OnceLock;
 
+pub(crate) mod group;
+#[cfg(feature = "groups")]
+mod leaf;
+
 /// What a key of an agent is for. A key serves one role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
@@ -36,10 +40,28 @@ pub enum Role {
     DataIntegrity,
     /// Checkpoints of logs (`m/6'`).
     Log,
+    /// A leaf of groups (MLS) whose suite signs with ML-DSA-44 (`m/5'`).
+    GroupMlDsa44,
+    /// A leaf of groups whose suite signs with ML-DSA-65 (`m/5'`).
+    GroupMlDsa65,
+    /// A leaf of groups whose suite signs with ML-DSA-87 (`m/5'`).
+    GroupMlDsa87,
+    /// A leaf of groups whose suite signs with Ed25519 (`m/5'`).
+    GroupEd25519,
+    /// A leaf of groups whose suite signs with ECDSA on P-256 (`m/5'`).
+    GroupEcdsaP256,
+    /// A leaf of groups whose suite signs with ECDSA on P-384 (`m/5'`).
+    GroupEcdsaP384,
+    /// A leaf of groups whose suite signs with ECDSA on P-521 (`m/5'`).
+    GroupEcdsaP521,
+    /// A leaf of groups whose suite signs with the composite of ML-DSA-65 and Ed25519 (`m/5'`).
+    GroupMlDsa65Ed25519,
+    /// A leaf of groups whose suite signs with the composite of ML-DSA-87 and ECDSA on P-384 (`m/5'`).
+    GroupMlDsa87EcdsaP384,
 }
 
 impl Role {
-    /// Every role, in the order of cards.
+    /// Every role that all cards have, in the order of cards. Those of groups stand only in cards that ask for them.
     pub const ALL: [Self; 8] = [
         Self::Identity,
         Self::Signing,
@@ -50,6 +72,24 @@ impl Role {
         Self::DataIntegrity,
         Self::Log,
     ];
+
+    /// The roles of groups, in the order of cards: [`CardContent::groups`] says which a card has.
+    pub const GROUPS: [Self; 9] = [
+        Self::GroupMlDsa44,
+        Self::GroupMlDsa65,
+        Self::GroupMlDsa87,
+        Self::GroupEd25519,
+        Self::GroupEcdsaP256,
+        Self::GroupEcdsaP384,
+        Self::GroupEcdsaP521,
+        Self::GroupMlDsa65Ed25519,
+        Self::GroupMlDsa87EcdsaP384,
+    ];
+
+    /// The role of this name.
+    pub(crate) fn of_fragment(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().chain(Self::GROUPS).find(|role| role.fragment() == name)
+    }
 
     /// The name in URLs of keys, before `-` and the index.
     pub const fn fragment(self) -> &'static str {
@@ -62,10 +102,19 @@ impl Role {
             Self::Encapsulation => "encapsulation",
             Self::DataIntegrity => "data-integrity",
             Self::Log => "log",
+            Self::GroupMlDsa44 => "group-ml-dsa-44",
+            Self::GroupMlDsa65 => "group-ml-dsa-65",
+            Self::GroupMlDsa87 => "group-ml-dsa-87",
+            Self::GroupEd25519 => "group-ed25519",
+            Self::GroupEcdsaP256 => "group-ecdsa-p256",
+            Self::GroupEcdsaP384 => "group-ecdsa-p384",
+            Self::GroupEcdsaP521 => "group-ecdsa-p521",
+            Self::GroupMlDsa65Ed25519 => "group-mldsa65-ed25519",
+            Self::GroupMlDsa87EcdsaP384 => "group-mldsa87-ecdsa-p384",
         }
     }
 
-    /// What a card says that the key may be used for. The keys of cards and logs are in no relationship, so that nobody
+    /// What a card says that the key may be used for. The keys of cards, logs and groups are in no relationship, so that nobody
     /// takes their signatures for something else.
     pub const fn relationships(self) -> &'static [Relationship] {
         match self {
@@ -77,7 +126,17 @@ impl Role {
             ],
             Self::Backup | Self::Sealed | Self::Encapsulation => &[Relationship::KeyAgreement],
             Self::DataIntegrity => &[Relationship::AssertionMethod],
-            Self::Did | Self::Log => &[],
+            Self::Did
+            | Self::Log
+            | Self::GroupMlDsa44
+            | Self::GroupMlDsa65
+            | Self::GroupMlDsa87
+            | Self::GroupEd25519
+            | Self::GroupEcdsaP256
+            | Self::GroupEcdsaP384
+            | Self::GroupEcdsaP521
+            | Self::GroupMlDsa65Ed25519
+            | Self::GroupMlDsa87EcdsaP384 => &[],
         }
     }
 
@@ -91,14 +150,35 @@ impl Role {
             Self::Encapsulation => Purpose::Encapsulation,
             Self::DataIntegrity => Purpose::DataIntegrity,
             Self::Log => Purpose::Log,
+            Self::GroupMlDsa44 => Purpose::GroupMlDsa44,
+            Self::GroupMlDsa65 => Purpose::GroupMlDsa65,
+            Self::GroupMlDsa87 => Purpose::GroupMlDsa87,
+            Self::GroupEd25519 => Purpose::GroupEd25519,
+            Self::GroupEcdsaP256 => Purpose::GroupEcdsaP256,
+            Self::GroupEcdsaP384 => Purpose::GroupEcdsaP384,
+            Self::GroupEcdsaP521 => Purpose::GroupEcdsaP521,
+            Self::GroupMlDsa65Ed25519 => Purpose::GroupMlDsa65Ed25519,
+            Self::GroupMlDsa87EcdsaP384 => Purpose::GroupMlDsa87EcdsaP384,
         }
     }
 
-    /// The algorithm of the role's signatures; `None` for roles that open.
+    /// The algorithm of the role's signatures; `None` for roles that open, and for those of groups whose algorithm is none of this crate's
+    /// formats: not ML-DSA alone.
     pub const fn algorithm(self, suite: Suite) -> Option<Algorithm> {
         match (self, suite) {
             (Self::Backup | Self::Sealed | Self::Encapsulation, _) => None,
-            (Self::DataIntegrity | Self::Log, _) => Some(Algorithm::MlDsa44),
+            (
+                Self::GroupEd25519
+                | Self::GroupEcdsaP256
+                | Self::GroupEcdsaP384
+                | Self::GroupEcdsaP521
+                | Self::GroupMlDsa65Ed25519
+                | Self::GroupMlDsa87EcdsaP384,
+                _,
+            ) => None,
+            (Self::DataIntegrity | Self::Log | Self::GroupMlDsa44, _) => Some(Algorithm::MlDsa44),
+            (Self::GroupMlDsa65, _) => Some(Algorithm::MlDsa65),
+            (Self::GroupMlDsa87, _) => Some(Algorithm::MlDsa87),
             (_, Suite::Default) => Some(Algorithm::MlDsa65),
             (_, Suite::Cnsa2) => Some(Algorithm::MlDsa87),
         }
@@ -121,6 +201,9 @@ impl Role {
         self as usize
     }
 }
+
+/// How many roles there are.
+const ROLES: usize = Role::ALL.len() + Role::GROUPS.len();
 
 /// How much stack is wiped below what makes a private key that opens, in bytes: the frame that hands it over.
 const OPENING_DEPTH: usize = 4 << 10;
@@ -191,9 +274,11 @@ pub struct Agent {
     suite: Suite,
     seed: MasterSeed,
     did: Did,
-    indexes: [u64; 8],
+    indexes: [u64; ROLES],
     session: u64,
-    keys: [OnceLock<SigningKey>; 8],
+    keys: [OnceLock<SigningKey>; ROLES],
+    #[cfg(feature = "groups")]
+    leaves: [OnceLock<leaf::LeafKey>; ROLES],
     sealing_hedge: OnceLock<Hedge>,
     #[cfg(feature = "test-vectors")]
     deterministic: bool,
@@ -223,9 +308,11 @@ impl Agent {
             suite,
             seed,
             did,
-            indexes: [0; 8],
+            indexes: [0; ROLES],
             session: 0,
             keys: Default::default(),
+            #[cfg(feature = "groups")]
+            leaves: Default::default(),
             sealing_hedge: OnceLock::new(),
             #[cfg(feature = "test-vectors")]
             deterministic: false,
@@ -236,24 +323,27 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`Reason::WrongSeed`] if the card's keys are not those of the seed.
+    /// [`Reason::WrongSeed`] if the card's keys are not those of the seed; [`Reason::BadAlgorithm`] if it lists keys of groups that only feature
+    /// `groups` makes.
     pub fn recover(seed: MasterSeed, log: &CardLog) -> Result<Self> {
         let mut agent = Self::with_suite(seed, log.did().suite());
         let card = log.newest();
         agent.indexes[Role::Did.position()] = card.version() - 1;
         for method in card.document().methods() {
             let Some((name, index)) = method.id().fragment().rsplit_once('-') else { continue };
-            let role = Role::ALL.into_iter().find(|role| role.fragment() == name);
             if let (Some(role), Some(index), None, None) =
-                (role, crate::kdf::decimal(index), method.revoked(), method.expires())
+                (Role::of_fragment(name), crate::kdf::decimal(index), method.revoked(), method.expires())
             {
                 agent.indexes[role.position()] = index;
             }
         }
         let known =
             card.document().json()["verificationMethod"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let ours = |role: Role| known.contains(&agent.verification_method(role));
-        match agent.did == *log.did() && Role::ALL.into_iter().all(ours) {
+        let mut ours = agent.did == *log.did();
+        for role in Role::ALL.into_iter().chain(card.content().groups) {
+            ours = ours && known.contains(&agent.verification_method(role)?);
+        }
+        match ours {
             true => Ok(agent),
             false => {
                 Err(Error::new(Reason::WrongSeed, "the keys of the newest card are not those of this seed"))
@@ -301,7 +391,7 @@ impl Agent {
     ///
     /// # Panics
     ///
-    /// For a role that opens: [`Role::algorithm`] is `None`.
+    /// For a role that opens, and for one of groups that signs with more or less than ML-DSA: [`Role::algorithm`] is `None`.
     pub fn key(&self, role: Role) -> &SigningKey {
         self.keys[role.position()].get_or_init(|| {
             signing_key(&self.seed, self.suite, role, self.index(role), self.hedge(Purpose::SigningHedge))
@@ -309,9 +399,16 @@ impl Agent {
     }
 
     /// The public key of a role that opens, or of one that signs.
+    ///
+    /// # Panics
+    ///
+    /// For a role of groups whose algorithm is not ML-DSA, without feature `groups`.
     pub fn public_key(&self, role: Role) -> Vec<u8> {
         match role.algorithm(self.suite) {
             Some(_) => self.key(role).verifying_key().as_bytes().to_vec(),
+            None if role.leaf_form().is_some() => {
+                self.group_public_key(role, self.index(role)).expect("feature groups is there")
+            }
             None => self.opening_key(role, self.index(role)).public(),
         }
     }
@@ -355,7 +452,11 @@ impl Agent {
             ));
         }
         let before = self.indexes;
-        for role in Role::ALL.into_iter().filter(|role| *role == Role::Did || roles.contains(role)) {
+        for role in Role::ALL
+            .into_iter()
+            .chain(Role::GROUPS)
+            .filter(|role| *role == Role::Did || roles.contains(role))
+        {
             self.indexes[role.position()] += 1;
         }
         self.forget();
@@ -370,7 +471,11 @@ impl Agent {
     }
 
     /// The entry of a role's present key in a card.
-    pub(crate) fn verification_method(&self, role: Role) -> Value {
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadAlgorithm`] for a role of groups whose algorithm is not ML-DSA, without feature `groups`.
+    pub(crate) fn verification_method(&self, role: Role) -> Result<Value> {
         let mut method = Map::from_iter([
             ("id".to_owned(), self.key_url(role).to_string().into()),
             ("controller".to_owned(), self.did.as_str().into()),
@@ -381,14 +486,17 @@ impl Agent {
                 "publicKeyJwk",
                 json!({"kty": "AKP", "alg": algorithm, "pub": encoding::encode(&self.public_key(role))}),
             ),
-            (None, Kind::JsonWebKey) => ("publicKeyJwk", self.key(role).verifying_key().to_jwk()),
+            (None, Kind::JsonWebKey) => match role.leaf_form() {
+                Some(form) => ("publicKeyJwk", group::jwk(self, role, form)?),
+                None => ("publicKeyJwk", self.key(role).verifying_key().to_jwk()),
+            },
             (None, Kind::Multikey) => {
                 ("publicKeyMultibase", self.key(role).verifying_key().to_multikey().into())
             }
         };
         method.insert("type".into(), if kind == Kind::Multikey { "Multikey" } else { "JsonWebKey" }.into());
         method.insert(name.into(), value);
-        method.into()
+        Ok(method.into())
     }
 
     /// The hash of the DID key after the present one.
@@ -477,6 +585,22 @@ impl Agent {
         HedgedRng { agent: self, purpose }
     }
 
+    /// A generator for this agent's groups (MLS): as [`rng`](Self::rng), under a key of its own (`m/4'`), and without a borrow of the agent.
+    ///
+    /// ```
+    /// let agent = gambeson_identity::Agent::generate()?;
+    /// let random = agent.group_rng();
+    /// // What `gambeson_mls::Provider::with_hedge` takes.
+    /// let fill = move |out: &mut [u8]| random.fill(out);
+    /// let mut bytes = [0; 40];
+    /// fill(&mut bytes)?;
+    /// assert_ne!(bytes, [0; 40]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn group_rng(&self) -> GroupRng {
+        GroupRng(self.hedge(Purpose::GroupHedge))
+    }
+
     fn hedge(&self, purpose: Purpose) -> Hedge {
         let hedge = Hedge::new(&self.seed, self.suite, purpose, self.session);
         #[cfg(feature = "test-vectors")]
@@ -489,6 +613,10 @@ impl Agent {
     /// Drops keys that were made from indexes that no longer hold.
     fn forget(&mut self) {
         self.keys = Default::default();
+        #[cfg(feature = "groups")]
+        {
+            self.leaves = Default::default();
+        }
         self.sealing_hedge = OnceLock::new();
     }
 }
@@ -513,15 +641,38 @@ impl TryRng for HedgedRng<'_> {
     }
 
     fn try_fill_bytes(&mut self, out: &mut [u8]) -> core::result::Result<(), RngError> {
-        for part in out.chunks_mut(32) {
-            let drawn = self.agent.random(&[b"rng", self.purpose]).map_err(|_| RngError)?;
-            part.copy_from_slice(&drawn.expose()[..part.len()]);
-        }
-        Ok(())
+        fill(out, || self.agent.random(&[b"rng", self.purpose]))
     }
 }
 
 impl TryCryptoRng for HedgedRng<'_> {}
+
+/// What [`Agent::group_rng`] gives.
+pub struct GroupRng(Hedge);
+
+impl GroupRng {
+    /// Fills `out` with random bytes, each 32 of them from as many of the system and the session's key.
+    ///
+    /// # Errors
+    /// [`RngError`] when the system's generator fails.
+    pub fn fill(&self, out: &mut [u8]) -> core::result::Result<(), RngError> {
+        fill(out, || self.0.draw(&[b"group"]))
+    }
+}
+
+impl core::fmt::Debug for GroupRng {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("GroupRng(..)")
+    }
+}
+
+fn fill(out: &mut [u8], draw: impl Fn() -> Result<Secret<[u8; 32]>>) -> core::result::Result<(), RngError> {
+    for part in out.chunks_mut(32) {
+        let drawn = draw().map_err(|_| RngError)?;
+        part.copy_from_slice(&drawn.expose()[..part.len()]);
+    }
+    Ok(())
+}
 
 impl core::fmt::Debug for HedgedRng<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -538,4 +689,28 @@ impl core::fmt::Debug for Agent {
 fn signing_key(seed: &MasterSeed, suite: Suite, role: Role, index: u64, hedge: Hedge) -> SigningKey {
     let algorithm = role.algorithm(suite).unwrap_or_else(|| panic!("{role:?} is a role that opens"));
     SigningKey::from_seed(algorithm, seed.derive_32(suite, role.purpose(), index).expose(), hedge)
+}
+
+#[cfg(all(test, feature = "test-vectors"))]
+mod tests {
+    use super::*;
+    use crate::MasterSeed;
+
+    #[test]
+    fn where_the_system_repeats_itself_groups_still_draw_by_the_agents_key() {
+        let drawn = |seed, len| {
+            let mut out = vec![0; len];
+            let agent = Agent::from_seed(MasterSeed::from_bytes(&[seed; 32])).deterministic();
+            agent.group_rng().fill(&mut out).unwrap();
+            (out, agent)
+        };
+        let (first, agent) = drawn(1, 70);
+        assert_eq!(first, drawn(1, 70).0, "the generator of this test repeats itself");
+        assert_ne!(first, drawn(2, 70).0);
+        assert_ne!(first[..32], first[32..64]);
+        assert_eq!(first[..33], drawn(1, 33).0);
+        let mut other = [0; 32];
+        agent.rng(b"group").try_fill_bytes(&mut other).unwrap();
+        assert_ne!(first[..32], other, "another key than that of sealing");
+    }
 }

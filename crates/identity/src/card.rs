@@ -35,6 +35,8 @@ pub struct CardContent {
     pub also_known_as: Vec<String>,
     /// Services (DID Core 1.0, §5.4).
     pub services: Vec<Value>,
+    /// The keys of groups that stand on it, each once, out of [`Role::GROUPS`]; none unless asked for.
+    pub groups: Vec<Role>,
 }
 
 /// What becomes of keys that a new card replaces.
@@ -246,7 +248,7 @@ impl Card {
         let keep = methods.filter_map(|method| {
             let fragment = method.get("id")?.as_str()?.split_once('#')?.1;
             let (name, _) = fragment.rsplit_once('-')?;
-            let role = Role::ALL.into_iter().find(|role| role.fragment() == name)?;
+            let role = Role::of_fragment(name)?;
             let mut method = method.clone();
             let (revoked, expires) = (method.contains_key("revoked"), method.contains_key("expires"));
             if role == Role::Did || !(revoked || expires || rotated.contains(&role)) {
@@ -277,9 +279,16 @@ impl Card {
         let list = |name: &str| {
             self.document.json().get(name).and_then(Value::as_array).cloned().unwrap_or_default()
         };
+        let present = |role: &Role| {
+            self.document.methods().any(|method| {
+                let named = method.id().fragment().rsplit_once('-').map(|(name, _)| name);
+                named == Some(role.fragment()) && method.revoked().is_none() && method.expires().is_none()
+            })
+        };
         CardContent {
             also_known_as: list("alsoKnownAs").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             services: list("service"),
+            groups: Role::GROUPS.into_iter().filter(present).collect(),
         }
     }
 }
@@ -297,9 +306,13 @@ fn compose(
     let mut methods = Vec::new();
     let mut relationships: Vec<(&str, Vec<Value>)> =
         crate::Relationship::ALL.map(|it| (it.name(), Vec::new())).into();
-    for role in Role::ALL {
+    if content.groups.iter().any(|role| !Role::GROUPS.contains(role)) {
+        return Err(Error::new(Reason::BadForm, "a role that is not one of groups stands among them"));
+    }
+    for role in Role::ALL.into_iter().chain(Role::GROUPS.into_iter().filter(|it| content.groups.contains(it)))
+    {
         let id = agent.key_url(role).to_string();
-        methods.push(agent.verification_method(role));
+        methods.push(agent.verification_method(role)?);
         for relationship in role.relationships() {
             relationships
                 .iter_mut()

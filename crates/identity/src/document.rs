@@ -1,7 +1,8 @@
 //! DID documents (DID Core 1.0, §5): the keys of a DID, and what each may be used for.
 
+use crate::agent::group;
 use crate::error::bad;
-use crate::{Did, DidUrl, Error, Reason, Result, Timestamp, VerifyingKey, encoding};
+use crate::{Did, DidUrl, Error, Reason, Result, Role, Timestamp, VerifyingKey, encoding};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,6 +67,8 @@ enum Key {
     Signature(Kind, VerifyingKey),
     /// The `alg` of a JWK of type AKP that is not for signatures, and its `pub`.
     Other(String, Vec<u8>),
+    /// A JWK of a kind that only leaves of groups have, and the key as MLS sends it. Whether its points are on their curves has not been asked.
+    Leaf(Role, Vec<u8>),
     /// A kind of key that this crate has no use for.
     Foreign,
 }
@@ -80,7 +83,7 @@ impl VerificationMethod {
     pub fn verifying_key(&self) -> Option<&VerifyingKey> {
         match &self.key {
             Key::Signature(_, key) => Some(key),
-            Key::Other(..) | Key::Foreign => None,
+            Key::Other(..) | Key::Leaf(..) | Key::Foreign => None,
         }
     }
 
@@ -234,7 +237,7 @@ impl DidDocument {
     /// # Errors
     ///
     /// As [`DidDocument::key_for`].
-    pub fn key_of_role(&self, url: &DidUrl, role: crate::Role, now: Timestamp) -> Result<&VerifyingKey> {
+    pub fn key_of_role(&self, url: &DidUrl, role: Role, now: Timestamp) -> Result<&VerifyingKey> {
         let method = self.method_for(url, None, now)?;
         let named = url.fragment().strip_prefix(role.fragment()).is_some_and(|rest| rest.starts_with('-'));
         let alone = self.relationships.values().all(|urls| !urls.contains(url));
@@ -244,6 +247,60 @@ impl DidDocument {
                 format_args!("the key #{} is not one of role {}", url.fragment(), role.fragment()),
             )
         })
+    }
+
+    /// The key of a leaf of groups, if it may be used at this time: of several of the role the one that is good longest, since a key that was
+    /// superseded has an end. A relationship that names it makes it a key for something else.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::UnknownKey`] if the document lists no such key, [`Reason::WrongPurpose`] if it is of another algorithm than the role's, no point of
+    /// its curve, or for something else; [`Reason::KeyRevoked`], [`Reason::Expired`]; [`Reason::BadAlgorithm`] for another algorithm than ML-DSA
+    /// without feature `groups`.
+    pub fn group_key(&self, role: Role, now: Timestamp) -> Result<(&DidUrl, &[u8])> {
+        let mut found = Err(Error::new(
+            Reason::UnknownKey,
+            format_args!("{} has no key of role {}", self.id, role.fragment()),
+        ));
+        let mut longest = None;
+        for method in self.methods.values() {
+            let named = method.id.fragment().rsplit_once('-').map(|(name, _)| name);
+            if named != Some(role.fragment()) || self.own(&method.id).is_none() {
+                continue;
+            }
+            let key = method.usable(now).and_then(|()| {
+                let key = match &method.key {
+                    Key::Signature(Kind::JsonWebKey, key)
+                        if Some(key.algorithm()) == role.algorithm(self.id.suite()) =>
+                    {
+                        Some(key.as_bytes())
+                    }
+                    Key::Leaf(of, key) if *of == role && group::is_public(role, key)? => Some(&key[..]),
+                    _ => None,
+                };
+                let alone = self.relationships.values().all(|urls| !urls.contains(&method.id));
+                key.filter(|_| alone && Role::GROUPS.contains(&role)).ok_or_else(|| {
+                    Error::new(
+                        Reason::WrongPurpose,
+                        format_args!(
+                            "the key #{} is not one of role {}",
+                            method.id.fragment(),
+                            role.fragment()
+                        ),
+                    )
+                })
+            });
+            let end = method.expires.map_or(u64::MAX, |end| end.0);
+            match key {
+                Ok(key) if longest < Some(end) => {
+                    longest = Some(end);
+                    found = Ok((&method.id, key));
+                }
+                Err(error) if longest.is_none() => found = Err(error),
+                _ => {}
+            }
+        }
+        found
     }
 
     /// The usable key for key agreement whose JWK names this algorithm, with its URL: of several the one that is good longest,
@@ -360,11 +417,17 @@ fn jwk_key(jwk: &Map<String, Value>) -> Result<Key> {
             (Some(Value::String(kty)), Some(Value::String(algorithm)), Some(Value::String(key)))
                 if kty == "AKP" =>
             {
-                Ok(Key::Other(algorithm.clone(), encoding::decode(key, MAX_KEY)?))
+                let key = encoding::decode(key, MAX_KEY)?;
+                Ok(leaf_key(jwk).unwrap_or_else(|| Key::Other(algorithm.clone(), key)))
             }
-            _ => Ok(Key::Foreign),
+            // What is not such a key is one that nothing here uses.
+            _ => Ok(leaf_key(jwk).unwrap_or(Key::Foreign)),
         },
     }
+}
+
+fn leaf_key(jwk: &Map<String, Value>) -> Option<Key> {
+    group::from_jwk(jwk).map(|(role, key)| Key::Leaf(role, key))
 }
 
 fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a str> {

@@ -163,6 +163,31 @@ purposes! {
         32 "gambeson 2026-11-21 v1 m/5' group Ed25519 seed"
         "9be9a6c4667852b97ebacd4efdf9ebc8c99f6b519960817d6b86085fe01ffc70",
         32 "gambeson 2026-11-21 v1 cnsa2 m/5' group Ed25519 seed";
+    /// `m/5'`: a leaf of a group (MLS) whose suite signs with ECDSA on P-256.
+    GroupEcdsaP256 Some(5) =>
+        32 "gambeson 2026-11-21 v1 m/5' group ECDSA-P256-SHA256 seed"
+        "a402a773c1631157eab253126267b1193beee7a2099e9f1743ca68f9a2b98477",
+        32 "gambeson 2026-11-21 v1 cnsa2 m/5' group ECDSA-P256-SHA256 seed";
+    /// `m/5'`: a leaf of a group (MLS) whose suite signs with ECDSA on P-384.
+    GroupEcdsaP384 Some(5) =>
+        32 "gambeson 2026-11-21 v1 m/5' group ECDSA-P384-SHA384 seed"
+        "5c0febc657a89ec2febe7798e8442f7b7165066a0925337063d494c2364f0645",
+        32 "gambeson 2026-11-21 v1 cnsa2 m/5' group ECDSA-P384-SHA384 seed";
+    /// `m/5'`: a leaf of a group (MLS) whose suite signs with ECDSA on P-521.
+    GroupEcdsaP521 Some(5) =>
+        32 "gambeson 2026-11-21 v1 m/5' group ECDSA-P521-SHA512 seed"
+        "e252a7200fc567112a5d811c03fdc04c1236b9c0b05ee2060ed98f781ebc2cdb",
+        32 "gambeson 2026-11-21 v1 cnsa2 m/5' group ECDSA-P521-SHA512 seed";
+    /// `m/5'`: a leaf of a group (MLS) whose suite signs with the composite of ML-DSA-65 and Ed25519.
+    GroupMlDsa65Ed25519 Some(5) =>
+        32 "gambeson 2026-11-21 v1 m/5' group MLDSA65-Ed25519-SHA512 seed"
+        "ebe2b4b864640801de45a29914f33da6525cac5f8b2bccab217f2eb1983af55e",
+        32 "gambeson 2026-11-21 v1 cnsa2 m/5' group MLDSA65-Ed25519-SHA512 seed";
+    /// `m/5'`: a leaf of a group (MLS) whose suite signs with the composite of ML-DSA-87 and ECDSA on P-384.
+    GroupMlDsa87EcdsaP384 Some(5) =>
+        32 "gambeson 2026-11-21 v1 m/5' group MLDSA87-ECDSA-P384-SHA512 seed"
+        "bb9a2b56cdeebfc3000d22f14c528e613ffcb70207fd01cad37ef7ef79a7a7d3",
+        32 "gambeson 2026-11-21 v1 cnsa2 m/5' group MLDSA87-ECDSA-P384-SHA512 seed";
     /// `m/6'`: Data Integrity proofs (`mldsa44-jcs-2024`).
     DataIntegrity Some(6) =>
         32 "gambeson 2026-11-21 v1 m/6' data integrity ML-DSA-44 seed"

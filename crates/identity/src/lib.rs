@@ -54,7 +54,7 @@ pub mod tlog;
 pub mod vc;
 mod verified;
 
-pub use agent::{Agent, HedgedRng, Role};
+pub use agent::{Agent, GroupRng, HedgedRng, Role};
 pub use card::{Card, CardContent, CardLog, MAX_CARD, MAX_CARD_LOG, MAX_CARDS, Retired};
 pub use did::{Did, DidUrl, Method};
 pub use document::{DidDocument, Kind, Relationship, VerificationMethod};

@@ -96,6 +96,11 @@ impl CardStore {
         Ok(())
     }
 
+    /// Forgets a DID, so that nothing tells a forged log of it from its own but what the log itself proves.
+    pub fn remove(&mut self, did: &Did) -> Option<CardLog> {
+        self.logs.remove(did).map(|(log, _)| log)
+    }
+
     /// The newest card of a DID, if it is the one with this hash: then its owner need not send it.
     pub fn card_with_hash(&self, did: &Did, hash: &str) -> Option<&Card> {
         self.log(did).map(CardLog::newest).filter(|card| card.hash() == hash)

@@ -23,6 +23,7 @@ fn content() -> CardContent {
             json!({"id": "#inbox", "type": "Inbox", "serviceEndpoint": "https://example.com/inbox"}),
             json!({"id": "#many", "type": ["A", "B"], "serviceEndpoint": ["https://a.example", {"é": 1.5}]}),
         ],
+        groups: Vec::new(),
     }
 }
 

@@ -4,14 +4,65 @@ mod common;
 
 use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{self, MlKem768, MlKem1024};
-use gambeson_hybrid::xwing;
+use gambeson::sha3::{Shake256, Squeeze};
+use gambeson_hybrid::{composite, xwing};
 use gambeson_identity::{Agent, MasterSeed, Path, Purpose, Suite};
+use p256::elliptic_curve::sec1::ToSec1Point;
 use serde_json::{Value, json};
 
 const SUITES: [Suite; 2] = [Suite::Default, Suite::Cnsa2];
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn stream(key: &[u8]) -> Squeeze {
+    Shake256::new().update(key).finalize_xof()
+}
+
+/// The public point of the first string of `N` bytes that is a scalar.
+fn point<const N: usize>(stream: &mut Squeeze, mask: u8, of: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Vec<u8> {
+    let mut candidates = core::iter::repeat_with(|| {
+        let mut bytes = [0; N];
+        stream.squeeze(&mut bytes);
+        bytes[0] &= mask;
+        bytes
+    });
+    candidates.find_map(|bytes| of(&bytes)).expect("a scalar")
+}
+
+fn p256(stream: &mut Squeeze) -> Vec<u8> {
+    point::<32>(stream, 0xff, |bytes| {
+        Some(p256::SecretKey::from_slice(bytes).ok()?.public_key().to_sec1_point(false).as_bytes().to_vec())
+    })
+}
+
+fn p384(stream: &mut Squeeze) -> Vec<u8> {
+    point::<48>(stream, 0xff, |bytes| {
+        Some(p384::SecretKey::from_slice(bytes).ok()?.public_key().to_sec1_point(false).as_bytes().to_vec())
+    })
+}
+
+fn p521(stream: &mut Squeeze) -> Vec<u8> {
+    point::<66>(stream, 1, |bytes| {
+        Some(p521::SecretKey::from_slice(bytes).ok()?.public_key().to_sec1_point(false).as_bytes().to_vec())
+    })
+}
+
+/// The two seeds of a composite with Ed25519, and the public key.
+fn ml_dsa_65_ed25519(stream: &mut Squeeze) -> Vec<u8> {
+    let mut seeds = [0; 64];
+    stream.squeeze(&mut seeds);
+    let key = composite::SigningKey::from_bytes(&composite::MLDSA65_ED25519_SHA512, &seeds);
+    key.expect("two seeds").verifying_key().as_bytes().to_vec()
+}
+
+fn ml_dsa_87_p384(stream: &mut Squeeze) -> Vec<u8> {
+    let mut seed = [0; 32];
+    stream.squeeze(&mut seed);
+    let mut public = mldsa::SigningKey::<MlDsa87>::from_seed(&seed).verifying_key().as_bytes().to_vec();
+    public.extend(p384(stream));
+    public
 }
 
 /// The algorithm and the public key of a derived seed, for what is a pair of keys.
@@ -33,6 +84,13 @@ fn pair(suite: Suite, purpose: Purpose, key: &[u8]) -> Option<(&'static str, Vec
         (Purpose::DataIntegrity | Purpose::Log | Purpose::GroupMlDsa44, _) => mldsa44(),
         (Purpose::GroupMlDsa65, _) => mldsa65(),
         (Purpose::GroupMlDsa87, _) => mldsa87(),
+        (Purpose::GroupEcdsaP256, _) => ("ECDSA-P256-SHA256", p256(&mut stream(key))),
+        (Purpose::GroupEcdsaP384, _) => ("ECDSA-P384-SHA384", p384(&mut stream(key))),
+        (Purpose::GroupEcdsaP521, _) => ("ECDSA-P521-SHA512", p521(&mut stream(key))),
+        (Purpose::GroupMlDsa65Ed25519, _) => ("MLDSA65-Ed25519-SHA512", ml_dsa_65_ed25519(&mut stream(key))),
+        (Purpose::GroupMlDsa87EcdsaP384, _) => {
+            ("MLDSA87-ECDSA-P384-SHA512", ml_dsa_87_p384(&mut stream(key)))
+        }
         (Purpose::Backup | Purpose::Sealed, Suite::Default) => {
             let key = xwing::DecapsulationKey::from_seed(short());
             ("X-Wing", key.encapsulation_key().as_bytes().to_vec())
@@ -134,7 +192,7 @@ fn the_vectors_of_derivation() {
             "reason": text.parse::<Path>().unwrap_err().reason().code(),
         }));
     }
-    common::committed("kdf", vectors, 2 * 18 * 4 + 5 + 29);
+    common::committed("kdf", vectors, 2 * 23 * 4 + 5 + 29);
 }
 
 #[test]

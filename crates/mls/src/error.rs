@@ -33,8 +33,12 @@ pub enum Error {
     Open,
     /// More is asked of HKDF, or of the AEAD, than it can give.
     TooLong,
-    /// The operating system has no random bytes.
+    /// No random bytes, from the operating system or the caller's generator.
     Random,
+    /// The bytes name a signer that is not registered with the provider.
+    UnknownSigner,
+    /// The signer that is registered did not sign.
+    Signer,
 }
 
 impl fmt::Display for Error {
@@ -49,6 +53,10 @@ impl fmt::Display for Error {
             Self::Signature => f.write_str("the signature does not verify"),
             Self::Open => f.write_str("not what was sealed: the tag does not fit"),
             Self::TooLong => f.write_str("more than the algorithm can give or take"),
+            Self::UnknownSigner => {
+                f.write_str("a handle of a signer that is not registered with this provider")
+            }
+            Self::Signer => f.write_str("the signer did not sign"),
             Self::Random => gambeson::RngError.fmt(f),
         }
     }

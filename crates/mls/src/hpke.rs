@@ -8,7 +8,9 @@ use gambeson_hybrid::hpke::{self, Encrypts, Kdf, Kem, Psk};
 use mls_rs_core::crypto::{HpkeCiphertext, HpkeContextR, HpkeContextS};
 use zeroize::Zeroizing;
 
+use crate::door;
 use crate::error::{Error, Result};
+use crate::random::Random;
 use crate::suite::Derivation;
 use crate::symmetric::{exactly, split_tag};
 
@@ -20,10 +22,16 @@ pub(crate) type Pair = (Zeroizing<Vec<u8>>, Vec<u8>);
 
 /// HPKE with one KEM, KDF and AEAD.
 pub(crate) trait Hpke: Send + Sync {
-    fn sender(&self, key: &[u8], info: &[u8], psk: Option<Psk<'_>>) -> Result<(Vec<u8>, Sender)>;
+    fn sender(
+        &self,
+        key: &[u8],
+        info: &[u8],
+        psk: Option<Psk<'_>>,
+        random: &Random,
+    ) -> Result<(Vec<u8>, Sender)>;
     fn receiver(&self, enc: &[u8], key: &[u8], info: &[u8], psk: Option<Psk<'_>>) -> Result<Receiver>;
     fn derive(&self, ikm: &[u8], derivation: Derivation) -> Result<Pair>;
-    fn generate(&self) -> Result<Pair>;
+    fn generate(&self, random: &Random) -> Result<Pair>;
     fn validate(&self, key: &[u8]) -> Result<()>;
 
     fn seal(
@@ -33,8 +41,9 @@ pub(crate) trait Hpke: Send + Sync {
         aad: &[u8],
         data: &[u8],
         psk: Option<Psk<'_>>,
+        random: &Random,
     ) -> Result<HpkeCiphertext> {
-        let (kem_output, mut sender) = self.sender(key, info, psk)?;
+        let (kem_output, mut sender) = self.sender(key, info, psk, random)?;
         Ok(HpkeCiphertext { kem_output, ciphertext: sender.0.seal(aad, data)? })
     }
 
@@ -65,11 +74,17 @@ where
     hpke::Sender<F, A>: Send + Sync,
     hpke::Receiver<F, A>: Send + Sync,
 {
-    fn sender(&self, key: &[u8], info: &[u8], psk: Option<Psk<'_>>) -> Result<(Vec<u8>, Sender)> {
+    fn sender(
+        &self,
+        key: &[u8],
+        info: &[u8],
+        psk: Option<Psk<'_>>,
+        random: &Random,
+    ) -> Result<(Vec<u8>, Sender)> {
         let key = public::<K>(key)?;
         let (enc, sender) = match psk {
-            None => hpke::setup_sender::<K, F, A>(&key, info)?,
-            Some(psk) => hpke::setup_sender_psk::<K, F, A>(&key, info, psk)?,
+            None => hpke::setup_sender_with::<K, F, A>(&key, info, &mut &*random)?,
+            Some(psk) => hpke::setup_sender_psk_with::<K, F, A>(&key, info, psk, &mut &*random)?,
         };
         Ok((enc.as_ref().to_vec(), Sender(Box::new(sender))))
     }
@@ -96,9 +111,9 @@ where
         }
     }
 
-    fn generate(&self) -> Result<Pair> {
+    fn generate(&self, random: &Random) -> Result<Pair> {
         let mut ikm = Zeroizing::new(vec![0; K::NSK]);
-        getrandom::fill(&mut ikm).map_err(|_| Error::Random)?;
+        random.fill(&mut ikm)?;
         pair::<K>(&K::derive_key_pair(&ikm)?)
     }
 
@@ -166,12 +181,12 @@ impl HpkeContextS for Sender {
     type Error = Error;
 
     fn seal(&mut self, aad: Option<&[u8]>, data: &[u8]) -> Result<Vec<u8>> {
-        self.0.seal(aad.unwrap_or_default(), data)
+        door::deep(|| self.0.seal(aad.unwrap_or_default(), data))
     }
 
     fn export(&self, context: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>> {
         let mut out = Zeroizing::new(vec![0; len]);
-        self.0.export(context, &mut out)?;
+        door::shallow(|| self.0.export(context, &mut out))?;
         Ok(out)
     }
 }
@@ -180,12 +195,12 @@ impl HpkeContextR for Receiver {
     type Error = Error;
 
     fn open(&mut self, aad: Option<&[u8]>, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-        self.0.open(aad.unwrap_or_default(), ciphertext)
+        door::deep(|| self.0.open(aad.unwrap_or_default(), ciphertext))
     }
 
     fn export(&self, context: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>> {
         let mut out = Zeroizing::new(vec![0; len]);
-        self.0.export(context, &mut out)?;
+        door::shallow(|| self.0.export(context, &mut out))?;
         Ok(out)
     }
 }

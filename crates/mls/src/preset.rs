@@ -66,7 +66,40 @@ impl Preset {
         };
         numbers.iter().filter_map(|number| Suite::by_number(*number)).collect()
     }
+
+    /// The suite of this number, if the preset has it.
+    ///
+    /// ```
+    /// use gambeson_mls::Preset;
+    ///
+    /// assert!(Preset::Approved.find(0xf00a).is_ok());
+    /// let refused = Preset::Approved.find(1).unwrap_err();
+    /// assert_eq!(refused.to_string(), "suite 0x0001 (MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519) is not in preset approved");
+    /// ```
+    ///
+    /// # Errors
+    /// [`NotInPreset`].
+    pub fn find(self, number: u16) -> Result<&'static Suite, NotInPreset> {
+        let found = self.suites().into_iter().find(|suite| suite.number() == number);
+        found.ok_or(NotInPreset { number, preset: self })
+    }
 }
+
+/// A suite that a preset does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotInPreset {
+    number: u16,
+    preset: Preset,
+}
+
+impl fmt::Display for NotInPreset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Suite::by_number(self.number).map_or("unknown", Suite::name);
+        write!(f, "suite {:#06x} ({name}) is not in preset {}", self.number, self.preset)
+    }
+}
+
+impl std::error::Error for NotInPreset {}
 
 impl fmt::Display for Preset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

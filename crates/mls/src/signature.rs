@@ -8,8 +8,11 @@ use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, Param
 use gambeson_hybrid::composite;
 use zeroize::Zeroizing;
 
+use crate::door;
 use crate::error::{Error, Result};
 use crate::hpke::Pair;
+use crate::random::Random;
+use crate::signer::Signer;
 use crate::symmetric::exactly;
 
 /// The signature algorithm of a suite.
@@ -29,57 +32,50 @@ pub(crate) enum Signature {
 const DRAWS: usize = 16;
 
 impl Signature {
-    pub(crate) fn generate(self) -> Result<Pair> {
+    pub(crate) fn generate(self, random: &Random) -> Result<Pair> {
         let private = match self {
             Self::Ed25519 | Self::MlDsa44 | Self::MlDsa65 | Self::MlDsa87 => {
                 let mut seed = Zeroizing::new(vec![0; 32]);
-                fill(&mut seed)?;
+                random.fill(&mut seed)?;
                 seed
             }
-            Self::P256 => p256::generate()?,
-            Self::P384 => p384::generate()?,
-            Self::P521 => p521::generate()?,
+            Self::P256 => p256::generate(random)?,
+            Self::P384 => p384::generate(random)?,
+            Self::P521 => p521::generate(random)?,
             Self::Composite(algorithm) => {
-                let key = composite::SigningKey::generate(algorithm).map_err(|_| Error::Random)?;
+                let key = composite::SigningKey::generate_with(algorithm, &mut &*random)
+                    .map_err(|_| Error::Random)?;
                 Zeroizing::new(key.expose_bytes().to_vec())
             }
         };
-        let public = self.public(&private)?;
+        let public = self.key(&private)?.public();
         Ok((private, public))
     }
 
-    pub(crate) fn public(self, private: &[u8]) -> Result<Vec<u8>> {
-        match self {
-            Self::Ed25519 => {
-                Ok(ed25519_dalek::SigningKey::from(seed(private)?).verifying_key().to_bytes().to_vec())
-            }
-            Self::P256 => p256::public(private),
-            Self::P384 => p384::public(private),
-            Self::P521 => p521::public(private),
-            Self::MlDsa44 => ml_dsa_public::<MlDsa44>(private),
-            Self::MlDsa65 => ml_dsa_public::<MlDsa65>(private),
-            Self::MlDsa87 => ml_dsa_public::<MlDsa87>(private),
-            Self::Composite(algorithm) => {
-                Ok(composite_key(algorithm, private)?.verifying_key().as_bytes().to_vec())
-            }
-        }
+    /// The private key of these bytes, ready to sign.
+    pub(crate) fn key(self, private: &[u8]) -> Result<Key> {
+        Ok(match self {
+            Self::Ed25519 => Key::Ed25519(Box::new(ed25519_dalek::SigningKey::from(seed(private)?))),
+            Self::P256 => Key::P256(Box::new(p256::key(private)?)),
+            Self::P384 => Key::P384(Box::new(p384::key(private)?)),
+            Self::P521 => Key::P521(Box::new(p521::key(private)?)),
+            Self::MlDsa44 => Key::MlDsa44(ExpandedSigningKey::from_seed(seed(private)?)),
+            Self::MlDsa65 => Key::MlDsa65(ExpandedSigningKey::from_seed(seed(private)?)),
+            Self::MlDsa87 => Key::MlDsa87(ExpandedSigningKey::from_seed(seed(private)?)),
+            Self::Composite(algorithm) => Key::Composite(Box::new(composite_key(algorithm, private)?)),
+        })
     }
 
-    pub(crate) fn sign(self, private: &[u8], message: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) const fn public_len(self) -> usize {
         match self {
-            Self::Ed25519 => {
-                Ok(ed25519_dalek::SigningKey::from(seed(private)?).sign(message).to_bytes().to_vec())
-            }
-            Self::P256 => p256::sign(private, message),
-            Self::P384 => p384::sign(private, message),
-            Self::P521 => p521::sign(private, message),
-            Self::MlDsa44 => ml_dsa_sign::<MlDsa44>(private, message),
-            Self::MlDsa65 => ml_dsa_sign::<MlDsa65>(private, message),
-            Self::MlDsa87 => ml_dsa_sign::<MlDsa87>(private, message),
-            Self::Composite(algorithm) => {
-                let key = composite_key(algorithm, private)?;
-                Ok(key.sign(message, b"").map_err(|_| Error::Random)?.as_bytes().to_vec())
-            }
+            Self::Ed25519 => 32,
+            Self::P256 => p256::PUBLIC_LEN,
+            Self::P384 => p384::PUBLIC_LEN,
+            Self::P521 => p521::PUBLIC_LEN,
+            Self::MlDsa44 => ml_dsa_public_len::<MlDsa44>(),
+            Self::MlDsa65 => ml_dsa_public_len::<MlDsa65>(),
+            Self::MlDsa87 => ml_dsa_public_len::<MlDsa87>(),
+            Self::Composite(algorithm) => algorithm.public_key_len(),
         }
     }
 
@@ -106,8 +102,86 @@ impl Signature {
     }
 }
 
-fn fill(bytes: &mut [u8]) -> Result<()> {
-    getrandom::fill(bytes).map_err(|_| Error::Random)
+impl Signature {
+    /// Whether each signature is good, of items that are a key, a message and a signature.
+    pub(crate) fn verify_many(self, items: &[(&[u8], &[u8], &[u8])]) -> Vec<bool> {
+        match self {
+            Self::MlDsa44 => ml_dsa_verify_many::<MlDsa44>(items),
+            Self::MlDsa65 => ml_dsa_verify_many::<MlDsa65>(items),
+            Self::MlDsa87 => ml_dsa_verify_many::<MlDsa87>(items),
+            _ => items
+                .iter()
+                .map(|(key, message, signature)| self.verify(key, message, signature).is_ok())
+                .collect(),
+        }
+    }
+}
+
+/// A private key of a suite, ready to sign; wiped when dropped.
+pub(crate) enum Key {
+    Ed25519(Box<ed25519_dalek::SigningKey>),
+    P256(Box<::p256::ecdsa::SigningKey>),
+    P384(Box<::p384::ecdsa::SigningKey>),
+    P521(Box<::p521::ecdsa::SigningKey>),
+    MlDsa44(ExpandedSigningKey<MlDsa44>),
+    MlDsa65(ExpandedSigningKey<MlDsa65>),
+    MlDsa87(ExpandedSigningKey<MlDsa87>),
+    Composite(Box<composite::SigningKey>),
+}
+
+impl Key {
+    pub(crate) fn public(&self) -> Vec<u8> {
+        match self {
+            Self::Ed25519(key) => key.verifying_key().to_bytes().to_vec(),
+            Self::P256(key) => key.verifying_key().to_sec1_point(false).as_bytes().to_vec(),
+            Self::P384(key) => key.verifying_key().to_sec1_point(false).as_bytes().to_vec(),
+            Self::P521(key) => key.verifying_key().to_sec1_point(false).as_bytes().to_vec(),
+            Self::MlDsa44(key) => key.verifying_key().as_bytes().to_vec(),
+            Self::MlDsa65(key) => key.verifying_key().as_bytes().to_vec(),
+            Self::MlDsa87(key) => key.verifying_key().as_bytes().to_vec(),
+            Self::Composite(key) => key.verifying_key().as_bytes().to_vec(),
+        }
+    }
+
+    /// ML-DSA and composites in the empty context, hedged; the nonces of ECDSA and Ed25519 are made of key and message (RFC 6979, RFC 8032).
+    pub(crate) fn sign(&self, message: &[u8], random: &Random) -> Result<Vec<u8>> {
+        match self {
+            Self::Ed25519(key) => Ok(key.sign(message).to_bytes().to_vec()),
+            Self::P256(key) => p256::sign(key, message),
+            Self::P384(key) => p384::sign(key, message),
+            Self::P521(key) => p521::sign(key, message),
+            Self::MlDsa44(key) => ml_dsa_sign(key, message, random),
+            Self::MlDsa65(key) => ml_dsa_sign(key, message, random),
+            Self::MlDsa87(key) => ml_dsa_sign(key, message, random),
+            Self::Composite(key) => {
+                let signature = key.sign_with(&mut &*random, message, b"").map_err(|_| Error::Random)?;
+                Ok(signature.as_bytes().to_vec())
+            }
+        }
+    }
+}
+
+/// A key of mls-rs's bytes as a [`Signer`], expanded once.
+pub(crate) struct Held {
+    key: Key,
+    public: Vec<u8>,
+    random: Random,
+}
+
+impl Held {
+    pub(crate) fn new(key: Key, random: Random) -> Self {
+        Self { public: key.public(), key, random }
+    }
+}
+
+impl Signer for Held {
+    fn public_key(&self) -> &[u8] {
+        &self.public
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>> {
+        door::deep(|| self.key.sign(message, &self.random))
+    }
 }
 
 fn length(what: &'static str, expected: usize, bytes: &[u8]) -> Error {
@@ -118,24 +192,37 @@ fn seed(private: &[u8]) -> Result<&[u8; 32]> {
     private.try_into().map_err(|_| length("a private key", 32, private))
 }
 
-fn ml_dsa_public<P: ParameterSet>(private: &[u8]) -> Result<Vec<u8>> {
-    Ok(mldsa::SigningKey::<P>::from_seed(seed(private)?).verifying_key().as_bytes().as_ref().to_vec())
+const fn ml_dsa_public_len<P: ParameterSet>() -> usize {
+    <P::VerifyingKeyBytes as gambeson::Bytes>::LEN
 }
 
-/// In the empty context, hedged.
-fn ml_dsa_sign<P: ParameterSet>(private: &[u8], message: &[u8]) -> Result<Vec<u8>> {
-    let signature = ExpandedSigningKey::<P>::from_seed(seed(private)?).sign(message);
-    Ok(signature.map_err(|_| Error::Random)?.as_ref().to_vec())
+fn ml_dsa_sign<P: ParameterSet>(
+    key: &ExpandedSigningKey<P>,
+    message: &[u8],
+    random: &Random,
+) -> Result<Vec<u8>> {
+    Ok(key.sign_with(&mut &*random, message).map_err(|_| Error::Random)?.as_ref().to_vec())
 }
 
 fn ml_dsa_verify<P: ParameterSet>(public: &[u8], message: &[u8], signature: &[u8]) -> Result<()>
 where
     mldsa::VerifyingKey<P>: for<'a> TryFrom<&'a [u8]>,
 {
-    let expected = <P::VerifyingKeyBytes as gambeson::Bytes>::LEN;
-    let key =
-        mldsa::VerifyingKey::<P>::try_from(public).map_err(|_| length("a public key", expected, public))?;
+    let key = mldsa::VerifyingKey::<P>::try_from(public)
+        .map_err(|_| length("a public key", ml_dsa_public_len::<P>(), public))?;
     key.verify(message, signature).map_err(|_| Error::Signature)
+}
+
+fn ml_dsa_verify_many<P: ParameterSet>(items: &[(&[u8], &[u8], &[u8])]) -> Vec<bool>
+where
+    mldsa::VerifyingKey<P>: for<'a> TryFrom<&'a [u8]>,
+{
+    let keys: Vec<_> = items.iter().map(|(key, ..)| mldsa::VerifyingKey::<P>::try_from(key).ok()).collect();
+    let of_keys = keys.iter().zip(items).filter_map(|(key, (_, message, signature))| {
+        Some((key.as_ref()?, mldsa::Message::from(*message), *signature))
+    });
+    let mut verdicts = mldsa::VerifyingKey::verify_many(&of_keys.collect::<Vec<_>>()).into_iter();
+    keys.iter().map(|key| key.is_some() && verdicts.next().is_some_and(|verdict| verdict.is_ok())).collect()
 }
 
 fn composite_key(algorithm: &'static composite::Algorithm, private: &[u8]) -> Result<composite::SigningKey> {
@@ -155,16 +242,18 @@ macro_rules! curve {
 
             use super::*;
 
-            fn key(private: &[u8]) -> Result<SigningKey> {
+            pub(super) const PUBLIC_LEN: usize = 2 * $len + 1;
+
+            pub(super) fn key(private: &[u8]) -> Result<SigningKey> {
                 exactly("a private key", $len, private)?;
                 SigningKey::from_slice(private).map_err(|_| Error::SigningKey)
             }
 
-            pub(super) fn generate() -> Result<Zeroizing<Vec<u8>>> {
+            pub(super) fn generate(random: &Random) -> Result<Zeroizing<Vec<u8>>> {
                 let mut private = Zeroizing::new(vec![0; $len]);
                 // Nearly all strings are scalars.
                 for _ in 0..DRAWS {
-                    fill(&mut private)?;
+                    random.fill(&mut private)?;
                     if $len == 66 {
                         private[0] &= 1;
                     }
@@ -175,17 +264,13 @@ macro_rules! curve {
                 Err(Error::Random)
             }
 
-            pub(super) fn public(private: &[u8]) -> Result<Vec<u8>> {
-                Ok(key(private)?.verifying_key().to_sec1_point(false).as_bytes().to_vec())
-            }
-
-            pub(super) fn sign(private: &[u8], message: &[u8]) -> Result<Vec<u8>> {
-                let signature: DerSignature = key(private)?.try_sign(message).map_err(|_| Error::SigningKey)?;
+            pub(super) fn sign(key: &SigningKey, message: &[u8]) -> Result<Vec<u8>> {
+                let signature: DerSignature = key.try_sign(message).map_err(|_| Error::SigningKey)?;
                 Ok(signature.as_bytes().to_vec())
             }
 
             pub(super) fn verify(public: &[u8], message: &[u8], signature: &[u8]) -> Result<()> {
-                exactly("a public key", 2 * $len + 1, public)?;
+                exactly("a public key", PUBLIC_LEN, public)?;
                 let key = VerifyingKey::from_sec1_bytes(public).map_err(|_| Error::VerifyingKey)?;
                 let signature = DerSignature::try_from(signature).map_err(|_| Error::Signature)?;
                 key.verify(message, &signature).map_err(|_| Error::Signature)

@@ -130,6 +130,12 @@ impl Suite {
         self.name
     }
 
+    /// The signature algorithm, as the name has it: its last part, such as `MLDSA65`, `Ed25519`, `P384`.
+    #[must_use]
+    pub fn signature_name(&self) -> &'static str {
+        self.name.rsplit('_').next().unwrap_or(self.name)
+    }
+
     /// The number, as mls-rs has it.
     #[must_use]
     pub fn cipher_suite(&self) -> CipherSuite {

@@ -2,31 +2,13 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
+mod members;
+
 use gambeson_mls::{Preset, Provider, SUITES};
+use members::{client, deliver, key_package};
 use mls_rs::client_builder::MlsConfig;
 use mls_rs::group::ReceivedMessage;
-use mls_rs::identity::SigningIdentity;
-use mls_rs::identity::basic::{BasicCredential, BasicIdentityProvider};
-use mls_rs::{CipherSuite, CipherSuiteProvider, Client, CryptoProvider, Group, MlsMessage};
-
-fn client<P: CryptoProvider + Clone>(provider: &P, suite: CipherSuite, name: &str) -> Client<impl MlsConfig> {
-    let (secret, public) = provider.cipher_suite_provider(suite).unwrap().signature_key_generate().unwrap();
-    let credential = BasicCredential::new(name.as_bytes().to_vec()).into_credential();
-    Client::builder()
-        .identity_provider(BasicIdentityProvider)
-        .crypto_provider(provider.clone())
-        .signing_identity(SigningIdentity::new(credential, public), secret, suite)
-        .build()
-}
-
-fn key_package(client: &Client<impl MlsConfig>) -> MlsMessage {
-    client.generate_key_package_message(Default::default(), Default::default(), None).unwrap()
-}
-
-/// What is said and committed, as bytes over the wire.
-fn deliver(message: &MlsMessage, to: &mut Group<impl MlsConfig>) -> ReceivedMessage {
-    to.process_incoming_message(MlsMessage::from_bytes(&message.to_bytes().unwrap()).unwrap()).unwrap()
-}
+use mls_rs::{CipherSuite, CryptoProvider, Group, MlsMessage};
 
 fn heard(message: &MlsMessage, by: &mut Group<impl MlsConfig>) -> Vec<u8> {
     match deliver(message, by) {

@@ -1,13 +1,16 @@
 //! What the crates above the primitives leave behind, with every table of kernels: files of private keys, key exchange and signatures
-//! for rustls, sessions. Run by `cargo xtask residue`.
+//! for rustls, sessions, leaf keys of agents. Run by `cargo xtask residue`.
 //!
 //! What rustls, graviola and `p12-keystore` keep of secrets is theirs; of rustls the traffic keys and the key schedule are not looked for.
 
 use gambeson::cpu::{self, Level};
+use gambeson::sha3::Shake256;
 use gambeson_gates::files::{forms, secret_parts};
 use gambeson_gates::hunt::{Gate, Hunt};
 use gambeson_gates::{bytes, canary, heap, live_and_die};
-use gambeson_identity::{Agent, CardContent, CardLog, CardStore, MasterSeed, Purpose, Suite, Timestamp};
+use gambeson_identity::{
+    Agent, CardContent, CardLog, CardStore, MasterSeed, Purpose, Role, Suite, Timestamp,
+};
 use gambeson_pki::{Algorithm, Encryption, PrivateKey};
 use gambeson_rustls::rustls::crypto::SupportedKxGroup;
 use gambeson_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         exchange(&mut gate);
         signatures(&mut gate);
         sessions(&mut gate);
+        leaves(&mut gate);
     }
     println!("{} operations at doors, {} with residue", gate.ran, gate.failed);
     let caught = canaries();
@@ -193,6 +197,39 @@ fn sessions(gate: &mut Gate) {
         client.close();
         carry(&mut client, &mut server, now);
     });
+}
+
+/// Leaf keys of agents whose algorithm is not ML-DSA alone, made and let go; by their lengths what they take from SHAKE256 of the derived bytes.
+fn leaves(gate: &mut Gate) {
+    let seed: [u8; 32] = bytes("leaves");
+    let agent = Agent::from_seed(MasterSeed::from_bytes(&seed));
+    for (role, purpose, lengths) in [
+        (Role::GroupEd25519, Purpose::GroupEd25519, &[][..]),
+        (Role::GroupEcdsaP256, Purpose::GroupEcdsaP256, &[32]),
+        (Role::GroupEcdsaP384, Purpose::GroupEcdsaP384, &[48]),
+        (Role::GroupEcdsaP521, Purpose::GroupEcdsaP521, &[66]),
+        (Role::GroupMlDsa65Ed25519, Purpose::GroupMlDsa65Ed25519, &[32, 32]),
+        (Role::GroupMlDsa87EcdsaP384, Purpose::GroupMlDsa87EcdsaP384, &[32, 48]),
+    ] {
+        let mut hunt = Hunt::default();
+        let derived = MasterSeed::from_bytes(&seed).derived(Suite::Default, purpose, 7);
+        hunt.bytes("the derived bytes", &derived);
+        let mut stream = Shake256::new().update(&derived).finalize_xof();
+        for length in lengths {
+            let mut part = vec![0; *length];
+            stream.squeeze(&mut part);
+            // Of 66 bytes the first is one bit.
+            let part = &part[usize::from(*length == 66)..];
+            let turned: Vec<u8> = part.iter().rev().copied().collect();
+            hunt.bytes("the private key", part);
+            hunt.bytes("the private key, turned round", &turned);
+        }
+        let name = role.fragment();
+        gate.run(&format!("{name} of an agent"), &hunt, || live_and_die!(agent.group_public_key(role, 7)));
+        gate.run(&format!("{name} signs for an agent"), &hunt, || {
+            live_and_die!(agent.sign_in_group(role, 7, b"message"))
+        });
+    }
 }
 
 fn carry(from: &mut Session, to: &mut Session, now: Timestamp) -> bool {

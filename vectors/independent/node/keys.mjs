@@ -3,7 +3,8 @@
 import { createHash, createHmac, createPublicKey, verify as verifySignature } from 'node:crypto'
 import { blake3 } from '@noble/hashes/blake3.js'
 import { shake256 } from '@noble/hashes/sha3.js'
-import { x25519 } from '@noble/curves/ed25519.js'
+import { ed25519, x25519 } from '@noble/curves/ed25519.js'
+import { p256, p384, p521 } from '@noble/curves/nist.js'
 import { ml_dsa44, ml_dsa65, ml_dsa87 } from '@noble/post-quantum/ml-dsa.js'
 import { ml_kem768, ml_kem1024 } from '@noble/post-quantum/ml-kem.js'
 import { decode, encode, fromMultibase, has, multibase, need, text, utf8 } from './reading.mjs'
@@ -14,6 +15,17 @@ export const ML_DSA = {
   'ML-DSA-87': { noble: ml_dsa87, key: 2592, signature: 4627, varint: [0x92, 0x24] },
 }
 const ML_KEM = { 'ML-KEM-768': ml_kem768, 'ML-KEM-1024': ml_kem1024 }
+
+/** Leaf keys of groups that are not of ML-DSA alone. */
+const LEAVES = {
+  GroupEcdsaP256: 'ECDSA-P256-SHA256',
+  GroupEcdsaP384: 'ECDSA-P384-SHA384',
+  GroupEcdsaP521: 'ECDSA-P521-SHA512',
+  GroupMlDsa65Ed25519: 'MLDSA65-Ed25519-SHA512',
+  GroupMlDsa87EcdsaP384: 'MLDSA87-ECDSA-P384-SHA512',
+}
+/** The curve, and what its order leaves of the first byte of a scalar. */
+const CURVES = { P256: [p256, 32, 0xff], P384: [p384, 48, 0xff], P521: [p521, 66, 1] }
 
 /** Role, what follows in the context and the length, in suite `default` and in `cnsa2`. */
 const PURPOSES = {
@@ -31,6 +43,11 @@ const PURPOSES = {
   GroupMlDsa65: [5, 'group ML-DSA-65 seed', 32, 'group ML-DSA-65 seed', 32],
   GroupMlDsa87: [5, 'group ML-DSA-87 seed', 32, 'group ML-DSA-87 seed', 32],
   GroupEd25519: [5, 'group Ed25519 seed', 32, 'group Ed25519 seed', 32],
+  GroupEcdsaP256: [5, 'group ECDSA-P256-SHA256 seed', 32, 'group ECDSA-P256-SHA256 seed', 32],
+  GroupEcdsaP384: [5, 'group ECDSA-P384-SHA384 seed', 32, 'group ECDSA-P384-SHA384 seed', 32],
+  GroupEcdsaP521: [5, 'group ECDSA-P521-SHA512 seed', 32, 'group ECDSA-P521-SHA512 seed', 32],
+  GroupMlDsa65Ed25519: [5, 'group MLDSA65-Ed25519-SHA512 seed', 32, 'group MLDSA65-Ed25519-SHA512 seed', 32],
+  GroupMlDsa87EcdsaP384: [5, 'group MLDSA87-ECDSA-P384-SHA512 seed', 32, 'group MLDSA87-ECDSA-P384-SHA512 seed', 32],
   DataIntegrity: [6, 'data integrity ML-DSA-44 seed', 32, 'data integrity ML-DSA-44 seed', 32],
   Log: [6, 'log ML-DSA-44 seed', 32, 'log ML-DSA-44 seed', 32],
   State: [7, 'state XChaCha20-Poly1305 key', 32, 'state AES-256-GCM key', 32],
@@ -85,6 +102,12 @@ export function algorithmOf(suite, purpose) {
     case 'GroupMlDsa65':
     case 'GroupMlDsa87':
       return `ML-DSA-${purpose.slice(-2)}`
+    case 'GroupEcdsaP256':
+    case 'GroupEcdsaP384':
+    case 'GroupEcdsaP521':
+    case 'GroupMlDsa65Ed25519':
+    case 'GroupMlDsa87EcdsaP384':
+      return LEAVES[purpose]
     case 'Backup':
     case 'Sealed':
       return normal ? 'X-Wing' : 'ML-KEM-1024'
@@ -99,7 +122,30 @@ export function xWing(seed) {
   return { mlKem: ml_kem768.keygen(expanded.subarray(0, 64)), x25519: expanded.subarray(64) }
 }
 
+/** The public point of the first string that is a scalar; `next` gives so many bytes. */
+function point(name, next) {
+  const [curve, length, mask] = CURVES[name]
+  for (;;) {
+    const scalar = next(length)
+    scalar[0] &= mask
+    if (curve.utils.isValidSecretKey(scalar)) return curve.getPublicKey(scalar, false)
+  }
+}
+
+/** The public key of ECDSA or of a composite, out of SHAKE256 of the seed. */
+function leaf(name, seed) {
+  const output = shake256(seed, { dkLen: 4096 })
+  let at = 0
+  const next = length => output.slice(at, (at += length))
+  if (name.startsWith('ECDSA-')) return Buffer.from(point(name.split('-')[1], next))
+  const first = name.startsWith('MLDSA65-') ? ml_dsa65 : ml_dsa87
+  const { publicKey } = first.keygen(next(32))
+  const second = name.includes('Ed25519') ? ed25519.getPublicKey(next(32)) : point('P384', next)
+  return Buffer.concat([publicKey, second])
+}
+
 export function publicKey(name, seed) {
+  if (Object.values(LEAVES).includes(name)) return leaf(name, seed)
   if (name in ML_DSA) return Buffer.from(ML_DSA[name].noble.keygen(seed).publicKey)
   if (name in ML_KEM) return Buffer.from(ML_KEM[name].keygen(seed).publicKey)
   const both = xWing(seed)

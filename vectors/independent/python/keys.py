@@ -2,10 +2,11 @@
 
 import hashlib
 import hmac
+import io
 
 import blake3
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import mldsa, mlkem, x25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, mldsa, mlkem, x25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from dilithium_py.ml_dsa import ML_DSA_44, ML_DSA_65, ML_DSA_87
@@ -38,10 +39,37 @@ PURPOSES = {
     "GroupMlDsa65": (5, (32, "m/5' group ML-DSA-65 seed"), (32, "m/5' group ML-DSA-65 seed")),
     "GroupMlDsa87": (5, (32, "m/5' group ML-DSA-87 seed"), (32, "m/5' group ML-DSA-87 seed")),
     "GroupEd25519": (5, (32, "m/5' group Ed25519 seed"), (32, "m/5' group Ed25519 seed")),
+    "GroupEcdsaP256": (5, (32, "m/5' group ECDSA-P256-SHA256 seed"), (32, "m/5' group ECDSA-P256-SHA256 seed")),
+    "GroupEcdsaP384": (5, (32, "m/5' group ECDSA-P384-SHA384 seed"), (32, "m/5' group ECDSA-P384-SHA384 seed")),
+    "GroupEcdsaP521": (5, (32, "m/5' group ECDSA-P521-SHA512 seed"), (32, "m/5' group ECDSA-P521-SHA512 seed")),
+    "GroupMlDsa65Ed25519": (5, (32, "m/5' group MLDSA65-Ed25519-SHA512 seed"), (32, "m/5' group MLDSA65-Ed25519-SHA512 seed")),
+    "GroupMlDsa87EcdsaP384": (5, (32, "m/5' group MLDSA87-ECDSA-P384-SHA512 seed"), (32, "m/5' group MLDSA87-ECDSA-P384-SHA512 seed")),
     "DataIntegrity": (6, (32, "m/6' data integrity ML-DSA-44 seed"), (32, "m/6' data integrity ML-DSA-44 seed")),
     "Log": (6, (32, "m/6' log ML-DSA-44 seed"), (32, "m/6' log ML-DSA-44 seed")),
     "State": (7, (32, "m/7' state XChaCha20-Poly1305 key"), (32, "m/7' state AES-256-GCM key")),
     "Child": (None, (32, "child agent master seed"), (32, "child agent master seed")),
+}
+# Leaf keys of groups that are not of ML-DSA alone.
+LEAVES = {
+    "GroupEcdsaP256": "ECDSA-P256-SHA256",
+    "GroupEcdsaP384": "ECDSA-P384-SHA384",
+    "GroupEcdsaP521": "ECDSA-P521-SHA512",
+    "GroupMlDsa65Ed25519": "MLDSA65-Ed25519-SHA512",
+    "GroupMlDsa87EcdsaP384": "MLDSA87-ECDSA-P384-SHA512",
+}
+# curve, bits and order (SEC 2)
+CURVES = {
+    "P256": (ec.SECP256R1(), 256, 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551),
+    "P384": (
+        ec.SECP384R1(),
+        384,
+        0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFC7634D81F4372DDF581A0DB248B0A77AECEC196ACCC52973,
+    ),
+    "P521": (
+        ec.SECP521R1(),
+        521,
+        0x01FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFA51868783BF2F966B7FCC0148F709A5D03BB5C9B8899C47AEBB6FB71E91386409,
+    ),
 }
 SUITES = {"default": "gambeson 2026-11-21 v1 ", "cnsa2": "gambeson 2026-11-21 v1 cnsa2 "}
 
@@ -77,6 +105,8 @@ def algorithm(suite, purpose):
         return "ML-DSA-44"
     if purpose in ("GroupMlDsa65", "GroupMlDsa87"):
         return "ML-DSA-" + purpose[-2:]
+    if purpose in LEAVES:
+        return LEAVES[purpose]
     if purpose in ("Backup", "Sealed"):
         return "X-Wing" if suite == "default" else "ML-KEM-1024"
     if purpose == "Encapsulation":
@@ -97,7 +127,31 @@ def x_wing(seed):
     )
 
 
+def point(curve, stream):
+    """The public point of the first string that is a scalar; `stream` gives the next bytes."""
+    group, bits, order = CURVES[curve]
+    while True:
+        scalar = int.from_bytes(stream((bits + 7) // 8), "big") % (1 << bits)
+        if 0 < scalar < order:
+            public = ec.derive_private_key(scalar, group).public_key()
+            return public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+
+
+def leaf(name, seed):
+    """The public key of ECDSA or of a composite, out of SHAKE256 of the seed."""
+    output = io.BytesIO(hashlib.shake_256(seed).digest(4096))
+    if name.startswith("ECDSA-"):
+        return point(name.split("-")[1], output.read)
+    first = mldsa.MLDSA65PrivateKey if name.startswith("MLDSA65-") else mldsa.MLDSA87PrivateKey
+    public = first.from_seed_bytes(output.read(32)).public_key().public_bytes_raw()
+    if "Ed25519" in name:
+        return public + raw(ed25519.Ed25519PrivateKey.from_private_bytes(output.read(32)).public_key())
+    return public + point("P384", output.read)
+
+
 def public_key(name, seed):
+    if name in LEAVES.values():
+        return leaf(name, seed)
     if name in ML_DSA:
         return ML_DSA[name][1].from_seed_bytes(seed).public_key().public_bytes_raw()
     if name == "X-Wing":

@@ -6,7 +6,7 @@
 
 An agent's keys come from one seed; its DID and its identity cards say which they are. No private key of an agent can be
 taken out of it. The primitives stand in modules of their own: `gambeson.mldsa`, `gambeson.mlkem`, `gambeson.xwing`; transparency
-logs in `gambeson.tlog`.
+logs in `gambeson.tlog`; agents in groups in `gambeson.channel`.
 """
 
 from gambeson._native import (
@@ -65,20 +65,27 @@ from gambeson._native import (
 from gambeson.errors import (
     BrokenCards,
     BrokenLog,
+    ChannelError,
+    ChannelOver,
+    DeadlineExceeded,
     Error,
     Expired,
     InvalidSignature,
     Malformed,
+    Missed,
+    NotConnected,
     NotExportable,
     NotInLog,
     NotPermitted,
     NotYetValid,
     RandomError,
+    Refused,
     Replayed,
     Revoked,
     StatusUnknown,
     StorageError,
     UnknownSigner,
+    Unreachable,
     Unsigned,
     UsageError,
     VerificationError,
@@ -96,11 +103,16 @@ __all__ = [
     "CardDirectory",
     "CardLog",
     "CardStore",
+    "ChannelError",
+    "ChannelOver",
+    "DeadlineExceeded",
     "Error",
     "Expired",
     "InvalidSignature",
     "Ledger",
     "Malformed",
+    "Missed",
+    "NotConnected",
     "NotExportable",
     "NotInLog",
     "NotPermitted",
@@ -109,6 +121,7 @@ __all__ = [
     "ObjectStore",
     "Policy",
     "RandomError",
+    "Refused",
     "ReplayCache",
     "Replayed",
     "Revoked",
@@ -117,6 +130,7 @@ __all__ = [
     "StatusUnknown",
     "StorageError",
     "UnknownSigner",
+    "Unreachable",
     "Unsigned",
     "UsageError",
     "VerificationError",

@@ -1,5 +1,6 @@
 """What the native module exports; the modules beside it say what it is for."""
 
+from asyncio import Future
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from os import PathLike
@@ -15,6 +16,10 @@ __all__ = [
     "CardDirectory",
     "CardLog",
     "CardStore",
+    "ChannelDelivery",
+    "ChannelHub",
+    "ChannelInvitation",
+    "ChannelNode",
     "Ledger",
     "MCP_PROOF",
     "MCP_RECEIPT",
@@ -30,6 +35,7 @@ __all__ = [
     "MLKEM512PublicKey",
     "MLKEM768PrivateKey",
     "MLKEM768PublicKey",
+    "NativeChannel",
     "ObjectDirectory",
     "ObjectStore",
     "Policy",
@@ -43,6 +49,7 @@ __all__ = [
     "age_file",
     "agreement_key",
     "canonicalize",
+    "channel_groups",
     "check_credential",
     "check_did_document",
     "check_presentation",
@@ -55,6 +62,9 @@ __all__ = [
     "leaf_hash",
     "log_verifier_key",
     "object_id",
+    "open_channel_delivery",
+    "open_channel_node",
+    "rest_channels",
     "parse_did",
     "parse_did_url",
     "parse_path",
@@ -320,7 +330,18 @@ _Json = Any
 _Suite = Literal["default", "cnsa2"]
 # A key that verifies, of `gambeson.mldsa`.
 _PublicKey = MLDSA44PublicKey | MLDSA65PublicKey | MLDSA87PublicKey
-_Role = Literal["identity", "signing", "did", "backup", "sealed", "encapsulation", "data-integrity", "log"]
+_Group = Literal[
+    "group-ml-dsa-44",
+    "group-ml-dsa-65",
+    "group-ml-dsa-87",
+    "group-ed25519",
+    "group-ecdsa-p256",
+    "group-ecdsa-p384",
+    "group-ecdsa-p521",
+    "group-mldsa65-ed25519",
+    "group-mldsa87-ecdsa-p384",
+]
+_Role = Literal["identity", "signing", "did", "backup", "sealed", "encapsulation", "data-integrity", "log"] | _Group
 
 REASONS: tuple[str, ...]
 MCP_PROOF: str
@@ -498,6 +519,7 @@ class Agent:
         now: _Time | None = None,
         also_known_as: list[str] = ...,
         services: _Json | None = None,
+        groups: list[_Group] = ...,
     ) -> CardLog: ...
     def rotate(
         self,
@@ -510,6 +532,7 @@ class Agent:
         compromised: bool = False,
         also_known_as: list[str] | None = None,
         services: _Json | None = None,
+        groups: list[_Group] | None = None,
     ) -> CardLog: ...
     def wipe(self) -> None: ...
     def __enter__(self) -> Self: ...
@@ -891,3 +914,65 @@ def verify_jws(
 def check_did_document(document: _Json) -> None: ...
 def check_credential(credential: _Json) -> None: ...
 def check_presentation(presentation: _Json) -> None: ...
+
+@final
+class ChannelHub:
+    """A link within one process, and a delivery service in memory: for tests, and for agents that live together.
+
+    hub = gambeson.channel.Hub()
+    """
+
+    def __new__(cls) -> Self: ...
+
+@final
+class ChannelInvitation:
+    @property
+    def by(self) -> str: ...
+    @property
+    def channel(self) -> str: ...
+    def accept(self) -> Future[NativeChannel]: ...
+
+@final
+class ChannelNode:
+    def create(self, roles: dict[str, str], others: str) -> Future[NativeChannel]: ...
+    def invitation(self) -> ChannelInvitation | None: ...
+    def invited(self) -> Future[None]: ...
+    def channels(self) -> list[NativeChannel]: ...
+    def close(self) -> Future[None]: ...
+
+@final
+class ChannelDelivery:
+    def stop(self) -> Future[None]: ...
+
+@final
+class NativeChannel:
+    @property
+    def id(self) -> str: ...
+    @property
+    def did(self) -> str: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def authenticator(self) -> bytes: ...
+    def members(self) -> list[tuple[str, Any, int, int]]: ...
+    def send(self, data: bytes) -> Future[str]: ...
+    def reply(self, to: str, data: bytes) -> Future[str]: ...
+    def request(self, data: bytes, timeout: float) -> Future[tuple[str, str, bytes]]: ...
+    def take(self) -> tuple[Any, ...] | None: ...
+    def ready(self) -> Future[None]: ...
+    def give_back(self, start: int | None) -> Future[None]: ...
+    def history(self, start: int, most: int) -> Future[list[tuple[Any, ...]]]: ...
+    def invite(self, dids: list[str], delegation: list[str]) -> Future[None]: ...
+    def remove(self, dids: list[str]) -> Future[None]: ...
+    def rotate(self) -> Future[None]: ...
+    def leave(self) -> Future[None]: ...
+    def end(self) -> Future[None]: ...
+    def close(self) -> None: ...
+    def rejoin(self) -> Future[None]: ...
+
+def channel_groups(preset: str) -> list[_Group]: ...
+def open_channel_node(
+    identity: Agent, cards: CardLog, link: ChannelHub | list[str], service: str, store: str | PathLike[str] | None, preset: str
+) -> Future[ChannelNode]: ...
+def rest_channels() -> None: ...
+def open_channel_delivery(nodes: list[str], service: str, file: str | PathLike[str] | None) -> Future[ChannelDelivery]: ...

@@ -11,20 +11,27 @@ from __future__ import annotations
 __all__ = [
     "BrokenCards",
     "BrokenLog",
+    "ChannelError",
+    "ChannelOver",
+    "DeadlineExceeded",
     "Error",
     "Expired",
     "InvalidSignature",
     "Malformed",
+    "Missed",
+    "NotConnected",
     "NotExportable",
     "NotInLog",
     "NotPermitted",
     "NotYetValid",
     "RandomError",
+    "Refused",
     "Replayed",
     "Revoked",
     "StatusUnknown",
     "StorageError",
     "UnknownSigner",
+    "Unreachable",
     "Unsigned",
     "UsageError",
     "VerificationError",
@@ -136,6 +143,34 @@ class StorageError(Error):
     """Files could not be read or written."""
 
 
+class ChannelError(Error):
+    """Something on a channel did not do what it should."""
+
+
+class ChannelOver(ChannelError):
+    """This member is in the channel no more: it left, was removed, or the agent was closed."""
+
+
+class DeadlineExceeded(ChannelError, TimeoutError):
+    """There was no answer in time. What was asked may have been done."""
+
+
+class Missed(ChannelError):
+    """Messages came while nobody read them, and more than are kept in memory. `Channel.history` has them."""
+
+
+class NotConnected(ChannelError):
+    """A connection was not taken, or has ended: `code` says why, and is `done` when an end closed it in order."""
+
+
+class Refused(ChannelError):
+    """The rules of the channel, of MLS or of this agent do not allow it: `code` says which."""
+
+
+class Unreachable(ChannelError):
+    """No node, or no delivery service, answers."""
+
+
 _CLASSES: dict[str, type[Error]] = {
     "bad-context": UsageError,
     "bad-length": UsageError,
@@ -206,6 +241,29 @@ _CLASSES: dict[str, type[Error]] = {
     "not-in-log": NotInLog,
     "storage-failed": StorageError,
 }
+
+
+_CHANNEL: dict[str, type[Error]] = {
+    "deadline": DeadlineExceeded,
+    "forked": ChannelError,
+    "full": ChannelError,
+    "message-too-large": ChannelError,
+    "no-checkpoint": ChannelError,
+    "no-key-package": ChannelError,
+    "no-randomness": RandomError,
+    "over": ChannelOver,
+    "service-failed": ChannelError,
+    "storage-failed": StorageError,
+    "too-large": ChannelError,
+    "unknown-card": ChannelError,
+    "unreachable": Unreachable,
+    "usage": UsageError,
+}
+
+
+def of_channel(code: str, detail: str) -> Error:
+    """The exception of what went wrong on a channel. A code without a class is a refusal."""
+    return _CHANNEL.get(code, Refused)(code, detail)
 
 
 def of_code(code: str, detail: str) -> Error:

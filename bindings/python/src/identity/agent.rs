@@ -1,5 +1,7 @@
 //! The agent.
 
+use std::sync::Arc;
+
 use gambeson::secret::Secret;
 use gambeson_identity::{self as identity, CardContent, MasterSeed, Retired, Role, Suite};
 use pyo3::prelude::*;
@@ -28,10 +30,16 @@ pub fn suite(py: Python<'_>, name: &str) -> PyResult<Suite> {
 }
 
 fn role(py: Python<'_>, name: &str) -> PyResult<Role> {
-    Role::ALL.into_iter().find(|role| role.fragment() == name).ok_or_else(|| {
-        let names = Role::ALL.map(Role::fragment).join(", ");
+    let mut roles = Role::ALL.into_iter().chain(Role::GROUPS);
+    roles.find(|role| role.fragment() == name).ok_or_else(|| {
+        let names =
+            [&Role::ALL.map(Role::fragment)[..], &Role::GROUPS.map(Role::fragment)].concat().join(", ");
         error(py, USAGE, format_args!("no role {name:?}: one of {names}"))
     })
+}
+
+fn roles(py: Python<'_>, names: &[String]) -> PyResult<Vec<Role>> {
+    names.iter().map(|name| role(py, name)).collect()
 }
 
 fn list(py: Python<'_>, services: &Json) -> PyResult<Vec<Value>> {
@@ -49,6 +57,11 @@ impl Agent {
         work: impl FnOnce(&identity::Agent) -> identity::Result<R> + Send,
     ) -> PyResult<R> {
         self.0.with(py, work)?.map_err(|error| refused(py, &error))
+    }
+
+    /// The agent, for what goes on while Python does something else.
+    pub fn share(&self, py: Python<'_>) -> PyResult<Arc<identity::Agent>> {
+        self.0.share(py)
     }
 
     pub fn of(agent: identity::Agent) -> Self {
@@ -149,8 +162,10 @@ impl Agent {
         self.0.with_mut(py, |agent| agent.begin_session(n))
     }
 
-    /// Makes the first identity card, in a log of its own.
-    #[pyo3(signature = (*, valid_for, now=None, also_known_as=Vec::new(), services=None))]
+    /// Makes the first identity card, in a log of its own. `groups` are the roles of keys with which the agent can be a member of channels:
+    /// `group-ml-dsa-65` for their default suite.
+    #[pyo3(signature = (*, valid_for, now=None, also_known_as=Vec::new(), services=None, groups=Vec::new()))]
+    #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn first_card(
         &self,
         py: Python<'_>,
@@ -158,9 +173,10 @@ impl Agent {
         now: Option<Time>,
         also_known_as: Vec<String>,
         services: Option<Json>,
+        groups: Vec<String>,
     ) -> PyResult<CardLog> {
         let services = services.map_or(Ok(Vec::new()), |services| list(py, &services))?;
-        let content = CardContent { also_known_as, services };
+        let content = CardContent { also_known_as, services, groups: roles(py, &groups)? };
         let from = self::now(now);
         let until = from.after(valid_for.0);
         self.with(py, |agent| identity::CardLog::new(agent.first_card(from, until, &content)?)).map(CardLog)
@@ -171,7 +187,8 @@ impl Agent {
     /// Replaced keys stay good for `overlap`, unless they are `compromised`. What the card says besides keys stays, unless
     /// it is given anew.
     #[pyo3(signature = (
-        cards, *, roles=Vec::new(), valid_for, now=None, overlap=Span(0), compromised=false, also_known_as=None, services=None
+        cards, *, roles=Vec::new(), valid_for, now=None, overlap=Span(0), compromised=false, also_known_as=None, services=None,
+        groups=None
     ))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn rotate(
@@ -185,13 +202,15 @@ impl Agent {
         compromised: bool,
         also_known_as: Option<Vec<String>>,
         services: Option<Json>,
+        groups: Option<Vec<String>>,
     ) -> PyResult<CardLog> {
-        let roles = roles.iter().map(|name| role(py, name)).collect::<PyResult<Vec<_>>>()?;
+        let roles = self::roles(py, &roles)?;
         let mut log = cards.0.clone();
         let before = log.newest().content();
         let content = CardContent {
             also_known_as: also_known_as.unwrap_or(before.also_known_as),
             services: services.map_or(Ok(before.services), |services| list(py, &services))?,
+            groups: groups.map_or(Ok(before.groups), |groups| self::roles(py, &groups))?,
         };
         let retired = if compromised { Retired::Compromised } else { Retired::Superseded(overlap.0) };
         let from = self::now(now);

@@ -5,9 +5,11 @@ use crate::args::agent::{Card, Init, RoleName, Rotate, Show};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::{
-    Agent, CardContent, CardLog, CardStore, DidDocument, MAX_CARD_LOG, MasterSeed, Retired, Role, Timestamp,
-    recovery,
+    Agent, CardContent, CardLog, CardStore, DidDocument, MAX_CARD_LOG, MasterSeed, Retired, Role, Suite,
+    Timestamp, recovery,
 };
+use gambeson_mls::Preset;
+use gambeson_slim::leaf_keys;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use zeroize::Zeroizing;
@@ -19,7 +21,8 @@ pub(super) fn init(session: &Session, options: &Init) -> Result<Status, Error> {
     let seed = MasterSeed::generate().map_err(Error::damaged)?;
     let again = recovery::from_words(&recovery::words(&seed)).map_err(Error::damaged)?;
     let agent = Agent::with_suite(again, options.suite);
-    let content = CardContent { also_known_as: options.also_known_as.clone(), services: Vec::new() };
+    let groups = options.channels.map(|preset| groups(agent.did().suite(), preset)).unwrap_or_default();
+    let content = CardContent { also_known_as: options.also_known_as.clone(), services: Vec::new(), groups };
     let log = first_cards(&agent, session.now, options.validity.days, &content)?;
     session.home.refuse_others(log.did())?;
     // Afterwards nothing gives the seed out.
@@ -110,7 +113,7 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
             (None, None) => "in use".to_owned(),
         };
         let algorithm = algorithm(&log, &method.id().to_string());
-        table += &format!("\n  {:<18} {algorithm:<26} {state}", method.id().fragment());
+        table += &format!("\n  {:<26} {algorithm:<26} {state}", method.id().fragment());
         keys.push(json!({
             "id": method.id().to_string(),
             "alg": algorithm,
@@ -147,7 +150,9 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
 fn algorithm(log: &CardLog, url: &str) -> String {
     let methods = &log.newest().document().json()["verificationMethod"];
     let found = methods.as_array().into_iter().flatten().find(|method| method["id"] == url);
-    let name = found.and_then(|method| method["publicKeyJwk"]["alg"].as_str());
+    let jwk = found.map(|method| &method["publicKeyJwk"]);
+    // That of Ed25519 names its curve alone.
+    let name = jwk.and_then(|jwk| jwk["alg"].as_str().or_else(|| jwk["crv"].as_str()));
     name.unwrap_or("ML-DSA-44 (Multikey)").to_owned()
 }
 
@@ -262,6 +267,9 @@ pub(super) fn rotate(session: &Session, options: &Rotate) -> Result<Status, Erro
     if !options.also_known_as.is_empty() {
         content.also_known_as.clone_from(&options.also_known_as);
     }
+    if let Some(preset) = options.channels {
+        content.groups = groups(log.did().suite(), preset);
+    }
     let roles: Vec<Role> = options.roles.iter().copied().map(role).collect();
     let window = (session.now, session.now.after(options.validity.days * DAY));
     agent.rotate(&mut log, &roles, retired, window, &content).map_err(Error::from_request)?;
@@ -277,6 +285,14 @@ pub(super) fn rotate(session: &Session, options: &Rotate) -> Result<Status, Erro
         json!({"did": log.did().as_str(), "rotated": names, "card": about_card(&log)}),
     )?;
     Ok(Status::Done)
+}
+
+/// The keys for channels of a preset, else of the one that fits the agent's suite.
+fn groups(suite: Suite, preset: Option<Preset>) -> Vec<Role> {
+    leaf_keys(preset.unwrap_or(match suite {
+        Suite::Cnsa2 => Preset::Cnsa2,
+        _ => Preset::Default,
+    }))
 }
 
 fn role(name: RoleName) -> Role {

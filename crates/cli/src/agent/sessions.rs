@@ -65,11 +65,12 @@ pub(super) fn listen(session: &Session, options: &AgentListen) -> Result<Status,
     // From here on nobody else is taken, and who interrupts the program interrupts the session.
     taken.store(true, Ordering::SeqCst);
     ending.ask();
-    drop((signals, events));
     let (accepted, stream, peer) = established;
+    let line = line(accepted, &stream)?;
+    drop((signals, events));
     // Strangers do not fill the folder.
     welcome(session, &peer, !options.anybody)?;
-    pump(accepted, stream, source, output, clock)
+    pump(line, stream, source, output, clock)
 }
 
 fn report_refused(console: Console, caller: SocketAddr, error: &Error) -> Result<(), Error> {
@@ -114,7 +115,6 @@ impl Reception {
             let (clock, console, events) = (self.clock, self.console, tell.clone());
             let taken = Arc::clone(&self.taken);
             let started = accepted.map_err(refused).and_then(|mut accepted| {
-                let wire = |error: io::Error| Error::stream(&"the connection", &error);
                 let kept = stream.try_clone().map_err(wire)?;
                 let hearing = thread::Builder::new().spawn(move || {
                     let event = match establish(&mut accepted, &stream, &clock, &taken) {
@@ -151,8 +151,9 @@ pub(super) fn connect(session: &Session, options: &AgentConnect) -> Result<Statu
     let known = Arc::new(session.home.known());
     let mut connected = endpoint.connect(Expected::did(target.did.clone()), known).map_err(refused)?;
     let peer = establish(&mut connected, &stream, &clock, &AtomicBool::new(false))?;
+    let line = line(connected, &stream)?;
     welcome(session, &peer, true)?;
-    pump(connected, stream, source, output, clock)
+    pump(line, stream, source, output, clock)
 }
 
 /// The clock of the machine, or the time of the command line, which goes on from there.
@@ -298,27 +299,32 @@ fn welcome(session: &Session, peer: &Peer, keep: bool) -> Result<(), Error> {
     )
 }
 
-/// Carries bytes both ways until both sides have said goodbye; for a person at the keyboard it is said here. So it is when the user or
-/// the system asks the program to end: what was read until then is sent, and the other side may take a moment for its own goodbye.
-fn pump(
-    session: session::Session,
-    stream: TcpStream,
-    source: Source,
-    mut output: Output,
-    clock: Clock,
-) -> Result<Status, Error> {
-    let person = source.is_person();
-    let wire = |e: io::Error| Error::stream(&"the connection", &e);
+fn wire(error: io::Error) -> Error {
+    Error::stream(&"the connection", &error)
+}
+
+/// A session, and what has the user or the system end it in good order. It is there before anybody is told of the session.
+fn line(session: session::Session, stream: &TcpStream) -> Result<(Arc<Line>, Unfinished), Error> {
     let line = Arc::new(Line {
         session: Mutex::new(session),
         out: Mutex::new(stream.try_clone().map_err(wire)?),
         failed: AtomicBool::new(false),
         parting: AtomicBool::new(false),
     });
-    let _signals = {
-        let (line, stream) = (Arc::clone(&line), stream.try_clone().map_err(wire)?);
-        Unfinished::service(move || line.part(&stream))
-    };
+    let (of_signals, stream) = (Arc::clone(&line), stream.try_clone().map_err(wire)?);
+    Ok((line, Unfinished::service(move || of_signals.part(&stream))))
+}
+
+/// Carries bytes both ways until both sides have said goodbye; for a person at the keyboard it is said here. So it is when the user or
+/// the system asks the program to end: what was read until then is sent, and the other side may take a moment for its own goodbye.
+fn pump(
+    (line, _signals): (Arc<Line>, Unfinished),
+    stream: TcpStream,
+    source: Source,
+    mut output: Output,
+    clock: Clock,
+) -> Result<Status, Error> {
+    let person = source.is_person();
     let sending = {
         let (line, stream) = (Arc::clone(&line), stream.try_clone().map_err(wire)?);
         thread::spawn(move || {
@@ -373,7 +379,6 @@ impl Line {
 
     /// Sends bytes, or says goodbye.
     fn say(&self, bytes: Option<&[u8]>) -> Result<(), Error> {
-        let wire = |error: io::Error| Error::stream(&"the connection", &error);
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rest = bytes.unwrap_or_default();
         loop {
@@ -412,7 +417,6 @@ fn send(line: &Line, mut source: Source) -> Result<(), Error> {
 }
 
 fn receive(line: &Line, mut stream: TcpStream, output: &mut Output, clock: Clock) -> Result<(), Error> {
-    let wire = |error: io::Error| Error::stream(&"the connection", &error);
     let mut buffer = vec![0; 16 << 10];
     let mut piece = vec![0; 16 << 10];
     // What came with the last message is there before anything is read.

@@ -28,9 +28,9 @@ use std::path::PathBuf;
 /// Under which the help of each command lists what all take.
 const EVERYWHERE: &str = "Options of every agent command";
 
-/// `gambeson agent`
+/// Which agent, and when: what all its commands take.
 #[derive(Debug, Args)]
-pub struct Agent {
+pub struct Who {
     /// The agent's folder [default: GAMBESON_HOME, else gambeson/agent in the user's data folder]
     #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "DIR")]
     pub home: Option<PathBuf>,
@@ -46,6 +46,14 @@ pub struct Agent {
     /// Take this for the present time, such as 2026-11-22T07:00:00Z [default: the clock's]
     #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "TIME")]
     pub at: Option<Timestamp>,
+}
+
+/// `gambeson agent`
+#[derive(Debug, Args)]
+pub struct Agent {
+    /// Which agent
+    #[command(flatten)]
+    pub who: Who,
     /// What to do
     #[command(subcommand)]
     pub command: AgentCommand,

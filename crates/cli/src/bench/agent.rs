@@ -88,7 +88,7 @@ fn decrypt<const N: usize>() -> Work {
     let cipher = XChaCha20Poly1305::new(&seed::<32>(0).into());
     let nonce = XNonce::from(seed::<24>(1));
     let mut sealed = vec![0x5a; N];
-    let tag = cipher.encrypt_inout_detached(&nonce, b"", sealed[..].as_mut().into());
+    let tag = cipher.encrypt_inout_detached(&nonce, b"", (&mut sealed[..]).into());
     let tag = tag.expect("1 MiB is not too long");
     let mut data = sealed.clone();
     Box::new(move || {

@@ -200,7 +200,7 @@ fn xchacha_open() -> Work {
     let cipher = XChaCha20Poly1305::new(&rng.array().into());
     let nonce = XNonce::from(rng.array());
     let mut sealed = [0x5a; LONG as usize];
-    let tag = cipher.encrypt_inout_detached(&nonce, b"", sealed[..].as_mut().into());
+    let tag = cipher.encrypt_inout_detached(&nonce, b"", (&mut sealed[..]).into());
     let tag = tag.expect("16 KiB are not too long");
     let mut data = sealed;
     Box::new(move || {

@@ -219,7 +219,7 @@ fn derived(vector: &Value) -> Found {
     let mut found = vec![("context", context.into()), ("length", length.into()), ("key", hex(&key).into())];
     // Keys that agents show are made by the library itself: those before any rotation, and those of fleets.
     let agent = || Agent::with_suite(MasterSeed::from_bytes(seed), suite);
-    if let (Some(role), 0) = (role_of(purpose), index) {
+    if let (Some(role), 0, Some(_)) = (role_of(purpose), index, vector.get("public_key_blake3")) {
         let public = agent().public_key(role);
         found.push(("public_key_blake3", blake3::hash(&public).to_hex().as_str().into()));
         if role == Role::Did {
@@ -258,7 +258,7 @@ pub(super) fn by_formula(
 
 fn role_of(purpose: Purpose) -> Option<Role> {
     let name = format!("{purpose:?}");
-    Role::ALL.into_iter().find(|role| format!("{role:?}") == name)
+    Role::ALL.into_iter().chain(Role::GROUPS).find(|role| format!("{role:?}") == name)
 }
 
 /// `json` and `time`.

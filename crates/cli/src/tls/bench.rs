@@ -177,7 +177,7 @@ impl Row {
     }
 }
 
-fn median(samples: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn median(samples: impl Iterator<Item = f64>) -> f64 {
     let mut samples: Vec<f64> = samples.collect();
     samples.sort_by(f64::total_cmp);
     samples.get(samples.len() / 2).copied().unwrap_or(f64::NAN)
@@ -192,7 +192,7 @@ fn now() -> f64 {
 
 /// Microseconds of the clock.
 #[cfg(not(unix))]
-fn now() -> f64 {
+pub(crate) fn now() -> f64 {
     static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
     START.elapsed().as_secs_f64() * 1e6
 }

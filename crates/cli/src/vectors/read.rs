@@ -13,6 +13,14 @@ pub const MAX_LINE: usize = 64 << 20;
 /// # Errors
 /// `folder`, or a folder below it, cannot be read.
 pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    files_ending(folder, ".jsonl.gz")
+}
+
+/// Every file below `folder` whose name ends so, in the order of their names.
+///
+/// # Errors
+/// `folder`, or a folder below it, cannot be read.
+pub fn files_ending(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -21,7 +29,7 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
             let path = entry.path();
             if entry.file_type()?.is_dir() {
                 folders.push(path);
-            } else if entry.file_name().to_string_lossy().ends_with(".jsonl.gz") {
+            } else if entry.file_name().to_string_lossy().ends_with(ending) {
                 found.push(path);
             }
         }

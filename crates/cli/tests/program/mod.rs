@@ -85,7 +85,12 @@ impl Folder {
 
     /// The names in the folder, sorted.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(self.0.path())
+        self.names_in(".")
+    }
+
+    /// The names in a folder below, sorted.
+    pub fn names_in(&self, below: &str) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.path(below))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();

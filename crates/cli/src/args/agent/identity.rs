@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use gambeson_identity::{Did, Suite};
+use gambeson_mls::Preset;
 use std::path::PathBuf;
 
 /// How long a card holds.
@@ -21,6 +22,9 @@ pub struct Init {
     /// Another name of the agent, such as did:web:example.com (may be given again)
     #[arg(long, value_name = "URI")]
     pub also_known_as: Vec<String>,
+    /// List on the card the keys for channels of default, hybrid, approved, cnsa2 or classical suites [default: those of --suite]
+    #[arg(long, value_name = "PRESET", num_args = 0..=1, require_equals = true)]
+    pub channels: Option<Option<Preset>>,
     /// Write the seed as 24 words, now or never: to this file, or to standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub words: Option<PathBuf>,
@@ -111,6 +115,9 @@ pub struct Rotate {
     /// For how many seconds the old keys stay good
     #[arg(long, value_name = "SECONDS", default_value = "86400")]
     pub grace: u64,
+    /// List the keys for channels on the card from now on, in place of others: as agent init --channels
+    #[arg(long, value_name = "PRESET", num_args = 0..=1, require_equals = true)]
+    pub channels: Option<Option<Preset>>,
     /// Another name of the agent, in place of those on the old card (may be given again)
     #[arg(long, value_name = "URI")]
     pub also_known_as: Vec<String>,

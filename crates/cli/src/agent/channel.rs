@@ -1,0 +1,352 @@
+//! The commands `channel …`: an agent's channels, which one program at a time has open.
+//!
+//! * `tell`: what happens in a channel, for people and for programs
+//! * `speak`: `send`, `tail`
+//! * `rules`: `create`, `policy`
+//! * `top`: the dashboard
+
+#[cfg(feature = "slim")]
+mod rules;
+#[cfg(feature = "slim")]
+mod speak;
+#[cfg(feature = "slim")]
+mod tell;
+#[cfg(feature = "slim")]
+mod top;
+
+use crate::args::channel::Channel as Options;
+use crate::console::Console;
+use crate::error::{Error, Status};
+
+#[cfg(not(feature = "slim"))]
+pub(crate) fn channel(_: Console, _: &Options) -> Result<Status, Error> {
+    Err(crate::slim::not_built())
+}
+
+#[cfg(feature = "slim")]
+pub(crate) use open::{agent as opened, channel};
+
+#[cfg(feature = "slim")]
+mod open {
+    use super::super::Session;
+    use super::super::delegating::links;
+    use super::{Console, Error, Options, Status, rules, speak, tell, top};
+    use crate::args::agent::Who;
+    use crate::args::channel::{ChannelCommand, Invite, Join, Others, Which};
+    use crate::console::printable;
+    use crate::files::{self, Access};
+    use crate::slim::{failed, link, runtime, service};
+    use gambeson_identity::{CardLog, Did};
+    use gambeson_mls::Preset;
+    use gambeson_slim::delivery::{Client, Patience};
+    use gambeson_slim::{
+        Admit, Cards, Channel, FileStore, Me, Node, Options as Behaviour, Services, leaf_keys,
+    };
+    use serde_json::json;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::time::Duration;
+    use tokio::time::{sleep, timeout};
+
+    /// So many DIDs can be known at once.
+    const CARDS: usize = 100_000;
+    /// What has been said goes out over the link in this time; it stands in the log before.
+    const FAREWELL: Duration = Duration::from_millis(300);
+
+    pub(crate) fn channel(console: Console, options: &Options) -> Result<Status, Error> {
+        let session = Session::new(console, &options.who)?;
+        let admit = match &options.command {
+            ChannelCommand::Join(join) if !join.from.is_empty() => {
+                Admit::From(join.from.iter().cloned().collect())
+            }
+            _ => Admit::Ask,
+        };
+        let runtime = runtime()?;
+        let done = runtime.block_on(async {
+            let node = open(&session, &options.nodes.endpoints(), admit).await?;
+            let open = Open { session, node };
+            let status = open.run(&options.command).await?;
+            sleep(FAREWELL).await;
+            Ok(status)
+        });
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        done
+    }
+
+    /// The channels of the agent in a folder, which other programs then do not open: for the gateway. Its invitations wait for a decision.
+    pub(crate) async fn agent(
+        console: Console,
+        home: Option<PathBuf>,
+        passphrase_fd: Option<u32>,
+        nodes: &[String],
+    ) -> Result<(PathBuf, Node), Error> {
+        let who = Who { home, passphrase_fd, web: false, web_roots: None, at: None };
+        let session = Session::new(console, &who)?;
+        let node = open(&session, nodes, Admit::Ask).await?;
+        Ok((session.home.folder().to_path_buf(), node))
+    }
+
+    /// Opens an agent's channels over the first of these nodes that answers.
+    async fn open(session: &Session, nodes: &[String], admit: Admit) -> Result<Node, Error> {
+        let (agent, log) = session.unlock()?;
+        if log.newest().content().groups.is_empty() {
+            let next = "gambeson agent rotate --channels makes a card that does";
+            return Err(Error::usage(format!("the agent's card lists no keys for channels; {next}")));
+        }
+        let path = session.home.folder().join("channels.redb");
+        let store = FileStore::open(&path).map_err(|error| {
+            let next = "an agent's channels are open in one program at a time: end the other (tail --talk also sends)";
+            Error::outside(format!("{}: {error}; {next}", path.display())).because("channels-open")
+        })?;
+        let me = Me::new(Arc::new(agent), &log, preset(&log)).map_err(failed)?;
+        let client = Client::new(link(nodes).await?, service(), Patience::default()).await.map_err(failed)?;
+        client.ping().await.map_err(|error| {
+            let next =
+                "a node answers, but nobody on it is the delivery service: gambeson slim up starts one";
+            Error::outside(format!("{error} ({next})")).because("no-delivery-service")
+        })?;
+        let services = Services::of(Arc::new(client));
+        let behaviour = Behaviour { admit, ..Behaviour::default() };
+        let (cards, carrier) = (Arc::new(Cards::new(CARDS)), Arc::new(link(nodes).await?));
+        let node = Node::open(me, &log, cards, carrier, services, Arc::new(store), behaviour).await;
+        node.map_err(failed)
+    }
+
+    /// The preset whose keys the card lists, and no other: `agent init --channels` chose it.
+    fn preset(log: &CardLog) -> Preset {
+        const CHOICES: [Preset; 4] = [Preset::Hybrid, Preset::Approved, Preset::Cnsa2, Preset::Classical];
+        let listed = log.newest().content().groups;
+        CHOICES.into_iter().find(|preset| leaf_keys(*preset) == listed).unwrap_or_default()
+    }
+
+    /// An agent whose channels are open.
+    pub(super) struct Open {
+        pub(super) session: Session,
+        pub(super) node: Node,
+    }
+
+    impl Open {
+        async fn run(&self, command: &ChannelCommand) -> Result<Status, Error> {
+            match command {
+                ChannelCommand::Create(options) => rules::create(self, options).await,
+                ChannelCommand::Policy(options) => rules::policy(self, options).await,
+                ChannelCommand::Invite(options) => self.invite(options).await,
+                ChannelCommand::Join(options) => self.join(options).await,
+                ChannelCommand::Send(options) => speak::send(self, options).await,
+                ChannelCommand::Tail(options) => speak::tail(self, options).await,
+                ChannelCommand::List => self.list(),
+                ChannelCommand::Members(which) => self.members(which).await,
+                ChannelCommand::Leave(which) => self.leave(which).await,
+                ChannelCommand::Close(which) => self.close(which).await,
+                ChannelCommand::Remove(options) => self.remove(options).await,
+                ChannelCommand::Rotate(which) => self.rotate(which).await,
+                ChannelCommand::History(options) => {
+                    let channel = self.current(&options.which).await?;
+                    for occurrence in channel.history(options.from, options.limit).await.map_err(failed)? {
+                        tell::occurrence(self.session.console, &occurrence)?;
+                    }
+                    Ok(Status::Done)
+                }
+                ChannelCommand::Verify(which) => self.verify(which).await,
+                ChannelCommand::Export(options) => {
+                    let channel = self.current(&options.which).await?;
+                    let history = channel.history(0, usize::MAX).await.map_err(failed)?;
+                    let lines: String = history.iter().map(|it| format!("{}\n", tell::json(it))).collect();
+                    files::write(&options.out, lines.as_bytes(), Access::Private, options.force)?;
+                    self.session.console.report(
+                        format_args!("{} events", history.len()),
+                        json!({"channel": channel.id().to_string(), "events": history.len()}),
+                    )?;
+                    Ok(Status::Done)
+                }
+                ChannelCommand::Top(which) => top::top(self.channel(which)?, self.node.did().as_str()).await,
+            }
+        }
+
+        /// The channel that was asked for.
+        pub(super) fn channel(&self, which: &Which) -> Result<Channel, Error> {
+            let channels = self.node.channels();
+            let asked = which.channel.as_deref().unwrap_or_default().to_ascii_lowercase();
+            let mut found = channels.iter().filter(|channel| channel.id().to_string().starts_with(&asked));
+            match (found.next(), found.next()) {
+                (Some(channel), None) => Ok(channel.clone()),
+                (None, _) if asked.is_empty() => Err(Error::usage(
+                    "the agent is in no channel; gambeson channel create makes one, and join accepts an invitation",
+                )
+                .because("no-channel")),
+                (None, _) => Err(Error::usage(format!(
+                    "the agent is in no channel {asked}; gambeson channel list tells in which it is"
+                ))
+                .because("no-channel")),
+                _ => Err(Error::usage(
+                    "the agent is in several channels: name one with --channel; gambeson channel list tells them",
+                )
+                .because("several-channels")),
+            }
+        }
+
+        /// The same, when it has read its log to the end.
+        pub(super) async fn current(&self, which: &Which) -> Result<Channel, Error> {
+            let channel = self.channel(which)?;
+            channel.catch_up().await.map_err(failed)?;
+            Ok(channel)
+        }
+
+        async fn invite(&self, options: &Invite) -> Result<Status, Error> {
+            let delegation = options.delegation.as_deref().map(links).transpose()?.unwrap_or_default();
+            let options = &options.others;
+            let channel = self.current(&options.which).await?;
+            channel.invite_by(&options.dids, &delegation).await.map_err(|error| {
+                let next = "who is to be invited must have run gambeson channel join once";
+                match error {
+                    gambeson_slim::Error::NoKeyPackage(_) => {
+                        Error::outside(format!("{error}; {next}")).because("no-key-package")
+                    }
+                    other => failed(other),
+                }
+            })?;
+            self.changed(&channel, "invited", &options.dids)
+        }
+
+        async fn remove(&self, options: &Others) -> Result<Status, Error> {
+            let channel = self.current(&options.which).await?;
+            channel.remove(&options.dids).await.map_err(failed)?;
+            self.changed(&channel, "removed", &options.dids)
+        }
+
+        fn changed(&self, channel: &Channel, what: &str, dids: &[Did]) -> Result<Status, Error> {
+            let dids: Vec<&str> = dids.iter().map(Did::as_str).collect();
+            let status = channel.status();
+            self.session.console.report(
+                format_args!("{what} in epoch {}: {}", status.epoch, dids.join(", ")),
+                json!({"channel": channel.id().to_string(), "epoch": status.epoch, what: dids}),
+            )?;
+            Ok(Status::Done)
+        }
+
+        async fn join(&self, options: &Join) -> Result<Status, Error> {
+            let before: Vec<_> = self.node.channels().iter().map(Channel::id).collect();
+            let joined = async {
+                loop {
+                    let new =
+                        self.node.channels().into_iter().find(|channel| !before.contains(&channel.id()));
+                    if let Some(channel) = new {
+                        return Ok(channel);
+                    }
+                    tokio::select! {
+                        invitation = self.node.invitation() => return Err(invitation),
+                        () = sleep(Duration::from_millis(50)) => {}
+                    }
+                }
+            };
+            let console = self.session.console;
+            match timeout(Duration::from_secs(options.wait), joined).await {
+                Ok(Ok(channel)) => {
+                    let (id, status) = (channel.id().to_string(), channel.status());
+                    console.report(
+                        format_args!("joined {id}: {} members, epoch {}", status.members.len(), status.epoch),
+                        json!({"channel": id, "members": channel.members(), "epoch": status.epoch}),
+                    )?;
+                    Ok(Status::Done)
+                }
+                Ok(Err(invitation)) => {
+                    let (id, from) = (invitation.channel.to_string(), printable(&invitation.inviter));
+                    console.report(
+                        format_args!(
+                            "{from} says to invite to {id}; gambeson channel join --from {from} accepts"
+                        ),
+                        json!({"invitation": id, "from": invitation.inviter}),
+                    )?;
+                    Ok(Status::NotVerified)
+                }
+                Err(_) => {
+                    let problems: Vec<String> =
+                        self.node.reports().into_iter().map(|(_, what)| what).collect();
+                    let why = if problems.is_empty() {
+                        String::new()
+                    } else {
+                        format!(" ({})", problems.join("; "))
+                    };
+                    let next = "the owner runs gambeson channel invite with this agent's DID: gambeson agent show --did";
+                    Err(Error::outside(format!("no invitation in {} s{why}; {next}", options.wait))
+                        .because("no-invitation"))
+                }
+            }
+        }
+
+        fn list(&self) -> Result<Status, Error> {
+            for channel in self.node.channels() {
+                let (id, status) = (channel.id().to_string(), channel.status());
+                self.session.console.report(
+                    format_args!("{id}  {} members, epoch {}", status.members.len(), status.epoch),
+                    json!({"channel": id, "members": status.members.len(), "epoch": status.epoch}),
+                )?;
+            }
+            Ok(Status::Done)
+        }
+
+        async fn members(&self, which: &Which) -> Result<Status, Error> {
+            let channel = self.current(which).await?;
+            let (status, me) = (channel.status(), self.node.did().as_str());
+            for member in &status.members {
+                let here = if member.did == me { " (this agent)" } else { "" };
+                let bridge = member.bridge.as_ref();
+                let far =
+                    bridge.map_or_else(String::new, |end| format!(", a bridge: {}", tell::far_end(end)));
+                self.session.console.report(
+                    format_args!("{:<9} {}{here}{far}", member.role, member.did),
+                    json!({"did": member.did, "role": member.role, "behind": member.behind, "heard": member.heard,
+                        "bridge": bridge.map(tell::far_end_json)}),
+                )?;
+            }
+            Ok(Status::Done)
+        }
+
+        async fn leave(&self, which: &Which) -> Result<Status, Error> {
+            let channel = self.current(which).await?;
+            channel.leave().await.map_err(failed)?;
+            let id = channel.id().to_string();
+            self.session.console.report(format_args!("left {id}"), json!({"left": id}))?;
+            Ok(Status::Done)
+        }
+
+        async fn close(&self, which: &Which) -> Result<Status, Error> {
+            let channel = self.current(which).await?;
+            channel.close().await.map_err(failed)?;
+            let id = channel.id().to_string();
+            self.session.console.report(format_args!("closed {id}"), json!({"closed": id}))?;
+            Ok(Status::Done)
+        }
+
+        async fn rotate(&self, which: &Which) -> Result<Status, Error> {
+            let channel = self.current(which).await?;
+            channel.rotate().await.map_err(failed)?;
+            let epoch = channel.status().epoch;
+            self.session
+                .console
+                .report(format_args!("new keys in epoch {epoch}"), json!({"epoch": epoch}))?;
+            Ok(Status::Done)
+        }
+
+        async fn verify(&self, which: &Which) -> Result<Status, Error> {
+            let channel = self.current(which).await?;
+            let (id, status) = (channel.id().to_string(), channel.status());
+            let suite = tell::suite(status.suite);
+            let authenticator = tell::hex(&status.authenticator);
+            let verdict = if status.forked {
+                "FORKED: the log shows others another channel; gambeson channel history tells both sides"
+            } else {
+                "one channel as far as this agent has heard; members with the same authenticator are in the same"
+            };
+            self.session.console.report(
+                format_args!(
+                    "{id}\nepoch {}, {suite}, authenticator {authenticator}\n{verdict}",
+                    status.epoch
+                ),
+                json!({"channel": id, "epoch": status.epoch, "suite": suite, "authenticator": authenticator,
+                    "members": channel.members(), "forked": status.forked, "verified": !status.forked}),
+            )?;
+            Ok(if status.forked { Status::NotVerified } else { Status::Done })
+        }
+    }
+}

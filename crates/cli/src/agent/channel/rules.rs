@@ -1,0 +1,68 @@
+//! `channel create`, `channel policy`.
+
+use super::open::Open;
+use crate::args::channel::{Create, PolicyOf, RoleName};
+use crate::error::{Error, Status};
+use crate::slim::failed;
+use gambeson_slim::{Policy, Refusal, Role};
+use serde_json::{Value, json};
+
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Listener => Self::Listener,
+            RoleName::Member => Self::Member,
+            RoleName::Moderator => Self::Moderator,
+            RoleName::Owner => Self::Owner,
+        }
+    }
+}
+
+pub(super) async fn create(open: &Open, options: &Create) -> Result<Status, Error> {
+    let mut policy = open.node.policy().map_err(failed)?;
+    for did in &options.moderator {
+        policy.roles.entry(did.clone()).or_insert(Role::Moderator);
+    }
+    policy.others = options.others.into();
+    policy.rotate_hours = options.rotate;
+    policy.retention = options.retention;
+    policy.bridge = options.bridge;
+    let signed = policy.sign(open.node.me().agent()).map_err(wrong)?;
+    let channel = open.node.create(signed).await.map_err(failed)?;
+    let id = channel.id().to_string();
+    open.session.console.report(&id, json!({"channel": id}))?;
+    Ok(Status::Done)
+}
+
+pub(super) async fn policy(open: &Open, options: &PolicyOf) -> Result<Status, Error> {
+    let channel = open.current(&options.which).await?;
+    let rules = channel.status().policy.ok_or_else(|| failed(gambeson_slim::Error::Over))?;
+    let mut next = rules.next(open.session.now);
+    for (did, role) in &options.set {
+        next.roles.insert(did.clone(), (*role).into());
+    }
+    next.others = options.others.map_or(next.others, Into::into);
+    next.bridge = options.bridge.unwrap_or(next.bridge);
+    next.rotate_hours = options.rotate.unwrap_or(next.rotate_hours);
+    next.retention = options.retention.unwrap_or(next.retention);
+    let same = Policy { version: rules.version, former: rules.former, issued: rules.issued, ..next.clone() }
+        == rules;
+    if same {
+        return show(open, &rules);
+    }
+    let signed = next.sign(open.node.me().agent()).map_err(wrong)?;
+    channel.change(signed).await.map_err(failed)?;
+    show(open, &next)
+}
+
+fn show(open: &Open, policy: &Policy) -> Result<Status, Error> {
+    // It is canonical JSON by its own account.
+    let value: Value = serde_json::from_slice(&policy.to_bytes()).unwrap_or_default();
+    let text = serde_json::to_string_pretty(&value).unwrap_or_default();
+    open.session.console.report(text, value)?;
+    Ok(Status::Done)
+}
+
+fn wrong(refusal: Refusal) -> Error {
+    Error::usage(refusal.to_string())
+}

@@ -1,0 +1,107 @@
+//! `channel send`, `channel tail`.
+
+use super::open::Open;
+use super::tell;
+use crate::args::channel::{Send, Tail};
+use crate::error::{Error, Status};
+use crate::slim::failed;
+use crate::unfinished::Unfinished;
+use gambeson_slim::{Channel, Event};
+use serde_json::json;
+use std::io::{BufRead, Read, stdin};
+use std::thread;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+
+pub(super) async fn send(open: &Open, options: &Send) -> Result<Status, Error> {
+    let channel = open.current(&options.which).await?;
+    let wrong = |error| Error::stream(&"standard input", &error);
+    let mut said = 0;
+    if options.lines {
+        for line in stdin().lock().lines() {
+            said += say(&channel, line.map_err(wrong)?.into_bytes()).await?;
+        }
+    } else {
+        let mut message = Vec::new();
+        stdin().lock().read_to_end(&mut message).map_err(wrong)?;
+        said += say(&channel, message).await?;
+    }
+    taken(&channel, Duration::from_secs(options.wait)).await?;
+    open.session.console.report(
+        format_args!("{said} {} in the log", if said == 1 { "message is" } else { "messages are" }),
+        json!({"channel": channel.id().to_string(), "messages": said}),
+    )?;
+    Ok(Status::Done)
+}
+
+async fn say(channel: &Channel, message: Vec<u8>) -> Result<u64, Error> {
+    channel.send(message).await.map_err(failed)?;
+    Ok(1)
+}
+
+/// Waits until the log has taken everything.
+async fn taken(channel: &Channel, patience: Duration) -> Result<(), Error> {
+    match timeout(patience, channel.until(|status| status.unsent == 0)).await {
+        Ok(taken) => taken.map_err(failed),
+        Err(_) => {
+            let next = "they are kept here, and go there when any channel command runs again";
+            let message = format!("the log has not taken the messages in {} s; {next}", patience.as_secs());
+            Err(Error::outside(message).because("unsent"))
+        }
+    }
+}
+
+pub(super) async fn tail(open: &Open, options: &Tail) -> Result<Status, Error> {
+    let channel = open.channel(&options.which)?;
+    let ending = watch::Sender::new(false);
+    let told = ending.clone();
+    let _signals = Unfinished::service(move || {
+        told.send_replace(true);
+    });
+    let mut ended = ending.subscribe();
+    let mut lines = options.talk.then(lines);
+    let mut left = options.count.unwrap_or(u64::MAX);
+    while left > 0 {
+        let line = async {
+            match &mut lines {
+                Some(lines) => lines.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            occurrence = channel.next() => match occurrence {
+                Ok(occurrence) => {
+                    tell::occurrence(open.session.console, &occurrence)?;
+                    left -= u64::from(matches!(occurrence.event, Event::Message { .. }));
+                }
+                Err(gambeson_slim::Error::Over) => break,
+                Err(error) => return Err(failed(error)),
+            },
+            line = line => match line {
+                Some(line) => drop(channel.send(line.into_bytes()).await.map_err(failed)?),
+                None => lines = None,
+            },
+            _ = ended.wait_for(|ended| *ended) => break,
+        }
+    }
+    // What was shown is not shown again.
+    let _ = channel.acknowledge().await;
+    if options.talk && !channel.status().over {
+        taken(&channel, Duration::from_secs(30)).await?;
+    }
+    Ok(Status::Done)
+}
+
+/// The lines of standard input, read by a thread that ends with them or with the program.
+fn lines() -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel(16);
+    thread::spawn(move || {
+        for line in stdin().lock().lines().map_while(Result::ok) {
+            if sender.blocking_send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}

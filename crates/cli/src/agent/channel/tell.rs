@@ -1,0 +1,197 @@
+//! What happens in a channel, for people and for programs.
+
+use crate::console::Console;
+use crate::error::Error;
+use base64ct::{Base64, Encoding};
+use gambeson_identity::Timestamp;
+use gambeson_slim::{BridgeNews, Event, FarEnd, Occurrence, Purpose, Warning};
+use serde_json::{Value, json as object};
+
+/// Tells of one occurrence.
+pub(super) fn occurrence(console: Console, what: &Occurrence) -> Result<(), Error> {
+    console.report(text(what), json(what))
+}
+
+/// One occurrence in a line.
+pub(super) fn text(what: &Occurrence) -> String {
+    let at = Timestamp(what.at / 1000);
+    let said = match &what.event {
+        Event::Message { id, bytes, .. } => match std::str::from_utf8(bytes) {
+            Ok(text) => format!("{}: {}", short(&id.sender), text.trim_end_matches('\n')),
+            Err(_) => format!("{}: {} bytes that are no text", short(&id.sender), bytes.len()),
+        },
+        Event::Bridge { id, news } => carried(&short(&id.sender), news),
+        Event::Joined { members, by, epoch } => {
+            format!("* epoch {epoch}: {} let in {}", short(by), shorts(members))
+        }
+        Event::Left { members, epoch } => format!("* epoch {epoch}: {} left", shorts(members)),
+        Event::Removed { members, by, epoch } => {
+            format!("* epoch {epoch}: {} removed {}", short(by), shorts(members))
+        }
+        Event::Policy { by, epoch } => format!("* epoch {epoch}: {} changed the rules", short(by)),
+        Event::Rotated { by, epoch } => format!("* epoch {epoch}: {} has new keys", short(by)),
+        Event::Returned { member, epoch } => format!("* epoch {epoch}: {} came back", short(member)),
+        Event::Warning(warning) => format!("! {}", warned(warning)),
+        Event::Fork(fork) => format!(
+            "! FORK at epoch {}: here {}, there {}{}; nothing is sent until somebody decides",
+            fork.epoch,
+            hex(&fork.ours),
+            hex(&fork.theirs),
+            fork.by.as_deref().map_or_else(String::new, |by| format!(", says {}", short(by))),
+        ),
+        other => format!("* {other:?}"),
+    };
+    format!("{at} {said}")
+}
+
+/// What a bridge says, in a line.
+fn carried(bridge: &str, news: &BridgeNews) -> String {
+    match news {
+        BridgeNews::Open(end) => format!("* {bridge}: {}", far_end(end)),
+        BridgeNews::Said(said) => match std::str::from_utf8(&said.bytes) {
+            Ok(text) => {
+                format!("{} (classical, carried by {bridge}): {}", said.from, text.trim_end_matches('\n'))
+            }
+            Err(_) => format!(
+                "{} (classical, carried by {bridge}): {} bytes of {}",
+                said.from,
+                said.bytes.len(),
+                said.kind
+            ),
+        },
+        BridgeNews::Missed(reason) => format!("! {bridge} did not carry a message: {reason}"),
+        BridgeNews::Closed(reason) => format!("* {bridge} is a bridge no more: {reason}"),
+    }
+}
+
+/// What is behind a bridge, and who reads it there.
+pub(super) fn far_end(end: &FarEnd) -> String {
+    let readers = if end.encrypted { "under SLIM's own MLS" } else { "in the clear for SLIM's nodes" };
+    let count = end.clients.len();
+    format!("far end is classical, {readers}: {count} clients in {}", end.session)
+}
+
+/// The same for programs.
+pub(super) fn far_end_json(end: &FarEnd) -> Value {
+    object!({"classical": true, "session": end.session, "encrypted": end.encrypted, "clients": end.clients})
+}
+
+/// A warning in a sentence.
+pub(super) fn warned(warning: &Warning) -> String {
+    match warning {
+        Warning::Missing { sender, bundles } => {
+            format!("{bundles} messages of {} will not come: the log does not have them", short(sender))
+        }
+        Warning::Pruned { from, to } => {
+            format!("the log has forgotten places {from} to {to}: messages of that time were not seen")
+        }
+        Warning::Refused { place, reason } => format!("the commit at {place} was refused: {reason}"),
+        Warning::Complaint { by, place, reason } => {
+            format!("{} could not use the commit at {place}: {reason}", short(by))
+        }
+        Warning::Silent { members } => format!("no receipts for long: {}", shorts(members)),
+        Warning::Unsent { reason } => format!("a message could not be given to the log: {reason}"),
+        Warning::Outdated { reason, .. } => format!("a member did not renew its card: {reason}"),
+        Warning::ForbiddenBridge { member } => {
+            format!("{} says to be a bridge, which the channel's rules forbid", short(member))
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// One occurrence for programs.
+pub(super) fn json(what: &Occurrence) -> Value {
+    let mut value = match &what.event {
+        Event::Message { id, purpose, bytes } => {
+            let (kind, of) = match purpose {
+                Purpose::Message => ("message", None),
+                Purpose::Request => ("request", None),
+                Purpose::Reply(of) => ("reply", Some(of.to_string())),
+            };
+            let mut value = object!({"event": kind, "id": id.to_string(), "sender": id.sender});
+            put(&mut value, bytes);
+            if let Some(of) = of {
+                value["of"] = of.into();
+            }
+            value
+        }
+        Event::Bridge { id, news } => {
+            let mut value =
+                object!({"event": "bridge", "id": id.to_string(), "by": id.sender, "classical": true});
+            match news {
+                BridgeNews::Open(end) => {
+                    value["says"] = "open".into();
+                    value["end"] = far_end_json(end);
+                }
+                BridgeNews::Said(said) => {
+                    value["says"] = "said".into();
+                    value["client"] = said.from.as_str().into();
+                    value["type"] = said.kind.as_str().into();
+                    put(&mut value, &said.bytes);
+                }
+                BridgeNews::Missed(reason) => {
+                    value["says"] = "missed".into();
+                    value["reason"] = reason.as_str().into();
+                }
+                BridgeNews::Closed(reason) => {
+                    value["says"] = "closed".into();
+                    value["reason"] = reason.as_str().into();
+                }
+            }
+            value
+        }
+        Event::Joined { members, by, epoch } => {
+            object!({"event": "joined", "members": members, "by": by, "epoch": epoch})
+        }
+        Event::Left { members, epoch } => object!({"event": "left", "members": members, "epoch": epoch}),
+        Event::Removed { members, by, epoch } => {
+            object!({"event": "removed", "members": members, "by": by, "epoch": epoch})
+        }
+        Event::Policy { by, epoch } => object!({"event": "policy", "by": by, "epoch": epoch}),
+        Event::Rotated { by, epoch } => object!({"event": "rotated", "by": by, "epoch": epoch}),
+        Event::Returned { member, epoch } => {
+            object!({"event": "returned", "member": member, "epoch": epoch})
+        }
+        Event::Warning(warning) => object!({"event": "warning", "detail": warned(warning)}),
+        Event::Fork(fork) => object!({
+            "event": "fork", "epoch": fork.epoch, "ours": hex(&fork.ours), "theirs": hex(&fork.theirs), "by": fork.by,
+        }),
+        other => object!({"event": "other", "detail": format!("{other:?}")}),
+    };
+    value["position"] = what.position.into();
+    value["at"] = what.at.into();
+    value
+}
+
+/// What somebody said: as text, if it is text.
+fn put(value: &mut Value, bytes: &[u8]) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => value["text"] = text.into(),
+        Err(_) => value["base64"] = Base64::encode_string(bytes).into(),
+    }
+}
+
+/// A DID as a person tells it from another: its method and its last digits.
+pub(super) fn short(did: &str) -> String {
+    const ENDS: usize = 10;
+    let count = did.chars().count();
+    if count <= 2 * ENDS {
+        return did.to_owned();
+    }
+    let (head, tail) = (did.chars().take(ENDS), did.chars().skip(count - ENDS));
+    head.chain(['…']).chain(tail).collect()
+}
+
+fn shorts(dids: &[String]) -> String {
+    dids.iter().map(|did| short(did)).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A suite's name.
+pub(super) fn suite(number: u16) -> String {
+    gambeson_mls::Suite::by_number(number)
+        .map_or_else(|| format!("suite 0x{number:04x}"), |suite| suite.name().to_owned())
+}

@@ -1,0 +1,238 @@
+//! The command line of `gambeson channel`.
+
+use super::agent::Who;
+use super::slim::Nodes;
+use crate::files::is_stream;
+use clap::{Args, Subcommand, ValueEnum};
+use gambeson_identity::Did;
+use std::path::PathBuf;
+
+/// `gambeson channel`
+#[derive(Debug, Args)]
+pub struct Channel {
+    /// Which agent
+    #[command(flatten)]
+    pub who: Who,
+    /// Which nodes
+    #[command(flatten)]
+    pub nodes: Nodes,
+    /// What to do
+    #[command(subcommand)]
+    pub command: ChannelCommand,
+}
+
+/// `gambeson channel …`
+#[derive(Debug, Subcommand)]
+pub enum ChannelCommand {
+    /// Make a channel, with this agent as its owner
+    Create(Create),
+    /// Invite agents by their DIDs; they may be away
+    Invite(Invite),
+    /// Wait for an invitation, and accept it if it is from one of these agents
+    Join(Join),
+    /// Say what comes on standard input, as one message or line by line
+    Send(Send),
+    /// Show what is said and what happens, until Ctrl-C
+    Tail(Tail),
+    /// Tell in which channels the agent is
+    List,
+    /// Tell who is in a channel, and how far behind
+    Members(Which),
+    /// Leave a channel
+    Leave(Which),
+    /// End a channel for everybody: remove all others, and leave
+    Close(Which),
+    /// Remove members
+    Remove(Others),
+    /// Take new keys: what leaked before helps nobody after it
+    Rotate(Which),
+    /// Show what was said and what happened
+    History(History),
+    /// Show the rules of a channel, or change them
+    Policy(PolicyOf),
+    /// Read the log to its end, and tell what members compare to see that they are in the same channel
+    Verify(Which),
+    /// Write the history into a file, one JSON object a line
+    Export(Export),
+    /// Watch a channel: members, epoch, messages a second, receipts, warnings; q ends it
+    Top(Which),
+}
+
+/// One channel.
+#[derive(Clone, Debug, Args)]
+pub struct Which {
+    /// The channel: the first digits of its id are enough [default: the only one]
+    #[arg(long, short, value_name = "ID")]
+    pub channel: Option<String>,
+}
+
+/// What a role is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RoleName {
+    /// Reads
+    Listener,
+    /// Reads and writes
+    Member,
+    /// Adds and removes members
+    Moderator,
+    /// Changes the rules
+    Owner,
+}
+
+/// `gambeson channel create`
+#[derive(Debug, Args)]
+pub struct Create {
+    /// A moderator, who need not be a member yet (may be given again)
+    #[arg(long, value_name = "DID")]
+    pub moderator: Vec<Did>,
+    /// What others than owners and moderators are
+    #[arg(long, value_enum, value_name = "ROLE", default_value = "member")]
+    pub others: RoleName,
+    /// After how many hours each member takes new keys; 0: never by itself
+    #[arg(long, value_name = "HOURS", default_value = "24")]
+    pub rotate: u32,
+    /// For how many seconds members keep what was said; 0: for ever
+    #[arg(long, value_name = "SECONDS", default_value = "0")]
+    pub retention: u64,
+    /// Let members forward to and from sessions of classical SLIM clients
+    #[arg(long)]
+    pub bridge: bool,
+}
+
+/// `gambeson channel invite`
+#[derive(Debug, Args)]
+pub struct Invite {
+    /// Which channel, and which agents
+    #[command(flatten)]
+    pub others: Others,
+    /// Invite by a right that was lent to this agent: the links of a delegation, one a line, from the root, for action channel/invite on
+    /// resource urn:gambeson:channel: and the whole id, made with --irrevocable
+    #[arg(long, value_name = "FILE")]
+    pub delegation: Option<PathBuf>,
+}
+
+/// Agents, for `gambeson channel invite` and `remove`
+#[derive(Debug, Args)]
+pub struct Others {
+    /// Which channel
+    #[command(flatten)]
+    pub which: Which,
+    /// Which agents
+    #[arg(value_name = "DID", required = true)]
+    pub dids: Vec<Did>,
+}
+
+/// `gambeson channel join`
+#[derive(Debug, Args)]
+pub struct Join {
+    /// Accept invitations of this agent (may be given again); without any, invitations are shown and not accepted
+    #[arg(long, value_name = "DID")]
+    pub from: Vec<Did>,
+    /// For how many seconds to wait
+    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    pub wait: u64,
+}
+
+/// `gambeson channel send`
+#[derive(Debug, Args)]
+pub struct Send {
+    /// Which channel
+    #[command(flatten)]
+    pub which: Which,
+    /// Send each line by itself
+    #[arg(long)]
+    pub lines: bool,
+    /// For how many seconds the log may take until it has all
+    #[arg(long, value_name = "SECONDS", default_value = "30")]
+    pub wait: u64,
+}
+
+/// `gambeson channel tail`
+#[derive(Debug, Args)]
+pub struct Tail {
+    /// Which channel
+    #[command(flatten)]
+    pub which: Which,
+    /// Say each line of standard input, too: an agent's channels are open in one program at a time
+    #[arg(long)]
+    pub talk: bool,
+    /// End after so many messages
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+}
+
+/// `gambeson channel history`
+#[derive(Debug, Args)]
+pub struct History {
+    /// Which channel
+    #[command(flatten)]
+    pub which: Which,
+    /// From this position on
+    #[arg(long, value_name = "POSITION", default_value = "1")]
+    pub from: u64,
+    /// At most so much
+    #[arg(long, value_name = "N", default_value = "1000")]
+    pub limit: usize,
+}
+
+/// `gambeson channel policy`
+#[derive(Debug, Args)]
+pub struct PolicyOf {
+    /// Which channel
+    #[command(flatten)]
+    pub which: Which,
+    /// Give an agent a role, such as did:key:z6Mk…=moderator (may be given again)
+    #[arg(long, value_name = "DID=ROLE", value_parser = assignment)]
+    pub set: Vec<(Did, RoleName)>,
+    /// What others than those with a role are from now on
+    #[arg(long, value_enum, value_name = "ROLE")]
+    pub others: Option<RoleName>,
+    /// Let members forward to and from sessions of classical SLIM clients, or no more
+    #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
+    pub bridge: Option<bool>,
+    /// After how many hours each member takes new keys from now on; 0: never by itself
+    #[arg(long, value_name = "HOURS")]
+    pub rotate: Option<u32>,
+    /// For how many seconds members keep what was said from now on; 0: for ever
+    #[arg(long, value_name = "SECONDS")]
+    pub retention: Option<u64>,
+}
+
+/// `gambeson channel export`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Which channel
+    #[command(flatten)]
+    pub which: Which,
+    /// Where it goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+impl ChannelCommand {
+    /// Whether standard output carries data, so that reports must go elsewhere.
+    pub(crate) fn fills_stdout(&self) -> bool {
+        match self {
+            Self::Export(options) => is_stream(&options.out),
+            Self::Top(_) => true,
+            _ => false,
+        }
+    }
+}
+
+fn assignment(text: &str) -> Result<(Did, RoleName), String> {
+    let (did, role) = text.rsplit_once('=').ok_or("expected DID=ROLE")?;
+    let did = did.parse::<Did>().map_err(|error| error.to_string())?;
+    Ok((did, RoleName::from_str(role, true)?))
+}
+
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("expected yes or no".to_owned()),
+    }
+}

@@ -1,0 +1,82 @@
+//! The command line of `gambeson slim`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// The environment variable that names the nodes.
+pub const NODES: &str = "GAMBESON_SLIM";
+
+/// `gambeson slim …`
+#[derive(Debug, Subcommand)]
+pub enum SlimCommand {
+    /// Start nodes of SLIM and the delivery service, and print the line with which agents join; Ctrl-C ends it
+    Up(SlimUp),
+    /// Tell whether nodes and the delivery service answer, what they take, and who can see what
+    Doctor(SlimDoctor),
+}
+
+/// What the delivery service keeps things in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// One file, which is there again after a restart
+    Redb,
+    /// Memory, which is gone afterwards
+    Memory,
+    /// NATS JetStream: a server of its own (nats-server in PATH), which is there again after a restart
+    Nats,
+}
+
+/// `gambeson slim up`
+#[derive(Debug, Args)]
+pub struct SlimUp {
+    /// How many nodes; several make a mesh, in which agents go to the next when one is lost
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub nodes: u16,
+    /// What the delivery service keeps commits, messages and key packages in, all of them sealed
+    #[arg(long, value_enum, default_value = "redb")]
+    pub engine: Engine,
+    /// Where the first node listens, others on the ports after it; port 0 means free ports
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:46357")]
+    pub listen: SocketAddr,
+    /// The folder of what the delivery service keeps [default: gambeson/slim in the user's data folder]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// The node's program [default: slim in PATH, else the wheel slim-bindings, which is installed once]
+    #[arg(long, value_name = "FILE", conflicts_with = "python")]
+    pub slim: Option<PathBuf>,
+    /// A Python that has slim-bindings, to run nodes with [default: GAMBESON_SLIM_PYTHON, if it is set]
+    #[arg(long, value_name = "FILE")]
+    pub python: Option<PathBuf>,
+    /// Let programs that have no MLS into the channels of agents here, over WebSocket on this address of this machine alone
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+    pub websocket: Option<SocketAddr>,
+    /// The folder of an agent of --websocket (may be given again) [default: GAMBESON_HOME, else gambeson/agent in the user's data folder]
+    #[arg(long, value_name = "DIR", requires = "websocket")]
+    pub agent: Vec<PathBuf>,
+    /// Let web pages of this origin in, too, such as `https://example.org` (may be given again)
+    #[arg(long, value_name = "ORIGIN", requires = "websocket")]
+    pub origin: Vec<String>,
+    /// Read the passphrase of the agents from this file descriptor (else from GAMBESON_PASSPHRASE, else it is asked for)
+    #[arg(long, value_name = "N", requires = "websocket")]
+    pub passphrase_fd: Option<u32>,
+}
+
+/// Which nodes to go to.
+#[derive(Clone, Debug, Args)]
+pub struct Nodes {
+    /// The nodes, with commas between them: the first that answers is taken [default: GAMBESON_SLIM, else http://127.0.0.1:46357]
+    #[arg(long = "slim", global = true, value_name = "URLS", value_delimiter = ',')]
+    pub nodes: Vec<String>,
+}
+
+/// `gambeson slim doctor`
+#[derive(Debug, Args)]
+pub struct SlimDoctor {
+    /// Which nodes
+    #[command(flatten)]
+    pub nodes: Nodes,
+    /// The agent's folder, whose identity is looked at, too [default: GAMBESON_HOME, else gambeson/agent in the user's data folder]
+    #[arg(long, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+}

@@ -1,0 +1,257 @@
+//! Three agents in a channel: over a node of SLIM where one can be started, else over a link in this process.
+
+use super::Show;
+use crate::error::Error;
+use gambeson_identity::{Agent, CardContent, CardLog, Did, Role, Timestamp};
+use gambeson_mls::{Preset, Suite};
+use gambeson_slim::{
+    Admit, Cards, Channel, Clock, Event, Link, Me, MemoryStore, Node, Options, Services, Store, SystemClock,
+};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::{sleep, timeout};
+
+/// How long one step may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What carries the frames, and who keeps the order.
+struct Ground {
+    #[cfg(feature = "slim")]
+    stock: Option<stock::Stock>,
+    hub: gambeson_slim::memory::Hub,
+    services: Services,
+}
+
+#[cfg(feature = "slim")]
+mod stock {
+    //! A node of SLIM as its makers ship it.
+
+    use crate::error::Error;
+    use crate::slim::{failed, here, link, service};
+    use gambeson_slim::Services;
+    use gambeson_slim::datapath::DatapathLink;
+    use gambeson_slim::delivery::{Client, Patience, Rules, Server, serve};
+    use gambeson_slim::memory::MemoryService;
+    use gambeson_slim::stock::{Node, start};
+    use std::net::Ipv4Addr;
+    use std::sync::Arc;
+    use tempfile::TempDir;
+
+    /// Ends what runs: the service before the node, the folder last.
+    pub(super) struct Stock {
+        _server: Server,
+        node: Node,
+        _folder: TempDir,
+        pub(super) version: String,
+        pub(super) services: Services,
+    }
+
+    impl Stock {
+        /// None where there is nothing to make a node of.
+        pub(super) async fn new() -> Result<Option<Self>, Error> {
+            let Some(maker) = here() else { return Ok(None) };
+            let folder = tempfile::tempdir().map_err(|error| Error::stream(&"a temporary folder", &error))?;
+            let nodes = start(&maker, 1, Ipv4Addr::LOCALHOST.into(), folder.path()).await;
+            let mut nodes = nodes.map_err(|error| Error::outside(error.to_string()).because("no-node"))?;
+            let Some(node) = nodes.pop() else { return Ok(None) };
+            let nodes = [node.endpoint()];
+            let (engine, rules) = (Arc::new(MemoryService::new()), Rules::default());
+            let server = serve(link(&nodes).await?, service(), engine, rules).await.map_err(failed)?;
+            let carrier = link(&nodes).await?;
+            let version = carrier.connected().map_or_else(|| "unknown".to_owned(), |node| node.version);
+            let client = Client::new(carrier, service(), Patience::default()).await.map_err(failed)?;
+            let services = Services::of(Arc::new(client));
+            Ok(Some(Self { _server: server, node, _folder: folder, version, services }))
+        }
+
+        pub(super) fn pid(&self) -> u32 {
+            self.node.pid()
+        }
+
+        pub(super) async fn link(&self) -> Result<DatapathLink, Error> {
+            link(&[self.node.endpoint()]).await
+        }
+    }
+}
+
+impl Ground {
+    async fn new() -> Result<Self, Error> {
+        let hub = gambeson_slim::memory::Hub::new();
+        #[cfg(feature = "slim")]
+        if let Some(stock) = stock::Stock::new().await? {
+            return Ok(Self { services: stock.services.clone(), stock: Some(stock), hub });
+        }
+        let services = Services::of(Arc::new(gambeson_slim::memory::MemoryService::new()));
+        Ok(Self {
+            #[cfg(feature = "slim")]
+            stock: None,
+            hub,
+            services,
+        })
+    }
+
+    fn tells(&self) -> String {
+        #[cfg(feature = "slim")]
+        if let Some(stock) = &self.stock {
+            return format!("node of SLIM {}, process {}", stock.version, stock.pid());
+        }
+        "in-process link, not SLIM (gambeson slim up tells how to get a node)".to_owned()
+    }
+
+    async fn link(&self) -> Result<Arc<dyn Link>, Error> {
+        #[cfg(feature = "slim")]
+        if let Some(stock) = &self.stock {
+            return Ok(Arc::new(stock.link().await?));
+        }
+        Ok(Arc::new(self.hub.link()))
+    }
+}
+
+/// An agent with a card for channels, and what it keeps between one run of its program and the next.
+struct Person {
+    agent: Arc<Agent>,
+    log: CardLog,
+    store: Arc<dyn Store>,
+}
+
+impl Person {
+    fn new() -> Result<Self, Error> {
+        let agent = Agent::generate().map_err(Error::damaged)?;
+        let now = Timestamp(SystemClock.now() / 1000);
+        let content = CardContent { groups: vec![Role::GroupMlDsa65], ..CardContent::default() };
+        let card = agent.first_card(now, now.after(86_400), &content).and_then(CardLog::new);
+        let log = card.map_err(Error::damaged)?;
+        Ok(Self { agent: Arc::new(agent), log, store: Arc::new(MemoryStore::new()) })
+    }
+
+    fn did(&self) -> Did {
+        self.agent.did().clone()
+    }
+
+    /// The agent's program begins.
+    async fn node(&self, ground: &Ground, admit: Admit) -> Result<Node, Error> {
+        let me = Me::new(Arc::clone(&self.agent), &self.log, Preset::Default).map_err(wrong)?;
+        let options = Options { admit, ..Options::default() };
+        let (link, services) = (ground.link().await?, ground.services.clone());
+        let (cards, store) = (Arc::new(Cards::default()), Arc::clone(&self.store));
+        Node::open(me, &self.log, cards, link, services, store, options).await.map_err(wrong)
+    }
+}
+
+fn wrong(error: gambeson_slim::Error) -> Error {
+    Error::outside(error.to_string())
+}
+
+/// Waits for something, not for ever.
+fn done<T>(
+    runtime: &Runtime,
+    work: impl Future<Output = Result<T, gambeson_slim::Error>>,
+) -> Result<T, String> {
+    match runtime.block_on(async { timeout(PATIENCE, work).await }) {
+        Ok(outcome) => outcome.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("nothing came in {} s", PATIENCE.as_secs())),
+    }
+}
+
+/// The next message in a channel.
+async fn heard(channel: &Channel) -> Result<String, gambeson_slim::Error> {
+    loop {
+        if let Event::Message { bytes, .. } = channel.next().await?.event {
+            channel.acknowledge().await?;
+            return Ok(String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+}
+
+/// Whether these words are what comes next.
+async fn hears(channel: &Channel, words: &str) -> Result<(), gambeson_slim::Error> {
+    while heard(channel).await? != words {}
+    Ok(())
+}
+
+pub(super) fn talk(show: &mut Show) -> Result<(), Error> {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Error::stream(&"threads", &error))?;
+    let spoken = spoken(show, &runtime);
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    spoken
+}
+
+fn spoken(show: &mut Show, runtime: &Runtime) -> Result<(), Error> {
+    let ground = show.makes("what carries a channel", || {
+        let ground = runtime.block_on(Ground::new())?;
+        Ok((ground.tells(), ground))
+    })?;
+    let [alice, bob, carol] = [Person::new()?, Person::new()?, Person::new()?];
+    let from_alice = || Admit::From([alice.did()].into());
+    let (at_alice, mut at_bob, at_carol) = runtime.block_on(async {
+        Ok::<_, Error>((
+            alice.node(&ground, Admit::Ask).await?,
+            bob.node(&ground, from_alice()).await?,
+            carol.node(&ground, from_alice()).await?,
+        ))
+    })?;
+    let (ours, mut bobs, carols) = show.makes("Alice makes a channel with Bob and Carol", || {
+        let made = done(runtime, async {
+            for other in [&bob, &carol] {
+                while ground.services.keys.left(other.did().as_str()).await? == 0 {
+                    sleep(Duration::from_millis(10)).await;
+                }
+            }
+            let ours = at_alice.create(at_alice.policy()?.sign(&alice.agent)?).await?;
+            ours.invite(&[bob.did(), carol.did()]).await?;
+            let others = (at_bob.joined(&ours.id()).await, at_carol.joined(&ours.id()).await);
+            for channel in [&others.0, &others.1] {
+                channel.until(|status| status.members.len() == 3).await?;
+            }
+            Ok((ours, others.0, others.1))
+        });
+        let (ours, bobs, carols) = made.map_err(Error::outside)?;
+        let status = ours.status();
+        let suite = Suite::by_number(status.suite).map_or("an unknown suite", |suite| suite.name());
+        Ok((format!("{suite}, epoch {}", status.epoch), (ours, bobs, carols)))
+    })?;
+
+    show.expects("both read what she says", true, || {
+        done(runtime, async {
+            ours.send("hello").await?;
+            hears(&bobs, "hello").await?;
+            hears(&carols, "hello").await
+        })
+        .map(|()| "each as Alice's, end to end".to_owned())
+    })?;
+    // From one instruction to the next, as a crash would.
+    drop((bobs, at_bob));
+    let back = done(runtime, ours.send("while Bob is away"));
+    at_bob = runtime.block_on(bob.node(&ground, from_alice()))?;
+    bobs = runtime.block_on(async { at_bob.joined(&ours.id()).await });
+    show.expects("Bob's program is killed; started again it reads on", true, || {
+        back?;
+        done(runtime, hears(&bobs, "while Bob is away")).map(|()| "from what it kept, and the log".to_owned())
+    })?;
+    show.expects("Alice removes Carol", true, || {
+        done(runtime, async {
+            ours.remove(&[carol.did()]).await?;
+            ours.send("without Carol").await?;
+            hears(&bobs, "without Carol").await
+        })
+        .map(|()| format!("epoch {}: a new key, which only Bob is sent", ours.status().epoch))
+    })?;
+    show.expects("Carol reads what is said then", false, || {
+        done(runtime, hears(&carols, "without Carol")).map(|()| "she reads it".to_owned())
+    })?;
+    show.expects("Carol says something herself", false, || {
+        done(runtime, carols.send("I am still here")).map(|_| "she does".to_owned())
+    })?;
+    show.expects("Bob leaves", true, || {
+        done(runtime, async {
+            bobs.leave().await?;
+            ours.until(|status| status.members.len() == 1).await
+        })
+        .map(|()| format!("epoch {}: Alice is alone", ours.status().epoch))
+    })
+}

@@ -1,0 +1,87 @@
+//! The commands `slim …`: nodes and a delivery service on this machine, and whether they can be reached.
+
+#[cfg(feature = "slim")]
+mod doctor;
+#[cfg(feature = "slim")]
+mod gateway;
+#[cfg(feature = "slim")]
+mod maker;
+#[cfg(feature = "slim")]
+mod nats;
+#[cfg(feature = "slim")]
+mod up;
+
+use crate::args::slim::SlimCommand;
+use crate::console::Console;
+use crate::error::{Error, Status};
+
+#[cfg(feature = "slim")]
+pub(crate) fn slim(console: Console, command: &SlimCommand) -> Result<Status, Error> {
+    match command {
+        SlimCommand::Up(options) => up::up(console, options),
+        SlimCommand::Doctor(options) => doctor::doctor(console, options),
+    }
+}
+
+#[cfg(not(feature = "slim"))]
+pub(crate) fn slim(_: Console, _: &SlimCommand) -> Result<Status, Error> {
+    Err(not_built())
+}
+
+/// What this program was built without.
+#[cfg(not(feature = "slim"))]
+pub(crate) fn not_built() -> Error {
+    let how = "this gambeson was built without SLIM, which needs cmake, a C compiler and libclang (on Debian: apt-get install \
+               build-essential cmake libclang-dev); cargo install gambeson-cli --features slim builds one that has it";
+    Error::outside(how).because("without-slim")
+}
+
+#[cfg(feature = "slim")]
+mod reach {
+    use crate::args::slim::{NODES, Nodes};
+    use crate::error::Error;
+    use gambeson_slim::{Name, datapath::DatapathLink};
+    use tokio::runtime::{Builder, Runtime};
+
+    /// Where nodes listen that nobody named.
+    const USUAL: &str = "http://127.0.0.1:46357";
+
+    impl Nodes {
+        /// The nodes of the command line, or of the environment, or of this machine.
+        pub(crate) fn endpoints(&self) -> Vec<String> {
+            let text = match std::env::var(NODES) {
+                Ok(text) if self.nodes.is_empty() && !text.trim().is_empty() => text,
+                _ if self.nodes.is_empty() => USUAL.to_owned(),
+                _ => self.nodes.join(","),
+            };
+            text.split(',').map(|node| node.trim().to_owned()).filter(|node| !node.is_empty()).collect()
+        }
+    }
+
+    /// The name on which delivery services listen.
+    pub(crate) fn service() -> Name {
+        Name::new("gambeson", "services", "delivery")
+    }
+
+    /// A link to the first of these nodes that answers.
+    pub(crate) async fn link(nodes: &[String]) -> Result<DatapathLink, Error> {
+        DatapathLink::connect(nodes).await.map_err(|error| {
+            let next = "is one running? gambeson slim up starts one, and tells what to set GAMBESON_SLIM to";
+            Error::outside(format!("{error}; {next}")).because("no-node")
+        })
+    }
+
+    pub(crate) fn runtime() -> Result<Runtime, Error> {
+        Builder::new_multi_thread().enable_all().build().map_err(|error| Error::stream(&"threads", &error))
+    }
+
+    /// What a channel, or what it stands on, says.
+    pub(crate) fn failed(error: gambeson_slim::Error) -> Error {
+        Error::outside(error.to_string())
+    }
+}
+
+#[cfg(feature = "slim")]
+pub(crate) use maker::here;
+#[cfg(feature = "slim")]
+pub(crate) use reach::{failed, link, runtime, service};

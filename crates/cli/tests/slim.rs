@@ -1,0 +1,384 @@
+//! Nodes and channels on the command line.
+
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
+mod program;
+
+use program::Folder;
+
+#[cfg(not(feature = "slim"))]
+#[test]
+fn without_slim_the_commands_say_how_to_get_it() {
+    let folder = Folder::new();
+    for line in ["slim up", "slim doctor", "channel list"] {
+        folder.run(line).exits(3).tells("--features slim").tells("libclang-dev");
+    }
+}
+
+#[cfg(not(feature = "sim"))]
+#[test]
+fn without_the_simulator_the_command_says_how_to_get_it() {
+    Folder::new().run("sim --members 8").exits(3).tells("--features sim");
+}
+
+#[cfg(feature = "sim")]
+#[test]
+fn sim_tells_of_suites_side_by_side_marks_each_figure_and_draws() {
+    let folder = Folder::new();
+    let ran =
+        folder.run("sim --json --members 12 --full 4 --minutes 4 --leave 20 --seed 7 --out plots").exits(0);
+    let rows = ran.rows();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[0]["suite"], "MLS_192_MLKEM768_AES256GCM_SHA384_MLDSA65");
+    for row in &rows[..2] {
+        let figures = row["figures"].as_object().unwrap();
+        assert_eq!(figures["whole members in one epoch at the end"]["value"], 4.0);
+        assert_eq!(figures["bytes in, GB all members and hour"]["mark"], "multiplied");
+        assert_eq!(figures["bytes in, MB a whole member and hour"]["mark"], "measured");
+        assert!(!row["samples"].as_object().unwrap().is_empty());
+    }
+    let plots = rows[2]["plots"].as_array().unwrap();
+    assert!(!plots.is_empty());
+    for plot in plots {
+        let plot = folder.read(&format!("plots/{}", plot.as_str().unwrap()));
+        assert!(String::from_utf8(plot).unwrap().contains("<svg"));
+    }
+    folder.run("sim --members 8 --full 3").exits(2).tells("at least 4");
+    folder.run("sim --suite 0x7777").exits(2).tells("no suite");
+}
+
+#[cfg(all(feature = "slim", unix))]
+mod with_slim {
+    use super::program::{self, Folder};
+    use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+    use serde_json::{Value, json};
+    use std::io::{BufRead, BufReader};
+    use std::net::TcpStream;
+    use std::process::{Child, ChildStdout, Stdio};
+    use std::time::{Duration, Instant};
+    use tungstenite::client::IntoClientRequest;
+    use tungstenite::{Message, WebSocket};
+
+    /// `slim up`, which ends with its test.
+    struct Up {
+        child: Child,
+        reports: BufReader<ChildStdout>,
+        nodes: Vec<i32>,
+        endpoints: String,
+        /// What it said besides.
+        said: Vec<Value>,
+    }
+
+    impl Up {
+        /// None where there is nothing to make nodes of, which `cargo xtask test` brings.
+        fn start(test: &str, folder: &Folder, more: &str) -> Option<Self> {
+            if std::env::var_os("GAMBESON_SLIM_PYTHON").is_none() {
+                assert!(std::env::var_os("CI").is_none(), "no Python with slim-bindings is here");
+                println!("test {test} (skipped): no Python with slim-bindings is here");
+                return None;
+            }
+            let mut command = folder.command();
+            command.env(program::agents::PASSPHRASE.0, program::agents::PASSPHRASE.1);
+            command.args("slim up --json --listen 127.0.0.1:0 --data .".split_whitespace());
+            let mut child = command.args(more.split_whitespace()).stdout(Stdio::piped()).spawn().unwrap();
+            let reports = BufReader::new(child.stdout.take().unwrap());
+            let mut up =
+                Self { child, reports, nodes: Vec::new(), endpoints: String::new(), said: Vec::new() };
+            while up.endpoints.is_empty() {
+                let report = up.next();
+                if let Some(pid) = report["pid"].as_i64() {
+                    assert_eq!(report["version"].as_str().unwrap().split('.').count(), 3, "{report}");
+                    up.nodes.push(pid.try_into().unwrap());
+                }
+                if let Some(join) = report["join"].as_str() {
+                    up.endpoints = join.strip_prefix("export GAMBESON_SLIM=").unwrap().to_owned();
+                }
+                up.said.push(report);
+            }
+            Some(up)
+        }
+
+        fn next(&mut self) -> Value {
+            let mut line = String::new();
+            self.reports.read_line(&mut line).unwrap();
+            serde_json::from_str(&line).unwrap()
+        }
+
+        fn signal(&self, signal: Signal) {
+            kill_process(Pid::from_child(&self.child), signal).unwrap();
+        }
+    }
+
+    impl Drop for Up {
+        fn drop(&mut self) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    fn soon(mut so: impl FnMut() -> bool) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(20) {
+            if so() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        false
+    }
+
+    fn runs(pid: i32) -> bool {
+        test_kill_process(Pid::from_raw(pid).unwrap()).is_ok()
+    }
+
+    #[test]
+    fn slim_up_starts_a_mesh_that_doctor_finds_well_and_leaves_nothing_when_it_ends() {
+        let test = "slim_up_starts_a_mesh_that_doctor_finds_well_and_leaves_nothing_when_it_ends";
+        let folder = Folder::new();
+        program::agents::agent(&folder, "init --channels --home alice").exits(0);
+        for signal in [Signal::TERM, Signal::INT] {
+            let Some(mut up) = Up::start(test, &folder, "--nodes 3") else { return };
+            assert_eq!(up.nodes.len(), 3);
+            let report = folder.run(&format!("slim doctor --json --home alice --slim {}", up.endpoints));
+            let report = report.exits(0).json();
+            assert_eq!(report["checks"].as_array().unwrap().len(), 7, "{report}");
+            let taken = folder.run("slim up --listen 127.0.0.1:0 --data .").exits(3);
+            taken.tells("another slim up may have it open");
+            up.signal(signal);
+            assert!(soon(|| up.child.try_wait().unwrap().is_some()));
+            assert_eq!(up.child.wait().unwrap().code(), Some(0));
+            assert!(soon(|| !up.nodes.iter().any(|pid| runs(*pid))), "no node outlives it");
+            assert_eq!(folder.names(), ["alice", "delivery.redb"]);
+        }
+    }
+
+    #[test]
+    fn a_node_that_dies_is_started_again_and_killing_slim_up_leaves_no_node() {
+        let test = "a_node_that_dies_is_started_again_and_killing_slim_up_leaves_no_node";
+        let folder = Folder::new();
+        program::agents::agent(&folder, "init --channels --home alice").exits(0);
+        let Some(mut up) = Up::start(test, &folder, "--nodes 2 --engine memory") else { return };
+        kill_process(Pid::from_raw(up.nodes[0]).unwrap(), Signal::KILL).unwrap();
+        let report = up.next();
+        assert_eq!(report["event"], "restarted", "{report}");
+        up.nodes[0] = report["pid"].as_i64().unwrap().try_into().unwrap();
+        // The service has gone to the other node, and is found from this one as soon as the two have met.
+        let doctor = format!("slim doctor --home alice --slim {}", up.endpoints);
+        assert!(soon(|| folder.run(&doctor).code == 0));
+        up.signal(Signal::KILL);
+        assert!(soon(|| !up.nodes.iter().any(|pid| runs(*pid))));
+        assert_eq!(folder.names(), ["alice"], "with --engine memory there is no file");
+    }
+
+    /// Runs a command of an agent to its end, on these nodes.
+    fn channel(folder: &Folder, nodes: &str, line: &str, input: &[u8]) -> program::Outcome {
+        let line = format!("channel {line} --json --slim {nodes}");
+        folder.run_with(&line, input, &[program::agents::PASSPHRASE])
+    }
+
+    #[test]
+    fn three_agents_in_processes_of_their_own_talk_and_who_is_removed_hears_no_more() {
+        let test = "three_agents_in_processes_of_their_own_talk_and_who_is_removed_hears_no_more";
+        let folder = Folder::new();
+        let Some(up) = Up::start(test, &folder, "--engine memory") else { return };
+        let nodes = up.endpoints.as_str();
+        let dids = ["alice", "bob", "carol"].map(|home| {
+            program::agents::agent(&folder, &format!("init --channels --home {home}")).exits(0);
+            program::agents::did(&folder, home)
+        });
+        let id = channel(&folder, nodes, "create --home alice", b"").exits(0).json()["channel"].clone();
+        std::thread::scope(|scope| {
+            let joining = ["bob", "carol"].map(|home| {
+                let line = format!("join --home {home} --from {} --wait 120", dids[0]);
+                scope.spawn({
+                    let folder = &folder;
+                    move || channel(folder, nodes, &line, b"").exits(0).json()
+                })
+            });
+            // Who is to be invited publishes key packages first.
+            let invite = format!("invite --home alice {} {}", dids[1], dids[2]);
+            assert!(soon(|| channel(&folder, nodes, &invite, b"").code == 0));
+            for joined in joining {
+                assert_eq!(joined.join().unwrap()["channel"], id);
+            }
+        });
+        for home in ["alice", "bob", "carol"] {
+            assert_eq!(
+                channel(&folder, nodes, &format!("members --home {home}"), b"").exits(0).rows().len(),
+                3
+            );
+        }
+        channel(&folder, nodes, "send --home alice", b"hello").exits(0);
+        for home in ["bob", "carol"] {
+            let told = channel(&folder, nodes, &format!("tail --count 1 --home {home}"), b"").exits(0);
+            let messages: Vec<_> = told.rows().into_iter().filter(|row| row["event"] == "message").collect();
+            assert_eq!(messages.len(), 1);
+            assert_eq!(
+                (&messages[0]["text"], &messages[0]["sender"]),
+                (&"hello".into(), &dids[0].clone().into())
+            );
+        }
+        channel(&folder, nodes, &format!("remove --home alice {}", dids[2]), b"").exits(0);
+        channel(&folder, nodes, "send --home alice", b"without carol").exits(0);
+        let told = channel(&folder, nodes, "tail --count 1 --home bob", b"").exits(0);
+        assert!(told.rows().iter().any(|row| row["text"] == "without carol"), "{}", told.text());
+        let told = channel(&folder, nodes, "tail --home carol", b"");
+        assert!(!told.text().contains("without carol"), "{}", told.text());
+    }
+
+    /// A client of a gateway.
+    struct Client {
+        socket: WebSocket<TcpStream>,
+        calls: u64,
+    }
+
+    impl Client {
+        /// Shows the token; tells whose it is.
+        fn welcomed(url: &str, token: &str) -> (Self, Value) {
+            let mut request = url.into_client_request().unwrap();
+            request.headers_mut().insert("Sec-WebSocket-Protocol", "gambeson.channel.1".parse().unwrap());
+            let stream = TcpStream::connect(url.trim_start_matches("ws://").trim_end_matches('/')).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            let socket = tungstenite::client(request, stream).unwrap().0;
+            let mut client = Self { socket, calls: 0 };
+            client.say(&json!({"hello": {"token": token, "session": "0123456789abcdef0123456789abcdef"}}));
+            let welcome = client.hear();
+            (client, welcome)
+        }
+
+        fn say(&mut self, what: &Value) {
+            self.socket.send(Message::text(what.to_string())).unwrap();
+        }
+
+        /// The next frame; how the connection ends is a number.
+        fn hear(&mut self) -> Value {
+            loop {
+                match self.socket.read().unwrap() {
+                    Message::Text(text) => return serde_json::from_str(&text).unwrap(),
+                    Message::Close(Some(end)) => return u16::from(end.code).into(),
+                    _ => {}
+                }
+            }
+        }
+
+        /// What came of a call.
+        fn call(&mut self, what: &Value) -> Value {
+            self.calls += 1;
+            self.say(&json!({"call": {"id": self.calls, "settled": self.calls - 1, "do": what}}));
+            loop {
+                let answer = self.hear()["answer"].clone();
+                if answer["id"] == self.calls {
+                    return answer;
+                }
+            }
+        }
+
+        /// The same of a call that succeeds.
+        #[track_caller]
+        fn done(&mut self, what: &Value) -> Value {
+            let answer = self.call(what);
+            assert!(answer["failed"].is_null(), "{answer}");
+            answer["done"].clone()
+        }
+    }
+
+    #[test]
+    fn programs_without_mls_speak_for_agents_through_the_gateway_of_slim_up() {
+        let test = "programs_without_mls_speak_for_agents_through_the_gateway_of_slim_up";
+        let folder = Folder::new();
+        let dids = ["alice", "bob"].map(|home| {
+            program::agents::agent(&folder, &format!("init --channels --home {home}")).exits(0);
+            program::agents::did(&folder, home)
+        });
+        let before = folder.names_in("alice");
+        let more = "--engine memory --websocket --agent alice --agent bob";
+        let Some(mut up) = Up::start(test, &folder, more) else { return };
+        let gateways: Vec<_> = up.said.iter().filter(|said| said["event"] == "gateway").collect();
+        let mut clients: Vec<Client> = Vec::new();
+        for (gateway, (home, did)) in gateways.iter().zip(["alice", "bob"].iter().zip(&dids)) {
+            let file = format!("{home}/gateway.token");
+            assert!(gateway["token_file"].as_str().unwrap().ends_with(&file), "{gateway}");
+            assert_eq!(folder.mode(&file), 0o600);
+            let token = String::from_utf8(folder.read(&file)).unwrap();
+            let url = gateway["url"].as_str().unwrap();
+            let (client, welcome) = Client::welcomed(url, &token);
+            assert_eq!(welcome["welcome"]["did"], **did);
+            clients.push(client);
+            assert_eq!(Client::welcomed(url, &"x".repeat(43)).1, 4401, "a token of nobody");
+        }
+        let [alice, bob] = clients.as_mut_slice() else { panic!("two agents are let in") };
+        let made = alice.done(&json!({"create": {}}))["channel"].clone();
+        // Bob's key packages go to the delivery service beside what he does here.
+        let invite = json!({"invite": {"channel": made, "dids": [dids[1]]}});
+        assert!(soon(|| alice.call(&invite)["failed"].is_null()));
+        let joined = bob.done(&json!({"join": {"channel": made, "wait": 60_000}}));
+        assert_eq!(joined["channel"], made, "{joined}");
+        bob.say(&json!({"receive": {"channel": made}}));
+        let sent = alice.done(&json!({"send": {"channel": made, "bytes": "aGVsbG8="}}));
+        assert_eq!(sent["sender"], dids[0], "{sent}");
+        let heard = loop {
+            let heard = bob.hear()["occurrence"]["event"].clone();
+            if heard["kind"] == "message" {
+                break heard;
+            }
+        };
+        assert_eq!((&heard["from"], &heard["bytes"]), (&dids[0].clone().into(), &"aGVsbG8=".into()));
+        // The agents' channels are open here, and nowhere else.
+        let second = channel(&folder, &up.endpoints, "list --home alice", b"");
+        assert!(second.code == 3 && second.stderr.contains("one program at a time"), "{second:?}");
+        up.signal(Signal::TERM);
+        assert!(soon(|| up.child.try_wait().unwrap().is_some()));
+        assert_eq!(up.child.wait().unwrap().code(), Some(0));
+        let mut after = folder.names_in("alice");
+        after.retain(|name| !before.contains(name));
+        assert_eq!(after, ["channels.redb"], "no token is left");
+        let refused = folder.run("slim up --websocket 0.0.0.0:0").exits(2);
+        refused.tells("not of this machine alone");
+    }
+
+    #[test]
+    fn over_nats_a_channel_is_there_again_after_slim_up_has_ended_and_no_server_is_left() {
+        let test = "over_nats_a_channel_is_there_again_after_slim_up_has_ended_and_no_server_is_left";
+        let folder = Folder::new();
+        program::agents::agent(&folder, "init --channels --home alice").exits(0);
+        if std::process::Command::new("nats-server").arg("--version").output().is_err() {
+            assert!(std::env::var_os("CI").is_none(), "no nats-server is here");
+            println!("test {test} (skipped): no nats-server is here");
+            return;
+        }
+        for round in 0..2 {
+            let Some(mut up) = Up::start(test, &folder, "--engine nats") else { return };
+            let said = up.said.iter().find(|said| said["event"] == "nats").unwrap();
+            let server = said["process"].as_i64().unwrap().try_into().unwrap();
+            assert!(runs(server));
+            let nodes = up.endpoints.as_str();
+            if round == 0 {
+                channel(&folder, nodes, "create --home alice", b"").exits(0);
+                channel(&folder, nodes, "send --home alice", b"kept").exits(0);
+                let taken = folder.run("slim up --engine nats --listen 127.0.0.1:0 --data .").exits(3);
+                taken.tells("another one runs");
+            } else {
+                let verified = channel(&folder, nodes, "verify --home alice", b"").exits(0).json();
+                assert_eq!((&verified["forked"], &verified["verified"]), (&false.into(), &true.into()));
+                channel(&folder, nodes, "send --home alice", b"goes on").exits(0);
+            }
+            up.signal(Signal::TERM);
+            assert!(soon(|| up.child.try_wait().unwrap().is_some()));
+            assert_eq!(up.child.wait().unwrap().code(), Some(0));
+            assert!(!runs(server));
+        }
+    }
+
+    #[test]
+    fn doctor_says_what_is_wrong_and_what_to_do() {
+        let folder = Folder::new();
+        program::agents::agent(&folder, "init --home alice").exits(0);
+        let report = folder.run("slim doctor --home alice --slim 127.0.0.1:1").exits(1);
+        for told in ["agent rotate --channels", "no node of SLIM answers", "slim up starts one", "NOT WELL"] {
+            assert!(report.text().contains(told), "{}", report.text());
+        }
+        program::agents::agent(&folder, "rotate --channels --home alice").exits(0);
+        let report = folder.run("slim doctor --home alice --slim 127.0.0.1:1").exits(1);
+        assert!(report.text().contains("with keys for channels"), "{}", report.text());
+    }
+}

@@ -1,0 +1,98 @@
+//! Test vectors of MLS, judged case by case: those of the working group, and files of the same kinds.
+//!
+//! A file is a JSON array, and its name tells the kind of its cases ([`KINDS`]; the form is that of `test-vectors.md` in
+//! mlswg/mls-implementations). What a case asks for is computed with [`SuiteProvider`] alone, by the text of RFC 9420; the kinds of
+//! passive clients are clients of mls-rs that join and follow.
+//!
+//! ```
+//! use gambeson_mls::vectors::{Verdict, judge};
+//!
+//! let case = serde_json::json!({"cipher_suite": 1, "psks": [], "psk_secret": "00".repeat(32)});
+//! assert_eq!(judge("psk_secret", &case), Some(Verdict::Holds));
+//! ```
+//!
+//! # Layout
+//!
+//! * `wire`: reading bytes, and the labels of RFC 9420 (section 5)
+//! * `basics`: single operations
+//! * `schedule`: secrets of epochs, of pre-shared keys, of senders; transcripts
+//! * `framing`: messages and Welcomes
+//! * `tree`: paths through ratchet trees
+//! * `passive`: clients of mls-rs
+//! * this file: kinds and verdicts
+
+mod basics;
+mod framing;
+mod passive;
+mod schedule;
+mod tree;
+mod wire;
+
+use mls_rs_core::crypto::CryptoProvider;
+use serde_json::Value;
+
+use crate::{Preset, Provider, SuiteProvider};
+use wire::Judged;
+
+/// Judges a case of one kind.
+type Judge = fn(&SuiteProvider, &Value) -> Judged;
+
+const JUDGES: [(&str, Judge); 12] = [
+    ("crypto-basics", basics::labels),
+    ("key-schedule", schedule::epochs),
+    ("message-protection", framing::messages),
+    ("passive-client", passive::follow),
+    ("passive-client-handling-commit", passive::follow),
+    ("passive-client-openmls", passive::follow),
+    ("passive-client-welcome", passive::follow),
+    ("psk_secret", schedule::pre_shared_keys),
+    ("secret-tree", schedule::secret_tree),
+    ("transcript-hashes", schedule::transcripts),
+    ("treekem", tree::paths),
+    ("welcome", framing::welcome),
+];
+
+/// The kinds of cases that are known here: what a file of them is called, without `.json`.
+pub const KINDS: [&str; JUDGES.len()] = {
+    let (mut names, mut at) = ([""; JUDGES.len()], 0);
+    while at < names.len() {
+        names[at] = JUDGES[at].0;
+        at += 1;
+    }
+    names
+};
+
+/// What became of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything in it is what it says.
+    Holds,
+    /// Something is not; why.
+    Fails(String),
+    /// It is of a suite that no preset has.
+    OtherSuite,
+}
+
+/// Judges a case; `None` for a kind that is not one of [`KINDS`].
+///
+/// Its `cipher_suite` is a number of [`SUITES`](crate::SUITES), or with `"derivation": "plain"` one of
+/// [`Provider::for_openmls`].
+#[must_use]
+pub fn judge(kind: &str, case: &Value) -> Option<Verdict> {
+    let (_, judge) = JUDGES.iter().find(|(name, _)| *name == kind)?;
+    let provider = provider(case);
+    let number = case["cipher_suite"].as_u64().and_then(|number| u16::try_from(number).ok());
+    Some(match number {
+        None => Verdict::Fails("no cipher_suite".into()),
+        Some(number) => match provider.cipher_suite_provider(number.into()) {
+            None => Verdict::OtherSuite,
+            Some(suite) => judge(&suite, case).map_or_else(Verdict::Fails, |()| Verdict::Holds),
+        },
+    })
+}
+
+/// That of all suites, with the derivation of the case.
+fn provider(case: &Value) -> Provider {
+    let provider = Provider::new(Preset::All);
+    if case["derivation"] == "plain" { provider.for_openmls() } else { provider }
+}

@@ -1,0 +1,430 @@
+//! What stands in the log, and what members say to each other inside MLS.
+
+use bytes::Bytes;
+use std::fmt;
+
+use crate::archive::{Chunk, Surface};
+use crate::blobs::{BlobId, Blobs};
+use crate::error::{Error, Result};
+use crate::log::MAX_ENTRY;
+use crate::name::ChannelId;
+use crate::wire::{Malformed, Reader, Writer};
+
+const VERSION: u8 = 1;
+/// The largest commit with its cards, tree or list of cards that is gathered, in bytes: a channel of 20,000.
+pub(crate) const MAX_GATHERED: usize = 256 << 20;
+/// What seals and versions take of an entry.
+const ROOM: usize = 256;
+
+/// Which message: of whom, and the how manieth.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MessageId {
+    /// The sender's DID.
+    pub sender: String,
+    /// The epoch in which the sender's leaf came into the channel; counting begins anew with each.
+    pub born: u64,
+    /// Which bundle of the sender, from 1.
+    pub counter: u64,
+    /// Which message of the bundle.
+    pub index: u16,
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{}", self.sender, self.born, self.counter, self.index)
+    }
+}
+
+impl MessageId {
+    pub(crate) fn write(&self, to: Writer) -> Writer {
+        to.text(&self.sender).u64(self.born).u64(self.counter).u16(self.index)
+    }
+
+    pub(crate) fn read(from: &mut Reader) -> Result<Self, Malformed> {
+        Ok(Self { sender: from.text()?, born: from.u64()?, counter: from.u64()?, index: from.u16()? })
+    }
+}
+
+/// What a message is to others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A message.
+    Message,
+    /// One that asks for a reply.
+    Request,
+    /// The reply to a request.
+    Reply(MessageId),
+}
+
+/// A payload of an application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Payload {
+    pub(crate) purpose: Purpose,
+    pub(crate) bytes: Bytes,
+}
+
+/// What an MLS application message is, in its authenticated data: readable for the log too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) kind: MarkKind,
+    pub(crate) born: u64,
+    pub(crate) counter: u64,
+    /// Of the epoch it was sent in: a hint that leads to signed words where it differs.
+    pub(crate) authenticator: [u8; 16],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum MarkKind {
+    Bundle = 1,
+    Receipt = 2,
+    Complaint = 3,
+    /// The sender wants to be let go.
+    Leave = 4,
+}
+
+impl Mark {
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let head = Writer::default().u8(VERSION).u8(self.kind as u8);
+        head.u64(self.born).u64(self.counter).put(&self.authenticator).finish()
+    }
+
+    pub(crate) fn parse(bytes: &Bytes) -> Result<Self, Malformed> {
+        let mut fields = Reader::new(bytes.clone());
+        if fields.u8()? != VERSION {
+            return Err(Malformed);
+        }
+        let kind = match fields.u8()? {
+            1 => MarkKind::Bundle,
+            2 => MarkKind::Receipt,
+            3 => MarkKind::Complaint,
+            4 => MarkKind::Leave,
+            _ => return Err(Malformed),
+        };
+        let mark = Self { kind, born: fields.u64()?, counter: fields.u64()?, authenticator: fields.array()? };
+        fields.end()?;
+        if (mark.kind == MarkKind::Bundle) != (mark.counter > 0) {
+            return Err(Malformed);
+        }
+        Ok(mark)
+    }
+}
+
+/// How far a member has everything of a sender: what receipts say, and what a message came after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Upto {
+    /// The first 16 bytes of the hash of the sender's DID.
+    pub(crate) sender: [u8; 16],
+    pub(crate) born: u64,
+    pub(crate) counter: u64,
+}
+
+impl Upto {
+    const LEN: usize = 32;
+
+    pub(crate) fn tag(did: &str) -> [u8; 16] {
+        let mut tag = [0; 16];
+        tag.copy_from_slice(&blake3::hash(did.as_bytes()).as_bytes()[..16]);
+        tag
+    }
+
+    pub(crate) fn write(&self, to: Writer) -> Writer {
+        to.put(&self.sender).u64(self.born).u64(self.counter)
+    }
+
+    pub(crate) fn read_all(from: &mut Reader) -> Result<Vec<Self>, Malformed> {
+        (0..from.count(Self::LEN)?)
+            .map(|_| Ok(Self { sender: from.array()?, born: from.u64()?, counter: from.u64()? }))
+            .collect()
+    }
+}
+
+/// Payloads that travel together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bundle {
+    /// The sender's first counter in this epoch: who came in it waits for nothing before.
+    pub(crate) since: u64,
+    /// What the sender had seen.
+    pub(crate) after: Vec<Upto>,
+    pub(crate) payloads: Vec<Payload>,
+}
+
+impl Bundle {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let head = Writer::default().u8(VERSION).u64(self.since);
+        head.count(self.after.len())
+            .each(&self.after, |to, upto| upto.write(to))
+            .count(self.payloads.len())
+            .each(&self.payloads, |to, payload| {
+                let to = match &payload.purpose {
+                    Purpose::Message => to.u8(0),
+                    Purpose::Request => to.u8(1),
+                    Purpose::Reply(id) => id.write(to.u8(2)),
+                };
+                to.bytes(&payload.bytes)
+            })
+            .finish()
+    }
+
+    pub(crate) fn parse(bytes: Bytes) -> Result<Self, Malformed> {
+        let mut fields = Reader::new(bytes);
+        if fields.u8()? != VERSION {
+            return Err(Malformed);
+        }
+        let (since, after) = (fields.u64()?, Upto::read_all(&mut fields)?);
+        let count = fields.count(5)?;
+        if count == 0 || count > usize::from(u16::MAX) {
+            return Err(Malformed);
+        }
+        let payloads = (0..count)
+            .map(|_| {
+                let purpose = match fields.u8()? {
+                    0 => Purpose::Message,
+                    1 => Purpose::Request,
+                    2 => Purpose::Reply(MessageId::read(&mut fields)?),
+                    _ => return Err(Malformed),
+                };
+                Ok(Payload { purpose, bytes: fields.bytes()? })
+            })
+            .collect::<Result<_, Malformed>>()?;
+        fields.end()?;
+        Ok(Self { since, after, payloads })
+    }
+}
+
+/// What a complaint says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Complaint {
+    /// Of the commit.
+    pub(crate) place: u64,
+    pub(crate) reason: String,
+}
+
+impl Complaint {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        Writer::default().u8(VERSION).u64(self.place).text(&self.reason).finish()
+    }
+
+    pub(crate) fn parse(bytes: Bytes) -> Result<Self, Malformed> {
+        let mut fields = Reader::new(bytes);
+        if fields.u8()? != VERSION {
+            return Err(Malformed);
+        }
+        let complaint = Self { place: fields.u64()?, reason: fields.text()? };
+        fields.end().map(|()| complaint)
+    }
+}
+
+/// Where the log of an agent's cards is: parts of it, one behind the other, which are public.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CardPlace {
+    pub(crate) did: String,
+    pub(crate) parts: Vec<BlobId>,
+}
+
+impl CardPlace {
+    pub(crate) fn write(&self, to: Writer) -> Writer {
+        to.text(&self.did).count(self.parts.len()).each(&self.parts, |to, part| to.put(&part.0))
+    }
+
+    pub(crate) fn read(from: &mut Reader) -> Result<Self, Malformed> {
+        let did = from.text()?;
+        let parts = (0..from.count(32)?).map(|_| from.array().map(BlobId)).collect::<Result<_, _>>()?;
+        Ok(Self { did, parts })
+    }
+
+    pub(crate) fn write_all(places: &[Self], to: Writer) -> Writer {
+        to.count(places.len()).each(places, |to, place| place.write(to))
+    }
+
+    pub(crate) fn read_all(from: &mut Reader) -> Result<Vec<Self>, Malformed> {
+        (0..from.count(6)?).map(|_| Self::read(from)).collect()
+    }
+}
+
+/// A commit with what is needed to judge it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CommitEntry {
+    pub(crate) commit: Bytes,
+    /// Of those that it brings in.
+    pub(crate) cards: Vec<CardPlace>,
+}
+
+impl CommitEntry {
+    pub(crate) const LABEL: &str = "commit";
+
+    /// As an entry of the log; what is too large goes to the blobs.
+    pub(crate) async fn to_content(&self, surface: &Surface, blobs: &dyn Blobs) -> Result<Bytes> {
+        let bytes = CardPlace::write_all(&self.cards, Writer::default()).put(&self.commit).finish();
+        let (form, inner) = if bytes.len() + ROOM <= MAX_ENTRY {
+            (0, bytes)
+        } else {
+            let chunks = surface.keep(blobs, &bytes).await?;
+            (1, Writer::default().count(chunks.len()).each(&chunks, |to, chunk| chunk.write(to)).finish())
+        };
+        let content =
+            Writer::default().u8(VERSION).u8(form).put(&surface.seal(Self::LABEL, &inner)?).finish();
+        if content.len() > MAX_ENTRY {
+            return Err(Error::TooLarge(bytes_of(form, &content)));
+        }
+        Ok(content.into())
+    }
+
+    /// Of an entry of the log. `Err(Malformed)` for what nobody can read; an error if the blobs do not answer.
+    pub(crate) async fn of_content(
+        content: &Bytes,
+        surface: &Surface,
+        blobs: &dyn Blobs,
+    ) -> Result<Result<Self, Malformed>> {
+        let mut fields = Reader::new(content.clone());
+        let head = fields.u8().and_then(|version| Ok((version, fields.u8()?)));
+        let Some(inner) = surface.open(Self::LABEL, &fields.rest()) else { return Ok(Err(Malformed)) };
+        let bytes = match head {
+            Ok((VERSION, 0)) => inner,
+            Ok((VERSION, 1)) => {
+                let mut fields = Reader::new(inner);
+                match Chunk::read_all(&mut fields).and_then(|chunks| fields.end().map(|()| chunks)) {
+                    Ok(chunks) => {
+                        crate::archive::gather(blobs, &chunks, &Default::default(), MAX_GATHERED).await?
+                    }
+                    Err(Malformed) => return Ok(Err(Malformed)),
+                }
+            }
+            _ => return Ok(Err(Malformed)),
+        };
+        let mut fields = Reader::new(bytes);
+        Ok(CardPlace::read_all(&mut fields).map(|cards| Self { commit: fields.rest(), cards }))
+    }
+}
+
+fn bytes_of(form: u8, content: &[u8]) -> usize {
+    if form == 0 { content.len() } else { content.len() / Chunk::LEN * (48 << 10) }
+}
+
+/// The head of a snapshot: where the parts of a channel's public state at an epoch are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Snapshot {
+    pub(crate) channel: ChannelId,
+    pub(crate) epoch: u64,
+    /// The place of the commit that made the epoch; 0 for the first.
+    pub(crate) commit: u64,
+    pub(crate) tree: Vec<Chunk>,
+    /// The GroupInfo and the members' cards.
+    pub(crate) rest: Vec<Chunk>,
+}
+
+impl Snapshot {
+    pub(crate) const LABEL: &str = "snapshot";
+
+    pub(crate) fn seal(&self, surface: &Surface) -> Result<Bytes> {
+        let bytes = Writer::default()
+            .put(&self.channel.0)
+            .u64(self.epoch)
+            .u64(self.commit)
+            .count(self.tree.len())
+            .each(&self.tree, |to, chunk| chunk.write(to))
+            .count(self.rest.len())
+            .each(&self.rest, |to, chunk| chunk.write(to))
+            .finish();
+        surface.seal(Self::LABEL, &bytes).map(Bytes::from)
+    }
+
+    pub(crate) fn open(sealed: &[u8], surface: &Surface) -> Result<Self, Malformed> {
+        let mut fields = Reader::new(surface.open(Self::LABEL, sealed).ok_or(Malformed)?);
+        let snapshot = Self {
+            channel: ChannelId(fields.array()?),
+            epoch: fields.u64()?,
+            commit: fields.u64()?,
+            tree: Chunk::read_all(&mut fields)?,
+            rest: Chunk::read_all(&mut fields)?,
+        };
+        fields.end().map(|()| snapshot)
+    }
+}
+
+/// An entry of the log that says where a snapshot is.
+pub(crate) struct CheckpointEntry {
+    pub(crate) epoch: u64,
+    pub(crate) snapshot: BlobId,
+}
+
+impl CheckpointEntry {
+    pub(crate) const LABEL: &str = "checkpoint";
+
+    pub(crate) fn to_content(&self, surface: &Surface) -> Result<Bytes> {
+        let inner = Writer::default().u64(self.epoch).put(&self.snapshot.0).finish();
+        Ok(Writer::default().u8(VERSION).put(&surface.seal(Self::LABEL, &inner)?).finish().into())
+    }
+
+    pub(crate) fn of_content(content: &Bytes, surface: &Surface) -> Result<Self, Malformed> {
+        let mut fields = Reader::new(content.clone());
+        if fields.u8()? != VERSION {
+            return Err(Malformed);
+        }
+        let mut inner = Reader::new(surface.open(Self::LABEL, &fields.rest()).ok_or(Malformed)?);
+        let entry = Self { epoch: inner.u64()?, snapshot: BlobId(inner.array()?) };
+        inner.end().map(|()| entry)
+    }
+}
+
+/// A key package as an agent publishes it: with the place of its cards.
+pub(crate) struct Published {
+    pub(crate) card: CardPlace,
+    pub(crate) key_package: Bytes,
+}
+
+impl Published {
+    pub(crate) fn to_bytes(&self) -> Bytes {
+        self.card.write(Writer::default().u8(VERSION)).put(&self.key_package).finish().into()
+    }
+
+    pub(crate) fn parse(bytes: &Bytes) -> Result<Self, Malformed> {
+        let mut fields = Reader::new(bytes.clone());
+        if fields.u8()? != VERSION {
+            return Err(Malformed);
+        }
+        Ok(Self { card: CardPlace::read(&mut fields)?, key_package: fields.rest() })
+    }
+}
+
+/// The head of an MLS message (RFC 9420 §6 and §6.3), which anyone can read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Peek {
+    pub(crate) channel: Bytes,
+    pub(crate) epoch: u64,
+    /// 1 for application messages, 3 for commits.
+    pub(crate) content_type: u8,
+    pub(crate) authenticated_data: Bytes,
+}
+
+impl Peek {
+    pub(crate) fn parse(message: &Bytes) -> Result<Self, Malformed> {
+        let mut fields = Reader::new(message.clone());
+        let format = match (fields.u16()?, fields.u16()?) {
+            (1, format @ (1 | 2)) => format,
+            _ => return Err(Malformed),
+        };
+        let (channel, epoch) = (vector(&mut fields)?, fields.u64()?);
+        if format == 1 {
+            // A PublicMessage: nothing but a commit from outside comes so.
+            return Ok(Self { channel, epoch, content_type: 3, authenticated_data: Bytes::new() });
+        }
+        Ok(Self { channel, epoch, content_type: fields.u8()?, authenticated_data: vector(&mut fields)? })
+    }
+}
+
+/// RFC 9420 §2.1.2: the first two bits say how long the length is.
+fn vector(fields: &mut Reader) -> Result<Bytes, Malformed> {
+    let first = fields.u8()?;
+    let more = match first >> 6 {
+        0 => 0,
+        1 => 1,
+        2 => 3,
+        _ => return Err(Malformed),
+    };
+    let mut len = usize::from(first & 0x3f);
+    for _ in 0..more {
+        len = len << 8 | usize::from(fields.u8()?);
+    }
+    fields.take(len)
+}

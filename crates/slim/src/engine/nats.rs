@@ -1,0 +1,478 @@
+//! Everything in NATS JetStream: services beside each other, on one server or a cluster that copies what it keeps.
+//!
+//! | stream | subject below the prefix | a message |
+//! | --- | --- | --- |
+//! | `PREFIX-log` | `log.CHANNEL.c` | a commit; its place is its number in the stream |
+//! | | `log.CHANNEL.e.ID` | another entry |
+//! | `PREFIX-marks` | `mark.CHANNEL.pruned` | before which place the channel is forgotten, and its last place then |
+//! | | `mark.CHANNEL.id.ID` | the place of an entry that is forgotten |
+//! | `PREFIX-blobs` | `blob.HASH` | a blob |
+//! | `PREFIX-keys` | `key.free.DID.HASH` | a key package that is not given out |
+//! | | `key.given.DID.HASH` | the claim of who gave it out |
+//! | | `key.last.DID` | the last resort |
+//!
+//! The header `Nats-Expected-Last-Subject-Sequence` is the compare-and-set. An answer may be lost, and servers differ in what they
+//! look at first in a repetition, the message's id (2.9) or the expectation (2.15): so whoever is refused looks whether what stands
+//! there is his own. All reads go to the leader of a stream, since a copy may be late.
+//!
+//! The newest commit of a channel stays in its stream also when it is forgotten: the next one is compared with it.
+
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
+use async_nats::jetstream::message::{PublishMessage, StreamMessage};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RawMessageErrorKind, Stream};
+use async_nats::jetstream::{self, Context, ErrorCode};
+use async_trait::async_trait;
+use base16ct::lower::encode_string;
+use bytes::{BufMut, Bytes, BytesMut};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use std::time::Duration;
+
+use super::Limits;
+use crate::blobs::{BlobId, Blobs, MAX_BLOB};
+use crate::error::{Error, Quota, Result};
+use crate::keys::{KeyPackages, Keys, MAX_KEY_PACKAGES};
+use crate::log::{Entry, EntryId, EntryKind, Head, Log, MAX_ENTRY, Page, Placed, Record};
+use crate::name::ChannelId;
+
+/// Requests under way at once for one call.
+const AT_ONCE: usize = 16;
+
+/// At most so many records are read at once: at 64 KiB each, 4 MiB.
+const MAX_PAGE: usize = 64;
+
+/// Log, blobs and keys in NATS JetStream.
+#[derive(Clone, Debug)]
+pub struct Nats {
+    jetstream: Context,
+    prefix: String,
+    log: Stream,
+    marks: Stream,
+    blobs: Stream,
+    keys: Stream,
+}
+
+/// What came of a message that must be the first, or the next, of its subject.
+enum Published {
+    At(u64),
+    /// Something else stands there.
+    Not,
+}
+
+impl Nats {
+    /// Connects to one server, as this user, and [`open`](Self::open)s streams there of one copy each.
+    ///
+    /// # Errors
+    /// [`Error::Service`]: the server does not answer or refuses the user; and as [`open`](Self::open).
+    pub async fn connect(
+        address: &str,
+        user: &str,
+        password: &str,
+        prefix: &str,
+        limits: Limits,
+    ) -> Result<Self> {
+        let options =
+            async_nats::ConnectOptions::new().user_and_password(user.to_owned(), password.to_owned());
+        let client = options.connect(address).await.map_err(failed)?;
+        Self::open(client, prefix, 1, limits).await
+    }
+
+    /// Finds the four streams of this prefix (letters, digits and `-`), or makes them, with so many copies each: 1 without a cluster.
+    ///
+    /// Of the limits only `store` is kept, since JetStream knows streams, not channels. Log and blobs have seven sixteenths of it each, and keys the
+    /// rest. Streams that are there already stay as they were made. What says which entries were forgotten has no limit: near one, servers (2.9) make room for what is
+    /// small by dropping what is old.
+    ///
+    /// # Errors
+    /// [`Error::Service`]: the server does not answer or has no JetStream, or streams of these names are made otherwise.
+    pub async fn open(
+        client: async_nats::Client,
+        prefix: &str,
+        copies: usize,
+        limits: Limits,
+    ) -> Result<Self> {
+        if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+            return Err(Error::Service("a prefix has letters, digits and - only".into()));
+        }
+        let jetstream = jetstream::new(client);
+        // JetStream takes 0 for no limit.
+        let sixteenths = |count: u64| i64::try_from(limits.store / 16 * count).unwrap_or(i64::MAX).max(1);
+        let make = |name: &str, subject: &str, of_subject: i64, bytes: i64| {
+            let config = Config {
+                name: format!("{prefix}-{name}"),
+                subjects: vec![format!("{prefix}.{subject}.>")],
+                max_messages_per_subject: of_subject,
+                max_bytes: bytes,
+                discard: DiscardPolicy::New,
+                num_replicas: copies,
+                max_message_size: i32::try_from(MAX_BLOB + 1_024).unwrap_or(i32::MAX),
+                ..Config::default()
+            };
+            let jetstream = &jetstream;
+            async move { jetstream.get_or_create_stream(config).await.map_err(failed) }
+        };
+        Ok(Self {
+            prefix: prefix.to_owned(),
+            log: make("log", "log", -1, sixteenths(7)).await?,
+            marks: make("marks", "mark", -1, -1).await?,
+            blobs: make("blobs", "blob", -1, sixteenths(7)).await?,
+            keys: make("keys", "key", -1, sixteenths(2)).await?,
+            jetstream,
+        })
+    }
+
+    fn of_channel(&self, channel: &ChannelId) -> String {
+        format!("{}.log.{channel}", self.prefix)
+    }
+
+    fn commits(&self, channel: &ChannelId) -> String {
+        format!("{}.c", self.of_channel(channel))
+    }
+
+    fn mark(&self, channel: &ChannelId, id: &EntryId) -> String {
+        format!("{}.mark.{channel}.id.{}", self.prefix, encode_string(&id.0))
+    }
+
+    fn pruned(&self, channel: &ChannelId) -> String {
+        format!("{}.mark.{channel}.pruned", self.prefix)
+    }
+
+    fn key(&self, what: &str, did: &str) -> String {
+        format!("{}.key.{what}.{}", self.prefix, blake3::hash(did.as_bytes()).to_hex())
+    }
+
+    /// Publishes if the newest message of the subject is the one with this number (0: if there is none).
+    async fn publish_after(
+        &self,
+        subject: String,
+        after: u64,
+        id: Option<&str>,
+        payload: Bytes,
+    ) -> Result<Published> {
+        let mut message = PublishMessage::build().payload(payload).expected_last_subject_sequence(after);
+        if let Some(id) = id {
+            message = message.message_id(id);
+        }
+        let sent = self.jetstream.send_publish(subject, message).await;
+        let acknowledged = match sent {
+            Ok(acknowledgement) => acknowledgement.await,
+            Err(error) => Err(error),
+        };
+        match acknowledged {
+            Ok(acknowledgement) => Ok(Published::At(acknowledgement.sequence)),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(Published::Not),
+            Err(error) => Err(unpublished(error)),
+        }
+    }
+
+    /// The place of an entry of this channel that is not a commit.
+    async fn place_of(&self, subject: String) -> Result<Option<u64>> {
+        Ok(newest(&self.log, subject).await?.map(|message| message.sequence))
+    }
+
+    /// The place of an entry that is forgotten.
+    async fn forgotten(&self, channel: &ChannelId, id: &EntryId) -> Result<Option<u64>> {
+        let mark = newest(&self.marks, self.mark(channel, id)).await?;
+        Ok(mark.and_then(|mark| numbers::<1>(&mark.payload)).map(|[place]| place))
+    }
+
+    /// Before which place everything is forgotten, the last place at that time, and the number of the mark that says so.
+    async fn forgotten_before(&self, channel: &ChannelId) -> Result<(u64, u64, u64)> {
+        let mark = newest(&self.marks, self.pruned(channel)).await?;
+        Ok(mark.map_or((0, 0, 0), |mark| {
+            let [before, last] = numbers(&mark.payload).unwrap_or_default();
+            (before, last, mark.sequence)
+        }))
+    }
+
+    async fn head(&self, channel: &ChannelId) -> Result<Head> {
+        let all = format!("{}.>", self.of_channel(channel));
+        let ((before, last_then, _), newest_commit, last) = tokio::try_join!(
+            self.forgotten_before(channel),
+            newest(&self.log, self.commits(channel)),
+            newest(&self.log, all.clone()),
+        )?;
+        let first = next(&self.log, all, before.max(1)).await?;
+        let place = |message: Option<StreamMessage>| message.map_or(0, |message| message.sequence);
+        Ok(Head { first: place(first), last: place(last).max(last_then), commit: place(newest_commit) })
+    }
+
+    /// The records of a channel from a place on, in order.
+    async fn records(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Vec<Record>> {
+        let filter = format!("{}.>", self.of_channel(channel));
+        // Numbers of messages fit into an i64 on the server's side.
+        let from = from.max(1);
+        if i64::try_from(from).is_err() || next(&self.log, filter.clone(), from).await?.is_none() {
+            return Ok(Vec::new());
+        }
+        let consumer = self.log.create_consumer(pull::Config {
+            filter_subject: filter,
+            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: from },
+            ack_policy: AckPolicy::None,
+            inactive_threshold: Duration::from_secs(10),
+            memory_storage: true,
+            ..pull::Config::default()
+        });
+        let consumer = consumer.await.map_err(failed)?;
+        let mut messages = consumer.fetch().max_messages(limit).messages().await.map_err(failed)?;
+        let mut records = Vec::new();
+        while let Some(message) = messages.next().await {
+            let message = message.map_err(Error::Service)?;
+            let info = message.info().map_err(Error::Service)?;
+            let at = info.published.unix_timestamp_nanos() / 1_000_000;
+            records.push(record(info.stream_sequence, at, &message.payload)?);
+        }
+        let name = &consumer.cached_info().name;
+        // If it fails: ten seconds later the server does it by itself.
+        let _ = self.log.delete_consumer(name).await;
+        Ok(records)
+    }
+}
+
+fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::Service(Box::new(error))
+}
+
+/// Why a stream does not take a message.
+fn unpublished(error: PublishError) -> Error {
+    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
+    let full =
+        cause.is_some_and(|cause: &jetstream::Error| cause.error_code() == ErrorCode::STREAM_STORE_FAILED);
+    if full { Error::Full(Quota::Store) } else { failed(error) }
+}
+
+fn numbers<const N: usize>(payload: &[u8]) -> Option<[u64; N]> {
+    let (chunks, []) = payload.as_chunks::<8>() else { return None };
+    let chunks: &[[u8; 8]; N] = chunks.try_into().ok()?;
+    Some(chunks.map(u64::from_be_bytes))
+}
+
+fn payload(numbers: &[u64]) -> Bytes {
+    numbers.iter().flat_map(|number| number.to_be_bytes()).collect::<Vec<_>>().into()
+}
+
+fn stored(entry: &Entry) -> Bytes {
+    let mut payload = BytesMut::with_capacity(17 + entry.content.len());
+    payload.put_u8(entry.kind as u8);
+    payload.put_slice(&entry.id.0);
+    payload.put_slice(&entry.content);
+    payload.freeze()
+}
+
+fn record(place: u64, at: i128, payload: &Bytes) -> Result<Record> {
+    let head = payload.split_first_chunk::<17>().map(|(head, _)| head);
+    let read = head.and_then(|[kind, id @ ..]| Some((EntryKind::of(*kind)?, EntryId(*id))));
+    let (kind, id) = read.ok_or_else(|| Error::Service(format!("message {place} is no entry").into()))?;
+    let at = u64::try_from(at).unwrap_or_default();
+    Ok(Record { place, at, entry: Entry { id, kind, content: payload.slice(17..) } })
+}
+
+async fn newest(stream: &Stream, subject: String) -> Result<Option<StreamMessage>> {
+    found(stream.raw_message_builder().last_by_subject(subject).send().await)
+}
+
+/// The first message of a subject that has this number or a larger one.
+async fn next(stream: &Stream, subject: String, from: u64) -> Result<Option<StreamMessage>> {
+    if i64::try_from(from).is_err() {
+        return Ok(None);
+    }
+    found(stream.raw_message_builder().sequence(from).next_by_subject(subject).send().await)
+}
+
+/// Forgets the messages of a subject before this number.
+async fn forget(stream: &Stream, subject: String, before: u64) -> Result<()> {
+    // Before the first message there is none, but a server takes 0 and 1 for "all".
+    if before > 1 {
+        stream.purge().filter(subject).sequence(before).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn found(
+    message: Result<StreamMessage, jetstream::stream::RawMessageError>,
+) -> Result<Option<StreamMessage>> {
+    match message {
+        Ok(message) => Ok(Some(message)),
+        Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => Ok(None),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+#[async_trait]
+impl Log for Nats {
+    async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed> {
+        if entry.content.len() > MAX_ENTRY {
+            return Err(Error::EntryTooLarge(entry.content.len()));
+        }
+        let id = format!("{channel}.{}", encode_string(&entry.id.0));
+        let payload = stored(&entry);
+        if entry.kind != EntryKind::Commit {
+            let subject = format!("{}.e.{}", self.of_channel(channel), encode_string(&entry.id.0));
+            if let Some(place) = self.forgotten(channel, &entry.id).await? {
+                return Ok(Placed::At(place));
+            }
+            return match self.publish_after(subject.clone(), 0, Some(&id), payload).await? {
+                Published::At(place) => Ok(Placed::At(place)),
+                Published::Not => match self.place_of(subject).await? {
+                    Some(place) => Ok(Placed::At(place)),
+                    None => {
+                        let forgotten = self.forgotten(channel, &entry.id).await?;
+                        let place =
+                            forgotten.ok_or_else(|| Error::Service("an entry is there and is not".into()));
+                        place.map(Placed::At)
+                    }
+                },
+            };
+        }
+        let subject = self.commits(channel);
+        if let Published::At(place) = self.publish_after(subject.clone(), after, Some(&id), payload).await? {
+            return Ok(Placed::At(place));
+        }
+        // If this commit stands, it is the one that followed `after`.
+        let followed = next(&self.log, subject.clone(), after.saturating_add(1)).await?;
+        if let Some(followed) = followed
+            && followed.payload.get(1..17) == Some(&entry.id.0)
+        {
+            return Ok(Placed::At(followed.sequence));
+        }
+        if let Some(place) = self.forgotten(channel, &entry.id).await? {
+            return Ok(Placed::At(place));
+        }
+        let newest = newest(&self.log, subject).await?;
+        Ok(Placed::After(newest.map_or(0, |newest| newest.sequence)))
+    }
+
+    async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {
+        let (before, _, _) = self.forgotten_before(channel).await?;
+        let records = self.records(channel, from.max(before), limit.clamp(1, MAX_PAGE)).await?;
+        // After the records, so that none of them stands beyond it.
+        let head = self.head(channel).await?;
+        Ok(Page { head, records })
+    }
+
+    /// Several at once forget what the furthest of them says.
+    async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
+        let mut head = self.head(channel).await?;
+        let mut before = before.min(head.last + 1);
+        loop {
+            let (known, last, mark) = self.forgotten_before(channel).await?;
+            before = before.max(known);
+            let payload = payload(&[before, head.last.max(last)]);
+            match self.publish_after(self.pruned(channel), mark, None, payload).await? {
+                Published::At(mark) => {
+                    forget(&self.marks, self.pruned(channel), mark).await?;
+                    break;
+                }
+                Published::Not => head = self.head(channel).await?,
+            }
+        }
+        // The ids are written down before the entries are gone; a crash in between leaves both, and the next prune ends it.
+        let mut from = 1;
+        loop {
+            let records = self.records(channel, from, MAX_PAGE).await?;
+            let Some(last) = records.last() else { break };
+            from = last.place + 1;
+            let old =
+                records.into_iter().filter(|record| record.place < before && record.place != head.commit);
+            let marks = old.map(|record| {
+                let subject = self.mark(channel, &record.entry.id);
+                self.publish_after(subject, 0, None, payload(&[record.place]))
+            });
+            let marks = stream::iter(marks.collect::<Vec<_>>()).buffer_unordered(AT_ONCE);
+            marks.try_for_each(|_| async { Ok(()) }).await?;
+            if from >= before {
+                break;
+            }
+        }
+        forget(&self.log, format!("{}.e.>", self.of_channel(channel)), before).await?;
+        forget(&self.log, self.commits(channel), before.min(head.commit)).await
+    }
+}
+
+#[async_trait]
+impl Blobs for Nats {
+    async fn put(&self, bytes: Bytes) -> Result<BlobId> {
+        if bytes.len() > MAX_BLOB {
+            return Err(Error::BlobTooLarge(bytes.len()));
+        }
+        let id = BlobId::of(&bytes);
+        // Refused: it is kept already.
+        self.publish_after(format!("{}.blob.{id}", self.prefix), 0, None, bytes).await?;
+        Ok(id)
+    }
+
+    async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
+        let blob = newest(&self.blobs, format!("{}.blob.{id}", self.prefix)).await?;
+        match blob.map(|message| message.payload) {
+            Some(bytes) if BlobId::of(&bytes) != *id => Err(Error::BlobMismatch(*id)),
+            bytes => Ok(bytes),
+        }
+    }
+
+    async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
+        let asked = ids.iter().map(|id| count(&self.blobs, format!("{}.blob.{id}", self.prefix)));
+        let asked = stream::iter(asked.collect::<Vec<_>>()).buffered(AT_ONCE);
+        asked.map_ok(|count| count > 0).try_collect().await
+    }
+}
+
+/// How many subjects have messages, of those that this one stands for.
+async fn count(stream: &Stream, subject: String) -> Result<usize> {
+    let subjects = stream.info_with_subjects(subject).await.map_err(failed)?;
+    subjects.map_err(failed).try_fold(0, |count, _| async move { Ok(count + 1) }).await
+}
+
+#[async_trait]
+impl Keys for Nats {
+    /// That there are not too many is looked at before: several that publish for one DID at once may exceed it by what they bring.
+    async fn publish(&self, did: &str, packages: KeyPackages) -> Result<()> {
+        packages.check(did)?;
+        let (free, given) = (self.key("free", did), self.key("given", did));
+        let known = KeyPackages::distinct(packages.once).map(|(hash, package)| {
+            let (free, given) =
+                (format!("{free}.{}", encode_string(&hash)), format!("{given}.{}", encode_string(&hash)));
+            async move {
+                let is_free = count(&self.keys, free.clone()).await? > 0;
+                Ok::<_, Error>((is_free || count(&self.keys, given).await? > 0, free, package))
+            }
+        });
+        let known = stream::iter(known.collect::<Vec<_>>()).buffered(AT_ONCE);
+        let new = known
+            .try_filter_map(|(known, free, package)| async move { Ok((!known).then_some((free, package))) });
+        let new: Vec<_> = new.try_collect().await?;
+        if self.left(did).await? + new.len() > MAX_KEY_PACKAGES {
+            return Err(Error::TooManyKeyPackages(MAX_KEY_PACKAGES));
+        }
+        let added = new.into_iter().map(|(free, package)| self.publish_after(free, 0, None, package));
+        let added = stream::iter(added.collect::<Vec<_>>()).buffered(AT_ONCE);
+        added.try_for_each(|_| async { Ok(()) }).await?;
+        if let Some(package) = packages.last_resort {
+            let subject = self.key("last", did);
+            let sent = self.jetstream.publish(subject.clone(), package).await.map_err(unpublished)?;
+            let newest = sent.await.map_err(unpublished)?.sequence;
+            forget(&self.keys, subject, newest).await?;
+        }
+        Ok(())
+    }
+
+    async fn take(&self, did: &str) -> Result<Option<Bytes>> {
+        let (free, given) = (self.key("free", did), self.key("given", did));
+        let mut from = 1;
+        while let Some(package) = next(&self.keys, format!("{free}.*"), from).await? {
+            from = package.sequence + 1;
+            let Some((_, hash)) = package.subject.rsplit_once('.') else { continue };
+            let claim = self.publish_after(format!("{given}.{hash}"), 0, None, Bytes::new()).await?;
+            // Who lost the claim does it too: who won it may have died meanwhile.
+            let gone = self.keys.delete_message(package.sequence).await;
+            if let Published::At(_) = claim {
+                return Ok(Some(package.payload));
+            }
+            drop(gone);
+        }
+        Ok(newest(&self.keys, self.key("last", did)).await?.map(|message| message.payload))
+    }
+
+    async fn left(&self, did: &str) -> Result<usize> {
+        count(&self.keys, format!("{}.*", self.key("free", did))).await
+    }
+}

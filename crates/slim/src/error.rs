@@ -1,0 +1,237 @@
+//! What went wrong.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::blobs::{BlobId, MAX_BLOB};
+use crate::keys::{MAX_DID, MAX_KEY_PACKAGE};
+use crate::link::MAX_FRAME;
+use crate::log::MAX_ENTRY;
+use crate::refusal::{Need, Refusal};
+
+/// What of a store is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Quota {
+    /// A channel has as many entries as it may.
+    Entries = 1,
+    /// A channel has as many bytes as it may.
+    Bytes = 2,
+    /// There are as many channels as there may be.
+    Channels = 3,
+    /// The whole store is as large as it may be.
+    Store = 4,
+    /// There are as many DIDs with key packages as there may be.
+    Dids = 5,
+}
+
+impl Quota {
+    /// All quotas.
+    pub const ALL: [Self; 5] = [Self::Entries, Self::Bytes, Self::Channels, Self::Store, Self::Dids];
+
+    /// The quota with this number.
+    #[must_use]
+    pub fn of(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|quota| *quota as u8 == number)
+    }
+}
+
+impl fmt::Display for Quota {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Entries => "the channel has as many entries as it may have: make a checkpoint, so that older ones can go",
+            Self::Bytes => "the channel's entries are as many bytes as they may be: make a checkpoint, so that older ones can go",
+            Self::Channels => "there are as many channels as there may be",
+            Self::Store => "the store is as large as it may be",
+            Self::Dids => "there are as many DIDs with key packages as there may be",
+        })
+    }
+}
+
+/// Why a call on a channel, or on what it stands on, did not do what it should.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// One subscribes with an instance.
+    NoInstance,
+    /// A frame of this many bytes.
+    FrameTooLarge(usize),
+    /// An entry of this many bytes.
+    EntryTooLarge(usize),
+    /// A blob of this many bytes.
+    BlobTooLarge(usize),
+    /// A store gave other bytes than those with this hash.
+    BlobMismatch(BlobId),
+    /// A DID has this many packages at most.
+    TooManyKeyPackages(usize),
+    /// A member refuses it.
+    Refused(Refusal),
+    /// It cannot be judged before these cards are known; then the same call is right.
+    Unresolved(Vec<Need>),
+    /// A log of cards is not taken.
+    Cards(gambeson_identity::Error),
+    /// No node of SLIM answers: which were asked, and why not.
+    NoNode(String),
+    /// No node took a frame or a subscription in this time.
+    LinkBusy(Duration),
+    /// SLIM's own session layer refuses, and this is its reason.
+    Stock(String),
+    /// A key package of this many bytes.
+    KeyPackageTooLarge(usize),
+    /// A DID of this many bytes.
+    DidTooLong(usize),
+    /// A store takes no more.
+    Full(Quota),
+    /// A frame does not say what it should.
+    Malformed(&'static str),
+    /// The delivery service does not do this for everyone.
+    NotAllowed,
+    /// The delivery service has not answered in this time. What was asked may be done or not.
+    Deadline(Duration),
+    /// What a simulation found to be wrong.
+    Simulation(String),
+    /// The link is gone for good.
+    LinkClosed,
+    /// The bytes are no frame: another version or kind, too short or too long.
+    BadFrame,
+    /// A commit, a tree or a payload of this many bytes is more than is carried.
+    TooLarge(usize),
+    /// A blob that something names is not, or no longer, kept.
+    BlobMissing(BlobId),
+    /// What was kept here was changed, or is another agent's.
+    BadStore,
+    /// The agent's own store cannot be read or written.
+    Store(Box<dyn std::error::Error + Send + Sync>),
+    /// The system gives no randomness.
+    NoRandomness,
+    /// This agent is in the channel no more.
+    Over,
+    /// Two states of the channel were seen: nothing is said in it before somebody decided.
+    Forked,
+    /// A bridge does not begin: why.
+    NotBridged(String),
+    /// A gateway listens on this machine alone, and this address is another's.
+    NotLoopback(std::net::SocketAddr),
+    /// The gateway cannot listen.
+    NoGateway(std::io::Error),
+    /// A token has 32 to 256 letters, digits, `-` or `_`.
+    BadToken,
+    /// Nobody replied in this time.
+    NoReply(Duration),
+    /// The agent has published no key package that can be used: it cannot be invited while it is away.
+    NoKeyPackage(gambeson_identity::Did),
+    /// Nobody told where the cards of this agent are.
+    NoCard(gambeson_identity::Did),
+    /// The log has no checkpoint that is new enough, and no member made one yet.
+    NoCheckpoint,
+    /// What was done beside the task came to nothing.
+    WorkLost,
+    /// What keeps the log, the blobs or the keys did not do its part.
+    Service(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoInstance => f.write_str("a name to listen on needs an instance"),
+            Self::FrameTooLarge(len) => write!(f, "a frame of {len} bytes; at most {MAX_FRAME} are carried"),
+            Self::EntryTooLarge(len) => {
+                write!(f, "an entry of {len} bytes; the log takes at most {MAX_ENTRY}")
+            }
+            Self::BlobTooLarge(len) => write!(f, "a blob of {len} bytes; at most {MAX_BLOB} are kept"),
+            Self::BlobMismatch(id) => write!(f, "the store gave other bytes than those of blob {id}"),
+            Self::TooManyKeyPackages(most) => {
+                write!(f, "more key packages than the {most} that are kept of one DID")
+            }
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Unresolved(needs) => {
+                let more = needs.len().saturating_sub(1);
+                let first = needs.first().map(ToString::to_string).unwrap_or_default();
+                write!(f, "not known here: {first}, and {more} more")
+            }
+            Self::Cards(error) => error.fmt(f),
+            Self::NoNode(asked) => write!(f, "no node of SLIM answers: {asked}"),
+            Self::LinkBusy(limit) => write!(f, "no node of SLIM took it within {} s", limit.as_secs()),
+            Self::Stock(reason) => write!(f, "SLIM's session layer refuses: {reason}"),
+            Self::KeyPackageTooLarge(len) => {
+                write!(f, "a key package of {len} bytes; at most {MAX_KEY_PACKAGE} are kept")
+            }
+            Self::DidTooLong(len) => write!(f, "a DID of {len} bytes; at most {MAX_DID} are taken"),
+            Self::Full(quota) => fmt::Display::fmt(quota, f),
+            Self::Malformed(what) => write!(f, "a frame for the delivery service is malformed: {what}"),
+            Self::NotAllowed => {
+                f.write_str("the delivery service forgets by its own rules, not when it is asked")
+            }
+            Self::Deadline(time) => write!(
+                f,
+                "the delivery service has not answered in {time:?}: does it run, and does it listen on this name?"
+            ),
+            Self::Simulation(what) => f.write_str(what),
+            Self::LinkClosed => f.write_str("the link is closed"),
+            Self::BadFrame => f.write_str("the bytes are no frame of this version"),
+            Self::TooLarge(len) => write!(f, "{len} bytes are more than a channel carries in one piece"),
+            Self::BlobMissing(id) => write!(f, "the store does not have blob {id}"),
+            Self::BadStore => f.write_str("what was kept of the channels was changed, or is another agent's"),
+            Self::Store(cause) => {
+                write!(f, "what is kept of the channels cannot be read or written: {cause}")
+            }
+            Self::Over => f.write_str("this agent is in the channel no more"),
+            Self::Forked => f.write_str(
+                "two states of the channel were seen; decide which holds: `rejoin` takes the one that the log shows here",
+            ),
+            Self::NotBridged(reason) => write!(f, "no bridge begins: {reason}"),
+            Self::NotLoopback(address) => {
+                write!(f, "{address} is not of this machine alone; a gateway listens on 127.0.0.1 or [::1]")
+            }
+            Self::NoGateway(cause) => write!(f, "the gateway cannot listen: {cause}"),
+            Self::BadToken => f.write_str("a token has 32 to 256 letters, digits, `-` or `_`"),
+            Self::NoReply(time) => write!(f, "nobody replied in {time:?}"),
+            Self::NoKeyPackage(did) => {
+                write!(f, "{did} has published no key package that can be used; it does so when it comes to the link")
+            }
+            Self::NoCard(did) => write!(f, "nobody told where the cards of {did} are"),
+            Self::NoCheckpoint => f.write_str(
+                "the log has no checkpoint that is new enough; a member that is there makes one when it is asked",
+            ),
+            Self::WorkLost => f.write_str("a call of the delivery service was lost"),
+            Self::NoRandomness => f.write_str("the system gives no randomness"),
+            Self::Service(cause) => write!(f, "the delivery service did not answer as it should: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Refused(refusal) => Some(refusal),
+            Self::Cards(error) => Some(error),
+            Self::Service(cause) | Self::Store(cause) => Some(&**cause),
+            _ => None,
+        }
+    }
+}
+
+impl Error {
+    #[cfg(feature = "redb")]
+    pub(crate) fn store(cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Store(Box::new(cause))
+    }
+
+    /// Why a member refuses it, if that is what happened.
+    #[must_use]
+    pub fn reason(&self) -> Option<crate::refusal::Reason> {
+        match self {
+            Self::Refused(refusal) => Some(refusal.reason()),
+            _ => None,
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

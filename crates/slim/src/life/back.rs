@@ -1,0 +1,360 @@
+//! Checkpoints, and coming back: for those who were away too long, or could not use a commit that others took.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use gambeson_identity::{Did, Kind, MemoryReplayCache, Relationship, Resolver, Role as KeyRole, sealed};
+use tokio::time::Instant;
+
+use super::work::{Done, Found, ask_frame, fetch_card, keep_snapshot, load_snapshot, newest_checkpoint};
+use super::{Life, by};
+use crate::archive::{Surface, random};
+use crate::content::{CheckpointEntry, CommitEntry, Snapshot};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::frame::Frame;
+use crate::link::To;
+use crate::log::{Entry, EntryId, EntryKind, Placed};
+use crate::member::Member;
+use crate::node::inbox;
+use crate::wire::Writer;
+
+/// What the answer to `Ask` is, for the reader of the seal.
+const ANSWER: &str = "application/vnd.gambeson.channel-surface";
+/// How long an answer can be opened, in seconds.
+const ANSWER_LIFETIME: u64 = 600;
+/// The context of signatures of views (FIPS 204, §5.2).
+const VIEW: &[u8] = b"gambeson channel view v1";
+/// How many members are asked.
+const ASKED: usize = 5;
+/// For how long a checkpoint of the newest commit is good enough for all who ask.
+const CHECKPOINT_AGAIN: Duration = Duration::from_secs(30);
+/// How often coming back is tried before who asked for it is told that it does not work.
+const MOST_RETURNS: u32 = 6;
+
+impl Life {
+    /// Puts what a member needs to come back where it is found.
+    pub(super) fn make_checkpoint(&mut self) {
+        let Ok((group_info, tree)) = self.member.checkpoint() else { return };
+        self.checkpointed = Some((self.commit, Instant::now()));
+        let (surface, cards, id, commit) = (self.surface.clone(), self.card_places(), self.id, self.commit);
+        let (epoch, prune) = (self.member.epoch(), self.shared.options.prune);
+        self.start(move |shared| async move {
+            let work = async {
+                let head = Snapshot { channel: id, epoch, commit, tree: Vec::new(), rest: Vec::new() };
+                let snapshot = keep_snapshot(&shared, &surface, head, (&tree, &group_info), &cards).await?;
+                let content = CheckpointEntry { epoch, snapshot }.to_content(&surface)?;
+                let entry = Entry { id: EntryId(random()?), kind: EntryKind::Checkpoint, content };
+                shared.services.log.append(&id, entry, 0).await?;
+                match prune {
+                    true => shared.services.log.prune(&id, commit).await,
+                    false => Ok(()),
+                }
+            };
+            Done::Checkpoint(work.await)
+        });
+    }
+
+    /// A commit that cannot be used here. Where others are known to go on with it, this member says so and comes back from outside.
+    pub(super) fn cannot_follow(&mut self, place: u64, reason: &str, others: bool) {
+        match &mut self.stuck {
+            Some(stuck) => stuck.2 |= others,
+            None => self.stuck = Some((place, reason.to_owned(), others)),
+        }
+    }
+
+    /// The log shows messages of an epoch that this member is not in.
+    pub(super) fn others_went_on(&mut self) {
+        let place = self.commit;
+        // What is outside the ciphertext anybody can write: it counts only where a commit was passed over that others may have taken.
+        if (self.passed_over || self.unsure)
+            && self.backlog.iter().all(|record| record.entry.kind != EntryKind::Commit)
+        {
+            self.cannot_follow(place, "others are in an epoch that this member never saw begin", true);
+        }
+    }
+
+    pub(super) fn look_for_snapshot(&mut self) {
+        if let Some((place, reason, true)) = self.stuck.clone().filter(|_| !self.complained) {
+            self.complained = true;
+            if self.complain(place, &reason).is_err() {
+                return;
+            }
+        }
+        // A checkpoint of use is of the newest commit, which is not before this member's.
+        let (id, surface, from) = (self.id, self.surface.clone(), self.commit.max(1));
+        let near: HashMap<_, _> = self
+            .member
+            .checkpoint()
+            .and_then(|(_, tree)| surface.chunks(&tree))
+            .map(|chunks| chunks.into_iter().map(|(chunk, sealed)| (chunk.blob, sealed)).collect())
+            .unwrap_or_default();
+        let mut others: Vec<Did> = self.dids().into_iter().filter(|did| *did != self.shared.did).collect();
+        let start = random::<8>().map_or(0, u64::from_be_bytes) as usize % others.len().max(1);
+        others.rotate_left(start);
+        self.start(move |shared| async move {
+            let look = async {
+                let (newest, commit) = newest_checkpoint(&shared, &id, &surface, from).await?;
+                let found = match newest {
+                    Some(entry) => {
+                        let loaded = load_snapshot(&shared, &surface, &entry.snapshot, &near).await;
+                        loaded.ok().filter(|(snapshot, ..)| snapshot.commit == commit)
+                    }
+                    None => None,
+                };
+                let Some((_, tree, group_info, cards)) = found else {
+                    // Nothing here is new enough: somebody who is there makes it.
+                    let frame = ask_frame(&shared, id)?;
+                    for did in others.iter().take(ASKED) {
+                        shared.publish_bytes(inbox(did.as_str()), To::All, frame.clone());
+                    }
+                    return Err(Error::NoCheckpoint);
+                };
+                for card in &cards {
+                    if !shared.knows(card) {
+                        fetch_card(&shared, card).await?;
+                    }
+                }
+                Ok(Box::new(Found { tree, group_info, commit }))
+            };
+            Done::Found(look.await)
+        });
+    }
+
+    pub(super) fn found(&mut self, found: Result<Box<Found>>) -> Result<()> {
+        let made = found.and_then(|found| {
+            let made = Member::rejoin(
+                &self.present.me,
+                &self.shared.cards,
+                &found.group_info,
+                &found.tree,
+                self.now(),
+            )?;
+            Ok((made, found))
+        });
+        let ((member, commit), found) = match made {
+            Ok(made) => made,
+            Err(
+                error
+                @ (Error::NoCheckpoint | Error::BlobMissing(_) | Error::Service(_) | Error::Deadline(_)),
+            ) if self.tries < MOST_RETURNS || self.rejoin.is_none() => {
+                self.again(&error);
+                return Ok(());
+            }
+            Err(error) => {
+                self.tries += 1;
+                let answers = self.rejoin.take().into_iter().flatten();
+                let text = error.to_string();
+                let mut error = Some(error);
+                for answer in answers {
+                    let with = error.take().unwrap_or_else(|| Error::Service(text.clone().into()));
+                    self.answer(answer, Err(with));
+                }
+                if let Some(error) = error {
+                    self.again(&error);
+                }
+                return Ok(());
+            }
+        };
+        let (present, entry) =
+            (Arc::clone(&self.present), CommitEntry { commit, cards: vec![self.present.card.clone()] });
+        let (surface, id, after) = (self.surface.clone(), self.id, found.commit);
+        self.returning = Some(Box::new(member));
+        self.start(move |shared| async move {
+            let append = async {
+                shared.put_present(&present).await?;
+                let content = entry.to_content(&surface, &*shared.services.blobs).await?;
+                let entry_id = EntryId(random()?);
+                let entry = Entry { id: entry_id, kind: EntryKind::Commit, content };
+                Ok((shared.services.log.append(&id, entry, after).await?, entry_id))
+            };
+            Done::Rejoined(append.await)
+        });
+        Ok(())
+    }
+
+    /// What the log says of the commit from outside.
+    pub(super) async fn returned(&mut self, answer: Result<(Placed, EntryId)>) -> Result<()> {
+        let Some(member) = self.returning.take() else { return Ok(()) };
+        let (place, id) = match answer {
+            Ok((Placed::At(place), id)) => (place, id),
+            Ok((Placed::After(_), _)) => {
+                by(&mut self.timers.retry, self.shared.options.retry);
+                return Ok(());
+            }
+            Err(error) => {
+                self.again(&error);
+                return Ok(());
+            }
+        };
+        self.tries = 0;
+        let row = self.row("member");
+        for old in self.shared.kept.row(&row, 0, usize::MAX).await?.into_keys() {
+            self.writes.delete(&row, old);
+        }
+        self.member = *member;
+        // The agent may have got a new card meanwhile.
+        self.followed = false;
+        let epoch = self.member.epoch();
+        self.joined = epoch;
+        let row = self.row("order");
+        for number in self.order.forget(|_| true) {
+            self.writes.delete(&row, number);
+        }
+        self.pending = None;
+        self.placed = false;
+        self.write_pending();
+        self.authenticators.clear();
+        self.forked = false;
+        self.stuck = None;
+        self.unsure = false;
+        self.complained = false;
+        (self.unsure, self.passed_over) = (false, false);
+        self.told.clear();
+        self.backlog.clear();
+        (self.counter, self.since) = (0, 1);
+        (self.read, self.commit) = (place, place);
+        self.see(id);
+        self.note_epoch()?;
+        self.mark_read((place, id));
+        self.tell(Event::Returned { member: self.did().to_owned(), epoch });
+        self.number_anew()?;
+        for answer in self.rejoin.take().into_iter().flatten() {
+            self.answer(answer, Ok(()));
+        }
+        let wishes = std::mem::take(&mut self.committing);
+        self.wishes.splice(0..0, wishes);
+        self.has_rotated();
+        by(&mut self.timers.checkpoint, self.shared.options.checkpoint);
+        self.outward.push((self.surface.route(), Frame::Head { last: place }));
+        Ok(())
+    }
+
+    /// What was not in the log yet is counted from one, as all that this leaf says.
+    fn number_anew(&mut self) -> Result<()> {
+        let unsent = std::mem::take(&mut self.outbox);
+        let row = self.row("outbox");
+        for counter in unsent.keys() {
+            self.writes.delete(&row, *counter);
+        }
+        for mut outgoing in unsent.into_values() {
+            let Ok(mut bundle) = crate::content::Bundle::parse(outgoing.bundle.clone()) else { continue };
+            bundle.since = 1;
+            outgoing.bundle = bundle.to_bytes().into();
+            outgoing.epoch = 0;
+            self.counter += 1;
+            self.outbox.insert(self.counter, outgoing);
+        }
+        let epoch = self.member.epoch();
+        for counter in 1..=self.counter {
+            let Some(bundle) = self.outbox.get(&counter).map(|outgoing| outgoing.bundle.clone()) else {
+                continue;
+            };
+            let content = self.seal(crate::content::MarkKind::Bundle, counter, &bundle)?;
+            let id = EntryId(random()?);
+            self.see(id);
+            if let Some(outgoing) = self.outbox.get_mut(&counter) {
+                (outgoing.id, outgoing.content, outgoing.epoch) = (id, content, epoch);
+                let bytes = outgoing.to_bytes();
+                self.writes.put(&row, counter, bytes);
+            }
+        }
+        self.write_places();
+        Ok(())
+    }
+
+    /// Somebody asks where the channel is. Who is a member is told, sealed to that member's card.
+    pub(super) fn asked(&mut self, did: &str) -> Result<()> {
+        let Ok(did) = did.parse::<Did>() else { return Ok(()) };
+        if self.timers.asked.is_some_and(|at| at > Instant::now()) || !self.dids().contains(&did) {
+            return Ok(());
+        }
+        self.timers.asked = Some(Instant::now() + self.shared.options.announce);
+        // The commit that comes back follows the newest, so the checkpoint must be of that; whoever asks, one is enough.
+        let fresh = |(of, at): (u64, Instant)| of == self.commit && at.elapsed() < CHECKPOINT_AGAIN;
+        self.wants_checkpoint |= !self.checkpointed.is_some_and(fresh);
+        let now = self.now();
+        let bytes = Writer::default().put(&self.id.0).put(&self.surface.to_bytes()).finish();
+        let sealed = self.shared.cards.resolve(&did, now).and_then(|to| {
+            sealed::seal(self.present.me.agent(), &to, ANSWER, &bytes, now.after(ANSWER_LIFETIME), now)
+        });
+        match sealed {
+            Ok(envelope) => {
+                let frame = Frame::Answer { channel: self.id, envelope: envelope.into() };
+                self.outward.push((inbox(did.as_str()), frame));
+            }
+            Err(error) => self.shared.note(&Error::Cards(error)),
+        }
+        Ok(())
+    }
+
+    /// A member tells where the channel is.
+    pub(super) fn answered(&mut self, envelope: &Bytes) -> Result<()> {
+        if self.stuck.is_none() && self.rejoin.is_none() {
+            return Ok(());
+        }
+        // It says nothing that would matter a second time.
+        let mut once = MemoryReplayCache::new(1);
+        let opened =
+            sealed::open(self.present.me.agent(), envelope, &*self.shared.cards, &mut once, self.now());
+        let Ok(opened) = opened else { return Ok(()) };
+        let of_this = opened.media_type() == ANSWER && self.dids().contains(opened.sender());
+        let surface = opened.payload().strip_prefix(&self.id.0[..]).map(Surface::from_bytes);
+        let (true, Some(Ok(surface))) = (of_this, surface) else { return Ok(()) };
+        if surface != self.surface {
+            self.shared.move_listener(self.id, &self.surface.route(), surface.route());
+            self.surface = surface;
+            self.write_places();
+        }
+        self.timers.retry = None;
+        by(&mut self.timers.retry, self.shared.options.retry);
+        Ok(())
+    }
+
+    /// Shows how this member sees an epoch, signed, so that two who differ find out.
+    pub(super) fn show_view(&mut self, epoch: u64) -> Result<()> {
+        if self.timers.view.is_some() {
+            return Ok(());
+        }
+        by(&mut self.timers.view, self.shared.options.view);
+        let Some(authenticator) = self.authenticators.get(&epoch).copied() else { return Ok(()) };
+        let said = self.view_bytes(epoch, authenticator);
+        if let Ok(signature) = self.present.me.agent().key(KeyRole::Signing).sign(VIEW, &said) {
+            let did = self.did().to_owned();
+            let frame =
+                Frame::View { channel: self.id, did, epoch, authenticator, signature: signature.into() };
+            self.outward.push((self.surface.route(), frame));
+        }
+        Ok(())
+    }
+
+    fn view_bytes(&self, epoch: u64, authenticator: [u8; 16]) -> Vec<u8> {
+        Writer::default().put(&self.id.0).u64(epoch).put(&authenticator).finish()
+    }
+
+    /// How another member sees an epoch.
+    pub(super) fn viewed(&mut self, did: &str, epoch: u64, theirs: [u8; 16], signature: &[u8]) -> Result<()> {
+        let Some(ours) = self.authenticators.get(&epoch).copied().filter(|ours| *ours != theirs) else {
+            return Ok(());
+        };
+        let Ok(by) = did.parse::<Did>() else { return Ok(()) };
+        if !self.dids().contains(&by) {
+            return Ok(());
+        }
+        let said = self.view_bytes(epoch, theirs);
+        let now = self.now();
+        let Ok(document) = self.shared.cards.resolve(&by, now) else { return Ok(()) };
+        let signed = document.methods().any(|method| {
+            document
+                .key_for(method.id(), Kind::JsonWebKey, Relationship::AssertionMethod, now)
+                .is_ok_and(|key| key.verify(VIEW, &said, signature).is_ok())
+        });
+        if signed {
+            self.show_view(epoch)?;
+            self.fork(epoch, ours, theirs, Some(did.to_owned()));
+        }
+        Ok(())
+    }
+}

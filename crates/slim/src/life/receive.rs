@@ -1,0 +1,382 @@
+//! What comes in: frames, entries of the log, messages; and what came of works.
+
+use bytes::Bytes;
+use gambeson_identity::Timestamp;
+
+use super::work::Done;
+use super::{FRAMES_A_TURN, Inward, Life, MOST_AHEAD, due};
+use crate::bridge_news::BridgeNews;
+use crate::content::{Bundle, Complaint, Mark, MarkKind, MessageId, Payload, Peek, Upto};
+use crate::error::{Error, Result};
+use crate::event::{Event, Warning};
+use crate::frame::Frame;
+use crate::log::{EntryId, EntryKind, Page, Placed, Record};
+use crate::member::{Application, PAST_EPOCHS, Processed};
+use crate::order::{Arrived, Source};
+use crate::wire::Malformed;
+
+/// After how many received messages the state is written again, so that keys which were used are gone from the disk too.
+const RECEIVED_UNWRITTEN: u32 = 256;
+
+/// No sender counts further: it would take ten thousand years.
+const LAST_COUNTER: u64 = 1 << 48;
+
+impl Life {
+    pub(super) fn inward(&mut self, inward: Inward) -> Result<()> {
+        match inward {
+            Inward::Blocked => {
+                self.look_for_silence();
+                Ok(())
+            }
+            Inward::Gap => {
+                self.behind = true;
+                super::by(&mut self.timers.head, self.shared.options.announce);
+                Ok(())
+            }
+            // The turn ends with a look at it.
+            Inward::Renewed => Ok(()),
+            Inward::Frame(Frame::Entry { id, kind, content }) => self.entry(id, kind, content, None),
+            Inward::Frame(Frame::Head { last }) => {
+                self.behind |= last > self.read;
+                Ok(())
+            }
+            Inward::Frame(Frame::Ask { did, .. }) => self.asked(&did),
+            Inward::Frame(Frame::Answer { envelope, .. }) => self.answered(&envelope),
+            Inward::Frame(Frame::View { did, epoch, authenticator, signature, .. }) => {
+                self.viewed(&did, epoch, authenticator, &signature)
+            }
+            Inward::Frame(Frame::Invitation { .. }) => Ok(()),
+        }
+    }
+
+    /// What came of a work.
+    pub(super) async fn finish(&mut self, done: Done) -> Result<()> {
+        match done {
+            Done::Failed(error) => {
+                self.again(&error);
+                // What was taken out for the work is read again, and all behind it.
+                self.backlog.clear();
+                self.behind = true;
+                self.interrupted()?;
+            }
+            Done::Page(Ok(page)) => self.page(page)?,
+            Done::Page(Err(error)) => {
+                self.behind = true;
+                self.again(&error);
+                for (_, answer) in std::mem::take(&mut self.caught_up) {
+                    self.answer(answer, Err(Error::Service(error.to_string().into())));
+                }
+            }
+            Done::Opened(record, entry) => {
+                self.opened(record, entry).await?;
+                if !self.over {
+                    self.drain_backlog()?;
+                }
+            }
+            Done::Cards(Ok(())) => self.tries = 0,
+            Done::Cards(Err(error)) => self.again(&error),
+            Done::Taken(all) => self.taken(all),
+            Done::Prepared(prepared) => self.prepared(prepared)?,
+            Done::Committed(answer) => self.committed(answer)?,
+            Done::Appended(answers) => self.appended(answers),
+            Done::Errand(number, Ok(())) => {
+                self.tries = 0;
+                self.errands.remove(&number);
+                self.writes.delete(&self.row("errands"), number);
+            }
+            Done::Errand(number, Err(error @ Error::EntryTooLarge(_))) => {
+                self.shared.report(self.id, &error);
+                self.errands.remove(&number);
+                self.writes.delete(&self.row("errands"), number);
+            }
+            Done::Checkpoint(Err(error)) => {
+                self.checkpointed = None;
+                self.again(&error);
+            }
+            Done::Errand(_, Err(error)) | Done::Spoken(Err(error)) => self.again(&error),
+            Done::Checkpoint(Ok(())) | Done::Spoken(Ok(())) => self.tries = 0,
+            Done::Found(found) => self.found(found)?,
+            Done::Rejoined(answer) => self.returned(answer).await?,
+        }
+        Ok(())
+    }
+
+    fn appended(&mut self, answers: Vec<(u64, Result<Placed>)>) {
+        for (counter, answer) in answers {
+            match answer {
+                Ok(placed) => {
+                    self.tries = 0;
+                    if let Placed::At(place) = placed {
+                        self.appended_to = self.appended_to.max(place);
+                    }
+                    if self.outbox.remove(&counter).is_some() {
+                        self.writes.delete(&self.row("outbox"), counter);
+                    }
+                }
+                Err(error @ (Error::EntryTooLarge(_) | Error::TooLarge(_))) => {
+                    self.outbox.remove(&counter);
+                    self.writes.delete(&self.row("outbox"), counter);
+                    self.warn(Warning::Unsent { reason: error.to_string() });
+                }
+                Err(error) => return self.again(&error),
+            }
+        }
+        if self.outbox.is_empty() {
+            super::by(&mut self.timers.head, self.shared.options.announce);
+        }
+    }
+
+    /// A part of the log.
+    fn page(&mut self, page: Page) -> Result<()> {
+        self.tries = 0;
+        let mut records = page.records;
+        // Of a log of which everything is pruned, what comes next is the first that is kept.
+        let first = if page.head.first == 0 { page.head.last + 1 } else { page.head.first };
+        if self.last.0 > 0 && (first <= self.last.0 || page.head.last < self.last.0) {
+            let stands = records.first().is_some_and(|first| (first.place, first.entry.id) == self.last);
+            if !stands {
+                let mut theirs = [0; 16];
+                if let Some(first) = records.first() {
+                    theirs = first.entry.id.0;
+                }
+                self.fork(self.member.epoch(), self.authenticator(), theirs, None);
+                return Ok(());
+            }
+            records.remove(0);
+        }
+        if first > self.read + 1 {
+            let (from, to) = (self.read + 1, first);
+            self.warn(Warning::Pruned { from, to });
+            self.read = to - 1;
+            self.last = (0, EntryId([0; 16]));
+            self.unsure = true;
+            self.write_places();
+            if page.head.commit > self.commit && page.head.commit < first {
+                self.cannot_follow(page.head.commit, "the commit is pruned", true);
+            }
+        }
+        records.retain(|record| record.place > self.read);
+        let end = records.last().map_or(self.read, |record| record.place);
+        self.behind |= end < page.head.last;
+        self.backlog.extend(records);
+        self.drain_backlog()?;
+        Ok(())
+    }
+
+    /// Takes messages from what was read, up to the next commit.
+    pub(super) fn drain_backlog(&mut self) -> Result<()> {
+        let mut taken = 0;
+        while let Some(record) = self.backlog.front() {
+            if taken == FRAMES_A_TURN {
+                // The task writes what it has before it goes on.
+                self.draining = true;
+                return Ok(());
+            }
+            if record.entry.kind == EntryKind::Commit {
+                let own = self.pending.as_ref().is_some_and(|pending| pending.id == record.entry.id);
+                if !own && !self.is_old(record) {
+                    return Ok(());
+                }
+            }
+            let Some(record) = self.backlog.pop_front() else { break };
+            taken += 1;
+            if self.own_commit(&record)? {
+                continue;
+            }
+            if record.entry.kind != EntryKind::Commit && !self.seen.contains(&record.entry.id) {
+                let Record { place, at, entry } = &record;
+                self.entry(entry.id, entry.kind, entry.content.clone(), Some((*place, *at)))?;
+            }
+            self.mark_read((record.place, record.entry.id));
+        }
+        if self.backlog.is_empty() && !self.behind {
+            for (_, answer) in std::mem::take(&mut self.caught_up) {
+                self.answer(answer, Ok(()));
+            }
+        }
+        Ok(())
+    }
+
+    /// A commit that this member has behind it.
+    fn is_old(&self, record: &Record) -> bool {
+        record.place <= self.commit
+    }
+
+    /// An entry: by the link, or of the log, where it has a place and a time.
+    fn entry(&mut self, id: EntryId, kind: EntryKind, content: Bytes, at: Option<(u64, u64)>) -> Result<()> {
+        if self.seen.contains(&id) {
+            self.tally.dropped += 1;
+            return Ok(());
+        }
+        match kind {
+            EntryKind::Application | EntryKind::Receipt | EntryKind::Complaint => {}
+            // Only the log says of what kind an entry is.
+            EntryKind::Checkpoint | EntryKind::Commit => return Ok(()),
+        }
+        let message = content.slice(1.min(content.len())..);
+        let peeked = match content.first() {
+            Some(1) => Peek::parse(&message),
+            _ => Err(Malformed),
+        };
+        let marked = peeked.and_then(|peek| Ok((Mark::parse(&peek.authenticated_data)?, peek)));
+        let Ok((mark, peek)) = marked else {
+            self.tally.dropped += 1;
+            return Ok(());
+        };
+        let epoch = self.member.epoch();
+        let possible = mark.born <= peek.epoch && mark.counter <= LAST_COUNTER;
+        let foreign = peek.channel[..] != self.id.0[..] || peek.content_type != 1;
+        if foreign || !possible || peek.epoch.saturating_add(PAST_EPOCHS) < epoch {
+            self.tally.dropped += 1;
+            return Ok(());
+        }
+        if peek.epoch > epoch {
+            self.behind |= at.is_none();
+            if at.is_some() {
+                // Others went on with a commit that this member passed over.
+                self.others_went_on();
+            }
+            if self.ahead.len() < MOST_AHEAD {
+                self.ahead.push_back((id, kind, content));
+            }
+            return Ok(());
+        }
+        if at.is_none() && mark.kind == MarkKind::Bundle && !self.order.has_room() {
+            // MLS opens a message once: without room it is left to the log.
+            self.tally.dropped += 1;
+            self.behind = true;
+            return Ok(());
+        }
+        let time = at.map_or_else(|| self.now(), |(_, at)| Timestamp(at / 1000));
+        match self.member.process(&message, time) {
+            Ok(Processed::Application(said)) => {
+                self.see(id);
+                self.unwritten += 1;
+                if self.unwritten >= RECEIVED_UNWRITTEN {
+                    self.unwritten = 0;
+                    self.write_member()?;
+                }
+                self.heard(said, mark, at)
+            }
+            Ok(Processed::Commit(_)) => Ok(()),
+            Err(_) => {
+                self.tally.dropped += 1;
+                let ours = self.authenticators.get(&peek.epoch);
+                let differs = ours.is_some_and(|ours| *ours != mark.authenticator);
+                if differs {
+                    self.show_view(peek.epoch)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Frames that came before their epoch.
+    pub(super) fn meet_ahead(&mut self) -> Result<()> {
+        for (id, kind, content) in std::mem::take(&mut self.ahead) {
+            self.entry(id, kind, content, None)?;
+        }
+        Ok(())
+    }
+
+    /// A message that MLS opened.
+    fn heard(&mut self, said: Application, mark: Mark, at: Option<(u64, u64)>) -> Result<()> {
+        let by = said.by.as_str().to_owned();
+        let now = self.shared.options.clock.now();
+        self.receipts.entry(Upto::tag(&by)).or_default().heard = now;
+        match mark.kind {
+            MarkKind::Bundle => {
+                let Ok(bundle) = Bundle::parse(said.data) else {
+                    self.tally.dropped += 1;
+                    return Ok(());
+                };
+                self.bundle((by, mark.born), mark.counter, bundle, at.is_some())
+            }
+            MarkKind::Receipt => {
+                self.take_receipt(&by, said.data);
+                Ok(())
+            }
+            MarkKind::Complaint => {
+                if let Ok(Complaint { place, reason }) = Complaint::parse(said.data) {
+                    self.warn(Warning::Complaint { by, place, reason });
+                }
+                Ok(())
+            }
+            MarkKind::Leave => {
+                self.lets_go(said.by);
+                Ok(())
+            }
+        }
+    }
+
+    fn bundle(&mut self, source: Source, counter: u64, bundle: Bundle, logged: bool) -> Result<()> {
+        match self.order.arrive(&source, counter, bundle, self.joined) {
+            Arrived::Duplicate => self.tally.dropped += 1,
+            Arrived::Ready(ready) => self.give(ready),
+            Arrived::Early if logged && self.order.next(&source).is_some_and(|next| next < counter) => {
+                // The log has a sender's bundles in their order: what is missing here will not come. Where only causes are missing,
+                // they stand further on.
+                if !self.order.has_all(&source, counter - 1) {
+                    let (missing, ready) = self.order.give_up(&source, counter);
+                    if missing > 0 {
+                        self.warn(Warning::Missing { sender: source.0, bundles: missing });
+                    }
+                    self.give(ready);
+                }
+            }
+            Arrived::Early => super::by(&mut self.timers.gap, self.shared.options.gap),
+        }
+        Ok(())
+    }
+
+    /// Gives bundles to the application.
+    pub(super) fn give(&mut self, ready: Vec<(Source, u64, Bundle)>) {
+        for ((sender, born), counter, bundle) in ready {
+            for (index, payload) in (0..).zip(bundle.payloads) {
+                let id = MessageId { sender: sender.clone(), born, counter, index };
+                self.tally.received.0 += 1;
+                self.tally.received.1 += payload.bytes.len() as u64;
+                self.tell_said(id, payload);
+            }
+        }
+        let time = self.receipt_time();
+        super::by(&mut self.timers.receipt, time);
+    }
+
+    /// Tells of what a member said: of a bridge's words as such, if the policy lets there be bridges.
+    pub(super) fn tell_said(&mut self, id: MessageId, Payload { purpose, bytes }: Payload) {
+        if !BridgeNews::is_in(&bytes) {
+            return self.tell(Event::Message { id, purpose, bytes });
+        }
+        let Ok(news) = BridgeNews::parse(&bytes) else {
+            self.tally.dropped += 1;
+            return;
+        };
+        if !self.member.policy().policy().bridge {
+            return self.warn(Warning::ForbiddenBridge { member: id.sender });
+        }
+        match &news {
+            BridgeNews::Open(end) => drop(self.tally.bridges.insert(id.sender.clone(), end.clone())),
+            BridgeNews::Closed(_) => drop(self.tally.bridges.remove(&id.sender)),
+            BridgeNews::Said(_) | BridgeNews::Missed(_) => {}
+        }
+        self.tell(Event::Bridge { id, news });
+    }
+
+    /// What a work had in its hands when it was lost is put back.
+    fn interrupted(&mut self) -> Result<()> {
+        if self.pending.is_none() && self.member.is_pending() {
+            return self.prepared(Err(Error::WorkLost));
+        }
+        Ok(())
+    }
+
+    /// Whether it is time to go on with what was read.
+    pub(super) fn go_on(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.draining) {
+            self.drain_backlog()?;
+        }
+        due(&mut self.timers.retry);
+        Ok(())
+    }
+}

@@ -1,0 +1,349 @@
+//! What takes time: calls of the log, the blobs and the key packages, one at a time beside the task.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use gambeson_identity::{CardLog, Did};
+
+use super::{Life, by};
+use crate::archive::gather;
+use crate::blobs::BlobId;
+use crate::content::{CardPlace, CheckpointEntry, CommitEntry, MAX_GATHERED, Published, Snapshot};
+use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::link::To;
+use crate::log::{Entry, EntryId, EntryKind, MAX_ENTRY, Page, Placed, Record};
+use crate::member::{MAX_CHANGES, vouching};
+use crate::node::{Shared, inbox, inbox_log};
+use crate::refusal::Need;
+use crate::wire::{Malformed, Reader, Writer};
+
+/// How many entries are read at once.
+const PAGE: usize = 256;
+/// How many entries are appended one after the other before the task hears of it.
+const APPENDS: usize = 32;
+/// How many cards a commit may bring: those of who is added, of who made it, and of a delegation.
+const MOST_CARDS: usize = MAX_CHANGES + 64;
+/// The longest a failed call waits before it is made again.
+const MOST_PATIENCE: Duration = Duration::from_secs(30);
+
+/// A key package that was taken for somebody who is added by a delegation, or by none.
+pub(super) type Taken = (Did, Arc<[String]>, Result<Package>);
+
+/// A key package with what others need to judge its commit.
+#[derive(Clone)]
+pub(super) struct Package {
+    pub(super) key_package: Bytes,
+    /// Where its owner's cards are.
+    pub(super) card: CardPlace,
+    /// Where those of the delegation are: who stands in it need not be a member.
+    pub(super) vouching: Vec<CardPlace>,
+}
+
+/// What came of a work.
+pub(crate) enum Done {
+    Appended(Vec<(u64, Result<Placed>)>),
+    Page(Result<Page>),
+    Opened(Record, Result<Result<CommitEntry, Malformed>>),
+    Cards(Result<()>),
+    Taken(Vec<Taken>),
+    Prepared(Result<(EntryId, Bytes, Option<BlobId>)>),
+    Committed(Result<Placed>),
+    Errand(u64, Result<()>),
+    Checkpoint(Result<()>),
+    Found(Result<Box<Found>>),
+    Rejoined(Result<(Placed, EntryId)>),
+    Spoken(Result<()>),
+    Failed(Error),
+}
+
+/// A snapshot with all that it names.
+pub(crate) struct Found {
+    pub(crate) tree: Bytes,
+    pub(crate) group_info: Bytes,
+    /// The newest commit of the log when the snapshot was looked for.
+    pub(crate) commit: u64,
+}
+
+impl Life {
+    /// Begins the next work, if there is any and none is going on.
+    pub(super) fn begin_work(&mut self) {
+        if self.work.is_some() || self.timers.retry.is_some() || self.draining || self.over {
+            return;
+        }
+        if let Some(record) = self.backlog.pop_front() {
+            return self.open(record);
+        }
+        if let Some(pending) = self.pending.clone().filter(|_| !self.placed) {
+            let entry = Entry { id: pending.id, kind: EntryKind::Commit, content: pending.content };
+            let (after, id) = (pending.after, self.id);
+            return self.start(move |shared| async move {
+                Done::Committed(shared.services.log.append(&id, entry, after).await)
+            });
+        }
+        if self.behind {
+            self.behind = false;
+            let (id, from) = (self.id, if self.last.0 > 0 { self.last.0 } else { self.read + 1 });
+            return self.start(move |shared| async move {
+                Done::Page(shared.services.log.read(&id, from, PAGE).await)
+            });
+        }
+        if self.forked && self.rejoin.is_none() {
+            return;
+        }
+        if self.rejoin.is_some() || self.stuck.as_ref().is_some_and(|stuck| stuck.2) {
+            return self.look_for_snapshot();
+        }
+        if !self.outbox.is_empty() {
+            return self.append_outbox();
+        }
+        if let Some((entry, kind, content)) = self.spoken.pop_front() {
+            let id = self.id;
+            return self.start(move |shared| async move {
+                let entry = Entry { id: entry, kind, content };
+                Done::Spoken(shared.services.log.append(&id, entry, 0).await.map(drop))
+            });
+        }
+        if let Some((number, (id, did, frame))) = self.errands.first_key_value() {
+            let (number, id, did, frame) = (*number, *id, did.clone(), frame.clone());
+            return self.start(move |shared| async move {
+                Done::Errand(number, to_inbox(&shared, id, &did, frame).await)
+            });
+        }
+        if self.timers.gather.is_none() && !self.wishes.is_empty() && self.pending.is_none() {
+            self.make_commit();
+            if self.work.is_some() {
+                return;
+            }
+            // It was decided without work: who asked is told at once, and wishes that are left are looked at again.
+            by(&mut self.timers.gather, Duration::ZERO);
+        }
+        if std::mem::take(&mut self.wants_checkpoint) {
+            self.make_checkpoint();
+        }
+    }
+
+    pub(super) fn start<F>(&mut self, work: impl FnOnce(Arc<Shared>) -> F)
+    where
+        F: Future<Output = Done> + Send + 'static,
+    {
+        let (work, deadline) = (work(Arc::clone(&self.shared)), self.shared.options.deadline);
+        self.work = Some(tokio::spawn(async move {
+            // Ten calls may stand behind each other: the blobs of a tree.
+            let patience = deadline * 10;
+            tokio::time::timeout(patience, work).await.unwrap_or(Done::Failed(Error::Deadline(patience)))
+        }));
+    }
+
+    /// A call failed: it is made again, later each time.
+    pub(super) fn again(&mut self, error: &Error) {
+        self.tries += 1;
+        self.shared.report(self.id, error);
+        let patience = self.shared.options.retry * 2u32.saturating_pow(self.tries.min(10) - 1);
+        by(&mut self.timers.retry, patience.min(MOST_PATIENCE));
+    }
+
+    fn append_outbox(&mut self) {
+        let id = self.id;
+        let entries: Vec<(u64, Entry)> = self
+            .outbox
+            .iter()
+            .take(APPENDS)
+            .map(|(counter, outgoing)| {
+                let content = outgoing.content.clone();
+                (*counter, Entry { id: outgoing.id, kind: EntryKind::Application, content })
+            })
+            .collect();
+        self.start(move |shared| async move {
+            let mut answers = Vec::with_capacity(entries.len());
+            // In their order, so that nobody who reads the log meets a gap: after a failure none is tried.
+            for (counter, entry) in entries {
+                let answer = shared.services.log.append(&id, entry, 0).await;
+                let failed = answer.is_err();
+                answers.push((counter, answer));
+                if failed {
+                    break;
+                }
+            }
+            Done::Appended(answers)
+        });
+    }
+
+    /// Opens a record of the log: messages at once, commits with what they refer to.
+    fn open(&mut self, record: Record) {
+        let surface = self.surface.clone();
+        self.start(move |shared| async move {
+            let opened =
+                CommitEntry::of_content(&record.entry.content, &surface, &*shared.services.blobs).await;
+            let opened = match opened {
+                Ok(Ok(entry)) => {
+                    // Cards that cannot be had are missed when the commit is judged, if it needs them.
+                    for place in entry.cards.iter().filter(|place| !shared.knows(place)).take(MOST_CARDS) {
+                        if let Err(error) = fetch_card(&shared, place).await {
+                            shared.note(&error);
+                        }
+                    }
+                    Ok(Ok(entry))
+                }
+                other => other,
+            };
+            Done::Opened(record, opened)
+        });
+    }
+
+    /// Fetches cards that a commit needs and did not bring.
+    pub(super) fn fetch_cards(&mut self, needs: Vec<Need>) {
+        self.start(move |shared| async move {
+            for need in needs {
+                if let Err(error) = shared.find_card(&need.did).await {
+                    return Done::Cards(Err(error));
+                }
+            }
+            Done::Cards(Ok(()))
+        });
+    }
+}
+
+/// The cards of an agent, of the place that somebody named: they prove themselves.
+pub(crate) async fn fetch_card(shared: &Shared, place: &CardPlace) -> Result<()> {
+    let did: Did = place.did.parse().map_err(Error::Cards)?;
+    let mut text = Vec::new();
+    for part in &place.parts {
+        let part = shared.services.blobs.get(part).await?.ok_or(Error::BlobMissing(*part))?;
+        if text.len() + part.len() > gambeson_identity::MAX_CARD_LOG {
+            return Err(Error::TooLarge(text.len() + part.len()));
+        }
+        text.extend_from_slice(&part);
+    }
+    let log = CardLog::verify(&text).map_err(Error::Cards)?;
+    if *log.did() != did {
+        return Err(Error::Cards(gambeson_identity::Error::new(
+            gambeson_identity::Reason::NotBound,
+            format_args!("the cards of {} stand where those of {did} should", log.did()),
+        )));
+    }
+    shared.learn(log, place)
+}
+
+/// Takes a key package, and learns the cards of who published it, and of those who vouch.
+pub(super) async fn take(shared: &Shared, did: &Did, delegation: &[String]) -> Result<Package> {
+    let vouching = vouched(shared, delegation).await?;
+    let Published { card, key_package } = published(shared, did).await?;
+    Ok(Package { key_package, card, vouching })
+}
+
+/// What an agent has published, with its cards learnt.
+async fn published(shared: &Shared, did: &Did) -> Result<Published> {
+    let none = || Error::NoKeyPackage(did.clone());
+    let package = shared.services.keys.take(did.as_str()).await?.ok_or_else(none)?;
+    let published = Published::parse(&package).map_err(|Malformed| none())?;
+    if published.card.did != did.as_str() {
+        return Err(none());
+    }
+    fetch_card(shared, &published.card).await?;
+    Ok(published)
+}
+
+/// Where the cards of those in a delegation are, for those who know none of them. What is known here is put where it can be had.
+async fn vouched(shared: &Shared, delegation: &[String]) -> Result<Vec<CardPlace>> {
+    loop {
+        let (known, missing) = vouching(delegation, &shared.cards, shared.time());
+        let Some(did) = missing else {
+            let mut places = Vec::with_capacity(known.len());
+            for did in known {
+                places.extend(shared.place(&did).await?);
+            }
+            return Ok(places);
+        };
+        let found = match shared.card_place(&did) {
+            Some(place) => fetch_card(shared, &place).await,
+            None => published(shared, &did).await.map(drop),
+        };
+        match found {
+            Err(Error::NoKeyPackage(_)) => return Err(Error::NoCard(did)),
+            found => found?,
+        }
+        if !shared.cards.knows(&did) {
+            return Err(Error::NoCard(did));
+        }
+    }
+}
+
+/// Puts a frame into an agent's inbox: into its log, for when it comes, and on the link, in case it is there.
+pub(crate) async fn to_inbox(shared: &Shared, id: EntryId, did: &str, frame: Bytes) -> Result<()> {
+    if frame.len() > MAX_ENTRY {
+        return Err(Error::EntryTooLarge(frame.len()));
+    }
+    let entry = Entry { id, kind: EntryKind::Application, content: frame.clone() };
+    shared.services.log.append(&inbox_log(did), entry, 0).await?;
+    shared.publish_bytes(inbox(did), To::All, frame);
+    Ok(())
+}
+
+/// Keeps a snapshot: the tree in chunks of which most are there already, the rest, and the head that names them.
+pub(super) async fn keep_snapshot(
+    shared: &Shared,
+    surface: &crate::archive::Surface,
+    snapshot: Snapshot,
+    (tree, group_info): (&[u8], &[u8]),
+    cards: &[CardPlace],
+) -> Result<BlobId> {
+    let blobs = &*shared.services.blobs;
+    let rest = CardPlace::write_all(cards, Writer::default().bytes(group_info)).finish();
+    let snapshot = Snapshot {
+        tree: surface.keep(blobs, tree).await?,
+        rest: surface.keep(blobs, &rest).await?,
+        ..snapshot
+    };
+    blobs.put(snapshot.seal(surface)?).await
+}
+
+/// A snapshot with all that it names.
+pub(crate) async fn load_snapshot(
+    shared: &Shared,
+    surface: &crate::archive::Surface,
+    head: &BlobId,
+    near: &HashMap<BlobId, Bytes>,
+) -> Result<(Snapshot, Bytes, Bytes, Vec<CardPlace>)> {
+    let blobs = &*shared.services.blobs;
+    let sealed = blobs.get(head).await?.ok_or(Error::BlobMissing(*head))?;
+    let bad = |Malformed| Error::BlobMismatch(*head);
+    let snapshot = Snapshot::open(&sealed, surface).map_err(bad)?;
+    let tree = gather(blobs, &snapshot.tree, near, MAX_GATHERED).await?;
+    let mut rest = Reader::new(gather(blobs, &snapshot.rest, near, MAX_GATHERED).await?);
+    let group_info = rest.bytes().map_err(bad)?;
+    let cards = CardPlace::read_all(&mut rest).map_err(bad)?;
+    Ok((snapshot, tree, group_info, cards))
+}
+
+/// The last checkpoint of a log from a place on that this surface opens, and the place of the newest commit.
+pub(crate) async fn newest_checkpoint(
+    shared: &Shared,
+    channel: &crate::name::ChannelId,
+    surface: &crate::archive::Surface,
+    mut from: u64,
+) -> Result<(Option<CheckpointEntry>, u64)> {
+    let mut newest: Option<CheckpointEntry> = None;
+    loop {
+        let page = shared.services.log.read(channel, from, PAGE).await?;
+        for record in &page.records {
+            from = record.place + 1;
+            if record.entry.kind == EntryKind::Checkpoint
+                && let Ok(entry) = CheckpointEntry::of_content(&record.entry.content, surface)
+            {
+                newest = Some(entry);
+            }
+        }
+        if page.records.is_empty() || from > page.head.last {
+            return Ok((newest, page.head.commit));
+        }
+    }
+}
+
+/// Asks those who are there where the channel is: the answer comes sealed to this agent's inbox.
+pub(super) fn ask_frame(shared: &Shared, channel: crate::name::ChannelId) -> Result<Bytes> {
+    Frame::Ask { channel, did: shared.did.as_str().to_owned() }.to_bytes()
+}

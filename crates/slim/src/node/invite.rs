@@ -1,0 +1,348 @@
+//! Invitations: key packages that are offered, an inbox that is read, and an agent's own policy on what it accepts.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{Admit, Present, Shared, inbox_log};
+use crate::archive::Surface;
+use crate::blobs::BlobId;
+use crate::cards::SKEW;
+use crate::channel::Channel;
+use crate::content::{CardPlace, Published};
+use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::hold;
+use crate::keys::KeyPackages;
+use crate::life::{Birth, Note, fetch_card, load_snapshot};
+use crate::log::EntryKind;
+use crate::member::{KeptKeyPackage, Member, welcome_references};
+use crate::name::ChannelId;
+use crate::refusal::{Reason, Refusal};
+
+/// How many invitations wait for somebody to decide; more push out the oldest.
+const MOST_WAITING: usize = 64;
+/// How many entries of the inbox are read at once.
+const PAGE: usize = 64;
+/// The row of invitations about which nothing was done, by their places in the inbox.
+const UNDECIDED: &str = "invitations";
+/// The place of the last resort among the kept key packages.
+const LAST_RESORT: u64 = 0;
+
+/// Somebody wants this agent in a channel.
+#[derive(Clone)]
+pub struct Invitation {
+    /// Which channel.
+    pub channel: ChannelId,
+    /// Who says to invite. That it is so is proven when the invitation is accepted, and not before.
+    pub inviter: String,
+    note: Arc<Note>,
+    snapshot: BlobId,
+    welcome: Bytes,
+    package: u64,
+    /// Where in the tree who made the Welcome is.
+    leaf: u32,
+    /// Where it stood in the inbox.
+    place: u64,
+}
+
+impl Invitation {
+    pub(super) const fn place(&self) -> u64 {
+        self.place
+    }
+}
+
+impl std::fmt::Debug for Invitation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Invitation")
+            .field("channel", &self.channel)
+            .field("inviter", &self.inviter)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Attends to the inbox and to the key packages, now and whenever something may have come.
+pub(super) async fn attend(shared: Arc<Shared>) {
+    let mut offered = None;
+    // What was not decided on before a restart.
+    if let Err(error) = consider(&shared, true).await {
+        shared.note(&error);
+    }
+    loop {
+        let present = shared.present();
+        if offered != Some(present.me.credential().card) {
+            match offer(&shared, &present).await {
+                Ok(()) => offered = Some(present.me.credential().card),
+                Err(error) => {
+                    offered = None;
+                    shared.note(&error);
+                }
+            }
+        }
+        let looked = match read(&shared).await {
+            Ok(()) => consider(&shared, false).await,
+            failed => failed,
+        };
+        if let Err(error) = looked {
+            shared.note(&error);
+        }
+        let wait = if offered.is_some() { shared.options.poll } else { shared.options.retry * 4 };
+        drop(tokio::time::timeout(wait, shared.inbox.notified()).await);
+        if offered.is_some()
+            && shared
+                .services
+                .keys
+                .left(shared.did.as_str())
+                .await
+                .is_ok_and(|left| left < shared.options.key_packages / 2)
+        {
+            offered = None;
+        }
+    }
+}
+
+/// Offers the card and key packages to those who invite while this agent is away. Those under an earlier card, or of another store, go.
+async fn offer(shared: &Shared, present: &Present) -> Result<()> {
+    shared.put_present(present).await?;
+    let (did, me) = (shared.did.as_str(), &present.me);
+    let kept = shared.kept.row("packages", 0, usize::MAX).await?;
+    let keys = &shared.services.keys;
+    let mut left = keys.left(did).await?;
+    let card = me.credential().card;
+    let renewed = shared.kept.value("offered", 0).await?.is_none_or(|offered| offered[..] != card.0[..]);
+    if renewed {
+        for _ in 0..std::mem::take(&mut left) {
+            drop(keys.take(did).await?);
+        }
+    }
+    let mut packages = KeyPackages::default();
+    let mut writes = crate::store::Writes::default();
+    let mut number = kept.keys().copied().max().unwrap_or(LAST_RESORT);
+    let publish = |key_package| Published { card: present.card.clone(), key_package }.to_bytes();
+    let suite = me.suites()[0];
+    for (number, bytes) in kept.iter().filter(|(number, _)| **number != LAST_RESORT) {
+        // Nobody can be invited by it any more.
+        if KeptKeyPackage::from_bytes(bytes)?.until().after(SKEW) < shared.time() {
+            writes.delete("packages", *number);
+        }
+    }
+    for _ in left..shared.options.key_packages {
+        let (package, private) = me.key_package(suite, false, shared.time())?;
+        number += 1;
+        writes.put("packages", number, private.to_bytes()?.to_vec());
+        packages.once.push(publish(package));
+    }
+    let resort = kept.get(&LAST_RESORT).map(|bytes| KeptKeyPackage::from_bytes(bytes)).transpose()?;
+    if renewed || resort.is_none_or(|resort| resort.until() <= shared.time().after(86_400)) {
+        if let Some(before) = kept.get(&LAST_RESORT) {
+            // Who took it may be about to invite by it.
+            writes.put("packages", number + 1, before.clone());
+        }
+        let (package, private) = me.key_package(suite, true, shared.time())?;
+        writes.put("packages", LAST_RESORT, private.to_bytes()?.to_vec());
+        packages.last_resort = Some(publish(package));
+    }
+    // The private halves first: nobody is invited by a package that cannot be used.
+    shared.kept.apply(writes).await?;
+    if packages.once.is_empty() && packages.last_resort.is_none() {
+        return Ok(());
+    }
+    keys.publish(did, packages).await?;
+    let mut writes = crate::store::Writes::default();
+    writes.put("offered", 0, card.0.to_vec());
+    shared.kept.apply(writes).await
+}
+
+/// Reads the inbox, and keeps the invitations in it until something was done about them.
+async fn read(shared: &Arc<Shared>) -> Result<()> {
+    let log = inbox_log(shared.did.as_str());
+    let kept = shared.kept.value("inbox", 0).await?;
+    let mut read = kept.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
+    loop {
+        let page = shared.services.log.read(&log, read + 1, PAGE).await?;
+        if page.records.is_empty() {
+            return Ok(());
+        }
+        let (mut writes, mut new) = (crate::store::Writes::default(), Vec::new());
+        for record in page.records {
+            read = record.place;
+            if record.entry.kind != EntryKind::Application {
+                continue;
+            }
+            let Ok(Frame::Invitation { snapshot, welcome }) = Frame::parse(&record.entry.content) else {
+                continue;
+            };
+            match examine(shared, snapshot, welcome, read).await {
+                Ok(invitation) => {
+                    writes.put(UNDECIDED, read, record.entry.content.to_vec());
+                    new.push(invitation);
+                }
+                Err(error) => shared.note(&error),
+            }
+        }
+        writes.put("inbox", 0, read.to_be_bytes().to_vec());
+        shared.kept.apply(writes).await?;
+        for invitation in new {
+            decide(shared, invitation, true).await;
+        }
+    }
+}
+
+/// Looks again at invitations that were not decided on, or could not be accepted for a while. Those that wait for somebody are given to him the first time.
+async fn consider(shared: &Arc<Shared>, first: bool) -> Result<()> {
+    if !first && shared.options.admit == Admit::Ask {
+        return Ok(());
+    }
+    let kept = shared.kept.row(UNDECIDED, 0, usize::MAX).await?;
+    let too_many = kept.len().saturating_sub(MOST_WAITING);
+    for (number, (place, bytes)) in kept.into_iter().enumerate() {
+        let examined = match Frame::parse(&bytes.into()) {
+            Ok(Frame::Invitation { snapshot, welcome }) if number >= too_many => {
+                examine(shared, snapshot, welcome, place).await
+            }
+            _ => Err(Refusal::new(Reason::Malformed, "too many invitations came").into()),
+        };
+        match examined {
+            Ok(invitation) => decide(shared, invitation, first).await,
+            Err(Error::Refused(_)) => forget(shared, place).await?,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Something was done about an invitation.
+pub(super) async fn forget(shared: &Shared, place: u64) -> Result<()> {
+    let mut writes = crate::store::Writes::default();
+    writes.delete(UNDECIDED, place);
+    shared.kept.apply(writes).await
+}
+
+/// Opens a Welcome as far as its note.
+async fn examine(shared: &Shared, snapshot: BlobId, welcome: Bytes, place: u64) -> Result<Invitation> {
+    let references = welcome_references(&welcome)?;
+    for (package, bytes) in shared.kept.row("packages", 0, usize::MAX).await? {
+        let kept = KeptKeyPackage::from_bytes(&bytes)?;
+        if references.iter().any(|reference| reference == kept.reference()) {
+            let examined = Member::examine(&shared.present().me, &shared.cards, &kept, &welcome)?;
+            let note = Note::parse(&examined.note)
+                .map_err(|_| Refusal::new(Reason::Malformed, "a Welcome without a channel's note"))?;
+            let inviter = note.inviter.clone();
+            return Ok(Invitation {
+                channel: examined.channel,
+                inviter,
+                note: Arc::new(note),
+                snapshot,
+                welcome,
+                package,
+                leaf: examined.inviter,
+                place,
+            });
+        }
+    }
+    Err(Refusal::new(Reason::UnknownKeyPackage, "the Welcome is for a key package that is not kept here")
+        .into())
+}
+
+/// Asks the agent's own policy, and somebody if that does not decide and he was not asked before.
+async fn decide(shared: &Arc<Shared>, invitation: Invitation, ask: bool) {
+    let at_once = match &shared.options.admit {
+        Admit::Ask => false,
+        Admit::From(dids) => dids.iter().any(|did| did.as_str() == invitation.inviter),
+    };
+    if at_once {
+        if let Err(error) = accept(shared, invitation).await {
+            shared.note(&error);
+        }
+        return;
+    }
+    if !ask {
+        return;
+    }
+    let mut waiting = hold(&shared.waiting);
+    if waiting.len() >= MOST_WAITING {
+        waiting.remove(0);
+    }
+    waiting.push(invitation);
+    drop(waiting);
+    shared.news.notify_waiters();
+}
+
+/// Joins, if everything is as the invitation says. One that is not is forgotten; what failed otherwise can be tried again.
+pub(super) async fn accept(shared: &Arc<Shared>, invitation: Invitation) -> Result<Channel> {
+    let place = invitation.place;
+    let accepted = join(shared, invitation).await;
+    if matches!(&accepted, Ok(_) | Err(Error::Refused(_))) {
+        forget(shared, place).await?;
+    }
+    accepted
+}
+
+async fn join(shared: &Arc<Shared>, invitation: Invitation) -> Result<Channel> {
+    let _nobody_else = shared.joining.lock().await;
+    if let Some(channel) = still_in(shared, &invitation.channel).await? {
+        return Ok(channel);
+    }
+    let bytes = shared.kept.value("packages", invitation.package).await?;
+    let bytes = bytes.ok_or_else(|| {
+        Refusal::new(Reason::UnknownKeyPackage, "the key package of the invitation was used already")
+    })?;
+    let kept = KeptKeyPackage::from_bytes(&bytes)?;
+    let surface: &Surface = &invitation.note.surface;
+    let none = Default::default();
+    let (snapshot, tree, _, cards) = load_snapshot(shared, surface, &invitation.snapshot, &none).await?;
+    for place in &cards {
+        learn(shared, place).await?;
+    }
+    let (me, now) = (&shared.present().me, shared.time());
+    let member = Member::join(me, &shared.cards, &kept, &invitation.welcome, &tree, now)?;
+    let inviter = member.members()?.into_iter().find(|member| member.leaf == invitation.leaf);
+    let named = inviter.is_some_and(|inviter| inviter.did.as_str() == invitation.inviter);
+    if !named || member.id() != invitation.channel {
+        let what = format!("the Welcome names {}, who did not make it", invitation.inviter);
+        return Err(Refusal::new(Reason::OtherIdentity, what).into());
+    }
+    let surface = invitation.note.surface_of(&member)?;
+    let joined = member.epoch();
+    let birth = Birth { member, surface, commit: snapshot.commit, joined };
+    let package = invitation.package;
+    let channel = shared
+        .bear(birth, |writes| {
+            if !kept.last_resort() {
+                writes.delete("packages", package);
+            }
+        })
+        .await?;
+    Ok(channel)
+}
+
+/// The channel, if this agent is in it. Who was removed while it was away finds that in the log, and then it is not.
+async fn still_in(shared: &Shared, id: &ChannelId) -> Result<Option<Channel>> {
+    let living = hold(&shared.living).get(id).map(|living| living.channel.clone());
+    let Some(channel) = living else { return Ok(None) };
+    match channel.catch_up().await {
+        Ok(()) if !channel.status().over => return Ok(Some(channel)),
+        Ok(()) | Err(Error::Over) => {}
+        Err(error) => return Err(error),
+    }
+    loop {
+        let news = shared.news.notified();
+        tokio::pin!(news);
+        news.as_mut().enable();
+        if !hold(&shared.living).contains_key(id) {
+            return Ok(None);
+        }
+        news.await;
+    }
+}
+
+async fn learn(shared: &Shared, place: &CardPlace) -> Result<()> {
+    if shared.knows(place) {
+        return Ok(());
+    }
+    match fetch_card(shared, place).await {
+        // What is known already is not made worse by somebody who names another place.
+        Err(Error::Cards(_)) => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,312 @@
+//! Bundles in the order of their senders: each once, none before those that stand before it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::content::{Bundle, Upto};
+use crate::wire::{Malformed, Reader, Writer};
+
+/// How many bundles that came early are held; the log has the others.
+pub(crate) const MOST_HELD: usize = 4_096;
+
+/// Of whom, and since which epoch it counts.
+pub(crate) type Source = (String, u64);
+
+/// What came of a bundle.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Arrived {
+    /// It was here before.
+    Duplicate,
+    /// It waits for others.
+    Early,
+    /// These can be given out, in this order.
+    Ready(Vec<(Source, u64, Bundle)>),
+}
+
+/// The queue in front of the application.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    sources: HashMap<Source, Waiting>,
+    held: usize,
+    causal: bool,
+    numbers: u64,
+    /// Whose row has to be written anew.
+    touched: BTreeSet<Source>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Where it is kept.
+    number: u64,
+    /// The counter that is given out next.
+    next: u64,
+    early: BTreeMap<u64, Bundle>,
+}
+
+impl Order {
+    pub(crate) fn new(causal: bool) -> Self {
+        Self { causal, ..Self::default() }
+    }
+
+    /// Whether another early bundle finds room.
+    pub(crate) fn has_room(&self) -> bool {
+        self.held < MOST_HELD
+    }
+
+    /// How many bundles wait.
+    pub(crate) fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Whether everything of a source up to this counter was given out, or waits here.
+    pub(crate) fn has_all(&self, source: &Source, counter: u64) -> bool {
+        self.sources.get(source).is_some_and(|waiting| {
+            (waiting.next..=counter).all(|counter| waiting.early.contains_key(&counter))
+        })
+    }
+
+    /// Takes a bundle. `joined` is the epoch since which this member sees everything: of who came later it has seen the first.
+    pub(crate) fn arrive(&mut self, source: &Source, counter: u64, bundle: Bundle, joined: u64) -> Arrived {
+        let first = if source.1 > joined { 1 } else { bundle.since.min(counter) };
+        let numbers = &mut self.numbers;
+        let waiting = self.sources.entry(source.clone()).or_insert_with(|| {
+            *numbers += 1;
+            Waiting { number: *numbers, next: first, early: BTreeMap::new() }
+        });
+        if counter < waiting.next || waiting.early.contains_key(&counter) {
+            return Arrived::Duplicate;
+        }
+        waiting.early.insert(counter, bundle);
+        self.held += 1;
+        self.touched.insert(source.clone());
+        match self.ready_of(source) {
+            ready if ready.is_empty() => Arrived::Early,
+            ready => Arrived::Ready(ready),
+        }
+    }
+
+    /// Goes on without what this source said before a counter: the log does not have it. Gives how many are missing, and what became ready.
+    pub(crate) fn give_up(&mut self, source: &Source, counter: u64) -> (u64, Vec<(Source, u64, Bundle)>) {
+        let Some(waiting) = self.sources.get_mut(source) else { return (0, Vec::new()) };
+        self.touched.insert(source.clone());
+        let later = waiting.early.split_off(&counter);
+        let before = std::mem::replace(&mut waiting.early, later);
+        let missing = counter.saturating_sub(waiting.next) - before.len() as u64;
+        waiting.next = waiting.next.max(counter);
+        self.held -= before.len();
+        let mut ready: Vec<_> =
+            before.into_iter().map(|(counter, bundle)| (source.clone(), counter, bundle)).collect();
+        ready.extend(self.ready_of(source));
+        (missing, ready)
+    }
+
+    /// Gives out everything that waits for others in vain, in each sender's order.
+    pub(crate) fn give_up_causality(&mut self) -> Vec<(Source, u64, Bundle)> {
+        let causal = std::mem::take(&mut self.causal);
+        let ready = self.ready();
+        self.causal = causal;
+        ready
+    }
+
+    /// What of this source is given out next; `None` before its first.
+    pub(crate) fn next(&self, source: &Source) -> Option<u64> {
+        self.sources.get(source).map(|waiting| waiting.next)
+    }
+
+    /// How far everything was given out.
+    pub(crate) fn upto(&self) -> impl Iterator<Item = (&Source, Upto)> {
+        self.sources.iter().filter(|(_, waiting)| waiting.next > 1).map(|(source, waiting)| {
+            (source, Upto { sender: Upto::tag(&source.0), born: source.1, counter: waiting.next - 1 })
+        })
+    }
+
+    /// Forgets sources of which nothing can be opened any more, and gives the rows that go.
+    pub(crate) fn forget(&mut self, mut gone: impl FnMut(&Source) -> bool) -> Vec<u64> {
+        let held = &mut self.held;
+        let mut rows = Vec::new();
+        self.sources.retain(|source, waiting| {
+            let stays = !gone(source);
+            if !stays {
+                *held -= waiting.early.len();
+                rows.push(waiting.number);
+            }
+            stays
+        });
+        rows
+    }
+
+    /// What one arrival made ready: of its sender alone, unless others may have waited for it.
+    fn ready_of(&mut self, source: &Source) -> Vec<(Source, u64, Bundle)> {
+        if self.causal {
+            return self.ready();
+        }
+        std::iter::from_fn(|| self.take_next(source)).collect()
+    }
+
+    fn ready(&mut self) -> Vec<(Source, u64, Bundle)> {
+        let mut ready = Vec::new();
+        loop {
+            let before = ready.len();
+            let sources: Vec<Source> = self
+                .sources
+                .iter()
+                .filter(|(_, waiting)| waiting.early.contains_key(&waiting.next))
+                .map(|(source, _)| source.clone())
+                .collect();
+            for source in sources {
+                ready.extend(std::iter::from_fn(|| self.take_next(&source)));
+            }
+            if ready.len() == before {
+                return ready;
+            }
+        }
+    }
+
+    fn take_next(&mut self, source: &Source) -> Option<(Source, u64, Bundle)> {
+        let waiting = self.sources.get(source)?;
+        let counter = waiting.next;
+        let bundle = waiting.early.get(&counter)?;
+        if self.causal && !bundle.after.iter().all(|upto| self.has(upto)) {
+            return None;
+        }
+        let waiting = self.sources.get_mut(source)?;
+        let bundle = waiting.early.remove(&counter)?;
+        waiting.next += 1;
+        self.held -= 1;
+        self.touched.insert(source.clone());
+        Some((source.clone(), counter, bundle))
+    }
+
+    /// Whether this was given out; of who is not known, nothing will come.
+    fn has(&self, upto: &Upto) -> bool {
+        self.sources
+            .iter()
+            .find(|((did, born), _)| *born == upto.born && Upto::tag(did) == upto.sender)
+            .is_none_or(|(_, waiting)| waiting.next > upto.counter)
+    }
+
+    /// The rows that changed since the last call: where each is kept, and what. Bundles that wait are in them, for MLS opens each once.
+    pub(crate) fn changed(&mut self) -> Vec<(u64, Vec<u8>)> {
+        let touched = std::mem::take(&mut self.touched);
+        let rows = touched.iter().filter_map(|source| Some((source, self.sources.get(source)?)));
+        rows.map(|((did, born), waiting)| {
+            let head = Writer::default().text(did).u64(*born).u64(waiting.next).count(waiting.early.len());
+            let row =
+                head.each(&waiting.early, |to, (counter, bundle)| to.u64(*counter).bytes(&bundle.to_bytes()));
+            (waiting.number, row.finish())
+        })
+        .collect()
+    }
+
+    pub(crate) fn restore(rows: BTreeMap<u64, Vec<u8>>, causal: bool) -> Result<Self, Malformed> {
+        let mut order = Self::new(causal);
+        for (number, row) in rows {
+            let mut fields = Reader::new(row.into());
+            let source = (fields.text()?, fields.u64()?);
+            let mut waiting = Waiting { number, next: fields.u64()?, early: BTreeMap::new() };
+            for _ in 0..fields.count(12)? {
+                waiting.early.insert(fields.u64()?, Bundle::parse(fields.bytes()?)?);
+                order.held += 1;
+            }
+            fields.end()?;
+            order.numbers = order.numbers.max(number);
+            order.sources.insert(source, waiting);
+        }
+        Ok(order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // A test may fail that way.
+
+    use super::*;
+    use crate::content::{Payload, Purpose};
+
+    fn bundle(since: u64, after: &[(&str, u64)]) -> Bundle {
+        let upto = |(did, counter): &(&str, u64)| Upto { sender: Upto::tag(did), born: 1, counter: *counter };
+        Bundle {
+            since,
+            after: after.iter().map(upto).collect(),
+            payloads: vec![Payload { purpose: Purpose::Message, bytes: vec![7].into() }],
+        }
+    }
+
+    fn source(did: &str) -> Source {
+        (did.to_owned(), 1)
+    }
+
+    fn counters(arrived: Arrived) -> Vec<(String, u64)> {
+        match arrived {
+            Arrived::Ready(ready) => ready.into_iter().map(|((did, _), counter, _)| (did, counter)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_comes_once_and_in_the_order_of_its_sender() {
+        let (mut order, alice) = (Order::default(), source("alice"));
+        assert_eq!(order.arrive(&alice, 2, bundle(1, &[]), 1), Arrived::Early);
+        assert_eq!(order.arrive(&alice, 2, bundle(1, &[]), 1), Arrived::Duplicate);
+        assert_eq!(order.arrive(&alice, 3, bundle(1, &[]), 1), Arrived::Early);
+        let all = counters(order.arrive(&alice, 1, bundle(1, &[]), 1));
+        assert_eq!(all, [1, 2, 3].map(|counter| ("alice".to_owned(), counter)));
+        assert_eq!(order.arrive(&alice, 3, bundle(1, &[]), 1), Arrived::Duplicate);
+        assert_eq!(order.held(), 0);
+    }
+
+    #[test]
+    fn who_joins_waits_for_nothing_that_was_said_before() {
+        let (mut order, alice) = (Order::default(), source("alice"));
+        assert_eq!(order.arrive(&alice, 41, bundle(40, &[]), 5), Arrived::Early);
+        assert_eq!(counters(order.arrive(&alice, 40, bundle(40, &[]), 5)).len(), 2);
+    }
+
+    #[test]
+    fn who_saw_a_sender_come_waits_for_its_first_message() {
+        let (mut order, alice) = (Order::default(), source("alice"));
+        assert_eq!(order.arrive(&alice, 4, bundle(4, &[]), 0), Arrived::Early);
+        assert_eq!(order.give_up(&alice, 4), (3, vec![(alice.clone(), 4, bundle(4, &[]))]));
+    }
+
+    #[test]
+    fn an_answer_waits_for_its_question_where_causal_order_is_asked_for() {
+        let (alice, bob) = (source("alice"), source("bob"));
+        for (causal, early) in [(true, true), (false, false)] {
+            let mut order = Order::new(causal);
+            counters(order.arrive(&alice, 1, bundle(1, &[]), 1));
+            let answer = order.arrive(&bob, 1, bundle(1, &[("alice", 2)]), 1);
+            assert_eq!(answer == Arrived::Early, early);
+            let question = counters(order.arrive(&alice, 2, bundle(1, &[]), 1));
+            assert_eq!(question.len(), if causal { 2 } else { 1 });
+            assert_eq!(question[0], ("alice".to_owned(), 2));
+        }
+    }
+
+    #[test]
+    fn what_waits_is_kept_and_found_again() {
+        let (mut order, alice) = (Order::default(), source("alice"));
+        counters(order.arrive(&alice, 1, bundle(1, &[]), 1));
+        order.arrive(&alice, 3, bundle(1, &[("bob", 1)]), 1);
+        let rows: BTreeMap<u64, Vec<u8>> = order.changed().into_iter().collect();
+        assert_eq!((rows.len(), order.changed().len()), (1, 0));
+        for len in 0..rows[&1].len() {
+            assert!(Order::restore(BTreeMap::from([(1, rows[&1][..len].to_vec())]), false).is_err());
+        }
+        let mut again = Order::restore(rows, false).unwrap();
+        assert_eq!((again.held, again.next(&alice)), (1, Some(2)));
+        assert_eq!(counters(again.arrive(&alice, 2, bundle(1, &[]), 1)).len(), 2);
+    }
+
+    #[test]
+    fn a_counter_far_ahead_is_given_up_to_at_once() {
+        let mut order = Order::new(false);
+        let source = ("did:example:a".to_owned(), 1);
+        let bundle = || Bundle { since: 1, after: Vec::new(), payloads: Vec::new() };
+        assert_eq!(order.arrive(&source, 3, bundle(), 0), Arrived::Early);
+        assert_eq!(order.arrive(&source, 1 << 48, bundle(), 0), Arrived::Early);
+        let (missing, ready) = order.give_up(&source, 1 << 48);
+        assert_eq!(missing, (1 << 48) - 2, "all before it but the third");
+        assert_eq!(ready.iter().map(|(_, counter, _)| *counter).collect::<Vec<_>>(), [3, 1 << 48]);
+        assert_eq!((order.held(), order.next(&source)), (0, Some((1 << 48) + 1)));
+    }
+}

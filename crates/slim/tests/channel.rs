@@ -1,0 +1,387 @@
+//! The life of a channel, in memory and in virtual time.
+
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
+mod world;
+
+use std::time::Duration;
+
+use gambeson_slim::faults::{Faults, Faulty};
+use gambeson_slim::{Channel, Entry, EntryId, EntryKind, Event, Node, Options, Role};
+use world::{Offered, Person, World, messages, said};
+
+fn services() -> gambeson_slim::Services {
+    gambeson_slim::Services::of(std::sync::Arc::new(gambeson_slim::memory::MemoryService::new()))
+}
+
+/// Alice and Bob, who are there, and Alice's channel, to which Bob is invited.
+async fn invited(world: &World, alice: &Person, bob: &Person) -> (Node, Node, Channel) {
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(world).await;
+    let policy = at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap();
+    let channel = at_alice.create(policy).await.unwrap();
+    channel.invite(&[bob.did()]).await.unwrap();
+    (at_alice, at_bob, channel)
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_invited_while_away_joins_later_and_both_hear_each_other() {
+    let world = World::new(1);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let at_bob = bob.node().await;
+    at_bob.offered(&world).await;
+    drop(at_bob);
+
+    let at_alice = alice.node().await;
+    let a = at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    assert_eq!(a.status().members.len(), 2);
+    a.send("early").await.unwrap();
+
+    let at_bob = bob.node().await;
+    let b = at_bob.joined(&a.id()).await;
+    b.until(|status| status.epoch == 1).await.unwrap();
+    b.send("hello").await.unwrap();
+    assert_eq!(messages(&a, 2).await, [said(&alice, "early"), said(&bob, "hello")]);
+    assert_eq!(messages(&b, 2).await.len(), 2);
+    assert_eq!(a.status().authenticator, b.status().authenticator);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_invitation_waits_for_a_decision_unless_its_maker_is_allowed() {
+    let world = World::new(2);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob").asking());
+    let (_at_alice, at_bob, a) = invited(&world, &alice, &bob).await;
+    let invitation = at_bob.invitation().await;
+    assert_eq!((invitation.channel, invitation.inviter.as_str()), (a.id(), alice.did().as_str()));
+    assert!(at_bob.channel(&a.id()).is_none());
+    let b = at_bob.accept(invitation).await.unwrap();
+    assert_eq!(b.members().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_removed_hears_nothing_more_and_the_name_is_another() {
+    let world = World::new(3);
+    let (nodes, channels) = world.channel(3, |_| {}).await;
+    let carol = nodes[2].me().did().clone();
+    channels[0].remove(std::slice::from_ref(&carol)).await.unwrap();
+    channels[0].send("without carol").await.unwrap();
+    assert_eq!(messages(&channels[1], 1).await.len(), 1);
+    let mut last = None;
+    while let Ok(next) = channels[2].next().await {
+        last = Some(next.event);
+    }
+    assert!(matches!(last, Some(Event::Removed { members, .. }) if members == [carol.as_str()]));
+    assert!(channels[2].send("still here?").await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_said_on_the_name_after_a_removal_before_a_member_listens_there_comes_all_the_same() {
+    for seed in 100..108 {
+        let mut world = World::new(seed);
+        // The word of the commit comes late now and then: after the message, and after the announcement behind it.
+        world.faults = Some(Faults { latest: Duration::from_secs(2), ..Faults::NONE });
+        let (nodes, channels) = world.channel(3, |_| {}).await;
+        channels[0].remove(&[nodes[2].me().did().clone()]).await.unwrap();
+        channels[0].send("without carol").await.unwrap();
+        let said = tokio::time::Instant::now();
+        messages(&channels[1], 1).await;
+        assert!(said.elapsed() < Duration::from_secs(10), "seed {seed}: after {:?}", said.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_decided_without_the_log_is_answered_before_the_log_is_looked_into_again() {
+    let world = World::new(7);
+    let (nodes, channels) = world.channel(3, |_| {}).await;
+    let did = |of: usize| nodes[of].me().did().clone();
+    let stranger = world.agent("dave").did();
+    let begun = tokio::time::Instant::now();
+    assert!(channels[1].remove(&[did(0)]).await.is_err(), "a member may not");
+    // Each of two wishes for one commit is judged by itself when both together cannot be.
+    assert!(channels[1].remove(&[did(0), did(2)]).await.is_err());
+    channels[0].invite(&[did(1)]).await.unwrap();
+    channels[0].remove(&[stranger]).await.unwrap();
+    assert!(begun.elapsed() < Options::default().poll, "after {:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_leaves_is_let_go_by_those_who_may() {
+    let world = World::new(4);
+    let (nodes, channels) = world.channel(3, |_| {}).await;
+    channels[1].leave().await.unwrap();
+    channels[0].until(|status| status.members.len() == 2).await.unwrap();
+    channels[2].until(|status| status.members.len() == 2).await.unwrap();
+    let bob = nodes[1].me().did().as_str().to_owned();
+    loop {
+        if let Event::Left { members, .. } = channels[2].next().await.unwrap().event {
+            assert_eq!(members, [bob]);
+            break;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_is_answered_in_time_or_not_at_all() {
+    let world = World::new(5);
+    let (_nodes, channels) = world.channel(2, |_| {}).await;
+    let b = channels[1].clone();
+    let replier = tokio::spawn(async move {
+        loop {
+            if let Event::Message { id, purpose: gambeson_slim::Purpose::Request, bytes } =
+                b.next().await.unwrap().event
+                && &bytes[..] == b"ping"
+            {
+                b.reply(&id, "pong").await.unwrap();
+            }
+        }
+    });
+    let (_, reply) = channels[0].request("ping", Duration::from_secs(5)).await.unwrap();
+    assert_eq!(&reply[..], b"pong");
+    assert!(channels[0].request("silence", Duration::from_secs(5)).await.is_err());
+    replier.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_moderator_is_made_by_policy_and_then_removes_others() {
+    let world = World::new(6);
+    let (nodes, channels) = world.channel(3, |_| {}).await;
+    let (bob, carol) = (nodes[1].me().did().clone(), nodes[2].me().did().clone());
+    assert!(channels[1].remove(std::slice::from_ref(&carol)).await.is_err(), "a member may not");
+    let policy = world.policy_of(&channels[0]).await;
+    let mut next = policy.next(world.now());
+    next.roles.insert(bob, Role::Moderator);
+    channels[0].change(next.sign(nodes[0].me().agent()).unwrap()).await.unwrap();
+    channels[1].until(|status| status.members[1].role == "moderator" || status.epoch >= 3).await.unwrap();
+    channels[1].remove(&[carol]).await.unwrap();
+    assert_eq!(channels[1].members().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rotation_gives_a_new_epoch_with_the_same_members() {
+    let world = World::new(7);
+    let (_nodes, channels) = world.channel(2, |_| {}).await;
+    let before = channels[0].status().epoch;
+    channels[1].rotate().await.unwrap();
+    channels[0].until(|status| status.epoch == before + 1).await.unwrap();
+    assert_eq!(channels[0].status().authenticator, channels[1].status().authenticator);
+}
+
+#[tokio::test(start_paused = true)]
+async fn twenty_adds_are_one_commit() {
+    let world = World::new(8);
+    let (nodes, channels) = world.channel(21, |_| {}).await;
+    assert_eq!((channels[0].status().epoch, channels[0].status().commits), (1, (1, 0)));
+    assert_eq!(nodes.len(), 21);
+    for channel in &channels {
+        assert_eq!(channel.members().len(), 21);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_that_stream_travel_in_bundles() {
+    let world = World::new(9);
+    let (_nodes, channels) = world.channel(2, |options| options.bundle = Duration::from_millis(30)).await;
+    let sends = (0..20).map(|n| {
+        let channel = channels[0].clone();
+        tokio::spawn(async move { channel.send(format!("token {n}")).await.unwrap() })
+    });
+    let mut counters = std::collections::BTreeSet::new();
+    for send in sends.collect::<Vec<_>>() {
+        counters.insert(send.await.unwrap().counter);
+    }
+    assert_eq!(counters.len(), 1);
+    assert_eq!(messages(&channels[1], 20).await.len(), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_closes_a_channel_ends_it_for_everybody() {
+    let world = World::new(10);
+    let (nodes, channels) = world.channel(4, |_| {}).await;
+    assert!(channels[1].close().await.is_err(), "a member may not");
+    channels[0].close().await.unwrap();
+    for (node, channel) in nodes.iter().zip(&channels) {
+        while channel.next().await.is_ok() {}
+        assert!(channel.status().over && node.channels().is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_older_than_the_policy_lets_members_keep_is_forgotten() {
+    let world = World::new(11);
+    let (nodes, channels) = world.channel(2, |_| {}).await;
+    let mut policy = world.policy_of(&channels[0]).await.next(world.now());
+    policy.retention = 3_600;
+    channels[0].change(policy.sign(nodes[0].me().agent()).unwrap()).await.unwrap();
+    channels[0].send("old").await.unwrap();
+    assert_eq!(messages(&channels[1], 1).await.len(), 1);
+    tokio::time::sleep(Duration::from_secs(3_000)).await;
+    channels[0].send("new").await.unwrap();
+    assert_eq!(messages(&channels[1], 1).await.len(), 1);
+    let texts = async |channel: &gambeson_slim::Channel| {
+        let history = channel.history(0, 1_000).await.unwrap();
+        let bytes = history.into_iter().filter_map(|occurrence| match occurrence.event {
+            Event::Message { bytes, .. } => Some(bytes),
+            _ => None,
+        });
+        bytes.collect::<Vec<_>>()
+    };
+    for channel in &channels {
+        assert_eq!(texts(channel).await, ["old", "new"]);
+    }
+    tokio::time::sleep(Duration::from_secs(700)).await;
+    for channel in &channels {
+        assert_eq!(texts(channel).await, ["new"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_last_message_that_is_lost_on_the_link_is_announced_and_does_not_wait_for_the_next_look() {
+    let world = World::new(13);
+    let (_nodes, channels) = world.channel(2, |_| {}).await;
+    let carol = world.agent("carol");
+    let link = std::sync::Arc::new(Faulty::new(world.hub.link(), 13, Faults::NONE));
+    let at_carol = carol.node_on(link.clone()).await.unwrap();
+    at_carol.offered(&world).await;
+    channels[0].invite(&[carol.did()]).await.unwrap();
+    let c = at_carol.joined(&channels[0].id()).await;
+    link.cut(true);
+    channels[0].send("the last one").await.unwrap();
+    // The frame is gone, and the announcement is to come.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    link.cut(false);
+    let waiting = tokio::time::Instant::now();
+    assert_eq!(messages(&c, 1).await.len(), 1);
+    assert!(waiting.elapsed() < Duration::from_secs(2), "after {:?}", waiting.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_many_came_at_once_a_few_commit_a_path_each_and_then_no_more() {
+    let world = World::new(14);
+    let (_nodes, channels) = world.channel(33, |_| {}).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let epoch = channels[0].status().epoch;
+    assert_eq!(epoch, 2, "one commit with the others and the path of leaf 0, and the path of leaf 32");
+    let mut rotated = 0;
+    for happened in channels[1].history(1, 100).await.unwrap() {
+        rotated += u32::from(matches!(happened.event, Event::Rotated { .. }));
+    }
+    assert_eq!(rotated, 1);
+    let standing = channels[0].status().authenticator;
+    assert!(channels.iter().all(|channel| channel.status().authenticator == standing));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_invitation_that_nobody_decided_on_waits_through_a_restart_until_it_is_declined() {
+    let world = World::new(15);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob").asking());
+    let (_at_alice, at_bob, a) = invited(&world, &alice, &bob).await;
+    assert_eq!(at_bob.invitation().await.channel, a.id());
+    drop(at_bob);
+
+    let at_bob = bob.node().await;
+    let invitation = at_bob.invitation().await;
+    at_bob.decline(invitation.clone()).await.unwrap();
+    drop(at_bob);
+
+    let at_bob = bob.node().await;
+    let later = tokio::time::timeout(Duration::from_secs(120), at_bob.invitation()).await;
+    assert!(later.is_err(), "it was declined");
+    let b = at_bob.accept(invitation).await.unwrap();
+    b.send("after all").await.unwrap();
+    assert_eq!(messages(&a, 1).await, [said(&bob, "after all")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_that_accept_an_invitation_at_once_are_in_one_channel_once() {
+    let world = World::new(16);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob").asking());
+    let (_at_alice, at_bob, a) = invited(&world, &alice, &bob).await;
+    let invitation = at_bob.invitation().await;
+    let (one, other) = tokio::join!(at_bob.accept(invitation.clone()), at_bob.accept(invitation));
+    one.unwrap().send("one").await.unwrap();
+    other.unwrap().send("two").await.unwrap();
+    assert_eq!(messages(&a, 2).await, [said(&bob, "one"), said(&bob, "two")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_removed_while_away_and_invited_again_is_back() {
+    let world = World::new(17);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let (_at_alice, at_bob, a) = invited(&world, &alice, &bob).await;
+    at_bob.joined(&a.id()).await;
+    drop(at_bob);
+    a.remove(&[bob.did()]).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+
+    let at_bob = bob.node().await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let b = at_bob.joined(&a.id()).await;
+    b.send("again").await.unwrap();
+    assert_eq!(messages(&a, 1).await, [said(&bob, "again")]);
+    assert_eq!(a.status().authenticator, b.status().authenticator);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_started_often_and_said_nothing_is_heard_when_it_speaks() {
+    let world = World::new(18);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let (_at_alice, mut at_bob, a) = invited(&world, &alice, &bob).await;
+    at_bob.joined(&a.id()).await;
+    for _ in 0..40 {
+        drop(at_bob);
+        at_bob = bob.node().await;
+        at_bob.channel(&a.id()).unwrap().catch_up().await.unwrap();
+    }
+    let b = at_bob.channel(&a.id()).unwrap();
+    b.send("here I am").await.unwrap();
+    assert_eq!(messages(&a, 1).await, [said(&bob, "here I am")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn hours_until_the_next_rotation_are_counted_through_restarts() {
+    let world = World::new(19);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let (at_alice, mut at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    let mut policy = at_alice.policy().unwrap();
+    policy.rotate_hours = 10;
+    let a = at_alice.create(policy.sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    at_bob.joined(&a.id()).await;
+    for _ in 0..4 {
+        drop(at_bob);
+        at_bob = bob.node().await;
+        tokio::time::sleep(Duration::from_secs(3 * 3600)).await;
+    }
+    let mut by_bob = 0;
+    for happened in a.history(1, 100).await.unwrap() {
+        by_bob += u32::from(matches!(happened.event, Event::Rotated { by, .. } if by == bob.did().as_str()));
+    }
+    assert_eq!(by_bob, 1, "in twelve hours, of which it was never there for ten");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_epoch_that_is_not_there_yet_in_the_log_makes_nobody_believe_to_be_left_behind() {
+    let world = World::new(20);
+    let (_nodes, channels) = world.channel(2, |_| {}).await;
+    channels[0].send("before").await.unwrap();
+    assert_eq!(messages(&channels[1], 1).await.len(), 1);
+    channels[0].until(|status| status.unsent == 0).await.unwrap();
+    let (log, id) = (&world.services.log, channels[0].id());
+    let page = log.read(&id, 1, 100).await.unwrap();
+    let said = page.records.iter().rev().find(|record| record.entry.kind == EntryKind::Application).unwrap();
+    let mut forged = said.entry.content.to_vec();
+    // Behind one byte of ours, the version, the format and the group's id of 32 bytes.
+    forged[38..46].copy_from_slice(&(channels[0].status().epoch + 1).to_be_bytes());
+    let entry = Entry { id: EntryId([7; 16]), kind: EntryKind::Application, content: forged.into() };
+    log.append(&id, entry, 0).await.unwrap();
+    for channel in &channels {
+        channel.catch_up().await.unwrap();
+    }
+    let epoch = channels[0].status().epoch;
+    channels[1].send("after").await.unwrap();
+    assert_eq!(messages(&channels[0], 1).await.len(), 1);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(channels[0].status().epoch, epoch, "nobody came back from outside");
+}

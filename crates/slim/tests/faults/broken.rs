@@ -1,0 +1,120 @@
+//! Services and stores that break.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use gambeson_slim::memory::{MemoryLink, MemoryService};
+use gambeson_slim::{
+    Batch, ChannelId, Entry, Error, Incoming, Link, Log, MemoryStore, Name, Page, Placed, Result, Store, To,
+};
+
+/// A store that stops at a write: what comes after it fails, as after the end of a process.
+pub struct Stopping {
+    pub inner: MemoryStore,
+    left: AtomicI64,
+    /// Whether the last write still happens, and only its answer is lost.
+    after: bool,
+}
+
+impl Stopping {
+    pub fn new(inner: MemoryStore, writes: i64, after: bool) -> Self {
+        Self { inner, left: AtomicI64::new(writes), after }
+    }
+
+    /// Whether it has stopped.
+    pub fn stopped(&self) -> bool {
+        self.left.load(Ordering::SeqCst) <= 0
+    }
+}
+
+#[async_trait]
+impl Store for Stopping {
+    async fn row(&self, row: [u8; 16], from: u64, most: usize) -> Result<BTreeMap<u64, Vec<u8>>> {
+        self.inner.row(row, from, most).await
+    }
+
+    async fn apply(&self, batch: Batch) -> Result<()> {
+        let left = self.left.fetch_sub(1, Ordering::SeqCst);
+        if left > 1 || (left == 1 && self.after) {
+            self.inner.apply(batch).await?;
+        }
+        if left > 1 { Ok(()) } else { Err(Error::Store("the store has stopped".into())) }
+    }
+}
+
+/// A link that writes down what goes out, and may be deaf.
+pub struct Tapped {
+    pub inner: MemoryLink,
+    pub sent: Arc<Mutex<Vec<(Name, Bytes)>>>,
+    pub deaf: AtomicBool,
+}
+
+impl Tapped {
+    pub fn new(inner: MemoryLink) -> Self {
+        Self { inner, sent: Arc::default(), deaf: AtomicBool::new(false) }
+    }
+}
+
+#[async_trait]
+impl Link for Tapped {
+    async fn subscribe(&self, name: &Name) -> Result<()> {
+        self.inner.subscribe(name).await
+    }
+
+    async fn unsubscribe(&self, name: &Name) -> Result<()> {
+        self.inner.unsubscribe(name).await
+    }
+
+    async fn publish(&self, name: &Name, to: To, frame: Bytes) -> Result<()> {
+        self.sent.lock().unwrap().push((name.clone(), frame.clone()));
+        self.inner.publish(name, to, frame).await
+    }
+
+    async fn receive(&self) -> Result<Incoming> {
+        if self.deaf.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        self.inner.receive().await
+    }
+}
+
+/// A log of two minds: from a moment on it keeps two, and shows each reader one.
+pub struct TwoHeads {
+    first: Arc<MemoryService>,
+    second: Arc<MemoryService>,
+    pub split: AtomicBool,
+}
+
+impl TwoHeads {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self { first: Arc::default(), second: Arc::default(), split: AtomicBool::new(false) })
+    }
+}
+
+/// One reader's side of it.
+pub struct Side(pub Arc<TwoHeads>, pub bool);
+
+#[async_trait]
+impl Log for Side {
+    async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed> {
+        if self.0.split.load(Ordering::SeqCst) {
+            let side = if self.1 { &self.0.second } else { &self.0.first };
+            return side.append(channel, entry, after).await;
+        }
+        self.0.second.append(channel, entry.clone(), after).await?;
+        self.0.first.append(channel, entry, after).await
+    }
+
+    async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {
+        let side = if self.1 { &self.0.second } else { &self.0.first };
+        side.read(channel, from, limit).await
+    }
+
+    async fn prune(&self, _: &ChannelId, _: u64) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Crashes: nothing is lost, and nothing repeated, whichever write was the last.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gambeson_slim::{Event, MemoryStore, Node, Occurrence};
+
+use crate::broken::Stopping;
+use crate::world::{Offered, Person, World};
+
+/// Whatever a channel's history has: position, sender, text.
+async fn history(node: &Node) -> Vec<(u64, String, String)> {
+    let Some(channel) = node.channels().into_iter().next() else { return Vec::new() };
+    let all = channel.history(1, 10_000).await.unwrap();
+    all.into_iter()
+        .filter_map(|Occurrence { position, event, .. }| match event {
+            Event::Message { id, bytes, .. } => {
+                Some((position, id.sender, String::from_utf8(bytes.to_vec()).unwrap()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// Lives through a channel until the store stops or all is done: invites and removes, says and hears.
+async fn live(person: &Person, friend: &Person, begin: usize) -> usize {
+    let Ok(node) = person.try_node().await else { return begin };
+    let mut step = begin;
+    let work = async {
+        if node.channels().is_empty() {
+            let policy = node.policy().ok()?;
+            node.create(policy.sign(node.me().agent()).ok()?).await.ok()?;
+        }
+        let channel = node.channels().into_iter().next()?;
+        // Each step is done again only if the call before the crash did not say that it was done; what was said is looked up in the history.
+        while step < 8 {
+            match step {
+                0 => channel.invite(&[friend.did()]).await.ok()?,
+                4 => channel.rotate().await.ok()?,
+                said => {
+                    let text = format!("word {said}");
+                    let me = person.did().as_str().to_owned();
+                    if !history(&node).await.iter().any(|(_, by, what)| *by == me && *what == text) {
+                        channel.send(text).await.ok()?;
+                    }
+                }
+            }
+            step += 1;
+        }
+        channel.until(|status| status.unsent == 0).await.ok()?;
+        channel.catch_up().await.ok()
+    };
+    drop(tokio::time::timeout(Duration::from_secs(60), work).await);
+    step
+}
+
+async fn crash_at(writes: i64, after: bool) -> bool {
+    let world = World::new(100);
+    let mut alice = world.agent("alice");
+    let bob = world.agent("bob");
+    let kept = MemoryStore::new();
+    let store = Arc::new(Stopping::new(kept.clone(), writes, after));
+    alice.store = store.clone();
+    let at_bob = bob.node().await;
+    at_bob.offered(&world).await;
+    let step = live(&alice, &bob, 0).await;
+    let stopped = store.stopped();
+    alice.store = Arc::new(kept);
+    // A restart.
+    let step = live(&alice, &bob, step).await;
+    assert_eq!(step, 8, "after a stop at write {writes}");
+    let at_alice = alice.node().await;
+    let a = at_alice.channels().remove(0);
+    let b = at_bob.joined(&a.id()).await;
+    a.until(|status| status.unsent == 0).await.unwrap();
+    b.until(|status| status.received.0 >= 6).await.unwrap();
+    b.send("heard").await.unwrap();
+    a.until(|status| status.received.0 >= 1).await.unwrap();
+    assert_eq!(a.status().authenticator, b.status().authenticator);
+    let mut expected: BTreeMap<String, usize> =
+        [1, 2, 3, 5, 6, 7].map(|n| (format!("word {n}"), 1)).into_iter().collect();
+    expected.insert("heard".to_owned(), 1);
+    for node in [&at_alice, &at_bob] {
+        let mut heard: BTreeMap<String, usize> = BTreeMap::new();
+        let mut positions = Vec::new();
+        for (position, _, text) in history(node).await {
+            *heard.entry(text).or_default() += 1;
+            positions.push(position);
+        }
+        assert_eq!(heard, expected, "after a stop at write {writes}");
+        assert!(positions.is_sorted());
+    }
+    stopped
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_between_any_two_writes_loses_nothing_and_repeats_nothing() {
+    let mut crashes = 0;
+    for after in [false, true] {
+        let mut writes = 1;
+        while crash_at(writes, after).await {
+            crashes += 1;
+            writes += 1;
+        }
+        assert!(writes > 10, "the scenario has {writes} writes");
+    }
+    assert!(crashes > 20);
+}

@@ -1,0 +1,124 @@
+//! Links that lose, repeat, reorder, and part.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use gambeson_slim::faults::Faults;
+use gambeson_slim::{Channel, Event};
+
+use crate::broken::Tapped;
+use crate::world::{Offered, World, messages};
+
+/// Each sender's words come whole and in their order.
+fn in_order(heard: &[(String, String)], each: usize) {
+    let mut of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (sender, text) in heard {
+        of.entry(sender).or_default().push(text.parse().unwrap());
+    }
+    for (sender, words) in of {
+        assert_eq!(words, (0..each).collect::<Vec<_>>(), "of {sender}");
+    }
+}
+
+async fn all_talk(channels: &[Channel], each: usize) {
+    let talk = channels.iter().map(|channel| {
+        let channel = channel.clone();
+        tokio::spawn(async move {
+            for word in 0..each {
+                channel.send(word.to_string()).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(7)).await;
+            }
+        })
+    });
+    for talk in talk.collect::<Vec<_>>() {
+        talk.await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn over_a_link_that_loses_repeats_and_reorders_each_message_comes_once_and_in_order() {
+    for seed in 1..=3 {
+        let mut world = World::new(seed);
+        world.faults = Some(Faults {
+            loss: 0.2,
+            repeated: 0.2,
+            soonest: Duration::from_millis(1),
+            latest: Duration::from_millis(80),
+        });
+        let (_nodes, channels) = world.channel(4, |_| {}).await;
+        all_talk(&channels, 25).await;
+        for channel in &channels {
+            in_order(&messages(channel, 100).await, 25);
+            assert_eq!(channel.status().authenticator, channels[0].status().authenticator);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_partition_that_heals_leaves_nothing_out() {
+    let world = World::new(11);
+    let (_nodes, channels) = world.channel(2, |_| {}).await;
+    let carol = world.agent("carol");
+    let link = Arc::new(gambeson_slim::faults::Faulty::new(world.hub.link(), 11, Faults::NONE));
+    let at_carol = carol.node_on(link.clone()).await.unwrap();
+    at_carol.offered(&world).await;
+    channels[0].invite(&[carol.did()]).await.unwrap();
+    let c = at_carol.joined(&channels[0].id()).await;
+    link.cut(true);
+    for word in 0..10 {
+        channels[0].send(word.to_string()).await.unwrap();
+    }
+    channels[1].rotate().await.unwrap();
+    c.send("from the other side").await.unwrap();
+    link.cut(false);
+    assert_eq!(messages(&c, 11).await.len(), 11);
+    assert_eq!(messages(&channels[1], 11).await.len(), 11);
+    let epoch = channels[0].status().epoch;
+    c.until(|status| status.epoch == epoch).await.unwrap();
+    assert_eq!(c.status().authenticator, channels[0].status().authenticator);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_member_that_never_reads_stops_nobody() {
+    let world = World::new(12);
+    let (_nodes, channels) = world.channel(2, |options| options.silence = Duration::from_secs(5)).await;
+    let carol = world.agent("carol");
+    let link = Arc::new(Tapped::new(world.hub.link()));
+    let at_carol = carol.node_on(link.clone()).await.unwrap();
+    at_carol.offered(&world).await;
+    channels[0].invite(&[carol.did()]).await.unwrap();
+    at_carol.joined(&channels[0].id()).await;
+    link.deaf.store(true, Ordering::SeqCst);
+    drop(at_carol);
+    all_talk(&channels, 50).await;
+    for channel in &channels {
+        assert_eq!(messages(channel, 100).await.len(), 100);
+    }
+    let silent = loop {
+        if let Event::Warning(gambeson_slim::Warning::Silent { members }) =
+            channels[0].next().await.unwrap().event
+        {
+            break members;
+        }
+    };
+    assert_eq!(silent, [carol.did().as_str()]);
+    let before = channels[0].status().epoch;
+    channels[0].remove(&[carol.did()]).await.unwrap();
+    channels[1].until(|status| status.epoch == before + 1).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn clocks_that_differ_by_less_than_a_minute_do_not_matter() {
+    let world = World::new(13);
+    let (mut alice, mut bob) = (world.agent("alice"), world.agent("bob"));
+    (alice.skew, bob.skew) = (-25, 25);
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    let a = at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at_bob.joined(&a.id()).await;
+    b.send("late").await.unwrap();
+    assert_eq!(messages(&a, 1).await.len(), 1);
+}

@@ -1,0 +1,204 @@
+//! Logs: contended, pruned, written into by others, and of two minds.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use gambeson_slim::memory::MemoryService;
+use gambeson_slim::{Entry, EntryId, EntryKind, Event, KeyPackages, Keys, Placed, Role, Services, Warning};
+
+use crate::broken::{Side, TwoHeads};
+use crate::world::{Offered, World, messages};
+
+#[tokio::test(start_paused = true)]
+async fn of_many_committers_at_once_one_wins_and_the_others_commit_again() {
+    let world = World::new(21);
+    let (_nodes, channels) = world.channel(6, |_| {}).await;
+    let before = channels[0].status().epoch;
+    let all = channels.iter().map(|channel| {
+        let channel = channel.clone();
+        tokio::spawn(async move { channel.rotate().await })
+    });
+    for one in all.collect::<Vec<_>>() {
+        one.await.unwrap().unwrap();
+    }
+    for channel in &channels {
+        channel.until(|status| status.epoch == before + 6).await.unwrap();
+        assert_eq!(channel.status().authenticator, channels[0].status().authenticator);
+    }
+    let lost: u64 = channels.iter().map(|channel| channel.status().commits.1).sum();
+    assert!(lost > 0, "nobody was in anybody's way");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_away_beyond_pruning_comes_back_from_the_checkpoint() {
+    let world = World::new(22);
+    let (alice, bob, carol) = (world.agent("alice"), world.agent("bob"), world.agent("carol"));
+    let (mut at, mut channels) = (Vec::new(), Vec::new());
+    for person in [&alice, &bob, &carol] {
+        let node = person.node().await;
+        node.offered(&world).await;
+        at.push(node);
+    }
+    let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
+    channels.push(at[0].create(policy).await.unwrap());
+    channels[0].invite(&[bob.did(), carol.did()]).await.unwrap();
+    for node in &at[1..] {
+        channels.push(node.joined(&channels[0].id()).await);
+    }
+    channels[2].until(|status| status.epoch == 1).await.unwrap();
+    drop(at.pop());
+    channels.pop();
+    for _ in 0..5 {
+        channels[1].rotate().await.unwrap();
+        channels[0].send("while carol is away").await.unwrap();
+    }
+    // The checkpoint, then the log forgets everything before it.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let id = channels[0].id();
+    let all = world.services.log.read(&id, 1, 10_000).await.unwrap().records;
+    let checkpoint = all.iter().rfind(|record| record.entry.kind == EntryKind::Checkpoint).unwrap();
+    world.services.log.prune(&id, checkpoint.place).await.unwrap();
+
+    let at_carol = carol.node().await;
+    let c = at_carol.joined(&id).await;
+    c.until(|status| status.epoch == channels[0].status().epoch && status.epoch > 6).await.unwrap();
+    c.send("back").await.unwrap();
+    let heard = messages(&channels[0], 6).await;
+    assert_eq!(heard.last().unwrap().1, "back");
+    assert_eq!(c.status().authenticator, channels[0].status().authenticator);
+    let told = c.history(1, 100).await.unwrap();
+    assert!(told.iter().any(|one| matches!(one.event, Event::Warning(Warning::Pruned { .. }))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_commit_that_is_none_is_passed_over_by_all_and_the_next_follows_it() {
+    let world = World::new(23);
+    let (_nodes, channels) = world.channel(3, |_| {}).await;
+    let (id, after) = (channels[0].id(), channels[0].status().commit);
+    for (number, content) in [&b""[..], b"\x01\x00rubbish", &[1; 60_000]].into_iter().enumerate() {
+        let head = world.services.log.read(&id, 1, 1).await.unwrap().head;
+        assert!(head.commit >= after);
+        let entry = Entry {
+            id: EntryId([number as u8 + 1; 16]),
+            kind: EntryKind::Commit,
+            content: bytes::Bytes::copy_from_slice(content),
+        };
+        let placed = world.services.log.append(&id, entry, head.commit).await.unwrap();
+        assert!(matches!(placed, Placed::At(_)));
+    }
+    channels[1].rotate().await.unwrap();
+    for channel in &channels {
+        channel.until(|status| status.epoch == 2).await.unwrap();
+        assert_eq!(channel.status().authenticator, channels[0].status().authenticator);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_insider_that_breaks_the_policy_is_refused_by_itself_and_changes_nothing() {
+    let world = World::new(24);
+    let (nodes, channels) = world.channel(3, |_| {}).await;
+    let carol = nodes[2].me().did().clone();
+    let refused = channels[1].remove(&[carol]).await.unwrap_err();
+    assert_eq!(refused.reason().unwrap().code(), "not-permitted");
+    let mut policy = world.policy_of(&channels[0]).await.next(world.now());
+    policy.others = Role::Listener;
+    let signed = policy.sign(nodes[1].me().agent()).unwrap();
+    assert!(channels[1].change(signed).await.is_err());
+    assert_eq!(channels[0].status().epoch, 1);
+    channels[1].send("still a member").await.unwrap();
+    assert_eq!(messages(&channels[2], 1).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_with_two_heads_is_found_and_both_sides_are_told() {
+    let world = World::new(25);
+    let two = TwoHeads::new();
+    let common = Arc::new(MemoryService::new());
+    let mut people = [world.agent("alice"), world.agent("bob")];
+    let mut at = Vec::new();
+    for (person, side) in people.iter_mut().zip([false, true]) {
+        let log = Arc::new(Side(two.clone(), side));
+        person.world.services = Services { log, blobs: common.clone(), keys: common.clone() };
+        let node = person.node().await;
+        while common.left(person.did().as_str()).await.unwrap() == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        at.push(node);
+    }
+    let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
+    let a = at[0].create(policy).await.unwrap();
+    a.invite(&[people[1].did()]).await.unwrap();
+    let b = at[1].joined(&a.id()).await;
+    b.send("one channel").await.unwrap();
+    assert_eq!(messages(&a, 1).await.len(), 1);
+    two.split.store(true, Ordering::SeqCst);
+    // Each side takes its own commit for the only one.
+    a.rotate().await.unwrap();
+    b.rotate().await.unwrap();
+    a.send("a word from one side").await.unwrap();
+    // Who has heard the first word already knows.
+    drop(b.send("a word from the other").await);
+    for (channel, other) in [(&a, &people[1]), (&b, &people[0])] {
+        let fork = loop {
+            if let Event::Fork(fork) = channel.next().await.unwrap().event {
+                break fork;
+            }
+        };
+        assert_eq!(fork.by.as_deref(), Some(other.did().as_str()));
+        assert_ne!(fork.ours, fork.theirs);
+        assert!(channel.send("no more").await.is_err());
+        assert!(channel.status().forked);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_package_that_is_given_out_twice_lets_an_agent_into_one_channel_and_the_last_resort_into_more()
+{
+    let world = World::new(26);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    let did = bob.did().as_str().to_owned();
+    // Only one is left that is given out once, and a dishonest store gives it again.
+    let mut all = Vec::new();
+    for _ in 0..20 {
+        all.push(world.services.keys.take(&did).await.unwrap().unwrap());
+    }
+    let again = Arc::new(MemoryService::new());
+    let packages = KeyPackages { once: Vec::new(), last_resort: Some(all[0].clone()) };
+    again.publish(&did, packages).await.unwrap();
+    let mut services = world.services.clone();
+    services.keys = again;
+    let mut dishonest = alice.clone();
+    dishonest.world.services = services;
+    dishonest.store = Arc::new(gambeson_slim::MemoryStore::new());
+    drop(at_alice);
+    let at_alice = dishonest.node().await;
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let policy = at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap();
+        let channel = at_alice.create(policy).await.unwrap();
+        channel.invite(&[bob.did()]).await.unwrap();
+        ids.push(channel.id());
+    }
+    at_bob.joined(&ids[0]).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(at_bob.channel(&ids[1]).is_none());
+    assert!(at_bob.reports().iter().any(|(_, what)| what.contains("unknown-key-package")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_package_that_expired_is_refused_with_its_reason() {
+    let world = World::new(27);
+    let (mut alice, bob) = (world.agent("alice"), world.agent("bob"));
+    // A package is good for 90 days, cards for a year.
+    alice.skew = 100 * 86_400;
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    let policy = at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap();
+    let a = at_alice.create(policy).await.unwrap();
+    let refused = a.invite(&[bob.did()]).await.unwrap_err();
+    assert_eq!(refused.reason().unwrap().code(), "expired-key-package", "{refused}");
+    assert_eq!((a.status().epoch, a.members().len()), (0, 1));
+}

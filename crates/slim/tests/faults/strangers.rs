@@ -1,0 +1,132 @@
+//! Strangers on a channel's name, and what they send.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use gambeson_slim::{ChannelId, Entry, EntryId, EntryKind, Frame, Link, MAX_FRAME, Name, To};
+
+use crate::broken::Tapped;
+use crate::world::{Offered, World, messages};
+
+/// A channel of two, what the first of them sent so far, and a stranger's link.
+async fn overheard(seed: u64) -> (World, Vec<gambeson_slim::Node>, Vec<gambeson_slim::Channel>, Arc<Tapped>) {
+    let world = World::new(seed);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let tap = Arc::new(Tapped::new(world.hub.link()));
+    let at_alice = alice.node_on(tap.clone()).await.unwrap();
+    let at_bob = bob.node().await;
+    at_bob.offered(&world).await;
+    let policy = at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap();
+    let a = at_alice.create(policy).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at_bob.joined(&a.id()).await;
+    a.send("one").await.unwrap();
+    assert_eq!(messages(&b, 1).await[0].1, "one");
+    (world, vec![at_alice, at_bob], vec![a, b], tap)
+}
+
+fn channel_frames(tap: &Tapped) -> Vec<(Name, Bytes)> {
+    let sent = tap.sent.lock().unwrap();
+    sent.iter().filter(|(name, _)| name.parts()[1] == "channels").cloned().collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_replayed_is_heard_once() {
+    let (world, _nodes, channels, tap) = overheard(31).await;
+    let stranger = world.hub.link();
+    for (name, frame) in channel_frames(&tap) {
+        for _ in 0..5 {
+            stranger.publish(&name, To::All, frame.clone()).await.unwrap();
+        }
+        // And as another entry, so that only MLS can tell.
+        if let Ok(Frame::Entry { kind, content, .. }) = Frame::parse(&frame) {
+            let other = Frame::Entry { id: EntryId([9; 16]), kind, content };
+            stranger.publish(&name, To::All, other.to_bytes().unwrap()).await.unwrap();
+        }
+    }
+    channels[0].send("two").await.unwrap();
+    assert_eq!(messages(&channels[1], 1).await[0].1, "two");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let heard = channels[1].history(1, 100).await.unwrap();
+    let said = heard.iter().filter(|one| matches!(one.event, gambeson_slim::Event::Message { .. }));
+    assert_eq!(said.count(), 2);
+    assert!(channels[1].status().dropped >= 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_forged_sender_is_not_heard_and_does_not_silence_the_true_one() {
+    let (world, _nodes, channels, tap) = overheard(32).await;
+    let stranger = world.hub.link();
+    let (name, frame) = channel_frames(&tap)
+        .into_iter()
+        .find(|(_, frame)| matches!(Frame::parse(frame), Ok(Frame::Entry { .. })))
+        .unwrap();
+    let Ok(Frame::Entry { kind, content, .. }) = Frame::parse(&frame) else { panic!("just seen") };
+    // Every part of the message in turn is another.
+    for at in (0..content.len()).step_by(97) {
+        let mut forged = content.to_vec();
+        forged[at] ^= 1;
+        let frame = Frame::Entry { id: EntryId([at as u8; 16]), kind, content: forged.into() };
+        stranger.publish(&name, To::All, frame.to_bytes().unwrap()).await.unwrap();
+    }
+    for n in 0..10 {
+        channels[0].send(format!("true {n}")).await.unwrap();
+    }
+    let heard = messages(&channels[1], 10).await;
+    assert!(heard.iter().enumerate().all(|(n, (_, text))| *text == format!("true {n}")), "{heard:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outsider_on_the_name_reads_nothing_and_loses_the_name_with_a_removal() {
+    let (world, nodes, channels, tap) = overheard(33).await;
+    let name = channel_frames(&tap)[0].0.clone();
+    let outsider = world.hub.link();
+    outsider.subscribe(&name.clone().with_instance(7)).await.unwrap();
+    channels[0].send("a secret word").await.unwrap();
+    let heard = outsider.receive().await.unwrap();
+    assert!(!heard.frame.windows(6).any(|bytes| bytes == b"secret"));
+
+    let carol = world.agent("carol");
+    let at_carol = carol.node().await;
+    at_carol.offered(&world).await;
+    channels[0].invite(&[carol.did()]).await.unwrap();
+    at_carol.joined(&channels[0].id()).await;
+    channels[0].remove(&[carol.did()]).await.unwrap();
+    channels[1].until(|status| status.epoch == 3).await.unwrap();
+    tap.sent.lock().unwrap().clear();
+    channels[0].send("on another name").await.unwrap();
+    assert_eq!(messages(&channels[1], 2).await[1].1, "on another name");
+    assert!(channel_frames(&tap).iter().all(|(other, _)| *other != name));
+    drop(nodes);
+}
+
+#[tokio::test(start_paused = true)]
+async fn oversized_truncated_and_senseless_frames_are_dropped_and_cost_nothing_else() {
+    let (world, nodes, channels, tap) = overheard(34).await;
+    let stranger = world.hub.link();
+    let (name, frame) = channel_frames(&tap)[0].clone();
+    for len in [0, 1, 2, 17, frame.len() / 2, frame.len() - 1] {
+        stranger.publish(&name, To::All, frame.slice(..len.min(frame.len()))).await.unwrap();
+    }
+    assert!(stranger.publish(&name, To::All, vec![1; MAX_FRAME + 1].into()).await.is_err());
+    stranger.publish(&name, To::All, vec![1; MAX_FRAME].into()).await.unwrap();
+    let far = Frame::Head { last: u64::MAX }.to_bytes().unwrap();
+    stranger.publish(&name, To::All, far).await.unwrap();
+    let inbox = Name::new(
+        "gambeson",
+        "inboxes",
+        &blake3::hash(nodes[1].me().did().as_str().as_bytes()).to_hex()[..32],
+    );
+    let ask = Frame::Ask { channel: channels[0].id(), did: "did:key:zNobody".to_owned() };
+    for frame in [ask.to_bytes().unwrap(), vec![1, 3, 0].into(), vec![1; 70_000].into()] {
+        stranger.publish(&inbox, To::All, frame).await.unwrap();
+    }
+    // Rubbish in the inbox's log, too.
+    let log = ChannelId(blake3::derive_key("gambeson inbox log v1", nodes[1].me().did().as_str().as_bytes()));
+    let entry = Entry { id: EntryId([1; 16]), kind: EntryKind::Application, content: vec![1, 3, 9].into() };
+    world.services.log.append(&log, entry, 0).await.unwrap();
+    nodes[1].look();
+    channels[0].send("two").await.unwrap();
+    assert_eq!(messages(&channels[1], 1).await[0].1, "two");
+}

@@ -1,0 +1,192 @@
+//! The same over nodes of SLIM that run as processes of their own, and what happens when one of them dies or does not answer.
+
+use super::*;
+use gambeson_slim::datapath::{DatapathLink, QUEUE_FRAMES};
+use gambeson_slim::stock::{self, Maker, Node};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Instant;
+use tempfile::TempDir;
+
+/// So many nodes, which end with the value; none where there is nothing to make them of, which `cargo xtask test` brings.
+async fn nodes(test: &str, count: usize) -> Option<(Vec<Node>, TempDir)> {
+    let wheel = std::env::var_os("GAMBESON_SLIM_PYTHON").map(|python| Maker::Wheel(python.into()));
+    let Some(maker) = wheel.or_else(Maker::installed) else {
+        assert!(std::env::var_os("CI").is_none(), "neither slim nor a Python with slim-bindings is here");
+        println!("test {test} (skipped): neither slim nor a Python with slim-bindings is here");
+        return None;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let nodes = stock::start(&maker, count, Ipv4Addr::LOCALHOST.into(), folder.path()).await.unwrap();
+    Some((nodes, folder))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_over_a_stock_node_does_what_links_do() {
+    let Some((nodes, _folder)) = nodes("a_link_over_a_stock_node_does_what_links_do", 1).await else {
+        return;
+    };
+    let endpoint = nodes[0].endpoint();
+    holds(async || DatapathLink::connect([&endpoint]).await.unwrap()).await;
+    let link = DatapathLink::connect([&endpoint]).await.unwrap();
+    let connected = link.connected().unwrap();
+    assert_eq!((connected.endpoint.as_str(), connected.version.split('.').count()), (endpoint.as_str(), 3));
+}
+
+/// Publishes until every listener has heard something, then until none hears: what the nodes of a mesh know of each other's
+/// listeners takes them a moment.
+async fn acquainted(sender: &DatapathLink, name: &Name, listeners: &[&DatapathLink]) {
+    for listener in listeners {
+        let begun = Instant::now();
+        loop {
+            sender.publish(name, To::All, Bytes::from_static(b"?")).await.unwrap();
+            if timeout(Duration::from_millis(100), listener.receive()).await.is_ok() {
+                break;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "the nodes do not know each other");
+        }
+    }
+    for listener in listeners {
+        while !silent(*listener).await {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_at_three_nodes_of_a_mesh_hear_each_other() {
+    let Some((nodes, _folder)) = nodes("links_at_three_nodes_of_a_mesh_hear_each_other", 3).await else {
+        return;
+    };
+    let name = name();
+    let mut links = Vec::new();
+    for (instance, node) in nodes.iter().enumerate() {
+        let link = DatapathLink::connect([node.endpoint()]).await.unwrap();
+        link.subscribe(&name.clone().with_instance(instance as u128)).await.unwrap();
+        links.push(link);
+    }
+    for sender in 0..3 {
+        let others: Vec<_> = (0..3).filter(|at| *at != sender).map(|at| &links[at]).collect();
+        acquainted(&links[sender], &name, &others).await;
+        for number in 0..200_u32 {
+            links[sender].publish(&name, To::All, number.to_be_bytes().to_vec().into()).await.unwrap();
+        }
+        for other in others {
+            for number in 0..200_u32 {
+                assert_eq!(next(other).await.frame, number.to_be_bytes()[..], "once, and in order");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_node_of_a_mesh_is_left_for_the_next_under_load_and_nothing_blocks() {
+    let test = "a_killed_node_of_a_mesh_is_left_for_the_next_under_load_and_nothing_blocks";
+    let Some((mut nodes, _folder)) = nodes(test, 3).await else { return };
+    let name = name();
+    let mut endpoints: Vec<String> = nodes.iter().map(Node::endpoint).collect();
+    let sender = DatapathLink::connect([&endpoints[2]]).await.unwrap();
+    let link = Arc::new(DatapathLink::connect(&endpoints).await.unwrap());
+    let old = name.clone().with_instance(1);
+    link.subscribe(&old).await.unwrap();
+    acquainted(&sender, &name, &[&link]).await;
+    let load = {
+        let (name, link) = (name.clone(), Arc::clone(&link));
+        tokio::spawn(async move {
+            let mut slowest = Duration::ZERO;
+            for _ in 0..300 {
+                for (from, to) in [(&sender, &name), (&*link, &name)] {
+                    let begun = Instant::now();
+                    from.publish(to, To::All, vec![7; 4096].into()).await.unwrap();
+                    slowest = slowest.max(begun.elapsed());
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            (sender, slowest)
+        })
+    };
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    nodes[0].kill();
+    timeout(SOON, link.gap()).await.expect("the loss is told");
+    let later = name.clone().with_instance(2);
+    link.subscribe(&later).await.unwrap();
+    assert_eq!(link.connected().unwrap().endpoint, endpoints.remove(1), "the next node has it");
+    let (sender, slowest) = load.await.unwrap();
+    assert!(slowest < Duration::from_secs(4), "nobody waits for the dead: {slowest:?}");
+    while !silent(&*link).await {}
+    acquainted(&sender, &name, &[&link]).await;
+    link.unsubscribe(&old).await.unwrap();
+    link.unsubscribe(&later).await.unwrap();
+    sender.publish(&name, To::All, Bytes::from_static(b"!")).await.unwrap();
+    assert!(silent(&*link).await, "both subscriptions ended at the node that took them over");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_comes_back_finds_its_listeners_again() {
+    let Some((mut nodes, _folder)) = nodes("a_node_that_comes_back_finds_its_listeners_again", 1).await
+    else {
+        return;
+    };
+    let name = name();
+    let sender = DatapathLink::connect([nodes[0].endpoint()]).await.unwrap();
+    let link = DatapathLink::connect([nodes[0].endpoint()]).await.unwrap();
+    link.subscribe(&name.clone().with_instance(1)).await.unwrap();
+    for round in 0..2_u8 {
+        nodes[0].kill();
+        timeout(SOON, link.gap()).await.expect("the loss is told");
+        assert!(link.connected().is_none());
+        let begun = Instant::now();
+        let refused = sender.publish(&name, To::All, Bytes::from_static(b"to nobody")).await;
+        assert!(matches!(refused, Err(Error::LinkBusy(_))), "{refused:?}");
+        assert!(begun.elapsed() < Duration::from_secs(7), "after its deadline, not later");
+        nodes[0].restart().await.unwrap();
+        timeout(SOON, link.gap()).await.expect("that it listens again is told");
+        sender.publish(&name, To::All, vec![round].into()).await.unwrap();
+        assert_eq!(next(&link).await.frame, vec![round]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_of_a_mesh_that_comes_back_knows_the_listeners_at_the_others() {
+    let test = "a_node_of_a_mesh_that_comes_back_knows_the_listeners_at_the_others";
+    let Some((mut nodes, _folder)) = nodes(test, 3).await else { return };
+    let name = name();
+    let link = DatapathLink::connect([nodes[1].endpoint()]).await.unwrap();
+    link.subscribe(&name.clone().with_instance(1)).await.unwrap();
+    nodes[0].kill();
+    nodes[0].restart().await.unwrap();
+    let sender = DatapathLink::connect([nodes[0].endpoint()]).await.unwrap();
+    acquainted(&sender, &name, &[&link]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_does_not_receive_stops_nobody_and_learns_that_frames_are_lost() {
+    let test = "who_does_not_receive_stops_nobody_and_learns_that_frames_are_lost";
+    let Some((nodes, _folder)) = nodes(test, 1).await else { return };
+    let name = name();
+    let mut links = Vec::new();
+    for instance in 0..3 {
+        let link = DatapathLink::connect([nodes[0].endpoint()]).await.unwrap();
+        link.subscribe(&name.clone().with_instance(instance)).await.unwrap();
+        links.push(link);
+    }
+    let [sender, reader, sleeper] = <[_; 3]>::try_from(links).unwrap();
+    let count = QUEUE_FRAMES as u32 + 100;
+    let reading = tokio::spawn(async move {
+        for number in 0..count {
+            assert_eq!(next(&reader).await.frame, number.to_be_bytes()[..]);
+        }
+    });
+    for number in 0..count {
+        sender.publish(&name, To::All, number.to_be_bytes().to_vec().into()).await.unwrap();
+    }
+    reading.await.unwrap();
+    timeout(SOON, sleeper.gap()).await.expect("the loss is told");
+    assert_eq!(next(&sleeper).await.frame, 0_u32.to_be_bytes()[..], "what it has is the oldest");
+}
+
+#[tokio::test]
+async fn without_a_node_the_error_names_who_was_asked() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let endpoint = format!("127.0.0.1:{port}");
+    let error = DatapathLink::connect([&endpoint]).await.unwrap_err();
+    assert!(matches!(&error, Error::NoNode(asked) if asked.contains(&endpoint)), "{error}");
+}

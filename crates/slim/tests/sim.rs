@@ -1,0 +1,41 @@
+//! A small channel in virtual time.
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+#![cfg(feature = "sim")]
+
+use gambeson_mls::Suite;
+use gambeson_slim::sim::{Mark, Options, Report, Rhythm, run};
+
+#[test]
+fn all_whole_members_agree_in_every_epoch_though_some_come_go_and_fall_silent() {
+    let options = Options { members: 40, full: 8, minutes: 12, churn: 0.2, away: 0.2, ..Options::default() };
+    let mut told = 0;
+    let report = run(&options, Suite::by_number(1).unwrap(), &mut |_| told += 1).unwrap();
+    let figure = |name: &str| report.figures.iter().find(|figure| figure.name == name).unwrap();
+    assert_eq!(figure("whole members in one epoch at the end").value, 8.0);
+    assert!(figure("times that a member agreed").value > 150.0);
+    assert!(figure("absences").value >= 2.0);
+    assert_eq!(figure("bytes in, GB all members and hour").mark, Mark::Multiplied);
+    let sample = |name: &str| report.samples.get(name).map_or(0, |sample| sample.count());
+    for name in [
+        "commit (add and remove): make, CPU ms",
+        "commit (add and remove): process, CPU ms",
+        "join: from the order to the group, s",
+        "message: receive, CPU ms",
+        "agree, who was away or joins, s",
+    ] {
+        assert!(sample(name) > 0, "no {name}: {report}");
+    }
+    assert!(told >= 12);
+    let folder = tempfile::tempdir().unwrap();
+    let files = Report::plots(&[report.clone(), report], folder.path()).unwrap();
+    assert!(files.len() > 8);
+    assert!(std::fs::read_to_string(folder.path().join(&files[0])).unwrap().contains("<svg"));
+}
+
+#[test]
+fn members_that_come_in_bursts_are_taken_too() {
+    let options = Options { members: 30, full: 4, minutes: 11, rhythm: Rhythm::Bursts, ..Options::default() };
+    run(&options, Suite::by_number(0xf00a).unwrap(), &mut |_| {}).unwrap();
+    let none = Options { full: 3, ..options };
+    assert!(run(&none, Suite::by_number(1).unwrap(), &mut |_| {}).is_err());
+}
