@@ -139,7 +139,10 @@ async fn a_node_that_comes_back_finds_its_listeners_again() {
             assert!(lost.connected().is_none());
         }
         let refused = timeout(BACK, sender.publish(&name, To::All, Bytes::from_static(b"to nobody"))).await;
-        assert!(matches!(refused, Ok(Err(Error::LinkBusy(_)))), "it waits for its deadline only: {refused:?}");
+        assert!(
+            matches!(refused, Ok(Err(Error::LinkBusy(_)))),
+            "it waits for its deadline only: {refused:?}"
+        );
         nodes[0].restart().await.unwrap();
         for found in [&sender, &link] {
             timeout(BACK, found.gap()).await.expect("that it listens again is told");
