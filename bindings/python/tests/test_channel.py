@@ -182,6 +182,30 @@ def test_rotation_begins_an_epoch_in_which_all_agree() -> None:
     run(main)
 
 
+def test_who_has_a_new_card_goes_on_with_its_key() -> None:
+    async def main() -> None:
+        seed = os.urandom(32)
+        before = gambeson.Agent.from_seed_bytes(seed)
+        cards = before.first_card(valid_for=3600, groups=["group-ml-dsa-65"], now=time.time() - 60)
+        other = gambeson.Agent.from_seed_bytes(seed)
+        longer = other.rotate(cards, roles=["group-ml-dsa-65"], compromised=True, valid_for=3600, now=time.time() - 30)
+        hub = Hub()
+        async with agents(1, hub) as (ada,), Agent(before, cards, hub) as ben:
+            first = await ada.create()
+            await first.invite(ben.did)
+            joined = await ben.join(by=ada.did)
+            before_it = joined.authenticator
+            with pytest.raises(gambeson.Refused) as refused:
+                await ben.renew(*identity())
+            assert refused.value.code == "other-identity"
+            await ben.renew(gambeson.Agent.from_seed_bytes(seed, cards=longer), longer)
+            await until(lambda: first.authenticator == joined.authenticator != before_it)
+            await joined.send(b"by the new key")
+            assert (await first.receive()).data == b"by the new key"
+
+    run(main)
+
+
 def test_an_invitation_of_somebody_else_waits_for_who_wants_it() -> None:
     async def main() -> None:
         async with agents(3) as (ada, ben, cem):

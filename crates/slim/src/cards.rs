@@ -102,6 +102,16 @@ impl Cards {
         inner.hashes.remove(did);
     }
 
+    /// Whether another DID finds no room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.inner.read().unwrap_or_else(PoisonError::into_inner).hashes.len() >= self.capacity
+    }
+
+    /// All that are known.
+    pub(crate) fn dids(&self) -> Vec<Did> {
+        self.inner.read().unwrap_or_else(PoisonError::into_inner).hashes.keys().cloned().collect()
+    }
+
     /// Whether cards of this DID are known.
     pub fn knows(&self, did: &Did) -> bool {
         self.inner.read().unwrap_or_else(PoisonError::into_inner).hashes.contains_key(did)

@@ -144,6 +144,8 @@ impl Upto {
 pub(crate) struct Bundle {
     /// The sender's first counter in this epoch: who came in it waits for nothing before.
     pub(crate) since: u64,
+    /// When its sender came, and which number it had, before the sender came back into the channel: whoever has it by them, has it.
+    pub(crate) former: Option<(u64, u64)>,
     /// What the sender had seen.
     pub(crate) after: Vec<Upto>,
     pub(crate) payloads: Vec<Payload>,
@@ -152,6 +154,10 @@ pub(crate) struct Bundle {
 impl Bundle {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let head = Writer::default().u8(VERSION).u64(self.since);
+        let head = match self.former {
+            None => head.u8(0),
+            Some((born, counter)) => head.u8(1).u64(born).u64(counter),
+        };
         head.count(self.after.len())
             .each(&self.after, |to, upto| upto.write(to))
             .count(self.payloads.len())
@@ -171,7 +177,13 @@ impl Bundle {
         if fields.u8()? != VERSION {
             return Err(Malformed);
         }
-        let (since, after) = (fields.u64()?, Upto::read_all(&mut fields)?);
+        let since = fields.u64()?;
+        let former = match fields.u8()? {
+            0 => None,
+            1 => Some((fields.u64()?, fields.u64()?)),
+            _ => return Err(Malformed),
+        };
+        let after = Upto::read_all(&mut fields)?;
         let count = fields.count(5)?;
         if count == 0 || count > usize::from(u16::MAX) {
             return Err(Malformed);
@@ -188,7 +200,7 @@ impl Bundle {
             })
             .collect::<Result<_, Malformed>>()?;
         fields.end()?;
-        Ok(Self { since, after, payloads })
+        Ok(Self { since, former, after, payloads })
     }
 }
 
@@ -343,6 +355,7 @@ impl Snapshot {
 }
 
 /// An entry of the log that says where a snapshot is.
+#[derive(Clone, Copy)]
 pub(crate) struct CheckpointEntry {
     pub(crate) epoch: u64,
     pub(crate) snapshot: BlobId,

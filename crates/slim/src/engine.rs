@@ -29,6 +29,15 @@ pub use nats::Nats;
 
 use std::time::Duration;
 
+#[cfg(any(feature = "redb", feature = "nats"))]
+use crate::log::Entry;
+
+/// An entry as an engine keeps it: kind, id, content.
+#[cfg(any(feature = "redb", feature = "nats"))]
+fn stored(entry: &Entry) -> Vec<u8> {
+    [&[entry.kind as u8][..], &entry.id.0, &entry.content].concat()
+}
+
 /// How much an engine takes. What is refused for it says so by [`Quota`](crate::Quota).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -58,6 +58,8 @@ pub enum Error {
     FrameTooLarge(usize),
     /// An entry of this many bytes.
     EntryTooLarge(usize),
+    /// Another entry stands under this id.
+    IdTaken,
     /// A blob of this many bytes.
     BlobTooLarge(usize),
     /// A store gave other bytes than those with this hash.
@@ -138,6 +140,7 @@ impl fmt::Display for Error {
             Self::EntryTooLarge(len) => {
                 write!(f, "an entry of {len} bytes; the log takes at most {MAX_ENTRY}")
             }
+            Self::IdTaken => f.write_str("another entry stands in the log under this id: append it under a new one"),
             Self::BlobTooLarge(len) => write!(f, "a blob of {len} bytes; at most {MAX_BLOB} are kept"),
             Self::BlobMismatch(id) => write!(f, "the store gave other bytes than those of blob {id}"),
             Self::TooManyKeyPackages(most) => {

@@ -27,8 +27,8 @@ mod warm;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -141,6 +141,7 @@ pub(crate) struct Life {
     welcomes: Vec<(String, Bytes)>,
     calls: commit::Calls,
     searches: u32,
+    searched: Arc<Mutex<work::Searched>>,
     alone: bool,
     bundle: Vec<(Payload, Answer<MessageId>)>,
     leave: Option<Vec<Answer<()>>>,

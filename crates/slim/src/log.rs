@@ -96,11 +96,13 @@ pub struct Page {
 #[async_trait]
 pub trait Log: Send + Sync {
     /// Appends an entry. A commit is taken only if the newest commit stands at `after` (0: none stands yet); for other kinds `after`
-    /// is not looked at. An entry whose id stands already is not appended again, and its place is the answer.
+    /// is not looked at. An entry that stands already is not appended again, and its place is the answer; of one that is forgotten
+    /// the id is compared alone.
     ///
     /// # Errors
-    /// [`Error::EntryTooLarge`](crate::Error::EntryTooLarge), or the log does not answer: the entry may then stand or not, and
-    /// calling again with the same entry is right.
+    /// [`Error::EntryTooLarge`](crate::Error::EntryTooLarge); [`Error::IdTaken`](crate::Error::IdTaken): another entry stands under
+    /// this id, from somebody who saw it before the log did; or the log does not answer: the entry may then stand or not, and calling
+    /// again with the same entry is right.
     async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed>;
 
     /// Entries from a place on (1: from the beginning), at most `limit` of them, and at least one if there is one.

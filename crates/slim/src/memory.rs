@@ -193,7 +193,9 @@ impl Log for MemoryService {
         let mut channels = hold(&self.channels);
         let kept = channels.entry(*channel).or_default();
         if let Some(place) = kept.places.get(&entry.id) {
-            return Ok(Placed::At(*place));
+            let at = kept.records.binary_search_by_key(place, |record| record.place);
+            let another = at.is_ok_and(|at| kept.records[at].entry != entry);
+            return if another { Err(Error::IdTaken) } else { Ok(Placed::At(*place)) };
         }
         if entry.kind == EntryKind::Commit && kept.commit != after {
             return Ok(Placed::After(kept.commit));

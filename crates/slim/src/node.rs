@@ -1,6 +1,6 @@
 //! One agent on one link: its inbox, and its channels.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use gambeson_identity::{CardLog, Did, Timestamp};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinHandle};
 
@@ -209,6 +210,8 @@ pub(crate) struct Shared {
     places: Mutex<HashMap<String, CardPlace>>,
     living: Mutex<HashMap<ChannelId, Living>>,
     routes: Mutex<HashMap<Name, ChannelId>>,
+    /// A subscription did not get to the link: it is asked for again.
+    deaf: AtomicBool,
     reports: Mutex<Vec<(Option<ChannelId>, String)>>,
     waiting: Mutex<Vec<Invitation>>,
     /// Held by who joins: nobody joins twice.
@@ -301,13 +304,14 @@ impl Node {
             out,
             living: Mutex::default(),
             routes: Mutex::default(),
+            deaf: AtomicBool::new(false),
             reports: Mutex::default(),
             waiting: Mutex::default(),
             joining: tokio::sync::Mutex::default(),
             news: Notify::new(),
             inbox: Notify::new(),
         });
-        shared.learn(log.clone(), &card)?;
+        shared.add(log.clone(), &card)?;
         shared.restore_places().await?;
         link.subscribe(&inbox(shared.did.as_str()).with_instance(shared.instance)).await?;
         let tasks = vec![
@@ -365,7 +369,7 @@ impl Node {
         }
         let present = Present::new(me, log);
         shared.put_present(&present).await?;
-        shared.learn(log.clone(), &present.card)?;
+        shared.add(log.clone(), &present.card)?;
         *hold(&shared.present) = present;
         shared.inbox.notify_one();
         shared.tell_all(|| Inward::Renewed);
@@ -477,6 +481,12 @@ fn place_of(did: &Did, text: &str) -> CardPlace {
     CardPlace { did: did.as_str().to_owned(), parts }
 }
 
+/// Where an agent's cards are in the row of cards.
+fn card_number(did: &Did) -> u64 {
+    let hash = blake3::hash(did.as_str().as_bytes());
+    hash.as_bytes().first_chunk::<8>().map_or(0, |first| u64::from_be_bytes(*first))
+}
+
 /// The name of an agent's inbox.
 pub(crate) fn inbox(did: &str) -> Name {
     Name::new("gambeson", "inboxes", &blake3::hash(did.as_bytes()).to_hex()[..32])
@@ -539,7 +549,23 @@ impl Shared {
 
     fn order_out(&self, outward: Outward) {
         // Without room the frame is lost like any other on the link: the log has what it said.
-        drop(self.out.try_send(outward));
+        if let Err(TrySendError::Full(Outward::Subscribe(_))) = self.out.try_send(outward) {
+            self.deaf.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Asks again for what should be subscribed to.
+    fn listen_again(&self) {
+        self.deaf.store(false, Ordering::Relaxed);
+        let routes: Vec<Name> = hold(&self.routes).keys().cloned().collect();
+        routes.into_iter().for_each(|route| self.order_out(Outward::Subscribe(route)));
+    }
+
+    /// The same, if a subscription did not get to the link.
+    pub(crate) fn listen_if_deaf(&self) {
+        if self.deaf.load(Ordering::Relaxed) {
+            self.listen_again();
+        }
     }
 
     pub(crate) fn publish(&self, name: Name, to: To, frame: &Frame) {
@@ -588,7 +614,14 @@ impl Shared {
     }
 
     /// Cards that were fetched and hold, and where they were.
-    pub(crate) fn learn(&self, log: CardLog, place: &CardPlace) -> Result<()> {
+    pub(crate) async fn learn(&self, log: CardLog, place: &CardPlace) -> Result<()> {
+        if self.cards.is_full() && !self.cards.knows(log.did()) {
+            self.forget_strangers().await?;
+        }
+        self.add(log, place)
+    }
+
+    fn add(&self, log: CardLog, place: &CardPlace) -> Result<()> {
         let (known, told) = (self.cards.log(log.did()), log.cards().len());
         let known = known.map_or(0, |known| known.cards().len());
         if known < told {
@@ -599,6 +632,26 @@ impl Shared {
             self.remember(place);
         }
         Ok(())
+    }
+
+    /// Forgets the cards of all who are in no channel of this agent: whoever is in one can name as many as he likes.
+    async fn forget_strangers(&self) -> Result<()> {
+        let channels: Vec<Channel> =
+            hold(&self.living).values().map(|living| living.channel.clone()).collect();
+        let members: Vec<_> = channels.iter().map(|channel| channel.status().members).collect();
+        // One that has only just begun does not say yet who is in it.
+        if members.iter().any(Vec::is_empty) {
+            return Ok(());
+        }
+        let mut known: HashSet<String> = members.into_iter().flatten().map(|member| member.did).collect();
+        known.insert(self.did.as_str().to_owned());
+        let mut writes = crate::store::Writes::default();
+        for stranger in self.cards.dids().iter().filter(|did| !known.contains(did.as_str())) {
+            self.cards.forget(stranger);
+            hold(&self.places).remove(stranger.as_str());
+            writes.delete("cards", card_number(stranger));
+        }
+        self.kept.apply(writes).await
     }
 
     pub(crate) fn remember(&self, place: &CardPlace) {
@@ -659,7 +712,7 @@ impl Shared {
             let mut fields = crate::wire::Reader::new(bytes.into());
             let place = CardPlace::read(&mut fields).map_err(|_| Error::BadStore)?;
             let log = CardLog::verify(&fields.rest()).map_err(Error::Cards)?;
-            self.learn(log, &place)?;
+            self.add(log, &place)?;
         }
         Ok(())
     }
@@ -667,10 +720,8 @@ impl Shared {
     /// What is known of cards, for the store: without them nobody's messages can be judged after a restart.
     pub(crate) fn write_card(&self, did: &Did, writes: &mut crate::store::Writes) {
         let (Some(place), Some(log)) = (self.card_place(did), self.cards.log(did)) else { return };
-        let number = blake3::hash(did.as_str().as_bytes());
-        let number = number.as_bytes().first_chunk::<8>().map_or(0, |first| u64::from_be_bytes(*first));
         let bytes = place.write(crate::wire::Writer::default()).put(log.to_lines().as_bytes()).finish();
-        writes.put("cards", number, bytes);
+        writes.put("cards", card_number(did), bytes);
     }
 
     fn tell_all(&self, what: impl Fn() -> Inward) {
@@ -690,6 +741,7 @@ impl Shared {
 /// Gives the link what goes out; a link that blocks stops nobody who reads.
 async fn send(shared: Arc<Shared>, link: Arc<dyn Link>, mut outward: mpsc::Receiver<Outward>) {
     while let Some(next) = outward.recv().await {
+        let subscribes = matches!(next, Outward::Subscribe(_));
         let work = async {
             match next {
                 Outward::Publish(name, to, frame) => link.publish(&name, to, frame).await,
@@ -697,7 +749,11 @@ async fn send(shared: Arc<Shared>, link: Arc<dyn Link>, mut outward: mpsc::Recei
                 Outward::Unsubscribe(name) => link.unsubscribe(&name.with_instance(shared.instance)).await,
             }
         };
-        match tokio::time::timeout(shared.options.publish, work).await {
+        let done = tokio::time::timeout(shared.options.publish, work).await;
+        if subscribes && !matches!(done, Ok(Ok(()))) {
+            shared.deaf.store(true, Ordering::Relaxed);
+        }
+        match done {
             Ok(Ok(())) => {}
             Ok(Err(error)) => shared.note(&error),
             Err(_) => shared.tell_all(|| Inward::Blocked),
@@ -710,8 +766,7 @@ async fn send(shared: Arc<Shared>, link: Arc<dyn Link>, mut outward: mpsc::Recei
 async fn mend(shared: Arc<Shared>, link: Arc<dyn Link>) {
     loop {
         link.gap().await;
-        let routes: Vec<Name> = hold(&shared.routes).keys().cloned().collect();
-        routes.into_iter().for_each(|route| shared.order_out(Outward::Subscribe(route)));
+        shared.listen_again();
         shared.inbox.notify_one();
         shared.tell_all(|| Inward::Gap);
     }

@@ -27,6 +27,8 @@ pub(crate) enum Arrived {
 pub(crate) struct Order {
     sources: HashMap<Source, Waiting>,
     held: usize,
+    /// How many of those that wait had another number before.
+    renumbered: usize,
     causal: bool,
     numbers: u64,
     /// Whose row has to be written anew.
@@ -39,7 +41,15 @@ struct Waiting {
     number: u64,
     /// The counter that is given out next.
     next: u64,
+    /// This member was away: what comes next may be further on.
+    away: bool,
     early: BTreeMap<u64, Bundle>,
+}
+
+impl Waiting {
+    fn renumbered(&self) -> usize {
+        self.early.values().filter(|bundle| bundle.former.is_some()).count()
+    }
 }
 
 impl Order {
@@ -67,21 +77,54 @@ impl Order {
     /// Takes a bundle. `joined` is the epoch since which this member sees everything: of who came later it has seen the first.
     pub(crate) fn arrive(&mut self, source: &Source, counter: u64, bundle: Bundle, joined: u64) -> Arrived {
         let first = if source.1 > joined { 1 } else { bundle.since.min(counter) };
-        let numbers = &mut self.numbers;
-        let waiting = self.sources.entry(source.clone()).or_insert_with(|| {
-            *numbers += 1;
-            Waiting { number: *numbers, next: first, early: BTreeMap::new() }
-        });
+        let since = bundle.since;
+        let waiting = self.waiting(source, first);
+        if std::mem::take(&mut waiting.away) {
+            waiting.next = waiting.next.max(since.min(counter));
+        }
         if counter < waiting.next || waiting.early.contains_key(&counter) {
             return Arrived::Duplicate;
         }
-        waiting.early.insert(counter, bundle);
-        self.held += 1;
+        self.hold(source, counter, bundle);
+        let ready = self.ready_of(source);
+        let given = self.next(source).is_some_and(|next| next > counter);
+        if ready.is_empty() && !given { Arrived::Early } else { Arrived::Ready(ready) }
+    }
+
+    /// Where a source stands; one that is new begins at `first`.
+    fn waiting(&mut self, source: &Source, first: u64) -> &mut Waiting {
+        let numbers = &mut self.numbers;
         self.touched.insert(source.clone());
-        match self.ready_of(source) {
-            ready if ready.is_empty() => Arrived::Early,
-            ready => Arrived::Ready(ready),
+        self.sources.entry(source.clone()).or_insert_with(|| {
+            *numbers += 1;
+            Waiting { number: *numbers, next: first, away: false, early: BTreeMap::new() }
+        })
+    }
+
+    fn hold(&mut self, source: &Source, counter: u64, bundle: Bundle) {
+        self.held += 1;
+        self.renumbered += usize::from(bundle.former.is_some());
+        if let Some(waiting) = self.sources.get_mut(source) {
+            waiting.early.insert(counter, bundle);
         }
+    }
+
+    /// What is held no longer, as it is given out: under the number that it had first, and once.
+    fn settle(&mut self, source: &Source, counter: u64, bundle: Bundle) -> Option<(Source, u64, Bundle)> {
+        self.held -= 1;
+        let Some((born, was)) = bundle.former else { return Some((source.clone(), counter, bundle)) };
+        self.renumbered -= 1;
+        let former = (source.0.clone(), born);
+        let waiting = self.waiting(&former, was);
+        if was < waiting.next {
+            return None;
+        }
+        waiting.next = was + 1;
+        if let Some(first) = waiting.early.remove(&was) {
+            self.held -= 1;
+            self.renumbered -= usize::from(first.former.is_some());
+        }
+        Some((former, was, bundle))
     }
 
     /// Goes on without what this source said before a counter: the log does not have it. Gives how many are missing, and what became ready.
@@ -90,12 +133,18 @@ impl Order {
         self.touched.insert(source.clone());
         let later = waiting.early.split_off(&counter);
         let before = std::mem::replace(&mut waiting.early, later);
-        let missing = counter.saturating_sub(waiting.next) - before.len() as u64;
+        let mut missing = counter.saturating_sub(waiting.next) - before.len() as u64;
         waiting.next = waiting.next.max(counter);
-        self.held -= before.len();
-        let mut ready: Vec<_> =
-            before.into_iter().map(|(counter, bundle)| (source.clone(), counter, bundle)).collect();
-        ready.extend(self.ready_of(source));
+        let (mut ready, renumbered) = (Vec::new(), self.renumbered > 0);
+        for (counter, bundle) in before {
+            if let Some((born, was)) = bundle.former {
+                let (more, first) = self.give_up(&(source.0.clone(), born), was);
+                missing += more;
+                ready.extend(first);
+            }
+            ready.extend(self.settle(source, counter, bundle));
+        }
+        ready.extend(if renumbered { self.ready() } else { self.ready_of(source) });
         (missing, ready)
     }
 
@@ -121,12 +170,13 @@ impl Order {
 
     /// Forgets sources of which nothing can be opened any more, and gives the rows that go.
     pub(crate) fn forget(&mut self, mut gone: impl FnMut(&Source) -> bool) -> Vec<u64> {
-        let held = &mut self.held;
+        let (held, renumbered) = (&mut self.held, &mut self.renumbered);
         let mut rows = Vec::new();
         self.sources.retain(|source, waiting| {
             let stays = !gone(source);
             if !stays {
                 *held -= waiting.early.len();
+                *renumbered -= waiting.renumbered();
                 rows.push(waiting.number);
             }
             stays
@@ -134,18 +184,34 @@ impl Order {
         rows
     }
 
+    /// This member was away, and what was said meanwhile it will not have. Forgets whoever is not `there`, and gives the rows that go.
+    pub(crate) fn back(&mut self, mut there: impl FnMut(&str) -> bool) -> Vec<u64> {
+        let rows = self.forget(|source| !there(&source.0));
+        for (source, waiting) in &mut self.sources {
+            waiting.early.clear();
+            waiting.away = true;
+            self.touched.insert(source.clone());
+        }
+        (self.held, self.renumbered) = (0, 0);
+        rows
+    }
+
     /// What one arrival made ready: of its sender alone, unless others may have waited for it.
     fn ready_of(&mut self, source: &Source) -> Vec<(Source, u64, Bundle)> {
-        if self.causal {
+        if self.causal || self.renumbered > 0 {
             return self.ready();
         }
-        std::iter::from_fn(|| self.take_next(source)).collect()
+        let mut ready = Vec::new();
+        while let Some((counter, bundle)) = self.take_next(source) {
+            ready.extend(self.settle(source, counter, bundle));
+        }
+        ready
     }
 
     fn ready(&mut self) -> Vec<(Source, u64, Bundle)> {
         let mut ready = Vec::new();
         loop {
-            let before = ready.len();
+            let mut taken = false;
             let sources: Vec<Source> = self
                 .sources
                 .iter()
@@ -153,27 +219,31 @@ impl Order {
                 .map(|(source, _)| source.clone())
                 .collect();
             for source in sources {
-                ready.extend(std::iter::from_fn(|| self.take_next(&source)));
+                while let Some((counter, bundle)) = self.take_next(&source) {
+                    ready.extend(self.settle(&source, counter, bundle));
+                    taken = true;
+                }
             }
-            if ready.len() == before {
+            if !taken {
                 return ready;
             }
         }
     }
 
-    fn take_next(&mut self, source: &Source) -> Option<(Source, u64, Bundle)> {
+    fn take_next(&mut self, source: &Source) -> Option<(u64, Bundle)> {
         let waiting = self.sources.get(source)?;
         let counter = waiting.next;
         let bundle = waiting.early.get(&counter)?;
-        if self.causal && !bundle.after.iter().all(|upto| self.has(upto)) {
+        let before = |(born, was)| self.next(&(source.0.clone(), born)).is_none_or(|next| next >= was);
+        let in_order = bundle.former.is_none_or(before);
+        if !in_order || (self.causal && !bundle.after.iter().all(|upto| self.has(upto))) {
             return None;
         }
         let waiting = self.sources.get_mut(source)?;
         let bundle = waiting.early.remove(&counter)?;
         waiting.next += 1;
-        self.held -= 1;
         self.touched.insert(source.clone());
-        Some((source.clone(), counter, bundle))
+        Some((counter, bundle))
     }
 
     /// Whether this was given out; of who is not known, nothing will come.
@@ -189,9 +259,10 @@ impl Order {
         let touched = std::mem::take(&mut self.touched);
         let rows = touched.iter().filter_map(|source| Some((source, self.sources.get(source)?)));
         rows.map(|((did, born), waiting)| {
-            let head = Writer::default().text(did).u64(*born).u64(waiting.next).count(waiting.early.len());
+            let head = Writer::default().text(did).u64(*born).u64(waiting.next).u8(u8::from(waiting.away));
+            let row = head.count(waiting.early.len());
             let row =
-                head.each(&waiting.early, |to, (counter, bundle)| to.u64(*counter).bytes(&bundle.to_bytes()));
+                row.each(&waiting.early, |to, (counter, bundle)| to.u64(*counter).bytes(&bundle.to_bytes()));
             (waiting.number, row.finish())
         })
         .collect()
@@ -202,12 +273,14 @@ impl Order {
         for (number, row) in rows {
             let mut fields = Reader::new(row.into());
             let source = (fields.text()?, fields.u64()?);
-            let mut waiting = Waiting { number, next: fields.u64()?, early: BTreeMap::new() };
+            let (next, away) = (fields.u64()?, fields.u8()? == 1);
+            let mut waiting = Waiting { number, next, away, early: BTreeMap::new() };
             for _ in 0..fields.count(12)? {
                 waiting.early.insert(fields.u64()?, Bundle::parse(fields.bytes()?)?);
-                order.held += 1;
             }
             fields.end()?;
+            order.held += waiting.early.len();
+            order.renumbered += waiting.renumbered();
             order.numbers = order.numbers.max(number);
             order.sources.insert(source, waiting);
         }
@@ -226,6 +299,7 @@ mod tests {
         let upto = |(did, counter): &(&str, u64)| Upto { sender: Upto::tag(did), born: 1, counter: *counter };
         Bundle {
             since,
+            former: None,
             after: after.iter().map(upto).collect(),
             payloads: vec![Payload { purpose: Purpose::Message, bytes: vec![7].into() }],
         }
@@ -301,12 +375,68 @@ mod tests {
     fn a_counter_far_ahead_is_given_up_to_at_once() {
         let mut order = Order::new(false);
         let source = ("did:example:a".to_owned(), 1);
-        let bundle = || Bundle { since: 1, after: Vec::new(), payloads: Vec::new() };
+        let bundle = || Bundle { since: 1, former: None, after: Vec::new(), payloads: Vec::new() };
         assert_eq!(order.arrive(&source, 3, bundle(), 0), Arrived::Early);
         assert_eq!(order.arrive(&source, 1 << 48, bundle(), 0), Arrived::Early);
         let (missing, ready) = order.give_up(&source, 1 << 48);
         assert_eq!(missing, (1 << 48) - 2, "all before it but the third");
         assert_eq!(ready.iter().map(|(_, counter, _)| *counter).collect::<Vec<_>>(), [3, 1 << 48]);
         assert_eq!((order.held(), order.next(&source)), (0, Some((1 << 48) + 1)));
+    }
+
+    /// As a sender says a bundle again that had this number when it came in epoch 1.
+    fn again(was: u64) -> Bundle {
+        Bundle { former: Some((1, was)), ..bundle(1, &[]) }
+    }
+
+    #[test]
+    fn what_its_sender_says_again_after_coming_back_is_given_out_once_and_under_its_first_number() {
+        let (mut order, alice) = (Order::default(), source("alice"));
+        let back = ("alice".to_owned(), 9);
+        assert_eq!(counters(order.arrive(&alice, 1, bundle(1, &[]), 0)).len(), 1);
+        assert_eq!(order.arrive(&back, 1, again(1), 0), Arrived::Ready(Vec::new()), "heard before");
+        assert_eq!(order.arrive(&back, 2, again(2), 0), Arrived::Ready(vec![(alice.clone(), 2, again(2))]));
+        assert_eq!(order.arrive(&alice, 2, bundle(1, &[]), 0), Arrived::Duplicate, "the first comes late");
+        assert_eq!(counters(order.arrive(&back, 3, bundle(3, &[]), 0)), [("alice".to_owned(), 3)]);
+        assert_eq!((order.held, order.renumbered), (0, 0));
+        assert_eq!((order.next(&alice), order.next(&back)), (Some(3), Some(4)));
+    }
+
+    #[test]
+    fn what_is_said_again_waits_for_what_was_said_before_it() {
+        let (mut order, alice) = (Order::default(), source("alice"));
+        let back = ("alice".to_owned(), 9);
+        assert_eq!(counters(order.arrive(&alice, 1, bundle(1, &[]), 0)).len(), 1);
+        assert_eq!(order.arrive(&alice, 4, bundle(1, &[]), 0), Arrived::Early);
+        assert_eq!(order.arrive(&back, 1, again(3), 0), Arrived::Early, "the second is missing");
+        let mut kept = Order::restore(order.changed().into_iter().collect(), false).unwrap();
+        assert_eq!((kept.held, kept.renumbered), (2, 1));
+        let numbers =
+            counters(kept.arrive(&alice, 2, bundle(1, &[]), 0)).into_iter().map(|(_, counter)| counter);
+        assert_eq!(numbers.collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!((kept.held, kept.renumbered, kept.next(&back)), (0, 0, Some(2)));
+
+        let (missing, ready) = order.give_up(&back, 2);
+        let numbers: Vec<u64> = ready.iter().map(|(_, counter, _)| *counter).collect();
+        assert_eq!((missing, numbers), (1, vec![3, 4]), "the log never had the second");
+        assert_eq!((order.held, order.renumbered, order.next(&alice)), (0, 0, Some(5)));
+    }
+
+    #[test]
+    fn who_was_away_hears_nothing_twice_and_waits_for_nothing_that_was_said_meanwhile() {
+        let (mut order, alice, bob) = (Order::default(), source("alice"), source("bob"));
+        for counter in 1..=3 {
+            assert_eq!(counters(order.arrive(&alice, counter, bundle(1, &[]), 1)).len(), 1);
+        }
+        assert_eq!(counters(order.arrive(&bob, 1, bundle(1, &[]), 1)).len(), 1);
+        assert_eq!(order.arrive(&alice, 5, bundle(1, &[]), 1), Arrived::Early);
+        assert_eq!(order.back(|did| did == "alice").len(), 1, "bob went");
+        let mut order = Order::restore(order.changed().into_iter().collect(), false).unwrap();
+        assert_eq!((order.held, order.next(&bob)), (0, None));
+        assert_eq!(order.arrive(&alice, 3, bundle(9, &[]), 7), Arrived::Duplicate, "sealed again");
+
+        order.back(|_| true);
+        assert_eq!(counters(order.arrive(&alice, 9, bundle(9, &[]), 7)), [("alice".to_owned(), 9)]);
+        assert_eq!(order.arrive(&alice, 11, bundle(9, &[]), 7), Arrived::Early, "and then for everything");
     }
 }

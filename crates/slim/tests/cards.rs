@@ -376,3 +376,31 @@ async fn a_key_that_was_replaced_is_good_until_its_time_is_over() {
     sleep(Duration::from_secs(200)).await;
     assert_eq!(channels[0].members().len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn cards_of_who_is_in_no_channel_make_room_for_others() {
+    let world = World::new(61);
+    let (mut alice, bob) = (world.agent("alice"), world.agent("bob"));
+    alice.room = 3;
+    let others = ["carol", "dave", "erin"].map(|name| (name, world.agent(name)));
+    let (mut nodes, mut channels) = channel(&[&bob, &alice], &[]).await;
+    for (name, other) in others {
+        let other = other.node().await;
+        other.offered(&world).await;
+        let both = other.create(other.policy().unwrap().sign(other.me().agent()).unwrap()).await.unwrap();
+        both.invite(&[alice.did()]).await.unwrap();
+        let at_alice = nodes[1].joined(&both.id()).await;
+        both.send(name).await.unwrap();
+        assert_eq!(messages(&at_alice, 1).await[0].1, name);
+        at_alice.leave().await.unwrap();
+    }
+    channels[0].send("still here").await.unwrap();
+    assert_eq!(messages(&channels[1], 1).await, [said(&bob, "still here")]);
+
+    drop((nodes.pop(), channels.pop()));
+    let again = alice.node().await;
+    let at_alice = again.joined(&channels[0].id()).await;
+    channels[0].rotate().await.unwrap();
+    at_alice.send("and again").await.unwrap();
+    assert_eq!(messages(&channels[0], 2).await[1], said(&alice, "and again"));
+}

@@ -170,6 +170,23 @@ impl Node {
         Ok(node.channels().into_iter().map(|channel| NativeChannel::new(did.to_owned(), channel)).collect())
     }
 
+    /// Follows the agent to a new card.
+    fn renew<'py>(
+        &self,
+        py: Python<'py>,
+        identity: &Agent,
+        cards: &CardLog,
+        preset: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (node, preset) = (self.open(py)?, self::preset(py, preset)?);
+        let (agent, log) = (identity.share(py)?, cards.0.clone());
+        let work = pyo3_async_runtimes::tokio::get_runtime().spawn(async move {
+            let (me, log) = me(agent, log, preset).await?;
+            node.renew(me, &log).await
+        });
+        future_into_py(py, async move { work.await.unwrap_or(Err(WorkLost)).raised() })
+    }
+
     /// Leaves the link, and returns when nothing is written to the store any more. The channels go on without this agent, until it comes again
     /// with what its store has.
     fn close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -252,10 +269,7 @@ pub fn open_node<'py>(
     };
     future_into_py(py, async move {
         let opened = async {
-            // Keys are made from the seed here, which takes its time.
-            let (me, log) = spawn_blocking(move || Me::new(agent, &log, preset).map(|me| (me, log)))
-                .await
-                .map_err(|_| WorkLost)??;
+            let (me, log) = me(agent, log, preset).await?;
             let (link, services) = match here {
                 Ok((link, service)) => (Arc::new(link) as Arc<dyn Link>, Services::of(service)),
                 Err(nodes) => over_nodes(nodes, service).await?,
@@ -292,6 +306,16 @@ pub fn open_node<'py>(
             invitations: Arc::default(),
         })
     })
+}
+
+/// Keys are made from the seed here, which takes its time.
+async fn me(
+    agent: Arc<identity::Agent>,
+    log: identity::CardLog,
+    preset: Preset,
+) -> gambeson_slim::Result<(Me, identity::CardLog)> {
+    let made = spawn_blocking(move || Me::new(agent, &log, preset).map(|me| (me, log)));
+    made.await.map_err(|_| WorkLost)?
 }
 
 fn name(py: Python<'_>, text: &str) -> PyResult<gambeson_slim::Name> {

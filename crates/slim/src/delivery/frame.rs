@@ -100,6 +100,8 @@ pub enum Answer {
 pub enum Refusal {
     /// [`Error::EntryTooLarge`].
     EntryTooLarge(u64),
+    /// [`Error::IdTaken`].
+    IdTaken,
     /// [`Error::BlobTooLarge`].
     BlobTooLarge(u64),
     /// [`Error::BlobMismatch`].
@@ -123,6 +125,7 @@ impl From<Error> for Refusal {
         let wide = |len| u64::try_from(len).unwrap_or(u64::MAX);
         match error {
             Error::EntryTooLarge(len) => Self::EntryTooLarge(wide(len)),
+            Error::IdTaken => Self::IdTaken,
             Error::BlobTooLarge(len) => Self::BlobTooLarge(wide(len)),
             Error::BlobMismatch(id) => Self::BlobMismatch(id),
             Error::TooManyKeyPackages(most) => Self::TooManyKeyPackages(wide(most)),
@@ -141,6 +144,7 @@ impl From<Refusal> for Error {
         let narrow = |len| usize::try_from(len).unwrap_or(usize::MAX);
         match refusal {
             Refusal::EntryTooLarge(len) => Self::EntryTooLarge(narrow(len)),
+            Refusal::IdTaken => Self::IdTaken,
             Refusal::BlobTooLarge(len) => Self::BlobTooLarge(narrow(len)),
             Refusal::BlobMismatch(id) => Self::BlobMismatch(id),
             Refusal::TooManyKeyPackages(most) => Self::TooManyKeyPackages(narrow(most)),
@@ -393,6 +397,7 @@ fn put_refusal(out: &mut BytesMut, refusal: &Refusal) {
         Refusal::DidTooLong(len) => (5, *len),
         Refusal::Full(quota) => (6, u64::from(*quota as u8)),
         Refusal::NotAllowed => (7, 0),
+        Refusal::IdTaken => (10, 0),
         Refusal::BlobMismatch(id) => {
             out.put_u8(8);
             return out.put_slice(&id.0);
@@ -504,6 +509,7 @@ impl Input {
                 Refusal::Full(quota.ok_or(Error::Malformed("no such quota"))?)
             }
             7 if number == 0 => Refusal::NotAllowed,
+            10 if number == 0 => Refusal::IdTaken,
             _ => return Err(Error::Malformed("no such refusal")),
         })
     }

@@ -24,11 +24,11 @@ use async_nats::jetstream::stream::{Config, DiscardPolicy, RawMessageErrorKind, 
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_trait::async_trait;
 use base16ct::lower::encode_string;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use std::time::Duration;
 
-use super::Limits;
+use super::{Limits, stored};
 use crate::blobs::{BlobId, Blobs, MAX_BLOB};
 use crate::error::{Error, Quota, Result};
 use crate::keys::{KeyPackages, Keys, MAX_KEY_PACKAGES};
@@ -165,11 +165,6 @@ impl Nats {
         }
     }
 
-    /// The place of an entry of this channel that is not a commit.
-    async fn place_of(&self, subject: String) -> Result<Option<u64>> {
-        Ok(newest(&self.log, subject).await?.map(|message| message.sequence))
-    }
-
     /// The place of an entry that is forgotten.
     async fn forgotten(&self, channel: &ChannelId, id: &EntryId) -> Result<Option<u64>> {
         let mark = newest(&self.marks, self.mark(channel, id)).await?;
@@ -251,14 +246,6 @@ fn payload(numbers: &[u64]) -> Bytes {
     numbers.iter().flat_map(|number| number.to_be_bytes()).collect::<Vec<_>>().into()
 }
 
-fn stored(entry: &Entry) -> Bytes {
-    let mut payload = BytesMut::with_capacity(17 + entry.content.len());
-    payload.put_u8(entry.kind as u8);
-    payload.put_slice(&entry.id.0);
-    payload.put_slice(&entry.content);
-    payload.freeze()
-}
-
 fn record(place: u64, at: i128, payload: &Bytes) -> Result<Record> {
     let head = payload.split_first_chunk::<17>().map(|(head, _)| head);
     let read = head.and_then(|[kind, id @ ..]| Some((EntryKind::of(*kind)?, EntryId(*id))));
@@ -304,17 +291,19 @@ impl Log for Nats {
         if entry.content.len() > MAX_ENTRY {
             return Err(Error::EntryTooLarge(entry.content.len()));
         }
-        let id = format!("{channel}.{}", encode_string(&entry.id.0));
-        let payload = stored(&entry);
+        let payload = Bytes::from(stored(&entry));
+        // What the server takes for a repetition: the same entry of the same channel.
+        let id = blake3::Hasher::new().update(&channel.0).update(&payload).finalize().to_hex();
         if entry.kind != EntryKind::Commit {
             let subject = format!("{}.e.{}", self.of_channel(channel), encode_string(&entry.id.0));
             if let Some(place) = self.forgotten(channel, &entry.id).await? {
                 return Ok(Placed::At(place));
             }
-            return match self.publish_after(subject.clone(), 0, Some(&id), payload).await? {
+            return match self.publish_after(subject.clone(), 0, Some(&id), payload.clone()).await? {
                 Published::At(place) => Ok(Placed::At(place)),
-                Published::Not => match self.place_of(subject).await? {
-                    Some(place) => Ok(Placed::At(place)),
+                Published::Not => match newest(&self.log, subject).await? {
+                    Some(stands) if stands.payload != payload => Err(Error::IdTaken),
+                    Some(stands) => Ok(Placed::At(stands.sequence)),
                     None => {
                         let forgotten = self.forgotten(channel, &entry.id).await?;
                         let place =
@@ -325,14 +314,14 @@ impl Log for Nats {
             };
         }
         let subject = self.commits(channel);
-        if let Published::At(place) = self.publish_after(subject.clone(), after, Some(&id), payload).await? {
+        if let Published::At(place) =
+            self.publish_after(subject.clone(), after, Some(&id), payload.clone()).await?
+        {
             return Ok(Placed::At(place));
         }
         // If this commit stands, it is the one that followed `after`.
         let followed = next(&self.log, subject.clone(), after.saturating_add(1)).await?;
-        if let Some(followed) = followed
-            && followed.payload.get(1..17) == Some(&entry.id.0)
-        {
+        if let Some(followed) = followed.filter(|followed| followed.payload == payload) {
             return Ok(Placed::At(followed.sequence));
         }
         if let Some(place) = self.forgotten(channel, &entry.id).await? {

@@ -92,11 +92,12 @@ impl Life {
             .map(|chunks| chunks.into_iter().map(|(chunk, sealed)| (chunk.blob, sealed)).collect())
             .unwrap_or_default();
         let mut others: Vec<Did> = self.dids().into_iter().filter(|did| *did != self.shared.did).collect();
+        let searched = Arc::clone(&self.searched);
         let start = random::<8>().map_or(0, u64::from_be_bytes) as usize % others.len().max(1);
         others.rotate_left(start);
         self.start(move |shared| async move {
             let look = async {
-                let (newest, commit) = newest_checkpoint(&shared, &id, &surface, from).await?;
+                let (newest, commit) = newest_checkpoint(&shared, &id, &surface, from, &searched).await?;
                 let found = match newest {
                     Some(entry) => {
                         let loaded = load_snapshot(&shared, &surface, &entry.snapshot, &near).await;
@@ -190,6 +191,7 @@ impl Life {
             }
         };
         self.tries = 0;
+        self.searched = Arc::default();
         let row = self.row("member");
         for old in self.shared.kept.row(&row, 0, usize::MAX).await?.into_keys() {
             self.writes.delete(&row, old);
@@ -198,11 +200,7 @@ impl Life {
         // The agent may have got a new card meanwhile.
         self.followed = false;
         let epoch = self.member.epoch();
-        self.joined = epoch;
-        let row = self.row("order");
-        for number in self.order.forget(|_| true) {
-            self.writes.delete(&row, number);
-        }
+        let born = std::mem::replace(&mut self.joined, epoch);
         self.pending = None;
         self.placed = false;
         self.write_pending();
@@ -218,9 +216,13 @@ impl Life {
         (self.read, self.commit) = (place, place);
         self.see(id);
         self.note_epoch()?;
+        let (row, there) = (self.row("order"), self.dids());
+        for number in self.order.back(|did| there.iter().any(|it| it.as_str() == did)) {
+            self.writes.delete(&row, number);
+        }
         self.mark_read((place, id));
         self.tell(Event::Returned { member: self.did().to_owned(), epoch });
-        self.number_anew()?;
+        self.number_anew(born)?;
         for answer in self.rejoin.take().into_iter().flatten() {
             self.answer(answer, Ok(()));
         }
@@ -232,16 +234,17 @@ impl Life {
         Ok(())
     }
 
-    /// What was not in the log yet is counted from one, as all that this leaf says.
-    fn number_anew(&mut self) -> Result<()> {
+    /// What was not in the log yet is counted from one, as all that this leaf says, and says which number it had: some have it by the link.
+    fn number_anew(&mut self, born: u64) -> Result<()> {
         let unsent = std::mem::take(&mut self.outbox);
         let row = self.row("outbox");
         for counter in unsent.keys() {
             self.writes.delete(&row, *counter);
         }
-        for mut outgoing in unsent.into_values() {
+        for (counter, mut outgoing) in unsent {
             let Ok(mut bundle) = crate::content::Bundle::parse(outgoing.bundle.clone()) else { continue };
             bundle.since = 1;
+            bundle.former.get_or_insert((born, counter));
             outgoing.bundle = bundle.to_bytes().into();
             outgoing.epoch = 0;
             self.counter += 1;
@@ -306,6 +309,8 @@ impl Life {
         if surface != self.surface {
             self.shared.move_listener(self.id, &self.surface.route(), surface.route());
             self.surface = surface;
+            // What the old one did not open, this one may.
+            self.searched = Arc::default();
             self.write_places();
         }
         self.timers.retry = None;

@@ -535,7 +535,9 @@ impl Life {
             .partition::<Vec<_>, _>(|(at, _)| at + PAST_EPOCHS < epoch);
         self.parted = parted;
         if !gone.is_empty() {
-            let rows = self.order.forget(|source| gone.iter().any(|(_, did)| *did == source.0));
+            // Who came back meanwhile counts from a later epoch.
+            let rows =
+                self.order.forget(|source| gone.iter().any(|(at, did)| *did == source.0 && source.1 < *at));
             let row = self.row("order");
             rows.into_iter().for_each(|number| self.writes.delete(&row, number));
         }

@@ -162,6 +162,7 @@ impl Life {
             welcomes: Vec::new(),
             calls: Default::default(),
             searches: 0,
+            searched: Arc::default(),
             alone: false,
             bundle: Vec::new(),
             leave: None,

@@ -78,11 +78,17 @@ impl Life {
             Done::Taken(all) => self.taken(all),
             Done::Prepared(prepared) => self.prepared(prepared)?,
             Done::Committed(answer) => self.committed(answer)?,
-            Done::Appended(answers) => self.appended(answers),
+            Done::Appended(answers) => self.appended(answers)?,
             Done::Errand(number, Ok(())) => {
                 self.tries = 0;
                 self.errands.remove(&number);
                 self.writes.delete(&self.row("errands"), number);
+            }
+            Done::Errand(number, Err(Error::IdTaken)) => {
+                self.writes.delete(&self.row("errands"), number);
+                if let Some((_, did, frame)) = self.errands.remove(&number) {
+                    self.write_errand(did, frame)?;
+                }
             }
             Done::Errand(number, Err(error @ Error::EntryTooLarge(_))) => {
                 self.shared.report(self.id, &error);
@@ -101,7 +107,7 @@ impl Life {
         Ok(())
     }
 
-    fn appended(&mut self, answers: Vec<(u64, Result<Placed>)>) {
+    fn appended(&mut self, answers: Vec<(u64, Result<Placed>)>) -> Result<()> {
         for (counter, answer) in answers {
             match answer {
                 Ok(placed) => {
@@ -118,12 +124,18 @@ impl Life {
                     self.writes.delete(&self.row("outbox"), counter);
                     self.warn(Warning::Unsent { reason: error.to_string() });
                 }
-                Err(error) => return self.again(&error),
+                // Who hears the link knows the id before the log does.
+                Err(Error::IdTaken) => self.identify_again(counter)?,
+                Err(error) => {
+                    self.again(&error);
+                    return Ok(());
+                }
             }
         }
         if self.outbox.is_empty() {
             super::by(&mut self.timers.head, self.shared.options.announce);
         }
+        Ok(())
     }
 
     /// A part of the log.
@@ -286,7 +298,10 @@ impl Life {
         self.receipts.entry(Upto::tag(&by)).or_default().heard = now;
         match mark.kind {
             MarkKind::Bundle => {
-                let Ok(bundle) = Bundle::parse(said.data) else {
+                let possible = |(born, counter)| born < mark.born && (1..=LAST_COUNTER).contains(&counter);
+                let Some(bundle) =
+                    Bundle::parse(said.data).ok().filter(|bundle| bundle.former.is_none_or(possible))
+                else {
                     self.tally.dropped += 1;
                     return Ok(());
                 };
@@ -310,23 +325,32 @@ impl Life {
     }
 
     fn bundle(&mut self, source: Source, counter: u64, bundle: Bundle, logged: bool) -> Result<()> {
+        if let Some((born, was)) = bundle.former.filter(|_| logged) {
+            self.give_up(&(source.0.clone(), born), was);
+        }
         match self.order.arrive(&source, counter, bundle, self.joined) {
             Arrived::Duplicate => self.tally.dropped += 1,
             Arrived::Ready(ready) => self.give(ready),
+            // Where only causes are missing, they stand further on.
             Arrived::Early if logged && self.order.next(&source).is_some_and(|next| next < counter) => {
-                // The log has a sender's bundles in their order: what is missing here will not come. Where only causes are missing,
-                // they stand further on.
                 if !self.order.has_all(&source, counter - 1) {
-                    let (missing, ready) = self.order.give_up(&source, counter);
-                    if missing > 0 {
-                        self.warn(Warning::Missing { sender: source.0, bundles: missing });
-                    }
-                    self.give(ready);
+                    self.give_up(&source, counter);
                 }
             }
             Arrived::Early => super::by(&mut self.timers.gap, self.shared.options.gap),
         }
         Ok(())
+    }
+
+    /// The log has a sender's bundles in their order: what is missing before one of them will not come.
+    fn give_up(&mut self, source: &Source, counter: u64) {
+        let (missing, ready) = self.order.give_up(source, counter);
+        if missing > 0 {
+            self.warn(Warning::Missing { sender: source.0.clone(), bundles: missing });
+        }
+        if missing > 0 || !ready.is_empty() {
+            self.give(ready);
+        }
     }
 
     /// Gives bundles to the application.

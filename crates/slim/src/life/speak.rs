@@ -76,7 +76,7 @@ impl Life {
         for upto in &after {
             self.caused.insert((upto.sender, upto.born), upto.counter);
         }
-        let bundle = Bundle { since: self.since, after, payloads };
+        let bundle = Bundle { since: self.since, former: None, after, payloads };
         let counter = self.counter + 1;
         let bytes = Bytes::from(bundle.to_bytes());
         let content = match self.seal(MarkKind::Bundle, counter, &bytes) {
@@ -175,6 +175,18 @@ impl Life {
                 let bytes = outgoing.to_bytes();
                 self.writes.put(&self.row("outbox"), counter, bytes);
             }
+        }
+        Ok(())
+    }
+
+    /// A bundle gets another id in the log: something else stands under the one it had.
+    pub(super) fn identify_again(&mut self, counter: u64) -> Result<()> {
+        let id = EntryId(random()?);
+        if let Some(outgoing) = self.outbox.get_mut(&counter) {
+            outgoing.id = id;
+            let bytes = outgoing.to_bytes();
+            self.writes.put(&self.row("outbox"), counter, bytes);
+            self.see(id);
         }
         Ok(())
     }

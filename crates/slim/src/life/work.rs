@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,6 +14,7 @@ use crate::blobs::BlobId;
 use crate::content::{CardPlace, CheckpointEntry, CommitEntry, MAX_GATHERED, Published, Snapshot};
 use crate::error::{Error, Result};
 use crate::frame::Frame;
+use crate::hold;
 use crate::link::To;
 use crate::log::{Entry, EntryId, EntryKind, MAX_ENTRY, Page, Placed, Record};
 use crate::member::{MAX_CHANGES, vouching};
@@ -225,7 +226,7 @@ pub(crate) async fn fetch_card(shared: &Shared, place: &CardPlace) -> Result<()>
             format_args!("the cards of {} stand where those of {did} should", log.did()),
         )));
     }
-    shared.learn(log, place)
+    shared.learn(log, place).await
 }
 
 /// Takes a key package, and learns the cards of who published it, and of those who vouch.
@@ -319,14 +320,23 @@ pub(crate) async fn load_snapshot(
     Ok((snapshot, tree, group_info, cards))
 }
 
+/// How far a log was searched for checkpoints: a search that took too long goes on there.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Searched {
+    before: u64,
+    newest: Option<CheckpointEntry>,
+}
+
 /// The last checkpoint of a log from a place on that this surface opens, and the place of the newest commit.
-pub(crate) async fn newest_checkpoint(
+pub(super) async fn newest_checkpoint(
     shared: &Shared,
     channel: &crate::name::ChannelId,
     surface: &crate::archive::Surface,
-    mut from: u64,
+    from: u64,
+    searched: &Mutex<Searched>,
 ) -> Result<(Option<CheckpointEntry>, u64)> {
-    let mut newest: Option<CheckpointEntry> = None;
+    let Searched { before, mut newest } = *hold(searched);
+    let mut from = from.max(before);
     loop {
         let page = shared.services.log.read(channel, from, PAGE).await?;
         for record in &page.records {
@@ -337,6 +347,7 @@ pub(crate) async fn newest_checkpoint(
                 newest = Some(entry);
             }
         }
+        *hold(searched) = Searched { before: from, newest };
         if page.records.is_empty() || from > page.head.last {
             return Ok((newest, page.head.commit));
         }

@@ -79,6 +79,7 @@ pub(super) async fn attend(shared: Arc<Shared>) {
                 }
             }
         }
+        shared.listen_if_deaf();
         let looked = match read(&shared).await {
             Ok(()) => consider(&shared, false).await,
             failed => failed,

@@ -25,6 +25,7 @@ macro_rules! runs_on {
                 commits_follow_one_another
                 other_entries_come_whenever_they_come
                 a_repeated_append_is_found_by_its_id
+                what_comes_under_the_id_of_another_entry_is_refused
                 a_repeated_commit_has_won_when_it_stands
                 an_id_belongs_to_its_channel
                 channels_know_nothing_of_each_other

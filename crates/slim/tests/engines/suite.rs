@@ -118,6 +118,20 @@ pub async fn a_repeated_append_is_found_by_its_id(engine: One) {
     assert_eq!(contents(&all(&engine, &channel, 1, 10).await), ["said", "said later"]);
 }
 
+pub async fn what_comes_under_the_id_of_another_entry_is_refused(engine: One) {
+    let (channel, said) = (channel(), message("said"));
+    let place = append(&engine, &channel, said.clone(), 0).await;
+    let another = Entry { content: Bytes::from_static(b"another"), ..said.clone() };
+    for _ in 0..2 {
+        let refused = engine.append(&channel, another.clone(), 0).await;
+        assert!(matches!(refused, Err(Error::IdTaken)), "{refused:?}");
+    }
+    assert_eq!(append(&engine, &channel, said.clone(), 0).await, place);
+    engine.prune(&channel, u64::MAX).await.unwrap();
+    assert_eq!(append(&engine, &channel, said, 0).await, place, "what is forgotten is known by its id");
+    assert_eq!(contents(&all(&engine, &channel, 1, 10).await), [""; 0]);
+}
+
 pub async fn a_repeated_commit_has_won_when_it_stands(engine: One) {
     let (channel, mine, lost) = (channel(), commit("mine"), commit("lost"));
     let place = append(&engine, &channel, mine.clone(), 0).await;

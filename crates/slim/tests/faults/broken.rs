@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use gambeson_slim::memory::{MemoryLink, MemoryService};
 use gambeson_slim::{
-    Batch, ChannelId, Entry, Error, Incoming, Link, Log, MemoryStore, Name, Page, Placed, Result, Store, To,
+    Batch, ChannelId, Entry, EntryKind, Error, Incoming, Link, Log, MemoryStore, Name, Page, Placed, Result,
+    Store, To,
 };
 
 /// A store that stops at a write: what comes after it fails, as after the end of a process.
@@ -116,5 +117,55 @@ impl Log for Side {
 
     async fn prune(&self, _: &ChannelId, _: u64) -> Result<()> {
         Ok(())
+    }
+}
+
+/// A log at which somebody is always first: with junk under the id that each message has on the link.
+pub struct Outrun(pub Arc<dyn Log>);
+
+#[async_trait]
+impl Log for Outrun {
+    async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed> {
+        if entry.kind == EntryKind::Application {
+            let head = self.0.read(channel, 1, 1_000).await?;
+            // Once: an id that was never on the link nobody knows.
+            if !head.records.iter().any(|record| record.entry.content[..] == b"junk"[..]) {
+                let junk = Entry { content: Bytes::from_static(b"junk"), ..entry.clone() };
+                self.0.append(channel, junk, 0).await?;
+            }
+        }
+        self.0.append(channel, entry, after).await
+    }
+
+    async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {
+        self.0.read(channel, from, limit).await
+    }
+
+    async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
+        self.0.prune(channel, before).await
+    }
+}
+
+/// A log that takes no messages while it is shut.
+pub struct Shut {
+    pub inner: Arc<dyn Log>,
+    pub shut: AtomicBool,
+}
+
+#[async_trait]
+impl Log for Shut {
+    async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed> {
+        if entry.kind == EntryKind::Application && self.shut.load(Ordering::SeqCst) {
+            return Err(Error::Service("the log is shut".into()));
+        }
+        self.inner.append(channel, entry, after).await
+    }
+
+    async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {
+        self.inner.read(channel, from, limit).await
+    }
+
+    async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
+        self.inner.prune(channel, before).await
     }
 }

@@ -1,14 +1,18 @@
 //! Logs: contended, pruned, written into by others, and of two minds.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use gambeson_slim::faults::{Faults, Faulty};
 use gambeson_slim::memory::MemoryService;
-use gambeson_slim::{Entry, EntryId, EntryKind, Event, KeyPackages, Keys, Placed, Role, Services, Warning};
+use gambeson_slim::{
+    Channel, Entry, EntryId, EntryKind, Event, KeyPackages, Keys, Log, MessageId, Placed, Role, Services,
+    Warning,
+};
 
-use crate::broken::{Side, TwoHeads};
-use crate::world::{Offered, World, messages};
+use crate::broken::{Outrun, Shut, Side, TwoHeads};
+use crate::world::{Offered, World, messages, said};
 
 #[tokio::test(start_paused = true)]
 async fn of_many_committers_at_once_one_wins_and_the_others_commit_again() {
@@ -201,4 +205,75 @@ async fn a_key_package_that_expired_is_refused_with_its_reason() {
     let refused = a.invite(&[bob.did()]).await.unwrap_err();
     assert_eq!(refused.reason().unwrap().code(), "expired-key-package", "{refused}");
     assert_eq!((a.status().epoch, a.members().len()), (0, 1));
+}
+
+/// What was said in a channel, as one member has it.
+async fn said_in(channel: &Channel) -> Vec<(MessageId, String)> {
+    let all = channel.history(1, 1_000).await.unwrap();
+    let said = all.into_iter().filter_map(|one| match one.event {
+        Event::Message { id, bytes, .. } => Some((id, String::from_utf8(bytes.to_vec()).unwrap())),
+        _ => None,
+    });
+    said.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_log_had_not_taken_when_its_sender_came_back_is_heard_once_and_as_the_same_message() {
+    let world = World::new(26);
+    let (mut alice, bob, carol) = (world.agent("alice"), world.agent("bob"), world.agent("carol"));
+    let log = Arc::new(Shut { inner: Arc::clone(&world.services.log), shut: AtomicBool::new(false) });
+    alice.world.services.log = Arc::clone(&log) as Arc<dyn Log>;
+    let link = Arc::new(Faulty::new(world.hub.link(), 26, Faults::NONE));
+    let at = [alice.node().await, bob.node().await, carol.node_on(link.clone()).await.unwrap()];
+    for node in &at {
+        node.offered(&world).await;
+    }
+    let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
+    let a = at[0].create(policy).await.unwrap();
+    a.invite(&[bob.did(), carol.did()]).await.unwrap();
+    let (b, c) = (at[1].joined(&a.id()).await, at[2].joined(&a.id()).await);
+    let mut ids = vec![a.send("zero").await.unwrap()];
+    messages(&b, 1).await;
+    messages(&c, 1).await;
+
+    log.shut.store(true, Ordering::SeqCst);
+    link.cut(true);
+    for word in ["one", "two"] {
+        ids.push(a.send(word).await.unwrap());
+    }
+    assert_eq!(messages(&b, 2).await.len(), 2, "by the link");
+    a.rejoin().await.unwrap();
+    a.send("three").await.map(|id| ids.push(id)).unwrap();
+    log.shut.store(false, Ordering::SeqCst);
+    link.cut(false);
+    messages(&b, 1).await;
+    messages(&c, 3).await;
+    b.send("enough").await.unwrap();
+    messages(&c, 1).await;
+    let expected: Vec<_> = ids.into_iter().zip(["zero", "one", "two", "three"].map(str::to_owned)).collect();
+    for channel in [&a, &b, &c] {
+        let of_alice = |(id, _): &(MessageId, String)| id.sender == alice.did().as_str();
+        let heard: Vec<_> = said_in(channel).await.into_iter().filter(of_alice).collect();
+        assert_eq!(heard, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn junk_in_the_log_under_the_id_of_a_message_keeps_nobody_from_it() {
+    let world = World::new(27);
+    let (mut alice, bob) = (world.agent("alice"), world.agent("bob"));
+    alice.world.services.log = Arc::new(Outrun(Arc::clone(&world.services.log)));
+    let link = Arc::new(Faulty::new(world.hub.link(), 27, Faults::NONE));
+    let (at_alice, at_bob) = (alice.node().await, bob.node_on(link.clone()).await.unwrap());
+    at_bob.offered(&world).await;
+    let a = at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at_bob.joined(&a.id()).await;
+    link.cut(true);
+    for word in ["one", "two"] {
+        a.send(word).await.unwrap();
+    }
+    assert_eq!(messages(&b, 2).await, ["one", "two"].map(|word| said(&alice, word)));
+    let log = world.services.log.read(&a.id(), 1, 1_000).await.unwrap().records;
+    assert_eq!(log.iter().filter(|record| record.entry.content[..] == b"junk"[..]).count(), 1);
 }

@@ -11,8 +11,8 @@ use gambeson_mls::Preset;
 use gambeson_slim::faults::{Faults, Faulty};
 use gambeson_slim::memory::Hub;
 use gambeson_slim::{
-    Admit, Cards, Channel, Clock, Event, Link, Me, MemoryStore, Node, Options, Policy, Services, Store,
-    VirtualClock,
+    Admit, Cards, Channel, Clock, DEFAULT_CAPACITY, Event, Link, Me, MemoryStore, Node, Options, Policy,
+    Services, Store, VirtualClock,
 };
 
 /// A clock that all share, in step with the log's, which is the system's.
@@ -75,6 +75,7 @@ impl World {
             store: Arc::new(MemoryStore::new()),
             asks: false,
             skew: 0,
+            room: DEFAULT_CAPACITY,
             options: Options::default(),
         }
     }
@@ -120,6 +121,8 @@ pub struct Person {
     pub store: Arc<dyn Store>,
     pub asks: bool,
     pub skew: i64,
+    /// Of how many DIDs it has cards at once.
+    pub room: usize,
     pub options: Options,
 }
 
@@ -170,7 +173,7 @@ impl Person {
         let clock = Arc::new(Skewed(self.world.clock, self.skew));
         let options = Options { admit, clock, ..self.options.clone() };
         let (services, store) = (self.world.services.clone(), Arc::clone(&self.store));
-        Node::open(me, &self.log, Arc::new(Cards::default()), link, services, store, options).await
+        Node::open(me, &self.log, Arc::new(Cards::new(self.room)), link, services, store, options).await
     }
 }
 

@@ -187,6 +187,16 @@ class Agent:
         heard = {channel.id: channel._heard for channel in self._open}
         return [self._of(it, heard.get(it.id, 0)) for it in self._opened().channels() if it.id not in open]
 
+    async def renew(self, identity: _native.Agent, cards: CardLog) -> None:
+        """Follows the agent to a new card: `identity` is the same agent with its new keys, another object than the one in use, as
+        `gambeson.Agent.from_seed_bytes(seed, cards=cards)` gives it, and `cards` its longer log.
+
+        When this returns, others find the card; each channel's key changes soon after (an event `rotated`).
+        """
+        _, _, link, service, store, preset = self._arguments
+        await self._opened().renew(identity, cards, preset)
+        self._arguments = (identity, cards, link, service, store, preset)
+
     def _opened(self) -> _native.ChannelNode:
         if self._node is None:
             raise of_channel("usage", "an agent is used inside `async with`")

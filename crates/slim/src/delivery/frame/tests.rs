@@ -41,6 +41,7 @@ fn replies() -> Vec<Reply> {
         Refusal::KeyPackageTooLarge(5),
         Refusal::DidTooLong(6),
         Refusal::NotAllowed,
+        Refusal::IdTaken,
         Refusal::Service("ä".repeat(128)),
     ];
     let full = Quota::ALL.map(Refusal::Full);

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata, Table, TableDefinition, WriteTransaction};
 
 use crate::blobs::BlobId;
-use crate::engine::{Limits, Retention};
+use crate::engine::{Limits, Retention, stored};
 use crate::error::{Error, Quota};
 use crate::keys::{KeyPackages, MAX_KEY_PACKAGES};
 use crate::log::{Entry, EntryId, EntryKind, Head, Page, Placed, Record};
@@ -167,8 +167,10 @@ impl<'t> Tables<'t> {
         after: u64,
         now: u64,
     ) -> Result<Placed, Stop> {
-        if let Some(place) = self.ids.get((&channel.0, &entry.id.0))? {
-            return Ok(Placed::At(place.value()));
+        if let Some(place) = self.ids.get((&channel.0, &entry.id.0))?.map(|place| place.value()) {
+            let stands = self.records.get((&channel.0, place))?;
+            let another = stands.is_some_and(|record| record.value().get(8..) != Some(&stored(entry)));
+            return if another { refuse(Error::IdTaken) } else { Ok(Placed::At(place)) };
         }
         let state = self.state(&channel.0)?;
         if state.is_none() && self.channels.len()? >= limits.channels {
@@ -202,11 +204,7 @@ impl<'t> Tables<'t> {
             EntryKind::Checkpoint => state.checkpoint = state.last,
             _ => {}
         }
-        let mut record = Vec::with_capacity(RECORD_HEAD + entry.content.len());
-        record.extend_from_slice(&now.to_be_bytes());
-        record.push(entry.kind as u8);
-        record.extend_from_slice(&entry.id.0);
-        record.extend_from_slice(&entry.content);
+        let record = [&now.to_be_bytes()[..], &stored(entry)].concat();
         self.records.insert((&channel.0, state.last), record.as_slice())?;
         self.ids.insert((&channel.0, &entry.id.0), state.last)?;
         self.channels.insert(&channel.0, state.stored())?;
