@@ -83,6 +83,44 @@ impl Link for Tapped {
     }
 }
 
+/// A link that does not take a subscription once it is told so, and writes down what it took.
+pub struct Refusing {
+    pub inner: MemoryLink,
+    pub refuses: AtomicBool,
+    pub refused: Mutex<Option<Name>>,
+    pub taken: Mutex<Vec<Name>>,
+}
+
+impl Refusing {
+    pub fn new(inner: MemoryLink) -> Self {
+        Self { inner, refuses: AtomicBool::new(false), refused: Mutex::default(), taken: Mutex::default() }
+    }
+}
+
+#[async_trait]
+impl Link for Refusing {
+    async fn subscribe(&self, name: &Name) -> Result<()> {
+        if self.refuses.swap(false, Ordering::SeqCst) {
+            *self.refused.lock().unwrap() = Some(name.clone());
+            return Err(Error::LinkBusy(std::time::Duration::ZERO));
+        }
+        self.taken.lock().unwrap().push(name.clone());
+        self.inner.subscribe(name).await
+    }
+
+    async fn unsubscribe(&self, name: &Name) -> Result<()> {
+        self.inner.unsubscribe(name).await
+    }
+
+    async fn publish(&self, name: &Name, to: To, frame: Bytes) -> Result<()> {
+        self.inner.publish(name, to, frame).await
+    }
+
+    async fn receive(&self) -> Result<Incoming> {
+        self.inner.receive().await
+    }
+}
+
 /// A log of two minds: from a moment on it keeps two, and shows each reader one.
 pub struct TwoHeads {
     first: Arc<MemoryService>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use gambeson_slim::faults::Faults;
 use gambeson_slim::{Channel, Event};
 
-use crate::broken::Tapped;
+use crate::broken::{Refusing, Tapped};
 use crate::world::{Offered, World, messages};
 
 /// Each sender's words come whole and in their order.
@@ -121,4 +121,20 @@ async fn clocks_that_differ_by_less_than_a_minute_do_not_matter() {
     let b = at_bob.joined(&a.id()).await;
     b.send("late").await.unwrap();
     assert_eq!(messages(&a, 1).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_the_link_did_not_take_is_asked_for_again() {
+    let world = World::new(12);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let link = Arc::new(Refusing::new(world.hub.link()));
+    let (at_alice, at_bob) = (alice.node().await, bob.node_on(link.clone()).await.unwrap());
+    at_bob.offered(&world).await;
+    let a = at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    link.refuses.store(true, Ordering::SeqCst);
+    a.invite(&[bob.did()]).await.unwrap();
+    let _b = at_bob.joined(&a.id()).await;
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    let refused = link.refused.lock().unwrap().clone().expect("one was not taken");
+    assert!(link.taken.lock().unwrap().contains(&refused));
 }
