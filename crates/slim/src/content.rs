@@ -364,7 +364,7 @@ pub(crate) struct CheckpointEntry {
 impl CheckpointEntry {
     pub(crate) const LABEL: &str = "checkpoint";
 
-    pub(crate) fn to_content(&self, surface: &Surface) -> Result<Bytes> {
+    pub(crate) fn to_content(self, surface: &Surface) -> Result<Bytes> {
         let inner = Writer::default().u64(self.epoch).put(&self.snapshot.0).finish();
         Ok(Writer::default().u8(VERSION).put(&surface.seal(Self::LABEL, &inner)?).finish().into())
     }
