@@ -129,23 +129,33 @@ impl Order {
 
     /// Goes on without what this source said before a counter: the log does not have it. Gives how many are missing, and what became ready.
     pub(crate) fn give_up(&mut self, source: &Source, counter: u64) -> (u64, Vec<(Source, u64, Bundle)>) {
-        let Some(waiting) = self.sources.get_mut(source) else { return (0, Vec::new()) };
-        self.touched.insert(source.clone());
-        let later = waiting.early.split_off(&counter);
-        let before = std::mem::replace(&mut waiting.early, later);
-        let mut missing = counter.saturating_sub(waiting.next) - before.len() as u64;
-        waiting.next = waiting.next.max(counter);
         let (mut ready, renumbered) = (Vec::new(), self.renumbered > 0);
+        let (mut missing, before) = self.skip(source, counter);
         for (counter, bundle) in before {
+            // One step back is enough: a bundle that is said again carries its first number, also the second time.
             if let Some((born, was)) = bundle.former {
-                let (more, first) = self.give_up(&(source.0.clone(), born), was);
+                let former = (source.0.clone(), born);
+                let (more, first) = self.skip(&former, was);
                 missing += more;
-                ready.extend(first);
+                for (counter, bundle) in first {
+                    ready.extend(self.settle(&former, counter, bundle));
+                }
             }
             ready.extend(self.settle(source, counter, bundle));
         }
         ready.extend(if renumbered { self.ready() } else { self.ready_of(source) });
         (missing, ready)
+    }
+
+    /// Moves a source on to a counter: how many are missing before it, and what waited there.
+    fn skip(&mut self, source: &Source, counter: u64) -> (u64, BTreeMap<u64, Bundle>) {
+        let Some(waiting) = self.sources.get_mut(source) else { return (0, BTreeMap::new()) };
+        self.touched.insert(source.clone());
+        let later = waiting.early.split_off(&counter);
+        let before = std::mem::replace(&mut waiting.early, later);
+        let missing = counter.saturating_sub(waiting.next).saturating_sub(before.len() as u64);
+        waiting.next = waiting.next.max(counter);
+        (missing, before)
     }
 
     /// Gives out everything that waits for others in vain, in each sender's order.
@@ -438,5 +448,20 @@ mod tests {
         order.back(|_| true);
         assert_eq!(counters(order.arrive(&alice, 9, bundle(9, &[]), 7)), [("alice".to_owned(), 9)]);
         assert_eq!(order.arrive(&alice, 11, bundle(9, &[]), 7), Arrived::Early, "and then for everything");
+    }
+
+    #[test]
+    fn a_member_that_chains_numbers_of_many_epochs_costs_no_stack() {
+        let mut order = Order::new(false);
+        let epochs = 2_000;
+        for born in 2..=epochs {
+            let said = Bundle { former: Some((born - 1, 3)), ..bundle(1, &[]) };
+            assert_eq!(order.arrive(&("mallory".to_owned(), born), 2, said, 0), Arrived::Early);
+        }
+        assert_eq!(order.held as u64, epochs - 1);
+        for born in (2..=epochs).rev() {
+            order.give_up(&("mallory".to_owned(), born), 3);
+        }
+        assert_eq!((order.held, order.renumbered), (0, 0));
     }
 }
