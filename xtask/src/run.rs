@@ -5,10 +5,13 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The project's folders and how this run was asked for.
 pub struct Workspace {
@@ -73,17 +76,28 @@ impl Workspace {
 
     /// Like `logged`, but failing is an answer.
     pub fn tried(&self, name: &str, command: &mut Command) -> Result<(bool, String)> {
+        self.tried_within(LONGEST, name, command)
+    }
+
+    /// Like `tried`. In continuous integration, where nobody looks on, a command that does not end in time fails, with all that it
+    /// started.
+    pub fn tried_within(&self, most: Duration, name: &str, command: &mut Command) -> Result<(bool, String)> {
         let path = self.target.join("xtask").join(format!("{name}.log"));
         let mut log = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
-        let status = command
-            .stdout(log.try_clone()?)
-            .stderr(log.try_clone()?)
-            .status()
-            .with_context(|| format!("{} does not start", shown(command)))?;
+        command.stdout(log.try_clone()?).stderr(log.try_clone()?);
+        if self.ci {
+            command.process_group(0);
+        }
+        let mut child = command.spawn().with_context(|| format!("{} does not start", shown(command)))?;
+        let status = if self.ci { ended_within(most, &mut child)? } else { Some(child.wait()?) };
         let mut text = Vec::new();
         log.seek(SeekFrom::Start(0))?;
         log.read_to_end(&mut text)?;
-        Ok((status.success(), String::from_utf8_lossy(&text).into_owned()))
+        let mut text = String::from_utf8_lossy(&text).into_owned();
+        if status.is_none() {
+            text += &format!("\nended after {most:?}: it did not end by itself\n");
+        }
+        Ok((status.is_some_and(|status| status.success()), text))
     }
 
     /// Flags for the compiler that leave the folders of this machine out of what it makes.
@@ -111,6 +125,23 @@ impl Workspace {
     pub fn built(&self, profile: &str, program: &str) -> PathBuf {
         self.target.join(profile).join(program)
     }
+}
+
+/// How long a command may take in continuous integration: the longest takes half of it.
+const LONGEST: Duration = Duration::from_secs(40 * 60);
+
+/// Waits for the leader of a process group. Without a status: the time was over, and the group was killed.
+fn ended_within(most: Duration, child: &mut Child) -> Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    while start.elapsed() < most {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status()?;
+    child.wait()?;
+    Ok(None)
 }
 
 /// Where cargo keeps what it fetched.
@@ -231,6 +262,26 @@ mod tests {
             assert_eq!(workspace.names_no_folder(&file).is_ok(), good, "{text}");
         }
         fs::remove_file(file).unwrap();
+    }
+
+    #[test]
+    fn what_does_not_end_is_ended_with_all_that_it_started() {
+        let target = env::temp_dir().join(format!("gambeson-ended-{}", std::process::id()));
+        fs::create_dir_all(target.join("xtask")).unwrap();
+        let workspace = Workspace { root: "/".into(), target: target.clone(), ci: true };
+        let run = |most, script: &str| {
+            let mut command = workspace.command("sh", &["-c", script]);
+            workspace.tried_within(Duration::from_millis(most), "ended", &mut command).unwrap()
+        };
+        assert_eq!(run(60_000, "echo a"), (true, "a\n".into()));
+        assert_eq!(run(60_000, "echo b; exit 3"), (false, "b\n".into()));
+        let (success, text) = run(300, "sleep 300 & echo $!; wait");
+        assert!(!success && text.ends_with("did not end by itself\n"), "{text}");
+        let below: u32 = text.lines().next().unwrap().parse().unwrap();
+        // It may stay for a moment as one that nobody has asked for yet.
+        let state = fs::read_to_string(format!("/proc/{below}/stat")).unwrap_or_else(|_| ") Z".into());
+        assert!(state.contains(") Z"), "{state}");
+        fs::remove_dir_all(target).unwrap();
     }
 
     #[test]

@@ -23,13 +23,25 @@ before(async () => {
   origin = `http://127.0.0.1:${server.address().port}`;
   running = await gateway(3, origin);
 });
+/** What keeps this process alive while it is open, if its test fails as well. */
+const opened = new Set();
 after(() => {
+  for (const it of opened) it.close();
   running?.close();
   server?.close();
 });
 
 const soon = () => ({ signal: AbortSignal.timeout(20_000) });
-const as = (index, options = {}) => connect(running.url, { token: running.agents[index].token, ...soon(), ...options });
+async function as(index, { url = running.url, ...options } = {}) {
+  const agent = await connect(url, { token: running.agents[index].token, ...soon(), ...options });
+  opened.add(agent);
+  return agent;
+}
+/** An agent learns a moment later than others that it was let go. */
+async function gone(agent, channel) {
+  const until = soon();
+  while ((await agent.channels(until)).some(({ id }) => id === channel.id)) await pause(20);
+}
 const refused = (code) => (error) => error instanceof GambesonError && error.code === code;
 
 /** The texts of messages, as many as asked. */
@@ -102,6 +114,7 @@ test("agents meet in a channel, talk, ask and answer, and leave", async () => {
   await joined.leave(soon());
   for await (const event of channel.events(soon())) if (event.kind === "left") break;
   assert.deepEqual((await channel.members()).map(({ did }) => did), [alice.did]);
+  await gone(bob, channel);
   await assert.rejects(joined.send("still here?", soon()), refused("unknown-channel"));
   alice.close();
   bob.close();
@@ -122,6 +135,7 @@ test("an agent asks before it joins: the invitation is shown, and taken", async 
   assert.deepEqual(await texts(channel.events(soon()), 1), ["here I am"]);
   await assert.rejects(joined.close(soon()), refused("not-permitted"));
   await channel.close(soon());
+  await gone(carol, channel);
   for (const member of [channel, joined]) await assert.rejects(member.send("still here?", soon()), refused("unknown-channel"));
   bob.close();
   carol.close();
@@ -138,8 +152,7 @@ test("who joined, left and is invited again is shown the invitation again, in th
     const joined = await carol.join(channel.id, soon());
     await joined.leave(soon());
     for await (const event of channel.events(soon())) if (event.kind === "left") break;
-    // She learns a moment later that she was let go.
-    while ((await carol.channels(soon())).some(({ id }) => id === channel.id)) await pause(20);
+    await gone(carol, channel);
   }
   await coming.return();
   bob.close();
@@ -148,7 +161,8 @@ test("who joined, left and is invited again is shown the invitation again, in th
 
 test("connections that are cut lose nothing and repeat nothing, in either direction", async () => {
   const line = await cuttable();
-  const [alice, bob] = [await as(0), await connect(line.url, { token: running.agents[1].token, ...soon() })];
+  opened.add(line);
+  const [alice, bob] = [await as(0), await as(1, { url: line.url })];
   const channel = await alice.create(soon());
   await channel.invite([bob.did], soon());
   const joined = await bob.join(channel.id, soon());
