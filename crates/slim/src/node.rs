@@ -1,10 +1,13 @@
 //! One agent on one link: its inbox, and its channels.
+//!
+//! * `cards`: the agent's own cards, and those that it knows of others
+//! * `invite`: invitations, and key packages
+//! * `options`: how it behaves, and what it stands on
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use gambeson_identity::{CardLog, Did, Timestamp};
@@ -13,7 +16,6 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::archive::{Surface, random};
-use crate::blobs::{BlobId, Blobs, MAX_BLOB};
 use crate::cards::Cards;
 use crate::channel::{Channel, Inner, Reading, row};
 use crate::content::CardPlace;
@@ -21,180 +23,24 @@ use crate::credential::CardHash;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::hold;
-use crate::keys::Keys;
 use crate::life::{Birth, Inward, Life};
 use crate::link::{Link, To};
-use crate::log::Log;
 use crate::member::{Me, Member};
 use crate::name::{ChannelId, Name};
 use crate::policy::{Policy, SignedPolicy};
 use crate::refusal::{Reason, Refusal};
 use crate::store::{Sealed, Store};
 
+mod cards;
 mod invite;
+mod options;
 
+pub(crate) use cards::Present;
 pub use invite::Invitation;
+pub use options::{Admit, Clock, Options, Services, SystemClock, VirtualClock};
 
 /// How many frames wait for a channel, or for the link.
 const MOST_WAITING: usize = 4_096;
-
-/// What time it is: of the system, or of a test.
-pub trait Clock: Send + Sync {
-    /// Milliseconds since 1970.
-    fn now(&self) -> u64;
-}
-
-/// The system's clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> u64 {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
-    }
-}
-
-/// The clock of tokio, which tests and the simulator let run ahead, from a time on.
-#[derive(Clone, Copy, Debug)]
-pub struct VirtualClock {
-    begin: u64,
-    since: tokio::time::Instant,
-}
-
-impl VirtualClock {
-    /// A clock that shows this many milliseconds since 1970 now.
-    #[must_use]
-    pub fn from(begin: u64) -> Self {
-        Self { begin, since: tokio::time::Instant::now() }
-    }
-}
-
-impl Clock for VirtualClock {
-    fn now(&self) -> u64 {
-        self.begin + u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-}
-
-/// Whose invitations are accepted without asking.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Admit {
-    /// Nobody's: [`Node::invitation`] gives them, and [`Node::accept`] takes them.
-    #[default]
-    Ask,
-    /// Those of these DIDs.
-    From(BTreeSet<Did>),
-}
-
-/// How an agent behaves in its channels.
-#[derive(Clone)]
-pub struct Options {
-    /// Whose invitations are accepted without asking.
-    pub admit: Admit,
-    /// How long adds and removes are gathered for one commit.
-    pub gather: Duration,
-    /// How long messages are gathered for one message of MLS; nothing: each by itself. Agents that stream tokens take 20 to 50 ms.
-    pub bundle: Duration,
-    /// Whether a message waits for those that its sender had seen.
-    pub causal: bool,
-    /// How long receipts are gathered; 10 ms a member at least.
-    pub receipt: Duration,
-    /// After how long the log is looked into though nobody said that there is something.
-    pub poll: Duration,
-    /// After how long a missing message is looked for in the log.
-    pub gap: Duration,
-    /// After how long senders announce what the log has.
-    pub announce: Duration,
-    /// How long one call of the service may take.
-    pub deadline: Duration,
-    /// How long the link may take for a frame.
-    pub publish: Duration,
-    /// After how long a failed call is made again, the first time.
-    pub retry: Duration,
-    /// After how long a member that gives no receipts is reported.
-    pub silence: Duration,
-    /// How long a member has to bring a new card into its leaf, where that revokes the key of the leaf, before it is warned of and removed by those
-    /// who may.
-    pub renewal: Duration,
-    /// How long a commit must be the newest before its checkpoint is made.
-    pub checkpoint: Duration,
-    /// After many were added at once, some members commit a path each, so far apart, and every commit after that is smaller; nothing: none do.
-    pub warm_up: Duration,
-    /// How long a member that leaves waits to be let go.
-    pub leave: Duration,
-    /// How often at most signed views of an epoch are shown.
-    pub view: Duration,
-    /// Whether a checkpoint prunes the log before it.
-    pub prune: bool,
-    /// How many occurrences a channel's history has.
-    pub history: u64,
-    /// How many key packages others are offered.
-    pub key_packages: usize,
-    /// The clock.
-    pub clock: Arc<dyn Clock>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let (ms, s) = (Duration::from_millis, Duration::from_secs);
-        Self {
-            admit: Admit::Ask,
-            gather: ms(100),
-            bundle: Duration::ZERO,
-            causal: false,
-            receipt: s(1),
-            poll: s(30),
-            gap: ms(50),
-            announce: ms(200),
-            deadline: s(5),
-            publish: s(2),
-            retry: ms(250),
-            silence: s(120),
-            renewal: s(30),
-            checkpoint: s(2),
-            warm_up: ms(500),
-            leave: s(30),
-            view: s(10),
-            prune: false,
-            history: 100_000,
-            key_packages: 20,
-            clock: Arc::new(SystemClock),
-        }
-    }
-}
-
-impl fmt::Debug for Options {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("admit", &self.admit)
-            .field("causal", &self.causal)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The delivery service.
-#[derive(Clone)]
-pub struct Services {
-    /// The order.
-    pub log: Arc<dyn Log>,
-    /// What is large.
-    pub blobs: Arc<dyn Blobs>,
-    /// Key packages.
-    pub keys: Arc<dyn Keys>,
-}
-
-impl Services {
-    /// One that is all three.
-    pub fn of<S: Log + Blobs + Keys + 'static>(service: Arc<S>) -> Self {
-        Self { log: service.clone(), blobs: service.clone(), keys: service }
-    }
-}
-
-impl fmt::Debug for Services {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Services(..)")
-    }
-}
 
 /// What the node's channels share.
 pub(crate) struct Shared {
@@ -218,22 +64,6 @@ pub(crate) struct Shared {
     joining: tokio::sync::Mutex<()>,
     news: Notify,
     inbox: Notify,
-}
-
-/// The agent as its newest card has it.
-pub(crate) struct Present {
-    pub(crate) me: Me,
-    /// Where others find its cards, once they were put there.
-    pub(crate) card: CardPlace,
-    text: String,
-    put: AtomicBool,
-}
-
-impl Present {
-    fn new(me: Me, log: &CardLog) -> Arc<Self> {
-        let text = log.to_lines();
-        Arc::new(Self { card: place_of(me.did(), &text), me, text, put: AtomicBool::new(false) })
-    }
 }
 
 struct Living {
@@ -475,18 +305,6 @@ impl Node {
     }
 }
 
-/// Where the log of an agent's cards is found.
-fn place_of(did: &Did, text: &str) -> CardPlace {
-    let parts = text.as_bytes().chunks(MAX_BLOB).map(BlobId::of).collect();
-    CardPlace { did: did.as_str().to_owned(), parts }
-}
-
-/// Where an agent's cards are in the row of cards.
-fn card_number(did: &Did) -> u64 {
-    let hash = blake3::hash(did.as_str().as_bytes());
-    hash.as_bytes().first_chunk::<8>().map_or(0, |first| u64::from_be_bytes(*first))
-}
-
 /// The name of an agent's inbox.
 pub(crate) fn inbox(did: &str) -> Name {
     Name::new("gambeson", "inboxes", &blake3::hash(did.as_bytes()).to_hex()[..32])
@@ -611,117 +429,6 @@ impl Shared {
             reports.remove(0);
         }
         reports.push((id, error.to_string()));
-    }
-
-    /// Cards that were fetched and hold, and where they were.
-    pub(crate) async fn learn(&self, log: CardLog, place: &CardPlace) -> Result<()> {
-        if self.cards.is_full() && !self.cards.knows(log.did()) {
-            self.forget_strangers().await?;
-        }
-        self.add(log, place)
-    }
-
-    fn add(&self, log: CardLog, place: &CardPlace) -> Result<()> {
-        let (known, told) = (self.cards.log(log.did()), log.cards().len());
-        let known = known.map_or(0, |known| known.cards().len());
-        if known < told {
-            self.cards.add(log)?;
-        }
-        // What is older leads nobody to the newest.
-        if known <= told {
-            self.remember(place);
-        }
-        Ok(())
-    }
-
-    /// Forgets the cards of all who are in no channel of this agent: whoever is in one can name as many as he likes.
-    async fn forget_strangers(&self) -> Result<()> {
-        let channels: Vec<Channel> =
-            hold(&self.living).values().map(|living| living.channel.clone()).collect();
-        let members: Vec<_> = channels.iter().map(|channel| channel.status().members).collect();
-        // One that has only just begun does not say yet who is in it.
-        if members.iter().any(Vec::is_empty) {
-            return Ok(());
-        }
-        let mut known: HashSet<String> = members.into_iter().flatten().map(|member| member.did).collect();
-        known.insert(self.did.as_str().to_owned());
-        let mut writes = crate::store::Writes::default();
-        for stranger in self.cards.dids().iter().filter(|did| !known.contains(did.as_str())) {
-            self.cards.forget(stranger);
-            hold(&self.places).remove(stranger.as_str());
-            writes.delete("cards", card_number(stranger));
-        }
-        self.kept.apply(writes).await
-    }
-
-    pub(crate) fn remember(&self, place: &CardPlace) {
-        hold(&self.places).insert(place.did.clone(), place.clone());
-    }
-
-    pub(crate) fn knows(&self, place: &CardPlace) -> bool {
-        hold(&self.places).get(&place.did) == Some(place)
-            && place.did.parse::<Did>().is_ok_and(|did| self.cards.knows(&did))
-    }
-
-    pub(crate) fn card_place(&self, did: &Did) -> Option<CardPlace> {
-        hold(&self.places).get(did.as_str()).cloned()
-    }
-
-    /// Where others find what is known here of an agent's cards: it is put there, unless it came from there.
-    pub(crate) async fn place(&self, did: &Did) -> Result<Option<CardPlace>> {
-        let Some(log) = self.cards.log(did) else { return Ok(None) };
-        let text = log.to_lines();
-        let place = place_of(did, &text);
-        if self.card_place(did).as_ref() != Some(&place) {
-            self.put_card(&text).await?;
-            self.remember(&place);
-        }
-        Ok(Some(place))
-    }
-
-    /// The agent as its newest card has it.
-    pub(crate) fn present(&self) -> Arc<Present> {
-        Arc::clone(&hold(&self.present))
-    }
-
-    /// Puts the agent's own cards where others find them, unless they are there.
-    pub(crate) async fn put_present(&self, present: &Present) -> Result<()> {
-        if !present.put.load(Ordering::Relaxed) {
-            self.put_card(&present.text).await?;
-            present.put.store(true, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-
-    /// Puts the log of an agent's cards where others find it.
-    async fn put_card(&self, text: &str) -> Result<()> {
-        for part in text.as_bytes().chunks(MAX_BLOB) {
-            self.services.blobs.put(Bytes::copy_from_slice(part)).await?;
-        }
-        Ok(())
-    }
-
-    /// Looks for the cards of a DID where they were last.
-    pub(crate) async fn find_card(&self, did: &Did) -> Result<()> {
-        let place = self.card_place(did).ok_or_else(|| Error::NoCard(did.clone()))?;
-        crate::life::fetch_card(self, &place).await
-    }
-
-    async fn restore_places(&self) -> Result<()> {
-        for bytes in self.kept.row("cards", 0, usize::MAX).await?.into_values() {
-            let mut fields = crate::wire::Reader::new(bytes.into());
-            let place = CardPlace::read(&mut fields).map_err(|_| Error::BadStore)?;
-            let log = CardLog::verify(&fields.rest()).map_err(Error::Cards)?;
-            self.add(log, &place)?;
-        }
-        Ok(())
-    }
-
-    /// What is known of cards, for the store: without them nobody's messages can be judged after a restart.
-    pub(crate) fn write_card(&self, did: &Did, writes: &mut crate::store::Writes) {
-        let (Some(place), Some(log)) = (self.card_place(did), self.cards.log(did)) else { return };
-        let bytes = place.write(crate::wire::Writer::default()).put(log.to_lines().as_bytes()).finish();
-        writes.put("cards", card_number(did), bytes);
     }
 
     fn tell_all(&self, what: impl Fn() -> Inward) {
