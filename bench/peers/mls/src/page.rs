@@ -6,6 +6,7 @@ use std::path::Path;
 
 use gambeson_cli::mls_bench::Failure;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde_json::Value;
 
 const COLOURS: [RGBColor; 6] = [
@@ -47,9 +48,10 @@ pub fn write(folder: &Path, members: u32, lines: &str) -> Result<(), Failure> {
         let (Some(promise), Some(figure)) = (report["promise"].as_str(), report["figure"].as_f64()) else {
             continue;
         };
-        let unit = report["unit"].as_str().unwrap_or_default();
+        let unit = report["unit"].as_str().filter(|unit| !unit.is_empty());
+        let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));
         let verdict = if report["holds"] == true { "holds" } else { "missed" };
-        page += &format!("| {promise} | {figure:.2} {unit} | {} {unit} | {verdict} |\n", report["goal"]);
+        page += &format!("| {promise} | {figure:.2}{unit} | {}{unit} | {verdict} |\n", report["goal"]);
     }
     fs::create_dir_all(folder)?;
     fs::write(folder.join("groups.md"), page)?;
@@ -124,11 +126,13 @@ fn draw(
         .x_label_area_size(30)
         .y_label_area_size(230)
         .build_cartesian_2d((10.0..most * 1.5).log_scale(), 0.0..bottom)?;
-    let label = |at: &f64| {
-        rows.get(rows.len().wrapping_sub(1 + (at / group) as usize))
-            .map_or(String::new(), |row| (*row).clone())
-    };
-    chart.configure_mesh().disable_y_mesh().y_labels(rows.len()).y_label_formatter(&label).draw()?;
+    chart.configure_mesh().disable_y_mesh().disable_y_axis().draw()?;
+    let beside = TextStyle::from(("sans-serif", 12)).pos(Pos::new(HPos::Right, VPos::Center));
+    for (at, row) in rows.iter().enumerate() {
+        let middle = bottom - at as f64 * group - contenders.len() as f64 / 2.0;
+        let (x, y) = chart.backend_coord(&(10.0, middle));
+        area.draw(&Text::new((*row).clone(), (x - 8, y), &beside))?;
+    }
     for (number, (by, suite)) in contenders.iter().enumerate() {
         let colour = COLOURS[number % COLOURS.len()];
         let bars = rows.iter().enumerate().filter_map(|(at, row)| {
