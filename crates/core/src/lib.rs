@@ -17,7 +17,9 @@ pub mod mlkem;
 mod rng;
 pub mod secret;
 pub mod sha3;
+mod small;
 
 pub use bytes::Bytes;
 pub use rand_core;
 pub use rng::RngError;
+pub use small::Small;
