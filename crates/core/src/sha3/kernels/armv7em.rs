@@ -28,5 +28,8 @@ pub(crate) fn last_rounds(state: &mut State, constants: &[u64]) {
 /// Keccak-p of the state, with constants from `constant` up to `end`, four at a time.
 #[unsafe(naked)]
 unsafe extern "C" fn turns_of_four(state: *mut State, constant: *const u64, end: *const u64) {
+    #[cfg(not(gambeson_size))]
     naked_asm!(include_str!("armv7em.s"), options(raw));
+    #[cfg(gambeson_size)]
+    naked_asm!(include_str!("armv7em_size.s"), options(raw));
 }
