@@ -85,7 +85,10 @@ pub(crate) fn active() -> &'static Kernels {
 
 /// The table that needs the least stack.
 pub(crate) const fn least() -> &'static Kernels {
-    &portable::PORTABLE
+    #[cfg(gambeson_dsp)]
+    return &armv7em::ARMV7EM;
+    #[cfg(not(gambeson_dsp))]
+    return &portable::PORTABLE;
 }
 
 #[cfg(test)]

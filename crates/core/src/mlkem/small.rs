@@ -29,11 +29,11 @@ const ETA2: usize = 2;
 const fn depths(wide: [usize; 3], narrow: [usize; 3]) -> [usize; 3] {
     if cfg!(target_pointer_width = "64") { wide } else { narrow }
 }
-pub(super) const KEY_GEN: [usize; 3] = depths([1472; 3], [16; 3]);
-pub(super) const HASH: [usize; 3] = depths([2160; 3], [16; 3]);
-pub(super) const ENCAPS: [usize; 3] = depths([1992, 2064, 1992], [16; 3]);
-pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [16; 3]);
-pub(super) const DECAPS_ENCODED: [usize; 3] = depths([2288, 2384, 2480], [16; 3]);
+pub(super) const KEY_GEN: [usize; 3] = depths([1472; 3], [1096; 3]);
+pub(super) const HASH: [usize; 3] = depths([2160; 3], [1840; 3]);
+pub(super) const ENCAPS: [usize; 3] = depths([1992, 2064, 1992], [1632, 1720, 1648]);
+pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [2232; 3]);
+pub(super) const DECAPS_ENCODED: [usize; 3] = depths([2288, 2384, 2480], [1904, 2008, 2112]);
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
