@@ -27,7 +27,7 @@ const WITH_SHA3: Processor = Processor { name: "max", sha3: "neon" };
 const WITHOUT_SHA3: Processor = Processor { name: "cortex-a72", sha3: "portable" };
 
 /// Tests that take minutes under emulation; a quicker one next to each of them compares the tables.
-const LEFT_OUT: &[&str] = &[
+pub const LEFT_OUT: &[&str] = &[
     "every_field_element_is_rounded_as_the_published_digest_says",
     "a_thousand_steps_give_the_known_digests",
     "a_thousand_steps_have_the_digest",
@@ -91,13 +91,32 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
 }
 
 /// A program of tests that cargo built.
-struct Program {
-    name: String,
-    path: PathBuf,
+pub struct Program {
+    pub name: String,
+    pub path: PathBuf,
 }
 
 /// Builds the tests and the operations; the programs of tests.
 fn build(workspace: &Workspace) -> Result<Vec<Program>> {
+    workspace.logged("aarch64-operations", &mut cargo(workspace, TARGET, LINKER, &["build"])?)?;
+    tests(workspace, "aarch64-tests", TARGET, LINKER)
+}
+
+/// A cargo command for this gate's workspace, a target with an operating system, and its C compiler, which links.
+fn cargo(workspace: &Workspace, target: &str, linker: &str, arguments: &[&str]) -> Result<Command> {
+    let compiler = Compiler::for_target(target).with_context(|| format!("no compiler for {target}"))?;
+    let mut all = arguments.to_vec();
+    all.extend(["--quiet", "--release", "--locked", "--manifest-path", MANIFEST, "--target", target]);
+    let mut cargo = compiler.cargo(workspace, "std,panic_unwind,test", &all);
+    let variable = target.to_uppercase().replace('-', "_");
+    cargo
+        .env(format!("CARGO_TARGET_{variable}_LINKER"), linker)
+        .env("RUSTFLAGS", "--cfg gambeson_ct --cfg gambeson_without_peers -Csymbol-mangling-version=v0");
+    Ok(cargo)
+}
+
+/// Builds the core's tests for a target; the log has this name.
+pub fn tests(workspace: &Workspace, log: &str, target: &str, linker: &str) -> Result<Vec<Program>> {
     #[derive(Deserialize)]
     struct Message {
         target: Option<Target>,
@@ -113,19 +132,8 @@ fn build(workspace: &Workspace) -> Result<Vec<Program>> {
         test: bool,
     }
 
-    let cargo = |arguments: &[&str]| -> Result<Command> {
-        let compiler = Compiler::for_target(TARGET).context("no compiler for aarch64")?;
-        let mut all = arguments.to_vec();
-        all.extend(["--quiet", "--release", "--locked", "--manifest-path", MANIFEST, "--target", TARGET]);
-        let mut cargo = compiler.cargo(workspace, "std,panic_unwind,test", &all);
-        cargo
-            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", LINKER)
-            .env("RUSTFLAGS", "--cfg gambeson_ct --cfg gambeson_without_peers -Csymbol-mangling-version=v0");
-        Ok(cargo)
-    };
-    workspace.logged("aarch64-operations", &mut cargo(&["build"])?)?;
     let arguments = ["test", "--no-run", "--package", "gate-aarch64-core", "--message-format", "json"];
-    let text = workspace.logged("aarch64-tests", &mut cargo(&arguments)?)?;
+    let text = workspace.logged(log, &mut cargo(workspace, target, linker, &arguments)?)?;
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
     let programs: Vec<Program> = messages
         .filter(|message| message.profile.as_ref().is_some_and(|profile| profile.test))

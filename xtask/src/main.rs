@@ -6,7 +6,7 @@
 //! * `layers`, `cite`, `declassified`, `api`, `notices`: what is read from sources and metadata
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
 //! * `python`, `typescript`: the packages for those languages
-//! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
+//! * `bare`, `aarch64`, `thumb`, `fuzzing`: other targets, other toolchains
 //! * `independent`: the vectors, read by programs that share no code with this project
 //! * `instructions`: of handshakes, held against those recorded
 //! * `run`: starting programs
@@ -29,6 +29,7 @@ mod run;
 mod slim;
 mod stack;
 mod test;
+mod thumb;
 mod typescript;
 mod without_c;
 
@@ -53,6 +54,7 @@ cargo xtask COMMAND
   no-std                  core and hybrid for a bare target
   aarch64 [--count]       the core's tests on aarch64 under qemu, and one trace for all secrets;
                           with --count, a table of the instructions of each operation instead
+  thumb                   the core's tests with the kernels for Armv7E-M, under qemu
   ct                      secrets under valgrind, at four optimisation levels, portable and AVX2
   step                    AVX-512: one trace for eight secrets, instruction by instruction
   divisions               no division instruction in the primitives
@@ -113,6 +115,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "no-std" => bare::check(workspace)?,
         "aarch64" if has("--count") => aarch64::count(workspace)?,
         "aarch64" => aarch64::check(workspace)?.1,
+        "thumb" => thumb::check(workspace)?.1,
         "ct" => constant_time::check(workspace)?.0,
         "step" => match constant_time::step(workspace)? {
             constant_time::Stepped::Alike(said) => said,

@@ -4,7 +4,7 @@ use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
     aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, instructions,
-    layers, notices, python, residue, slim, stack, typescript, without_c,
+    layers, notices, python, residue, slim, stack, thumb, typescript, without_c,
 };
 use anyhow::{Result, anyhow, bail, ensure};
 use std::fs::{self, DirEntry};
@@ -115,6 +115,10 @@ const TOOLS: &[Tool] = &[
     Tool { program: "arm-none-eabi-objdump", packages: &["binutils-arm-none-eabi"] },
     Tool { program: "qemu-aarch64", packages: &["qemu-user"] },
     Tool { program: "aarch64-linux-gnu-gcc", packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"] },
+    Tool {
+        program: "arm-linux-gnueabihf-gcc",
+        packages: &["gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"],
+    },
     Tool { program: "/usr/bin/cargo", packages: &["rustc-web", "cargo-web", "rust-web-src"] },
     Tool { program: "/usr/lib/rustlib/src/rust/library/core/Cargo.toml", packages: &["rust-web-src"] },
     Tool { program: "/usr/lib/wasm32-wasi", packages: &["wasi-libc"] },
@@ -268,6 +272,9 @@ fn packages(report: &mut Report<'_>) {
     report.step("no_std", compiler, || bare::check(workspace));
     report.step("aarch64 under qemu", aarch64::missing(), || {
         aarch64::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
+    report.step("Armv7E-M under qemu", thumb::missing(), || {
+        thumb::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
     report.step("core as WebAssembly", typescript::missing(), || {
         typescript::core(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })

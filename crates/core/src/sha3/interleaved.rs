@@ -203,7 +203,7 @@ mod tests {
     fn even_bits_stand_in_the_lower_half() {
         for word in words() {
             let expected =
-                (0..64).fold(0, |lane, bit| lane | (word >> bit & 1) << (bit / 2 + 32 * (bit & 1)));
+                (0..64).fold(0, |lane, bit| lane | (word >> bit & 1) << ((bit >> 1) + 32 * (bit & 1)));
             assert_eq!(interleave(word), expected);
             assert_eq!(deinterleave(expected), word);
         }

@@ -6,7 +6,7 @@
 
 #![allow(unsafe_code)] // Instructions that Rust has no name for.
 
-use core::arch::asm;
+use core::arch::{asm, naked_asm};
 
 use super::Kernels;
 use super::portable::{PORTABLE, Q_INVERSE, ZETAS};
@@ -28,6 +28,7 @@ pub(super) const ARMV7EM: Kernels = Kernels {
 
 /// A factor w as −w·2^32·q^-1 modulo 2^32.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 struct Factor(u32);
 
 impl Factor {
@@ -93,11 +94,6 @@ macro_rules! instructions {
 instructions! {
     add_both(a, b) = "uadd16 {result}, {a}, {b}", "The sums of the halves.";
     subtract_both(a, b) = "usub16 {result}, {a}, {b}", "The differences of the halves.";
-    low_product(a, b) = "smulbb {result}, {a}, {b}", "The product of the lower halves.";
-    high_product(a, b) = "smultt {result}, {a}, {b}", "The product of the upper halves.";
-    cross_products(a, b) = "smuadx {result}, {a}, {b}", "The products of each lower and the other's upper half, added.";
-    add_low_product(a, b, c) = "smlabb {result}, {a}, {b}, {c}", "c, plus the product of the lower halves.";
-    add_mixed_product(a, b, c) = "smlatb {result}, {a}, {b}, {c}", "c, plus a's upper half times b's lower.";
 }
 
 /// Word i of a polynomial: coefficients 2i and 2i + 1.
@@ -113,7 +109,10 @@ fn set_word(f: &mut Coefficients, i: usize, word: u32) {
 }
 
 /// The factors of the forward transform in the order of their use; the inverse transform takes each part backwards.
-struct Zetas {
+#[repr(C)]
+struct Factors {
+    /// 128^-1, times 2^16; and that, times the factor of the layer of length 128: what ends the inverse transform.
+    ends: [Factor; 2],
     /// Of the layers of length 128, 64 and 32.
     first: [Factor; 7],
     /// Of the layers of length 16, 8 and 4, for 32 coefficients.
@@ -122,7 +121,7 @@ struct Zetas {
     last: [Factor; 64],
 }
 
-static ZETAS_IN_ORDER: Zetas = {
+static FACTORS: Factors = {
     /// Of three layers, from the i-th block of `blocks` in the first of them on.
     const fn three(blocks: usize, i: usize) -> [Factor; 7] {
         [
@@ -146,139 +145,77 @@ static ZETAS_IN_ORDER: Zetas = {
         last[i] = Factor::zeta(64 + i);
         i += 1;
     }
-    Zetas { first: three(1, 0), middle, last }
+    let ends = [Factor::new(3303 << 16), Factor::new(3303 * ZETAS[1].value as i64)];
+    Factors { ends, first: three(1, 0), middle, last }
 };
-
-/// Butterflies of eight words, in three layers; each adds (q + 1)/2 to a bound.
-#[inline(always)]
-fn three_layers(w: &mut [u32; 8], zetas: &[Factor; 7]) {
-    let mut butterfly = |a: usize, b: usize, zeta: Factor| {
-        let t = zeta.times(w[b]);
-        w[b] = subtract_both(w[a], t);
-        w[a] = add_both(w[a], t);
-    };
-    for i in 0..4 {
-        butterfly(i, i + 4, zetas[0]);
-    }
-    for i in [0, 1, 4, 5] {
-        butterfly(i, i + 2, zetas[1 + (i >> 2)]);
-    }
-    for i in [0, 2, 4, 6] {
-        butterfly(i, i + 1, zetas[3 + (i >> 1)]);
-    }
-}
-
-/// The same backwards.
-#[inline(always)]
-fn three_inverse_layers(w: &mut [u32; 8], zetas: &[Factor; 7]) {
-    let mut butterfly = |a: usize, b: usize, zeta: Factor| {
-        let difference = subtract_both(w[b], w[a]);
-        w[a] = add_both(w[a], w[b]);
-        w[b] = zeta.times(difference);
-    };
-    for i in [0, 2, 4, 6] {
-        butterfly(i, i + 1, zetas[6 - (i >> 1)]);
-    }
-    for i in [0, 1, 4, 5] {
-        butterfly(i, i + 2, zetas[2 - (i >> 2)]);
-    }
-    for i in 0..4 {
-        butterfly(i, i + 4, zetas[0]);
-    }
-}
-
-/// Eight words, `stride` apart, go through `work`.
-#[inline(always)]
-fn eight_words(f: &mut Coefficients, start: usize, stride: usize, work: impl FnOnce(&mut [u32; 8])) {
-    let mut w = [0; 8];
-    for (i, w) in w.iter_mut().enumerate() {
-        *w = word(f, start + i * stride);
-    }
-    work(&mut w);
-    for (i, w) in w.into_iter().enumerate() {
-        set_word(f, start + i * stride, w);
-    }
-}
 
 fn ntt(f: &mut Coefficients) {
     debug_assert!(f.iter().all(|x| x.abs() <= Q));
-    // q and seven halves more: below 5q.
-    for i in 0..16 {
-        eight_words(f, i, 16, |w| three_layers(w, &ZETAS_IN_ORDER.first));
-    }
-    for (block, zetas) in ZETAS_IN_ORDER.middle.iter().enumerate() {
-        for i in 0..2 {
-            eight_words(f, 16 * block + i, 2, |w| three_layers(w, zetas));
-        }
-    }
-    for (i, zeta) in ZETAS_IN_ORDER.last.iter().enumerate() {
-        let (a, t) = (word(f, 2 * i), zeta.times(word(f, 2 * i + 1)));
-        set_word(f, 2 * i, ONE.times(add_both(a, t)));
-        set_word(f, 2 * i + 1, ONE.times(subtract_both(a, t)));
-    }
+    // SAFETY: 256 coefficients, and every factor of the transform.
+    unsafe { forward(f, &FACTORS.first) }
 }
+
+#[unsafe(naked)]
+unsafe extern "C" fn forward(f: *mut Coefficients, factors: *const [Factor; 7]) {
+    naked_asm!(
+        include_str!("armv7em.s"),
+        include_str!("armv7em_ntt.s"),
+        include_str!("armv7em_end.s"),
+        options(raw)
+    );
+}
+
+fn inverse_ntt(f: &mut Coefficients) {
+    debug_assert!(f.iter().all(|x| i32::from(x.abs()) <= 8 * i32::from(Q)));
+    // SAFETY: 256 coefficients, and every factor of the transform in front of the end.
+    unsafe { inverse(f, (&raw const FACTORS).add(1)) }
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn inverse(f: *mut Coefficients, end: *const Factors) {
+    naked_asm!(
+        include_str!("armv7em.s"),
+        include_str!("armv7em_inverse_ntt.s"),
+        include_str!("armv7em_end.s"),
+        options(raw)
+    );
+}
+
+fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
+    debug_assert!(a.iter().all(|x| i32::from(x.abs()) <= 8 * i32::from(Q)));
+    debug_assert!(b.iter().all(|x| x.abs() <= Q));
+    // Of the cross products, 16q² at most, less than q is left, and (q + 1)/2 of the reduction.
+    const { assert!(16 * (Q as i64) * (Q as i64) >> 16 < Q as i64) };
+    // SAFETY: 256 coefficients of each, 64 factors.
+    unsafe { multiply_pairs_add(sum, a, b, &PAIR_ZETAS) }
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn multiply_pairs_add(
+    sum: *mut Coefficients,
+    a: *const Coefficients,
+    b: *const Coefficients,
+    zetas: *const [i16; 64],
+) {
+    naked_asm!(include_str!("armv7em_multiply_add.s"), options(raw));
+}
+
+/// ζ^(2·BitRev7(2i) + 1) times 2^16; of the next pair it is the negative.
+static PAIR_ZETAS: [i16; 64] = {
+    let mut zetas = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        zetas[i] = ZETAS[64 + i].value;
+        i += 1;
+    }
+    zetas
+};
 
 /// Reduces.
 const ONE: Factor = Factor::new(1);
 
 /// 2^16.
 const R: Factor = Factor::new(1 << 16);
-
-fn inverse_ntt(f: &mut Coefficients) {
-    debug_assert!(f.iter().all(|x| i32::from(x.abs()) <= 8 * i32::from(Q)));
-    for (i, zeta) in ZETAS_IN_ORDER.last.iter().rev().enumerate() {
-        let (a, b) = (ONE.times(word(f, 2 * i)), ONE.times(word(f, 2 * i + 1)));
-        set_word(f, 2 * i, add_both(a, b));
-        set_word(f, 2 * i + 1, zeta.times(subtract_both(b, a)));
-    }
-    // From q + 1 on, a bound doubles where sums are added to sums: 8q + 8 for the first of eight words, a quarter of it for the
-    // second, less for the others; these two are reduced.
-    const { assert!(8 * (Q as i32 + 1) < 1 << 15) };
-    for (block, zetas) in ZETAS_IN_ORDER.middle.iter().rev().enumerate() {
-        for i in 0..2 {
-            eight_words(f, 16 * block + i, 2, |w| {
-                three_inverse_layers(w, zetas);
-                w[0] = ONE.times(w[0]);
-                w[1] = ONE.times(w[1]);
-            });
-        }
-    }
-    /// 128^-1, times R.
-    const LAST: Factor = Factor::new(3303 * (1 << 16));
-    /// That, times the factor of the layer of length 128.
-    const LAST_ZETA: Factor = Factor::new(3303 * ZETAS[1].value as i64);
-    let mut zetas = ZETAS_IN_ORDER.first;
-    zetas[0] = LAST_ZETA;
-    for i in 0..16 {
-        eight_words(f, i, 16, |w| {
-            three_inverse_layers(w, &zetas);
-            w[..4].iter_mut().for_each(|w| *w = LAST.times(*w));
-        });
-    }
-}
-
-/// t·2^-16 modulo q in the upper half, of absolute value at most |t|·2^-16 + (q + 1)/2 (Montgomery).
-#[inline(always)]
-fn reduce_product(t: u32) -> u32 {
-    let m = low_product(t, Q_INVERSE.wrapping_neg() as u32);
-    add_low_product(m, Q as u32, t)
-}
-
-fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
-    debug_assert!(a.iter().all(|x| i32::from(x.abs()) <= 8 * i32::from(Q)));
-    debug_assert!(b.iter().all(|x| x.abs() <= Q));
-    // 16q² for the cross products: less than q after the reduction, and (q + 1)/2.
-    const { assert!(16 * (Q as i64) * (Q as i64) >> 16 < Q as i64) };
-    for (i, zeta) in ZETAS[64..].iter().enumerate() {
-        for (i, zeta) in [(2 * i, zeta.value), (2 * i + 1, -zeta.value)] {
-            let (a, b) = (word(a, i), word(b, i));
-            let upper = reduce_product(high_product(a, b));
-            let even = add_mixed_product(upper, zeta as u32, low_product(a, b));
-            let product = upper_halves(reduce_product(even), reduce_product(cross_products(a, b)));
-            set_word(sum, i, add_both(word(sum, i), product));
-        }
-    }
-}
 
 fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
     for (a, b) in a.iter().step_by(stride).zip(b) {

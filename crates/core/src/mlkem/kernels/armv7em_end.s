@@ -1,0 +1,10 @@
+    .purgem begin
+    .purgem turns
+    .purgem next_turn
+    .purgem eight_words
+    .purgem products
+    .purgem multiply
+    .purgem butterfly
+    .purgem inverse_butterfly
+    .purgem three_layers
+    .purgem three_inverse_layers

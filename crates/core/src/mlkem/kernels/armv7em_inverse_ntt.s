@@ -1,0 +1,64 @@
+// FIPS 203, Algorithm 10 (NTT^-1), between armv7em.s and armv7em_end.s. r1: the end of the factors.
+
+    begin
+
+    // A reduction, and the layer of length 2.
+    turns 16
+2:
+    eight_words ldr.w, 4
+    movw r2, #0xafb8
+    movt r2, #0x13
+    .irp x, r4, r5, r6, r7, r8, r9, r10, r11
+    multiply \x
+    .endr
+    ldr r2, [r1, #-4]!
+    inverse_butterfly r4, r5
+    ldr r2, [r1, #-4]!
+    inverse_butterfly r6, r7
+    ldr r2, [r1, #-4]!
+    inverse_butterfly r8, r9
+    ldr r2, [r1, #-4]!
+    inverse_butterfly r10, r11
+    eight_words str.w, 4
+    add r0, r0, #32
+    next_turn
+    bne 2b
+    sub r0, r0, #512
+
+    // Layers of length 4, 8 and 16: the even words of every eighth, then the odd ones. From q + 1 on, a bound doubles where
+    // sums are added to sums: 8q + 8 for the first word, a quarter of it for the second, which are reduced; less for the others.
+    turns 16
+3:
+    eight_words ldr.w, 8
+    three_inverse_layers 28
+    movw r2, #0xafb8
+    movt r2, #0x13
+    multiply r4
+    multiply r5
+    eight_words str.w, 8
+    add r0, r0, #64
+    sub r1, r1, #28
+    next_turn
+    beq 4f
+    cmp r3, #8
+    bne 3b
+    sub r0, r0, #508
+    add r1, r1, #224
+    b 3b
+4:
+    sub r0, r0, #516
+
+    // Layers of length 32, 64 and 128; the factor of the last has 2^16 / 128 in it, and so have the words that it leaves.
+    turns 16
+5:
+    eight_words ldr.w, 64
+    three_inverse_layers 32
+    ldr r2, [r1, #-36]
+    .irp x, r4, r5, r6, r7
+    multiply \x
+    .endr
+    eight_words str.w, 64
+    add r0, r0, #4
+    next_turn
+    bne 5b
+    pop {r3-r11, pc}

@@ -1,0 +1,57 @@
+// FIPS 203, Algorithm 9 (NTT), between armv7em.s and armv7em_end.s. r1: the first factor.
+
+    begin
+
+    // Layers of length 128, 64 and 32.
+    turns 16
+2:
+    eight_words ldr.w, 64
+    three_layers
+    eight_words str.w, 64
+    add r0, r0, #4
+    next_turn
+    bne 2b
+    sub r0, r0, #64
+    add r1, r1, #28
+
+    // Layers of length 16, 8 and 4: the even words of every eighth, then the odd ones.
+    turns 16
+3:
+    eight_words ldr.w, 8
+    three_layers
+    eight_words str.w, 8
+    add r0, r0, #64
+    add r1, r1, #28
+    next_turn
+    beq 4f
+    cmp r3, #8
+    bne 3b
+    sub r0, r0, #508
+    sub r1, r1, #224
+    b 3b
+4:
+    sub r0, r0, #516
+
+    // The layer of length 2, and a reduction.
+    turns 16
+5:
+    eight_words ldr.w, 4
+    ldr r2, [r1], #4
+    butterfly r4, r5
+    ldr r2, [r1], #4
+    butterfly r6, r7
+    ldr r2, [r1], #4
+    butterfly r8, r9
+    ldr r2, [r1], #4
+    butterfly r10, r11
+    // -2^32 / q modulo 2^32: what multiplies by 1.
+    movw r2, #0xafb8
+    movt r2, #0x13
+    .irp x, r4, r5, r6, r7, r8, r9, r10, r11
+    multiply \x
+    .endr
+    eight_words str.w, 4
+    add r0, r0, #32
+    next_turn
+    bne 5b
+    pop {r3-r11, pc}
