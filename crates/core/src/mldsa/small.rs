@@ -24,14 +24,14 @@ use crate::sha3::{Shake128, Shake256, Sponge};
 const fn depth(wide: usize, narrow: usize) -> usize {
     if size_of::<usize>() == 8 { wide } else { narrow }
 }
-pub(super) const KEY_GEN: usize = depth(3072, 2240);
-pub(super) const TR: usize = depth(3328, 2464);
-pub(super) const SIGN_44: usize = depth(4096, 3328);
-pub(super) const SIGN_65: usize = depth(4736, 3968);
-pub(super) const SIGN_87: usize = depth(4992, 4224);
-pub(super) const SIGN_ENCODED_44: usize = depth(3456, 2496);
-pub(super) const SIGN_ENCODED_65: usize = depth(4096, 3136);
-pub(super) const SIGN_ENCODED_87: usize = depth(4352, 3392);
+pub(super) const KEY_GEN: usize = depth(2560, 2304);
+pub(super) const TR: usize = depth(2816, 2560);
+pub(super) const SIGN_44: usize = depth(3968, 3392);
+pub(super) const SIGN_65: usize = depth(4608, 4064);
+pub(super) const SIGN_87: usize = depth(4864, 4320);
+pub(super) const SIGN_ENCODED_44: usize = depth(2944, 2560);
+pub(super) const SIGN_ENCODED_65: usize = depth(3584, 3200);
+pub(super) const SIGN_ENCODED_87: usize = depth(3840, 3456);
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
@@ -842,7 +842,7 @@ fn make_z<P: Parameters>(
 
 /// The hint, in its encoding, or `false` if c·t0 or the number of its ones is too large: lines 25 to 28 of Algorithm 7,
 /// and FIPS 204, Algorithm 20 (HintBitPack).
-#[inline(never)]
+#[inline(always)]
 fn make_hint<P: Parameters>(
     sponge: &mut Sponge,
     key: &impl PrivateKey,
@@ -886,6 +886,7 @@ fn make_hint<P: Parameters>(
 ///
 /// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), except that a hint or a z that fails its check ends the work at
 /// once. Everything here is public.
+#[inline(never)]
 pub(super) fn verify<P: ParameterSet>(
     pk: &[u8],
     message: &Message<'_>,
@@ -896,7 +897,23 @@ pub(super) fn verify<P: ParameterSet>(
     }
     let mut hash = Sponge::new(Shake256::RATE);
     absorb_mu(&mut hash, pk, message);
-    verify_hashed::<P>(&mut hash, pk, signature)
+    let mut sponge = Sponge::new(Shake128::RATE);
+    let (c_tilde, rest) = signature.split_at(P::C_TILDE);
+    let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
+    let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
+    if !is_small::<P>(z) {
+        return Err(InvalidSignature);
+    }
+    for row in 0..P::K {
+        absorb_row::<P>(&mut hash, &mut sponge, pk, signature, row, hint.row(row));
+    }
+    hash.finish(SHAKE);
+    let squeezed_is = |expected: &[u8; 8]| {
+        let mut word = [0; 8];
+        hash.squeeze(&mut word);
+        word == *expected
+    };
+    if c_tilde.as_chunks().0.iter().all(squeezed_is) { Ok(()) } else { Err(InvalidSignature) }
 }
 
 #[inline(never)]
@@ -906,32 +923,6 @@ fn absorb_mu(hash: &mut Sponge, pk: &[u8], message: &Message<'_>) {
     hash.squeeze(&mut tr);
     hash.restart(Shake256::RATE);
     hash.absorb(&message.representative(&tr));
-}
-
-/// The same from line 2 on, `hash` having absorbed μ.
-#[inline(never)]
-fn verify_hashed<P: ParameterSet>(
-    hash: &mut Sponge,
-    pk: &[u8],
-    signature: &[u8],
-) -> Result<(), InvalidSignature> {
-    let (c_tilde, rest) = signature.split_at(P::C_TILDE);
-    let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
-    let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
-    if !is_small::<P>(z) {
-        return Err(InvalidSignature);
-    }
-    let mut sponge = Sponge::new(Shake128::RATE);
-    for row in 0..P::K {
-        absorb_row::<P>(hash, &mut sponge, pk, signature, row, hint.row(row));
-    }
-    hash.finish(SHAKE);
-    let squeezed_is = |expected: &[u8; 8]| {
-        let mut word = [0; 8];
-        hash.squeeze(&mut word);
-        word == *expected
-    };
-    if c_tilde.as_chunks().0.iter().all(squeezed_is) { Ok(()) } else { Err(InvalidSignature) }
 }
 
 /// Whether z, packed, is below γ1 - β.
