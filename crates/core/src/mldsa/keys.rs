@@ -384,7 +384,8 @@ impl<P: ParameterSet> SigningKey<P> {
     #[inline(never)]
     fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
         if P::SMALL {
-            let mu = message.representative(&self.tr);
+            let mut mu = [0; 64];
+            small::represent(&message, &self.tr, &mut mu);
             return scrubbed::<P, { small::SIGN_44 }, { small::SIGN_65 }, { small::SIGN_87 }, _>(|| {
                 small::sign_seed::<P>(self.seed.expose(), &mu, rnd, signature);
             });

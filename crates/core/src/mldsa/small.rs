@@ -561,6 +561,12 @@ pub(super) fn s_outside(packed: &[u8], eta: i32) -> u32 {
     numbers.fold(0, |outside, x| outside | (2 * eta - x as i32)) as u32 >> 31
 }
 
+/// μ, in a frame that is gone when the work begins.
+#[inline(never)]
+pub(super) fn represent(message: &Message<'_>, tr: &[u8; 64], mu: &mut [u8; 64]) {
+    *mu = message.representative(tr);
+}
+
 /// Signs μ with randomness `rnd` by the key of the seed.
 #[inline(never)]
 pub(super) fn sign_seed<P: Parameters>(seed: &[u8; 32], mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
