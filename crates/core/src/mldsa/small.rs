@@ -24,14 +24,14 @@ use crate::sha3::{Shake128, Shake256, Sponge};
 const fn depth(wide: usize, narrow: usize) -> usize {
     if size_of::<usize>() == 8 { wide } else { narrow }
 }
-pub(super) const KEY_GEN: usize = depth(2560, 2304);
+pub(super) const KEY_GEN: usize = depth(2560, 2272);
 pub(super) const TR: usize = depth(2816, 2560);
 pub(super) const SIGN_44: usize = depth(3968, 3392);
 pub(super) const SIGN_65: usize = depth(4608, 4064);
 pub(super) const SIGN_87: usize = depth(4864, 4320);
-pub(super) const SIGN_ENCODED_44: usize = depth(2944, 2560);
-pub(super) const SIGN_ENCODED_65: usize = depth(3584, 3200);
-pub(super) const SIGN_ENCODED_87: usize = depth(3840, 3456);
+pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2592);
+pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3232);
+pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3488);
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
