@@ -331,9 +331,8 @@ fn small_signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
     let seed: [u8; 32] = secret(&name);
     let (mut vk, mut again) = (P::VerifyingKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
     let hashed = gate.run(&format!("{name} keygen"), || SigningKey::<Small<P>>::from_seed(&seed));
-    let key = gate.run(&format!("{name} keygen in place"), || {
-        SigningKey::<Small<P>>::from_seed_into(&seed, &mut vk)
-    });
+    let key = gate
+        .run(&format!("{name} keygen in place"), || SigningKey::<Small<P>>::from_seed_into(&seed, &mut vk));
     gate.run(&format!("{name} public key"), || hashed.verifying_key_into(&mut again));
     assert!(vk == again, "one key");
 

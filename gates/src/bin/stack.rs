@@ -142,7 +142,8 @@ fn signatures<P: mldsa::ParameterSet>() {
 
     // The schedule of the least memory, into memory that is there.
     let small = SigningKey::<Small<P>>::from_seed(&seed);
-    let encoded = mldsa::ExpandedKeyRef::<Small<P>>::borrowed(exported.expose()).expect("our own key is valid");
+    let encoded =
+        mldsa::ExpandedKeyRef::<Small<P>>::borrowed(exported.expose()).expect("our own key is valid");
     let vk = public.as_bytes();
     let made = &Mutex::new((*vk, signature));
     measure(name, "keygen", "small", || {

@@ -74,15 +74,17 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
     fn sign_guarded(&self, message: &Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
         let mut mu = [0; 64];
         small::represent(message, declassify(self.part(64)), &mut mu);
-        scrubbed::<P, { small::SIGN_ENCODED_44 }, { small::SIGN_ENCODED_65 }, { small::SIGN_ENCODED_87 }, _>(|| {
-            small::sign_encoded::<P>(
-                &small::Encoded { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA },
-                self.part(32),
-                &mu,
-                rnd,
-                signature,
-            );
-        });
+        scrubbed::<P, { small::SIGN_ENCODED_44 }, { small::SIGN_ENCODED_65 }, { small::SIGN_ENCODED_87 }, _>(
+            || {
+                small::sign_encoded::<P>(
+                    &small::Encoded { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA },
+                    self.part(32),
+                    &mu,
+                    rnd,
+                    signature,
+                );
+            },
+        );
     }
 
     /// `N` of the bytes.

@@ -27,7 +27,7 @@ use super::ring::{Poly, Short};
 use crate::cpu::{self, Level};
 pub(crate) use portable::PORTABLE;
 pub(crate) use portable::{
-    bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, montgomery, pack_group,
+    bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, montgomery_word, pack_group,
     power2round_one, reduce, unpack_one,
 };
 

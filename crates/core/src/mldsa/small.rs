@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use super::InvalidSignature;
 use super::encode::Hint;
 use super::kernels::{
-    Kernels, bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, least, montgomery,
+    Kernels, bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, least, montgomery_word,
     pack_group, power2round_one, reduce, unpack_one,
 };
 use super::message::Message;
@@ -153,7 +153,7 @@ fn add_entry(
         half_ntt(&mut half, upper);
         entry.each_vartime(HALF, |n, a| {
             if let (Some(sum), Some(half)) = (sum.get_mut(n), half.get(n)) {
-                *sum += montgomery(a, *half as u32) as i32;
+                *sum += montgomery_word(a, *half as u32) as i32;
             }
         });
     }
@@ -674,18 +674,12 @@ fn commit<P: Parameters>(
 /// Adds Â\[row, column\] ∘ `y` · 2^-32 to a row of the sums, which stay below 2^24; the first takes the place of what was
 /// there.
 #[inline(never)]
-fn add_row(
-    w: &mut Sums<'_>,
-    sponge: &mut Sponge,
-    rho: &[u8; 32],
-    (row, column): (usize, usize),
-    y: &Poly,
-) {
+fn add_row(w: &mut Sums<'_>, sponge: &mut Sponge, rho: &[u8; 32], (row, column): (usize, usize), y: &Poly) {
     let mut entry = Entry::new(sponge, rho, row, column);
     entry.each_vartime(N, |n, a| {
         if let (Some(w), Some(y)) = (w.at(row, n), y.0.get(n)) {
             let sum = if column == 0 { 0 } else { number(w) };
-            *w = bytes(reduce(sum + montgomery(a, *y as u32)));
+            *w = bytes(reduce(sum + montgomery_word(a, *y as u32)));
         }
     });
 }
