@@ -27,6 +27,10 @@
 //! [`ExpandedVerifyingKey`] (feature `alloc`) remember it on the heap: several times faster from the second operation on.
 //! Both give the same signatures and verdicts.
 //!
+//! For the least memory, [`Small`](crate::Small)`<MlDsa65>` in the place of [`MlDsa65`]: 2.4 to 4.4 KiB of stack on 32-bit processors, no heap,
+//! in two to three times the time, [`VerifyingKeyRef`] for a public key where its bytes are, and [`ExpandedKeyRef`] for a private key that is stored as other
+//! libraries store it. The doors `…_into` write into the caller's memory, and work there.
+//!
 //! [`VerifyingKey::verify_many`] and [`ExpandedVerifyingKey::verify_many`] judge many signatures, eight side by side.
 //!
 //! # What is signed
@@ -53,8 +57,9 @@
 //!
 //! * `params`: the parameter sets (§4);
 //! * `message`: M, M′ and μ, and the pre-hash functions (§5.2, §5.4);
-//! * `keys`, `expanded`: the two forms of a key;
+//! * `keys`, `expanded`: the two forms of a key; `encoded`: the standard's, borrowed;
 //! * `dsa`: key generation, signing, verification (§6); `verify`: verification with more memory, one by one or many at once;
+//! * `small`: the same in the least memory;
 //! * `encode`: bits and bytes (§7.1, §7.2);
 //! * `sample`: polynomials from hashes (§7.3); `lanes`: many of them side by side;
 //! * `hint`: the high bits and their hints (§7.4);
@@ -62,6 +67,7 @@
 
 mod dsa;
 mod encode;
+mod encoded;
 #[cfg(feature = "alloc")]
 mod expanded;
 mod hint;
@@ -75,14 +81,16 @@ mod ring;
 #[cfg(feature = "rustcrypto")]
 mod rustcrypto;
 mod sample;
+mod small;
 #[cfg(feature = "alloc")]
 mod verify;
 
 #[cfg(all(gambeson_ct, feature = "alloc"))]
 #[doc(hidden)]
 pub use dsa::attempt;
+pub use encoded::{ExpandedKeyRef, SigningKeyError, VerifyingKeyRef};
 #[cfg(feature = "alloc")]
-pub use expanded::{ExpandedSigningKey, ExpandedVerifyingKey, SigningKeyError};
+pub use expanded::{ExpandedSigningKey, ExpandedVerifyingKey};
 #[cfg(gambeson_ct)]
 #[doc(hidden)]
 pub use kernels::gate;
