@@ -15,6 +15,7 @@ mod aarch64;
 mod answers;
 mod api;
 mod bare;
+mod c;
 mod cite;
 mod constant_time;
 mod declassified;
@@ -119,6 +120,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             constant_time::Stepped::NotHere => String::from("skipped: this machine has no AVX-512"),
         },
         "divisions" => constant_time::divisions(workspace)?,
+        "c" if has("header") => c::header(workspace, true)?,
         "residue" => residue::check(workspace)?,
         "stack" => {
             let rows = stack::measure(workspace)?;

@@ -11,7 +11,7 @@ pub const GAMBESON_OK: c_int = 0;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum gambeson_error {
-    /// None: the call did what it says.
+    /// The call did what it says.
     None = 0,
     /// A pointer is null that must not be.
     Null = -1,

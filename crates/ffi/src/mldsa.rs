@@ -119,7 +119,6 @@ door! {
 
 door! {
     /// μ of what was given; `hash` is wiped. Errors: NULL, OVERLAP, STATE.
-    ///
     /// cbindgen:ptrs-as-arrays=[[mu; GAMBESON_MLDSA_MU_BYTES]]
     "mldsa" "_mu_final" => mu_final(hash: *mut gambeson_mldsa_mu_ctx, mu: *mut u8), |border| {
         let (context, mu) = (border.context(hash.cast())?, border.write(mu)?);
@@ -129,18 +128,10 @@ door! {
     }
 }
 
-door! {
-    /// Wipes a hash that is not to be finished; what was never started, too. Errors: NULL.
-    "mldsa" "_mu_wipe" => mu_wipe(hash: *mut gambeson_mldsa_mu_ctx), |border| {
-        border.context(hash.cast())?.wipe();
-        Ok(())
-    }
-}
-
 macro_rules! mldsa {
-    ($module:ident, $set:ty, $name:literal, $sizes:literal, $key:ident,
+    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident,
      $vk_bytes:ident, $sk_bytes:ident, $signature_bytes:ident) => {
-        #[doc = concat!("A private key of ", $name, " in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;")]
+        #[doc = concat!(" A private key of ", $text, " in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;")]
         /// may be copied; to be wiped.
         #[repr(C)]
         #[derive(Debug)]
@@ -162,7 +153,7 @@ macro_rules! mldsa {
             assert!(<$set as ParameterSet>::Signature::LEN == crate::sizes::$signature_bytes);
         };
 
-        #[doc = concat!("Calls of ", $name, ".")]
+        #[doc = concat!("Calls of ", $text, ".")]
         pub mod $module {
             use core::ffi::c_void;
 
@@ -174,7 +165,6 @@ macro_rules! mldsa {
                 /// unless that is null.
                 ///
                 /// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
                 $name "_key_generate" => key_generate(key: *mut $key, vk: *mut u8), |border| {
                     make::<$set, _>(border, key, vk, Source::System)
@@ -185,7 +175,6 @@ macro_rules! mldsa {
                 /// The same with the caller's randomness: 32 bytes are asked for, once.
                 ///
                 /// Errors: NULL, OVERLAP, RANDOM.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
                 $name "_key_generate_with" => key_generate_with(key: *mut $key, vk: *mut u8, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
                     make::<$set, _>(border, key, vk, Source::Caller(fill, fill_ctx))
@@ -196,7 +185,6 @@ macro_rules! mldsa {
                 /// The key of a seed ξ, which is random or was stored.
                 ///
                 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [seed; GAMBESON_MLDSA_SEED_BYTES]]")]
                 $name "_key_from_seed" => key_from_seed(key: *mut $key, vk: *mut u8, seed: *const u8), |border| {
                     make::<$set, _>(border, key, vk, Source::Given(border.read::<[u8; 32]>(seed)?))
@@ -207,7 +195,6 @@ macro_rules! mldsa {
                 /// The seed of a key: what to store, in secret.
                 ///
                 /// Errors: NULL, OVERLAP.
-                ///
                 /// cbindgen:ptrs-as-arrays=[[seed; GAMBESON_MLDSA_SEED_BYTES]]
                 $name "_key_seed" => key_seed(key: *const $key, seed: *mut u8), |border| {
                     let key = border.key::<SigningKey<$set>>(key)?;
@@ -220,7 +207,6 @@ macro_rules! mldsa {
                 /// The public half of a key, made again.
                 ///
                 /// Errors: NULL, OVERLAP.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
                 $name "_key_public" => key_public(key: *const $key, vk: *mut u8), |border| {
                     let key = border.key::<SigningKey<$set>>(key)?;
@@ -235,7 +221,6 @@ macro_rules! mldsa {
                 /// and context may be null if they have no bytes.
                 ///
                 /// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
                 $name "_key_sign" => key_sign(
                     key: *const $key, signature: *mut u8, message: *const u8, message_len: usize,
@@ -250,7 +235,6 @@ macro_rules! mldsa {
                 /// The same with the caller's randomness: 32 bytes are asked for, once.
                 ///
                 /// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
                 $name "_key_sign_with" => key_sign_with(
                     key: *const $key, signature: *mut u8, message: *const u8, message_len: usize,
@@ -266,7 +250,6 @@ macro_rules! mldsa {
                 /// signature.
                 ///
                 /// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
                 $name "_key_sign_with_rnd" => key_sign_with_rnd(
                     key: *const $key, signature: *mut u8, message: *const u8, message_len: usize,
@@ -281,7 +264,6 @@ macro_rules! mldsa {
                 /// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
                 ///
                 /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES]]")]
                 $name "_key_sign_mu" => key_sign_mu(key: *const $key, signature: *mut u8, mu: *const u8), |border| {
                     super::sign::<$set, _>(border, key, signature, Message::mu(border.read(mu)?), Source::System)
@@ -292,7 +274,6 @@ macro_rules! mldsa {
                 /// The same with the caller's randomness: 32 bytes are asked for, once.
                 ///
                 /// Errors: NULL, OVERLAP, RANDOM.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES]]")]
                 $name "_key_sign_mu_with" => key_sign_mu_with(
                     key: *const $key, signature: *mut u8, mu: *const u8, fill: gambeson_fill, fill_ctx: *mut c_void
@@ -306,7 +287,6 @@ macro_rules! mldsa {
                 /// The same with `rnd`, as `_key_sign_with_rnd`.
                 ///
                 /// Errors: NULL, OVERLAP.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
                 $name "_key_sign_mu_with_rnd" => key_sign_mu_with_rnd(
                     key: *const $key, signature: *mut u8, mu: *const u8, rnd: *const u8
@@ -333,7 +313,6 @@ macro_rules! mldsa {
                 /// Verifies a signature over the message that `_mu_final` made μ of.
                 ///
                 /// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
-                ///
                 /// cbindgen:ptrs-as-arrays=[[mu; GAMBESON_MLDSA_MU_BYTES]]
                 $name "_verify_mu" => verify_mu(
                     signature: *const u8, signature_len: usize, mu: *const u8, vk: *const u8, vk_len: usize
@@ -362,7 +341,6 @@ macro_rules! mldsa {
                 /// New keys in the forms of FIPS 204, with the operating system's randomness.
                 ///
                 /// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [sk; GAMBESON_", $sizes, "_SK_BYTES]]")]
                 #[cfg(feature = "std")]
@@ -375,7 +353,6 @@ macro_rules! mldsa {
                 /// The same with the caller's randomness: 32 bytes are asked for, once.
                 ///
                 /// Errors: NULL, OVERLAP, RANDOM.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [sk; GAMBESON_", $sizes, "_SK_BYTES]]")]
                 #[cfg(feature = "std")]
@@ -388,7 +365,6 @@ macro_rules! mldsa {
                 /// The keys of a seed ξ in the forms of FIPS 204.
                 ///
                 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [sk; GAMBESON_", $sizes, "_SK_BYTES], [seed; GAMBESON_MLDSA_SEED_BYTES]]")]
                 #[cfg(feature = "std")]
@@ -401,7 +377,6 @@ macro_rules! mldsa {
                 /// Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
                 ///
                 /// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[cfg(feature = "std")]
                 $name "_check_sk" => check_sk(sk: *const u8, sk_len: usize), |border| {
@@ -414,7 +389,6 @@ macro_rules! mldsa {
                 /// `_key_sign` with a key in the form of FIPS 204, which is checked first.
                 ///
                 /// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
                 #[cfg(feature = "std")]
@@ -431,7 +405,6 @@ macro_rules! mldsa {
                 /// The same with the caller's randomness: 32 bytes are asked for, once.
                 ///
                 /// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
                 #[cfg(feature = "std")]
@@ -448,7 +421,6 @@ macro_rules! mldsa {
                 /// The same with `rnd`, as `_key_sign_with_rnd`.
                 ///
                 /// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
                 #[cfg(feature = "std")]
@@ -465,7 +437,6 @@ macro_rules! mldsa {
                 /// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
                 ///
                 /// Errors: NULL, LENGTH, OVERLAP, KEY.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
                 #[cfg(feature = "std")]
@@ -483,6 +454,7 @@ macro_rules! mldsa {
 mldsa!(
     mldsa44,
     gambeson::mldsa::MlDsa44,
+    "ML-DSA-44",
     "mldsa44",
     "MLDSA44",
     gambeson_mldsa44_key,
@@ -493,6 +465,7 @@ mldsa!(
 mldsa!(
     mldsa65,
     gambeson::mldsa::MlDsa65,
+    "ML-DSA-65",
     "mldsa65",
     "MLDSA65",
     gambeson_mldsa65_key,
@@ -503,6 +476,7 @@ mldsa!(
 mldsa!(
     mldsa87,
     gambeson::mldsa::MlDsa87,
+    "ML-DSA-87",
     "mldsa87",
     "MLDSA87",
     gambeson_mldsa87_key,

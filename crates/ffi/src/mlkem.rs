@@ -62,9 +62,9 @@ fn key_error(error: DecapsulationKeyError) -> gambeson_error {
 }
 
 macro_rules! mlkem {
-    ($module:ident, $set:ty, $name:literal, $sizes:literal, $key:ident,
+    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident,
      $ek_bytes:ident, $dk_bytes:ident, $c_bytes:ident) => {
-        #[doc = concat!("A decapsulation key of ", $name, " in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;")]
+        #[doc = concat!(" A decapsulation key of ", $text, " in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;")]
         /// may be copied; to be wiped.
         #[repr(C)]
         #[derive(Debug)]
@@ -86,7 +86,7 @@ macro_rules! mlkem {
             assert!(<$set as ParameterSet>::Ciphertext::LEN == crate::sizes::$c_bytes);
         };
 
-        #[doc = concat!("Calls of ", $name, ".")]
+        #[doc = concat!("Calls of ", $text, ".")]
         pub mod $module {
             use core::ffi::c_void;
 
@@ -98,7 +98,6 @@ macro_rules! mlkem {
                 /// that is null.
                 ///
                 /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
                 $name "_key_generate" => key_generate(key: *mut $key, ek: *mut u8), |border| {
                     make::<$set, _>(border, key, ek, Source::System)
@@ -109,7 +108,6 @@ macro_rules! mlkem {
                 /// The same with the caller's randomness: 64 bytes are asked for, once.
                 ///
                 /// Errors: NULL, OVERLAP, RANDOM.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
                 $name "_key_generate_with" => key_generate_with(key: *mut $key, ek: *mut u8, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
                     make::<$set, _>(border, key, ek, Source::Caller(fill, fill_ctx))
@@ -120,7 +118,6 @@ macro_rules! mlkem {
                 /// The key of a seed d ‖ z, which is random or was stored.
                 ///
                 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [seed; GAMBESON_MLKEM_SEED_BYTES]]")]
                 $name "_key_from_seed" => key_from_seed(key: *mut $key, ek: *mut u8, seed: *const u8), |border| {
                     make::<$set, _>(border, key, ek, Source::Given(border.read::<[u8; 64]>(seed)?))
@@ -131,7 +128,6 @@ macro_rules! mlkem {
                 /// The seed of a key: what to store, in secret.
                 ///
                 /// Errors: NULL, OVERLAP.
-                ///
                 /// cbindgen:ptrs-as-arrays=[[seed; GAMBESON_MLKEM_SEED_BYTES]]
                 $name "_key_seed" => key_seed(key: *const $key, seed: *mut u8), |border| {
                     let key = border.key::<DecapsulationKey<$set>>(key)?;
@@ -144,7 +140,6 @@ macro_rules! mlkem {
                 /// The public half of a key, made again.
                 ///
                 /// Errors: NULL, OVERLAP.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
                 $name "_key_public" => key_public(key: *const $key, ek: *mut u8), |border| {
                     let key = border.key::<DecapsulationKey<$set>>(key)?;
@@ -158,7 +153,6 @@ macro_rules! mlkem {
                 /// knows.
                 ///
                 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
-                ///
                 /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
                 $name "_key_decapsulate" => key_decapsulate(key: *const $key, shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize), |border| {
                     let key = border.key::<DecapsulationKey<$set>>(key)?;
@@ -184,7 +178,6 @@ macro_rules! mlkem {
                 /// system's randomness, or the port's.
                 ///
                 /// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ciphertext; GAMBESON_", $sizes, "_CIPHERTEXT_BYTES], [shared; GAMBESON_MLKEM_SHARED_BYTES]]")]
                 $name "_encapsulate" => encapsulate(ciphertext: *mut u8, shared: *mut u8, ek: *const u8, ek_len: usize), |border| {
                     super::encapsulate::<$set>(border, (ciphertext, shared), (ek, ek_len), Source::System)
@@ -195,7 +188,6 @@ macro_rules! mlkem {
                 /// The same with the caller's randomness: 32 bytes are asked for, once.
                 ///
                 /// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ciphertext; GAMBESON_", $sizes, "_CIPHERTEXT_BYTES], [shared; GAMBESON_MLKEM_SHARED_BYTES]]")]
                 $name "_encapsulate_with" => encapsulate_with(ciphertext: *mut u8, shared: *mut u8, ek: *const u8, ek_len: usize, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
                     let source = Source::Caller(fill, fill_ctx);
@@ -207,7 +199,6 @@ macro_rules! mlkem {
                 /// The same with coins, which must be random, secret and used once.
                 ///
                 /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ciphertext; GAMBESON_", $sizes, "_CIPHERTEXT_BYTES], [shared; GAMBESON_MLKEM_SHARED_BYTES], [coins; GAMBESON_MLKEM_COINS_BYTES]]")]
                 $name "_encapsulate_deterministic" => encapsulate_deterministic(ciphertext: *mut u8, shared: *mut u8, ek: *const u8, ek_len: usize, coins: *const u8), |border| {
                     let source = Source::Given(border.read::<[u8; 32]>(coins)?);
@@ -219,7 +210,6 @@ macro_rules! mlkem {
                 /// New keys in the forms of FIPS 203, with the operating system's randomness.
                 ///
                 /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [dk; GAMBESON_", $sizes, "_DK_BYTES]]")]
                 #[cfg(feature = "std")]
@@ -232,7 +222,6 @@ macro_rules! mlkem {
                 /// The same with the caller's randomness: 64 bytes are asked for, once.
                 ///
                 /// Errors: NULL, OVERLAP, RANDOM.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [dk; GAMBESON_", $sizes, "_DK_BYTES]]")]
                 #[cfg(feature = "std")]
@@ -245,7 +234,6 @@ macro_rules! mlkem {
                 /// The keys of a seed d ‖ z in the forms of FIPS 203.
                 ///
                 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [dk; GAMBESON_", $sizes, "_DK_BYTES], [seed; GAMBESON_MLKEM_SEED_BYTES]]")]
                 #[cfg(feature = "std")]
@@ -258,7 +246,6 @@ macro_rules! mlkem {
                 /// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
                 ///
                 /// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[cfg(feature = "std")]
                 $name "_check_dk" => check_dk(dk: *const u8, dk_len: usize), |border| {
@@ -271,7 +258,6 @@ macro_rules! mlkem {
                 /// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
                 ///
                 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
-                ///
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
                 #[cfg(feature = "std")]
@@ -291,6 +277,7 @@ macro_rules! mlkem {
 mlkem!(
     mlkem512,
     gambeson::mlkem::MlKem512,
+    "ML-KEM-512",
     "mlkem512",
     "MLKEM512",
     gambeson_mlkem512_key,
@@ -301,6 +288,7 @@ mlkem!(
 mlkem!(
     mlkem768,
     gambeson::mlkem::MlKem768,
+    "ML-KEM-768",
     "mlkem768",
     "MLKEM768",
     gambeson_mlkem768_key,
@@ -311,6 +299,7 @@ mlkem!(
 mlkem!(
     mlkem1024,
     gambeson::mlkem::MlKem1024,
+    "ML-KEM-1024",
     "mlkem1024",
     "MLKEM1024",
     gambeson_mlkem1024_key,

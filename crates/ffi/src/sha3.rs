@@ -10,7 +10,7 @@ macro_rules! context {
     ($(#[$attribute:meta])* $context:ident) => {
         $(#[$attribute])*
         ///
-        /// It may be copied, to go on from there twice; `_wipe` ends it early.
+        /// It may be copied, to go on from there twice; gambeson_wipe ends it early.
         #[repr(C)]
         #[derive(Debug)]
         pub struct $context {
@@ -71,7 +71,7 @@ unsafe impl<const BITS: u64> Held for Output<BITS> {
 macro_rules! sha3 {
     ($module:ident, $hash:ident, $name:literal, $text:literal, $sizes:literal, $context:ident) => {
         context! {
-            #[doc = concat!("A ", $text, " in pieces.")]
+            #[doc = concat!(" ", $text, " in pieces.")]
             $context
         }
 
@@ -80,10 +80,9 @@ macro_rules! sha3 {
             use super::*;
 
             door! {
-                #[doc = concat!($text, " of `data`, which may be null if `len` is 0 (FIPS 202, §6.1).")]
+                #[doc = concat!(" ", $text, " of `data`, which may be null if `len` is 0 (FIPS 202, §6.1).")]
                 ///
                 /// Errors: NULL, LENGTH, OVERLAP.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[digest; GAMBESON_", $sizes, "_BYTES]]")]
                 $name "" => digest(digest: *mut u8, data: *const u8, len: usize), |border| {
                     *border.write(digest)? = $hash::digest(border.read_slice(data, len)?);
@@ -109,20 +108,11 @@ macro_rules! sha3 {
 
             door! {
                 /// The digest of what was given; `hash` is wiped. Errors: NULL, OVERLAP, STATE.
-                ///
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[digest; GAMBESON_", $sizes, "_BYTES]]")]
                 $name "_final" => finish(hash: *mut $context, digest: *mut u8), |border| {
                     let (context, digest) = (border.context(hash.cast())?, border.write(digest)?);
                     *digest = context.get::<$hash>()?.finalize();
                     context.wipe();
-                    Ok(())
-                }
-            }
-
-            door! {
-                /// Wipes a hash that is not to be finished; what was never started, too. Errors: NULL.
-                $name "_wipe" => wipe(hash: *mut $context), |border| {
-                    border.context(hash.cast())?.wipe();
                     Ok(())
                 }
             }
@@ -138,7 +128,7 @@ sha3!(sha3_512, Sha3_512, "sha3_512", "SHA3-512", "SHA3_512", gambeson_sha3_512_
 macro_rules! shake {
     ($module:ident, $hash:ident, $bits:literal, $name:literal, $text:literal, $context:ident) => {
         context! {
-            #[doc = concat!("A ", $text, " in pieces.")]
+            #[doc = concat!(" ", $text, " in pieces.")]
             $context
         }
 
@@ -147,7 +137,7 @@ macro_rules! shake {
             use super::*;
 
             door! {
-                #[doc = concat!($text, " of `data`: `out_len` bytes, as many as are wanted; either may be null if it has none (FIPS 202, §6.2).")]
+                #[doc = concat!(" ", $text, " of `data`: `out_len` bytes, as many as are wanted; either may be null if it has none (FIPS 202, §6.2).")]
                 ///
                 /// Errors: NULL, LENGTH, OVERLAP.
                 $name "" => digest(out: *mut u8, out_len: usize, data: *const u8, len: usize), |border| {
@@ -183,14 +173,6 @@ macro_rules! shake {
                         context.put(output);
                     }
                     context.get::<Output<$bits>>()?.0.squeeze(out);
-                    Ok(())
-                }
-            }
-
-            door! {
-                /// Wipes a hash that is not needed any more; what was never started, too. Errors: NULL.
-                $name "_wipe" => wipe(hash: *mut $context), |border| {
-                    border.context(hash.cast())?.wipe();
                     Ok(())
                 }
             }

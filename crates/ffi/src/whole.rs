@@ -28,7 +28,8 @@ pub extern "C" fn gambeson_version() -> *const c_char {
     VERSION.as_ptr().cast()
 }
 
-/// Overwrites secrets, such as a seed or a shared secret, with zeros; the compiler does not leave it out. Null will do for no bytes.
+/// Overwrites secrets with zeros; the compiler does not leave it out. For seeds, keys, shared secrets, and hashes that are not to be
+/// finished. Null will do for no bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gambeson_wipe(secret: *mut c_void, len: usize) {
     if !secret.is_null() && len <= isize::MAX as usize {
