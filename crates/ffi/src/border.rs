@@ -6,7 +6,7 @@ use core::cell::Cell;
 use core::mem::MaybeUninit;
 
 use gambeson::Bytes;
-use gambeson::secret::StackGuard;
+use gambeson::secret::{Secret, StackGuard};
 use zeroize::Zeroize;
 
 use crate::error::gambeson_error;
@@ -92,6 +92,13 @@ impl Border {
         self.claim(start.addr(), B::LEN, true)?;
         // SAFETY: `call`'s caller promised it; `B` is an array of bytes, and nothing else of this call overlaps it.
         unsafe { start.cast::<B>().as_mut() }.ok_or(gambeson_error::Null)
+    }
+
+    /// A shared secret to write.
+    pub fn write_secret(&self, start: *mut u8) -> Result<&mut Secret<[u8; 32]>, gambeson_error> {
+        self.claim(start.addr(), 32, true)?;
+        // SAFETY: as for `write`; a `Secret` is what it holds, and one behind a reference is not dropped.
+        unsafe { start.cast::<Secret<[u8; 32]>>().as_mut() }.ok_or(gambeson_error::Null)
     }
 
     /// Any number of bytes to write; null will do for none.

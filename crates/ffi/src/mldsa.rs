@@ -1,9 +1,10 @@
 //! ML-DSA: what a call does, for every set; and the calls, set by set.
 #![expect(unsafe_code, reason = "the calls come from C")]
 
+use gambeson::Bytes;
 #[cfg(feature = "std")]
 use gambeson::mldsa::{ExpandedSigningKey, SigningKeyError};
-use gambeson::mldsa::{Message, MuHasher, ParameterSet, SigningKey, VerifyingKey};
+use gambeson::mldsa::{Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, VerifyingKey};
 
 use crate::border::{Border, Held, Key, door};
 use crate::error::gambeson_error;
@@ -129,8 +130,7 @@ door! {
 }
 
 macro_rules! mldsa {
-    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident,
-     $vk_bytes:ident, $sk_bytes:ident, $signature_bytes:ident) => {
+    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident) => {
         #[doc = concat!(" A private key of ", $text, " in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;")]
         /// may be copied; to be wiped.
         #[repr(C)]
@@ -146,11 +146,7 @@ macro_rules! mldsa {
         }
 
         const _: () = {
-            use gambeson::Bytes;
             assert!(size_of::<SigningKey<$set>>() == 96 && align_of::<SigningKey<$set>>() == 1);
-            assert!(<$set as ParameterSet>::VerifyingKeyBytes::LEN == crate::sizes::$vk_bytes);
-            assert!(<$set as ParameterSet>::ExpandedKeyBytes::LEN == crate::sizes::$sk_bytes);
-            assert!(<$set as ParameterSet>::Signature::LEN == crate::sizes::$signature_bytes);
         };
 
         #[doc = concat!("Calls of ", $text, ".")]
@@ -451,36 +447,21 @@ macro_rules! mldsa {
     };
 }
 
-mldsa!(
-    mldsa44,
-    gambeson::mldsa::MlDsa44,
-    "ML-DSA-44",
-    "mldsa44",
-    "MLDSA44",
-    gambeson_mldsa44_key,
-    GAMBESON_MLDSA44_VK_BYTES,
-    GAMBESON_MLDSA44_SK_BYTES,
-    GAMBESON_MLDSA44_SIGNATURE_BYTES
-);
-mldsa!(
-    mldsa65,
-    gambeson::mldsa::MlDsa65,
-    "ML-DSA-65",
-    "mldsa65",
-    "MLDSA65",
-    gambeson_mldsa65_key,
-    GAMBESON_MLDSA65_VK_BYTES,
-    GAMBESON_MLDSA65_SK_BYTES,
-    GAMBESON_MLDSA65_SIGNATURE_BYTES
-);
-mldsa!(
-    mldsa87,
-    gambeson::mldsa::MlDsa87,
-    "ML-DSA-87",
-    "mldsa87",
-    "MLDSA87",
-    gambeson_mldsa87_key,
-    GAMBESON_MLDSA87_VK_BYTES,
-    GAMBESON_MLDSA87_SK_BYTES,
-    GAMBESON_MLDSA87_SIGNATURE_BYTES
-);
+/// What the header defines, held against the core.
+macro_rules! sizes {
+    ($set:ty, $vk:ident, $sk:ident, $signature:ident) => {
+        const _: () = {
+            assert!(<$set as ParameterSet>::VerifyingKeyBytes::LEN == crate::sizes::$vk);
+            assert!(<$set as ParameterSet>::ExpandedKeyBytes::LEN == crate::sizes::$sk);
+            assert!(<$set as ParameterSet>::Signature::LEN == crate::sizes::$signature);
+        };
+    };
+}
+
+mldsa! { mldsa44, MlDsa44, "ML-DSA-44", "mldsa44", "MLDSA44", gambeson_mldsa44_key }
+mldsa! { mldsa65, MlDsa65, "ML-DSA-65", "mldsa65", "MLDSA65", gambeson_mldsa65_key }
+mldsa! { mldsa87, MlDsa87, "ML-DSA-87", "mldsa87", "MLDSA87", gambeson_mldsa87_key }
+
+sizes! { MlDsa44, GAMBESON_MLDSA44_VK_BYTES, GAMBESON_MLDSA44_SK_BYTES, GAMBESON_MLDSA44_SIGNATURE_BYTES }
+sizes! { MlDsa65, GAMBESON_MLDSA65_VK_BYTES, GAMBESON_MLDSA65_SK_BYTES, GAMBESON_MLDSA65_SIGNATURE_BYTES }
+sizes! { MlDsa87, GAMBESON_MLDSA87_VK_BYTES, GAMBESON_MLDSA87_SK_BYTES, GAMBESON_MLDSA87_SIGNATURE_BYTES }

@@ -1,9 +1,13 @@
 //! ML-KEM: what a call does, for every set; and the calls, set by set.
 #![expect(unsafe_code, reason = "the calls come from C")]
 
-use gambeson::mlkem::{DecapsulationKey, EncapsulationKeyRef, ParameterSet};
 #[cfg(feature = "std")]
-use gambeson::mlkem::{DecapsulationKeyError, ExpandedDecapsulationKey};
+use gambeson::mlkem::ExpandedDecapsulationKey;
+use gambeson::mlkem::{
+    DecapsulationKey, EncapsulationKeyRef, ExpandedKeyRef, MlKem512, MlKem768, MlKem1024, ParameterSet,
+};
+use gambeson::mlkem::{DecapsulationKey, EncapsulationKeyRef, ParameterSet};
+use gambeson::{Bytes, Small};
 
 use crate::border::{Border, Key, door};
 use crate::error::gambeson_error;
@@ -18,10 +22,11 @@ where
 {
     let key = border.place::<DecapsulationKey<P>>(key)?;
     let ek = if ek.is_null() { None } else { Some(border.write::<P::EncapsulationKeyBytes>(ek)?) };
-    let key = key.write(DecapsulationKey::from_seed(source.draw()?.expose()));
-    if let Some(ek) = ek {
-        *ek = *key.encapsulation_key().as_bytes();
-    }
+    let seed = source.draw()?;
+    key.write(match ek {
+        Some(ek) => DecapsulationKey::from_seed_into(seed.expose(), ek),
+        None => DecapsulationKey::from_seed(seed.expose()),
+    });
     Ok(())
 }
 
@@ -34,11 +39,9 @@ pub fn encapsulate<P: ParameterSet>(
 ) -> Outcome {
     let ek = border.read_exactly::<P::EncapsulationKeyBytes>(ek, ek_len)?;
     let c = border.write::<P::Ciphertext>(c)?;
-    let shared = border.write::<[u8; 32]>(shared)?;
+    let shared = border.write_secret(shared)?;
     let ek = EncapsulationKeyRef::<P>::borrowed(ek).map_err(|_| gambeson_error::Key)?;
-    let (made, secret) = ek.encapsulate_deterministic(source.draw()?.expose());
-    *c = made;
-    *shared = *secret.expose();
+    ek.encapsulate_deterministic_into(source.draw()?.expose(), c, shared);
     Ok(())
 }
 
@@ -53,17 +56,8 @@ pub fn keypair<P: ParameterSet>(border: &Border, ek: *mut u8, dk: *mut u8, sourc
     Ok(())
 }
 
-#[cfg(feature = "std")]
-fn key_error(error: DecapsulationKeyError) -> gambeson_error {
-    match error {
-        DecapsulationKeyError::Length { .. } => gambeson_error::Length,
-        _ => gambeson_error::Key,
-    }
-}
-
 macro_rules! mlkem {
-    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident,
-     $ek_bytes:ident, $dk_bytes:ident, $c_bytes:ident) => {
+    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident) => {
         #[doc = concat!(" A decapsulation key of ", $text, " in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;")]
         /// may be copied; to be wiped.
         #[repr(C)]
@@ -79,11 +73,7 @@ macro_rules! mlkem {
         }
 
         const _: () = {
-            use gambeson::Bytes;
             assert!(size_of::<DecapsulationKey<$set>>() == 96 && align_of::<DecapsulationKey<$set>>() == 1);
-            assert!(<$set as ParameterSet>::EncapsulationKeyBytes::LEN == crate::sizes::$ek_bytes);
-            assert!(<$set as ParameterSet>::ExpandedKeyBytes::LEN == crate::sizes::$dk_bytes);
-            assert!(<$set as ParameterSet>::Ciphertext::LEN == crate::sizes::$c_bytes);
         };
 
         #[doc = concat!("Calls of ", $text, ".")]
@@ -143,7 +133,7 @@ macro_rules! mlkem {
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
                 $name "_key_public" => key_public(key: *const $key, ek: *mut u8), |border| {
                     let key = border.key::<DecapsulationKey<$set>>(key)?;
-                    *border.write(ek)? = *key.encapsulation_key().as_bytes();
+                    key.encapsulation_key_into(border.write(ek)?);
                     Ok(())
                 }
             }
@@ -157,8 +147,7 @@ macro_rules! mlkem {
                 $name "_key_decapsulate" => key_decapsulate(key: *const $key, shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize), |border| {
                     let key = border.key::<DecapsulationKey<$set>>(key)?;
                     let c = border.read_exactly(ciphertext, ciphertext_len)?;
-                    let shared = border.write::<[u8; 32]>(shared)?;
-                    *shared = *key.decapsulate(c).expose();
+                    key.decapsulate_into(c, border.write_secret(shared)?);
                     Ok(())
                 }
             }
@@ -207,12 +196,50 @@ macro_rules! mlkem {
             }
 
             door! {
+                /// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
+                ///
+                /// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
+                $name "_check_dk" => check_dk(dk: *const u8, dk_len: usize), |border| {
+                    let dk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(dk, dk_len)?;
+                    ExpandedKeyRef::<$set>::borrowed(dk).map(drop).map_err(|_| gambeson_error::Key)
+                }
+            }
+
+            door! {
+                /// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+                ///
+                /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
+                /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
+                $name "_decapsulate" => decapsulate(shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize, dk: *const u8, dk_len: usize), |border| {
+                    let c = border.read_exactly(ciphertext, ciphertext_len)?;
+                    let dk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(dk, dk_len)?;
+                    let shared = border.write_secret(shared)?;
+                    let key = ExpandedKeyRef::<$set>::borrowed(dk).map_err(|_| gambeson_error::Key)?;
+                    key.decapsulate_into(c, shared);
+                    Ok(())
+                }
+            }
+        }
+    };
+}
+
+/// What takes the heap.
+#[cfg(feature = "std")]
+macro_rules! mlkem_hosted {
+    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal) => {
+        #[doc = concat!("Calls of ", $text, " that take the heap.")]
+        pub mod $module {
+            use core::ffi::c_void;
+
+            use super::*;
+            use crate::random::gambeson_fill;
+
+            door! {
                 /// New keys in the forms of FIPS 203, with the operating system's randomness.
                 ///
                 /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [dk; GAMBESON_", $sizes, "_DK_BYTES]]")]
-                #[cfg(feature = "std")]
                 $name "_keypair" => keypair(ek: *mut u8, dk: *mut u8), |border| {
                     super::keypair::<$set>(border, ek, dk, Source::System)
                 }
@@ -224,7 +251,6 @@ macro_rules! mlkem {
                 /// Errors: NULL, OVERLAP, RANDOM.
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [dk; GAMBESON_", $sizes, "_DK_BYTES]]")]
-                #[cfg(feature = "std")]
                 $name "_keypair_with" => keypair_with(ek: *mut u8, dk: *mut u8, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
                     super::keypair::<$set>(border, ek, dk, Source::Caller(fill, fill_ctx))
                 }
@@ -236,74 +262,38 @@ macro_rules! mlkem {
                 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [dk; GAMBESON_", $sizes, "_DK_BYTES], [seed; GAMBESON_MLKEM_SEED_BYTES]]")]
-                #[cfg(feature = "std")]
                 $name "_keypair_from_seed" => keypair_from_seed(ek: *mut u8, dk: *mut u8, seed: *const u8), |border| {
                     super::keypair::<$set>(border, ek, dk, Source::Given(border.read::<[u8; 64]>(seed)?))
-                }
-            }
-
-            door! {
-                /// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
-                ///
-                /// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-                /// cbindgen:prefix=GAMBESON_HOSTED
-                #[cfg(feature = "std")]
-                $name "_check_dk" => check_dk(dk: *const u8, dk_len: usize), |border| {
-                    let dk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(dk, dk_len)?;
-                    ExpandedDecapsulationKey::<$set>::from_expanded_bytes(dk).map(drop).map_err(key_error)
-                }
-            }
-
-            door! {
-                /// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
-                ///
-                /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
-                /// cbindgen:prefix=GAMBESON_HOSTED
-                /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
-                #[cfg(feature = "std")]
-                $name "_decapsulate" => decapsulate(shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize, dk: *const u8, dk_len: usize), |border| {
-                    let c = border.read_exactly(ciphertext, ciphertext_len)?;
-                    let dk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(dk, dk_len)?;
-                    let shared = border.write::<[u8; 32]>(shared)?;
-                    let secret = ExpandedDecapsulationKey::<$set>::decapsulate_from_bytes(dk, c).map_err(key_error)?;
-                    *shared = *secret.expose();
-                    Ok(())
                 }
             }
         }
     };
 }
 
-mlkem!(
-    mlkem512,
-    gambeson::mlkem::MlKem512,
-    "ML-KEM-512",
-    "mlkem512",
-    "MLKEM512",
-    gambeson_mlkem512_key,
-    GAMBESON_MLKEM512_EK_BYTES,
-    GAMBESON_MLKEM512_DK_BYTES,
-    GAMBESON_MLKEM512_CIPHERTEXT_BYTES
-);
-mlkem!(
-    mlkem768,
-    gambeson::mlkem::MlKem768,
-    "ML-KEM-768",
-    "mlkem768",
-    "MLKEM768",
-    gambeson_mlkem768_key,
-    GAMBESON_MLKEM768_EK_BYTES,
-    GAMBESON_MLKEM768_DK_BYTES,
-    GAMBESON_MLKEM768_CIPHERTEXT_BYTES
-);
-mlkem!(
-    mlkem1024,
-    gambeson::mlkem::MlKem1024,
-    "ML-KEM-1024",
-    "mlkem1024",
-    "MLKEM1024",
-    gambeson_mlkem1024_key,
-    GAMBESON_MLKEM1024_EK_BYTES,
-    GAMBESON_MLKEM1024_DK_BYTES,
-    GAMBESON_MLKEM1024_CIPHERTEXT_BYTES
-);
+/// What the header defines, held against the core.
+macro_rules! sizes {
+    ($set:ty, $ek:ident, $dk:ident, $c:ident) => {
+        const _: () = {
+            assert!(<$set as ParameterSet>::EncapsulationKeyBytes::LEN == crate::sizes::$ek);
+            assert!(<$set as ParameterSet>::ExpandedKeyBytes::LEN == crate::sizes::$dk);
+            assert!(<$set as ParameterSet>::Ciphertext::LEN == crate::sizes::$c);
+        };
+    };
+}
+
+mlkem! { mlkem512, MlKem512, "ML-KEM-512", "mlkem512", "MLKEM512", gambeson_mlkem512_key }
+mlkem! { mlkem768, MlKem768, "ML-KEM-768", "mlkem768", "MLKEM768", gambeson_mlkem768_key }
+mlkem! { mlkem1024, MlKem1024, "ML-KEM-1024", "mlkem1024", "MLKEM1024", gambeson_mlkem1024_key }
+#[cfg(feature = "std")]
+mlkem_hosted! { mlkem512_hosted, MlKem512, "ML-KEM-512", "mlkem512", "MLKEM512" }
+#[cfg(feature = "std")]
+mlkem_hosted! { mlkem768_hosted, MlKem768, "ML-KEM-768", "mlkem768", "MLKEM768" }
+#[cfg(feature = "std")]
+mlkem_hosted! { mlkem1024_hosted, MlKem1024, "ML-KEM-1024", "mlkem1024", "MLKEM1024" }
+mlkem! { small_mlkem512, Small<MlKem512>, "ML-KEM-512 in the least memory", "small_mlkem512", "MLKEM512", gambeson_small_mlkem512_key }
+mlkem! { small_mlkem768, Small<MlKem768>, "ML-KEM-768 in the least memory", "small_mlkem768", "MLKEM768", gambeson_small_mlkem768_key }
+mlkem! { small_mlkem1024, Small<MlKem1024>, "ML-KEM-1024 in the least memory", "small_mlkem1024", "MLKEM1024", gambeson_small_mlkem1024_key }
+
+sizes! { MlKem512, GAMBESON_MLKEM512_EK_BYTES, GAMBESON_MLKEM512_DK_BYTES, GAMBESON_MLKEM512_CIPHERTEXT_BYTES }
+sizes! { MlKem768, GAMBESON_MLKEM768_EK_BYTES, GAMBESON_MLKEM768_DK_BYTES, GAMBESON_MLKEM768_CIPHERTEXT_BYTES }
+sizes! { MlKem1024, GAMBESON_MLKEM1024_EK_BYTES, GAMBESON_MLKEM1024_DK_BYTES, GAMBESON_MLKEM1024_CIPHERTEXT_BYTES }
