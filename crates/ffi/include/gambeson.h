@@ -237,6 +237,27 @@ typedef struct gambeson_mlkem1024_key {
     uint8_t opaque[96];
 } gambeson_mlkem1024_key;
 
+// A decapsulation key of ML-KEM-512 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
+// may be copied; to be wiped.
+typedef struct gambeson_small_mlkem512_key {
+    // Nobody else's.
+    uint8_t opaque[96];
+} gambeson_small_mlkem512_key;
+
+// A decapsulation key of ML-KEM-768 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
+// may be copied; to be wiped.
+typedef struct gambeson_small_mlkem768_key {
+    // Nobody else's.
+    uint8_t opaque[96];
+} gambeson_small_mlkem768_key;
+
+// A decapsulation key of ML-KEM-1024 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
+// may be copied; to be wiped.
+typedef struct gambeson_small_mlkem1024_key {
+    // Nobody else's.
+    uint8_t opaque[96];
+} gambeson_small_mlkem1024_key;
+
 // SHA3-224 in pieces.
 //
 // It may be copied, to go on from there twice; gambeson_wipe ends it early.
@@ -1137,37 +1158,10 @@ enum gambeson_error gambeson_mlkem512_encapsulate_deterministic(uint8_t cipherte
                                                                 size_t ek_len,
                                                                 const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
 
-// New keys in the forms of FIPS 203, with the operating system's randomness.
-//
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_keypair(uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                              uint8_t dk[GAMBESON_MLKEM512_DK_BYTES]);
-
-// The same with the caller's randomness: 64 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_keypair_with(uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                                   uint8_t dk[GAMBESON_MLKEM512_DK_BYTES],
-                                                   gambeson_fill fill,
-                                                   void *fill_ctx);
-
-// The keys of a seed d ‖ z in the forms of FIPS 203.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_keypair_from_seed(uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                                        uint8_t dk[GAMBESON_MLKEM512_DK_BYTES],
-                                                        const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
 // Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
 //
 // FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-GAMBESON_HOSTED
+GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem512_check_dk(const uint8_t *dk,
                                                size_t dk_len);
@@ -1175,7 +1169,7 @@ enum gambeson_error gambeson_mlkem512_check_dk(const uint8_t *dk,
 // `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_HOSTED
+GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem512_decapsulate(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                   const uint8_t *ciphertext,
@@ -1280,37 +1274,10 @@ enum gambeson_error gambeson_mlkem768_encapsulate_deterministic(uint8_t cipherte
                                                                 size_t ek_len,
                                                                 const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
 
-// New keys in the forms of FIPS 203, with the operating system's randomness.
-//
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_keypair(uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                              uint8_t dk[GAMBESON_MLKEM768_DK_BYTES]);
-
-// The same with the caller's randomness: 64 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_keypair_with(uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                                   uint8_t dk[GAMBESON_MLKEM768_DK_BYTES],
-                                                   gambeson_fill fill,
-                                                   void *fill_ctx);
-
-// The keys of a seed d ‖ z in the forms of FIPS 203.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_keypair_from_seed(uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                                        uint8_t dk[GAMBESON_MLKEM768_DK_BYTES],
-                                                        const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
 // Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
 //
 // FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-GAMBESON_HOSTED
+GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem768_check_dk(const uint8_t *dk,
                                                size_t dk_len);
@@ -1318,7 +1285,7 @@ enum gambeson_error gambeson_mlkem768_check_dk(const uint8_t *dk,
 // `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_HOSTED
+GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem768_decapsulate(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                   const uint8_t *ciphertext,
@@ -1423,6 +1390,79 @@ enum gambeson_error gambeson_mlkem1024_encapsulate_deterministic(uint8_t ciphert
                                                                  size_t ek_len,
                                                                  const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
 
+// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
+//
+// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem1024_check_dk(const uint8_t *dk,
+                                                size_t dk_len);
+
+// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem1024_decapsulate(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                   const uint8_t *ciphertext,
+                                                   size_t ciphertext_len,
+                                                   const uint8_t *dk,
+                                                   size_t dk_len);
+
+// New keys in the forms of FIPS 203, with the operating system's randomness.
+//
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem512_keypair(uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
+                                              uint8_t dk[GAMBESON_MLKEM512_DK_BYTES]);
+
+// The same with the caller's randomness: 64 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem512_keypair_with(uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
+                                                   uint8_t dk[GAMBESON_MLKEM512_DK_BYTES],
+                                                   gambeson_fill fill,
+                                                   void *fill_ctx);
+
+// The keys of a seed d ‖ z in the forms of FIPS 203.
+//
+// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem512_keypair_from_seed(uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
+                                                        uint8_t dk[GAMBESON_MLKEM512_DK_BYTES],
+                                                        const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
+
+// New keys in the forms of FIPS 203, with the operating system's randomness.
+//
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem768_keypair(uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
+                                              uint8_t dk[GAMBESON_MLKEM768_DK_BYTES]);
+
+// The same with the caller's randomness: 64 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem768_keypair_with(uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
+                                                   uint8_t dk[GAMBESON_MLKEM768_DK_BYTES],
+                                                   gambeson_fill fill,
+                                                   void *fill_ctx);
+
+// The keys of a seed d ‖ z in the forms of FIPS 203.
+//
+// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem768_keypair_from_seed(uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
+                                                        uint8_t dk[GAMBESON_MLKEM768_DK_BYTES],
+                                                        const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
+
 // New keys in the forms of FIPS 203, with the operating system's randomness.
 //
 // FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
@@ -1450,24 +1490,353 @@ enum gambeson_error gambeson_mlkem1024_keypair_from_seed(uint8_t ek[GAMBESON_MLK
                                                          uint8_t dk[GAMBESON_MLKEM1024_DK_BYTES],
                                                          const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
 
+// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
+// that is null.
+//
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_key_generate(struct gambeson_small_mlkem512_key *key,
+                                                         uint8_t ek[GAMBESON_MLKEM512_EK_BYTES]);
+
+// The same with the caller's randomness: 64 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_key_generate_with(struct gambeson_small_mlkem512_key *key,
+                                                              uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
+                                                              gambeson_fill fill,
+                                                              void *fill_ctx);
+
+// The key of a seed d ‖ z, which is random or was stored.
+//
+// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_key_from_seed(struct gambeson_small_mlkem512_key *key,
+                                                          uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
+                                                          const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
+
+// The seed of a key: what to store, in secret.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_key_seed(const struct gambeson_small_mlkem512_key *key,
+                                                     uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
+
+// The public half of a key, made again.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_key_public(const struct gambeson_small_mlkem512_key *key,
+                                                       uint8_t ek[GAMBESON_MLKEM512_EK_BYTES]);
+
+// The shared secret that a ciphertext carries. One that no encapsulation made is no error: it gives a secret that nobody else
+// knows.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_key_decapsulate(const struct gambeson_small_mlkem512_key *key,
+                                                            uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                            const uint8_t *ciphertext,
+                                                            size_t ciphertext_len);
+
+// Whether these are the bytes of an encapsulation key. `encapsulate` asks that itself.
+//
+// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_check_ek(const uint8_t *ek,
+                                                     size_t ek_len);
+
+// A fresh shared secret for the holder of the private half, and the ciphertext that carries it there, with the operating
+// system's randomness, or the port's.
+//
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
+                                                        uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                        const uint8_t *ek,
+                                                        size_t ek_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
+                                                             uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                             const uint8_t *ek,
+                                                             size_t ek_len,
+                                                             gambeson_fill fill,
+                                                             void *fill_ctx);
+
+// The same with coins, which must be random, secret and used once.
+//
+// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
+                                                                      uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                                      const uint8_t *ek,
+                                                                      size_t ek_len,
+                                                                      const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
+
 // Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
 //
 // FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-GAMBESON_HOSTED
+GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_check_dk(const uint8_t *dk,
-                                                size_t dk_len);
+enum gambeson_error gambeson_small_mlkem512_check_dk(const uint8_t *dk,
+                                                     size_t dk_len);
 
 // `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_HOSTED
+GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_decapsulate(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                   const uint8_t *ciphertext,
-                                                   size_t ciphertext_len,
-                                                   const uint8_t *dk,
-                                                   size_t dk_len);
+enum gambeson_error gambeson_small_mlkem512_decapsulate(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                        const uint8_t *ciphertext,
+                                                        size_t ciphertext_len,
+                                                        const uint8_t *dk,
+                                                        size_t dk_len);
+
+// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
+// that is null.
+//
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_key_generate(struct gambeson_small_mlkem768_key *key,
+                                                         uint8_t ek[GAMBESON_MLKEM768_EK_BYTES]);
+
+// The same with the caller's randomness: 64 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_key_generate_with(struct gambeson_small_mlkem768_key *key,
+                                                              uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
+                                                              gambeson_fill fill,
+                                                              void *fill_ctx);
+
+// The key of a seed d ‖ z, which is random or was stored.
+//
+// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_key_from_seed(struct gambeson_small_mlkem768_key *key,
+                                                          uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
+                                                          const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
+
+// The seed of a key: what to store, in secret.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_key_seed(const struct gambeson_small_mlkem768_key *key,
+                                                     uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
+
+// The public half of a key, made again.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_key_public(const struct gambeson_small_mlkem768_key *key,
+                                                       uint8_t ek[GAMBESON_MLKEM768_EK_BYTES]);
+
+// The shared secret that a ciphertext carries. One that no encapsulation made is no error: it gives a secret that nobody else
+// knows.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_key_decapsulate(const struct gambeson_small_mlkem768_key *key,
+                                                            uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                            const uint8_t *ciphertext,
+                                                            size_t ciphertext_len);
+
+// Whether these are the bytes of an encapsulation key. `encapsulate` asks that itself.
+//
+// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_check_ek(const uint8_t *ek,
+                                                     size_t ek_len);
+
+// A fresh shared secret for the holder of the private half, and the ciphertext that carries it there, with the operating
+// system's randomness, or the port's.
+//
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
+                                                        uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                        const uint8_t *ek,
+                                                        size_t ek_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
+                                                             uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                             const uint8_t *ek,
+                                                             size_t ek_len,
+                                                             gambeson_fill fill,
+                                                             void *fill_ctx);
+
+// The same with coins, which must be random, secret and used once.
+//
+// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
+                                                                      uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                                      const uint8_t *ek,
+                                                                      size_t ek_len,
+                                                                      const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
+
+// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
+//
+// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_check_dk(const uint8_t *dk,
+                                                     size_t dk_len);
+
+// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_decapsulate(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                        const uint8_t *ciphertext,
+                                                        size_t ciphertext_len,
+                                                        const uint8_t *dk,
+                                                        size_t dk_len);
+
+// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
+// that is null.
+//
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_key_generate(struct gambeson_small_mlkem1024_key *key,
+                                                          uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES]);
+
+// The same with the caller's randomness: 64 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_key_generate_with(struct gambeson_small_mlkem1024_key *key,
+                                                               uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
+                                                               gambeson_fill fill,
+                                                               void *fill_ctx);
+
+// The key of a seed d ‖ z, which is random or was stored.
+//
+// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_key_from_seed(struct gambeson_small_mlkem1024_key *key,
+                                                           uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
+                                                           const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
+
+// The seed of a key: what to store, in secret.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_key_seed(const struct gambeson_small_mlkem1024_key *key,
+                                                      uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
+
+// The public half of a key, made again.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_key_public(const struct gambeson_small_mlkem1024_key *key,
+                                                        uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES]);
+
+// The shared secret that a ciphertext carries. One that no encapsulation made is no error: it gives a secret that nobody else
+// knows.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_key_decapsulate(const struct gambeson_small_mlkem1024_key *key,
+                                                             uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                             const uint8_t *ciphertext,
+                                                             size_t ciphertext_len);
+
+// Whether these are the bytes of an encapsulation key. `encapsulate` asks that itself.
+//
+// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_check_ek(const uint8_t *ek,
+                                                      size_t ek_len);
+
+// A fresh shared secret for the holder of the private half, and the ciphertext that carries it there, with the operating
+// system's randomness, or the port's.
+//
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
+                                                         uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                         const uint8_t *ek,
+                                                         size_t ek_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
+                                                              uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                              const uint8_t *ek,
+                                                              size_t ek_len,
+                                                              gambeson_fill fill,
+                                                              void *fill_ctx);
+
+// The same with coins, which must be random, secret and used once.
+//
+// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
+                                                                       uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                                       const uint8_t *ek,
+                                                                       size_t ek_len,
+                                                                       const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
+
+// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
+//
+// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_check_dk(const uint8_t *dk,
+                                                      size_t dk_len);
+
+// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_decapsulate(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                         const uint8_t *ciphertext,
+                                                         size_t ciphertext_len,
+                                                         const uint8_t *dk,
+                                                         size_t dk_len);
 
 // SHA3-224 of `data`, which may be null if `len` is 0 (FIPS 202, §6.1).
 //

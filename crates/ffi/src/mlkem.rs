@@ -6,7 +6,6 @@ use gambeson::mlkem::ExpandedDecapsulationKey;
 use gambeson::mlkem::{
     DecapsulationKey, EncapsulationKeyRef, ExpandedKeyRef, MlKem512, MlKem768, MlKem1024, ParameterSet,
 };
-use gambeson::mlkem::{DecapsulationKey, EncapsulationKeyRef, ParameterSet};
 use gambeson::{Bytes, Small};
 
 use crate::border::{Border, Key, door};
