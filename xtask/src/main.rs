@@ -6,6 +6,7 @@
 //! * `layers`, `cite`, `declassified`, `api`, `notices`: what is read from sources and metadata
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
 //! * `python`, `typescript`: the packages for those languages
+//! * `c`: the C interface
 //! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
 //! * `independent`: the vectors, read by programs that share no code with this project
 //! * `instructions`: of handshakes, held against those recorded
@@ -54,6 +55,9 @@ cargo xtask COMMAND
   no-std                  core and hybrid for a bare target
   aarch64 [--count]       the core's tests on aarch64 under qemu, and one trace for all secrets;
                           with --count, a table of the instructions of each operation instead
+  c [header | install --prefix DIR | bare --target TARGET]
+                          the C interface: its tests here and on a Cortex-M4; header: writes gambeson.h; install: libraries,
+                          headers, files for pkg-config and CMake; bare: the archive without a heap, and where it is
   ct                      secrets under valgrind, at four optimisation levels, portable and AVX2
   step                    AVX-512: one trace for eight secrets, instruction by instruction
   divisions               no division instruction in the primitives
@@ -81,6 +85,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What stands after an option.
+fn option<'a>(arguments: &'a [String], name: &str) -> Result<&'a str> {
+    let at = arguments.iter().position(|argument| argument == name);
+    let value = at.and_then(|at| arguments.get(at + 1));
+    Ok(value.with_context(|| format!("{name} needs a value"))?)
 }
 
 fn command(arguments: Vec<String>) -> Result<bool> {
@@ -121,6 +132,9 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         },
         "divisions" => constant_time::divisions(workspace)?,
         "c" if has("header") => c::header(workspace, true)?,
+        "c" if has("install") => c::install(workspace, option(rest, "--prefix")?.as_ref())?,
+        "c" if has("bare") => c::bare(workspace, option(rest, "--target")?)?.display().to_string(),
+        "c" => format!("{}\n{}", c::host(workspace)?.1, c::cortex_m4(workspace)?.1),
         "residue" => residue::check(workspace)?,
         "stack" => {
             let rows = stack::measure(workspace)?;

@@ -3,7 +3,7 @@
 use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
-    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, instructions,
+    aarch64, answers, api, bare, c, cite, constant_time, declassified, fuzzing, independent, instructions,
     layers, notices, python, residue, slim, stack, typescript, without_c,
 };
 use anyhow::{Result, anyhow, bail, ensure};
@@ -113,6 +113,8 @@ const TOOLS: &[Tool] = &[
     Tool { program: "valgrind", packages: &["valgrind"] },
     Tool { program: "objdump", packages: &["binutils"] },
     Tool { program: "arm-none-eabi-objdump", packages: &["binutils-arm-none-eabi"] },
+    Tool { program: "arm-none-eabi-gcc", packages: &["gcc-arm-none-eabi"] },
+    Tool { program: "qemu-system-arm", packages: &["qemu-system-arm"] },
     Tool { program: "qemu-aarch64", packages: &["qemu-user"] },
     Tool { program: "aarch64-linux-gnu-gcc", packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"] },
     Tool { program: "/usr/bin/cargo", packages: &["rustc-web", "cargo-web", "rust-web-src"] },
@@ -124,6 +126,7 @@ const TOOLS: &[Tool] = &[
     Tool { program: "mvn", packages: &["maven"] },
     Tool { program: "cc", packages: &["build-essential"] },
     Tool { program: "cmake", packages: &["cmake"] },
+    Tool { program: "pkg-config", packages: &["pkg-config"] },
     Tool { program: "clang", packages: &["clang", "libclang-dev"] },
     Tool { program: "gzip", packages: &["gzip"] },
     Tool { program: "node", packages: &["nodejs"] },
@@ -442,6 +445,12 @@ pub fn heavy(workspace: &Workspace) -> Result<String> {
 
 fn bindings(report: &mut Report<'_>) {
     let workspace = report.workspace;
+    report.step("C", c::missing(), || {
+        c::host(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
+    report.step("C on Cortex-M4", c::missing_for_cortex_m4(), || {
+        c::cortex_m4(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
     report.step("python", absent("python3"), || {
         python::check(workspace, python::CHECKED).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
