@@ -134,7 +134,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "c" if has("header") => c::header(workspace, true)?,
         "c" if has("install") => c::install(workspace, option(rest, "--prefix")?.as_ref())?,
         "c" if has("bare") => c::bare(workspace, option(rest, "--target")?)?.display().to_string(),
-        "c" => format!("{}\n{}", c::host(workspace)?.1, c::cortex_m4(workspace)?.1),
+        "c" => format!("{}\n{}", c::host(workspace)?, c::cortex_m4(workspace)?),
         "residue" => residue::check(workspace)?,
         "stack" => {
             let rows = stack::measure(workspace)?;
