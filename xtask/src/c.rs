@@ -211,6 +211,8 @@ fn as_in_the_readme(workspace: &Workspace, folder: &Path) -> Result<()> {
     let readme = fs::read_to_string(workspace.root.join(FOLDER).join("README.md"))?;
     let lines = readme.split_once("```sh\n").and_then(|(_, rest)| rest.split_once("```"));
     let (lines, _) = lines.context("the README begins with lines for the shell")?;
+    let front = fs::read_to_string(workspace.root.join("README.md"))?;
+    ensure!(front.contains(lines), "README.md has other lines for C than {FOLDER}/README.md");
     let lines = lines.replace("target/", &format!("{}/", workspace.target.display()));
     let mut shell = workspace.command("sh", &["-ec", &lines]);
     agrees(&workspace.logged("c-readme", shell.env("RUSTFLAGS", workspace.without_paths()))?)?;
