@@ -11,11 +11,8 @@ use zeroize::Zeroize;
 
 use crate::error::gambeson_error;
 
-/// What a frame of this interface holds at most of secrets on their way; below it, the core scrubs what it used.
-#[cfg(feature = "std")]
-const FRAMES: usize = 8 * 1024;
-#[cfg(not(feature = "std"))]
-const FRAMES: usize = 512;
+/// The frames of this interface, at most: seeds on their way stand there. Below them, the core scrubs what it used.
+const FRAMES: usize = 1024;
 
 /// A function that C calls: its name in two parts, its arguments, its work.
 macro_rules! door {
