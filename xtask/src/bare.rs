@@ -24,11 +24,16 @@ impl Compiler {
             .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == target));
         if listed {
             Some(Self::Rustup)
-        } else if Path::new(DEBIAN_CARGO).exists() && Path::new(DEBIAN_SOURCES).exists() {
+        } else if Self::is_debians_here() {
             Some(Self::Debian)
         } else {
             None
         }
+    }
+
+    /// Whether Debian's compiler is here, with its sources.
+    pub fn is_debians_here() -> bool {
+        Path::new(DEBIAN_CARGO).exists() && Path::new(DEBIAN_SOURCES).exists()
     }
 
     /// A cargo command for that target; the parts of the standard library are built where they have to be.

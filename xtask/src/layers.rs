@@ -32,7 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (MLS, &[CORE, HYBRID]),
     (SESSION, &[RUSTLS, IDENTITY, CORE, HYBRID, PKI, AGE, KEYSTORE]),
     (SLIM, &[MLS, IDENTITY, CORE, HYBRID, PKI, AGE, KEYSTORE]),
-    ("gambeson-ffi", LIBRARIES),
+    ("gambeson-ffi", &[CORE]),
     ("gambeson-pkcs11", LIBRARIES),
     ("gambeson-openssl", &[CORE, HYBRID, PKI]),
     ("gambeson-cli", LIBRARIES),

@@ -6,6 +6,7 @@
 //! * `layers`, `cite`, `declassified`, `api`, `notices`: what is read from sources and metadata
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
 //! * `python`, `typescript`: the packages for those languages
+//! * `c`: the C interface
 //! * `bare`, `aarch64`, `thumb`, `fuzzing`: other targets, other toolchains
 //! * `independent`: the vectors, read by programs that share no code with this project
 //! * `instructions`: of handshakes, held against those recorded
@@ -15,6 +16,7 @@ mod aarch64;
 mod answers;
 mod api;
 mod bare;
+mod c;
 mod cite;
 mod constant_time;
 mod declassified;
@@ -55,6 +57,9 @@ cargo xtask COMMAND
   aarch64 [--count]       the core's tests on aarch64 under qemu, and one trace for all secrets;
                           with --count, a table of the instructions of each operation instead
   thumb                   the core's tests with the kernels for Armv7E-M, under qemu
+  c [header | install --prefix DIR | bare --target TARGET]
+                          the C interface: its tests here and on a Cortex-M4; header: writes gambeson.h; install: libraries,
+                          headers, files for pkg-config and CMake; bare: the archive without a heap, and where it is
   ct                      secrets under valgrind, at four optimisation levels, portable and AVX2
   step                    AVX-512: one trace for eight secrets, instruction by instruction
   divisions               no division instruction in the primitives
@@ -82,6 +87,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What stands after an option.
+fn option<'a>(arguments: &'a [String], name: &str) -> Result<&'a str> {
+    let at = arguments.iter().position(|argument| argument == name);
+    let value = at.and_then(|at| arguments.get(at + 1));
+    Ok(value.with_context(|| format!("{name} needs a value"))?)
 }
 
 fn command(arguments: Vec<String>) -> Result<bool> {
@@ -122,6 +134,10 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             constant_time::Stepped::NotHere => String::from("skipped: this machine has no AVX-512"),
         },
         "divisions" => constant_time::divisions(workspace)?,
+        "c" if has("header") => c::header(workspace, true)?,
+        "c" if has("install") => c::install(workspace, option(rest, "--prefix")?.as_ref())?,
+        "c" if has("bare") => c::bare(workspace, option(rest, "--target")?)?.display().to_string(),
+        "c" => format!("{}\n{}", c::host(workspace)?, c::cortex_m4(workspace)?),
         "residue" => residue::check(workspace)?,
         "stack" => {
             let rows = stack::measure(workspace)?;

@@ -3,7 +3,7 @@
 use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
-    aarch64, answers, api, bare, cite, constant_time, declassified, fuzzing, independent, instructions,
+    aarch64, answers, api, bare, c, cite, constant_time, declassified, fuzzing, independent, instructions,
     layers, notices, python, residue, slim, stack, thumb, typescript, without_c,
 };
 use anyhow::{Result, anyhow, bail, ensure};
@@ -113,6 +113,8 @@ const TOOLS: &[Tool] = &[
     Tool { program: "valgrind", packages: &["valgrind"] },
     Tool { program: "objdump", packages: &["binutils"] },
     Tool { program: "arm-none-eabi-objdump", packages: &["binutils-arm-none-eabi"] },
+    Tool { program: "arm-none-eabi-gcc", packages: &["gcc-arm-none-eabi"] },
+    Tool { program: "qemu-system-arm", packages: &["qemu-system-arm"] },
     Tool { program: "qemu-aarch64", packages: &["qemu-user"] },
     Tool { program: "aarch64-linux-gnu-gcc", packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"] },
     Tool {
@@ -128,6 +130,7 @@ const TOOLS: &[Tool] = &[
     Tool { program: "mvn", packages: &["maven"] },
     Tool { program: "cc", packages: &["build-essential"] },
     Tool { program: "cmake", packages: &["cmake"] },
+    Tool { program: "pkg-config", packages: &["pkg-config"] },
     Tool { program: "clang", packages: &["clang", "libclang-dev"] },
     Tool { program: "gzip", packages: &["gzip"] },
     Tool { program: "node", packages: &["nodejs"] },
@@ -449,6 +452,8 @@ pub fn heavy(workspace: &Workspace) -> Result<String> {
 
 fn bindings(report: &mut Report<'_>) {
     let workspace = report.workspace;
+    report.step("C", c::missing(), || c::host(workspace));
+    report.step("C on Cortex-M4", c::missing_for_cortex_m4(), || c::cortex_m4(workspace));
     report.step("python", absent("python3"), || {
         python::check(workspace, python::CHECKED).map(|(passed, note)| Done { passed, skipped: 0, note })
     });

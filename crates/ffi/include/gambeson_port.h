@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What a platform without an operating system supplies to gambeson, in one place. Include it where you define it: the
+// compiler then compares.
+
+#ifndef GAMBESON_PORT_H
+#define GAMBESON_PORT_H
+
+// The attribute of the library's calls. Define it before gambeson.h is included where calls cross a border: the export of a shared
+// library, or of a compartment, such as
+//
+//     #define GAMBESON_API __attribute__((cheri_libcall))
+//
+// Without one the calls are ordinary functions.
+#include "gambeson.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Entropy: writes `len` random bytes (32 or 64) to `out`, and returns 0; any other number says that there are none, and then nothing
+// is made. Needed by the calls that ask the system for randomness: _key_generate, _encapsulate, _key_sign, _key_sign_mu. A program that
+// uses none of them, and is linked with --gc-sections, need not define it. Called by every thread that uses these calls.
+int gambeson_port_entropy(uint8_t *out, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+// Keccak: a hardware unit, or assembly, is handed over at start-up by gambeson_set_keccak, which tries it first. Without one the
+// library's own runs.
+//
+// Wipe: nothing to supply. The library wipes what it used, by writes that no compiler leaves out; for the caller's own secrets there is
+// gambeson_wipe. Memory that others see while a call runs (DMA, a debugger, another core) is the platform's concern.
+//
+// Memory: nothing to supply. There is no heap and no thread-local storage; the constant tables are read-only, and one pointer, which
+// gambeson_set_keccak writes, is all the static memory. The C library gives memcpy, memmove, memset and memcmp, or the archive does.
+
+#endif

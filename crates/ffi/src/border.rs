@@ -1,0 +1,229 @@
+//! Where C's pointers come in, and panics stop. All that is unsafe about arguments is here.
+#![expect(unsafe_code, reason = "C hands in pointers")]
+#![expect(clippy::mut_from_ref, reason = "`claim` sees to it that two references never meet")]
+
+use core::cell::Cell;
+use core::mem::MaybeUninit;
+
+use gambeson::Bytes;
+use gambeson::secret::{Secret, StackGuard};
+use zeroize::Zeroize;
+
+use crate::error::gambeson_error;
+
+/// The frames of this interface, at most: seeds on their way stand there. Below them, the core scrubs what it used.
+const FRAMES: usize = 1024;
+
+/// A function that C calls: its name in two parts, its arguments, its work.
+macro_rules! door {
+    ($(#[$attribute:meta])* $set:literal $name:literal => $function:ident($($argument:ident: $type:ty),*), |$border:ident| $work:block) => {
+        $(#[$attribute])*
+        #[unsafe(export_name = concat!("gambeson_", $set, $name))]
+        #[must_use]
+        pub unsafe extern "C" fn $function($($argument: $type),*) -> $crate::error::gambeson_error {
+            // SAFETY: the caller's promise, at the head of the header.
+            unsafe { $crate::border::Border::call(|$border| $work) }
+        }
+    };
+}
+pub(crate) use door;
+
+/// The pointers of one call.
+///
+/// It refuses what overlaps where one of the two is written, so that no two references to one byte exist, whatever C hands in.
+pub struct Border {
+    regions: Cell<[Region; 6]>,
+    count: Cell<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Region {
+    start: usize,
+    len: usize,
+    is_written: bool,
+}
+
+impl Border {
+    /// Does the work of one call. A panic, which is a mistake of ours, becomes an error.
+    ///
+    /// # Safety
+    /// Each pointer that `work` gives to the border is null, or names as many bytes as are asked for with it, which nobody else
+    /// writes (or, if they are written, touches) before the call returns.
+    pub unsafe fn call(work: impl FnOnce(&Self) -> Result<(), gambeson_error>) -> gambeson_error {
+        let nothing = Region { start: 0, len: 0, is_written: false };
+        let border = Self { regions: Cell::new([nothing; 6]), count: Cell::new(0) };
+        let outcome = stopped(|| {
+            let _guard = StackGuard::<FRAMES>;
+            apart(work, &border)
+        });
+        outcome.err().unwrap_or(gambeson_error::None)
+    }
+
+    /// `B::LEN` bytes to read.
+    pub fn read<B: Bytes>(&self, start: *const u8) -> Result<&B, gambeson_error> {
+        self.claim(start.addr(), B::LEN, false)?;
+        // SAFETY: `call`'s caller promised it; `B` is an array of bytes, and nothing that is written overlaps it.
+        unsafe { start.cast::<B>().as_ref() }.ok_or(gambeson_error::Null)
+    }
+
+    /// As many bytes as `B` has, if C says that there are so many.
+    pub fn read_exactly<B: Bytes>(&self, start: *const u8, len: usize) -> Result<&B, gambeson_error> {
+        if len != B::LEN && !start.is_null() {
+            return Err(gambeson_error::Length);
+        }
+        self.read(start)
+    }
+
+    /// Any number of bytes to read; null will do for none.
+    pub fn read_slice(&self, start: *const u8, len: usize) -> Result<&[u8], gambeson_error> {
+        if len == 0 {
+            return Ok(&[]);
+        }
+        self.claim(start.addr(), len, false)?;
+        // SAFETY: `call`'s caller promised it; not null, no longer than an object can be, and nothing that is written overlaps it.
+        Ok(unsafe { core::slice::from_raw_parts(start, len) })
+    }
+
+    /// `B::LEN` bytes to write.
+    pub fn write<B: Bytes>(&self, start: *mut u8) -> Result<&mut B, gambeson_error> {
+        self.claim(start.addr(), B::LEN, true)?;
+        // SAFETY: `call`'s caller promised it; `B` is an array of bytes, and nothing else of this call overlaps it.
+        unsafe { start.cast::<B>().as_mut() }.ok_or(gambeson_error::Null)
+    }
+
+    /// A shared secret to write.
+    pub fn write_secret(&self, start: *mut u8) -> Result<&mut Secret<[u8; 32]>, gambeson_error> {
+        self.claim(start.addr(), 32, true)?;
+        // SAFETY: as for `write`; a `Secret` is what it holds, and one behind a reference is not dropped.
+        unsafe { start.cast::<Secret<[u8; 32]>>().as_mut() }.ok_or(gambeson_error::Null)
+    }
+
+    /// Any number of bytes to write; null will do for none.
+    pub fn write_slice(&self, start: *mut u8, len: usize) -> Result<&mut [u8], gambeson_error> {
+        if len == 0 {
+            return Ok(&mut []);
+        }
+        self.claim(start.addr(), len, true)?;
+        // SAFETY: as for `read_slice`, and nothing else of this call overlaps it.
+        Ok(unsafe { core::slice::from_raw_parts_mut(start, len) })
+    }
+
+    /// A key that an earlier call put in C's object.
+    pub fn key<K: Key>(&self, object: *const K::Object) -> Result<&K, gambeson_error> {
+        self.claim(object.addr(), size_of::<K>(), false)?;
+        // SAFETY: `call`'s caller promised it; `Key` promises that any bytes are one.
+        unsafe { object.cast::<K>().as_ref() }.ok_or(gambeson_error::Null)
+    }
+
+    /// The place for a key.
+    pub fn place<K: Key>(&self, object: *mut K::Object) -> Result<&mut MaybeUninit<K>, gambeson_error> {
+        self.claim(object.addr(), size_of::<K>(), true)?;
+        // SAFETY: `call`'s caller promised it; `Key` promises the size, and nothing else of this call overlaps it.
+        unsafe { object.cast::<MaybeUninit<K>>().as_mut() }.ok_or(gambeson_error::Null)
+    }
+
+    /// A context of C's.
+    pub fn context(&self, context: *mut Context) -> Result<&mut Context, gambeson_error> {
+        if !context.is_aligned() {
+            return Err(gambeson_error::State);
+        }
+        self.claim(context.addr(), size_of::<Context>(), true)?;
+        // SAFETY: `call`'s caller promised it; aligned, any bytes are one, and nothing else of this call overlaps it.
+        unsafe { context.as_mut() }.ok_or(gambeson_error::Null)
+    }
+
+    /// Notes a region, unless it is null, no object, or overlaps another of which one is written.
+    #[inline(never)]
+    fn claim(&self, start: usize, len: usize, is_written: bool) -> Result<(), gambeson_error> {
+        if start == 0 {
+            return Err(gambeson_error::Null);
+        }
+        if len > isize::MAX as usize || start.checked_add(len).is_none() {
+            return Err(gambeson_error::Length);
+        }
+        let mut regions = self.regions.get();
+        let overlaps = |other: &Region| {
+            (is_written || other.is_written) && start < other.start + other.len && other.start < start + len
+        };
+        if regions.iter().any(overlaps) {
+            return Err(gambeson_error::Overlap);
+        }
+        let free = regions.get_mut(self.count.get()).ok_or(gambeson_error::Internal)?;
+        *free = Region { start, len, is_written };
+        self.regions.set(regions);
+        self.count.set(self.count.get() + 1);
+        Ok(())
+    }
+}
+
+/// In a frame of its own, which the guard above it scrubs.
+#[inline(never)]
+fn apart(
+    work: impl FnOnce(&Border) -> Result<(), gambeson_error>,
+    border: &Border,
+) -> Result<(), gambeson_error> {
+    work(border)
+}
+
+/// Stops a panic: it must not unwind into C.
+#[cfg(feature = "std")]
+pub fn stopped(work: impl FnOnce() -> Result<(), gambeson_error>) -> Result<(), gambeson_error> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(Err(gambeson_error::Internal))
+}
+
+/// On bare metal nothing unwinds.
+#[cfg(not(feature = "std"))]
+pub fn stopped(work: impl FnOnce() -> Result<(), gambeson_error>) -> Result<(), gambeson_error> {
+    work()
+}
+
+/// A key that lies in an object of C's.
+///
+/// # Safety
+/// `Self` and `Object` have one size and alignment 1, and any bytes are a valid `Self`.
+pub unsafe trait Key: Sized {
+    /// What C sees of it.
+    type Object;
+}
+
+/// What C sees of a hash that takes its input in pieces: 216 bytes, aligned to 8.
+#[repr(C)]
+pub struct Context {
+    /// Which value is in it; 0, or anything else: none.
+    tag: u64,
+    value: [MaybeUninit<u64>; 26],
+}
+
+/// What a context can hold.
+///
+/// # Safety
+/// No other type has this tag, and `Self` fits into 26 words, with their alignment.
+pub unsafe trait Held: Sized {
+    /// Tells what is in a context; not a number that memory holds by chance.
+    const TAG: u64;
+}
+
+impl Context {
+    /// Puts a value in, whatever was there before.
+    pub fn put<T: Held>(&mut self, value: T) {
+        const { assert!(size_of::<T>() <= 26 * 8 && align_of::<T>() <= 8) };
+        self.tag = T::TAG;
+        // SAFETY: large and aligned enough, as was just asserted.
+        unsafe { self.value.as_mut_ptr().cast::<T>().write(value) };
+    }
+
+    /// The value, if one of this type is in it.
+    pub fn get<T: Held>(&mut self) -> Result<&mut T, gambeson_error> {
+        if self.tag != T::TAG {
+            return Err(gambeson_error::State);
+        }
+        // SAFETY: the tag says that `put` wrote such a value, which C has not touched, or copied whole.
+        Ok(unsafe { &mut *self.value.as_mut_ptr().cast::<T>() })
+    }
+
+    /// Wipes it: there is no value in it.
+    pub fn wipe(&mut self) {
+        self.tag = 0;
+        self.value.zeroize();
+    }
+}

@@ -1,0 +1,22 @@
+#![cfg_attr(not(feature = "std"), no_std)]
+#![doc = include_str!("../README.md")]
+//!
+//! # Layout
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | `mlkem`, `mldsa`, `sha3` | the calls |
+//! | `border` | pointers become references, panics stop; objects of C's |
+//! | `error`, `random`, `keccak` | error numbers, sources of randomness, the platform's permutation |
+//! | `sizes` | what the header defines |
+#![allow(clippy::missing_safety_doc, reason = "the head of the header says it, once for all")]
+
+mod border;
+pub mod error;
+mod keccak;
+mod mldsa;
+mod mlkem;
+mod random;
+mod sha3;
+pub mod sizes;
+mod whole;

@@ -1,0 +1,467 @@
+//! ML-DSA: what a call does, for every set; and the calls, set by set.
+#![expect(unsafe_code, reason = "the calls come from C")]
+
+use gambeson::Bytes;
+#[cfg(feature = "std")]
+use gambeson::mldsa::{ExpandedSigningKey, SigningKeyError};
+use gambeson::mldsa::{Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, VerifyingKey};
+
+use crate::border::{Border, Held, Key, door};
+use crate::error::gambeson_error;
+use crate::random::Source;
+use crate::sha3::context;
+
+type Outcome = Result<(), gambeson_error>;
+
+/// Makes a key in C's object and, where C wants it, its public half.
+pub fn make<P: ParameterSet, O>(border: &Border, key: *mut O, vk: *mut u8, source: Source<'_>) -> Outcome
+where
+    SigningKey<P>: Key<Object = O>,
+{
+    let key = border.place::<SigningKey<P>>(key)?;
+    let vk = if vk.is_null() { None } else { Some(border.write::<P::VerifyingKeyBytes>(vk)?) };
+    let key = key.write(SigningKey::from_seed(source.draw()?.expose()));
+    if let Some(vk) = vk {
+        *vk = *key.verifying_key().as_bytes();
+    }
+    Ok(())
+}
+
+/// Makes both keys in the forms of FIPS 204.
+#[cfg(feature = "std")]
+pub fn keypair<P: ParameterSet>(border: &Border, vk: *mut u8, sk: *mut u8, source: Source<'_>) -> Outcome {
+    let (vk, sk) = (border.write(vk)?, border.write(sk)?);
+    ExpandedSigningKey::<P>::expanded_bytes_from_seed(source.draw()?.expose(), sk, vk);
+    Ok(())
+}
+
+/// A message of C's in its context.
+pub fn pure<'a>(
+    border: &'a Border,
+    (message, message_len): (*const u8, usize),
+    (context, context_len): (*const u8, usize),
+) -> Result<Message<'a>, gambeson_error> {
+    let (message, context) =
+        (border.read_slice(message, message_len)?, border.read_slice(context, context_len)?);
+    Message::pure(message, context).map_err(|_| gambeson_error::Context)
+}
+
+/// Signs with a key that lies in an object of C's. Randomness is drawn last, so that none is for a call that fails.
+pub fn sign<P: ParameterSet, O>(
+    border: &Border,
+    key: *const O,
+    signature: *mut u8,
+    message: Message<'_>,
+    source: Source<'_>,
+) -> Outcome
+where
+    SigningKey<P>: Key<Object = O>,
+{
+    let key = border.key::<SigningKey<P>>(key)?;
+    let signature = border.write::<P::Signature>(signature)?;
+    *signature = key.sign_with_rnd(source.draw()?.expose(), message);
+    Ok(())
+}
+
+/// Signs with a key in the form of FIPS 204.
+#[cfg(feature = "std")]
+pub fn sign_encoded<P: ParameterSet>(
+    border: &Border,
+    (sk, sk_len): (*const u8, usize),
+    signature: *mut u8,
+    message: Message<'_>,
+    source: Source<'_>,
+) -> Outcome {
+    let sk = border.read_exactly::<P::ExpandedKeyBytes>(sk, sk_len)?;
+    let signature = border.write::<P::Signature>(signature)?;
+    let key = ExpandedSigningKey::<P>::from_expanded_bytes(sk.as_ref()).map_err(key_error)?;
+    *signature = key.sign_with_rnd(source.draw()?.expose(), message);
+    Ok(())
+}
+
+/// Verifies.
+pub fn verify<P: ParameterSet>(
+    border: &Border,
+    (vk, vk_len): (*const u8, usize),
+    (signature, signature_len): (*const u8, usize),
+    message: Message<'_>,
+) -> Outcome {
+    let vk = border.read_exactly::<P::VerifyingKeyBytes>(vk, vk_len)?;
+    let signature = border.read_exactly::<P::Signature>(signature, signature_len)?;
+    let verdict = VerifyingKey::<P>::from_bytes(vk).verify(message, signature.as_ref());
+    verdict.map_err(|_| gambeson_error::Signature)
+}
+
+#[cfg(feature = "std")]
+fn key_error(error: SigningKeyError) -> gambeson_error {
+    match error {
+        SigningKeyError::Length { .. } => gambeson_error::Length,
+        _ => gambeson_error::Key,
+    }
+}
+
+// SAFETY: no other tag is equal, and a sponge has 202 bytes.
+unsafe impl Held for MuHasher {
+    const TAG: u64 = u64::from_le_bytes(*b"gbMLDSAm");
+}
+
+context! {
+    /// μ of a message in pieces, for `_sign_mu` and `_verify_mu`.
+    gambeson_mldsa_mu_ctx
+}
+
+door! {
+    /// Takes the next piece of the message; any pieces give μ of the whole. Errors: NULL, LENGTH, OVERLAP, STATE.
+    "mldsa" "_mu_update" => mu_update(hash: *mut gambeson_mldsa_mu_ctx, data: *const u8, len: usize), |border| {
+        border.context(hash.cast())?.get::<MuHasher>()?.update(border.read_slice(data, len)?);
+        Ok(())
+    }
+}
+
+door! {
+    /// μ of what was given; `hash` is wiped. Errors: NULL, OVERLAP, STATE.
+    /// cbindgen:ptrs-as-arrays=[[mu; GAMBESON_MLDSA_MU_BYTES]]
+    "mldsa" "_mu_final" => mu_final(hash: *mut gambeson_mldsa_mu_ctx, mu: *mut u8), |border| {
+        let (context, mu) = (border.context(hash.cast())?, border.write(mu)?);
+        *mu = context.get::<MuHasher>()?.finalize();
+        context.wipe();
+        Ok(())
+    }
+}
+
+macro_rules! mldsa {
+    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident) => {
+        #[doc = concat!(" A private key of ", $text, " in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;")]
+        /// may be copied; to be wiped.
+        #[repr(C)]
+        #[derive(Debug)]
+        pub struct $key {
+            /// Nobody else's.
+            pub opaque: [u8; 96],
+        }
+
+        // SAFETY: asserted below; a `SigningKey` is a seed and a hash.
+        unsafe impl Key for SigningKey<$set> {
+            type Object = $key;
+        }
+
+        const _: () = {
+            assert!(size_of::<SigningKey<$set>>() == 96 && align_of::<SigningKey<$set>>() == 1);
+        };
+
+        #[doc = concat!("Calls of ", $text, ".")]
+        pub mod $module {
+            use core::ffi::c_void;
+
+            use super::*;
+            use crate::random::gambeson_fill;
+
+            door! {
+                /// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
+                /// unless that is null.
+                ///
+                /// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
+                $name "_key_generate" => key_generate(key: *mut $key, vk: *mut u8), |border| {
+                    make::<$set, _>(border, key, vk, Source::System)
+                }
+            }
+
+            door! {
+                /// The same with the caller's randomness: 32 bytes are asked for, once.
+                ///
+                /// Errors: NULL, OVERLAP, RANDOM.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
+                $name "_key_generate_with" => key_generate_with(key: *mut $key, vk: *mut u8, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
+                    make::<$set, _>(border, key, vk, Source::Caller(fill, fill_ctx))
+                }
+            }
+
+            door! {
+                /// The key of a seed ξ, which is random or was stored.
+                ///
+                /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [seed; GAMBESON_MLDSA_SEED_BYTES]]")]
+                $name "_key_from_seed" => key_from_seed(key: *mut $key, vk: *mut u8, seed: *const u8), |border| {
+                    make::<$set, _>(border, key, vk, Source::Given(border.read::<[u8; 32]>(seed)?))
+                }
+            }
+
+            door! {
+                /// The seed of a key: what to store, in secret.
+                ///
+                /// Errors: NULL, OVERLAP.
+                /// cbindgen:ptrs-as-arrays=[[seed; GAMBESON_MLDSA_SEED_BYTES]]
+                $name "_key_seed" => key_seed(key: *const $key, seed: *mut u8), |border| {
+                    let key = border.key::<SigningKey<$set>>(key)?;
+                    *border.write(seed)? = *key.seed().expose();
+                    Ok(())
+                }
+            }
+
+            door! {
+                /// The public half of a key, made again.
+                ///
+                /// Errors: NULL, OVERLAP.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
+                $name "_key_public" => key_public(key: *const $key, vk: *mut u8), |border| {
+                    let key = border.key::<SigningKey<$set>>(key)?;
+                    let vk = border.write(vk)?;
+                    *vk = *key.verifying_key().as_bytes();
+                    Ok(())
+                }
+            }
+
+            door! {
+                /// Signs a message in a context of at most 255 bytes, hedged: with the operating system's randomness, or the port's. Message
+                /// and context may be null if they have no bytes.
+                ///
+                /// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
+                $name "_key_sign" => key_sign(
+                    key: *const $key, signature: *mut u8, message: *const u8, message_len: usize,
+                    context: *const u8, context_len: usize
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    super::sign::<$set, _>(border, key, signature, message, Source::System)
+                }
+            }
+
+            door! {
+                /// The same with the caller's randomness: 32 bytes are asked for, once.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
+                $name "_key_sign_with" => key_sign_with(
+                    key: *const $key, signature: *mut u8, message: *const u8, message_len: usize,
+                    context: *const u8, context_len: usize, fill: gambeson_fill, fill_ctx: *mut c_void
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    super::sign::<$set, _>(border, key, signature, message, Source::Caller(fill, fill_ctx))
+                }
+            }
+
+            door! {
+                /// The same with `rnd`, which is random and secret; or 32 zero bytes: the deterministic variant, where one message has one
+                /// signature.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                $name "_key_sign_with_rnd" => key_sign_with_rnd(
+                    key: *const $key, signature: *mut u8, message: *const u8, message_len: usize,
+                    context: *const u8, context_len: usize, rnd: *const u8
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    super::sign::<$set, _>(border, key, signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                }
+            }
+
+            door! {
+                /// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
+                ///
+                /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES]]")]
+                $name "_key_sign_mu" => key_sign_mu(key: *const $key, signature: *mut u8, mu: *const u8), |border| {
+                    super::sign::<$set, _>(border, key, signature, Message::mu(border.read(mu)?), Source::System)
+                }
+            }
+
+            door! {
+                /// The same with the caller's randomness: 32 bytes are asked for, once.
+                ///
+                /// Errors: NULL, OVERLAP, RANDOM.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES]]")]
+                $name "_key_sign_mu_with" => key_sign_mu_with(
+                    key: *const $key, signature: *mut u8, mu: *const u8, fill: gambeson_fill, fill_ctx: *mut c_void
+                ), |border| {
+                    let message = Message::mu(border.read(mu)?);
+                    super::sign::<$set, _>(border, key, signature, message, Source::Caller(fill, fill_ctx))
+                }
+            }
+
+            door! {
+                /// The same with `rnd`, as `_key_sign_with_rnd`.
+                ///
+                /// Errors: NULL, OVERLAP.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                $name "_key_sign_mu_with_rnd" => key_sign_mu_with_rnd(
+                    key: *const $key, signature: *mut u8, mu: *const u8, rnd: *const u8
+                ), |border| {
+                    let message = Message::mu(border.read(mu)?);
+                    super::sign::<$set, _>(border, key, signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                }
+            }
+
+            door! {
+                /// Verifies a signature over a message in its context.
+                ///
+                /// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
+                $name "_verify" => verify(
+                    signature: *const u8, signature_len: usize, message: *const u8, message_len: usize,
+                    context: *const u8, context_len: usize, vk: *const u8, vk_len: usize
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    super::verify::<$set>(border, (vk, vk_len), (signature, signature_len), message)
+                }
+            }
+
+            door! {
+                /// Verifies a signature over the message that `_mu_final` made μ of.
+                ///
+                /// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
+                /// cbindgen:ptrs-as-arrays=[[mu; GAMBESON_MLDSA_MU_BYTES]]
+                $name "_verify_mu" => verify_mu(
+                    signature: *const u8, signature_len: usize, mu: *const u8, vk: *const u8, vk_len: usize
+                ), |border| {
+                    let message = Message::mu(border.read(mu)?);
+                    super::verify::<$set>(border, (vk, vk_len), (signature, signature_len), message)
+                }
+            }
+
+            door! {
+                /// Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+                $name "_mu_init" => mu_init(
+                    hash: *mut gambeson_mldsa_mu_ctx, vk: *const u8, vk_len: usize, context: *const u8, context_len: usize
+                ), |border| {
+                    let vk = border.read_exactly(vk, vk_len)?;
+                    let context = border.read_slice(context, context_len)?;
+                    let hasher = VerifyingKey::<$set>::from_bytes(vk).mu_hasher(context);
+                    border.context(hash.cast())?.put(hasher.map_err(|_| gambeson_error::Context)?);
+                    Ok(())
+                }
+            }
+
+            door! {
+                /// New keys in the forms of FIPS 204, with the operating system's randomness.
+                ///
+                /// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+                /// cbindgen:prefix=GAMBESON_HOSTED
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [sk; GAMBESON_", $sizes, "_SK_BYTES]]")]
+                #[cfg(feature = "std")]
+                $name "_keypair" => keypair(vk: *mut u8, sk: *mut u8), |border| {
+                    super::keypair::<$set>(border, vk, sk, Source::System)
+                }
+            }
+
+            door! {
+                /// The same with the caller's randomness: 32 bytes are asked for, once.
+                ///
+                /// Errors: NULL, OVERLAP, RANDOM.
+                /// cbindgen:prefix=GAMBESON_HOSTED
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [sk; GAMBESON_", $sizes, "_SK_BYTES]]")]
+                #[cfg(feature = "std")]
+                $name "_keypair_with" => keypair_with(vk: *mut u8, sk: *mut u8, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
+                    super::keypair::<$set>(border, vk, sk, Source::Caller(fill, fill_ctx))
+                }
+            }
+
+            door! {
+                /// The keys of a seed ξ in the forms of FIPS 204.
+                ///
+                /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
+                /// cbindgen:prefix=GAMBESON_HOSTED
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [sk; GAMBESON_", $sizes, "_SK_BYTES], [seed; GAMBESON_MLDSA_SEED_BYTES]]")]
+                #[cfg(feature = "std")]
+                $name "_keypair_from_seed" => keypair_from_seed(vk: *mut u8, sk: *mut u8, seed: *const u8), |border| {
+                    super::keypair::<$set>(border, vk, sk, Source::Given(border.read::<[u8; 32]>(seed)?))
+                }
+            }
+
+            door! {
+                /// Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
+                ///
+                /// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
+                /// cbindgen:prefix=GAMBESON_HOSTED
+                #[cfg(feature = "std")]
+                $name "_check_sk" => check_sk(sk: *const u8, sk_len: usize), |border| {
+                    let sk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(sk, sk_len)?;
+                    ExpandedSigningKey::<$set>::from_expanded_bytes(sk).map(drop).map_err(key_error)
+                }
+            }
+
+            door! {
+                /// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+                ///
+                /// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+                /// cbindgen:prefix=GAMBESON_HOSTED
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
+                #[cfg(feature = "std")]
+                $name "_sign" => sign(
+                    signature: *mut u8, message: *const u8, message_len: usize, context: *const u8, context_len: usize,
+                    sk: *const u8, sk_len: usize
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    sign_encoded::<$set>(border, (sk, sk_len), signature, message, Source::System)
+                }
+            }
+
+            door! {
+                /// The same with the caller's randomness: 32 bytes are asked for, once.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+                /// cbindgen:prefix=GAMBESON_HOSTED
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
+                #[cfg(feature = "std")]
+                $name "_sign_with" => sign_with(
+                    signature: *mut u8, message: *const u8, message_len: usize, context: *const u8, context_len: usize,
+                    sk: *const u8, sk_len: usize, fill: gambeson_fill, fill_ctx: *mut c_void
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    sign_encoded::<$set>(border, (sk, sk_len), signature, message, Source::Caller(fill, fill_ctx))
+                }
+            }
+
+            door! {
+                /// The same with `rnd`, as `_key_sign_with_rnd`.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
+                /// cbindgen:prefix=GAMBESON_HOSTED
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                #[cfg(feature = "std")]
+                $name "_sign_with_rnd" => sign_with_rnd(
+                    signature: *mut u8, message: *const u8, message_len: usize, context: *const u8, context_len: usize,
+                    sk: *const u8, sk_len: usize, rnd: *const u8
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    sign_encoded::<$set>(border, (sk, sk_len), signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                }
+            }
+
+            door! {
+                /// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, KEY.
+                /// cbindgen:prefix=GAMBESON_HOSTED
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                #[cfg(feature = "std")]
+                $name "_sign_mu_with_rnd" => sign_mu_with_rnd(
+                    signature: *mut u8, mu: *const u8, sk: *const u8, sk_len: usize, rnd: *const u8
+                ), |border| {
+                    let message = Message::mu(border.read(mu)?);
+                    sign_encoded::<$set>(border, (sk, sk_len), signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                }
+            }
+        }
+    };
+}
+
+/// What the header defines, held against the core.
+macro_rules! sizes {
+    ($set:ty, $vk:ident, $sk:ident, $signature:ident) => {
+        const _: () = {
+            assert!(<$set as ParameterSet>::VerifyingKeyBytes::LEN == crate::sizes::$vk);
+            assert!(<$set as ParameterSet>::ExpandedKeyBytes::LEN == crate::sizes::$sk);
+            assert!(<$set as ParameterSet>::Signature::LEN == crate::sizes::$signature);
+        };
+    };
+}
+
+mldsa! { mldsa44, MlDsa44, "ML-DSA-44", "mldsa44", "MLDSA44", gambeson_mldsa44_key }
+mldsa! { mldsa65, MlDsa65, "ML-DSA-65", "mldsa65", "MLDSA65", gambeson_mldsa65_key }
+mldsa! { mldsa87, MlDsa87, "ML-DSA-87", "mldsa87", "MLDSA87", gambeson_mldsa87_key }
+
+sizes! { MlDsa44, GAMBESON_MLDSA44_VK_BYTES, GAMBESON_MLDSA44_SK_BYTES, GAMBESON_MLDSA44_SIGNATURE_BYTES }
+sizes! { MlDsa65, GAMBESON_MLDSA65_VK_BYTES, GAMBESON_MLDSA65_SK_BYTES, GAMBESON_MLDSA65_SIGNATURE_BYTES }
+sizes! { MlDsa87, GAMBESON_MLDSA87_VK_BYTES, GAMBESON_MLDSA87_SK_BYTES, GAMBESON_MLDSA87_SIGNATURE_BYTES }

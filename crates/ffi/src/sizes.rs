@@ -1,0 +1,69 @@
+//! Sizes in bytes, as C's compiler wants them; each is compared with the core's where its set is listed.
+
+/// The seed d ‖ z of an ML-KEM key, for every set: what to store.
+pub const GAMBESON_MLKEM_SEED_BYTES: usize = 64;
+/// The randomness of an encapsulation.
+pub const GAMBESON_MLKEM_COINS_BYTES: usize = 32;
+/// A shared secret.
+pub const GAMBESON_MLKEM_SHARED_BYTES: usize = 32;
+/// An encapsulation key.
+pub const GAMBESON_MLKEM512_EK_BYTES: usize = 800;
+/// A decapsulation key in the form of FIPS 203: dk_PKE ‖ ek ‖ H(ek) ‖ z.
+pub const GAMBESON_MLKEM512_DK_BYTES: usize = 1632;
+/// A ciphertext.
+pub const GAMBESON_MLKEM512_CIPHERTEXT_BYTES: usize = 768;
+/// An encapsulation key.
+pub const GAMBESON_MLKEM768_EK_BYTES: usize = 1184;
+/// A decapsulation key in the form of FIPS 203: dk_PKE ‖ ek ‖ H(ek) ‖ z.
+pub const GAMBESON_MLKEM768_DK_BYTES: usize = 2400;
+/// A ciphertext.
+pub const GAMBESON_MLKEM768_CIPHERTEXT_BYTES: usize = 1088;
+/// An encapsulation key.
+pub const GAMBESON_MLKEM1024_EK_BYTES: usize = 1568;
+/// A decapsulation key in the form of FIPS 203: dk_PKE ‖ ek ‖ H(ek) ‖ z.
+pub const GAMBESON_MLKEM1024_DK_BYTES: usize = 3168;
+/// A ciphertext.
+pub const GAMBESON_MLKEM1024_CIPHERTEXT_BYTES: usize = 1568;
+
+/// The seed ξ of an ML-DSA key, for every set: what to store.
+pub const GAMBESON_MLDSA_SEED_BYTES: usize = 32;
+/// The randomness of a signature.
+pub const GAMBESON_MLDSA_RND_BYTES: usize = 32;
+/// The message representative μ.
+pub const GAMBESON_MLDSA_MU_BYTES: usize = 64;
+/// The longest context string.
+pub const GAMBESON_MLDSA_CONTEXT_MAX_BYTES: usize = 255;
+/// A public key.
+pub const GAMBESON_MLDSA44_VK_BYTES: usize = 1312;
+/// A private key in the form of FIPS 204.
+pub const GAMBESON_MLDSA44_SK_BYTES: usize = 2560;
+/// A signature.
+pub const GAMBESON_MLDSA44_SIGNATURE_BYTES: usize = 2420;
+/// A public key.
+pub const GAMBESON_MLDSA65_VK_BYTES: usize = 1952;
+/// A private key in the form of FIPS 204.
+pub const GAMBESON_MLDSA65_SK_BYTES: usize = 4032;
+/// A signature.
+pub const GAMBESON_MLDSA65_SIGNATURE_BYTES: usize = 3309;
+/// A public key.
+pub const GAMBESON_MLDSA87_VK_BYTES: usize = 2592;
+/// A private key in the form of FIPS 204.
+pub const GAMBESON_MLDSA87_SK_BYTES: usize = 4896;
+/// A signature.
+pub const GAMBESON_MLDSA87_SIGNATURE_BYTES: usize = 4627;
+
+/// A digest of SHA3-224.
+pub const GAMBESON_SHA3_224_BYTES: usize = 28;
+/// A digest of SHA3-256.
+pub const GAMBESON_SHA3_256_BYTES: usize = 32;
+/// A digest of SHA3-384.
+pub const GAMBESON_SHA3_384_BYTES: usize = 48;
+/// A digest of SHA3-512.
+pub const GAMBESON_SHA3_512_BYTES: usize = 64;
+
+/// The version of this header: major.
+pub const GAMBESON_VERSION_MAJOR: usize = 0;
+/// The version of this header: minor.
+pub const GAMBESON_VERSION_MINOR: usize = 1;
+/// The version of this header: patch.
+pub const GAMBESON_VERSION_PATCH: usize = 0;

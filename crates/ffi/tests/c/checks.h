@@ -1,0 +1,42 @@
+// What the tests in C share: a count of checks, and how a failure is told.
+
+#ifndef CHECKS_H
+#define CHECKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gambeson.h"
+
+#ifdef __unix__
+#define IS_HOSTED 1
+#define LOCAL __thread
+#else
+#define IS_HOSTED 0
+#define LOCAL
+#endif
+
+// How many checks this thread has made.
+extern LOCAL int checks;
+
+// Supplied by main.c, or by start.c on bare metal: tells it, and ends the program.
+void failed(const char *file, int line, const char *check);
+
+#define CHECK(condition)                                         \
+    do {                                                         \
+        checks++;                                                \
+        if (!(condition)) failed(__FILE__, __LINE__, #condition); \
+    } while (0)
+
+// Known answers of every set and hash: 10 steps of the accumulated runs, or (`all`) as many as there are published digests for.
+void answers(int all);
+
+// Every error, and what is refused.
+void misuse(void);
+
+int same(const void *a, const void *b, size_t len);
+
+// Whether bytes have this hexadecimal form.
+int is(const uint8_t *bytes, const char *hex);
+
+#endif

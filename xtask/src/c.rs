@@ -1,0 +1,386 @@
+//! The C interface: its header, its archives, and programs of C and C++ that use them, here and on a Cortex-M4.
+
+use crate::bare::Compiler;
+use crate::run::{Workspace, installed};
+use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FOLDER: &str = "crates/ffi";
+const HEADER: &str = "crates/ffi/include/gambeson.h";
+const INCLUDE: &str = "-Icrates/ffi/include";
+const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+const CORTEX_M4: &str = "thumbv7em-none-eabi";
+const CORTEX_M4_COMPILER: &str = "arm-none-eabi-gcc";
+const CORTEX_M4_EMULATOR: &str = "qemu-system-arm";
+/// The class of the CHERIoT Ibex core: sixteen registers, no atomic instructions.
+const RV32EMC: &str = "riscv32emc-unknown-none-elf";
+
+/// What this machine lacks for programs that run here.
+pub fn missing() -> Option<&'static str> {
+    ["cc", "c++", "nm", "readelf", "pkg-config", "cmake"].into_iter().find(|tool| !installed(tool))
+}
+
+/// What this machine lacks for programs on a Cortex-M4.
+pub fn missing_for_cortex_m4() -> Option<&'static str> {
+    let tools = [CORTEX_M4_COMPILER, "arm-none-eabi-ar", CORTEX_M4_EMULATOR, "nm"];
+    tools
+        .into_iter()
+        .find(|tool| !installed(tool))
+        .or((!Compiler::is_debians_here()).then_some("Debian's rust-web-src"))
+}
+
+/// Compares the header with what the sources say, or (`bless`) writes it.
+pub fn header(workspace: &Workspace, bless: bool) -> Result<String> {
+    let written = generated(workspace)?;
+    let path = workspace.root.join(HEADER);
+    if bless {
+        fs::write(&path, &written)?;
+    }
+    ensure!(
+        fs::read_to_string(&path)? == written,
+        "{HEADER} is not what the sources say: cargo xtask c header"
+    );
+    Ok(format!("{} calls in {HEADER}, as the sources have them", Calls::of(&written).hosted.len()))
+}
+
+/// The header that the sources make. The calls stand in macros, so that the compiler writes them out first.
+fn generated(workspace: &Workspace) -> Result<String> {
+    let arguments = ["rustc", "--quiet", "-p", "gambeson-ffi", "--lib", "--profile", "check", "--"];
+    let mut expand = workspace.cargo(&arguments);
+    let output = expand.arg("-Zunpretty=expanded").env("RUSTC_BOOTSTRAP", "gambeson_c").output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let source = workspace.target.join("xtask/gambeson_c.rs");
+    fs::write(&source, output.stdout)?;
+    let config = cbindgen::Config::from_file(workspace.root.join(FOLDER).join("cbindgen.toml"));
+    let config = config.map_err(anyhow::Error::msg)?;
+    let bindings = cbindgen::Builder::new().with_config(config).with_src(&source).generate()?;
+    let mut header = Vec::new();
+    bindings.write(&mut header);
+    String::from_utf8(header).context("cbindgen writes UTF-8")
+}
+
+/// The functions that a header declares.
+struct Calls {
+    /// All of them.
+    hosted: BTreeSet<String>,
+    /// Those that take no heap.
+    bare: BTreeSet<String>,
+}
+
+impl Calls {
+    fn of(header: &str) -> Self {
+        let (mut hosted, mut bare, mut takes_heap) = (BTreeSet::new(), BTreeSet::new(), false);
+        for line in header.lines().filter(|line| !line.starts_with("//") && !line.starts_with('#')) {
+            takes_heap |= line.starts_with("GAMBESON_HOSTED");
+            let name = line.split_once('(').and_then(|(before, _)| before.rsplit([' ', '*']).next());
+            if let Some(name) = name.filter(|name| name.starts_with("gambeson_")) {
+                hosted.insert(name.to_owned());
+                if !takes_heap {
+                    bare.insert(name.to_owned());
+                }
+                takes_heap = false;
+            }
+        }
+        Self { hosted, bare }
+    }
+}
+
+/// The names that a library defines for others, of those that pass.
+fn defined(workspace: &Workspace, arguments: &[&str], library: &Path) -> Result<BTreeSet<String>> {
+    let mut nm = Command::new("nm");
+    let output = nm.args(["-g", "--defined-only"]).args(arguments).arg(library).output()?;
+    ensure!(output.status.success(), "nm {}: {}", library.display(), String::from_utf8_lossy(&output.stderr));
+    fs::write(workspace.target.join("xtask/nm.log"), &output.stdout)?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let names = text.lines().filter_map(|line| line.split(' ').nth(2));
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// Fails unless a library offers what the header declares and, of that, nothing else.
+fn offers(library: &str, declared: &BTreeSet<String>, defined: &BTreeSet<String>) -> Result<()> {
+    let missing: Vec<&String> = declared.difference(defined).collect();
+    let unknown: Vec<&String> = defined.difference(declared).collect();
+    ensure!(missing.is_empty(), "{library} lacks what the header declares: {missing:?}");
+    ensure!(unknown.is_empty(), "{library} offers what the header does not declare: {unknown:?}");
+    Ok(())
+}
+
+/// Checks the header and the libraries, and runs programs of C and C++ with both.
+pub fn host(workspace: &Workspace) -> Result<String> {
+    header(workspace, false)?;
+    let header = fs::read_to_string(workspace.root.join(HEADER))?;
+    let calls = Calls::of(&header);
+    ensure!(Calls::of(&format!("{header}\nvoid gambeson_planted(void);")).hosted != calls.hosted, "canary");
+
+    let folder = workspace.target.join("xtask/c");
+    _ = fs::remove_dir_all(&folder);
+    let prefix = folder.join("installed");
+    install(workspace, &prefix)?;
+    let (archive, shared) =
+        (prefix.join("lib/libgambeson_c.a"), prefix.join(format!("lib/libgambeson_c.so.{}", version())));
+
+    offers("the shared library", &calls.hosted, &defined(workspace, &["-D"], &shared)?)?;
+    for library in [&archive, &shared] {
+        workspace.names_no_folder(library)?;
+    }
+    let mut in_archive = defined(workspace, &[], &archive)?;
+    in_archive.retain(|name| name.starts_with("gambeson_"));
+    offers("the archive", &calls.hosted, &in_archive)?;
+    let mut readelf = workspace.command("readelf", &["-d"]);
+    let dynamic = workspace.logged("c-readelf", readelf.arg(&shared))?;
+    let soname = format!("[libgambeson_c.so.{}]", so_version());
+    ensure!(dynamic.contains(&soname), "the shared library is not called {soname}:\n{dynamic}");
+
+    let mut checks = 0;
+    let sources = ["main.c", "answers.c", "misuse.c"].map(|name| format!("{FOLDER}/tests/c/{name}"));
+    let in_c: Vec<&str> =
+        ["-std=c99", "-pthread"].into_iter().chain(sources.iter().map(String::as_str)).collect();
+    let classes = format!("{FOLDER}/tests/c/classes.cpp");
+    let in_cpp = vec!["-std=c++11", classes.as_str()];
+    for (compiler, arguments) in [("cc", &in_c), ("c++", &in_cpp)] {
+        for (kind, library) in [("static", &archive), ("shared", &shared)] {
+            let program = folder.join(format!("{compiler}-{kind}"));
+            let mut compile = workspace.command(compiler, &STRICT);
+            compile
+                .args(["-O1", INCLUDE])
+                .args(arguments)
+                .arg(library)
+                .args(["-lm", "-ldl", "-o"])
+                .arg(&program);
+            workspace.logged("c-compile", &mut compile)?;
+            checks += checks_of(&run(workspace, &program, &prefix)?)?;
+        }
+    }
+    as_installed(workspace, &folder, &prefix)?;
+    as_in_the_readme(workspace, &folder)?;
+    Ok(format!(
+        "{} calls, {checks} checks in C and C++, static and shared; pkg-config, CMake, the README's lines",
+        calls.hosted.len()
+    ))
+}
+
+fn run(workspace: &Workspace, program: &Path, prefix: &Path) -> Result<String> {
+    let mut command = workspace.command(program, &[]);
+    workspace.logged("c-run", command.env("LD_LIBRARY_PATH", prefix.join("lib")))
+}
+
+/// How many checks a program says that it made.
+fn checks_of(text: &str) -> Result<usize> {
+    let last = text.lines().last().and_then(|line| line.strip_suffix(" checks"));
+    let count: usize = last.with_context(|| format!("no count of checks:\n{text}"))?.parse()?;
+    ensure!(count > 0, "no check was made");
+    Ok(count)
+}
+
+/// The example, compiled as pkg-config and CMake say, in a folder that was moved after the installation.
+fn as_installed(workspace: &Workspace, folder: &Path, prefix: &Path) -> Result<()> {
+    let moved = folder.join("moved");
+    fs::rename(prefix, &moved)?;
+    let mut config = workspace.command("pkg-config", &["--cflags", "--libs", "gambeson"]);
+    config.env("PKG_CONFIG_PATH", moved.join("lib/pkgconfig"));
+    let flags = workspace.logged("c-pkg-config", &mut config)?;
+    let program = folder.join("kem-pkg-config");
+    let mut compile = workspace.command("cc", &["crates/ffi/examples/kem.c", "-o"]);
+    compile.arg(&program).args(flags.split_whitespace());
+    workspace.logged("c-compile", &mut compile)?;
+    agrees(&run(workspace, &program, &moved)?)?;
+
+    let build = folder.join("cmake");
+    let mut configure = workspace.command("cmake", &["-S", "crates/ffi/tests/c/installed", "-B"]);
+    configure.arg(&build).arg(format!("-DCMAKE_PREFIX_PATH={}", moved.display()));
+    workspace.logged("c-cmake", &mut configure)?;
+    workspace.logged("c-cmake-build", workspace.command("cmake", &["--build"]).arg(&build))?;
+    for program in ["kem_gambeson", "kem_gambeson_static"] {
+        agrees(&run(workspace, &build.join(program), &moved)?)?;
+    }
+    Ok(())
+}
+
+fn agrees(text: &str) -> Result<()> {
+    ensure!(text.ends_with("the two secrets are the same\n"), "the example says:\n{text}");
+    Ok(())
+}
+
+/// The first lines of the README, as a reader runs them, but for the target folder; and the other example.
+fn as_in_the_readme(workspace: &Workspace, folder: &Path) -> Result<()> {
+    let readme = fs::read_to_string(workspace.root.join(FOLDER).join("README.md"))?;
+    let lines = readme.split_once("```sh\n").and_then(|(_, rest)| rest.split_once("```"));
+    let (lines, _) = lines.context("the README begins with lines for the shell")?;
+    let front = fs::read_to_string(workspace.root.join("README.md"))?;
+    ensure!(front.contains(lines), "README.md has other lines for C than {FOLDER}/README.md");
+    let lines = lines.replace("target/", &format!("{}/", workspace.target.display()));
+    let mut shell = workspace.command("sh", &["-ec", &lines]);
+    agrees(&workspace.logged("c-readme", shell.env("RUSTFLAGS", workspace.without_paths()))?)?;
+
+    let program = folder.join("sign");
+    let mut compile = workspace.command("cc", &STRICT);
+    compile.args(["crates/ffi/examples/sign.c", INCLUDE]);
+    compile.arg(workspace.built("release", "libgambeson_c.a")).args(["-lm", "-o"]).arg(&program);
+    workspace.logged("c-compile", &mut compile)?;
+    let said =
+        workspace.logged("c-sign", workspace.command(&program, &[HEADER]).current_dir(&workspace.root))?;
+    ensure!(said.ends_with("and verified\n"), "the example says:\n{said}");
+    Ok(())
+}
+
+const fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The part of the version that the shared library's name has: build.rs of gambeson-ffi gives it that.
+fn so_version() -> String {
+    match version().split('.').collect::<Vec<_>>().as_slice() {
+        ["0", minor, ..] => format!("0.{minor}"),
+        parts => parts.first().copied().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Builds the libraries and puts them into a folder, with their headers and files for pkg-config and CMake.
+pub fn install(workspace: &Workspace, prefix: &Path) -> Result<String> {
+    ensure!(cfg!(target_os = "linux"), "the layout of an installation is known for Linux only");
+    workspace
+        .logged("c-build", &mut workspace.cargo(&["build", "--release", "--quiet", "-p", "gambeson-ffi"]))?;
+    let (version, so_version) = (version(), so_version());
+    let (include, lib) = (prefix.join("include"), prefix.join("lib"));
+    let (pkg_config, cmake) = (lib.join("pkgconfig"), lib.join("cmake/gambeson"));
+    for folder in [&include, &pkg_config, &cmake] {
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    let ffi = workspace.root.join(FOLDER);
+    for name in ["gambeson.h", "gambeson_port.h"] {
+        fs::copy(ffi.join("include").join(name), include.join(name))?;
+    }
+    fs::copy(workspace.built("release", "libgambeson_c.a"), lib.join("libgambeson_c.a"))?;
+    let shared = format!("libgambeson_c.so.{version}");
+    fs::copy(workspace.built("release", "libgambeson_c.so"), lib.join(&shared))?;
+    for name in [format!("libgambeson_c.so.{so_version}"), String::from("libgambeson_c.so")] {
+        let link = lib.join(name);
+        _ = fs::remove_file(&link);
+        symlink(&shared, link)?;
+    }
+    for (folder, name) in [
+        (pkg_config, "gambeson.pc"),
+        (cmake.clone(), "gambesonConfig.cmake"),
+        (cmake, "gambesonConfigVersion.cmake"),
+    ] {
+        let text = fs::read_to_string(ffi.join("pkg").join(format!("{name}.in")))?;
+        fs::write(folder.join(name), text.replace("@VERSION@", version).replace("@SOVERSION@", &so_version))?;
+    }
+    Ok(format!("gambeson {version} in {}", prefix.display()))
+}
+
+/// Builds the archive for a target without an operating system.
+pub fn bare(workspace: &Workspace, target: &str) -> Result<PathBuf> {
+    ensure!(Compiler::is_debians_here(), "Debian's rustc-web, cargo-web and rust-web-src are not here");
+    let arguments = [
+        "rustc",
+        "--quiet",
+        "-p",
+        "gambeson-ffi",
+        "--lib",
+        "--crate-type",
+        "staticlib",
+        "--no-default-features",
+    ];
+    let mut build = Compiler::Debian.cargo(workspace, "core", &arguments);
+    build.args(["--profile", "bare", "--target", target]);
+    build.env("RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort");
+    workspace.logged(&format!("c-{target}"), &mut build)?;
+    Ok(workspace.target.join(target).join("bare/libgambeson_c.a"))
+}
+
+/// Fails if a file has a symbol of the code that panics.
+fn cannot_panic(file: &Path) -> Result<()> {
+    let output = Command::new("nm").arg(file).output()?;
+    let names = String::from_utf8_lossy(&output.stdout).into_owned();
+    ensure!(names.contains("gambeson_"), "nm sees nothing in {}", file.display());
+    let panics: Vec<&str> = names.lines().filter(|line| line.contains("panicking")).collect();
+    ensure!(panics.is_empty(), "{} can panic:\n{}", file.display(), panics.join("\n"));
+    Ok(())
+}
+
+/// The tests in C on a Cortex-M4 under qemu; and that the archives for it and for RV32EMC cannot panic.
+pub fn cortex_m4(workspace: &Workspace) -> Result<String> {
+    let folder = workspace.target.join("xtask/c-cortex-m4");
+    fs::create_dir_all(&folder)?;
+    let calls = Calls::of(&fs::read_to_string(workspace.root.join(HEADER))?);
+    let archives = [bare(workspace, CORTEX_M4)?, bare(workspace, RV32EMC)?];
+    for archive in &archives {
+        cannot_panic(archive)?;
+        let mut names = defined(workspace, &[], archive)?;
+        names.retain(|name| name.starts_with("gambeson_"));
+        offers(&archive.display().to_string(), &calls.bare, &names)?;
+    }
+    let [archive, _] = archives;
+    canary(workspace, &folder, &archive)?;
+
+    let program = folder.join("tests.elf");
+    let mut compile =
+        workspace.command(CORTEX_M4_COMPILER, &["-std=c11", "-mcpu=cortex-m4", "-mthumb", "-O2"]);
+    compile.args(["-ffreestanding", "-nostdlib", "-ffunction-sections", "-Wall", "-Wextra", INCLUDE]);
+    compile.args(["-Wl,--gc-sections", "-T", "crates/ffi/tests/c/cortex_m4/memory.ld"]);
+    for source in ["cortex_m4/start.c", "answers.c", "misuse.c"] {
+        compile.arg(format!("{FOLDER}/tests/c/{source}"));
+    }
+    compile.arg(&archive).args(["-lgcc", "-o"]).arg(&program);
+    workspace.logged("c-cortex-m4", &mut compile)?;
+    cannot_panic(&program)?;
+    let mut emulate = workspace.command(CORTEX_M4_EMULATOR, &["-machine", "mps2-an386", "-cpu", "cortex-m4"]);
+    emulate.args(["-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"]).arg(&program);
+    let checks = checks_of(&workspace.logged("c-cortex-m4-run", &mut emulate)?)?;
+    Ok(format!(
+        "{} calls without a heap, {checks} checks under qemu; no symbol of core::panicking here or for RV32EMC, a planted one was seen",
+        calls.bare.len()
+    ))
+}
+
+/// An archive with a function that panics, by name, must be refused.
+fn canary(workspace: &Workspace, folder: &Path, archive: &Path) -> Result<()> {
+    let (source, object) = (folder.join("planted.c"), folder.join("planted.o"));
+    let planted = folder.join("planted.a");
+    fs::write(&source, "void _RNvNtCs0_4core9panicking9panic_fmt(void) {}\n")?;
+    let mut compile = workspace.command(CORTEX_M4_COMPILER, &["-mcpu=cortex-m4", "-mthumb", "-c", "-o"]);
+    workspace.logged("c-canary", compile.arg(&object).arg(&source))?;
+    fs::copy(archive, &planted)?;
+    let mut add = workspace.command("arm-none-eabi-ar", &["rS"]);
+    workspace.logged("c-canary", add.arg(&planted).arg(&object))?;
+    if cannot_panic(&planted).is_ok() {
+        bail!("canary: a function of core::panicking was put into the archive, and not seen");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_told_from_types_and_comments() {
+        let header = "// gambeson_comment(\ntypedef int (*gambeson_fill)(void *ctx);\n\
+            GAMBESON_HOSTED\nGAMBESON_MUST_USE\nenum gambeson_error gambeson_keypair(uint8_t *ek,\n    uint8_t *dk);\n\
+            GAMBESON_API const char *gambeson_version(void);\n";
+        let calls = Calls::of(header);
+        assert!(calls.hosted.iter().eq(["gambeson_keypair", "gambeson_version"]));
+        assert!(calls.bare.iter().eq(["gambeson_version"]));
+    }
+
+    #[test]
+    fn a_call_more_or_less_is_refused() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        assert!(offers("it", &names(&["a", "b"]), &names(&["a", "b"])).is_ok());
+        assert!(offers("it", &names(&["a", "b"]), &names(&["a"])).is_err());
+        assert!(offers("it", &names(&["a"]), &names(&["a", "b"])).is_err());
+    }
+
+    #[test]
+    fn a_count_of_checks_is_asked_for() {
+        assert_eq!(checks_of("a line\n12 checks\n").unwrap(), 12);
+        assert!(checks_of("0 checks\n").is_err());
+        assert!(checks_of("").is_err());
+    }
+}
