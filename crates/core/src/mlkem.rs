@@ -31,6 +31,10 @@
 //! [`ExpandedDecapsulationKey`], feature `alloc`) remember the matrix, so that the second operation with a key is
 //! faster. They give the same results; the README shows the stack and heap of each.
 //!
+//! For the least memory, [`Small`](crate::Small)`<MlKem768>` in the place of [`MlKem768`]: 1 to 3 KiB of stack for any set, in
+//! up to twice the time, and [`ExpandedKeyRef`] for a key that is stored as other libraries store it. The doors `…_into` write
+//! into the caller's memory.
+//!
 //! A key that is used once is fastest from its bytes: [`EncapsulationKey::expand_and_encapsulate`],
 //! [`ExpandedDecapsulationKey::decapsulate_from_bytes`]. And servers have many operations at once, whose hashes run side by
 //! side: [`encapsulate_many`], [`ExpandedDecapsulationKey::decapsulate_many`].
@@ -43,14 +47,16 @@
 //! # Layout
 //!
 //! * `params`: the parameter sets (FIPS 203, §8)
-//! * `keys`, `expanded`: the two forms of a key; `batch`: many operations at once
+//! * `keys`, `expanded`, `encoded`: the forms of a key; `batch`: many operations at once
 //! * `lanes`: what an expanded operation hashes, side by side
+//! * `small`: §6 and §5 in the least memory
 //! * `kem`: §6, `pke`: §5, `sample`: §4.2.2, `encode`: §4.2.1, `ring`: §2.4 and §4.3
 //! * `kernels`: the operations that have fast paths
 
 #[cfg(feature = "alloc")]
 mod batch;
 mod encode;
+mod encoded;
 #[cfg(feature = "alloc")]
 mod expanded;
 mod kem;
@@ -64,6 +70,7 @@ mod ring;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 mod sample;
+mod small;
 
 use core::fmt;
 
@@ -71,6 +78,7 @@ use core::fmt;
 pub use batch::encapsulate_many;
 #[cfg(feature = "alloc")]
 pub use batch::{Recipient, encapsulate_many_deterministic, encapsulate_many_with};
+pub use encoded::ExpandedKeyRef;
 #[cfg(feature = "alloc")]
 pub use expanded::{ExpandedDecapsulationKey, ExpandedEncapsulationKey};
 pub use keys::{DecapsulationKey, EncapsulationKey, EncapsulationKeyRef};

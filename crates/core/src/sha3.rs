@@ -67,7 +67,7 @@ pub(crate) use lanes::{LANES, absorb, lanes, squeeze, squeezed};
 pub use sponge::{Squeeze, TurboSqueeze};
 pub use turbo::{TurboShake128, TurboShake256};
 
-use sponge::Sponge;
+pub(crate) use sponge::Sponge;
 use zeroize::Zeroize;
 
 /// The state of Keccak-f\[1600\]: 25 lanes of 64 bits, lane (x, y) at `x + 5y` (FIPS 202, §3.1).

@@ -6,7 +6,8 @@ use core::borrow::Borrow;
 
 use rand_core::TryCryptoRng;
 
-use super::expanded::{EncodedKey, decode_t, rho};
+use super::encoded::ExpandedKeyRef;
+use super::expanded::{decode_t, rho};
 use super::kem::{decaps_hashed, encaps_hashed};
 use super::lanes::{self, Chain, Hashed, Operation};
 use super::params::ParameterSet;
@@ -240,7 +241,7 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     ) -> Vec<Result<SharedSecret, DecapsulationKeyError>> {
         let mut shared = Vec::with_capacity(items.len());
         let mut items =
-            items.iter().map(|(key, c)| (EncodedKey::parse(key).map(Private::Bytes), (*c).as_ref()));
+            items.iter().map(|(key, c)| (ExpandedKeyRef::parse(key).map(Private::Bytes), (*c).as_ref()));
         let _guard = StackGuard::<DEPTH>;
         decapsulate_groups::<P>(&mut items, &mut |result| shared.push(result));
         shared
@@ -248,7 +249,7 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
 }
 
 enum Private<'a, P: ParameterSet> {
-    Bytes(EncodedKey<'a, P>),
+    Bytes(ExpandedKeyRef<'a, P>),
     Expanded(&'a ExpandedDecapsulationKey<P>),
 }
 

@@ -10,6 +10,7 @@ use core::ops::Range;
 use rand_core::TryCryptoRng;
 
 use super::encode::{self, Writer};
+use super::encoded::ExpandedKeyRef;
 use super::kem::{Elements, decaps_hashed, encaps_hashed};
 use super::lanes::{Chain, Hashed, Operation};
 use super::params::ParameterSet;
@@ -258,7 +259,7 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
         bytes: &[u8],
         c: &P::Ciphertext,
     ) -> Result<SharedSecret, DecapsulationKeyError> {
-        let key = EncodedKey::<P>::parse(bytes)?;
+        let key = ExpandedKeyRef::<P>::parse(bytes)?;
         let mut shared = Secret::new([0; 32]);
         let mut elements = P::elements();
         let _guard = StackGuard::<DEPTH>;
@@ -427,52 +428,10 @@ fn export<P: ParameterSet>(key: &ExpandedDecapsulationKey<P>, bytes: &mut [u8]) 
     z.copy_from_slice(key.z.expose());
 }
 
-/// A decapsulation key in the standard's form, in its parts.
-pub(super) struct EncodedKey<'a, P: ParameterSet> {
-    pub s: &'a [u8],
-    pub ek: &'a [u8],
-    pub h: &'a [u8; 32],
-    pub z: &'a [u8; 32],
-    parameters: PhantomData<P>,
-}
-
-impl<'a, P: ParameterSet> EncodedKey<'a, P> {
-    /// Cuts the bytes; what they hold is still to be checked.
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, DecapsulationKeyError> {
-        let expected = P::ExpandedKeyBytes::LEN;
-        if bytes.len() != expected {
-            return Err(DecapsulationKeyError::Length { expected, actual: bytes.len() });
-        }
-        let (s, rest) = bytes.split_at(384 * P::K);
-        let (ek, rest) = rest.split_at(P::EncapsulationKeyBytes::LEN);
-        let ([h, z], []) = rest.as_chunks::<32>() else { unreachable!("64 bytes are left") };
-        Ok(Self { s, ek, h, z, parameters: PhantomData })
-    }
-
-    /// The checks of FIPS 203, §7.3 and §7.2, with H(ek) computed.
-    pub(super) fn check(&self, h: &[u8; 32]) -> Result<(), DecapsulationKeyError> {
-        if self.h != h {
-            return Err(DecapsulationKeyError::Hash);
-        }
-        if !encode::is_reduced(&self.ek[..384 * P::K]) {
-            return Err(DecapsulationKeyError::Modulus);
-        }
-        Ok(())
-    }
-}
-
-impl<P: ParameterSet> DecryptionKey for EncodedKey<'_, P> {
-    fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt) {
-        let mut s = Secret::new(Ntt::ZERO);
-        encode::decode(s.expose_mut(), self.s, j);
-        sum.multiply_add(x, s.expose());
-    }
-}
-
 /// FIPS 203, §7.3, in a frame of its own: the key is moved from there, and the guard above wipes what stays.
 #[inline(never)]
 fn import<P: ParameterSet>(bytes: &[u8]) -> Result<ExpandedDecapsulationKey<P>, DecapsulationKeyError> {
-    let encoded = EncodedKey::<P>::parse(bytes)?;
+    let encoded = ExpandedKeyRef::<P>::parse(bytes)?;
     // Expansion hashes the key anyway, so the hash is compared after it.
     let ek = ExpandedEncapsulationKey::new(encoded.ek);
     encoded.check(&ek.h)?;
@@ -490,7 +449,7 @@ fn import<P: ParameterSet>(bytes: &[u8]) -> Result<ExpandedDecapsulationKey<P>, 
 
 #[inline(never)]
 fn decapsulate_encoded<P: ParameterSet>(
-    key: &EncodedKey<'_, P>,
+    key: &ExpandedKeyRef<'_, P>,
     elements: &mut [Ntt],
     c: &[u8],
     shared: &mut [u8; 32],

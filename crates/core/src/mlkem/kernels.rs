@@ -14,7 +14,7 @@ mod avx512;
 mod barrett;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
-mod portable;
+pub(super) mod portable;
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 mod simd128;
 
@@ -76,6 +76,11 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Simd128 => &simd128::SIMD128,
         _ => &portable::PORTABLE,
     }
+}
+
+/// The table that needs the least stack.
+pub(crate) const fn least() -> &'static Kernels {
+    &portable::PORTABLE
 }
 
 #[cfg(test)]

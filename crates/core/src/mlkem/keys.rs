@@ -12,18 +12,22 @@ use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, EncryptionKey};
 use super::ring::Ntt;
 use super::sample::{Noise, Prf, matrix_entry};
-use super::{EncapsulationKeyError, InvalidEncapsulationKey, SharedSecret, kernels};
+use super::{EncapsulationKeyError, InvalidEncapsulationKey, SharedSecret, kernels, small};
 use crate::Bytes;
 use crate::cpu::Level;
 use crate::rng;
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::Sha3_256;
 
-/// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: the tables for vectors go
-/// deeper. Inlined: the work's results must not pass through a frame above the guard.
+/// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: `SMALL` bytes in the
+/// schedule of the least memory; the tables for vectors go deeper than the portable one. Inlined: the work's results must not
+/// pass through a frame above the guard.
 #[inline(always)]
-fn scrubbed<T>(work: impl FnOnce() -> T) -> T {
-    if kernels::active().level == Level::Portable {
+pub(super) fn scrubbed<P: ParameterSet, const SMALL: usize, T>(work: impl FnOnce() -> T) -> T {
+    if P::SMALL {
+        let _guard = StackGuard::<SMALL>;
+        work()
+    } else if kernels::active().level == Level::Portable {
         let _guard = StackGuard::<{ 6 * 1024 + 496 }>;
         work()
     } else {
@@ -135,10 +139,24 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
     pub fn encapsulate_deterministic(&self, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
         let mut c = P::Ciphertext::zeroed();
         let mut shared = Secret::new([0; 32]);
-        scrubbed(|| {
+        scrubbed::<P, { small::ENCAPS }, _>(|| {
             encapsulate::<P>(self.as_bytes().as_ref(), m, c.as_mut(), shared.expose_mut());
             (c, shared.hand_over())
         })
+    }
+
+    /// The same, into the caller's memory.
+    ///
+    /// With [`Small`](crate::Small) `c` is worked in: until this returns it holds secrets, so it should not lie where others read.
+    pub fn encapsulate_deterministic_into(
+        &self,
+        m: &[u8; 32],
+        c: &mut P::Ciphertext,
+        shared: &mut SharedSecret,
+    ) {
+        scrubbed::<P, { small::ENCAPS }, _>(|| {
+            encapsulate::<P>(self.as_bytes().as_ref(), m, c.as_mut(), shared.expose_mut());
+        });
     }
 
     /// [`encapsulate`](Self::encapsulate) at the speed of an expanded key, for a key that is used once.
@@ -196,9 +214,13 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
     }
 }
 
-#[inline(never)]
+#[inline(always)]
 fn encapsulate<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
-    kem::encaps::<P>(&Encoded(ek), &Sha3_256::digest(ek), m, c, shared);
+    #[inline(never)]
+    fn fast<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
+        kem::encaps::<P>(&Encoded(ek), &Sha3_256::digest(ek), m, c, shared);
+    }
+    if P::SMALL { small::encapsulate::<P>(ek, m, c, shared) } else { fast::<P>(ek, m, c, shared) }
 }
 
 impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> fmt::Debug for EncapsulationKey<P, B> {
@@ -265,8 +287,36 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn from_seed(seed: &[u8; 64]) -> Self {
         let mut h = [0; 32];
-        scrubbed(|| {
-            hash_of_public_key::<P>(seed, &mut h);
+        scrubbed::<P, { small::HASH }, _>(|| {
+            if P::SMALL {
+                small::hash_of_public_key::<P>(seed, &mut h);
+            } else {
+                hash_of_public_key::<P>(seed, &mut h);
+            }
+            Self { seed: Secret::new(*seed), h, parameters: PhantomData }
+        })
+    }
+
+    /// The key of the seed d ‖ z, and its encapsulation key to `ek`: both in the time of one.
+    ///
+    /// With [`Small`](crate::Small) `ek` is worked in: until this returns it holds secrets, so it should not lie where others
+    /// read.
+    ///
+    /// ```
+    /// use gambeson::Small;
+    /// use gambeson::mlkem::{DecapsulationKey, MlKem768};
+    ///
+    /// let mut ek = [0; 1184];
+    /// let dk = DecapsulationKey::<Small<MlKem768>>::from_seed_into(&[7; 64], &mut ek);
+    /// assert_eq!(dk.encapsulation_key().as_bytes(), &ek);
+    /// ```
+    ///
+    /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal).
+    #[must_use]
+    pub fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self {
+        let mut h = [0; 32];
+        scrubbed::<P, { small::KEY_GEN }, _>(|| {
+            key_gen::<P>(seed, ek.as_mut(), &mut h);
             Self { seed: Secret::new(*seed), h, parameters: PhantomData }
         })
     }
@@ -281,8 +331,20 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn encapsulation_key(&self) -> EncapsulationKey<P> {
         let mut bytes = P::EncapsulationKeyBytes::zeroed();
-        scrubbed(|| public_key::<P>(self.seed.expose(), bytes.as_mut()));
+        self.encapsulation_key_into(&mut bytes);
         EncapsulationKey { bytes, parameters: PhantomData }
+    }
+
+    /// The bytes of the encapsulation key, made again in the caller's memory, under the conditions of
+    /// [`from_seed_into`](Self::from_seed_into).
+    pub fn encapsulation_key_into(&self, ek: &mut P::EncapsulationKeyBytes) {
+        scrubbed::<P, { small::KEY_GEN }, _>(|| {
+            if P::SMALL {
+                small::public_key::<P>(self.seed.expose(), ek.as_mut());
+            } else {
+                public_key::<P>(self.seed.expose(), ek.as_mut());
+            }
+        });
     }
 
     /// The shared secret that `c` carries.
@@ -294,10 +356,17 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret {
         let mut shared = Secret::new([0; 32]);
-        scrubbed(|| {
+        scrubbed::<P, { small::DECAPS }, _>(|| {
             decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
             shared.hand_over()
         })
+    }
+
+    /// The same, to the caller's `shared`.
+    pub fn decapsulate_into(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
+        scrubbed::<P, { small::DECAPS }, _>(|| {
+            decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
+        });
     }
 
     /// The form that remembers the matrix and the secrets, on the heap.
@@ -334,14 +403,28 @@ fn public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8]) {
     declassify(ek); // public: the encapsulation key is published
 }
 
-#[inline(never)]
+#[inline(always)]
+fn key_gen<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], h: &mut [u8; 32]) {
+    if P::SMALL {
+        small::key_gen::<P>(seed, ek, h);
+    } else {
+        public_key::<P>(seed, ek);
+        *h = Sha3_256::digest(ek);
+    }
+}
+
+#[inline(always)]
 fn decapsulate<P: ParameterSet>(seed: &[u8; 64], h: &[u8; 32], c: &[u8], shared: &mut [u8; 32]) {
-    let z = seed.last_chunk().expect("32 of 64 bytes");
-    kem::decaps(&Remade::<P>::new(seed), h, z, c, shared);
+    #[inline(never)]
+    fn fast<P: ParameterSet>(seed: &[u8; 64], h: &[u8; 32], c: &[u8], shared: &mut [u8; 32]) {
+        let z = seed.last_chunk().expect("32 of 64 bytes");
+        kem::decaps(&Remade::<P>::new(seed), h, z, c, shared);
+    }
+    if P::SMALL { small::decapsulate::<P>(seed, h, c, shared) } else { fast::<P>(seed, h, c, shared) }
 }
 
 /// An encryption key that reads its bytes: decodes t̂ and samples Â, each where it is used.
-struct Encoded<'a>(&'a [u8]);
+pub(super) struct Encoded<'a>(pub &'a [u8]);
 
 impl<P: ParameterSet> EncryptionKey<P> for Encoded<'_> {
     #[inline(never)]

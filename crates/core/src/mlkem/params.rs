@@ -2,8 +2,11 @@
 
 use core::fmt::Debug;
 
+use zeroize::Zeroize;
+
 use super::ring::Ntt;
-use crate::Bytes;
+use super::small::SmallPoly;
+use crate::{Bytes, Small};
 
 /// What the algorithms need to know of a parameter set, and users do not.
 pub trait Sealed: Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
@@ -16,7 +19,7 @@ pub trait Sealed: Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync 
     /// Bits of a coefficient of v in the ciphertext.
     const DV: usize;
     /// K elements of T_q.
-    type Vector: AsRef<[Ntt]> + AsMut<[Ntt]> + zeroize::Zeroize;
+    type Vector: AsRef<[Ntt]> + AsMut<[Ntt]> + Zeroize;
 
     /// K zeros.
     fn vector() -> Self::Vector;
@@ -28,6 +31,17 @@ pub trait Sealed: Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync 
     /// K² + K zeros.
     #[cfg(feature = "alloc")]
     fn elements() -> Self::Elements;
+
+    /// Whether the schedule is that of the least memory.
+    const SMALL: bool = false;
+    /// What K polynomials of twelve bits a coefficient need beyond a ciphertext, in whole groups of sixteen coefficients.
+    type Spill: AsMut<[u8]> + Zeroize + 'static;
+    /// Zeros.
+    const SPILL: Self::Spill;
+    /// K polynomials of noise, three bits a coefficient.
+    type SmallVector: AsMut<[SmallPoly]> + Zeroize + 'static;
+    /// Zeros.
+    const SMALL_VECTOR: Self::SmallVector;
 
     /// How far each stage of key generation samples the matrix (row, column), while the rows of t̂ that are known are
     /// hashed: with eight lanes there are then as few permutations one after the other as there can be.
@@ -49,7 +63,7 @@ pub trait ParameterSet: Sealed {
 
 macro_rules! parameter_set {
     ($name:ident, $text:literal, k: $k:literal, eta1: $eta1:literal, du: $du:literal, dv: $dv:literal,
-     ek: $ek:literal, dk: $dk:literal, c: $c:literal, stages: $stages:expr, $level:literal) => {
+     ek: $ek:literal, dk: $dk:literal, c: $c:literal, spill: $spill:literal, stages: $stages:expr, $level:literal) => {
         #[doc = concat!($text, ": security category ", $level, " (FIPS 203, Tables 2 and 3).")]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name;
@@ -60,6 +74,10 @@ macro_rules! parameter_set {
             const DU: usize = $du;
             const DV: usize = $dv;
             type Vector = [Ntt; $k];
+            type Spill = [u8; $spill];
+            const SPILL: Self::Spill = [0; $spill];
+            type SmallVector = [SmallPoly; $k];
+            const SMALL_VECTOR: Self::SmallVector = [[0; 96]; $k];
 
             fn vector() -> [Ntt; $k] {
                 [const { Ntt::ZERO }; $k]
@@ -87,9 +105,46 @@ macro_rules! parameter_set {
         const _: () = assert!($ek == 384 * $k + 32);
         const _: () = assert!($dk == 768 * $k + 96);
         const _: () = assert!($c == 32 * ($du * $k + $dv));
+        const _: () = assert!($c + $spill >= 384 * $k);
     };
 }
 
-parameter_set!(MlKem512, "ML-KEM-512", k: 2, eta1: 3, du: 10, dv: 4, ek: 800, dk: 1632, c: 768, stages: [(2, 0)], "1");
-parameter_set!(MlKem768, "ML-KEM-768", k: 3, eta1: 2, du: 10, dv: 4, ek: 1184, dk: 2400, c: 1088, stages: [(2, 0), (3, 0)], "3");
-parameter_set!(MlKem1024, "ML-KEM-1024", k: 4, eta1: 2, du: 11, dv: 5, ek: 1568, dk: 3168, c: 1568, stages: [(1, 0), (2, 3), (4, 0)], "5");
+parameter_set!(MlKem512, "ML-KEM-512", k: 2, eta1: 3, du: 10, dv: 4, ek: 800, dk: 1632, c: 768, spill: 0, stages: [(2, 0)], "1");
+parameter_set!(MlKem768, "ML-KEM-768", k: 3, eta1: 2, du: 10, dv: 4, ek: 1184, dk: 2400, c: 1088, spill: 72, stages: [(2, 0), (3, 0)], "3");
+parameter_set!(MlKem1024, "ML-KEM-1024", k: 4, eta1: 2, du: 11, dv: 5, ek: 1568, dk: 3168, c: 1568, spill: 0, stages: [(1, 0), (2, 3), (4, 0)], "5");
+
+impl<P: ParameterSet> Sealed for Small<P> {
+    const K: usize = P::K;
+    const ETA1: usize = P::ETA1;
+    const DU: usize = P::DU;
+    const DV: usize = P::DV;
+    const SMALL: bool = true;
+    type Vector = P::Vector;
+    type Spill = P::Spill;
+    const SPILL: Self::Spill = P::SPILL;
+    type SmallVector = P::SmallVector;
+    const SMALL_VECTOR: Self::SmallVector = P::SMALL_VECTOR;
+
+    fn vector() -> Self::Vector {
+        P::vector()
+    }
+
+    #[cfg(feature = "alloc")]
+    type Elements = P::Elements;
+
+    #[cfg(feature = "alloc")]
+    const STAGES: &'static [(usize, usize)] = P::STAGES;
+
+    #[cfg(feature = "alloc")]
+    fn elements() -> Self::Elements {
+        P::elements()
+    }
+}
+
+/// The same keys, ciphertexts and secrets.
+impl<P: ParameterSet> ParameterSet for Small<P> {
+    const NAME: &'static str = P::NAME;
+    type EncapsulationKeyBytes = P::EncapsulationKeyBytes;
+    type Ciphertext = P::Ciphertext;
+    type ExpandedKeyBytes = P::ExpandedKeyBytes;
+}

@@ -9,7 +9,7 @@ macro_rules! sponge {
     ($($sponge:ident, $squeeze:ident, $permute:expr, $text:literal;)*) => {$(
         /// A sponge that absorbs.
         #[derive(Clone)]
-        pub(super) struct $sponge {
+        pub(crate) struct $sponge {
             state: State,
             /// Bytes of a block, a multiple of 8.
             rate: u8,
@@ -19,12 +19,19 @@ macro_rules! sponge {
 
         impl $sponge {
             /// A sponge with `rate` bytes a block.
-            pub(super) const fn new(rate: usize) -> Self {
+            pub(crate) const fn new(rate: usize) -> Self {
                 assert!(rate < 200 && rate.is_multiple_of(8));
                 Self { state: State::new(), rate: rate as u8, position: 0 }
             }
 
-            pub(super) fn absorb(&mut self, mut data: &[u8]) {
+            /// Empties it for the next input, in place: a sponge that is moved leaves its state behind.
+            #[allow(dead_code)] // Of the two sponges, one is used again.
+            pub(crate) fn restart(&mut self, rate: usize) {
+                self.state.zeroize();
+                (self.rate, self.position) = (rate as u8, 0);
+            }
+
+            pub(crate) fn absorb(&mut self, mut data: &[u8]) {
                 // Up to the next lane, byte by byte; then whole lanes; then the rest.
                 while !data.is_empty() {
                     let position = usize::from(self.position);
@@ -70,12 +77,40 @@ macro_rules! sponge {
 
             /// Appends the domain bits and pad10*1 (FIPS 202, §5.1 and Appendix B.2): `suffix` holds the domain bits and the
             /// first 1, least significant first.
-            pub(super) fn pad(mut self, suffix: u8) -> $squeeze {
+            pub(crate) fn finish(&mut self, suffix: u8) {
                 let position = usize::from(self.position);
                 self.state.0[position >> 3] ^= u64::from(suffix) << (8 * (position & 7));
                 self.state.0[(usize::from(self.rate) >> 3) - 1] ^= 1 << 63;
                 self.permute();
+            }
+
+            pub(super) fn pad(mut self, suffix: u8) -> $squeeze {
+                self.finish(suffix);
                 $squeeze(self)
+            }
+
+            /// The next bytes of the output, once it is finished.
+            pub(crate) fn squeeze(&mut self, mut out: &mut [u8]) {
+                while !out.is_empty() {
+                    if self.position == self.rate {
+                        self.permute();
+                    }
+                    let position = usize::from(self.position);
+                    if position & 7 == 0 && out.len() >= 8 {
+                        let lanes = ((usize::from(self.rate) - position) >> 3).min(out.len() >> 3);
+                        let (words, rest) = out.split_at_mut(8 * lanes);
+                        let state = &self.state.0[position >> 3..][..lanes];
+                        for (word, lane) in words.as_chunks_mut::<8>().0.iter_mut().zip(state) {
+                            *word = lane.to_le_bytes();
+                        }
+                        out = rest;
+                        self.position += 8 * lanes as u8;
+                    } else {
+                        out[0] = (self.state.0[position >> 3] >> (8 * (position & 7))) as u8;
+                        out = &mut out[1..];
+                        self.position += 1;
+                    }
+                }
             }
         }
 
@@ -91,28 +126,8 @@ macro_rules! sponge {
 
         impl $squeeze {
             /// Fills `out` with the next bytes of the output.
-            pub fn squeeze(&mut self, mut out: &mut [u8]) {
-                let sponge = &mut self.0;
-                while !out.is_empty() {
-                    if sponge.position == sponge.rate {
-                        sponge.permute();
-                    }
-                    let position = usize::from(sponge.position);
-                    if position & 7 == 0 && out.len() >= 8 {
-                        let lanes = ((usize::from(sponge.rate) - position) >> 3).min(out.len() >> 3);
-                        let (words, rest) = out.split_at_mut(8 * lanes);
-                        let state = &sponge.state.0[position >> 3..][..lanes];
-                        for (word, lane) in words.as_chunks_mut::<8>().0.iter_mut().zip(state) {
-                            *word = lane.to_le_bytes();
-                        }
-                        out = rest;
-                        sponge.position += 8 * lanes as u8;
-                    } else {
-                        out[0] = (sponge.state.0[position >> 3] >> (8 * (position & 7))) as u8;
-                        out = &mut out[1..];
-                        sponge.position += 1;
-                    }
-                }
+            pub fn squeeze(&mut self, out: &mut [u8]) {
+                self.0.squeeze(out);
             }
         }
 

@@ -5,7 +5,7 @@ use core::convert::Infallible;
 use gambeson::mlkem::*;
 use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson::sha3::Shake256;
-use gambeson::{Bytes, cpu};
+use gambeson::{Bytes, Small, cpu};
 
 macro_rules! for_every_set {
     ($($test:ident)*) => {$(
@@ -14,6 +14,9 @@ macro_rules! for_every_set {
             super::properties::body::$test::<MlKem512>();
             super::properties::body::$test::<MlKem768>();
             super::properties::body::$test::<MlKem1024>();
+            super::properties::body::$test::<Small<MlKem512>>();
+            super::properties::body::$test::<Small<MlKem768>>();
+            super::properties::body::$test::<Small<MlKem1024>>();
         }
     )*};
 }
@@ -164,6 +167,7 @@ mod body {
             let error =
                 ExpandedDecapsulationKey::<P>::from_expanded_bytes(&vec![0; actual]).expect_err("length");
             assert_eq!(error, DecapsulationKeyError::Length { expected, actual });
+            assert_eq!(ExpandedKeyRef::<P>::borrowed(&vec![0; actual]).expect_err("length"), error);
             assert!(error.to_string().contains(&actual.to_string()));
         }
     }
@@ -178,6 +182,7 @@ mod body {
             changed[at] ^= 0x10;
             let error = ExpandedDecapsulationKey::<P>::from_expanded_bytes(&changed).expect_err("hash");
             assert_eq!(error, DecapsulationKeyError::Hash, "byte {at}");
+            assert_eq!(ExpandedKeyRef::<P>::borrowed(&changed).expect_err("hash"), error);
         }
     }
 
@@ -192,6 +197,7 @@ mod body {
         bytes[ek_end..ek_end + 32].copy_from_slice(&hash);
         let error = ExpandedDecapsulationKey::<P>::from_expanded_bytes(bytes).expect_err("modulus");
         assert_eq!(error, DecapsulationKeyError::Modulus);
+        assert_eq!(ExpandedKeyRef::<P>::borrowed(bytes).expect_err("modulus"), error);
     }
 
     pub fn every_door_makes_the_same_of_the_same_randomness<P: ParameterSet>() {

@@ -96,7 +96,7 @@ fn reduce(x: i16) -> i16 {
 
 /// The residue of x in \[0, q), for any x.
 #[inline(always)]
-fn canonical(x: i16) -> i16 {
+pub(in crate::mlkem) fn canonical(x: i16) -> i16 {
     let x = reduce(x) + Q;
     x - (high(x, RECIPROCAL) >> 10) * Q
 }
@@ -188,10 +188,25 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     debug_assert!(b.iter().all(|x| x.abs() <= Q));
     let pairs = sum.as_chunks_mut::<2>().0.iter_mut().zip(a.as_chunks::<2>().0).zip(b.as_chunks::<2>().0);
     for (((sum, a), b), (value, twisted)) in pairs.zip(PAIR_ZETAS.0.iter().zip(&PAIR_ZETAS.1)) {
-        let zeta = Factor { value: *value, twisted: *twisted };
-        sum[0] += montgomery(a[0], b[0]) + zeta.times(montgomery(a[1], b[1]));
-        sum[1] += montgomery(a[0], b[1]) + montgomery(a[1], b[0]);
+        let product = multiply(Factor { value: *value, twisted: *twisted }, *a, *b);
+        sum[0] += product[0];
+        sum[1] += product[1];
     }
+}
+
+/// FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16: |a·b| < q·2^15 on entry, |result| < 2q.
+#[inline(always)]
+fn multiply(zeta: Factor, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+    [
+        montgomery(a[0], b[0]) + zeta.times(montgomery(a[1], b[1])),
+        montgomery(a[0], b[1]) + montgomery(a[1], b[0]),
+    ]
+}
+
+/// The same for the pair of this place.
+#[inline(always)]
+pub(in crate::mlkem) fn multiply_pair(pair: usize, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+    multiply(Factor { value: PAIR_ZETAS.0[pair], twisted: PAIR_ZETAS.1[pair] }, a, b)
 }
 
 fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
@@ -239,7 +254,7 @@ fn reduce_all(f: &mut Coefficients) {
     }
 }
 
-fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
+pub(in crate::mlkem) fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
     let mut n = 0;
     for &[b0, b1, b2] in bytes.as_chunks::<3>().0 {
         let (b0, b1, b2) = (i16::from(b0), i16::from(b1), i16::from(b2));
@@ -255,22 +270,30 @@ fn reject_vartime(out: &mut [i16], bytes: &[u8]) -> usize {
 
 fn noise2(f: &mut Coefficients, bytes: &[u8; 128]) {
     for (out, word) in f.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks::<4>().0) {
-        let word = u32::from_le_bytes(*word);
-        let pairs = (word & 0x5555_5555) + (word >> 1 & 0x5555_5555);
-        for (i, x) in out.iter_mut().enumerate() {
-            *x = (pairs >> (4 * i) & 3) as i16 - (pairs >> (4 * i + 2) & 3) as i16;
-        }
+        *out = noise2_of(*word);
     }
 }
 
+/// Eight coefficients of noise.
+#[inline(always)]
+pub(in crate::mlkem) fn noise2_of(word: [u8; 4]) -> [i16; 8] {
+    let word = u32::from_le_bytes(word);
+    let pairs = (word & 0x5555_5555) + (word >> 1 & 0x5555_5555);
+    core::array::from_fn(|i| (pairs >> (4 * i) & 3) as i16 - (pairs >> (4 * i + 2) & 3) as i16)
+}
+
 fn noise3(f: &mut Coefficients, bytes: &[u8; 192]) {
-    for (out, &[b0, b1, b2]) in f.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks::<3>().0) {
-        let word = u32::from_le_bytes([b0, b1, b2, 0]);
-        let triples = (word & 0x0024_9249) + (word >> 1 & 0x0024_9249) + (word >> 2 & 0x0024_9249);
-        for (i, x) in out.iter_mut().enumerate() {
-            *x = (triples >> (6 * i) & 7) as i16 - (triples >> (6 * i + 3) & 7) as i16;
-        }
+    for (out, bytes) in f.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks::<3>().0) {
+        *out = noise3_of(*bytes);
     }
+}
+
+/// Four coefficients of noise.
+#[inline(always)]
+pub(in crate::mlkem) fn noise3_of([b0, b1, b2]: [u8; 3]) -> [i16; 4] {
+    let word = u32::from_le_bytes([b0, b1, b2, 0]);
+    let triples = (word & 0x0024_9249) + (word >> 1 & 0x0024_9249) + (word >> 2 & 0x0024_9249);
+    core::array::from_fn(|i| (triples >> (6 * i) & 7) as i16 - (triples >> (6 * i + 3) & 7) as i16)
 }
 
 fn encode(out: &mut [u8; 384], f: &Coefficients) {
@@ -330,16 +353,16 @@ pub(super) const fn compress_offset(d: usize) -> u32 {
 ///
 /// The product with 2^32/q, modulo 2^32, has the quotient modulo 2^d in its upper bits. A test shows it for every x and d.
 #[inline(always)]
-fn compress_coefficient<const D: usize>(x: i16) -> u32 {
-    (x as u32).wrapping_mul(COMPRESS_FACTOR).wrapping_add(compress_offset(D)) >> (32 - D)
+pub(in crate::mlkem) fn compress_coefficient(d: usize, x: i16) -> u32 {
+    (x as u32).wrapping_mul(COMPRESS_FACTOR).wrapping_add(compress_offset(d)) >> (32 - d)
 }
 
 /// Decompress_d(y) = ⌈(q/2^d)·y⌋ (FIPS 203, §4.2.1, (4.8)); y < 2^d.
 #[inline(always)]
-fn decompress_coefficient<const D: usize>(y: u16) -> i16 {
-    // D = 1 is the secret message: of one bit times q LLVM makes a branch at opt-level 2 (valgrind found it).
-    let y = if D == 1 { crate::secret::barrier(u32::from(y)) } else { u32::from(y) };
-    ((y * Q as u32 + (1 << (D - 1))) >> D) as i16
+pub(in crate::mlkem) fn decompress_coefficient(d: usize, y: u16) -> i16 {
+    // d = 1 is the secret message: of one bit times q LLVM makes a branch at opt-level 2 (valgrind found it).
+    let y = if d == 1 { crate::secret::barrier(u32::from(y)) } else { u32::from(y) };
+    ((y * Q as u32 + (1 << (d - 1))) >> d) as i16
 }
 
 /// Eight coefficients make D bytes. They are compressed 32 at a time, which compilers turn into vectors.
@@ -349,7 +372,7 @@ fn pack<const D: usize>(out: &mut [u8], f: &Coefficients) {
     for (row, coefficients) in rows.iter_mut().zip(f.as_chunks::<32>().0) {
         let mut compressed = [0; 32];
         for (y, &x) in compressed.iter_mut().zip(coefficients) {
-            *y = compress_coefficient::<D>(canonical(x));
+            *y = compress_coefficient(D, canonical(x));
         }
         for (bytes, eight) in row.iter_mut().zip(compressed.as_chunks::<8>().0) {
             let mut packed: u128 = 0;
@@ -368,7 +391,7 @@ fn unpack<const D: usize>(f: &mut Coefficients, bytes: &[u8]) {
         packed[..D].copy_from_slice(bytes);
         let packed = u128::from_le_bytes(packed);
         for (i, x) in eight.iter_mut().enumerate() {
-            *x = decompress_coefficient::<D>((packed >> (D * i)) as u16 & ((1 << D) - 1));
+            *x = decompress_coefficient(D, (packed >> (D * i)) as u16 & ((1 << D) - 1));
         }
     }
 }
@@ -419,12 +442,12 @@ mod tests {
             for x in 0..Q {
                 // ⌈y⌋ = ⌊y + 1/2⌋, in integers: (2·2^d·x + q) / 2q.
                 let exact = (((2 * (x as u32)) << D) + 3329) / (2 * 3329) % (1 << D);
-                assert_eq!(compress_coefficient::<D>(x), exact, "x = {x}, d = {D}");
+                assert_eq!(compress_coefficient(D, x), exact, "x = {x}, d = {D}");
             }
             for y in 0..1u16 << D {
                 let exact = (2 * 3329 * u32::from(y) + (1 << D)) / (2 << D);
-                assert_eq!(decompress_coefficient::<D>(y) as u32, exact, "y = {y}, d = {D}");
-                assert_eq!(compress_coefficient::<D>(decompress_coefficient::<D>(y)), u32::from(y));
+                assert_eq!(decompress_coefficient(D, y) as u32, exact, "y = {y}, d = {D}");
+                assert_eq!(compress_coefficient(D, decompress_coefficient(D, y)), u32::from(y));
             }
         }
         check::<1>();

@@ -1,0 +1,125 @@
+//! A decapsulation key in the standard's form, where its bytes are.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::keys::{Encoded, scrubbed};
+use super::params::ParameterSet;
+use super::pke::{DecryptionKey, EncryptionKey};
+use super::ring::Ntt;
+use super::{DecapsulationKeyError, SharedSecret, encode, kem, small};
+use crate::Bytes;
+use crate::secret::Secret;
+use crate::sha3::Sha3_256;
+
+/// A decapsulation key in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z, borrowed: for a device that keeps such bytes, and has
+/// no room for another form.
+///
+/// No heap. [`Small`](crate::Small) makes it the form with the least stack of all.
+///
+/// ```
+/// use gambeson::Small;
+/// use gambeson::mlkem::{DecapsulationKey, ExpandedDecapsulationKey, ExpandedKeyRef, MlKem768, SharedSecret};
+///
+/// let dk = DecapsulationKey::<MlKem768>::from_seed(&[7; 64]);
+/// let (c, shared) = dk.encapsulation_key().encapsulate()?;
+/// let mut stored = [0; 2400];
+/// ExpandedDecapsulationKey::<MlKem768>::expanded_bytes_from_seed(&[7; 64], &mut stored);
+///
+/// let key = ExpandedKeyRef::<Small<MlKem768>>::borrowed(&stored)?;
+/// let mut same = SharedSecret::new([0; 32]);
+/// key.decapsulate_into(&c, &mut same);
+/// assert_eq!(same.expose(), shared.expose());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ExpandedKeyRef<'a, P: ParameterSet> {
+    pub(super) s: &'a [u8],
+    pub(super) ek: &'a [u8],
+    pub(super) h: &'a [u8; 32],
+    pub(super) z: &'a [u8; 32],
+    parameters: PhantomData<P>,
+}
+
+impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
+    /// The key with these bytes, without a copy; `ek` is hashed once.
+    ///
+    /// # Errors
+    ///
+    /// By FIPS 203, §7.3: [`DecapsulationKeyError::Length`] and [`DecapsulationKeyError::Hash`]; by §7.2 for the
+    /// encapsulation key inside, [`DecapsulationKeyError::Modulus`].
+    pub fn borrowed(bytes: &'a [u8]) -> Result<Self, DecapsulationKeyError> {
+        let key = Self::parse(bytes)?;
+        key.check(&Sha3_256::digest(key.ek))?;
+        Ok(key)
+    }
+
+    /// The shared secret that `c` carries, to `shared`.
+    ///
+    /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
+    pub fn decapsulate_into(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
+        scrubbed::<P, { small::DECAPS_ENCODED }, _>(|| {
+            if P::SMALL {
+                small::decapsulate_encoded::<P>(
+                    [self.s, self.ek, self.h, self.z],
+                    c.as_ref(),
+                    shared.expose_mut(),
+                );
+            } else {
+                decapsulate(self, c.as_ref(), shared.expose_mut());
+            }
+        });
+    }
+
+    /// Cuts the bytes; what they hold is still to be checked.
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, DecapsulationKeyError> {
+        let expected = P::ExpandedKeyBytes::LEN;
+        if bytes.len() != expected {
+            return Err(DecapsulationKeyError::Length { expected, actual: bytes.len() });
+        }
+        let (s, rest) = bytes.split_at(384 * P::K);
+        let (ek, rest) = rest.split_at(P::EncapsulationKeyBytes::LEN);
+        let ([h, z], []) = rest.as_chunks::<32>() else { unreachable!("64 bytes are left") };
+        Ok(Self { s, ek, h, z, parameters: PhantomData })
+    }
+
+    /// The checks of FIPS 203, §7.3 and §7.2, with H(ek) computed.
+    pub(super) fn check(&self, h: &[u8; 32]) -> Result<(), DecapsulationKeyError> {
+        if self.h != h {
+            return Err(DecapsulationKeyError::Hash);
+        }
+        if !encode::is_reduced(&self.ek[..384 * P::K]) {
+            return Err(DecapsulationKeyError::Modulus);
+        }
+        Ok(())
+    }
+}
+
+#[inline(never)]
+fn decapsulate<P: ParameterSet>(key: &ExpandedKeyRef<'_, P>, c: &[u8], shared: &mut [u8; 32]) {
+    kem::decaps::<P>(key, key.h, key.z, c, shared);
+}
+
+impl<P: ParameterSet> EncryptionKey<P> for ExpandedKeyRef<'_, P> {
+    fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
+        EncryptionKey::<P>::multiply_add_a(&Encoded(self.ek), sum, i, j, x);
+    }
+
+    fn multiply_add_t(&self, sum: &mut Ntt, j: usize, row: &Ntt, y: &Ntt) {
+        EncryptionKey::<P>::multiply_add_t(&Encoded(self.ek), sum, j, row, y);
+    }
+}
+
+impl<P: ParameterSet> DecryptionKey for ExpandedKeyRef<'_, P> {
+    #[inline(never)]
+    fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt) {
+        let mut s = Secret::new(Ntt::ZERO);
+        encode::decode(s.expose_mut(), self.s, j);
+        sum.multiply_add(x, s.expose());
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for ExpandedKeyRef<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ExpandedKeyRef").field(&P::NAME).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,521 @@
+//! The same algorithms in the least memory: K-PKE (FIPS 203, §5) by columns, and ML-KEM (§6) on it.
+//!
+//! A column of the matrix needs one secret polynomial, and all rows of the result. Those are summed where the result will
+//! stand, in the caller's buffer: twelve bits a coefficient, three bytes a pair, which is what a product writes. No
+//! entry of the matrix exists but for the sixteen candidates that a squeeze gave. Decapsulation has no such buffer: it goes by rows, compares each, and makes
+//! the secrets again for each row.
+
+use zeroize::Zeroize;
+
+use super::kernels::portable::{
+    canonical, compress_coefficient, decompress_coefficient, multiply_pair, noise2_of, noise3_of,
+    reject_vartime,
+};
+use super::kernels::{Kernels, least};
+use super::params::ParameterSet;
+use super::ring::{Ntt, Poly};
+use crate::secret::{Secret, barrier, declassify, difference, mask_nonzero, select_bytes};
+use crate::sha3::{Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
+
+/// The domain bits and the first 1 of the padding (FIPS 202, §6.1 and §6.2).
+const SHA3: u8 = 0b110;
+const SHAKE: u8 = 0b11111;
+/// The noise of u and v (FIPS 203, Table 2).
+const ETA2: usize = 2;
+/// Bytes of a group of eight products, twelve bits each coefficient.
+const GROUP: usize = 24;
+
+/// How deep the operations go (`cargo xtask stack`), with some to spare.
+pub(super) const KEY_GEN: usize = 1792;
+pub(super) const HASH: usize = 2560;
+pub(super) const ENCAPS: usize = 2304;
+pub(super) const DECAPS: usize = 2816;
+pub(super) const DECAPS_ENCODED: usize = 2816;
+
+/// The table of this schedule: the processor's smallest, whatever else it offers.
+const TABLE: &Kernels = least();
+
+/// Starts the sponge on these inputs, and ends absorbing.
+#[inline(never)]
+fn absorbed(sponge: &mut Sponge, rate: usize, suffix: u8, a: &[u8], b: &[u8]) {
+    sponge.restart(rate);
+    sponge.absorb(a);
+    sponge.absorb(b);
+    sponge.finish(suffix);
+}
+
+/// G (FIPS 203, §4.1, (4.5)).
+fn g(sponge: &mut Sponge, a: &[u8], b: &[u8], first: &mut [u8; 32], second: &mut [u8; 32]) {
+    absorbed(sponge, Sha3_512::RATE, SHA3, a, b);
+    sponge.squeeze(first);
+    sponge.squeeze(second);
+}
+
+/// H(ek) (FIPS 203, §4.1, (4.4)).
+fn h(sponge: &mut Sponge, ek: &[u8], hash: &mut [u8; 32]) {
+    absorbed(sponge, Sha3_256::RATE, SHA3, ek, &[]);
+    sponge.squeeze(hash);
+}
+
+/// Where products are summed.
+trait Sum {
+    /// Adds the product of this pair of coefficients, |product| < 2q.
+    fn add_pair(&mut self, pair: usize, product: [i16; 2]);
+}
+
+impl Sum for Ntt {
+    #[inline(always)]
+    fn add_pair(&mut self, pair: usize, product: [i16; 2]) {
+        let [a, b] = &mut self.0.0.as_chunks_mut::<2>().0[pair];
+        *a += product[0];
+        *b += product[1];
+    }
+}
+
+/// A polynomial of twelve bits a coefficient, in two pieces, each of whole groups.
+struct Packed<'a>(&'a mut [[u8; GROUP]], &'a mut [[u8; GROUP]]);
+
+impl<'a> Packed<'a> {
+    /// The row of `bytes`, and what of it does not fit in them.
+    #[inline(always)]
+    fn row(bytes: &'a mut [u8], spill: &'a mut [u8], row: usize) -> Self {
+        let first = &mut bytes[384 * row..];
+        let here = first.len().min(384);
+        let (first, spill) = (first[..here].as_chunks_mut().0, spill.as_chunks_mut().0);
+        let rest = 16 - first.len();
+        Self(first, &mut spill[..rest])
+    }
+
+    #[inline(always)]
+    fn pair(&mut self, pair: usize) -> &mut [u8; 3] {
+        let group = pair >> 3;
+        let here = self.0.len();
+        let group = if group < here { &mut self.0[group] } else { &mut self.1[group - here] };
+        &mut group.as_chunks_mut().0[pair & 7]
+    }
+}
+
+/// Two coefficients of twelve bits.
+#[inline(always)]
+fn decoded(&[a, b, c]: &[u8; 3]) -> [i16; 2] {
+    [i16::from(a) | (i16::from(b) & 15) << 8, i16::from(b) >> 4 | i16::from(c) << 4]
+}
+
+#[inline(always)]
+fn encoded(pair: [i16; 2]) -> [u8; 3] {
+    let [a, b] = pair.map(|x| canonical(x) as u16);
+    [a as u8, (a >> 8 | b << 4) as u8, (b >> 4) as u8]
+}
+
+impl Sum for Packed<'_> {
+    #[inline(always)]
+    fn add_pair(&mut self, pair: usize, product: [i16; 2]) {
+        let bytes = self.pair(pair);
+        let [a, b] = decoded(bytes);
+        *bytes = encoded([a + product[0], b + product[1]]);
+    }
+}
+
+#[inline(always)]
+fn pair_of(x: &Ntt, pair: usize) -> [i16; 2] {
+    x.0.0.as_chunks().0[pair]
+}
+
+/// Adds Â\[i, j\] ∘ `x` · 2^-16, each pair as soon as it is sampled.
+///
+/// FIPS 203, Algorithm 7 (SampleNTT) of ρ ‖ j ‖ i. Variable time: ρ is public.
+#[inline(never)]
+fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j: usize, x: &Ntt) {
+    absorbed(sponge, Shake128::RATE, SHAKE, rho, &[j as u8, i as u8]);
+    let mut bytes = [0; 24];
+    let mut accepted = [0; 17];
+    let (mut pair, mut held) = (0, 0);
+    while pair < 128 {
+        sponge.squeeze(&mut bytes);
+        held += reject_vartime(&mut accepted[held..], &bytes);
+        for a in accepted[..held].as_chunks().0 {
+            if pair < 128 {
+                sum.add_pair(pair, multiply_pair(pair, *a, pair_of(x, pair)));
+                pair += 1;
+            }
+        }
+        accepted[0] = accepted[held.saturating_sub(1)];
+        held &= 1;
+    }
+}
+
+/// Adds `encoded` ∘ `x` · 2^-16; |x| ≤ q.
+#[inline(never)]
+fn add_encoded(sum: &mut Ntt, encoded: &[u8], x: &Ntt) {
+    for (pair, bytes) in encoded.as_chunks().0.iter().enumerate() {
+        sum.add_pair(pair, multiply_pair(pair, decoded(bytes), pair_of(x, pair)));
+    }
+}
+
+/// Adds the noise of PRF_η(s, b).
+///
+/// FIPS 203, Algorithm 8 (SamplePolyCBD) of §4.1, (4.3).
+#[inline(never)]
+fn add_noise(f: &mut Poly, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usize) {
+    absorbed(sponge, Shake256::RATE, SHAKE, s, &[b as u8]);
+    let mut bytes = [0; 24];
+    let add = |x: &mut [i16], noise: &[i16]| x.iter_mut().zip(noise).for_each(|(x, noise)| *x += noise);
+    if eta == 3 {
+        for f in f.0.as_chunks_mut::<32>().0 {
+            sponge.squeeze(&mut bytes);
+            for (x, bytes) in f.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks().0) {
+                add(x, &noise3_of(*bytes));
+            }
+        }
+    } else {
+        for f in f.0.as_chunks_mut::<16>().0 {
+            sponge.squeeze(&mut bytes[..8]);
+            for (x, word) in f.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks().0) {
+                add(x, &noise2_of(*word));
+            }
+        }
+    }
+    bytes.zeroize();
+}
+
+/// The transform of that noise: ŝ, ê or ŷ.
+#[inline(never)]
+fn noise_hat(f: &mut Ntt, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usize) {
+    f.clear();
+    add_noise(&mut f.0, sponge, s, b, eta);
+    (TABLE.ntt)(&mut f.0.0);
+}
+
+/// Compress_d and ByteEncode_d (FIPS 203, §4.2.1), byte by byte.
+#[inline(always)]
+fn compressed(f: &Poly, d: usize, mut put: impl FnMut(usize, u8)) {
+    let (mut held, mut bits, mut at) = (0, 0, 0);
+    for x in f.0 {
+        held |= compress_coefficient(d, canonical(x)) << bits;
+        bits += d;
+        while bits >= 8 {
+            put(at, held as u8);
+            (held, bits, at) = (held >> 8, bits - 8, at + 1);
+        }
+    }
+}
+
+/// Compress_d and ByteEncode_d to `bytes`, whose length tells d.
+#[inline(never)]
+fn compress(f: &Poly, bytes: &mut [u8]) {
+    compressed(f, bytes.len() >> 5, |at, byte| bytes[at] = byte);
+}
+
+/// What differs between that and `bytes`: zero if nothing does. Secret.
+#[inline(never)]
+fn compare(f: &Poly, bytes: &[u8]) -> u32 {
+    let mut different = 0;
+    compressed(f, bytes.len() >> 5, |at, byte| different |= difference(&[byte], &bytes[at..=at]));
+    different
+}
+
+/// ByteDecode_d and Decompress_d, coefficient by coefficient.
+#[inline(always)]
+fn decompressed(bytes: &[u8], mut put: impl FnMut(usize, i16)) {
+    let d = bytes.len() >> 5;
+    let (mut held, mut bits, mut at) = (0, 0, 0);
+    for byte in bytes {
+        held |= u32::from(*byte) << bits;
+        bits += 8;
+        while bits >= d {
+            put(at, decompress_coefficient(d, (held & ((1 << d) - 1)) as u16));
+            (held, bits, at) = (held >> d, bits - d, at + 1);
+        }
+    }
+}
+
+/// Both keys of the seed: ek to its buffer, H(ek).
+///
+/// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal), on Algorithm 13 (K-PKE.KeyGen).
+#[inline(never)]
+pub(super) fn key_gen<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], hash: &mut [u8; 32]) {
+    let mut sponge = Sponge::new(Sha3_512::RATE);
+    make_public_key::<P>(seed, ek, &mut sponge);
+    h(&mut sponge, ek, hash);
+}
+
+/// The same without the hash.
+#[inline(never)]
+pub(super) fn public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8]) {
+    make_public_key::<P>(seed, ek, &mut Sponge::new(Sha3_512::RATE));
+}
+
+fn make_public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], sponge: &mut Sponge) {
+    let mut sigma = Secret::new([0; 32]);
+    let mut x = Secret::new(Ntt::ZERO);
+    let (sigma, x) = (sigma.expose_mut(), x.expose_mut());
+    let (rows, rho) = ek.split_at_mut(384 * P::K);
+    let rho = rho.first_chunk_mut().expect("a key ends with ρ");
+    g(sponge, &seed[..32], &[P::K as u8], rho, sigma);
+    declassify(rho); // public: ρ is part of the encapsulation key
+    rows.fill(0);
+    for j in 0..P::K {
+        noise_hat(x, sponge, sigma, j, P::ETA1);
+        (TABLE.scale)(&mut x.0.0);
+        for i in 0..P::K {
+            add_entry(&mut Packed::row(rows, &mut [], i), sponge, rho, i, j, x);
+        }
+    }
+    for i in 0..P::K {
+        noise_hat(x, sponge, sigma, P::K + i, P::ETA1);
+        add_packed(Packed::row(rows, &mut [], i), x);
+    }
+    declassify(ek); // public: the encapsulation key is published
+}
+
+#[inline(never)]
+fn add_packed(mut sum: Packed<'_>, x: &Ntt) {
+    for pair in 0..128 {
+        sum.add_pair(pair, pair_of(x, pair));
+    }
+}
+
+#[inline(never)]
+fn unpack(mut packed: Packed<'_>, x: &mut Ntt) {
+    for (pair, x) in x.0.0.as_chunks_mut().0.iter_mut().enumerate() {
+        *x = decoded(packed.pair(pair));
+    }
+}
+
+/// H(ek) of the seed, where there is no room for ek.
+///
+/// The lines of FIPS 203, Algorithm 13 (K-PKE.KeyGen), row by row.
+#[inline(never)]
+pub(super) fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], hash: &mut [u8; 32]) {
+    let mut sponge = Sponge::new(Sha3_512::RATE);
+    let mut hasher = Sponge::new(Sha3_256::RATE);
+    let mut rho_sigma = Secret::new([[0; 32]; 2]);
+    let (mut t, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
+    let (t, x) = (t.expose_mut(), x.expose_mut());
+    let [rho, sigma] = rho_sigma.expose_mut();
+    g(&mut sponge, &seed[..32], &[P::K as u8], rho, sigma);
+    declassify(rho); // public: ρ is part of the encapsulation key
+    for i in 0..P::K {
+        t.clear();
+        for j in 0..P::K {
+            noise_hat(x, &mut sponge, sigma, j, P::ETA1);
+            add_entry(t, &mut sponge, rho, i, j, x);
+        }
+        (TABLE.scale)(&mut t.0.0);
+        noise_hat(x, &mut sponge, sigma, P::K + i, P::ETA1);
+        (TABLE.add)(&mut t.0.0, &x.0.0);
+        for pair in 0..128 {
+            hasher.absorb(&encoded(pair_of(t, pair)));
+        }
+    }
+    hasher.absorb(rho);
+    hasher.finish(SHA3);
+    hasher.squeeze(hash);
+    declassify(hash); // public: the hash of a public key
+}
+
+/// The ciphertext and the shared secret of `m`.
+///
+/// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal).
+#[inline(never)]
+pub(super) fn encapsulate<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
+    let mut sponge = Sponge::new(Sha3_256::RATE);
+    let mut hash_r = Secret::new([[0; 32]; 2]);
+    let [hash, r] = hash_r.expose_mut();
+    h(&mut sponge, ek, hash);
+    g(&mut sponge, m, hash, shared, r);
+    encrypt::<P>(ek, m, r, c, &mut sponge);
+}
+
+/// FIPS 203, Algorithm 14 (K-PKE.Encrypt), by columns of Âᵀ.
+#[inline(never)]
+fn encrypt<P: ParameterSet>(ek: &[u8], m: &[u8; 32], r: &[u8; 32], c: &mut [u8], sponge: &mut Sponge) {
+    let (mut x, mut v) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
+    let (x, v) = (x.expose_mut(), v.expose_mut());
+    let mut spill = Secret::new(P::SPILL);
+    let spill = spill.expose_mut().as_mut();
+    let (t, rho) = ek.split_at(384 * P::K);
+    let rho = rho.first_chunk().expect("a key ends with ρ");
+    c.fill(0);
+    for (i, t) in t.chunks_exact(384).enumerate() {
+        noise_hat(x, sponge, r, i, P::ETA1);
+        for j in 0..P::K {
+            add_entry(&mut Packed::row(c, spill, j), sponge, rho, i, j, x);
+        }
+        add_encoded(v, t, x);
+    }
+    for j in 0..P::K {
+        unpack(Packed::row(c, spill, j), x);
+        // A row ends before the sums of the next begin.
+        finish_u(x, sponge, r, P::K + j);
+        compress(&x.0, &mut c[32 * P::DU * j..][..32 * P::DU]);
+    }
+    finish_v(v, sponge, r, 2 * P::K, m);
+    compress(&v.0, &mut c[32 * P::DU * P::K..]);
+    declassify(c); // public: the ciphertext is sent
+}
+
+/// A row of u from its sum: FIPS 203, Algorithm 14 (K-PKE.Encrypt), line 19.
+fn finish_u(u: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize) {
+    (TABLE.inverse_ntt)(&mut u.0.0);
+    add_noise(&mut u.0, sponge, r, b, ETA2);
+}
+
+/// v from its sum: lines 20 and 21.
+#[inline(never)]
+fn finish_v(v: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize, m: &[u8; 32]) {
+    finish_u(v, sponge, r, b);
+    decompressed(m, |at, mu| v.0.0[at] += mu);
+}
+
+/// The message of `c`: FIPS 203, Algorithm 15 (K-PKE.Decrypt), from the sum ŝᵀ ∘ NTT(u).
+#[inline(never)]
+fn finish_message(sum: &mut Ntt, v: &[u8], m: &mut [u8; 32]) {
+    (TABLE.inverse_ntt)(&mut sum.0.0);
+    decompressed(v, |at, v| sum.0.0[at] = v - sum.0.0[at]);
+    compress(&sum.0, m);
+}
+
+#[inline(never)]
+fn decompress_hat(x: &mut Ntt, bytes: &[u8]) {
+    decompressed(bytes, |at, u| x.0.0[at] = u);
+    (TABLE.ntt)(&mut x.0.0);
+}
+
+/// The shared secret of `c`, or the rejection secret, from the seed d ‖ z and H(ek).
+///
+/// t̂ᵀ ∘ ŷ is summed as ŝᵀ ∘ (Âᵀ ∘ ŷ) + êᵀ ∘ ŷ (decision 3), so t̂ is never made.
+///
+/// FIPS 203, Algorithm 18 (ML-KEM.Decaps_internal).
+#[inline(never)]
+pub(super) fn decapsulate<P: ParameterSet>(
+    seed: &[u8; 64],
+    hash: &[u8; 32],
+    c: &[u8],
+    shared: &mut [u8; 32],
+) {
+    let mut sponge = Sponge::new(Sha3_512::RATE);
+    let mut secrets = Secret::new([[0; 32]; 4]);
+    let [rho, sigma, m, r] = secrets.expose_mut();
+    g(&mut sponge, &seed[..32], &[P::K as u8], rho, sigma);
+    declassify(rho); // public: ρ is part of the encapsulation key
+    let (mut u, mut v, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
+    let (u, v, x) = (u.expose_mut(), v.expose_mut(), x.expose_mut());
+    let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
+
+    for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
+        noise_hat(x, &mut sponge, sigma, j, P::ETA1);
+        decompress_hat(u, row);
+        (TABLE.multiply_add)(&mut v.0.0, &x.0.0, &u.0.0);
+    }
+    finish_message(v, c_v, m);
+    g(&mut sponge, m, hash, shared, r);
+
+    v.clear();
+    let mut different = 0;
+    for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
+        u.clear();
+        for i in 0..P::K {
+            noise_hat(x, &mut sponge, r, i, P::ETA1);
+            add_entry(u, &mut sponge, rho, i, j, x);
+        }
+        noise_hat(x, &mut sponge, sigma, j, P::ETA1);
+        (TABLE.scale)(&mut x.0.0);
+        (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
+        finish_u(u, &mut sponge, r, P::K + j);
+        different |= compare(&u.0, row);
+        noise_hat(u, &mut sponge, r, j, P::ETA1);
+        noise_hat(x, &mut sponge, sigma, P::K + j, P::ETA1);
+        (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
+        (TABLE.reduce)(&mut v.0.0);
+    }
+    finish_v(v, &mut sponge, r, 2 * P::K, m);
+    different |= compare(&v.0, c_v);
+    reject(&mut sponge, &seed[32..], c, different, r, shared);
+}
+
+/// The same from the standard's form of the key, in its parts: ŷ is kept, in three bits a coefficient.
+#[inline(never)]
+pub(super) fn decapsulate_encoded<P: ParameterSet>(
+    [s, ek, hash, z]: [&[u8]; 4],
+    c: &[u8],
+    shared: &mut [u8; 32],
+) {
+    let mut sponge = Sponge::new(Sha3_512::RATE);
+    let mut secrets = Secret::new([[0; 32]; 2]);
+    let [m, r] = secrets.expose_mut();
+    let mut y = Secret::new(P::SMALL_VECTOR);
+    let y = y.expose_mut().as_mut();
+    let (mut u, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
+    let (u, x) = (u.expose_mut(), x.expose_mut());
+    let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
+    let (t, rho) = ek.split_at(384 * P::K);
+    let rho = rho.first_chunk().expect("a key ends with ρ");
+
+    for (row, s) in c_u.chunks_exact(32 * P::DU).zip(s.chunks_exact(384)) {
+        decompress_hat(x, row);
+        add_encoded(u, s, x);
+    }
+    finish_message(u, c_v, m);
+    g(&mut sponge, m, hash, shared, r);
+    for (i, y) in y.iter_mut().enumerate() {
+        x.clear();
+        add_noise(&mut x.0, &mut sponge, r, i, P::ETA1);
+        pack_noise(&x.0, y);
+    }
+
+    let mut different = 0;
+    for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
+        u.clear();
+        for (i, y) in y.iter().enumerate() {
+            unpack_noise_hat(y, x);
+            add_entry(u, &mut sponge, rho, i, j, x);
+        }
+        finish_u(u, &mut sponge, r, P::K + j);
+        different |= compare(&u.0, row);
+    }
+    u.clear();
+    for (y, t) in y.iter().zip(t.chunks_exact(384)) {
+        unpack_noise_hat(y, x);
+        add_encoded(u, t, x);
+    }
+    finish_v(u, &mut sponge, r, 2 * P::K, m);
+    different |= compare(&u.0, c_v);
+    reject(&mut sponge, z, c, different, r, shared);
+}
+
+/// Lines 8 to 11 of Algorithm 18: J(z ‖ c) takes the place of the secret if anything differs.
+fn reject(
+    sponge: &mut Sponge,
+    z: &[u8],
+    c: &[u8],
+    different: u32,
+    rejection: &mut [u8; 32],
+    shared: &mut [u8; 32],
+) {
+    absorbed(sponge, Shake256::RATE, SHAKE, z, c);
+    sponge.squeeze(rejection);
+    select_bytes(shared, rejection, mask_nonzero(barrier(different)));
+}
+
+/// Noise, |x| ≤ 3, in three bits a coefficient.
+pub(super) type SmallPoly = [u8; 96];
+
+#[inline(never)]
+fn pack_noise(f: &Poly, packed: &mut SmallPoly) {
+    for (bytes, eight) in packed.as_chunks_mut::<3>().0.iter_mut().zip(f.0.as_chunks::<8>().0) {
+        let word = eight.iter().rev().fold(0, |word, x| word << 3 | (x + 3) as u32);
+        bytes.copy_from_slice(&word.to_le_bytes()[..3]);
+    }
+}
+
+#[inline(never)]
+fn unpack_noise_hat(packed: &SmallPoly, f: &mut Ntt) {
+    for (&[a, b, c], eight) in packed.as_chunks::<3>().0.iter().zip(f.0.0.as_chunks_mut::<8>().0) {
+        let word = u32::from_le_bytes([a, b, c, 0]);
+        for (i, x) in eight.iter_mut().enumerate() {
+            *x = (word >> (3 * i) & 7) as i16 - 3;
+        }
+    }
+    (TABLE.ntt)(&mut f.0.0);
+}
