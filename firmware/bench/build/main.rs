@@ -14,6 +14,7 @@ const OPERATIONS: &[(&str, &str)] = &[
     ("ml-kem keygen", "kem::KeyGen"),
     ("ml-kem encaps", "kem::Encaps"),
     ("ml-kem decaps", "kem::Decaps"),
+    ("ml-kem decaps-dk", "kem::DecapsEncoded"),
     ("ml-dsa keygen", "dsa::KeyGen"),
     ("ml-dsa sign-seed", "dsa::SignSeed"),
     ("ml-dsa verify", "dsa::Verify"),

@@ -2,7 +2,7 @@
 
 use super::{Input, Operation};
 use gambeson::Bytes;
-use gambeson::mlkem::{DecapsulationKey, EncapsulationKeyRef, ParameterSet};
+use gambeson::mlkem::{DecapsulationKey, EncapsulationKeyRef, ExpandedKeyRef, ParameterSet, SharedSecret};
 
 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal): the key in 96 bytes, and the encapsulation key.
 pub struct KeyGen<P: ParameterSet> {
@@ -23,8 +23,7 @@ impl<P: ParameterSet> Operation for KeyGen<P> {
     }
 
     fn run(&mut self) {
-        let dk = self.dk.insert(DecapsulationKey::from_seed(&self.seed));
-        self.ek = *dk.encapsulation_key().as_bytes();
+        self.dk = Some(DecapsulationKey::from_seed_into(&self.seed, &mut self.ek));
     }
 
     fn check(&self, expected: &mut Input) -> bool {
@@ -37,7 +36,7 @@ pub struct Encaps<P: ParameterSet> {
     ek: P::EncapsulationKeyBytes,
     m: [u8; 32],
     c: P::Ciphertext,
-    shared: [u8; 32],
+    shared: SharedSecret,
 }
 
 impl<P: ParameterSet> Operation for Encaps<P> {
@@ -48,7 +47,7 @@ impl<P: ParameterSet> Operation for Encaps<P> {
             ek: P::EncapsulationKeyBytes::zeroed(),
             m: [0; 32],
             c: P::Ciphertext::zeroed(),
-            shared: [0; 32],
+            shared: SharedSecret::new([0; 32]),
         }
     }
 
@@ -59,13 +58,12 @@ impl<P: ParameterSet> Operation for Encaps<P> {
 
     fn run(&mut self) {
         if let Ok(ek) = EncapsulationKeyRef::<P>::borrowed(&self.ek) {
-            let (c, shared) = ek.encapsulate_deterministic(&self.m);
-            (self.c, self.shared) = (c, *shared.expose());
+            ek.encapsulate_deterministic_into(&self.m, &mut self.c, &mut self.shared);
         }
     }
 
     fn check(&self, expected: &mut Input) -> bool {
-        expected.is(self.c.as_ref()) && expected.is(&self.shared)
+        expected.is(self.c.as_ref()) && expected.is(self.shared.expose())
     }
 }
 
@@ -73,14 +71,14 @@ impl<P: ParameterSet> Operation for Encaps<P> {
 pub struct Decaps<P: ParameterSet> {
     dk: Option<DecapsulationKey<P>>,
     c: P::Ciphertext,
-    shared: [u8; 32],
+    shared: SharedSecret,
 }
 
 impl<P: ParameterSet> Operation for Decaps<P> {
     const KEY: usize = size_of::<DecapsulationKey<P>>();
 
     fn new() -> Self {
-        Self { dk: None, c: P::Ciphertext::zeroed(), shared: [0; 32] }
+        Self { dk: None, c: P::Ciphertext::zeroed(), shared: SharedSecret::new([0; 32]) }
     }
 
     fn prepare(&mut self, input: &mut Input) {
@@ -92,11 +90,41 @@ impl<P: ParameterSet> Operation for Decaps<P> {
 
     fn run(&mut self) {
         if let Some(dk) = &self.dk {
-            self.shared = *dk.decapsulate(&self.c).expose();
+            dk.decapsulate_into(&self.c, &mut self.shared);
         }
     }
 
     fn check(&self, expected: &mut Input) -> bool {
-        expected.is(&self.shared)
+        expected.is(self.shared.expose())
+    }
+}
+
+/// FIPS 203, Algorithm 21 (ML-KEM.Decaps), from the standard's bytes, which were checked when they were read.
+pub struct DecapsEncoded<P: ParameterSet> {
+    dk: Option<ExpandedKeyRef<'static, P>>,
+    c: P::Ciphertext,
+    shared: SharedSecret,
+}
+
+impl<P: ParameterSet> Operation for DecapsEncoded<P> {
+    const KEY: usize = P::ExpandedKeyBytes::LEN;
+
+    fn new() -> Self {
+        Self { dk: None, c: P::Ciphertext::zeroed(), shared: SharedSecret::new([0; 32]) }
+    }
+
+    fn prepare(&mut self, input: &mut Input) {
+        self.dk = ExpandedKeyRef::borrowed(input.next(P::ExpandedKeyBytes::LEN)).ok();
+        input.read(self.c.as_mut());
+    }
+
+    fn run(&mut self) {
+        if let Some(dk) = &self.dk {
+            dk.decapsulate_into(&self.c, &mut self.shared);
+        }
+    }
+
+    fn check(&self, expected: &mut Input) -> bool {
+        expected.is(self.shared.expose())
     }
 }

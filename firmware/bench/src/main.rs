@@ -49,18 +49,21 @@ trait Operation {
 struct Input(&'static [u8]);
 
 impl Input {
+    /// The next so many.
+    fn next(&mut self, count: usize) -> &'static [u8] {
+        let (next, rest) = self.0.split_at(count);
+        self.0 = rest;
+        next
+    }
+
     /// Fills `bytes` with the next.
     fn read(&mut self, bytes: &mut [u8]) {
-        let (first, rest) = self.0.split_at(bytes.len());
-        bytes.copy_from_slice(first);
-        self.0 = rest;
+        bytes.copy_from_slice(self.next(bytes.len()));
     }
 
     /// Whether the next bytes are these.
     fn is(&mut self, bytes: &[u8]) -> bool {
-        let (first, rest) = self.0.split_at(bytes.len());
-        self.0 = rest;
-        first == bytes
+        self.next(bytes.len()) == bytes
     }
 }
 
