@@ -7,6 +7,7 @@
 //! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
 //! * `python`, `typescript`: the packages for those languages
 //! * `bare`, `aarch64`, `fuzzing`: other targets, other toolchains
+//! * `firmware`: programs for small devices, and what they take
 //! * `independent`: the vectors, read by programs that share no code with this project
 //! * `instructions`: of handshakes, held against those recorded
 //! * `run`: starting programs
@@ -18,6 +19,7 @@ mod bare;
 mod cite;
 mod constant_time;
 mod declassified;
+mod firmware;
 mod fuzzing;
 mod independent;
 mod instructions;
@@ -61,6 +63,9 @@ cargo xtask COMMAND
   residue                 no secret in dead stack or freed heap
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
+  firmware bench [--json] [--check] [--only TEXT]
+                          stack, code, instructions and cycles of every operation on Cortex-M4 and RV32, beside the peers';
+                          all of them written into docs/embedded; --check: within the limits
   instructions [--bless]  of handshakes under callgrind, against docs/performance/instructions.json
   answers                 `vectors serve` in release and checked builds
   independent             vectors/*.json by a Python and a Node program that share no code with us
@@ -143,6 +148,14 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             Some(missing) => bail!("{missing} is not here"),
             None => instructions::check(workspace, has("--bless"))?,
         },
+        "firmware" if rest.first().is_some_and(|first| first == "bench") => {
+            let only = rest.iter().position(|argument| argument == "--only");
+            let only =
+                only.map(|at| rest.get(at + 1).cloned().context("--only needs a part of a row's name"));
+            let asked =
+                firmware::Bench { json: has("--json"), check: has("--check"), only: only.transpose()? };
+            return firmware::bench(workspace, &asked);
+        }
         "answers" => {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)

@@ -86,6 +86,8 @@ fn main() -> ! {
     unsafe { (&raw mut OPERATION).write(MaybeUninit::new(Row::new())) };
     print("key=");
     print_number(Row::KEY as u32);
+    print("\nbuffers=");
+    print_number(size_of::<Row>() as u32);
     print("\n");
     for input in &INPUTS {
         let mut input = Input(input);
