@@ -8,13 +8,13 @@
 use zeroize::Zeroize;
 
 use super::kernels::portable::{
-    canonical, compress_coefficient, decompress_coefficient, multiply_pair, noise2_of, noise3_of,
-    reject_vartime,
+    COMPRESS_FACTOR, PAIR_ZETAS, Q_INVERSE, compress_coefficient, decompress_coefficient, noise2_of,
+    noise3_of, reject_vartime,
 };
 use super::kernels::{Kernels, least};
 use super::params::ParameterSet;
-use super::ring::{Ntt, Poly};
-use crate::secret::{Secret, barrier, declassify, difference, mask_nonzero, select_bytes};
+use super::ring::{Ntt, Poly, Q};
+use crate::secret::{Secret, barrier, declassify, mask_nonzero, select_bytes};
 use crate::sha3::{Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
 
 /// The domain bits and the first 1 of the padding (FIPS 202, §6.1 and §6.2).
@@ -25,12 +25,15 @@ const ETA2: usize = 2;
 /// Bytes of a group of eight products, twelve bits each coefficient.
 const GROUP: usize = 24;
 
-/// How deep the operations go (`cargo xtask stack`), with some to spare.
-pub(super) const KEY_GEN: usize = 1792;
-pub(super) const HASH: usize = 2560;
-pub(super) const ENCAPS: usize = 2304;
-pub(super) const DECAPS: usize = 2816;
-pub(super) const DECAPS_ENCODED: usize = 2816;
+/// How deep the operations go, with some to spare, on processors of 64 bits and of 32 (`cargo xtask stack`, `firmware bench`).
+const fn depth(wide: usize, narrow: usize) -> usize {
+    if cfg!(target_pointer_width = "64") { wide } else { narrow }
+}
+pub(super) const KEY_GEN: usize = depth(1472, 1472);
+pub(super) const HASH: usize = depth(2160, 2160);
+pub(super) const ENCAPS: usize = depth(2064, 2064);
+pub(super) const DECAPS: usize = depth(2560, 2560);
+pub(super) const DECAPS_ENCODED: usize = depth(2480, 2480);
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
@@ -95,6 +98,30 @@ impl<'a> Packed<'a> {
     }
 }
 
+/// The residue of x in \[0, q), for |x| ≤ 3q.
+#[inline(always)]
+fn residue(x: i16) -> u16 {
+    let x = (x + 3 * Q) as u16;
+    // ⌊x/q⌋, exact for sixteen bits: a test shows it for each.
+    let quotient = (u64::from(x) * u64::from(COMPRESS_FACTOR)) >> 32;
+    x - quotient as u16 * Q as u16
+}
+
+/// a·2^-16 modulo q, |result| ≤ q, for |a| ≤ 2^15·q (Montgomery).
+#[inline(always)]
+fn montgomery(a: i32) -> i32 {
+    let multiple = (a as i16).wrapping_mul(Q_INVERSE);
+    (a - i32::from(multiple) * i32::from(Q)) >> 16
+}
+
+/// FIPS 203, Algorithm 12 (BaseCaseMultiply) for the pair of this place, times 2^-16: |a| ≤ 2q, |b| ≤ q on entry, |result| ≤ q.
+#[inline(always)]
+fn multiply_pair(pair: usize, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+    let ([a0, a1], [b0, b1]) = (a.map(i32::from), b.map(i32::from));
+    let high = montgomery(a1 * b1) * i32::from(PAIR_ZETAS.0[pair]);
+    [montgomery(a0 * b0 + high) as i16, montgomery(a0 * b1 + a1 * b0) as i16]
+}
+
 /// Two coefficients of twelve bits.
 #[inline(always)]
 fn decoded(&[a, b, c]: &[u8; 3]) -> [i16; 2] {
@@ -103,7 +130,7 @@ fn decoded(&[a, b, c]: &[u8; 3]) -> [i16; 2] {
 
 #[inline(always)]
 fn encoded(pair: [i16; 2]) -> [u8; 3] {
-    let [a, b] = pair.map(|x| canonical(x) as u16);
+    let [a, b] = pair.map(residue);
     [a as u8, (a >> 8 | b << 4) as u8, (b >> 4) as u8]
 }
 
@@ -186,16 +213,19 @@ fn noise_hat(f: &mut Ntt, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usiz
     (TABLE.ntt)(&mut f.0.0);
 }
 
-/// Compress_d and ByteEncode_d (FIPS 203, §4.2.1), byte by byte.
+/// Compress_d and ByteEncode_d (FIPS 203, §4.2.1), four bytes at a time; |x| ≤ 3q.
 #[inline(always)]
-fn compressed(f: &Poly, d: usize, mut put: impl FnMut(usize, u8)) {
-    let (mut held, mut bits, mut at) = (0, 0, 0);
-    for x in f.0 {
-        held |= compress_coefficient(d, canonical(x)) << bits;
+fn compressed(f: &Poly, d: usize, mut words: impl FnMut(u32)) {
+    let (mut held, mut bits) = (0, 0);
+    for x in &f.0 {
+        let y = compress_coefficient(d, residue(*x) as i16);
+        held |= y << bits;
         bits += d;
-        while bits >= 8 {
-            put(at, held as u8);
-            (held, bits, at) = (held >> 8, bits - 8, at + 1);
+        if bits >= 32 {
+            words(held);
+            bits -= 32;
+            // What is left of y: none, or fewer bits than it has.
+            held = y >> (d - bits).min(31);
         }
     }
 }
@@ -203,15 +233,23 @@ fn compressed(f: &Poly, d: usize, mut put: impl FnMut(usize, u8)) {
 /// Compress_d and ByteEncode_d to `bytes`, whose length tells d.
 #[inline(never)]
 fn compress(f: &Poly, bytes: &mut [u8]) {
-    compressed(f, bytes.len() >> 5, |at, byte| bytes[at] = byte);
+    let mut places = bytes.as_chunks_mut().0.iter_mut();
+    compressed(f, places.len() >> 3, |word| {
+        if let Some(place) = places.next() {
+            *place = word.to_le_bytes();
+        }
+    });
 }
 
 /// What differs between that and `bytes`: zero if nothing does. Secret.
 #[inline(never)]
 fn compare(f: &Poly, bytes: &[u8]) -> u32 {
     let mut different = 0;
-    compressed(f, bytes.len() >> 5, |at, byte| different |= difference(&[byte], &bytes[at..=at]));
-    different
+    let mut expected = bytes.as_chunks().0.iter();
+    compressed(f, bytes.len() >> 5, |word| {
+        different |= expected.next().map_or(!0, |expected| word ^ u32::from_le_bytes(*expected));
+    });
+    barrier(different)
 }
 
 /// ByteDecode_d and Decompress_d, coefficient by coefficient.
@@ -320,15 +358,16 @@ pub(super) fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], hash: &mut [u
 #[inline(never)]
 pub(super) fn encapsulate<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
     let mut sponge = Sponge::new(Sha3_256::RATE);
-    let mut hash_r = Secret::new([[0; 32]; 2]);
-    let [hash, r] = hash_r.expose_mut();
-    h(&mut sponge, ek, hash);
-    g(&mut sponge, m, hash, shared, r);
-    encrypt::<P>(ek, m, r, c, &mut sponge);
+    let mut r = Secret::new([0; 32]);
+    h(&mut sponge, ek, shared);
+    absorbed(&mut sponge, Sha3_512::RATE, SHA3, m, shared);
+    sponge.squeeze(shared);
+    sponge.squeeze(r.expose_mut());
+    encrypt::<P>(ek, m, r.expose(), c, &mut sponge);
 }
 
 /// FIPS 203, Algorithm 14 (K-PKE.Encrypt), by columns of Âᵀ.
-#[inline(never)]
+#[inline(always)]
 fn encrypt<P: ParameterSet>(ek: &[u8], m: &[u8; 32], r: &[u8; 32], c: &mut [u8], sponge: &mut Sponge) {
     let (mut x, mut v) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
     let (x, v) = (x.expose_mut(), v.expose_mut());
@@ -395,8 +434,8 @@ pub(super) fn decapsulate<P: ParameterSet>(
     shared: &mut [u8; 32],
 ) {
     let mut sponge = Sponge::new(Sha3_512::RATE);
-    let mut secrets = Secret::new([[0; 32]; 4]);
-    let [rho, sigma, m, r] = secrets.expose_mut();
+    let mut secrets = Secret::new([[0; 32]; 3]);
+    let [rho, sigma, r] = secrets.expose_mut();
     g(&mut sponge, &seed[..32], &[P::K as u8], rho, sigma);
     declassify(rho); // public: ρ is part of the encapsulation key
     let (mut u, mut v, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
@@ -408,8 +447,12 @@ pub(super) fn decapsulate<P: ParameterSet>(
         decompress_hat(u, row);
         (TABLE.multiply_add)(&mut v.0.0, &x.0.0, &u.0.0);
     }
+    // Until the end `shared` holds the message, from which K is made again then.
+    let m = shared;
     finish_message(v, c_v, m);
-    g(&mut sponge, m, hash, shared, r);
+    absorbed(&mut sponge, Sha3_512::RATE, SHA3, m, hash);
+    sponge.squeeze(r);
+    sponge.squeeze(r);
 
     v.clear();
     let mut different = 0;
@@ -431,7 +474,9 @@ pub(super) fn decapsulate<P: ParameterSet>(
     }
     finish_v(v, &mut sponge, r, 2 * P::K, m);
     different |= compare(&v.0, c_v);
-    reject(&mut sponge, &seed[32..], c, different, r, shared);
+    absorbed(&mut sponge, Sha3_512::RATE, SHA3, m, hash);
+    sponge.squeeze(m);
+    reject(&mut sponge, &seed[32..], c, different, r, m);
 }
 
 /// The same from the standard's form of the key, in its parts: ŷ is kept, in three bits a coefficient.
@@ -495,7 +540,7 @@ fn reject(
 ) {
     absorbed(sponge, Shake256::RATE, SHAKE, z, c);
     sponge.squeeze(rejection);
-    select_bytes(shared, rejection, mask_nonzero(barrier(different)));
+    select_bytes(shared, rejection, mask_nonzero(different));
 }
 
 /// Noise, |x| ≤ 3, in three bits a coefficient.
@@ -518,4 +563,36 @@ fn unpack_noise_hat(packed: &SmallPoly, f: &mut Ntt) {
         }
     }
     (TABLE.ntt)(&mut f.0.0);
+}
+
+#[cfg(test)]
+#[allow(clippy::integer_division_remainder_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sum_has_its_residue() {
+        for x in -3 * Q..=3 * Q {
+            assert_eq!(i32::from(residue(x)), i32::from(x).rem_euclid(3329));
+        }
+    }
+
+    #[test]
+    fn products_at_the_bounds_are_those_of_the_standard() {
+        let q = i64::from(Q);
+        let edges = |bound: i16| [-bound, 1 - bound, -1665, -1, 0, 1, 1664, bound - 1, bound];
+        for pair in [0, 1, 63, 127] {
+            // ζ^(2·BitRev7(i) + 1), in the form in which the table has it: times 2^16.
+            let zeta = i64::from(PAIR_ZETAS.0[pair]);
+            for (a0, a1) in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| (a, b))) {
+                for (b0, b1) in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| (a, b))) {
+                    let ours = multiply_pair(pair, [a0, a1], [b0, b1]).map(i64::from);
+                    let [a0, a1, b0, b1] = [a0, a1, b0, b1].map(i64::from);
+                    assert!(ours.iter().all(|x| x.abs() <= q));
+                    assert_eq!((ours[1] * 65536 - a0 * b1 - a1 * b0) % q, 0);
+                    assert_eq!(((ours[0] * 65536 - a0 * b0) * 65536 - a1 * b1 * zeta) % q, 0);
+                }
+            }
+        }
+    }
 }

@@ -28,7 +28,7 @@ pub(super) const PORTABLE: Kernels = Kernels {
 };
 
 /// q^-1 modulo 2^16.
-pub(super) const Q_INVERSE: i16 = {
+pub(in crate::mlkem) const Q_INVERSE: i16 = {
     // Newton: each step doubles the number of right bits.
     let mut x: i16 = 1;
     let mut step = 0;
@@ -96,7 +96,7 @@ fn reduce(x: i16) -> i16 {
 
 /// The residue of x in \[0, q), for any x.
 #[inline(always)]
-pub(in crate::mlkem) fn canonical(x: i16) -> i16 {
+fn canonical(x: i16) -> i16 {
     let x = reduce(x) + Q;
     x - (high(x, RECIPROCAL) >> 10) * Q
 }
@@ -203,12 +203,6 @@ fn multiply(zeta: Factor, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
     ]
 }
 
-/// The same for the pair of this place.
-#[inline(always)]
-pub(in crate::mlkem) fn multiply_pair(pair: usize, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
-    multiply(Factor { value: PAIR_ZETAS.0[pair], twisted: PAIR_ZETAS.1[pair] }, a, b)
-}
-
 fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
     for (a, b) in a.iter().step_by(stride).zip(b) {
         multiply_add(sum, &a.0.0, &b.0.0);
@@ -217,7 +211,7 @@ fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
 
 /// ζ^(2·BitRev7(i) + 1) for i = 0 to 127 (FIPS 203, Appendix A): ± the factors of the last layer. In two arrays, because
 /// the two parts of a factor go to two vectors.
-static PAIR_ZETAS: ([i16; 128], [i16; 128]) = {
+pub(in crate::mlkem) static PAIR_ZETAS: ([i16; 128], [i16; 128]) = {
     let (mut values, mut twisted) = ([0; 128], [0; 128]);
     let mut i = 0;
     while i < 64 {
@@ -342,7 +336,7 @@ fn decompress(f: &mut Coefficients, bytes: &[u8]) {
 }
 
 /// 2^32/q, rounded up.
-pub(super) const COMPRESS_FACTOR: u32 = 1_290_168;
+pub(in crate::mlkem) const COMPRESS_FACTOR: u32 = 1_290_168;
 
 /// What rounds the product of Compress_d: half of its last place, less the error of the factor.
 pub(super) const fn compress_offset(d: usize) -> u32 {
