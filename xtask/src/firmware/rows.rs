@@ -105,7 +105,7 @@ impl Built {
             alg: self.alg.into(),
             op: self.op.into(),
             stack: regions.iter().map(|region| region.stack).max().unwrap_or(0),
-            statics: self.writes.saturating_sub(only("buffers=")?),
+            statics: self.writes.saturating_sub(only("buffers=")?.next_multiple_of(4)),
             workspace: 0,
             key: only("key=")?,
             code: self.code,
