@@ -8,7 +8,6 @@
 
 #![no_std]
 #![no_main]
-#![allow(unsafe_code)] // The operation is where C would have it: in a static that the measured call finds.
 
 #[allow(dead_code)] // One operation of all is this program.
 mod dsa;
@@ -19,10 +18,10 @@ mod nothing;
 
 /// The operation and its inputs, as the build script wrote them.
 mod row {
+    #![allow(unsafe_code)] // The inputs have a section of their own.
     include!(concat!(env!("OUT_DIR"), "/row.rs"));
 }
 
-use core::mem::MaybeUninit;
 use core::panic::PanicInfo;
 use gambeson_firmware::{entry, exit, measure, print, print_number};
 use row::{INPUTS, Row};
@@ -67,33 +66,22 @@ impl Input {
     }
 }
 
-static mut OPERATION: MaybeUninit<Row> = MaybeUninit::uninit();
-
-/// The one operation.
-fn operation() -> &'static mut Row {
-    // SAFETY: `main` has filled it, there is one thread, and no caller keeps what it got.
-    unsafe { (*&raw mut OPERATION).assume_init_mut() }
-}
-
-extern "C" fn run() {
-    operation().run();
+extern "C" fn run(row: &mut Row) {
+    row.run();
 }
 
 /// Every input in turn.
 #[entry]
 fn main() -> ! {
-    // SAFETY: there is one thread, and nobody else has it yet.
-    unsafe { (&raw mut OPERATION).write(MaybeUninit::new(Row::new())) };
     print("key=");
     print_number(Row::KEY as u32);
-    print("\nbuffers=");
-    print_number(size_of::<Row>() as u32);
     print("\n");
+    let mut row = Row::new();
     for input in &INPUTS {
         let mut input = Input(input);
-        operation().prepare(&mut input);
-        let painted = measure(run);
-        if !operation().check(&mut input) {
+        row.prepare(&mut input);
+        let painted = measure(&mut row, run);
+        if !row.check(&mut input) {
             print("another result\n");
             exit(false);
         }

@@ -2,6 +2,8 @@
 #![allow(unsafe_code)] // The call is assembly: it sees the stack pointer.
 
 use core::arch::global_asm;
+use core::ffi::c_void;
+use core::mem::transmute;
 
 /// Bytes below the caller that are painted.
 pub const PAINTED: usize = 64 * 1024;
@@ -10,17 +12,22 @@ pub const PAINTED: usize = 64 * 1024;
 const PATTERN: u32 = 0xa5c3_965a;
 
 unsafe extern "C" {
-    fn gambeson_measure(work: extern "C" fn()) -> usize;
+    fn gambeson_measure(work: extern "C" fn(*mut c_void), subject: *mut c_void) -> usize;
 }
 
-/// Calls `work` and returns how many bytes of the stack below the call changed, [`PAINTED`] if the paint did not reach.
+/// Calls `work` on `subject` and returns how many bytes of the stack below the call changed, [`PAINTED`] if the paint did not reach.
 ///
 /// A store to the address `_mark` of the memory map comes before the call, then one of the word below the stack pointer,
 /// which tells it to whoever watches; a store to `_mark` + 4 comes after.
 #[must_use]
-pub fn measure(work: extern "C" fn()) -> usize {
-    // SAFETY: it keeps to the procedure call standard, and writes only below its own frame, where nothing lives, and to `_mark`.
-    unsafe { gambeson_measure(work) }
+pub fn measure<T>(subject: &mut T, work: extern "C" fn(&mut T)) -> usize {
+    let subject: *mut T = subject;
+    // SAFETY: the two types of functions differ in that of their pointer alone. The assembly keeps to the procedure call standard,
+    // hands the pointer on, and writes only below its own frame, where nothing lives, and to `_mark`.
+    unsafe {
+        let work = transmute::<extern "C" fn(&mut T), extern "C" fn(*mut c_void)>(work);
+        gambeson_measure(work, subject.cast())
+    }
 }
 
 #[cfg(target_arch = "arm")]
@@ -31,8 +38,9 @@ global_asm!(
     ".type gambeson_measure, %function",
     ".thumb_func",
     "gambeson_measure:",
-    "push {{r4, r5, r6, lr}}",
+    "push {{r3, r4, r5, r6, r7, lr}}",
     "mov r5, r0",
+    "mov r0, r1",
     "ldr r4, =_mark",
     "ldr r6, ={pattern}",
     "sub r1, sp, #{painted}",
@@ -54,7 +62,7 @@ global_asm!(
     "beq 3b",
     "sub r1, r1, #4",
     "4: sub r0, sp, r1",
-    "pop {{r4, r5, r6, pc}}",
+    "pop {{r3, r4, r5, r6, r7, pc}}",
     ".ltorg",
     ".size gambeson_measure, . - gambeson_measure",
     pattern = const PATTERN,
@@ -71,6 +79,8 @@ global_asm!(
     "sw ra, 12(sp)",
     "sw s0, 8(sp)",
     "sw s1, 4(sp)",
+    "mv t2, a0",
+    "mv a0, a1",
     "la s0, _mark",
     "li s1, {pattern}",
     "li t1, {painted}",
@@ -81,7 +91,7 @@ global_asm!(
     "j 1b",
     "2: sw a0, 0(s0)",
     "sw s1, -4(sp)",
-    "jalr a0",
+    "jalr t2",
     "sw a0, 4(s0)",
     "li t1, {painted}",
     "sub t1, sp, t1",

@@ -48,8 +48,8 @@ pub struct Built {
     pub op: &'static str,
     /// What its own program adds to an empty one.
     code: u64,
-    /// What it writes, with the buffers that are the caller's.
-    writes: u64,
+    /// What it keeps in memory beyond an empty one.
+    statics: u64,
 }
 
 /// The environment that chooses a row.
@@ -74,8 +74,8 @@ pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Resu
                 }
                 let image = image::build(workspace, target, PACKAGE, &row, &variables(&row, level))?;
                 let (code, writes) = image.sizes(workspace)?;
-                let (code, writes) = (code.saturating_sub(empty_code), writes.saturating_sub(empty_writes));
-                built.push(Built { image, profile, alg, op, code, writes });
+                let (code, statics) = (code.saturating_sub(empty_code), writes.saturating_sub(empty_writes));
+                built.push(Built { image, profile, alg, op, code, statics });
             }
         }
     }
@@ -105,7 +105,7 @@ impl Built {
             alg: self.alg.into(),
             op: self.op.into(),
             stack: regions.iter().map(|region| region.stack).max().unwrap_or(0),
-            statics: self.writes.saturating_sub(only("buffers=")?.next_multiple_of(4)),
+            statics: self.statics,
             workspace: 0,
             key: only("key=")?,
             code: self.code,
