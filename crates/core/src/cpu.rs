@@ -21,6 +21,8 @@ use core::sync::atomic::{AtomicU8, Ordering};
 pub enum Level {
     /// Plain Rust: every target.
     Portable,
+    /// Arm with the DSP instructions of Armv7E-M, such as a Cortex-M4: chosen when the program is compiled.
+    Armv7em,
     /// aarch64 with Advanced SIMD, little-endian; for Keccak, with the SHA3 extension as well.
     Neon,
     /// WebAssembly with 128-bit SIMD: chosen when the module is compiled, for a module cannot ask its host.
@@ -33,13 +35,15 @@ pub enum Level {
 
 impl Level {
     /// Every level, in ascending order.
-    pub const ALL: [Self; 5] = [Self::Portable, Self::Neon, Self::Simd128, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 6] =
+        [Self::Portable, Self::Armv7em, Self::Neon, Self::Simd128, Self::Avx2, Self::Avx512];
 
-    /// The level's name: `portable`, `neon`, `simd128`, `avx2` or `avx512`.
+    /// The level's name: `portable`, `armv7em`, `neon`, `simd128`, `avx2` or `avx512`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            Self::Armv7em => "armv7em",
             Self::Neon => "neon",
             Self::Simd128 => "simd128",
             Self::Avx2 => "avx2",
@@ -54,13 +58,13 @@ impl fmt::Display for Level {
     }
 }
 
-/// The name is not one of `portable`, `neon`, `simd128`, `avx2`, `avx512`.
+/// The name is not one of `portable`, `armv7em`, `neon`, `simd128`, `avx2`, `avx512`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownLevel;
 
 impl fmt::Display for UnknownLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("unknown CPU level: expected portable, neon, simd128, avx2 or avx512")
+        f.write_str("unknown CPU level: expected portable, armv7em, neon, simd128, avx2 or avx512")
     }
 }
 
@@ -99,22 +103,30 @@ pub fn detected() -> Level {
     if cfg!(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")) {
         return Level::Neon;
     }
+    compiled()
+}
+
+/// The level of a target whose compiler chooses.
+const fn compiled() -> Level {
     if cfg!(all(target_family = "wasm", target_feature = "simd128")) {
-        return Level::Simd128;
+        Level::Simd128
+    } else if cfg!(gambeson_dsp) {
+        Level::Armv7em
+    } else {
+        Level::Portable
     }
-    Level::Portable
 }
 
 /// The level in force: what the machine offers, capped by [`limit`].
 ///
 /// Each primitive runs the best table that it has at or below this level; its `kernels()` names that one.
 ///
-/// On WebAssembly the compiler chooses, and [`limit`] changes nothing: a module, which is sent over networks, holds one
-/// table.
+/// On WebAssembly, and on Arm without an operating system, the compiler chooses, and [`limit`] changes nothing: a module, which
+/// is sent over networks, and firmware hold one table.
 #[must_use]
 pub fn level() -> Level {
-    if cfg!(all(target_family = "wasm", target_feature = "simd128")) {
-        return Level::Simd128;
+    if !matches!(compiled(), Level::Portable) {
+        return compiled();
     }
     let cap = LIMIT.load(Ordering::Relaxed);
     let detected = detected();

@@ -43,12 +43,14 @@
 //! # Layout
 //!
 //! * `keccak`: the permutation, one text for every width of lane
+//! * `interleaved`: lanes for 32-bit machines
 //! * `kernels`: the table of permutations, and the plugged-in one
 //! * `sponge`: absorbing and squeezing
 //! * `derived`: cSHAKE and KMAC
 //! * `turbo`: TurboSHAKE
 
 mod derived;
+mod interleaved;
 mod keccak;
 mod kernels;
 #[cfg(feature = "alloc")]

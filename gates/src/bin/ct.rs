@@ -6,12 +6,14 @@
 //! with `--cfg gambeson_ct`, where the core's listed declassifications speak to valgrind.
 
 use gambeson::Bytes;
+use gambeson::Small;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{
     self, ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, PreHash, SigningKey, VerifyingKey,
 };
 use gambeson::mlkem::{
-    self, DecapsulationKey, EncapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024,
+    self, DecapsulationKey, EncapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey, ExpandedKeyRef,
+    MlKem512, MlKem768, MlKem1024, SharedSecret,
 };
 use gambeson::sha3::{self, CShake128, CShake256, Kmac128, Kmac256, Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 use gambeson::sha3::{Shake128, Shake256};
@@ -43,6 +45,9 @@ fn main() -> ExitCode {
             kem::<MlKem512>(&mut gate);
             kem::<MlKem768>(&mut gate);
             kem::<MlKem1024>(&mut gate);
+            small_kem::<MlKem512>(&mut gate);
+            small_kem::<MlKem768>(&mut gate);
+            small_kem::<MlKem1024>(&mut gate);
             signatures::<MlDsa44>(&mut gate);
             signatures::<MlDsa65>(&mut gate);
             signatures::<MlDsa87>(&mut gate);
@@ -212,6 +217,50 @@ fn kem<P: mlkem::ParameterSet>(gate: &mut Gate) {
     assert!(k.expose() == k2.expose());
     gate.run(&format!("{name} drop"), || drop((compact, expanded, grown, imported)));
     seed.fill(0);
+}
+
+/// The schedule of the least memory, in the caller's memory.
+fn small_kem<P: mlkem::ParameterSet>(gate: &mut Gate) {
+    let name = format!("{} small", P::NAME);
+    let seed: [u8; 64] = secret(&name);
+    let m: [u8; 32] = secret("m");
+    let mut ek = P::EncapsulationKeyBytes::zeroed();
+    let mut again = ek;
+    let mut c = P::Ciphertext::zeroed();
+    let mut shared = SharedSecret::new([0; 32]);
+    let hashed = gate.run(&format!("{name} keygen"), || DecapsulationKey::<Small<P>>::from_seed(&seed));
+    let key = gate.run(&format!("{name} keygen in place"), || {
+        DecapsulationKey::<Small<P>>::from_seed_into(&seed, &mut ek)
+    });
+    gate.run(&format!("{name} public key"), || hashed.encapsulation_key_into(&mut again));
+    assert!(ek == again, "one key");
+    let public = EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("our own key is valid");
+    gate.run(&format!("{name} encaps"), || public.encapsulate_deterministic_into(&m, &mut c, &mut shared));
+    let sent = *shared.expose();
+
+    let mut dk = P::ExpandedKeyBytes::zeroed();
+    ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(&seed, &mut dk);
+    let dk = dk.as_mut();
+    let (s, rest) = dk.split_at_mut(dk.len() - 64 - ek.as_ref().len());
+    valgrind::mark_public(rest);
+    valgrind::mark_secret(s);
+    let z = rest.len() - 32;
+    valgrind::mark_secret(&mut rest[z..]);
+    let encoded = ExpandedKeyRef::<Small<P>>::borrowed(dk).expect("our own key is valid");
+    for (changed, right) in [(None, true), (Some(7), false), (Some(P::Ciphertext::LEN - 1), false)] {
+        let mut c = c;
+        if let Some(at) = changed {
+            c.as_mut()[at] ^= 0x20;
+        }
+        let kind = if right { "" } else { " of a wrong ciphertext" };
+        gate.run(&format!("{name} decaps{kind}"), || key.decapsulate_into(&c, &mut shared));
+        let mut other = SharedSecret::new([0; 32]);
+        gate.run(&format!("{name} decaps, encoded{kind}"), || encoded.decapsulate_into(&c, &mut other));
+        let mut secrets = [sent, *shared.expose(), *other.expose()];
+        secrets.iter_mut().for_each(|secret| valgrind::mark_public(secret));
+        assert_eq!(secrets[1], secrets[2]);
+        assert_eq!(secrets[0] == secrets[1], right);
+    }
 }
 
 fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {

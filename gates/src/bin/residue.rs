@@ -5,9 +5,13 @@
 //! its hash functions.
 
 use gambeson::Bytes;
+use gambeson::Small;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, SigningKey};
-use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+use gambeson::mlkem::{
+    self, DecapsulationKey, ExpandedDecapsulationKey, ExpandedKeyRef, MlKem512, MlKem768, MlKem1024,
+    SharedSecret,
+};
 use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson::sha3::{Sha3_512, Shake256};
 use gambeson_gates::hunt::{Gate, Hunt, Window, hunted, power};
@@ -165,6 +169,45 @@ fn kem<P: mlkem::ParameterSet>(gate: &mut Gate, k: u8, eta1: usize, eta2: usize)
     gate.run(&format!("{name} decaps expanded, wrong ciphertext"), hunt, || {
         live_and_die!(expanded.decapsulate(&wrong))
     });
+    small_kem::<P>(gate, hunt, (&seed, &m, exported), [&c, &wrong]);
+}
+
+/// The schedule of the least memory, which works in the caller's.
+fn small_kem<P: mlkem::ParameterSet>(
+    gate: &mut Gate,
+    hunt: &Hunt,
+    (seed, m, exported): (&[u8; 64], &[u8; 32], &[u8]),
+    ciphertexts: [&P::Ciphertext; 2],
+) {
+    let name = format!("{} small", P::NAME);
+    let key = DecapsulationKey::<Small<P>>::from_seed(seed);
+    let public = key.encapsulation_key();
+    let encoded = ExpandedKeyRef::<Small<P>>::borrowed(exported).expect("our own key is valid");
+    gate.run(&format!("{name} keygen"), hunt, || {
+        live_and_die!(DecapsulationKey::<Small<P>>::from_seed(seed))
+    });
+    gate.run(&format!("{name} keygen in place"), hunt, || {
+        let mut ek = P::EncapsulationKeyBytes::zeroed();
+        live_and_die!(DecapsulationKey::<Small<P>>::from_seed_into(seed, &mut ek));
+        std::hint::black_box(&ek);
+    });
+    gate.run(&format!("{name} encaps"), hunt, || {
+        let (mut c, mut shared) = (P::Ciphertext::zeroed(), SharedSecret::new([0; 32]));
+        public.encapsulate_deterministic_into(m, &mut c, &mut shared);
+        std::hint::black_box((&c, &shared));
+    });
+    for (c, kind) in ciphertexts.into_iter().zip(["", ", wrong ciphertext"]) {
+        gate.run(&format!("{name} decaps{kind}"), hunt, || {
+            let mut shared = SharedSecret::new([0; 32]);
+            key.decapsulate_into(c, &mut shared);
+            std::hint::black_box(&shared);
+        });
+        gate.run(&format!("{name} decaps, encoded{kind}"), hunt, || {
+            let mut shared = SharedSecret::new([0; 32]);
+            encoded.decapsulate_into(c, &mut shared);
+            std::hint::black_box(&shared);
+        });
+    }
 }
 
 /// The noise polynomials 0..count of one seed, and their transforms. FIPS 203, Algorithms 8 and 9.

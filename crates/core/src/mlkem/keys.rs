@@ -314,9 +314,11 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal).
     #[must_use]
     pub fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self {
-        let mut key = Self { seed: Secret::new(*seed), h: [0; 32], parameters: PhantomData };
-        scrubbed::<P, { small::KEY_GEN }, _>(|| key_gen::<P>(key.seed.expose(), ek.as_mut(), &mut key.h));
-        key
+        let mut h = [0; 32];
+        scrubbed::<P, { small::KEY_GEN }, _>(|| {
+            key_gen::<P>(seed, ek.as_mut(), &mut h);
+            Self { seed: Secret::new(*seed), h, parameters: PhantomData }
+        })
     }
 
     /// The seed d ‖ z: the form to store.

@@ -109,13 +109,12 @@ pub(super) fn permute<L: Lane>(a: &mut [L; 25]) {
 /// Keccak-p\[1600, 12\] (FIPS 202, §3.3): the last twelve rounds of Keccak-f\[1600\].
 #[inline(never)]
 pub(super) fn permute_reduced(a: &mut [u64; 25]) {
-    const LAST: &[u64; 12] = ROUND_CONSTANTS.last_chunk().expect("twelve of 24");
-    rounds(a, LAST);
+    rounds(a, &ROUND_CONSTANTS[12..]);
 }
 
 /// An even number of rounds, so many in each turn of the loop as the lanes like.
 #[inline(always)]
-fn rounds<L: Lane, const N: usize>(a: &mut [L; 25], constants: &[u64; N]) {
+pub(super) fn rounds<L: Lane>(a: &mut [L; 25], constants: &[u64]) {
     complement(a);
     if L::ONE_BY_ONE {
         for constant in constants {

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)] // A function pointer is kept in an atomic.
 
+#[cfg(gambeson_dsp)]
+pub(super) mod armv7em;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -14,7 +16,7 @@ mod simd128;
 use core::fmt;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use super::{State, keccak};
+use super::{State, interleaved, keccak};
 use crate::cpu::{self, Level};
 
 /// The permutations of one instruction set.
@@ -25,7 +27,7 @@ pub(super) struct Kernels {
 }
 
 static PORTABLE: Kernels = Kernels {
-    level: Level::Portable,
+    level: if cfg!(gambeson_dsp) { Level::Armv7em } else { Level::Portable },
     permute_many: permute_portable,
     permute_aligned: |states| permute_each(states),
 };
@@ -84,14 +86,29 @@ fn active() -> &'static Kernels {
     }
 }
 
-/// The plain permutation of each state, whatever the machine offers: what a plugged-in one must equal.
+/// The permutation of each state without vectors, whatever the machine offers: what a plugged-in one must equal.
 pub fn permute_portable(states: &mut [State]) {
     permute_each(states);
 }
 
 fn permute_each<H: Holder>(states: &mut [H]) {
     for holder in states {
-        keccak::permute(&mut holder.state().0);
+        if interleaved::IN_FORCE {
+            interleaved::as_interleaved(holder.state(), interleaved::permute);
+        } else {
+            keccak::permute(&mut holder.state().0);
+        }
+    }
+}
+
+/// Permutes the state of a sponge, whose lanes are as `interleaved` has them.
+pub(super) fn permute_sponge(state: &mut State) {
+    match plugged() {
+        None if interleaved::IN_FORCE => interleaved::permute(state),
+        None => (active().permute_many)(core::slice::from_mut(state)),
+        Some(permutation) => {
+            interleaved::as_words(state, |state| permutation(core::slice::from_mut(state)));
+        }
     }
 }
 
@@ -207,7 +224,7 @@ mod tests {
                     .collect();
                 let (mut ours, mut expected) = (states.clone(), states.clone());
                 (table.permute_many)(&mut ours);
-                permute_portable(&mut expected);
+                expected.iter_mut().for_each(|state| keccak::permute(&mut state.0));
                 assert_eq!(ours, expected, "{n} states, {}", table.level);
                 let mut aligned: Vec<Aligned> = states.into_iter().map(Aligned).collect();
                 (table.permute_aligned)(&mut aligned);

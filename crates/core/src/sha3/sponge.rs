@@ -3,7 +3,7 @@
 
 use zeroize::Zeroize;
 
-use super::{State, keccak, permute_many};
+use super::{State, interleaved, kernels};
 
 macro_rules! sponge {
     ($($sponge:ident, $squeeze:ident, $permute:expr, $text:literal;)*) => {$(
@@ -41,12 +41,12 @@ macro_rules! sponge {
                         let (words, rest) = data.split_at(8 * lanes);
                         let state = &mut self.state.0[position >> 3..][..lanes];
                         for (lane, word) in state.iter_mut().zip(words.as_chunks::<8>().0) {
-                            *lane ^= u64::from_le_bytes(*word);
+                            *lane ^= interleaved::from_word(u64::from_le_bytes(*word));
                         }
                         data = rest;
                         self.advance(8 * lanes);
                     } else {
-                        self.state.0[position >> 3] ^= u64::from(data[0]) << (8 * (position & 7));
+                        self.state.0[position >> 3] ^= interleaved::from_byte(data[0], position & 7);
                         data = &data[1..];
                         self.advance(1);
                     }
@@ -79,7 +79,8 @@ macro_rules! sponge {
             /// first 1, least significant first.
             pub(crate) fn finish(&mut self, suffix: u8) {
                 let position = usize::from(self.position);
-                self.state.0[position >> 3] ^= u64::from(suffix) << (8 * (position & 7));
+                self.state.0[position >> 3] ^= interleaved::from_byte(suffix, position & 7);
+                // The last bit is the last in either form of a lane.
                 self.state.0[(usize::from(self.rate) >> 3) - 1] ^= 1 << 63;
                 self.permute();
             }
@@ -101,12 +102,12 @@ macro_rules! sponge {
                         let (words, rest) = out.split_at_mut(8 * lanes);
                         let state = &self.state.0[position >> 3..][..lanes];
                         for (word, lane) in words.as_chunks_mut::<8>().0.iter_mut().zip(state) {
-                            *word = lane.to_le_bytes();
+                            *word = interleaved::to_word(*lane).to_le_bytes();
                         }
                         out = rest;
                         self.position += 8 * lanes as u8;
                     } else {
-                        out[0] = (self.state.0[position >> 3] >> (8 * (position & 7))) as u8;
+                        out[0] = interleaved::to_byte(self.state.0[position >> 3], position & 7);
                         out = &mut out[1..];
                         self.position += 1;
                     }
@@ -141,7 +142,7 @@ macro_rules! sponge {
 
 // Two types and not one with a choice: a program without TurboSHAKE holds no second permutation.
 sponge! {
-    Sponge, Squeeze, |state| permute_many(core::slice::from_mut(state)), "Output of any length, squeezed in any pieces.";
-    TurboSponge, TurboSqueeze, |state| keccak::permute_reduced(&mut state.0),
+    Sponge, Squeeze, kernels::permute_sponge, "Output of any length, squeezed in any pieces.";
+    TurboSponge, TurboSqueeze, interleaved::permute_reduced,
         "Output of TurboSHAKE, of any length, squeezed in any pieces.";
 }

@@ -1,0 +1,238 @@
+//! The state for machines with 32-bit words: in each lane the even bits stand in the lower half, the odd bits in the upper.
+//!
+//! So a rotation of 64 bits is two of 32 («bit interleaving» of the Keccak implementation overview). Lanes change their form
+//! where they enter and leave a sponge; between two permutations nothing is converted.
+
+#![allow(unsafe_code)] // Lanes are lent under another type.
+
+use super::State;
+#[cfg(not(gambeson_dsp))]
+use super::keccak::{Lane, rounds};
+use super::keccak::{ROUND_CONSTANTS, permute_reduced as permute_words_reduced};
+#[cfg(gambeson_dsp)]
+use super::kernels::armv7em::last_rounds;
+
+/// Whether sponges hold their states so.
+pub(super) const IN_FORCE: bool =
+    cfg!(all(target_pointer_width = "32", target_endian = "little", not(target_family = "wasm")));
+
+/// The lane of a sponge for these eight bytes.
+#[inline(always)]
+pub(super) fn from_word(word: u64) -> u64 {
+    if IN_FORCE { interleave(word) } else { word }
+}
+
+/// The eight bytes of a lane of a sponge.
+#[inline(always)]
+pub(super) fn to_word(lane: u64) -> u64 {
+    if IN_FORCE { deinterleave(lane) } else { lane }
+}
+
+/// The lane of a sponge for byte `place` of eight, the others being zero.
+#[inline(always)]
+pub(super) fn from_byte(byte: u8, place: usize) -> u64 {
+    if IN_FORCE { interleave_byte(byte, place) } else { u64::from(byte) << (8 * place) }
+}
+
+/// Byte `place` of a lane of a sponge.
+#[inline(always)]
+pub(super) fn to_byte(lane: u64, place: usize) -> u8 {
+    if IN_FORCE { deinterleave_byte(lane, place) } else { (lane >> (8 * place)) as u8 }
+}
+
+/// Ordinary lanes in a sponge's place for the time of `permute`.
+pub(super) fn as_words(state: &mut State, permute: impl FnOnce(&mut State)) {
+    if !IN_FORCE {
+        return permute(state);
+    }
+    state.0.iter_mut().for_each(|lane| *lane = deinterleave(*lane));
+    permute(state);
+    state.0.iter_mut().for_each(|lane| *lane = interleave(*lane));
+}
+
+/// A sponge's form of ordinary lanes for the time of `permute`.
+pub(super) fn as_interleaved(state: &mut State, permute: impl FnOnce(&mut State)) {
+    state.0.iter_mut().for_each(|lane| *lane = interleave(*lane));
+    permute(state);
+    state.0.iter_mut().for_each(|lane| *lane = deinterleave(*lane));
+}
+
+/// Even bits down, odd bits up.
+const fn interleave(word: u64) -> u64 {
+    const fn sort(mut x: u32) -> u32 {
+        let mut t = (x ^ x >> 1) & 0x2222_2222;
+        x ^= t ^ t << 1;
+        t = (x ^ x >> 2) & 0x0c0c_0c0c;
+        x ^= t ^ t << 2;
+        t = (x ^ x >> 4) & 0x00f0_00f0;
+        x ^= t ^ t << 4;
+        t = (x ^ x >> 8) & 0x0000_ff00;
+        x ^ t ^ t << 8
+    }
+    let (low, high) = (sort(word as u32), sort((word >> 32) as u32));
+    let (even, odd) = (low & 0xffff | high << 16, low >> 16 | high & 0xffff_0000);
+    even as u64 | (odd as u64) << 32
+}
+
+const fn deinterleave(lane: u64) -> u64 {
+    const fn mix(mut x: u32) -> u32 {
+        let mut t = (x ^ x >> 8) & 0x0000_ff00;
+        x ^= t ^ t << 8;
+        t = (x ^ x >> 4) & 0x00f0_00f0;
+        x ^= t ^ t << 4;
+        t = (x ^ x >> 2) & 0x0c0c_0c0c;
+        x ^= t ^ t << 2;
+        t = (x ^ x >> 1) & 0x2222_2222;
+        x ^ t ^ t << 1
+    }
+    let (even, odd) = (lane as u32, (lane >> 32) as u32);
+    let (low, high) = (even & 0xffff | odd << 16, even >> 16 | odd & 0xffff_0000);
+    mix(low) as u64 | (mix(high) as u64) << 32
+}
+
+fn interleave_byte(byte: u8, place: usize) -> u64 {
+    // 0, 2, 4, 6, 1, 3, 5, 7: four bits for either half.
+    let mut x = u32::from(byte);
+    let mut t = (x ^ x >> 1) & 0x22;
+    x ^= t ^ t << 1;
+    t = (x ^ x >> 2) & 0x0c;
+    x ^= t ^ t << 2;
+    u64::from((x & 15) << (4 * place)) | u64::from(x >> 4 << (4 * place)) << 32
+}
+
+fn deinterleave_byte(lane: u64, place: usize) -> u8 {
+    let (even, odd) = (lane as u32 >> (4 * place), (lane >> 32) as u32 >> (4 * place));
+    let mut x = even & 15 | (odd & 15) << 4;
+    let mut t = (x ^ x >> 2) & 0x0c;
+    x ^= t ^ t << 2;
+    t = (x ^ x >> 1) & 0x22;
+    (x ^ t ^ t << 1) as u8
+}
+
+/// The round constants in a sponge's form.
+static CONSTANTS: [u64; 24] = {
+    let mut constants = ROUND_CONSTANTS;
+    let mut i = 0;
+    while i < 24 {
+        constants[i] = interleave(constants[i]);
+        i += 1;
+    }
+    constants
+};
+
+/// Keccak-f\[1600\] (FIPS 202, §3.3 and §3.4) of interleaved lanes.
+pub(super) fn permute(state: &mut State) {
+    last_rounds(state, &CONSTANTS);
+}
+
+/// Keccak-p\[1600, 12\] (FIPS 202, §3.3) of a sponge's lanes.
+pub(super) fn permute_reduced(state: &mut State) {
+    if IN_FORCE {
+        last_rounds(state, &CONSTANTS[12..]);
+    } else {
+        permute_words_reduced(&mut state.0);
+    }
+}
+
+/// The rounds of these constants, a multiple of four.
+#[cfg(not(gambeson_dsp))]
+#[inline(never)]
+fn last_rounds(state: &mut State, constants: &[u64]) {
+    // SAFETY: `Interleaved` is a `u64`, and the only reference to these for as long as it lives.
+    let lanes = unsafe { &mut *(&raw mut state.0).cast::<[Interleaved; 25]>() };
+    rounds(lanes, constants);
+}
+
+/// A lane as the text of the permutation sees it.
+#[cfg(not(gambeson_dsp))]
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Interleaved(u64);
+
+#[cfg(not(gambeson_dsp))]
+impl Lane for Interleaved {
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+
+    #[inline(always)]
+    fn and_not(self, mask: Self) -> Self {
+        Self(self.0 & !mask.0)
+    }
+
+    /// Of an odd number of places, each half goes to the other.
+    #[inline(always)]
+    fn rotate_left<const N: u32>(self) -> Self {
+        let (even, odd) = (self.0 as u32, (self.0 >> 32) as u32);
+        let (even, odd) = if N & 1 == 0 { (even, odd) } else { (odd.rotate_left(1), even) };
+        let half = const { N >> 1 };
+        Self(u64::from(even.rotate_left(half)) | u64::from(odd.rotate_left(half)) << 32)
+    }
+
+    #[inline(always)]
+    fn broadcast(word: u64) -> Self {
+        Self(word)
+    }
+
+    type Theta = Self;
+
+    #[inline(always)]
+    fn theta(before: Self, after: Self) -> Self {
+        before.xor(after.rotate_left::<1>())
+    }
+
+    #[inline(always)]
+    fn add(self, theta: Self) -> Self {
+        self.xor(theta)
+    }
+
+    const ONE_BY_ONE: bool = true;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sha3::keccak;
+
+    fn words() -> impl Iterator<Item = u64> {
+        (0..64).map(|bit| 1 << bit).chain((0..200u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    #[test]
+    fn even_bits_stand_in_the_lower_half() {
+        for word in words() {
+            let expected =
+                (0..64).fold(0, |lane, bit| lane | (word >> bit & 1) << (bit / 2 + 32 * (bit & 1)));
+            assert_eq!(interleave(word), expected);
+            assert_eq!(deinterleave(expected), word);
+        }
+    }
+
+    #[test]
+    fn bytes_stand_where_their_word_has_them() {
+        for word in words() {
+            let lane = interleave(word);
+            let bytes = word.to_le_bytes();
+            let sum = bytes.iter().enumerate().fold(0, |sum, (i, byte)| sum ^ interleave_byte(*byte, i));
+            assert_eq!(sum, lane);
+            for (i, byte) in bytes.into_iter().enumerate() {
+                assert_eq!(deinterleave_byte(lane, i), byte);
+            }
+        }
+    }
+
+    #[test]
+    fn interleaved_lanes_are_permuted_as_ordinary_ones() {
+        let mut state = State(core::array::from_fn(|i| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        let mut expected = state.clone();
+        for _ in 0..100 {
+            as_interleaved(&mut state, permute);
+            keccak::permute(&mut expected.0);
+            assert_eq!(state, expected);
+            as_interleaved(&mut state, |state| last_rounds(state, &CONSTANTS[12..]));
+            keccak::permute_reduced(&mut expected.0);
+            assert_eq!(state, expected);
+        }
+    }
+}
