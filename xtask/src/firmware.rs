@@ -4,6 +4,7 @@
 //!
 //! * `image`: building and running them
 //! * `rows`: the figures of each operation, and the peers'; `limits`: what they must keep to
+//! * `trace`: constant time
 //! * `page`, `plot`: docs/embedded
 
 mod image;
@@ -11,6 +12,7 @@ mod limits;
 mod page;
 mod plot;
 mod rows;
+mod trace;
 
 use crate::run::{Workspace, side_by_side};
 use anyhow::{Context, Result, ensure};
@@ -60,6 +62,32 @@ pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
         plot::write(&folder.join("stack.svg"), &rows, &peers)?;
     }
     Ok(!asked.check || failed.is_empty())
+}
+
+/// The self-test and the demonstration on both processors, and constant time. Returns how many checks passed, and a sentence.
+pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
+    let mut tests = workspace.cargo(&["test", "--quiet", "--locked", "--profile", "host"]);
+    tests.args(["--manifest-path", "firmware/Cargo.toml", "-p", "gambeson-firmware-plugin", "-p", "gambeson-firmware-update"]);
+    let (passed, failed, _) = crate::test::test_results(&workspace.logged("firmware-tests", &mut tests)?);
+    ensure!(passed > 10 && failed == 0, "{passed} tests of the plugin and of signed images");
+    let mut images = Vec::new();
+    for target in image::TARGETS {
+        for package in ["gambeson-firmware-selftest", "gambeson-firmware-demo"] {
+            images.push(image::build(workspace, target, package, package, &[])?);
+        }
+    }
+    let said = side_by_side(&images, |_, image| image.run(workspace, None))?;
+    for (image, said) in images.iter().zip(&said) {
+        let well = said.contains("runs, ") || said.contains("ok: refused version 6");
+        ensure!(well, "{} ended without its last line:\n{said}", image.path.display());
+    }
+    let traces = trace::check(workspace, &image::plugin(workspace)?)?;
+    Ok((passed + images.len() + 1, format!("the vectors and the demonstration on two processors; {traces}")))
+}
+
+/// Only constant time.
+pub fn constant_time(workspace: &Workspace) -> Result<String> {
+    trace::check(workspace, &image::plugin(workspace)?)
 }
 
 fn measure(workspace: &Workspace, only: &str) -> Result<Vec<Row>> {

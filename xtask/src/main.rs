@@ -63,6 +63,7 @@ cargo xtask COMMAND
   residue                 no secret in dead stack or freed heap
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
+  firmware [trace]        the vectors, the demonstration and equal traces on Cortex-M4 and RV32 under QEMU; trace: only these
   firmware bench [--json] [--check] [--only TEXT]
                           stack, code, instructions and cycles of every operation on Cortex-M4 and RV32, beside the peers';
                           all of them written into docs/embedded; --check: within the limits
@@ -156,6 +157,11 @@ fn command(arguments: Vec<String>) -> Result<bool> {
                 firmware::Bench { json: has("--json"), check: has("--check"), only: only.transpose()? };
             return firmware::bench(workspace, &asked);
         }
+        "firmware" if firmware::missing().is_some() => {
+            bail!("{} is not here", firmware::missing().unwrap_or_default())
+        }
+        "firmware" if rest.first().is_some_and(|first| first == "trace") => firmware::constant_time(workspace)?,
+        "firmware" => firmware::check(workspace)?.1,
         "answers" => {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)
