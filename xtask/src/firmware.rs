@@ -67,7 +67,14 @@ pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
 /// The self-test and the demonstration on both processors, and constant time. Returns how many checks passed, and a sentence.
 pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     let mut tests = workspace.cargo(&["test", "--quiet", "--locked", "--profile", "host"]);
-    tests.args(["--manifest-path", "firmware/Cargo.toml", "-p", "gambeson-firmware-plugin", "-p", "gambeson-firmware-update"]);
+    tests.args([
+        "--manifest-path",
+        "firmware/Cargo.toml",
+        "-p",
+        "gambeson-firmware-plugin",
+        "-p",
+        "gambeson-firmware-update",
+    ]);
     let (passed, failed, _) = crate::test::test_results(&workspace.logged("firmware-tests", &mut tests)?);
     ensure!(passed > 10 && failed == 0, "{passed} tests of the plugin and of signed images");
     let mut images = Vec::new();

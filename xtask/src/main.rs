@@ -160,7 +160,9 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "firmware" if firmware::missing().is_some() => {
             bail!("{} is not here", firmware::missing().unwrap_or_default())
         }
-        "firmware" if rest.first().is_some_and(|first| first == "trace") => firmware::constant_time(workspace)?,
+        "firmware" if rest.first().is_some_and(|first| first == "trace") => {
+            firmware::constant_time(workspace)?
+        }
         "firmware" => firmware::check(workspace)?.1,
         "answers" => {
             answers::build(workspace)?;

@@ -3,8 +3,8 @@
 use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
-    aarch64, answers, api, bare, cite, constant_time, declassified, firmware, fuzzing, independent, instructions,
-    layers, notices, python, residue, slim, stack, typescript, without_c,
+    aarch64, answers, api, bare, cite, constant_time, declassified, firmware, fuzzing, independent,
+    instructions, layers, notices, python, residue, slim, stack, typescript, without_c,
 };
 use anyhow::{Result, anyhow, bail, ensure};
 use std::fs::{self, DirEntry};

@@ -66,7 +66,7 @@ says so. **Code** is `.text` and `.rodata` of a program with that operation alon
 ML-KEM: ten keys. ML-DSA: ten keys, one key that signs fifty messages without randomness, ten signatures that are verified; the same for \
 every peer. Profile `small` is `Small<P>` at `opt-level = \"s\"`, `fast` the plain set at `3`. `decaps` takes the key of 96 bytes, `decaps-dk` \
 the standard's bytes; `sign-seed` the key that holds the seed, `sign` the standard's bytes.\n\n\
-Peers (`peers.csv` has versions): theirs are other implementations' own figures in the same emulator, on the same inputs.\n\n\
+Peers (`peers.csv` has versions): theirs are other implementations' own figures in the same emulator, on the same inputs; their code is that of all three operations.\n\n\
 ![Stack of each operation](stack.svg)\n";
 
 /// The page.
@@ -95,12 +95,13 @@ pub fn markdown(rows: &[Row], peers: &[Peer], verdicts: &[Verdict], missed: &Mis
             }
             for peer in peers.iter().filter(|peer| peer.target == target.name && peer.alg == alg) {
                 text += &format!(
-                    "| {} | {} | {} | {} | {} | | {} | {} | |\n",
+                    "| {} | {} | {} | {} | {} | {} | {} | {} | |\n",
                     peer.peer,
                     peer.op,
                     grouped(peer.stack),
                     grouped(peer.heap),
                     grouped(peer.key),
+                    grouped(peer.code),
                     grouped(peer.kinstructions),
                     grouped(peer.kcycles),
                 );

@@ -38,7 +38,11 @@ pub fn check(workspace: &Workspace, plugin: &Path) -> Result<String> {
                 let differ = hashes.iter().any(|hash| *hash != hashes[0]);
                 ensure!(hashes.len() == SECRETS, "{name}: {} regions", hashes.len());
                 match (canary, differ) {
-                    (false, true) => bail!("{}, {level}, {name}: {}", target.name, difference(workspace, &image, plugin, name)?),
+                    (false, true) => bail!(
+                        "{}, {level}, {name}: {}",
+                        target.name,
+                        difference(workspace, &image, plugin, name)?
+                    ),
                     (true, false) => bail!("canary: {name} has one trace on {}", target.name),
                     (true, true) => planted += 1,
                     (false, false) => operations += 1,
@@ -48,7 +52,9 @@ pub fn check(workspace: &Workspace, plugin: &Path) -> Result<String> {
         }
     }
     ensure!(operations > 100 && planted == 8, "{operations} operations, {planted} planted");
-    Ok(format!("{operations} operations with one trace for {SECRETS} secrets, no division; {planted} planted branches and indices seen"))
+    Ok(format!(
+        "{operations} operations with one trace for {SECRETS} secrets, no division; {planted} planted branches and indices seen"
+    ))
 }
 
 fn traced(text: &str) -> Result<Vec<Traced>> {
@@ -73,12 +79,16 @@ fn difference(workspace: &Workspace, image: &Image, plugin: &Path, name: &str) -
     let bytes = fs::read(&file)?;
     fs::remove_file(&file)?;
     let entries: Vec<u64> = bytes.as_chunks().0.iter().map(|entry| u64::from_le_bytes(*entry)).collect();
-    let regions: Vec<&[u64]> = entries.split(|entry| entry >> 32 == END).skip(place * SECRETS).take(SECRETS).collect();
+    let regions: Vec<&[u64]> =
+        entries.split(|entry| entry >> 32 == END).skip(place * SECRETS).take(SECRETS).collect();
     let first = regions.first().context("the list has the regions")?;
     for region in &regions {
         if let Some(at) = first.iter().zip(*region).position(|(one, other)| one != other) {
             let code = first[..at].iter().rev().find(|entry| **entry >> 32 == 0).copied().unwrap_or(0);
-            return Ok(format!("traces part after {at} steps, behind the instruction at {code:#x} of {}", image.path.display()));
+            return Ok(format!(
+                "traces part after {at} steps, behind the instruction at {code:#x} of {}",
+                image.path.display()
+            ));
         }
     }
     Ok(String::from("traces differ in length"))
@@ -99,14 +109,27 @@ fn divisions(workspace: &Workspace, target: &Target, image: &Image) -> Result<()
 
 /// The functions in a disassembly that hold a division, or call a library's.
 fn dividing(listing: &str) -> Vec<String> {
-    const INSTRUCTIONS: [&str; 6] = ["udiv", "sdiv", "div", "divu", "rem", "remu"];
+    // Those of Thumb may have a condition behind them.
+    const THUMB: [&str; 2] = ["udiv", "sdiv"];
+    const RISCV: [&str; 4] = ["div", "divu", "rem", "remu"];
     let (mut function, mut found) = ("", Vec::new());
     for line in listing.lines() {
         if let Some(name) = line.strip_suffix(">:").and_then(|line| line.split_once('<')) {
             function = name.1;
         }
-        let divides = line.split('\t').any(|word| INSTRUCTIONS.contains(&word.trim()));
-        let called = ["__aeabi_uidiv", "__aeabi_idiv", "__aeabi_uldivmod", "__aeabi_ldivmod", "__udiv", "__umod", "__div"];
+        let divides = line
+            .split('\t')
+            .map(str::trim)
+            .any(|word| RISCV.contains(&word) || THUMB.iter().any(|division| word.starts_with(division)));
+        let called = [
+            "__aeabi_uidiv",
+            "__aeabi_idiv",
+            "__aeabi_uldivmod",
+            "__aeabi_ldivmod",
+            "__udiv",
+            "__umod",
+            "__div",
+        ];
         let calls = called.iter().any(|name| line.contains(&format!("<{name}")) && !line.ends_with(">:"));
         if (divides || calls) && found.last().is_none_or(|last| last != function) {
             found.push(function.to_owned());
@@ -121,7 +144,7 @@ mod tests {
 
     #[test]
     fn divisions_are_found_in_both_languages_and_words_that_begin_alike_are_not() {
-        let listing = "00000400 <first>:\n 400:\tfbb1 f0f2 \tudiv\tr0, r1, r2\n00000410 <second>:\n 410:\tbf00 \tdivider\n\
+        let listing = "00000400 <first>:\n 400:\tfbb1 f0f2 \tudivne\tr0, r1, r2\n00000410 <second>:\n 410:\tbf00 \tdivider\n\
             80000000 <third>:\n80000000:\t0262d3b3 \tdivu\tt2,t0,t1\n80000010 <fourth>:\n 80000010:\t1 \tbl\t42 <__aeabi_uldivmod>\n";
         assert_eq!(dividing(listing), ["first", "third", "fourth"]);
     }
