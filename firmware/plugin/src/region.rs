@@ -126,7 +126,7 @@ impl Region {
         }
         let size = 1_u64 << shift;
         self.words += u32::try_from(size / 4).unwrap_or(0).max(1);
-        if address % size != 0 {
+        if !address.is_multiple_of(size) {
             self.unaligned += if size == 4 && address % 2 == 1 { 2 } else { 1 };
         }
         if store && self.places.stack.contains(&address) {
