@@ -8,6 +8,7 @@
 //! * `python`, `typescript`: the packages for those languages
 //! * `c`: the C interface
 //! * `bare`, `aarch64`, `thumb`, `fuzzing`: other targets, other toolchains
+//! * `firmware`: programs for small devices, and what they take
 //! * `independent`: the vectors, read by programs that share no code with this project
 //! * `instructions`: of handshakes, held against those recorded
 //! * `run`: starting programs
@@ -20,6 +21,7 @@ mod c;
 mod cite;
 mod constant_time;
 mod declassified;
+mod firmware;
 mod fuzzing;
 mod independent;
 mod instructions;
@@ -68,6 +70,10 @@ cargo xtask COMMAND
   residue                 no secret in dead stack or freed heap
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
+  firmware [trace]        the vectors, the demonstration and equal traces on Cortex-M4 and RV32 under QEMU; trace: only these
+  firmware bench [--json] [--check] [--only TEXT]
+                          stack, code, instructions and cycles of every operation on Cortex-M4 and RV32, beside the peers';
+                          all of them written into docs/embedded; --check: within the limits
   instructions [--bless]  of handshakes under callgrind, against docs/performance/instructions.json
   answers                 `vectors serve` in release and checked builds
   independent             vectors/*.json by a Python and a Node program that share no code with us
@@ -162,6 +168,21 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             Some(missing) => bail!("{missing} is not here"),
             None => instructions::check(workspace, has("--bless"))?,
         },
+        "firmware" if rest.first().is_some_and(|first| first == "bench") => {
+            let only = rest.iter().position(|argument| argument == "--only");
+            let only =
+                only.map(|at| rest.get(at + 1).cloned().context("--only needs a part of a row's name"));
+            let asked =
+                firmware::Bench { json: has("--json"), check: has("--check"), only: only.transpose()? };
+            return firmware::bench(workspace, &asked);
+        }
+        "firmware" if firmware::missing().is_some() => {
+            bail!("{} is not here", firmware::missing().unwrap_or_default())
+        }
+        "firmware" if rest.first().is_some_and(|first| first == "trace") => {
+            firmware::constant_time(workspace)?
+        }
+        "firmware" => firmware::check(workspace)?.1,
         "answers" => {
             answers::build(workspace)?;
             format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)

@@ -3,8 +3,8 @@
 use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
-    aarch64, answers, api, bare, c, cite, constant_time, declassified, fuzzing, independent, instructions,
-    layers, notices, python, residue, slim, stack, thumb, typescript, without_c,
+    aarch64, answers, api, bare, c, cite, constant_time, declassified, firmware, fuzzing, independent,
+    instructions, layers, notices, python, residue, slim, stack, thumb, typescript, without_c,
 };
 use anyhow::{Result, anyhow, bail, ensure};
 use std::fs::{self, DirEntry};
@@ -115,6 +115,8 @@ const TOOLS: &[Tool] = &[
     Tool { program: "arm-none-eabi-objdump", packages: &["binutils-arm-none-eabi"] },
     Tool { program: "arm-none-eabi-gcc", packages: &["gcc-arm-none-eabi"] },
     Tool { program: "qemu-system-arm", packages: &["qemu-system-arm"] },
+    Tool { program: "riscv64-unknown-elf-ld", packages: &["binutils-riscv64-unknown-elf"] },
+    Tool { program: "qemu-system-riscv32", packages: &["qemu-system-misc"] },
     Tool { program: "qemu-aarch64", packages: &["qemu-user"] },
     Tool { program: "aarch64-linux-gnu-gcc", packages: &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"] },
     Tool {
@@ -278,6 +280,9 @@ fn packages(report: &mut Report<'_>) {
     });
     report.step("Armv7E-M under qemu", thumb::missing(), || {
         thumb::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
+    });
+    report.step("firmware", firmware::missing(), || {
+        firmware::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
     report.step("core as WebAssembly", typescript::missing(), || {
         typescript::core(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
@@ -512,6 +517,11 @@ fn long_runs(report: &mut Report<'_>) {
         Ok(String::from("at least as fast as liboqs-js, and as small as was promised"))
     });
     report.step("instructions", instructions::missing(), || instructions::check(workspace, false));
+    report.step("firmware bench", firmware::missing(), || {
+        let asked = firmware::Bench { json: false, check: true, only: None };
+        ensure!(firmware::bench(workspace, &asked)?, "limits are missed: docs/embedded/README.md");
+        Ok(String::from("every row within its limits"))
+    });
     report.step("one key derivation", None, || {
         let arguments = ["bench", "agent", "--op", "derivation", "--check"];
         let program = workspace.built("release", "gambeson");

@@ -1,0 +1,81 @@
+//! Writes the program that the environment variable `GAMBESON_ROW` asks for, `SET OPERATION PROFILE`: the type of its operation,
+//! and its inputs with what must come out, made here by the core.
+
+mod inputs;
+
+use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
+use gambeson::mlkem::{MlKem512, MlKem768, MlKem1024};
+use std::error::Error;
+use std::path::Path;
+use std::{env, fs};
+
+/// The operations, by the names of the rows.
+const OPERATIONS: &[(&str, &str)] = &[
+    ("ml-kem keygen", "kem::KeyGen"),
+    ("ml-kem encaps", "kem::Encaps"),
+    ("ml-kem decaps", "kem::Decaps"),
+    ("ml-kem decaps-dk", "kem::DecapsEncoded"),
+    ("ml-dsa keygen", "dsa::KeyGen"),
+    ("ml-dsa sign-seed", "dsa::SignSeed"),
+    ("ml-dsa verify", "dsa::Verify"),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-env-changed=GAMBESON_ROW");
+    println!("cargo:rerun-if-changed=build");
+    let row = env::var("GAMBESON_ROW").unwrap_or_else(|_| "nothing".into());
+    let (image, inputs) = match row.split(' ').collect::<Vec<_>>()[..] {
+        ["nothing"] => (String::from("crate::nothing::Nothing"), vec![vec![0; 64]]),
+        [set, operation, profile] => (image(set, operation, profile)?, inputs_of(set, operation)?),
+        _ => return Err(format!("{row:?} is not SET OPERATION PROFILE").into()),
+    };
+    let folder = env::var("OUT_DIR")?;
+    let folder = Path::new(&folder);
+    let length = inputs.first().ok_or("no input")?.len();
+    fs::write(folder.join("inputs"), inputs.concat())?;
+    fs::write(
+        folder.join("row.rs"),
+        format!(
+            "pub type Row = {image};\n\
+             #[unsafe(link_section = \".inputs\")]\n\
+             // SAFETY: an array of arrays of bytes has the bytes of the file, in its length.\n\
+             pub static INPUTS: [[u8; {length}]; {}] = unsafe {{ \
+             core::mem::transmute(*include_bytes!(concat!(env!(\"OUT_DIR\"), \"/inputs\"))) }};\n",
+            inputs.len()
+        ),
+    )?;
+    Ok(())
+}
+
+fn image(set: &str, operation: &str, profile: &str) -> Result<String, Box<dyn Error>> {
+    let kind = &set[..set.len().min("ml-kem".len())];
+    let name = format!("{kind} {operation}");
+    let (_, operation) =
+        OPERATIONS.iter().find(|(known, _)| *known == name).ok_or(format!("no operation {name:?}"))?;
+    let set = match set {
+        "ml-kem-512" => "gambeson::mlkem::MlKem512",
+        "ml-kem-768" => "gambeson::mlkem::MlKem768",
+        "ml-kem-1024" => "gambeson::mlkem::MlKem1024",
+        "ml-dsa-44" => "gambeson::mldsa::MlDsa44",
+        "ml-dsa-65" => "gambeson::mldsa::MlDsa65",
+        "ml-dsa-87" => "gambeson::mldsa::MlDsa87",
+        _ => return Err(format!("no parameter set {set:?}").into()),
+    };
+    match profile {
+        "fast" => Ok(format!("crate::{operation}<{set}>")),
+        "small" => Ok(format!("crate::{operation}<gambeson::Small<{set}>>")),
+        _ => Err(format!("no profile {profile:?}").into()),
+    }
+}
+
+fn inputs_of(set: &str, operation: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+    match set {
+        "ml-kem-512" => Ok(inputs::of_kem::<MlKem512>(operation)),
+        "ml-kem-768" => Ok(inputs::of_kem::<MlKem768>(operation)),
+        "ml-kem-1024" => Ok(inputs::of_kem::<MlKem1024>(operation)),
+        "ml-dsa-44" => Ok(inputs::of_dsa::<MlDsa44>(operation)),
+        "ml-dsa-65" => Ok(inputs::of_dsa::<MlDsa65>(operation)),
+        "ml-dsa-87" => Ok(inputs::of_dsa::<MlDsa87>(operation)),
+        _ => Err(format!("no parameter set {set:?}").into()),
+    }
+}

@@ -1,0 +1,101 @@
+//! ML-DSA. Keys and outputs are the caller's, that is, in the operation.
+
+use super::{Input, Operation};
+use gambeson::Bytes;
+use gambeson::mldsa::{ParameterSet, SigningKey, VerifyingKey};
+
+/// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal): the key that holds the seed, and the public key.
+pub struct KeyGen<P: ParameterSet> {
+    seed: [u8; 32],
+    key: Option<SigningKey<P>>,
+    vk: P::VerifyingKeyBytes,
+}
+
+impl<P: ParameterSet> Operation for KeyGen<P> {
+    const KEY: usize = size_of::<SigningKey<P>>();
+
+    fn new() -> Self {
+        Self { seed: [0; 32], key: None, vk: P::VerifyingKeyBytes::zeroed() }
+    }
+
+    fn prepare(&mut self, input: &mut Input) {
+        input.read(&mut self.seed);
+    }
+
+    fn run(&mut self) {
+        let key = self.key.insert(SigningKey::from_seed(&self.seed));
+        self.vk = *key.verifying_key().as_bytes();
+    }
+
+    fn check(&self, expected: &mut Input) -> bool {
+        expected.is(self.vk.as_ref())
+    }
+}
+
+/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from the key that holds the seed.
+pub struct SignSeed<P: ParameterSet> {
+    key: Option<SigningKey<P>>,
+    message: [u8; 32],
+    signature: P::Signature,
+}
+
+impl<P: ParameterSet> Operation for SignSeed<P> {
+    const KEY: usize = size_of::<SigningKey<P>>();
+
+    fn new() -> Self {
+        Self { key: None, message: [0; 32], signature: P::Signature::zeroed() }
+    }
+
+    fn prepare(&mut self, input: &mut Input) {
+        let mut seed = [0; 32];
+        input.read(&mut seed);
+        self.key = Some(SigningKey::from_seed(&seed));
+        input.read(&mut self.message);
+    }
+
+    fn run(&mut self) {
+        if let Some(key) = &self.key {
+            self.signature = key.sign_with_rnd(&[0; 32], &self.message);
+        }
+    }
+
+    fn check(&self, expected: &mut Input) -> bool {
+        expected.is(self.signature.as_ref())
+    }
+}
+
+/// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal).
+pub struct Verify<P: ParameterSet> {
+    vk: P::VerifyingKeyBytes,
+    message: [u8; 32],
+    signature: P::Signature,
+    valid: bool,
+}
+
+impl<P: ParameterSet> Operation for Verify<P> {
+    const KEY: usize = P::VerifyingKeyBytes::LEN;
+
+    fn new() -> Self {
+        Self {
+            vk: P::VerifyingKeyBytes::zeroed(),
+            message: [0; 32],
+            signature: P::Signature::zeroed(),
+            valid: false,
+        }
+    }
+
+    fn prepare(&mut self, input: &mut Input) {
+        input.read(self.vk.as_mut());
+        input.read(&mut self.message);
+        input.read(self.signature.as_mut());
+    }
+
+    fn run(&mut self) {
+        let vk = VerifyingKey::<P>::from_bytes(&self.vk);
+        self.valid = vk.verify(&self.message, self.signature.as_ref()).is_ok();
+    }
+
+    fn check(&self, _: &mut Input) -> bool {
+        self.valid
+    }
+}

@@ -1,0 +1,99 @@
+//! Runs one operation on each of its inputs, and prints a line for each: `painted=1234`, the bytes of stack that it changed.
+//!
+//! # Layout
+//!
+//! * `kem`, `dsa`: the operations
+//! * `nothing`: none, for the size of what every program holds
+//! * `build`: which operation, and the inputs
+
+#![no_std]
+#![no_main]
+
+#[allow(dead_code)] // One operation of all is this program.
+mod dsa;
+#[allow(dead_code)]
+mod kem;
+#[allow(dead_code)]
+mod nothing;
+
+/// The operation and its inputs, as the build script wrote them.
+mod row {
+    #![allow(unsafe_code)] // The inputs have a section of their own.
+    include!(concat!(env!("OUT_DIR"), "/row.rs"));
+}
+
+use core::panic::PanicInfo;
+use gambeson_firmware::{entry, exit, measure, print, print_number};
+use row::{INPUTS, Row};
+
+/// An operation with room for its inputs and outputs.
+trait Operation {
+    /// Bytes of the key that has to stay in memory for it.
+    const KEY: usize;
+
+    /// With all buffers zero.
+    fn new() -> Self;
+
+    /// Takes the input.
+    fn prepare(&mut self, input: &mut Input);
+
+    /// What is measured.
+    fn run(&mut self);
+
+    /// Whether the outputs are those that the rest of the input has.
+    fn check(&self, expected: &mut Input) -> bool;
+}
+
+/// The bytes of an input that are not yet read.
+struct Input(&'static [u8]);
+
+impl Input {
+    /// The next so many.
+    fn next(&mut self, count: usize) -> &'static [u8] {
+        let (next, rest) = self.0.split_at(count);
+        self.0 = rest;
+        next
+    }
+
+    /// Fills `bytes` with the next.
+    fn read(&mut self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(self.next(bytes.len()));
+    }
+
+    /// Whether the next bytes are these.
+    fn is(&mut self, bytes: &[u8]) -> bool {
+        self.next(bytes.len()) == bytes
+    }
+}
+
+extern "C" fn run(row: &mut Row) {
+    row.run();
+}
+
+/// Every input in turn.
+#[entry]
+fn main() -> ! {
+    print("key=");
+    print_number(Row::KEY as u32);
+    print("\n");
+    let mut row = Row::new();
+    for input in &INPUTS {
+        let mut input = Input(input);
+        row.prepare(&mut input);
+        let painted = measure(&mut row, run);
+        if !row.check(&mut input) {
+            print("another result\n");
+            exit(false);
+        }
+        print("painted=");
+        print_number(painted as u32);
+        print("\n");
+    }
+    exit(true)
+}
+
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    print("a panic\n");
+    exit(false)
+}

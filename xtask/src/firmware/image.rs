@@ -1,0 +1,162 @@
+//! Programs for small devices: built, sized, and run under QEMU.
+
+use crate::bare::Compiler;
+use crate::run::Workspace;
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A processor, and the machine of QEMU that has it.
+pub struct Target {
+    /// As in the rows.
+    pub name: &'static str,
+    triple: &'static str,
+    /// The prefix of binutils.
+    binutils: &'static str,
+    emulator: &'static str,
+    machine: &'static [&'static str],
+    /// What the plugin has to know: the mark and the bounds of the stack (`firmware/runtime/memory`).
+    places: &'static str,
+}
+
+pub const CORTEX_M4: Target = Target {
+    name: "cortex-m4",
+    triple: "thumbv7em-none-eabi",
+    binutils: "arm-none-eabi",
+    emulator: "qemu-system-arm",
+    machine: &["-M", "mps2-an386", "-cpu", "cortex-m4"],
+    places: "mark=21f00000,low=20300000,high=20400000",
+};
+
+pub const RV32: Target = Target {
+    name: "rv32imac",
+    triple: "riscv32imac-unknown-none-elf",
+    binutils: "riscv64-unknown-elf",
+    emulator: "qemu-system-riscv32",
+    machine: &["-M", "virt", "-bios", "none"],
+    places: "mark=80f00000,low=80700000,high=80800000",
+};
+
+pub const TARGETS: [&Target; 2] = [&CORTEX_M4, &RV32];
+
+/// What this machine lacks.
+pub fn missing() -> Option<&'static str> {
+    if let Some(target) = TARGETS.iter().find(|target| Compiler::for_target(target.triple).is_none()) {
+        return Some(target.triple);
+    }
+    let tools = ["arm-none-eabi-ld", "riscv64-unknown-elf-ld", CORTEX_M4.emulator, RV32.emulator];
+    tools.into_iter().find(|program| !crate::run::installed(program))
+}
+
+/// A program that was built.
+pub struct Image {
+    pub target: &'static Target,
+    pub path: PathBuf,
+}
+
+/// Builds a package of `firmware/` and sets the program aside under a name of its own.
+///
+/// `variables` are the environment; among them `GAMBESON_ROW` and `CARGO_PROFILE_RELEASE_OPT_LEVEL`.
+pub fn build(
+    workspace: &Workspace,
+    target: &'static Target,
+    package: &str,
+    name: &str,
+    variables: &[(&str, &str)],
+) -> Result<Image> {
+    let compiler = Compiler::for_target(target.triple).context(target.triple)?;
+    let arguments =
+        ["build", "--quiet", "--release", "--locked", "--package", package, "--target", target.triple];
+    let mut cargo = compiler.cargo(workspace, "core,alloc", &arguments);
+    // The flags and the linker are those of `firmware/.cargo/config.toml`.
+    cargo.current_dir(workspace.root.join("firmware")).env_remove("RUSTFLAGS");
+    // Doors for gates, which no other program calls.
+    cargo.arg("--config").arg(format!("target.{}.rustflags=['--cfg=gambeson_ct']", target.triple));
+    cargo.envs(variables.iter().copied());
+    workspace.logged(&format!("firmware-build-{}", target.name), &mut cargo)?;
+    let folder = workspace.target.join("xtask/firmware").join(target.name);
+    fs::create_dir_all(&folder)?;
+    let path = folder.join(name.replace(' ', "-"));
+    fs::copy(workspace.target.join(target.triple).join("release").join(package), &path)?;
+    Ok(Image { target, path })
+}
+
+/// The plugin for QEMU, built for this machine.
+pub fn plugin(workspace: &Workspace) -> Result<PathBuf> {
+    let package = "gambeson-firmware-plugin";
+    let mut cargo = workspace.cargo(&["build", "--quiet", "--locked", "--profile", "host"]);
+    cargo.args(["--manifest-path", "firmware/Cargo.toml", "--package", package]);
+    workspace.logged("firmware-plugin", &mut cargo)?;
+    Ok(workspace.target.join("host").join(format!("lib{}.so", package.replace('-', "_"))))
+}
+
+/// Ten times what the longest takes.
+const LONGEST: Duration = Duration::from_secs(20 * 60);
+
+impl Image {
+    /// What the program and the plugin printed, and whether the program ended well.
+    pub fn tried(
+        &self,
+        workspace: &Workspace,
+        plugin: Option<&Path>,
+        list: Option<&Path>,
+    ) -> Result<(bool, String)> {
+        let Target { emulator, machine, places, name, .. } = self.target;
+        let mut qemu = workspace.command(emulator, machine);
+        qemu.args(["-nographic", "-monitor", "none", "-serial", "none"])
+            .args(["-semihosting-config", "enable=on,target=native", "-kernel"])
+            .arg(&self.path);
+        if let Some(plugin) = plugin {
+            let list = list.map_or_else(String::new, |file| format!(",list={}", file.display()));
+            qemu.arg("-plugin").arg(format!("{},{places}{list}", plugin.display()));
+        }
+        let file = self.path.file_name().context("a program has a name")?.to_string_lossy();
+        workspace.tried_within(LONGEST, &format!("firmware-{name}-{file}"), &mut qemu)
+    }
+
+    /// Like `tried`, but failing is an error.
+    pub fn run(&self, workspace: &Workspace, plugin: Option<&Path>) -> Result<String> {
+        let (well, text) = self.tried(workspace, plugin, None)?;
+        ensure!(well, "{} fails:\n{}", self.path.display(), crate::run::tail(&text, 20));
+        Ok(text)
+    }
+
+    /// Bytes of code with what it reads, and of what it writes.
+    pub fn sizes(&self, workspace: &Workspace) -> Result<(u64, u64)> {
+        let mut size = workspace.command(format!("{}-size", self.target.binutils), &["-A"]);
+        let text = workspace.logged("firmware-size", size.arg(&self.path))?;
+        Ok(sizes(&text))
+    }
+
+    /// The disassembly.
+    pub fn disassembly(&self, workspace: &Workspace) -> Result<String> {
+        let mut objdump = workspace.command(format!("{}-objdump", self.target.binutils), &["-d", "-C"]);
+        workspace.logged(&format!("firmware-{}-objdump", self.target.name), objdump.arg(&self.path))
+    }
+}
+
+/// The sums of `.text` and `.rodata`, and of `.data` and `.bss`, in the table of `size -A`.
+fn sizes(text: &str) -> (u64, u64) {
+    let sum = |names: [&str; 2]| {
+        let of_line = |line: &str| {
+            let mut words = line.split_whitespace();
+            let named = words.next().is_some_and(|name| names.contains(&name));
+            named.then(|| words.next()?.parse::<u64>().ok()).flatten()
+        };
+        text.lines().filter_map(of_line).sum()
+    };
+    (sum([".text", ".rodata"]), sum([".data", ".bss"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_are_summed() {
+        let text = "x  :\nsection size addr\n.vector_table 1024 0\n.text 100 1024\n.rodata 20 2000\n.inputs 999 3000\n\
+            .data 3 0\n.bss 4 0\n.debug_info 5 0\nTotal 7\n";
+        assert_eq!(sizes(text), (120, 7));
+    }
+}

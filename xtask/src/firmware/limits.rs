@@ -1,0 +1,289 @@
+//! What the rows must keep to, and the reasons of those that do not.
+
+use super::rows::{Peer, Row};
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+/// A compact row on the Cortex-M4: bytes of stack, those hoped for, thousands of cycles, bytes of the key.
+struct Compact {
+    alg: &'static str,
+    op: &'static str,
+    stack: u64,
+    stretch: u64,
+    kcycles: u64,
+    key: u64,
+}
+
+const fn compact(alg: &'static str, op: &'static str, [stack, stretch, kcycles, key]: [u64; 4]) -> Compact {
+    Compact { alg, op, stack, stretch, kcycles, key }
+}
+
+const COMPACT: &[Compact] = &[
+    compact("ML-KEM-512", "keygen", [1280, 1024, 410, 96]),
+    compact("ML-KEM-512", "encaps", [1728, 1536, 410, 800]),
+    compact("ML-KEM-512", "decaps", [2240, 1984, 640, 96]),
+    compact("ML-KEM-512", "decaps-dk", [1856, 1664, 447, 1632]),
+    compact("ML-KEM-768", "keygen", [1280, 1024, 668, 96]),
+    compact("ML-KEM-768", "encaps", [1792, 1600, 690, 1184]),
+    compact("ML-KEM-768", "decaps", [2240, 1984, 940, 96]),
+    compact("ML-KEM-768", "decaps-dk", [1984, 1664, 740, 2400]),
+    compact("ML-KEM-1024", "keygen", [1280, 1024, 1060, 96]),
+    compact("ML-KEM-1024", "encaps", [1728, 1536, 1080, 1568]),
+    compact("ML-KEM-1024", "decaps", [2240, 1984, 1440, 96]),
+    compact("ML-KEM-1024", "decaps-dk", [2112, 1664, 1145, 3168]),
+    compact("ML-DSA-44", "keygen", [2560, 2240, 1790, 128]),
+    compact("ML-DSA-65", "keygen", [2560, 2240, 3383, 128]),
+    compact("ML-DSA-87", "keygen", [2560, 2240, 5814, 128]),
+    compact("ML-DSA-44", "sign", [2816, 2432, 9000, 2560]),
+    compact("ML-DSA-65", "sign", [3456, 3072, 22_000, 4032]),
+    compact("ML-DSA-87", "sign", [3712, 3264, 28_000, 4896]),
+    compact("ML-DSA-44", "sign-seed", [3584, 3072, 12_500, 128]),
+    compact("ML-DSA-65", "sign-seed", [4224, 3712, 28_500, 128]),
+    compact("ML-DSA-87", "sign-seed", [4480, 3968, 38_000, 128]),
+    compact("ML-DSA-44", "verify", [2432, 2112, 2400, 1312]),
+    compact("ML-DSA-65", "verify", [2432, 2112, 4300, 1952]),
+    compact("ML-DSA-87", "verify", [2432, 2112, 7400, 2592]),
+];
+
+/// What RV32 may take of the stack beyond the Cortex-M4.
+const WIDER: u64 = 256;
+
+/// A fast row on the Cortex-M4: the most of a peer's cycles.
+struct Fast {
+    set: &'static str,
+    op: &'static str,
+    peer: &'static str,
+    ratio: f64,
+}
+
+const fn fast(set: &'static str, op: &'static str, peer: &'static str, ratio: f64) -> Fast {
+    Fast { set, op, peer, ratio }
+}
+
+const FAST: &[Fast] = &[
+    fast("ML-KEM", "keygen", "pqm4 m4fspeed", 1.05),
+    fast("ML-KEM", "encaps", "pqm4 m4fspeed", 1.05),
+    fast("ML-KEM", "decaps-dk", "pqm4 m4fspeed", 1.05),
+    fast("ML-KEM", "keygen", "mlkem-native -O3", 0.60),
+    fast("ML-KEM", "encaps", "mlkem-native -O3", 0.56),
+    fast("ML-KEM", "decaps-dk", "mlkem-native -O3", 0.48),
+    fast("ML-DSA", "keygen", "pqm4 m4f", 1.10),
+    fast("ML-DSA", "sign", "pqm4 m4f", 1.10),
+    fast("ML-DSA", "verify", "pqm4 m4f", 1.10),
+    fast("ML-DSA", "keygen", "mldsa-native -O3", 0.62),
+    fast("ML-DSA", "sign", "mldsa-native -O3", 0.62),
+    fast("ML-DSA", "verify", "mldsa-native -O3", 0.62),
+];
+
+/// The speed variants, whose stack a fast row may take.
+const SPEED: [&str; 2] = ["pqm4 m4fspeed", "pqm4 m4f"];
+
+/// Instructions on RV32, as a part of what these take.
+const RV32: [&str; 2] = ["mlkem-native -Os", "mldsa-native reduced -Os"];
+const RV32_RATIO: f64 = 0.80;
+
+/// Code by profile: of one set with these operations, joined by `+`.
+const CODE: &[(&str, &str, [u64; 2])] = &[
+    ("ML-KEM", "keygen+encaps+decaps", [8400, 20_000]),
+    ("ML-KEM", "encaps+decaps", [7400, u64::MAX]),
+    ("ML-KEM", "keygen", [5600, u64::MAX]),
+    ("ML-DSA", "keygen+sign-seed+verify", [11_000, 24_000]),
+    ("ML-DSA", "verify", [6500, u64::MAX]),
+];
+
+/// A row's figure against its limit.
+#[derive(Debug)]
+pub struct Verdict {
+    pub target: &'static str,
+    pub profile: &'static str,
+    pub alg: String,
+    pub op: String,
+    /// What is limited, with its unit.
+    pub what: String,
+    pub measured: u64,
+    pub most: u64,
+}
+
+impl Verdict {
+    pub const fn is_met(&self) -> bool {
+        self.measured <= self.most
+    }
+}
+
+fn verdict(row: &Row, what: impl Into<String>, measured: u64, most: u64) -> Verdict {
+    Verdict {
+        target: row.target,
+        profile: row.profile,
+        alg: row.alg.clone(),
+        op: row.op.clone(),
+        what: what.into(),
+        measured,
+        most,
+    }
+}
+
+/// What is hoped for, of a row that has a limit.
+pub fn stretch(row: &Row) -> Option<u64> {
+    of_compact(row).map(|limit| limit.stretch)
+}
+
+fn of_compact(row: &Row) -> Option<&'static Compact> {
+    COMPACT.iter().find(|limit| row.profile == "small" && limit.alg == row.alg && limit.op == row.op)
+}
+
+/// Every limit that binds one of the rows.
+pub fn judge(rows: &[Row], peers: &[Peer]) -> Vec<Verdict> {
+    rows.iter().flat_map(|row| of_row(row, peers)).collect()
+}
+
+fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
+    let same = |peer: &&Peer| peer.target == row.target && peer.alg == row.alg && peer.op == row.op;
+    let peers: Vec<&Peer> = peers.iter().filter(same).collect();
+    let mut verdicts = Vec::new();
+    // A row without a stack is of code alone.
+    if row.stack > 0 {
+        let stack = row.stack + row.statics + row.workspace;
+        match (row.target, of_compact(row)) {
+            ("cortex-m4", Some(limit)) => {
+                verdicts.push(verdict(row, "bytes of stack", stack, limit.stack));
+                verdicts.push(verdict(row, "thousand cycles", thousands(row.cycles), limit.kcycles));
+                verdicts.push(verdict(row, "bytes of key", row.key, limit.key));
+            }
+            (_, Some(limit)) => verdicts.push(verdict(row, "bytes of stack", stack, limit.stack + WIDER)),
+            ("cortex-m4", None) => {
+                for limit in FAST.iter().filter(|limit| row.alg.starts_with(limit.set) && row.op == limit.op)
+                {
+                    for peer in peers.iter().filter(|peer| peer.peer == limit.peer) {
+                        let what = format!("thousand cycles ({} of {})", limit.ratio, peer.peer);
+                        let most = (peer.kcycles as f64 * limit.ratio).floor() as u64;
+                        verdicts.push(verdict(row, what, thousands(row.cycles), most));
+                    }
+                }
+                for peer in peers.iter().filter(|peer| SPEED.contains(&peer.peer.as_str())) {
+                    verdicts.push(verdict(row, format!("bytes of stack ({})", peer.peer), stack, peer.stack));
+                }
+            }
+            _ => {
+                for peer in peers.iter().filter(|peer| RV32.contains(&peer.peer.as_str())) {
+                    let what = format!("thousand instructions ({RV32_RATIO} of {})", peer.peer);
+                    let most = (peer.kinstructions as f64 * RV32_RATIO).floor() as u64;
+                    verdicts.push(verdict(row, what, thousands(row.instructions), most));
+                }
+            }
+        }
+    }
+    for (set, ops, most) in CODE {
+        if row.target == "cortex-m4" && row.alg.starts_with(set) && row.op == *ops {
+            let most = most[usize::from(row.profile == "fast")];
+            if most != u64::MAX {
+                verdicts.push(verdict(row, "bytes of code", row.code, most));
+            }
+        }
+    }
+    verdicts
+}
+
+fn thousands(number: u64) -> u64 {
+    (number as f64 / 1000.0).round() as u64
+}
+
+/// Why rows miss a limit: `docs/embedded/missed.toml`.
+#[derive(Deserialize)]
+pub struct Missed {
+    reason: Vec<Reason>,
+}
+
+/// Of the rows that these fields select; one that is not there selects all.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reason {
+    target: Option<String>,
+    profile: Option<String>,
+    alg: Option<String>,
+    op: Option<String>,
+    /// The beginning of what is limited.
+    what: Option<String>,
+    text: String,
+}
+
+pub const MISSED: &str = "docs/embedded/missed.toml";
+
+impl Missed {
+    pub fn read(text: &str) -> Result<Self> {
+        let missed: Self = toml::from_str(text).context(MISSED)?;
+        ensure!(
+            missed.reason.iter().all(|reason| !reason.text.is_empty()),
+            "{MISSED}: a reason without a text"
+        );
+        Ok(missed)
+    }
+
+    /// The reason of a row that misses its limit.
+    pub fn reason(&self, verdict: &Verdict) -> &str {
+        let fits =
+            |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|wanted| is.starts_with(wanted));
+        let of = |reason: &&Reason| {
+            fits(&reason.target, verdict.target)
+                && fits(&reason.profile, verdict.profile)
+                && fits(&reason.alg, &verdict.alg)
+                && reason.op.as_ref().is_none_or(|op| *op == verdict.op)
+                && fits(&reason.what, &verdict.what)
+        };
+        self.reason.iter().find(of).map_or("nobody knows yet why", |reason| &reason.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(target: &'static str, profile: &'static str, op: &str, stack: u64, cycles: u64) -> Row {
+        Row {
+            target,
+            profile,
+            alg: "ML-KEM-768".into(),
+            op: op.into(),
+            stack,
+            statics: 0,
+            workspace: 0,
+            key: 96,
+            code: 5601,
+            instructions: cycles,
+            cycles,
+        }
+    }
+
+    fn missed(row: Row) -> Vec<String> {
+        let peers = super::super::rows::peers(include_str!("../../../docs/embedded/peers.csv")).unwrap();
+        let verdicts = judge(&[row], &peers);
+        assert!(!verdicts.is_empty(), "a row that no limit binds");
+        verdicts.into_iter().filter(|verdict| !verdict.is_met()).map(|verdict| verdict.what).collect()
+    }
+
+    #[test]
+    fn limits_bind_to_the_byte() {
+        assert_eq!(missed(row("cortex-m4", "small", "encaps", 1792, 690_499)), ["bytes of key"; 0]);
+        assert_eq!(missed(row("cortex-m4", "small", "encaps", 1793, 690_000)), ["bytes of stack"]);
+        assert_eq!(missed(row("cortex-m4", "small", "encaps", 1792, 690_501)), ["thousand cycles"]);
+        assert_eq!(missed(row("rv32imac", "small", "encaps", 2048, 9_000_000)), ["bytes of stack"; 0]);
+        assert_eq!(missed(row("rv32imac", "small", "encaps", 2049, 1)), ["bytes of stack"]);
+        assert_eq!(missed(row("cortex-m4", "small", "keygen", 1280, 1)), ["bytes of code"]);
+    }
+
+    #[test]
+    fn fast_rows_are_held_against_the_peers() {
+        assert_eq!(missed(row("cortex-m4", "fast", "decaps-dk", 6452, 732_000)), [""; 0]);
+        assert_eq!(missed(row("cortex-m4", "fast", "decaps-dk", 6453, 738_000)).len(), 3);
+        assert_eq!(missed(row("rv32imac", "fast", "encaps", 1, 910_000)), [""; 0]);
+        assert_eq!(missed(row("rv32imac", "fast", "encaps", 1, 912_000)).len(), 1);
+    }
+
+    #[test]
+    fn reasons_are_of_the_rows_that_they_select() {
+        let missed = Missed::read(include_str!("../../../docs/embedded/missed.toml")).unwrap();
+        let verdict = verdict(&row("cortex-m4", "none", "nothing", 1, 1), "nothing", 2, 1);
+        assert_eq!(missed.reason(&verdict), "nobody knows yet why");
+        let text = "[[reason]]\nprofile = \"none\"\ntext = \"planted\"\n";
+        assert_eq!(Missed::read(text).unwrap().reason(&verdict), "planted");
+    }
+}

@@ -1,0 +1,213 @@
+//! The rows of the bench: one operation of one parameter set, measured.
+
+use super::image::{self, Image, Target};
+use crate::run::Workspace;
+use anyhow::{Context, Result, bail, ensure};
+use serde::Serialize;
+use std::path::Path;
+
+/// How the core is asked to work: `small` is `Small<P>` built for size, `fast` the plain set built for speed.
+pub const PROFILES: [(&str, &str); 2] = [("small", "s"), ("fast", "3")];
+
+const KEM: [&str; 4] = ["keygen", "encaps", "decaps", "decaps-dk"];
+const DSA: [&str; 3] = ["keygen", "sign-seed", "verify"];
+
+/// Parameter sets with their operations.
+pub const SETS: [(&str, &[&str]); 6] = [
+    ("ML-KEM-512", &KEM),
+    ("ML-KEM-768", &KEM),
+    ("ML-KEM-1024", &KEM),
+    ("ML-DSA-44", &DSA),
+    ("ML-DSA-65", &DSA),
+    ("ML-DSA-87", &DSA),
+];
+
+/// A row. Sizes are bytes, the stack that below the caller's; instructions and cycles are the mean of all inputs, the stack
+/// the most of any.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    pub target: &'static str,
+    pub profile: &'static str,
+    pub alg: String,
+    pub op: String,
+    pub stack: u64,
+    #[serde(rename = "static")]
+    pub statics: u64,
+    pub workspace: u64,
+    pub key: u64,
+    pub code: u64,
+    pub instructions: u64,
+    pub cycles: u64,
+}
+
+/// A row that is still to be measured, built.
+pub struct Built {
+    pub image: Image,
+    pub profile: &'static str,
+    pub alg: &'static str,
+    pub op: &'static str,
+    /// What its own program adds to an empty one.
+    code: u64,
+    /// What it keeps in memory beyond an empty one.
+    statics: u64,
+}
+
+/// The environment that chooses a row.
+pub fn variables<'a>(row: &'a str, level: &'a str) -> [(&'a str, &'a str); 2] {
+    [("GAMBESON_ROW", row), ("CARGO_PROFILE_RELEASE_OPT_LEVEL", level)]
+}
+
+pub const PACKAGE: &str = "gambeson-firmware-bench";
+
+/// Builds every row whose name has `only` in it.
+pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Result<Vec<Built>> {
+    let mut built = Vec::new();
+    for (profile, level) in PROFILES {
+        let empty = format!("nothing-{profile}");
+        let empty = image::build(workspace, target, PACKAGE, &empty, &variables("nothing", level))?;
+        let (empty_code, empty_writes) = empty.sizes(workspace)?;
+        for (alg, ops) in SETS {
+            for op in ops {
+                let row = format!("{alg} {op} {profile}").to_lowercase();
+                if !format!("{} {row}", target.name).contains(only) {
+                    continue;
+                }
+                let image = image::build(workspace, target, PACKAGE, &row, &variables(&row, level))?;
+                let (code, writes) = image.sizes(workspace)?;
+                let (code, statics) = (code.saturating_sub(empty_code), writes.saturating_sub(empty_writes));
+                built.push(Built { image, profile, alg, op, code, statics });
+            }
+        }
+    }
+    Ok(built)
+}
+
+impl Built {
+    /// Runs it on all its inputs.
+    pub fn measure(&self, workspace: &Workspace, plugin: &Path) -> Result<Row> {
+        let name = self.image.path.display();
+        let text = self.image.run(workspace, Some(plugin))?;
+        let regions = regions(&text)?;
+        let painted: Vec<u64> = numbers(&text, "painted=")?;
+        ensure!(!regions.is_empty() && regions.len() == painted.len(), "{name}: {} regions", regions.len());
+        for (region, painted) in regions.iter().zip(&painted) {
+            let stack = region.stack;
+            ensure!(stack == *painted, "{name}: the plugin saw {stack} bytes of stack, the paint {painted}");
+        }
+        let mean = |of: fn(&Region) -> u64| {
+            let sum: u64 = regions.iter().map(of).sum();
+            (sum as f64 / regions.len() as f64).round() as u64
+        };
+        let only = |field| numbers(&text, field)?.first().copied().context("the program says its sizes");
+        Ok(Row {
+            target: self.image.target.name,
+            profile: self.profile,
+            alg: self.alg.into(),
+            op: self.op.into(),
+            stack: regions.iter().map(|region| region.stack).max().unwrap_or(0),
+            statics: self.statics,
+            workspace: 0,
+            key: only("key=")?,
+            code: self.code,
+            instructions: mean(|region| region.instructions),
+            cycles: mean(|region| region.cycles),
+        })
+    }
+}
+
+/// What the plugin says of a region.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Region {
+    pub instructions: u64,
+    pub cycles: u64,
+    pub stack: u64,
+    pub trace: String,
+}
+
+/// All regions of a run, in their order.
+pub fn regions(text: &str) -> Result<Vec<Region>> {
+    let read = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let field =
+            |name: &str| words.iter().find_map(|word| word.strip_prefix(name)).context(line.to_owned());
+        Ok(Region {
+            instructions: field("instructions=")?.parse()?,
+            cycles: field("cycles=")?.parse()?,
+            stack: field("stack=")?.parse()?,
+            trace: field("trace=")?.to_owned(),
+        })
+    };
+    text.lines().filter(|line| line.starts_with("@region ")).map(read).collect()
+}
+
+/// The numbers of the lines that begin with `field`.
+fn numbers(text: &str, field: &str) -> Result<Vec<u64>> {
+    let read = |rest: &str| rest.parse().with_context(|| format!("{field}{rest}"));
+    text.lines().filter_map(|line| line.strip_prefix(field)).map(read).collect()
+}
+
+/// A row of `docs/embedded/peers.csv`.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    pub target: String,
+    pub peer: String,
+    pub alg: String,
+    pub op: String,
+    pub stack: u64,
+    pub heap: u64,
+    pub kinstructions: u64,
+    pub kcycles: u64,
+    pub key: u64,
+    pub code: u64,
+}
+
+pub const PEERS: &str = "docs/embedded/peers.csv";
+
+/// The peers, as they were measured.
+pub fn peers(text: &str) -> Result<Vec<Peer>> {
+    let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+    ensure!(
+        lines.next() == Some("target,peer,alg,op,stack,heap,kinstructions,kcycles,key,code"),
+        "{PEERS}: the columns are not known"
+    );
+    let read = |line: &str| {
+        let [target, peer, alg, op, numbers @ ..] = &line.split(',').collect::<Vec<_>>()[..] else {
+            bail!("{PEERS}: {line}")
+        };
+        let numbers = numbers.iter().map(|number| number.parse()).collect::<Result<Vec<u64>, _>>();
+        let [stack, heap, kinstructions, kcycles, key, code] =
+            numbers.with_context(|| format!("{PEERS}: {line}"))?[..]
+        else {
+            bail!("{PEERS}: {line}")
+        };
+        let [target, peer, alg, op] = [target, peer, alg, op].map(|word| (*word).to_owned());
+        Ok(Peer { target, peer, alg, op, stack, heap, kinstructions, kcycles, key, code })
+    };
+    lines.map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_are_read_and_a_broken_one_is_an_error() {
+        let text = "key=96\n@region instructions=12 cycles=30 stack=8 trace=00ff\npainted=8\n";
+        let expected = Region { instructions: 12, cycles: 30, stack: 8, trace: "00ff".into() };
+        assert_eq!(regions(text).unwrap(), [expected]);
+        assert_eq!(numbers(text, "painted=").unwrap(), [8]);
+        assert!(regions("@region instructions=12\n").is_err());
+    }
+
+    #[test]
+    fn every_peer_is_read() {
+        let text = include_str!("../../../docs/embedded/peers.csv");
+        let peers = peers(text).unwrap();
+        assert_eq!(peers.len(), 216);
+        let record = peers.iter().filter(|peer| peer.target == "cortex-m4" && peer.alg == "ML-KEM-768");
+        assert_eq!(
+            record.filter(|peer| peer.op == "keygen").map(|peer| peer.stack + peer.heap).min(),
+            Some(2816)
+        );
+    }
+}

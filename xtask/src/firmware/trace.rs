@@ -1,0 +1,160 @@
+//! Constant time on small processors: equal traces for eight secrets, and no division.
+
+use super::image::{self, Image, Target};
+use super::rows;
+use crate::run::Workspace;
+use anyhow::{Context, Result, bail, ensure};
+use std::fs;
+use std::path::Path;
+
+/// Both levels that the profiles of the bench have.
+const LEVELS: [&str; 2] = ["s", "3"];
+
+/// How many secrets each operation runs on.
+const SECRETS: usize = 8;
+
+/// An operation, and the hashes of its traces.
+struct Traced {
+    /// `trace` or `canary`, and the name.
+    name: String,
+    hashes: Vec<String>,
+}
+
+/// Traces every operation on both processors. What is planted must be seen.
+pub fn check(workspace: &Workspace, plugin: &Path) -> Result<String> {
+    let (mut operations, mut planted) = (0, 0);
+    for target in image::TARGETS {
+        for level in LEVELS {
+            let image = image::build(
+                workspace,
+                target,
+                "gambeson-firmware-trace",
+                &format!("trace-{level}"),
+                &rows::variables("", level),
+            )?;
+            let traced = traced(&image.run(workspace, Some(plugin))?)?;
+            for Traced { name, hashes } in &traced {
+                let canary = name.starts_with("canary ");
+                let differ = hashes.iter().any(|hash| *hash != hashes[0]);
+                ensure!(hashes.len() == SECRETS, "{name}: {} regions", hashes.len());
+                match (canary, differ) {
+                    (false, true) => bail!(
+                        "{}, {level}, {name}: {}",
+                        target.name,
+                        difference(workspace, &image, plugin, name)?
+                    ),
+                    (true, false) => bail!("canary: {name} has one trace on {}", target.name),
+                    (true, true) => planted += 1,
+                    (false, false) => operations += 1,
+                }
+            }
+            divisions(workspace, target, &image)?;
+        }
+    }
+    ensure!(operations > 100 && planted == 8, "{operations} operations, {planted} planted");
+    Ok(format!(
+        "{operations} operations with one trace for {SECRETS} secrets, no division; {planted} planted branches and indices seen"
+    ))
+}
+
+fn traced(text: &str) -> Result<Vec<Traced>> {
+    let mut all: Vec<Traced> = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("trace ") || line.starts_with("canary ") {
+            all.push(Traced { name: line.to_owned(), hashes: Vec::new() });
+        } else if line.starts_with("@region ") {
+            let mut regions = rows::regions(line)?;
+            let region = regions.pop().context("a region")?;
+            all.last_mut().context("a region before any operation")?.hashes.push(region.trace);
+        }
+    }
+    Ok(all)
+}
+
+/// Where the traces of an operation part: runs the program again, with their lists.
+fn difference(workspace: &Workspace, image: &Image, plugin: &Path, name: &str) -> Result<String> {
+    let file = workspace.target.join("xtask/firmware/traces");
+    let (_, text) = image.tried(workspace, Some(plugin), Some(&file))?;
+    let place = traced(&text)?.iter().position(|traced| traced.name == name).context("the operation")?;
+    let bytes = fs::read(&file)?;
+    fs::remove_file(&file)?;
+    let entries: Vec<u64> = bytes.as_chunks().0.iter().map(|entry| u64::from_le_bytes(*entry)).collect();
+    let regions: Vec<&[u64]> =
+        entries.split(|entry| entry >> 32 == END).skip(place * SECRETS).take(SECRETS).collect();
+    let first = regions.first().context("the list has the regions")?;
+    for region in &regions {
+        if let Some(at) = first.iter().zip(*region).position(|(one, other)| one != other) {
+            let code = first[..at].iter().rev().find(|entry| **entry >> 32 == 0).copied().unwrap_or(0);
+            return Ok(format!(
+                "traces part after {at} steps, behind the instruction at {code:#x} of {}",
+                image.path.display()
+            ));
+        }
+    }
+    Ok(String::from("traces differ in length"))
+}
+
+/// The kind of the entry behind each region in the plugin's list.
+const END: u64 = 3;
+
+/// No function of the program divides, but the one that was planted.
+fn divisions(workspace: &Workspace, target: &Target, image: &Image) -> Result<()> {
+    let found = dividing(&image.disassembly(workspace)?);
+    let (planted, others): (Vec<&String>, Vec<&String>) =
+        found.iter().partition(|name| name.contains("planted_division"));
+    ensure!(!planted.is_empty(), "canary: the planted division was not found on {}", target.name);
+    ensure!(others.is_empty(), "{}: these divide: {others:?}", image.path.display());
+    Ok(())
+}
+
+/// The functions in a disassembly that hold a division, or call a library's.
+fn dividing(listing: &str) -> Vec<String> {
+    // Those of Thumb may have a condition behind them.
+    const THUMB: [&str; 2] = ["udiv", "sdiv"];
+    const RISCV: [&str; 4] = ["div", "divu", "rem", "remu"];
+    let (mut function, mut found) = ("", Vec::new());
+    for line in listing.lines() {
+        if let Some(name) = line.strip_suffix(">:").and_then(|line| line.split_once('<')) {
+            function = name.1;
+        }
+        let divides = line
+            .split('\t')
+            .map(str::trim)
+            .any(|word| RISCV.contains(&word) || THUMB.iter().any(|division| word.starts_with(division)));
+        let called = [
+            "__aeabi_uidiv",
+            "__aeabi_idiv",
+            "__aeabi_uldivmod",
+            "__aeabi_ldivmod",
+            "__udiv",
+            "__umod",
+            "__div",
+        ];
+        let calls = called.iter().any(|name| line.contains(&format!("<{name}")) && !line.ends_with(">:"));
+        if (divides || calls) && found.last().is_none_or(|last| last != function) {
+            found.push(function.to_owned());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divisions_are_found_in_both_languages_and_words_that_begin_alike_are_not() {
+        let listing = "00000400 <first>:\n 400:\tfbb1 f0f2 \tudivne\tr0, r1, r2\n00000410 <second>:\n 410:\tbf00 \tdivider\n\
+            80000000 <third>:\n80000000:\t0262d3b3 \tdivu\tt2,t0,t1\n80000010 <fourth>:\n 80000010:\t1 \tbl\t42 <__aeabi_uldivmod>\n";
+        assert_eq!(dividing(listing), ["first", "third", "fourth"]);
+    }
+
+    #[test]
+    fn regions_belong_to_the_operation_before_them() {
+        let region = |hash| format!("@region instructions=1 cycles=1 stack=0 trace={hash}\n");
+        let text = format!("trace a\n{}{}canary b\n{}", region(1), region(2), region(3));
+        let all = traced(&text).unwrap();
+        assert_eq!((all[0].hashes.len(), all[1].name.as_str(), all[1].hashes.len()), (2, "canary b", 1));
+        assert!(traced(&region(1)).is_err());
+    }
+}
