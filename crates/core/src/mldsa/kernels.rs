@@ -26,6 +26,10 @@ pub(crate) mod tests;
 use super::ring::{Poly, Short};
 use crate::cpu::{self, Level};
 pub(crate) use portable::PORTABLE;
+pub(crate) use portable::{
+    decompose_one, freeze, half_butterfly, half_ntt, hint_one, lift, montgomery, pack_group, power2round_one, reduce,
+    unpack_one,
+};
 
 /// The operations of R_q and T_q that dominate the time. One table per instruction set; every table obeys the
 /// bounds that `portable.rs` documents and gives the same residues.
