@@ -83,7 +83,6 @@ impl<P: Parameters> Seeds<P> {
         seeds
     }
 
-    #[cfg(feature = "alloc")]
     pub(super) fn rho_prime(&self) -> &[u8; 64] {
         self.rho_prime.expose()
     }

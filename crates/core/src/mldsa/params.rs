@@ -2,11 +2,13 @@
 
 use core::fmt::Debug;
 
+use zeroize::Zeroize;
+
 use super::ring::{Poly, Q};
 use crate::{Bytes, Small};
 
 pub(crate) mod sealed {
-    use super::{Debug, Poly};
+    use super::{Debug, Poly, Zeroize};
 
     /// Table 1, and the arrays that generic code cannot name.
     pub trait Parameters: 'static {
@@ -48,7 +50,7 @@ pub(crate) mod sealed {
         /// `HintBits` of zeros.
         const HINT_BITS: Self::HintBits;
         /// What of k polynomials, eight coefficients in 24 bytes, does not fit in the bytes of z.
-        type Spill: AsMut<[[u8; 24]]>;
+        type Spill: AsMut<[[u8; 24]]> + Zeroize + 'static;
         /// `Spill` of zeros.
         const SPILL: Self::Spill;
 

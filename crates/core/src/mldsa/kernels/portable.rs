@@ -146,7 +146,7 @@ fn centre(a: u32) -> i32 {
 
 /// `a` mod q in 0..q; `-q < a < q`.
 #[inline(always)]
-pub(crate) fn lift(a: i32) -> u32 {
+fn lift(a: i32) -> u32 {
     debug_assert!(-Q < a && a < Q);
     let negative = a as u32 >> 31;
     (a as u32).wrapping_add(negative * QU)
@@ -334,33 +334,33 @@ pub(crate) fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize
 /// The inner loop of FIPS 204, Algorithm 31 (RejBoundedPoly): fills `s` from place `filled` on with what the half
 /// bytes of `bytes` give; returns how many coefficients stand. The time says which half bytes were refused, no more.
 pub(crate) fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize {
-    if eta == 2 {
-        // half mod 5 for half below 15: ⌊half/5⌋ = ⌊half·205/1024⌋.
-        reject_halves(s, filled, bytes, 15, |half| 2 - (half - 5 * ((half * 205) >> 10)) as i32)
-    } else {
-        reject_halves(s, filled, bytes, 9, |half| 4 - half as i32)
-    }
+    if eta == 2 { reject_halves(s, filled, bytes, 2) } else { reject_halves(s, filled, bytes, 4) }
 }
 
-/// FIPS 204, Algorithm 15 (CoeffFromHalfByte), of each half, without a branch or an index on it.
 #[inline(always)]
-fn reject_halves(
-    s: &mut Poly,
-    filled: usize,
-    bytes: &[u8],
-    limit: u32,
-    coefficient: impl Fn(u32) -> i32,
-) -> usize {
+fn reject_halves(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize {
     let mut filled = filled;
     for byte in bytes {
         for half in [u32::from(byte & 15), u32::from(byte >> 4)] {
             let Some(place) = s.0.get_mut(filled) else { return filled };
-            *place = coefficient(half);
+            let (coefficient, accepted) = bounded_one(half, eta);
+            *place = coefficient;
             // public: which half bytes were refused; they are independent of the accepted ones, and say nothing of them.
-            filled += declassify_value(half.wrapping_sub(limit) >> 31) as usize;
+            filled += declassify_value(accepted) as usize;
         }
     }
     filled
+}
+
+/// FIPS 204, Algorithm 15 (CoeffFromHalfByte), without a branch or an index on it, and 1 or, for ⊥, 0.
+#[inline(always)]
+pub(crate) fn bounded_one(half: u32, eta: i32) -> (i32, u32) {
+    if eta == 2 {
+        // half mod 5 for half below 15: ⌊half/5⌋ = ⌊half·205/1024⌋.
+        (2 - (half - 5 * ((half * 205) >> 10)) as i32, half.wrapping_sub(15) >> 31)
+    } else {
+        (4 - half as i32, half.wrapping_sub(9) >> 31)
+    }
 }
 
 /// FIPS 204, Algorithm 35 (Power2Round): `t` becomes t0, in -4095..=4096, and `t1` is in 0..1024.
