@@ -83,6 +83,7 @@ impl<P: Parameters> Seeds<P> {
         seeds
     }
 
+    #[cfg(feature = "alloc")]
     pub(super) fn rho_prime(&self) -> &[u8; 64] {
         self.rho_prime.expose()
     }

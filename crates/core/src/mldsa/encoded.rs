@@ -73,8 +73,8 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
     #[inline(never)]
     fn sign_guarded(&self, message: &Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
         let mu = message.representative(declassify(self.part(64)));
-        scrubbed::<P, { small::SIGN_44 }, { small::SIGN_65 }, { small::SIGN_87 }, _>(|| {
-            small::sign::<P>(
+        scrubbed::<P, { small::SIGN_ENCODED_44 }, { small::SIGN_ENCODED_65 }, { small::SIGN_ENCODED_87 }, _>(|| {
+            small::sign_encoded::<P>(
                 &small::Encoded { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA },
                 self.part(32),
                 &mu,

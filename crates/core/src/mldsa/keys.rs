@@ -255,9 +255,9 @@ impl<P: ParameterSet> SigningKey<P> {
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         if P::SMALL {
-            let mut tr = [0; 64];
-            scrub_small::<{ small::TR }>(|| small::hash_of_public_key::<P>(seed, &mut tr));
-            return Self::from_parts(seed, tr);
+            let mut key = Self::from_parts(seed, [0; 64]);
+            scrub_small::<{ small::TR }>(|| small::hash_of_public_key::<P>(seed, &mut key.tr));
+            return key;
         }
         #[cfg(feature = "alloc")]
         if super::kernels() != Level::Portable {
@@ -287,9 +287,9 @@ impl<P: ParameterSet> SigningKey<P> {
     #[must_use]
     pub fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
         if P::SMALL {
-            let mut tr = [0; 64];
-            scrub_small::<{ small::KEY_GEN }>(|| small::key_gen::<P>(seed, vk.as_mut(), &mut tr));
-            return Self::from_parts(seed, tr);
+            let mut key = Self::from_parts(seed, [0; 64]);
+            scrub_small::<{ small::KEY_GEN }>(|| small::key_gen::<P>(seed, vk.as_mut(), &mut key.tr));
+            return key;
         }
         #[cfg(feature = "alloc")]
         if super::kernels() != Level::Portable {

@@ -49,8 +49,8 @@ pub(crate) mod sealed {
         type HintBits: AsRef<[[u32; 8]]> + AsMut<[[u32; 8]]> + Debug;
         /// `HintBits` of zeros.
         const HINT_BITS: Self::HintBits;
-        /// What of k polynomials, eight coefficients in 24 bytes, does not fit in the bytes of z.
-        type Spill: AsMut<[[u8; 24]]> + Zeroize + 'static;
+        /// What of k polynomials, a coefficient in three bytes, does not fit in the bytes of z.
+        type Spill: AsMut<[[u8; 3]]> + Zeroize + 'static;
         /// `Spill` of zeros.
         const SPILL: Self::Spill;
 
@@ -91,11 +91,11 @@ pub trait ParameterSet: Parameters + Copy + Debug + Eq + Send + Sync {
     type ExpandedKeyBytes: Bytes;
 }
 
-/// How many groups of 24 bytes k polynomials need beyond the bytes of z.
+/// How many coefficients of k polynomials, three bytes each, do not fit in the bytes of z.
 // Done by the compiler.
 #[allow(clippy::integer_division_remainder_used)]
 const fn spilled(k: usize, z_bytes: usize) -> usize {
-    32 * k - z_bytes / 24
+    256 * k - z_bytes / 3
 }
 
 macro_rules! parameter_sets {
@@ -128,8 +128,8 @@ macro_rules! parameter_sets {
             const FACTORS: Self::Factors = [Poly::ZERO; $l + 1];
             type HintBits = [[u32; 8]; $k];
             const HINT_BITS: Self::HintBits = [[0; 8]; $k];
-            type Spill = [[u8; 24]; spilled($k, $set::Z_BYTES * $l)];
-            const SPILL: Self::Spill = [[0; 24]; spilled($k, $set::Z_BYTES * $l)];
+            type Spill = [[u8; 3]; spilled($k, $set::Z_BYTES * $l)];
+            const SPILL: Self::Spill = [[0; 3]; spilled($k, $set::Z_BYTES * $l)];
         }
 
         impl ParameterSet for $set {

@@ -5,8 +5,9 @@
 //! transformed by halves, from packed bytes. A signing keeps w in the bytes that z will take, 24 bits a coefficient, and on
 //! the stack what does not fit there; y is hashed again for z. Products with the challenge are sums at its places.
 
+use core::marker::PhantomData;
+
 use super::InvalidSignature;
-use super::dsa::{Seeds, SigningForm};
 use super::encode::Hint;
 use super::kernels::{
     Kernels, bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, least, montgomery,
@@ -20,12 +21,18 @@ use crate::Bytes;
 use crate::secret::{Secret, declassify, declassify_value};
 use crate::sha3::{Shake128, Shake256, Sponge};
 
-/// How deep the operations go (`cargo xtask stack`), with some to spare.
-pub(super) const KEY_GEN: usize = 3072;
-pub(super) const TR: usize = 3328;
-pub(super) const SIGN_44: usize = 4096;
-pub(super) const SIGN_65: usize = 4736;
-pub(super) const SIGN_87: usize = 4992;
+/// How deep the operations go on 64-bit and on 32-bit processors (`cargo xtask stack`), with some to spare.
+const fn depth(wide: usize, narrow: usize) -> usize {
+    if size_of::<usize>() == 8 { wide } else { narrow }
+}
+pub(super) const KEY_GEN: usize = depth(3072, 2240);
+pub(super) const TR: usize = depth(3328, 2464);
+pub(super) const SIGN_44: usize = depth(4096, 3328);
+pub(super) const SIGN_65: usize = depth(4736, 3968);
+pub(super) const SIGN_87: usize = depth(4992, 4224);
+pub(super) const SIGN_ENCODED_44: usize = depth(3456, 2496);
+pub(super) const SIGN_ENCODED_65: usize = depth(4096, 3136);
+pub(super) const SIGN_ENCODED_87: usize = depth(4352, 3392);
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
@@ -101,22 +108,31 @@ impl<'a> Entry<'a> {
         Self { sponge, candidates: [[0; 3]; 8], taken: 8 }
     }
 
-    /// The next group: FIPS 204, Algorithm 30 (RejNTTPoly).
+    /// Hands over the next `count`: FIPS 204, Algorithm 30 (RejNTTPoly).
     ///
     /// Variable time: the matrix is public.
-    #[inline(never)]
-    fn next_vartime(&mut self, group: &mut [u32; GROUP]) {
-        let mut filled = 0;
-        while let Some(place) = group.get_mut(filled) {
-            let Some([b0, b1, b2]) = self.candidates.get(self.taken) else {
+    #[inline(always)]
+    fn each_vartime(&mut self, count: usize, mut take: impl FnMut(usize, u32)) {
+        let mut n = 0;
+        while n < count {
+            if self.taken == self.candidates.len() {
                 self.sponge.squeeze(self.candidates.as_flattened_mut());
                 self.taken = 0;
-                continue;
-            };
-            // FIPS 204, Algorithm 14 (CoeffFromThreeBytes).
-            *place = u32::from(*b0) | u32::from(*b1) << 8 | u32::from(*b2 & 0x7f) << 16;
-            filled += usize::from(*place < Q as u32);
-            self.taken += 1;
+            }
+            let mut taken = self.taken;
+            for [b0, b1, b2] in self.candidates.iter().skip(taken) {
+                taken += 1;
+                // FIPS 204, Algorithm 14 (CoeffFromThreeBytes).
+                let z = u32::from(*b0) | u32::from(*b1) << 8 | u32::from(*b2 & 0x7f) << 16;
+                if z < Q as u32 {
+                    take(n, z);
+                    n += 1;
+                    if n == count {
+                        break;
+                    }
+                }
+            }
+            self.taken = taken;
         }
     }
 }
@@ -136,13 +152,11 @@ fn add_entry(
     for (upper, sum) in sum.0.as_chunks_mut::<HALF>().0.iter_mut().enumerate() {
         read_half(packed, high, upper, &mut half);
         half_ntt(&mut half, upper);
-        for (sum, half) in sum.as_chunks_mut::<GROUP>().0.iter_mut().zip(half.as_chunks::<GROUP>().0) {
-            let mut a = [0; GROUP];
-            entry.next_vartime(&mut a);
-            for ((sum, half), a) in sum.iter_mut().zip(half).zip(a) {
+        entry.each_vartime(HALF, |n, a| {
+            if let (Some(sum), Some(half)) = (sum.get_mut(n), half.get(n)) {
                 *sum += montgomery(a, *half as u32) as i32;
             }
-        }
+        });
     }
 }
 
@@ -227,17 +241,37 @@ fn each_mask<P: Parameters>(
     }
 }
 
+/// ρ and ρ′, from which all of a key is made but K.
+struct Remade<P> {
+    rho: [u8; 32],
+    rho_prime: Secret<[u8; 64]>,
+    set: PhantomData<P>,
+}
+
+impl<P: Parameters> Remade<P> {
+    const EMPTY: Self = Self { rho: [0; 32], rho_prime: Secret::new([0; 64]), set: PhantomData };
+
+    /// Line 1 of FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal); K is the next of the sponge.
+    fn fill(&mut self, sponge: &mut Sponge, seed: &[u8; 32]) {
+        absorbed(sponge, Shake256::RATE, seed, &[P::K as u8, P::L as u8]);
+        sponge.squeeze(&mut self.rho);
+        sponge.squeeze(self.rho_prime.expose_mut());
+        // public: ρ is part of the public key.
+        declassify(&self.rho);
+    }
+}
+
 /// A row of t = NTT^-1(Â ∘ NTT(s1)) + s2: FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal), line 5.
-#[inline(never)]
-fn make_t<P: Parameters>(sponge: &mut Sponge, seeds: &Seeds<P>, row: usize, t: &mut Poly) {
+#[inline(always)]
+fn make_t<P: Parameters>(sponge: &mut Sponge, seeds: &Remade<P>, row: usize, t: &mut Poly) {
     let mut s = Secret::new([0; 128]);
     let s = &mut s.expose_mut()[..P::S_BYTES];
     for column in 0..P::L {
-        expand_s(sponge, seeds.rho_prime(), column, P::ETA, s);
+        expand_s(sponge, seeds.rho_prime.expose(), column, P::ETA, s);
         add_entry(t, sponge, &seeds.rho, (row, column), s, P::ETA);
     }
     (TABLE.inverse_ntt)(t);
-    each_bounded(sponge, seeds.rho_prime(), P::L + row, P::ETA, &mut |g, s| {
+    each_bounded(sponge, seeds.rho_prime.expose(), P::L + row, P::ETA, &mut |g, s| {
         for (t, s) in t.0.as_chunks_mut::<GROUP>().0[g].iter_mut().zip(s) {
             *t += s;
         }
@@ -248,7 +282,8 @@ fn make_t<P: Parameters>(sponge: &mut Sponge, seeds: &Seeds<P>, row: usize, t: &
 ///
 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal), up to line 8.
 fn make_public_key<P: Parameters>(sponge: &mut Sponge, seed: &[u8; 32], put: &mut dyn FnMut(&[u8])) {
-    let seeds = Seeds::<P>::new(seed);
+    let mut seeds = Remade::<P>::EMPTY;
+    seeds.fill(sponge, seed);
     put(&seeds.rho);
     for row in 0..P::K {
         put_row(sponge, &seeds, row, put);
@@ -256,7 +291,7 @@ fn make_public_key<P: Parameters>(sponge: &mut Sponge, seed: &[u8; 32], put: &mu
 }
 
 #[inline(never)]
-fn put_row<P: Parameters>(sponge: &mut Sponge, seeds: &Seeds<P>, row: usize, put: &mut dyn FnMut(&[u8])) {
+fn put_row<P: Parameters>(sponge: &mut Sponge, seeds: &Remade<P>, row: usize, put: &mut dyn FnMut(&[u8])) {
     let mut t = Secret::new(Poly::ZERO);
     let t = t.expose_mut();
     make_t::<P>(sponge, seeds, row, t);
@@ -324,51 +359,91 @@ impl Multiplicand {
         }
     }
 
-    /// A group of the product with the challenge that has ±1 at the places.
+    /// A group of the product with the challenge.
     ///
-    /// The time and the addresses depend on the places.
+    /// The time and the addresses depend on its places.
     #[inline(never)]
-    fn product(&self, places: &[u16], group: usize, product: &mut [i32; GROUP]) {
-        *product = [0; GROUP];
-        for place in places {
-            // X^j·p has p[i - j] at i, or -p[i - j + 256] where that is below 0.
-            let at = GROUP * (group + 1) + N - usize::from(*place & 255);
-            let (at, wrapped) = if at > N { (at - N, false) } else { (at, true) };
-            let Some(values) = self.0.get(at..).and_then(|values| values.first_chunk::<GROUP>()) else {
-                continue;
-            };
-            if wrapped == (*place < 256) {
-                product.iter_mut().zip(values).for_each(|(sum, value)| *sum -= i32::from(*value));
-            } else {
-                product.iter_mut().zip(values).for_each(|(sum, value)| *sum += i32::from(*value));
+    fn product(&self, c: &Challenge, group: usize, product: &mut [i32; GROUP]) {
+        // By fours, which leaves registers for the rest.
+        for (first, product) in (0..).step_by(4).zip(product.as_chunks_mut::<4>().0) {
+            let from = GROUP * (group + 1) + first + N - 1;
+            let mut sums = [0; 4];
+            for (n, place) in c.places.iter().take(c.count.into()).enumerate() {
+                // X^256 = -1: the coefficient i of X^j·p is p[i - j], or -p[i - j + 256] where that is below 0.
+                let at = from + if n < c.plus.into() { N } else { 0 } - usize::from(*place);
+                let sign = 1 - (at >> 7 & 2) as i32;
+                for (sum, value) in sums.iter_mut().zip(&self.0[(at & (N - 1)) + 1..][..4]) {
+                    *sum += sign * i32::from(*value);
+                }
+            }
+            *product = sums;
+        }
+    }
+}
+
+/// c: the places of 1, so many as `plus` says, and those of -1.
+struct Challenge {
+    places: [u8; 64],
+    plus: u8,
+    count: u8,
+}
+
+impl Challenge {
+    /// FIPS 204, Algorithm 29 (SampleInBall). Variable time: c̃ is public, or will be if the attempt succeeds.
+    #[inline(never)]
+    fn fill_vartime<P: Parameters>(&mut self, c_tilde: &[u8]) {
+        let mut places: Places = [0; 64];
+        in_ball_vartime::<P>(c_tilde, &mut places);
+        self.count = 0;
+        for sign in 0..2 {
+            for place in places.iter().take(P::TAU).filter(|place| **place >> 8 == sign) {
+                self.places[usize::from(self.count & 63)] = *place as u8;
+                self.count += 1;
+            }
+            if sign == 0 {
+                self.plus = self.count;
             }
         }
     }
 }
 
-/// k polynomials of 24 bits a coefficient, group by group in two pieces.
-struct Sums<'a>(&'a mut [[u8; 24]], &'a mut [[u8; 24]]);
+/// k polynomials of 24 bits a coefficient, in two pieces.
+struct Sums<'a>(&'a mut [[u8; 3]], &'a mut [[u8; 3]]);
 
 impl<'a> Sums<'a> {
     /// In the bytes of z, and what of them does not fit.
-    fn new(z: &'a mut [u8], spill: &'a mut [[u8; 24]]) -> Self {
+    fn new(z: &'a mut [u8], spill: &'a mut [[u8; 3]]) -> Self {
         Self(z.as_chunks_mut().0, spill)
+    }
+
+    #[inline(always)]
+    fn at(&mut self, row: usize, n: usize) -> Option<&mut [u8; 3]> {
+        let at = N * row + n;
+        let here = self.0.len();
+        if at < here { self.0.get_mut(at) } else { self.1.get_mut(at - here) }
     }
 
     /// Does `work` on each number of a group.
     #[inline(always)]
     fn update(&mut self, row: usize, group: usize, mut work: impl FnMut(usize, u32) -> u32) {
-        let group = GROUPS * row + group;
-        let here = self.0.len();
-        let bytes = if group < here { self.0.get_mut(group) } else { self.1.get_mut(group - here) };
-        for (i, bytes) in bytes.into_iter().flat_map(|bytes| bytes.as_chunks_mut::<3>().0).enumerate() {
-            let [a, b, c] = *bytes;
-            let number = work(i, u32::from(a) | u32::from(b) << 8 | u32::from(c) << 16);
-            debug_assert!(number < 1 << 24);
-            let [a, b, c, _] = number.to_le_bytes();
-            *bytes = [a, b, c];
+        for i in 0..GROUP {
+            if let Some(place) = self.at(row, GROUP * group + i) {
+                *place = bytes(work(i, number(place)));
+            }
         }
     }
+}
+
+#[inline(always)]
+fn number(&[a, b, c]: &[u8; 3]) -> u32 {
+    u32::from(a) | u32::from(b) << 8 | u32::from(c) << 16
+}
+
+#[inline(always)]
+fn bytes(number: u32) -> [u8; 3] {
+    debug_assert!(number < 1 << 24);
+    let [a, b, c, _] = number.to_le_bytes();
+    [a, b, c]
 }
 
 /// A private key as signing reads it.
@@ -382,14 +457,14 @@ pub(super) trait PrivateKey {
     fn t0(&self, sponge: &mut Sponge, row: usize, work: &mut dyn FnMut(&Multiplicand));
 }
 
-impl<P: Parameters> PrivateKey for Seeds<P> {
+impl<P: Parameters> PrivateKey for Remade<P> {
     fn rho(&self) -> &[u8; 32] {
         &self.rho
     }
 
     #[inline(never)]
     fn s(&self, sponge: &mut Sponge, place: usize, out: &mut Multiplicand) {
-        each_bounded(sponge, self.rho_prime(), place, P::ETA, &mut |group, s| out.set(group, s));
+        each_bounded(sponge, self.rho_prime.expose(), place, P::ETA, &mut |group, s| out.set(group, s));
     }
 
     #[inline(never)]
@@ -445,25 +520,25 @@ pub(super) fn s_outside(packed: &[u8], eta: i32) -> u32 {
     numbers.fold(0, |outside, x| outside | (2 * eta - x as i32)) as u32 >> 31
 }
 
-/// Signs μ by the key of the seed.
+/// Signs μ with randomness `rnd` by the key of the seed.
 #[inline(never)]
-pub(super) fn sign_seed<P: ParameterSet>(
-    seed: &[u8; 32],
-    mu: &[u8; 64],
-    rnd: &[u8; 32],
-    signature: &mut [u8],
-) {
-    let seeds = Seeds::<P>::new(seed);
-    sign::<P>(&seeds, SigningForm::k(&seeds), mu, rnd, signature);
+pub(super) fn sign_seed<P: Parameters>(seed: &[u8; 32], mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
+    let mut sponge = Sponge::new(Shake256::RATE);
+    let mut key = Remade::<P>::EMPTY;
+    let mut rho_second = Secret::new([0; 64]);
+    key.fill(&mut sponge, seed);
+    {
+        let mut k = Secret::new([0; 32]);
+        sponge.squeeze(k.expose_mut());
+        randomize(&mut sponge, k.expose(), rnd, mu, rho_second.expose_mut());
+    }
+    sign::<P>(&mut sponge, &key, rho_second.expose(), mu, signature);
 }
 
-/// Signs μ with randomness `rnd`; all of `signature` is written, and holds secrets on the way.
-///
-/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7 on, except that the checks come in the order r0, z, c·t0, hint, as
-/// in `dsa::sign`; z, found small, is made again when the hint has been taken from w, in whose place it stands.
+/// The same by a key in the standard's encoding, and its K.
 #[inline(never)]
-pub(super) fn sign<P: Parameters>(
-    key: &impl PrivateKey,
+pub(super) fn sign_encoded<P: Parameters>(
+    key: &Encoded<'_>,
     k: &[u8; 32],
     mu: &[u8; 64],
     rnd: &[u8; 32],
@@ -471,32 +546,48 @@ pub(super) fn sign<P: Parameters>(
 ) {
     let mut sponge = Sponge::new(Shake256::RATE);
     let mut rho_second = Secret::new([0; 64]);
+    randomize(&mut sponge, k, rnd, mu, rho_second.expose_mut());
+    sign::<P>(&mut sponge, key, rho_second.expose(), mu, signature);
+}
+
+/// ρ″: line 7 of FIPS 204, Algorithm 7 (ML-DSA.Sign_internal).
+#[inline(never)]
+fn randomize(sponge: &mut Sponge, k: &[u8; 32], rnd: &[u8; 32], mu: &[u8; 64], rho_second: &mut [u8; 64]) {
+    sponge.restart(Shake256::RATE);
     sponge.absorb(k);
-    absorb_last(&mut sponge, rnd, mu, rho_second.expose_mut());
-    let rho_second = rho_second.expose();
+    sponge.absorb(rnd);
+    sponge.absorb(mu);
+    sponge.finish(SHAKE);
+    sponge.squeeze(rho_second);
+}
+
+/// Signs μ; all of `signature` is written, and holds secrets on the way.
+///
+/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 8 on, except that the checks come in the order r0, z, c·t0, hint, as
+/// in `dsa::sign`; z, found small, is made again when the hint has been taken from w, in whose place it stands.
+#[inline(always)]
+fn sign<P: Parameters>(
+    sponge: &mut Sponge,
+    key: &impl PrivateKey,
+    rho_second: &[u8; 64],
+    mu: &[u8; 64],
+    signature: &mut [u8],
+) {
     let mut spill = Secret::new(P::SPILL);
     let spill = spill.expose_mut().as_mut();
     let (c_tilde, rest) = signature.split_at_mut(P::C_TILDE);
     let (z, hint) = rest.split_at_mut(P::L * P::Z_BYTES);
     let mut kappa = 0u16;
     loop {
-        commit::<P>(&mut sponge, key.rho(), rho_second, kappa, &mut Sums::new(z, spill));
-        challenge::<P>(&mut sponge, mu, &mut Sums::new(z, spill), c_tilde);
-        if respond::<P>(&mut sponge, key, rho_second, kappa, c_tilde, z, spill, hint) {
+        commit::<P>(sponge, key.rho(), rho_second, kappa, &mut Sums::new(z, spill));
+        challenge::<P>(sponge, mu, &mut Sums::new(z, spill), c_tilde);
+        if respond::<P>(sponge, key, rho_second, kappa, c_tilde, z, spill, hint) {
             break;
         }
         kappa = kappa.wrapping_add(P::L as u16);
     }
     // public: the signature.
     declassify(signature);
-}
-
-#[inline(never)]
-fn absorb_last(sponge: &mut Sponge, rnd: &[u8; 32], mu: &[u8; 64], out: &mut [u8; 64]) {
-    sponge.absorb(rnd);
-    sponge.absorb(mu);
-    sponge.finish(SHAKE);
-    sponge.squeeze(out);
 }
 
 /// Â ∘ NTT(y), column by column: lines 11 and 12 of Algorithm 7, but for the inverse transform.
@@ -526,13 +617,12 @@ fn commit<P: Parameters>(
 /// Adds a product to a row of the sums, which stay below 2^24; the `first` takes the place of what was there.
 #[inline(never)]
 fn add_row(mut entry: Entry<'_>, y: &Poly, row: usize, first: bool, w: &mut Sums<'_>) {
-    for (group, y) in y.0.as_chunks::<GROUP>().0.iter().enumerate() {
-        let mut a = [0; GROUP];
-        entry.next_vartime(&mut a);
-        w.update(row, group, |i, w| {
-            reduce(if first { 0 } else { w } + montgomery(a[i & 7], y[i & 7] as u32))
-        });
-    }
+    entry.each_vartime(N, |n, a| {
+        if let (Some(w), Some(y)) = (w.at(row, n), y.0.get(n)) {
+            let sum = if first { 0 } else { number(w) };
+            *w = bytes(reduce(sum + montgomery(a, *y as u32)));
+        }
+    });
 }
 
 /// What stands for a coefficient of w once w1 is hashed: its low bits less products, plus this, so that no borrow reaches bit 23;
@@ -601,12 +691,12 @@ fn respond<P: Parameters>(
     kappa: u16,
     c_tilde: &[u8],
     z: &mut [u8],
-    spill: &mut [[u8; 24]],
+    spill: &mut [[u8; 3]],
     hint: &mut [u8],
 ) -> bool {
-    let mut places: Places = [0; 64];
-    in_ball_vartime::<P>(c_tilde, &mut places);
-    let c = &places[..P::TAU];
+    let mut c = Challenge { places: [0; 64], plus: 0, count: 0 };
+    c.fill_vartime::<P>(c_tilde);
+    let c = &c;
     if !subtract_cs2::<P>(sponge, key, c, &mut Sums::new(z, spill)) {
         return false;
     }
@@ -637,7 +727,7 @@ fn within(c: i32, bound: i32) -> i32 {
 fn subtract_cs2<P: Parameters>(
     sponge: &mut Sponge,
     key: &impl PrivateKey,
-    c: &[u16],
+    c: &Challenge,
     w: &mut Sums<'_>,
 ) -> bool {
     let mut s2 = Multiplicand::ZERO;
@@ -670,7 +760,7 @@ fn make_z<P: Parameters>(
     key: &impl PrivateKey,
     rho_second: &[u8; 64],
     number: u16,
-    c: &[u16],
+    c: &Challenge,
     column: usize,
     out: &mut [u8],
 ) -> u32 {
@@ -697,7 +787,7 @@ fn make_z<P: Parameters>(
 fn make_hint<P: Parameters>(
     sponge: &mut Sponge,
     key: &impl PrivateKey,
-    c: &[u16],
+    c: &Challenge,
     w: &mut Sums<'_>,
     hint: &mut [u8],
 ) -> bool {
@@ -770,22 +860,30 @@ fn verify_hashed<P: ParameterSet>(
     let (c_tilde, rest) = signature.split_at(P::C_TILDE);
     let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
     let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
-    let numbers = z.chunks_exact(P::Z_BYTES >> 5).flat_map(read_group);
-    if numbers.map(|x| within(P::GAMMA1 - x as i32, P::GAMMA1 - P::BETA)).any(|outside| outside < 0) {
+    if !is_small::<P>(z) {
         return Err(InvalidSignature);
     }
-    let mut places: Places = [0; 64];
-    in_ball_vartime::<P>(c_tilde, &mut places);
+    let mut c = Challenge { places: [0; 64], plus: 0, count: 0 };
+    c.fill_vartime::<P>(c_tilde);
     let mut sponge = Sponge::new(Shake128::RATE);
     for (row, t1) in t1.as_chunks::<T1_BYTES>().0.iter().enumerate() {
-        let w = Row { rho, z, row, t1, c: &places[..P::TAU], hint: hint.row(row) };
+        let w = Row { rho, z, row, t1, c: &c, hint: hint.row(row) };
         absorb_row::<P>(hash, &mut sponge, &w);
     }
     hash.finish(SHAKE);
-    let mut expected = [0; 64];
-    let expected = &mut expected[..P::C_TILDE];
-    hash.squeeze(expected);
-    if expected == c_tilde { Ok(()) } else { Err(InvalidSignature) }
+    let squeezed_is = |expected: &[u8; 8]| {
+        let mut word = [0; 8];
+        hash.squeeze(&mut word);
+        word == *expected
+    };
+    if c_tilde.as_chunks().0.iter().all(squeezed_is) { Ok(()) } else { Err(InvalidSignature) }
+}
+
+/// Whether z, packed, is below γ1 - β.
+#[inline(never)]
+fn is_small<P: Parameters>(z: &[u8]) -> bool {
+    let numbers = z.chunks_exact(P::Z_BYTES >> 5).flat_map(read_group);
+    numbers.fold(0, |outside, x| outside | within(P::GAMMA1 - x as i32, P::GAMMA1 - P::BETA)) >= 0
 }
 
 /// What a row of w′ is made of.
@@ -794,7 +892,7 @@ struct Row<'a> {
     z: &'a [u8],
     row: usize,
     t1: &'a [u8; T1_BYTES],
-    c: &'a [u16],
+    c: &'a Challenge,
     hint: &'a [u8],
 }
 
@@ -817,33 +915,21 @@ fn absorb_high_bits<P: Parameters>(hash: &mut Sponge, w: &Poly, of: &Row<'_>) {
     t1.read(of.t1, 0);
     let mut hint = of.hint.iter().copied().map(usize::from).peekable();
     for (group, w) in w.0.as_chunks::<GROUP>().0.iter().enumerate() {
-        let mut minus_ct1 = [0; GROUP];
-        t1.product(of.c, group, &mut minus_ct1);
-        let mut w1 = [0; GROUP];
-        for (i, (w1, (w, minus_ct1))) in w1.iter_mut().zip(w.iter().zip(minus_ct1)).enumerate() {
+        // First -c·t1, then w1.
+        let mut numbers = [0; GROUP];
+        t1.product(of.c, group, &mut numbers);
+        for (i, (number, w)) in numbers.iter_mut().zip(w).enumerate() {
             // |c·t1·2^d| < 60·2^23 < 61q.
-            let r = freeze(reduce((w + (minus_ct1 << D) + 61 * Q) as u32));
-            let (r1, r0) = decompose::<P>(r as i32);
-            let hinted = hint.next_if_eq(&(GROUP * group + i)).is_some();
+            let (r1, r0) = decompose::<P>(freeze(reduce((w + (*number << D) + 61 * Q) as u32)) as i32);
             // FIPS 204, Algorithm 40 (UseHint).
-            *w1 = match (hinted, r0 > 0) {
-                (false, _) => r1,
-                (true, true) => {
-                    if r1 == P::M - 1 {
-                        0
-                    } else {
-                        r1 + 1
-                    }
-                }
-                (true, false) => {
-                    if r1 == 0 {
-                        P::M - 1
-                    } else {
-                        r1 - 1
-                    }
-                }
-            } as u32;
+            *number = match (hint.next_if_eq(&(GROUP * group + i)), r0 > 0) {
+                (None, _) => r1,
+                (Some(_), true) if r1 == P::M - 1 => 0,
+                (Some(_), true) => r1 + 1,
+                (Some(_), false) if r1 == 0 => P::M - 1,
+                (Some(_), false) => r1 - 1,
+            };
         }
-        absorb_w1::<P>(hash, w1);
+        absorb_w1::<P>(hash, numbers.map(|w1| w1 as u32));
     }
 }
