@@ -15,8 +15,7 @@ use super::kernels::{
 };
 use super::message::Message;
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES, sealed::Parameters};
-use super::ring::{D, N, Places, Poly, Q};
-use super::sample::in_ball_vartime;
+use super::ring::{D, N, Poly, Q};
 use crate::Bytes;
 use crate::secret::{Secret, declassify, declassify_value};
 use crate::sha3::{Shake128, Shake256, Sponge};
@@ -261,66 +260,76 @@ impl<P: Parameters> Remade<P> {
     }
 }
 
-/// A row of t = NTT^-1(Â ∘ NTT(s1)) + s2: FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal), line 5.
+/// A row of t = NTT^-1(Â ∘ NTT(s1)) + s2, added to `t`: FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal), line 5.
+///
+/// The last `kept` polynomials of s1 stand packed at the end of `scratch`; the others are made at its beginning, one after the
+/// other.
 #[inline(always)]
-fn make_t<P: Parameters>(sponge: &mut Sponge, seeds: &Remade<P>, row: usize, t: &mut Poly) {
-    let mut s = Secret::new([0; 128]);
-    let s = &mut s.expose_mut()[..P::S_BYTES];
-    for column in 0..P::L {
-        expand_s(sponge, seeds.rho_prime.expose(), column, P::ETA, s);
+fn add_row_of_t<P: Parameters>(
+    sponge: &mut Sponge,
+    seeds: &Remade<P>,
+    row: usize,
+    kept: usize,
+    scratch: &mut [u8],
+    t: &mut Poly,
+) {
+    let rho_prime = seeds.rho_prime.expose();
+    for column in (P::L - kept..P::L).chain(0..P::L - kept) {
+        let s = if column < P::L - kept {
+            let s = &mut scratch[..P::S_BYTES];
+            expand_s(sponge, rho_prime, column, P::ETA, s);
+            s
+        } else {
+            scratch.rchunks_exact_mut(P::S_BYTES).nth(P::L - 1 - column).expect("so many are kept")
+        };
         add_entry(t, sponge, &seeds.rho, (row, column), s, P::ETA);
     }
     (TABLE.inverse_ntt)(t);
-    each_bounded(sponge, seeds.rho_prime.expose(), P::L + row, P::ETA, &mut |g, s| {
-        for (t, s) in t.0.as_chunks_mut::<GROUP>().0[g].iter_mut().zip(s) {
-            *t += s;
+    each_bounded(sponge, rho_prime, P::L + row, P::ETA, &mut |group, s| {
+        if let Some(t) = t.0.as_chunks_mut::<GROUP>().0.get_mut(group) {
+            t.iter_mut().zip(s).for_each(|(t, s)| *t += s);
         }
     });
 }
 
-/// Hands over the public key of the seed piece by piece.
+/// The public key of the seed to `pk`, which holds s1 on the way where there is still room for it.
 ///
 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal), up to line 8.
-fn make_public_key<P: Parameters>(sponge: &mut Sponge, seed: &[u8; 32], put: &mut dyn FnMut(&[u8])) {
+#[inline(always)]
+fn make_public_key<P: Parameters>(sponge: &mut Sponge, seed: &[u8; 32], pk: &mut [u8]) {
     let mut seeds = Remade::<P>::EMPTY;
     seeds.fill(sponge, seed);
-    put(&seeds.rho);
-    for row in 0..P::K {
-        put_row(sponge, &seeds, row, put);
+    let (rho, rows) = pk.split_first_chunk_mut().expect("a public key is longer than ρ");
+    *rho = seeds.rho;
+    for (column, s) in (0..P::L).rev().zip(rows.rchunks_exact_mut(P::S_BYTES)) {
+        expand_s(sponge, seeds.rho_prime.expose(), column, P::ETA, s);
     }
-}
-
-#[inline(never)]
-fn put_row<P: Parameters>(sponge: &mut Sponge, seeds: &Remade<P>, row: usize, put: &mut dyn FnMut(&[u8])) {
     let mut t = Secret::new(Poly::ZERO);
     let t = t.expose_mut();
-    make_t::<P>(sponge, seeds, row, t);
-    for t in t.0.as_chunks::<GROUP>().0 {
-        let mut bytes = [0; 10];
-        write_group(&mut bytes, t.map(|t| power2round_one(t).0 as u32));
-        // public: t1 is the public key.
-        put(declassify(&bytes));
+    for row in 0..P::K {
+        let rest = &mut rows[row * T1_BYTES..];
+        t.0.fill(0);
+        let kept = rest.rchunks_exact(P::S_BYTES).len().min(P::L);
+        add_row_of_t(sponge, &seeds, row, kept, rest, t);
+        for (bytes, t) in rest.chunks_exact_mut(T1_BYTES >> 5).zip(t.0.as_chunks::<GROUP>().0) {
+            write_group(bytes, t.map(|t| power2round_one(t).0 as u32));
+        }
     }
+    // public: t1 is the public key.
+    declassify(pk);
 }
 
 /// The public key of the seed.
 #[inline(never)]
 pub(super) fn public_key<P: Parameters>(seed: &[u8; 32], pk: &mut [u8]) {
-    fill_public_key::<P>(&mut Sponge::new(Shake256::RATE), seed, pk);
-}
-
-fn fill_public_key<P: Parameters>(sponge: &mut Sponge, seed: &[u8; 32], pk: &mut [u8]) {
-    let mut rest = pk.iter_mut();
-    make_public_key::<P>(sponge, seed, &mut |piece| {
-        rest.by_ref().zip(piece).for_each(|(pk, byte)| *pk = *byte);
-    });
+    make_public_key::<P>(&mut Sponge::new(Shake256::RATE), seed, pk);
 }
 
 /// The public key of the seed and its hash.
 #[inline(never)]
 pub(super) fn key_gen<P: Parameters>(seed: &[u8; 32], pk: &mut [u8], tr: &mut [u8; 64]) {
     let mut sponge = Sponge::new(Shake256::RATE);
-    fill_public_key::<P>(&mut sponge, seed, pk);
+    make_public_key::<P>(&mut sponge, seed, pk);
     absorbed(&mut sponge, Shake256::RATE, pk, &[]);
     sponge.squeeze(tr);
 }
@@ -328,8 +337,23 @@ pub(super) fn key_gen<P: Parameters>(seed: &[u8; 32], pk: &mut [u8], tr: &mut [u
 /// The hash alone, where there is no room for the public key.
 #[inline(never)]
 pub(super) fn hash_of_public_key<P: Parameters>(seed: &[u8; 32], tr: &mut [u8; 64]) {
+    let mut sponge = Sponge::new(Shake256::RATE);
     let mut hasher = Sponge::new(Shake256::RATE);
-    make_public_key::<P>(&mut Sponge::new(Shake256::RATE), seed, &mut |piece| hasher.absorb(piece));
+    let mut seeds = Remade::<P>::EMPTY;
+    seeds.fill(&mut sponge, seed);
+    hasher.absorb(&seeds.rho);
+    let (mut t, mut s) = (Secret::new(Poly::ZERO), Secret::new([0; 128]));
+    let (t, s) = (t.expose_mut(), s.expose_mut());
+    for row in 0..P::K {
+        t.0.fill(0);
+        add_row_of_t(&mut sponge, &seeds, row, 0, s, t);
+        for t in t.0.as_chunks::<GROUP>().0 {
+            let mut bytes = [0; 10];
+            write_group(&mut bytes, t.map(|t| power2round_one(t).0 as u32));
+            // public: t1 is the public key.
+            hasher.absorb(declassify(&bytes));
+        }
+    }
     hasher.finish(SHAKE);
     hasher.squeeze(tr);
 }
@@ -381,7 +405,7 @@ impl Multiplicand {
     }
 }
 
-/// c: the places of 1, so many as `plus` says, and those of -1.
+/// c: the places of 1, `plus` of them, and those of -1, up to `count`.
 struct Challenge {
     places: [u8; 64],
     plus: u8,
@@ -389,21 +413,38 @@ struct Challenge {
 }
 
 impl Challenge {
-    /// FIPS 204, Algorithm 29 (SampleInBall). Variable time: c̃ is public, or will be if the attempt succeeds.
+    const EMPTY: Self = Self { places: [0; 64], plus: 0, count: 0 };
+
+    /// FIPS 204, Algorithm 29 (SampleInBall), except that who stands at a place is looked for.
+    ///
+    /// Variable time: c̃ is public, or will be if the attempt succeeds.
     #[inline(never)]
-    fn fill_vartime<P: Parameters>(&mut self, c_tilde: &[u8]) {
-        let mut places: Places = [0; 64];
-        in_ball_vartime::<P>(c_tilde, &mut places);
-        self.count = 0;
-        for sign in 0..2 {
-            for place in places.iter().take(P::TAU).filter(|place| **place >> 8 == sign) {
-                self.places[usize::from(self.count & 63)] = *place as u8;
-                self.count += 1;
+    fn fill_vartime<P: Parameters>(&mut self, sponge: &mut Sponge, c_tilde: &[u8]) {
+        absorbed(sponge, Shake256::RATE, c_tilde, &[]);
+        let mut signs = [0; 8];
+        sponge.squeeze(&mut signs);
+        let mut signs = u64::from_le_bytes(signs);
+        // 1 from the front, -1 from the back.
+        let (mut front, mut back) = (0, P::TAU);
+        for i in (0..=u8::MAX).skip(N - P::TAU) {
+            let mut j = [0];
+            loop {
+                sponge.squeeze(&mut j);
+                if j[0] <= i {
+                    break;
+                }
             }
-            if sign == 0 {
-                self.plus = self.count;
+            for (n, place) in self.places[..P::TAU].iter_mut().enumerate() {
+                if *place == j[0] && (n < front || n >= back) {
+                    *place = i;
+                }
             }
+            let n = if signs & 1 == 0 { front } else { back - 1 };
+            self.places[n & 63] = j[0];
+            (front, back) = if signs & 1 == 0 { (front + 1, back) } else { (front, back - 1) };
+            signs >>= 1;
         }
+        (self.plus, self.count) = (front as u8, P::TAU as u8);
     }
 }
 
@@ -477,8 +518,8 @@ impl<P: Parameters> PrivateKey for Remade<P> {
             }
             work(&t0);
         }
-        let mut t = Poly::ZERO;
-        make_t::<P>(sponge, self, row, &mut t);
+        let (mut t, mut s) = (Poly::ZERO, [0; 128]);
+        add_row_of_t(sponge, self, row, 0, &mut s, &mut t);
         multiplied(&t, work);
     }
 }
@@ -526,13 +567,23 @@ pub(super) fn sign_seed<P: Parameters>(seed: &[u8; 32], mu: &[u8; 64], rnd: &[u8
     let mut sponge = Sponge::new(Shake256::RATE);
     let mut key = Remade::<P>::EMPTY;
     let mut rho_second = Secret::new([0; 64]);
-    key.fill(&mut sponge, seed);
-    {
-        let mut k = Secret::new([0; 32]);
-        sponge.squeeze(k.expose_mut());
-        randomize(&mut sponge, k.expose(), rnd, mu, rho_second.expose_mut());
-    }
+    start(&mut sponge, seed, rnd, mu, &mut key, rho_second.expose_mut());
     sign::<P>(&mut sponge, &key, rho_second.expose(), mu, signature);
+}
+
+#[inline(never)]
+fn start<P: Parameters>(
+    sponge: &mut Sponge,
+    seed: &[u8; 32],
+    rnd: &[u8; 32],
+    mu: &[u8; 64],
+    key: &mut Remade<P>,
+    rho_second: &mut [u8; 64],
+) {
+    let mut k = Secret::new([0; 32]);
+    key.fill(sponge, seed);
+    sponge.squeeze(k.expose_mut());
+    randomize(sponge, k.expose(), rnd, mu, rho_second);
 }
 
 /// The same by a key in the standard's encoding, and its K.
@@ -609,17 +660,25 @@ fn commit<P: Parameters>(
         });
         (TABLE.ntt)(y);
         for row in 0..P::K {
-            add_row(Entry::new(sponge, rho, row, column), y, row, column == 0, w);
+            add_row(w, sponge, rho, (row, column), y);
         }
     }
 }
 
-/// Adds a product to a row of the sums, which stay below 2^24; the `first` takes the place of what was there.
+/// Adds Â\[row, column\] ∘ `y` · 2^-32 to a row of the sums, which stay below 2^24; the first takes the place of what was
+/// there.
 #[inline(never)]
-fn add_row(mut entry: Entry<'_>, y: &Poly, row: usize, first: bool, w: &mut Sums<'_>) {
+fn add_row(
+    w: &mut Sums<'_>,
+    sponge: &mut Sponge,
+    rho: &[u8; 32],
+    (row, column): (usize, usize),
+    y: &Poly,
+) {
+    let mut entry = Entry::new(sponge, rho, row, column);
     entry.each_vartime(N, |n, a| {
         if let (Some(w), Some(y)) = (w.at(row, n), y.0.get(n)) {
-            let sum = if first { 0 } else { number(w) };
+            let sum = if column == 0 { 0 } else { number(w) };
             *w = bytes(reduce(sum + montgomery(a, *y as u32)));
         }
     });
@@ -694,8 +753,8 @@ fn respond<P: Parameters>(
     spill: &mut [[u8; 3]],
     hint: &mut [u8],
 ) -> bool {
-    let mut c = Challenge { places: [0; 64], plus: 0, count: 0 };
-    c.fill_vartime::<P>(c_tilde);
+    let mut c = Challenge::EMPTY;
+    c.fill_vartime::<P>(sponge, c_tilde);
     let c = &c;
     if !subtract_cs2::<P>(sponge, key, c, &mut Sums::new(z, spill)) {
         return false;
@@ -856,19 +915,15 @@ fn verify_hashed<P: ParameterSet>(
     pk: &[u8],
     signature: &[u8],
 ) -> Result<(), InvalidSignature> {
-    let (rho, t1) = pk.split_first_chunk().expect("a public key is longer than ρ");
     let (c_tilde, rest) = signature.split_at(P::C_TILDE);
     let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
     let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
     if !is_small::<P>(z) {
         return Err(InvalidSignature);
     }
-    let mut c = Challenge { places: [0; 64], plus: 0, count: 0 };
-    c.fill_vartime::<P>(c_tilde);
     let mut sponge = Sponge::new(Shake128::RATE);
-    for (row, t1) in t1.as_chunks::<T1_BYTES>().0.iter().enumerate() {
-        let w = Row { rho, z, row, t1, c: &c, hint: hint.row(row) };
-        absorb_row::<P>(hash, &mut sponge, &w);
+    for row in 0..P::K {
+        absorb_row::<P>(hash, &mut sponge, pk, signature, row, hint.row(row));
     }
     hash.finish(SHAKE);
     let squeezed_is = |expected: &[u8; 8]| {
@@ -886,50 +941,65 @@ fn is_small<P: Parameters>(z: &[u8]) -> bool {
     numbers.fold(0, |outside, x| outside | within(P::GAMMA1 - x as i32, P::GAMMA1 - P::BETA)) >= 0
 }
 
-/// What a row of w′ is made of.
-struct Row<'a> {
-    rho: &'a [u8; 32],
-    z: &'a [u8],
-    row: usize,
-    t1: &'a [u8; T1_BYTES],
-    c: &'a Challenge,
-    hint: &'a [u8],
-}
-
 /// Absorbs a row of w1: lines 9 and 10 of Algorithm 8, and what of line 12 is its share.
 #[inline(never)]
-fn absorb_row<P: Parameters>(hash: &mut Sponge, sponge: &mut Sponge, of: &Row<'_>) {
+fn absorb_row<P: Parameters>(
+    hash: &mut Sponge,
+    sponge: &mut Sponge,
+    pk: &[u8],
+    signature: &[u8],
+    row: usize,
+    hint: &[u8],
+) {
     let mut w = Poly::ZERO;
-    for (column, z) in of.z.chunks_exact(P::Z_BYTES).enumerate() {
-        add_entry(&mut w, sponge, of.rho, (of.row, column), z, P::GAMMA1);
+    let (rho, t1) = pk.split_first_chunk().expect("a public key is longer than ρ");
+    let (c_tilde, rest) = signature.split_at(P::C_TILDE);
+    for (column, z) in rest.chunks_exact(P::Z_BYTES).take(P::L).enumerate() {
+        add_entry(&mut w, sponge, rho, (row, column), z, P::GAMMA1);
     }
     (TABLE.inverse_ntt)(&mut w);
-    absorb_high_bits::<P>(hash, &w, of);
+    if let Some(t1) = t1.as_chunks::<T1_BYTES>().0.get(row) {
+        high_bits::<P>(&mut w, sponge, t1, c_tilde, hint);
+    }
+    for w1 in w.0.as_chunks::<GROUP>().0 {
+        absorb_w1::<P>(hash, w1.map(|w1| w1 as u32));
+    }
 }
 
-/// UseHint(h, w - c·t1·2^d), packed.
+/// w becomes UseHint(h, w - c·t1·2^d), for the row of the hint.
+///
+/// c is made for each row: where the matrix is multiplied, which goes deepest, it does not stand on the stack.
 #[inline(never)]
-fn absorb_high_bits<P: Parameters>(hash: &mut Sponge, w: &Poly, of: &Row<'_>) {
+fn high_bits<P: Parameters>(w: &mut Poly, sponge: &mut Sponge, packed: &[u8], c_tilde: &[u8], hint: &[u8]) {
+    let mut c = Challenge::EMPTY;
+    c.fill_vartime::<P>(sponge, c_tilde);
+    subtract_ct1(w, packed, &c);
+    let mut hint = hint.iter().copied().map(usize::from).peekable();
+    for (n, w) in w.0.iter_mut().enumerate() {
+        let (r1, r0) = decompose::<P>(*w);
+        // FIPS 204, Algorithm 40 (UseHint).
+        *w = match (hint.next_if_eq(&n), r0 > 0) {
+            (None, _) => r1,
+            (Some(_), true) if r1 == P::M - 1 => 0,
+            (Some(_), true) => r1 + 1,
+            (Some(_), false) if r1 == 0 => P::M - 1,
+            (Some(_), false) => r1 - 1,
+        };
+    }
+}
+
+/// Takes c·t1·2^d from w, mod± q on entry, in 0..q on return.
+#[inline(never)]
+fn subtract_ct1(w: &mut Poly, packed: &[u8], c: &Challenge) {
     let mut t1 = Multiplicand::ZERO;
     // As -t1.
-    t1.read(of.t1, 0);
-    let mut hint = of.hint.iter().copied().map(usize::from).peekable();
-    for (group, w) in w.0.as_chunks::<GROUP>().0.iter().enumerate() {
-        // First -c·t1, then w1.
-        let mut numbers = [0; GROUP];
-        t1.product(of.c, group, &mut numbers);
-        for (i, (number, w)) in numbers.iter_mut().zip(w).enumerate() {
+    t1.read(packed, 0);
+    for (group, w) in w.0.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
+        let mut minus_ct1 = [0; GROUP];
+        t1.product(c, group, &mut minus_ct1);
+        for (w, minus_ct1) in w.iter_mut().zip(minus_ct1) {
             // |c·t1·2^d| < 60·2^23 < 61q.
-            let (r1, r0) = decompose::<P>(freeze(reduce((w + (*number << D) + 61 * Q) as u32)) as i32);
-            // FIPS 204, Algorithm 40 (UseHint).
-            *number = match (hint.next_if_eq(&(GROUP * group + i)), r0 > 0) {
-                (None, _) => r1,
-                (Some(_), true) if r1 == P::M - 1 => 0,
-                (Some(_), true) => r1 + 1,
-                (Some(_), false) if r1 == 0 => P::M - 1,
-                (Some(_), false) => r1 - 1,
-            };
+            *w = freeze(reduce((*w + (minus_ct1 << D) + 61 * Q) as u32)) as i32;
         }
-        absorb_w1::<P>(hash, numbers.map(|w1| w1 as u32));
     }
 }
