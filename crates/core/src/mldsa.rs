@@ -62,6 +62,7 @@
 
 mod dsa;
 mod encode;
+mod encoded;
 #[cfg(feature = "alloc")]
 mod expanded;
 mod hint;
@@ -75,14 +76,16 @@ mod ring;
 #[cfg(feature = "rustcrypto")]
 mod rustcrypto;
 mod sample;
+mod small;
 #[cfg(feature = "alloc")]
 mod verify;
 
 #[cfg(all(gambeson_ct, feature = "alloc"))]
 #[doc(hidden)]
 pub use dsa::attempt;
+pub use encoded::{ExpandedKeyRef, SigningKeyError, VerifyingKeyRef};
 #[cfg(feature = "alloc")]
-pub use expanded::{ExpandedSigningKey, ExpandedVerifyingKey, SigningKeyError};
+pub use expanded::{ExpandedSigningKey, ExpandedVerifyingKey};
 #[cfg(gambeson_ct)]
 #[doc(hidden)]
 pub use kernels::gate;

@@ -10,6 +10,7 @@ use gambeson::Small;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{
     self, ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, PreHash, SigningKey, VerifyingKey,
+    VerifyingKeyRef,
 };
 use gambeson::mlkem::{
     self, DecapsulationKey, EncapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey, ExpandedKeyRef,
@@ -48,6 +49,9 @@ fn main() -> ExitCode {
             small_kem::<MlKem512>(&mut gate);
             small_kem::<MlKem768>(&mut gate);
             small_kem::<MlKem1024>(&mut gate);
+            small_signatures::<MlDsa44>(&mut gate);
+            small_signatures::<MlDsa65>(&mut gate);
+            small_signatures::<MlDsa87>(&mut gate);
             signatures::<MlDsa44>(&mut gate);
             signatures::<MlDsa65>(&mut gate);
             signatures::<MlDsa87>(&mut gate);
@@ -319,6 +323,45 @@ fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
     valgrind::mark_public(five.as_ref());
     assert!(four.as_ref() == five.as_ref(), "an imported key signs alike");
     gate.run(&format!("{name} drop"), || drop((compact, expanded, grown, imported)));
+}
+
+/// The schedule of the least memory, in the caller's memory.
+fn small_signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
+    let name = format!("{} small", P::NAME);
+    let seed: [u8; 32] = secret(&name);
+    let (mut vk, mut again) = (P::VerifyingKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
+    let hashed = gate.run(&format!("{name} keygen"), || SigningKey::<Small<P>>::from_seed(&seed));
+    let key = gate.run(&format!("{name} keygen in place"), || {
+        SigningKey::<Small<P>>::from_seed_into(&seed, &mut vk)
+    });
+    gate.run(&format!("{name} public key"), || hashed.verifying_key_into(&mut again));
+    assert!(vk == again, "one key");
+
+    let mut sk = P::ExpandedKeyBytes::zeroed();
+    ExpandedSigningKey::<P>::expanded_bytes_from_seed(&seed, &mut sk, &mut again);
+    let sk = sk.as_mut();
+    valgrind::mark_public(sk);
+    valgrind::mark_secret(&mut sk[32..64]);
+    let end = sk.len() - 416 * rows::<P>();
+    valgrind::mark_secret(&mut sk[128..end]);
+    let encoded = gate.run(&format!("{name} borrow"), || mldsa::ExpandedKeyRef::<Small<P>>::borrowed(sk));
+    let encoded = encoded.expect("our own key is valid");
+    let (mut one, mut two) = (P::Signature::zeroed(), P::Signature::zeroed());
+    // Several messages, so that each reason to reject is met.
+    for round in 0..4 {
+        let message: [u8; 50] = bytes(&format!("message {round}"));
+        let rnd: [u8; 32] = secret(&format!("rnd {round}"));
+        gate.run(&format!("{name} sign"), || key.sign_with_rnd_into(&rnd, &message, &mut one));
+        gate.run(&format!("{name} sign, encoded"), || encoded.sign_with_rnd_into(&rnd, &message, &mut two));
+        valgrind::mark_public(one.as_ref());
+        valgrind::mark_public(two.as_ref());
+        assert!(one == two, "both forms give one signature");
+        gate.run(&format!("{name} verify"), || {
+            let public = VerifyingKeyRef::<Small<P>>::borrowed(&vk);
+            public.verify(&message, one.as_ref()).expect("our own signature is valid");
+            assert!(public.verify(b"another message", one.as_ref()).is_err());
+        });
+    }
 }
 
 /// X-Wing: the draft's door and the one that refuses, for an honest ciphertext and a wrong one.

@@ -466,6 +466,42 @@ fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate, shape: &Shape) {
     gate.run(&format!("{name} sign expanded"), hunt, || {
         live_and_die!(expanded.sign_with_rnd(&rnd, &message))
     });
+    small_signatures::<P>(gate, hunt, (&seed, &rnd, &message, exported));
+}
+
+/// The schedule of the least memory, which works in the caller's.
+fn small_signatures<P: mldsa::ParameterSet>(
+    gate: &mut Gate,
+    hunt: &Hunt,
+    (seed, rnd, message, exported): (&[u8; 32], &[u8; 32], &[u8; 40], &[u8]),
+) {
+    let name = format!("{} small", P::NAME);
+    let key = SigningKey::<Small<P>>::from_seed(seed);
+    let encoded = mldsa::ExpandedKeyRef::<Small<P>>::borrowed(exported).expect("our own key is valid");
+    gate.run(&format!("{name} keygen"), hunt, || live_and_die!(SigningKey::<Small<P>>::from_seed(seed)));
+    gate.run(&format!("{name} keygen in place"), hunt, || {
+        let mut vk = P::VerifyingKeyBytes::zeroed();
+        live_and_die!(SigningKey::<Small<P>>::from_seed_into(seed, &mut vk));
+        std::hint::black_box(&vk);
+    });
+    gate.run(&format!("{name} public key"), hunt, || {
+        let mut vk = P::VerifyingKeyBytes::zeroed();
+        key.verifying_key_into(&mut vk);
+        std::hint::black_box(&vk);
+    });
+    gate.run(&format!("{name} sign"), hunt, || {
+        let mut signature = P::Signature::zeroed();
+        key.sign_with_rnd_into(rnd, message, &mut signature);
+        std::hint::black_box(&signature);
+    });
+    gate.run(&format!("{name} borrow"), hunt, || {
+        _ = std::hint::black_box(mldsa::ExpandedKeyRef::<Small<P>>::borrowed(exported));
+    });
+    gate.run(&format!("{name} sign, encoded"), hunt, || {
+        let mut signature = P::Signature::zeroed();
+        encoded.sign_with_rnd_into(rnd, message, &mut signature);
+        std::hint::black_box(&signature);
+    });
 }
 
 /// One polynomial of s1, s2. FIPS 204, Algorithm 31 (RejBoundedPoly).

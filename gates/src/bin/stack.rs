@@ -139,4 +139,21 @@ fn signatures<P: mldsa::ParameterSet>() {
     measure(name, "sign", "expanded", || expanded.sign_deterministic(&message));
     measure(name, "verify", "compact", || public.verify(&message, signature.as_ref()).is_ok());
     measure(name, "verify", "expanded", || ready.verify(&message, signature.as_ref()).is_ok());
+
+    // The schedule of the least memory, into memory that is there.
+    let small = SigningKey::<Small<P>>::from_seed(&seed);
+    let encoded = mldsa::ExpandedKeyRef::<Small<P>>::borrowed(exported.expose()).expect("our own key is valid");
+    let vk = public.as_bytes();
+    let made = &Mutex::new((*vk, signature));
+    measure(name, "keygen", "small", || {
+        drop(SigningKey::<Small<P>>::from_seed_into(&seed, &mut lock(made).0));
+    });
+    measure(name, "keygen, hash only", "small", || drop(SigningKey::<Small<P>>::from_seed(&seed)));
+    measure(name, "sign", "small", || small.sign_with_rnd_into(&[0; 32], &message, &mut lock(made).1));
+    measure(name, "sign, encoded", "small", || {
+        encoded.sign_with_rnd_into(&[0; 32], &message, &mut lock(made).1);
+    });
+    measure(name, "verify", "small", || {
+        mldsa::VerifyingKeyRef::<Small<P>>::borrowed(vk).verify(&message, signature.as_ref()).is_ok()
+    });
 }

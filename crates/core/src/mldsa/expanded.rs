@@ -12,6 +12,7 @@ use zeroize::Zeroize;
 
 use super::dsa::{self, Seeds, SigningForm, VerifyingForm, finish_t};
 use super::encode;
+use super::encoded::SigningKeyError;
 use super::kernels::{Kernels, active};
 use super::keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength, scrubbed};
 use super::lanes::{Absorber, Beside, Hash, MaskBatch, expand};
@@ -567,34 +568,3 @@ impl<P: ParameterSet> fmt::Debug for ExpandedSigningKey<P> {
         write!(f, "ExpandedSigningKey<{}>([redacted])", P::NAME)
     }
 }
-
-/// The bytes are not a private key in the standard's expanded encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SigningKeyError {
-    /// Their number is wrong.
-    Length {
-        /// The length of an expanded private key of the set.
-        expected: usize,
-        /// The length that was given.
-        actual: usize,
-    },
-    /// A coefficient of s1 or s2 is not in -η..=η.
-    Coefficient,
-    /// t0 or the hash of the public key does not follow from ρ, s1 and s2.
-    Mismatch,
-}
-
-impl fmt::Display for SigningKeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length { expected, actual } => {
-                write!(f, "an expanded private key has {expected} bytes, not {actual}")
-            }
-            Self::Coefficient => f.write_str("a coefficient of s1 or s2 is out of range"),
-            Self::Mismatch => f.write_str("t0 or tr does not belong to the rest of the private key"),
-        }
-    }
-}
-
-impl core::error::Error for SigningKeyError {}

@@ -26,6 +26,10 @@ pub(crate) mod tests;
 use super::ring::{Poly, Short};
 use crate::cpu::{self, Level};
 pub(crate) use portable::PORTABLE;
+pub(crate) use portable::{
+    bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, montgomery, pack_group,
+    power2round_one, reduce, unpack_one,
+};
 
 /// The operations of R_q and T_q that dominate the time. One table per instruction set; every table obeys the
 /// bounds that `portable.rs` documents and gives the same residues.
@@ -90,6 +94,11 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Simd128 => &simd128::SIMD128,
         _ => &PORTABLE,
     }
+}
+
+/// The table that needs the least stack.
+pub(crate) const fn least() -> &'static Kernels {
+    &PORTABLE
 }
 
 /// Single kernels, for the gate that steps through machine code: an attempt at signing is refused for reasons that are

@@ -12,6 +12,7 @@ use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T1_BYTES};
 use super::ring::Poly;
 use super::sample::sample_a;
+use super::small;
 use crate::Bytes;
 #[cfg(feature = "alloc")]
 use crate::cpu::Level;
@@ -39,6 +40,13 @@ pub(super) fn scrubbed<P: ParameterSet, const N44: usize, const N65: usize, cons
             work()
         }
     }
+}
+
+/// The same for a schedule whose depth is that of every set. Inlined, as [`scrubbed`].
+#[inline(always)]
+fn scrub_small<const N: usize>(work: impl FnOnce()) {
+    let _guard = StackGuard::<N>;
+    work();
 }
 
 /// A public key: its bytes, from which each verification makes the matrix again.
@@ -90,6 +98,9 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ) -> Result<(), InvalidSignature> {
         if signature.len() != P::Signature::LEN {
             return Err(InvalidSignature);
+        }
+        if P::SMALL {
+            return small::verify::<P>(self.bytes.as_ref(), &message.into(), signature);
         }
         let message = message.into();
         // With wide tables the heap is faster than the stack: all sponges run side by side.
@@ -243,14 +254,51 @@ impl<P: ParameterSet> SigningKey<P> {
     /// The key of the seed ξ (FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal)).
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
+        if P::SMALL {
+            let mut key = Self::from_parts(seed, [0; 64]);
+            scrub_small::<{ small::TR }>(|| small::hash_of_public_key::<P>(seed, &mut key.tr));
+            return key;
+        }
         #[cfg(feature = "alloc")]
         if super::kernels() != Level::Portable {
             return wide::key(seed);
         }
-        let tr = public_key::<P>(seed).tr();
+        Self::from_parts(seed, public_key::<P>(seed).tr())
+    }
+
+    fn from_parts(seed: &[u8; 32], tr: [u8; 64]) -> Self {
         // The seed goes through a register.
         let _guard = StackGuard::<0>;
         Self { seed: Secret::new(*seed), tr, set: PhantomData }
+    }
+
+    /// The key of the seed ξ, and its public key to `vk`: both in the time of one.
+    ///
+    /// ```
+    /// use gambeson::Small;
+    /// use gambeson::mldsa::{MlDsa65, SigningKey};
+    ///
+    /// let mut vk = [0; 1952];
+    /// let key = SigningKey::<Small<MlDsa65>>::from_seed_into(&[7; 32], &mut vk);
+    /// assert_eq!(key.verifying_key().as_bytes(), &vk);
+    /// ```
+    ///
+    /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal).
+    #[must_use]
+    pub fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
+        if P::SMALL {
+            let mut key = Self::from_parts(seed, [0; 64]);
+            scrub_small::<{ small::KEY_GEN }>(|| small::key_gen::<P>(seed, vk.as_mut(), &mut key.tr));
+            return key;
+        }
+        #[cfg(feature = "alloc")]
+        if super::kernels() != Level::Portable {
+            return wide::key_into(seed, vk);
+        }
+        fill_public_key::<P>(seed, vk.as_mut());
+        let mut tr = [0; 64];
+        h(&[vk.as_ref()], &mut tr);
+        Self::from_parts(seed, tr)
     }
 
     /// The seed ξ: all that has to be stored.
@@ -262,11 +310,22 @@ impl<P: ParameterSet> SigningKey<P> {
     /// The public key, made again.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey<P> {
+        let mut vk = P::VerifyingKeyBytes::zeroed();
+        self.verifying_key_into(&mut vk);
+        VerifyingKey { bytes: vk }
+    }
+
+    /// The bytes of the public key, made again in the caller's memory.
+    pub fn verifying_key_into(&self, vk: &mut P::VerifyingKeyBytes) {
+        let seed = self.seed.expose();
+        if P::SMALL {
+            return scrub_small::<{ small::KEY_GEN }>(|| small::public_key::<P>(seed, vk.as_mut()));
+        }
         #[cfg(feature = "alloc")]
         if super::kernels() != Level::Portable {
-            return wide::public_key(self.seed.expose());
+            return wide::public_key::<P>(seed, vk);
         }
-        public_key(self.seed.expose())
+        fill_public_key::<P>(seed, vk.as_mut());
     }
 
     /// Signs `message`, hedged: with the operating system's randomness, and safe should that be bad
@@ -308,8 +367,26 @@ impl<P: ParameterSet> SigningKey<P> {
         signature
     }
 
+    /// The same, to the caller's `signature`.
+    ///
+    /// It holds secrets until this returns, so it should not lie where others read.
+    pub fn sign_with_rnd_into<'m>(
+        &self,
+        rnd: &[u8; 32],
+        message: impl Into<Message<'m>>,
+        signature: &mut P::Signature,
+    ) {
+        self.sign_guarded(message.into(), rnd, signature.as_mut());
+    }
+
     #[inline(never)]
     fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
+        if P::SMALL {
+            let mu = message.representative(&self.tr);
+            return scrubbed::<P, { small::SIGN_44 }, { small::SIGN_65 }, { small::SIGN_87 }, _>(|| {
+                small::sign_seed::<P>(self.seed.expose(), &mu, rnd, signature);
+            });
+        }
         #[cfg(feature = "alloc")]
         if super::kernels() != Level::Portable {
             return wide::sign(self, message, rnd, signature);
@@ -336,20 +413,24 @@ impl<P: ParameterSet> SigningKey<P> {
 /// What a compact key does on the heap; in functions of their own, whose frames the work on the stack does not have.
 #[cfg(feature = "alloc")]
 mod wide {
-    use super::{Message, ParameterSet, PhantomData, Secret, SigningKey, StackGuard, VerifyingKey};
+    use super::{Message, ParameterSet, SigningKey};
     use crate::mldsa::ExpandedSigningKey;
 
     #[inline(never)]
     pub(super) fn key<P: ParameterSet>(seed: &[u8; 32]) -> SigningKey<P> {
-        let tr = *ExpandedSigningKey::<P>::from_seed(seed).tr();
-        // The seed goes through a register.
-        let _guard = StackGuard::<0>;
-        SigningKey { seed: Secret::new(*seed), tr, set: PhantomData }
+        SigningKey::from_parts(seed, *ExpandedSigningKey::<P>::from_seed(seed).tr())
     }
 
     #[inline(never)]
-    pub(super) fn public_key<P: ParameterSet>(seed: &[u8; 32]) -> VerifyingKey<P> {
-        ExpandedSigningKey::from_seed(seed).verifying_key()
+    pub(super) fn key_into<P: ParameterSet>(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> SigningKey<P> {
+        let key = ExpandedSigningKey::<P>::from_seed(seed);
+        *vk = *key.verifying_key().as_bytes();
+        SigningKey::from_parts(seed, *key.tr())
+    }
+
+    #[inline(never)]
+    pub(super) fn public_key<P: ParameterSet>(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) {
+        *vk = *ExpandedSigningKey::<P>::from_seed(seed).verifying_key().as_bytes();
     }
 
     #[inline(never)]
@@ -365,13 +446,17 @@ mod wide {
 
 /// The public key of the seed ξ.
 fn public_key<P: ParameterSet>(seed: &[u8; 32]) -> VerifyingKey<P> {
+    let mut bytes = P::VerifyingKeyBytes::zeroed();
+    fill_public_key::<P>(seed, bytes.as_mut());
+    VerifyingKey { bytes }
+}
+
+fn fill_public_key<P: ParameterSet>(seed: &[u8; 32], pk: &mut [u8]) {
     #[inline(never)]
     fn work<P: ParameterSet>(seed: &[u8; 32], bytes: &mut [u8]) {
         dsa::public_key::<P>(&Seeds::new(seed), bytes);
     }
-    let mut bytes = P::VerifyingKeyBytes::zeroed();
-    scrubbed::<P, 8_176, 9_200, 11_248, _>(|| work::<P>(seed, bytes.as_mut()));
-    VerifyingKey { bytes }
+    scrubbed::<P, 8_176, 9_200, 11_248, _>(|| work::<P>(seed, pk));
 }
 
 impl<P: ParameterSet> fmt::Debug for SigningKey<P> {

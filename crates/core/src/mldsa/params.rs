@@ -2,11 +2,13 @@
 
 use core::fmt::Debug;
 
+use zeroize::Zeroize;
+
 use super::ring::{Poly, Q};
-use crate::Bytes;
+use crate::{Bytes, Small};
 
 pub(crate) mod sealed {
-    use super::{Debug, Poly};
+    use super::{Debug, Poly, Zeroize};
 
     /// Table 1, and the arrays that generic code cannot name.
     pub trait Parameters: 'static {
@@ -28,6 +30,8 @@ pub(crate) mod sealed {
         const GAMMA2: i32;
         /// The greatest number of ones in the hint: ω.
         const OMEGA: usize;
+        /// Whether the doors take the schedule for the least memory.
+        const SMALL: bool;
 
         /// One polynomial a row.
         type Rows: AsRef<[Poly]> + AsMut<[Poly]>;
@@ -45,6 +49,10 @@ pub(crate) mod sealed {
         type HintBits: AsRef<[[u32; 8]]> + AsMut<[[u32; 8]]> + Debug;
         /// `HintBits` of zeros.
         const HINT_BITS: Self::HintBits;
+        /// What of k polynomials, a coefficient in three bytes, does not fit in the bytes of z.
+        type Spill: AsMut<[[u8; 3]]> + Zeroize + 'static;
+        /// `Spill` of zeros.
+        const SPILL: Self::Spill;
 
         /// τ·η.
         const BETA: i32 = Self::TAU as i32 * Self::ETA;
@@ -83,6 +91,13 @@ pub trait ParameterSet: Parameters + Copy + Debug + Eq + Send + Sync {
     type ExpandedKeyBytes: Bytes;
 }
 
+/// How many coefficients of k polynomials, three bytes each, do not fit in the bytes of z.
+// Done by the compiler.
+#[allow(clippy::integer_division_remainder_used)]
+const fn spilled(k: usize, z_bytes: usize) -> usize {
+    256 * k - z_bytes / 3
+}
+
 macro_rules! parameter_sets {
     ($($set:ident, $name:literal, $category:literal,
        [$k:literal, $l:literal], eta $eta:literal, tau $tau:literal, lambda $lambda:literal,
@@ -104,6 +119,7 @@ macro_rules! parameter_sets {
             #[allow(clippy::integer_division_remainder_used)]
             const GAMMA2: i32 = (Q - 1) / $two_m;
             const OMEGA: usize = $omega;
+            const SMALL: bool = false;
             type Rows = [Poly; $k];
             const ROWS: Self::Rows = [Poly::ZERO; $k];
             type Columns = [Poly; $l];
@@ -112,6 +128,8 @@ macro_rules! parameter_sets {
             const FACTORS: Self::Factors = [Poly::ZERO; $l + 1];
             type HintBits = [[u32; 8]; $k];
             const HINT_BITS: Self::HintBits = [[0; 8]; $k];
+            type Spill = [[u8; 3]; spilled($k, $set::Z_BYTES * $l)];
+            const SPILL: Self::Spill = [[0; 3]; spilled($k, $set::Z_BYTES * $l)];
         }
 
         impl ParameterSet for $set {
@@ -138,4 +156,34 @@ parameter_sets! {
         sk 4032, pk 1952, sig 3309;
     MlDsa87, "ML-DSA-87", "5", [8, 7], eta 2, tau 60, lambda 256, gamma1 2^19, gamma2 (q-1)/32, omega 75,
         sk 4896, pk 2592, sig 4627;
+}
+
+impl<P: Parameters> Parameters for Small<P> {
+    const K: usize = P::K;
+    const L: usize = P::L;
+    const ETA: i32 = P::ETA;
+    const TAU: usize = P::TAU;
+    const C_TILDE: usize = P::C_TILDE;
+    const GAMMA1_LOG: u32 = P::GAMMA1_LOG;
+    const M: i32 = P::M;
+    const GAMMA2: i32 = P::GAMMA2;
+    const OMEGA: usize = P::OMEGA;
+    const SMALL: bool = true;
+    type Rows = P::Rows;
+    const ROWS: Self::Rows = P::ROWS;
+    type Columns = P::Columns;
+    const COLUMNS: Self::Columns = P::COLUMNS;
+    type Factors = P::Factors;
+    const FACTORS: Self::Factors = P::FACTORS;
+    type HintBits = P::HintBits;
+    const HINT_BITS: Self::HintBits = P::HINT_BITS;
+    type Spill = P::Spill;
+    const SPILL: Self::Spill = P::SPILL;
+}
+
+impl<P: ParameterSet> ParameterSet for Small<P> {
+    const NAME: &'static str = P::NAME;
+    type VerifyingKeyBytes = P::VerifyingKeyBytes;
+    type Signature = P::Signature;
+    type ExpandedKeyBytes = P::ExpandedKeyBytes;
 }

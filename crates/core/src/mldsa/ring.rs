@@ -18,9 +18,12 @@ pub(crate) const N: usize = 256;
 /// The number of bits that `Power2Round` drops from t (FIPS 204, Table 1).
 pub(crate) const D: u32 = 13;
 
-/// A polynomial of R_q or T_q: 1 KiB, aligned for whole vector registers.
+/// A polynomial of R_q or T_q: 1 KiB, aligned for whole vector registers where there are such.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[repr(C, align(64))]
+#[cfg_attr(
+    any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"),
+    repr(C, align(64))
+)]
 pub struct Poly(pub(crate) [i32; N]);
 
 impl Poly {

@@ -10,17 +10,21 @@ mod differential;
 mod doors;
 mod malformed;
 mod rejections;
+mod small;
 mod wycheproof;
 
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
 use gambeson::sha3::{Shake128, Squeeze};
 
-/// Runs a generic test for each parameter set.
+/// Runs a generic test for each parameter set, in both schedules.
 macro_rules! for_each_set {
     ($test:ident) => {{
         $test::<crate::MlDsa44>();
         $test::<crate::MlDsa65>();
         $test::<crate::MlDsa87>();
+        $test::<gambeson::Small<crate::MlDsa44>>();
+        $test::<gambeson::Small<crate::MlDsa65>>();
+        $test::<gambeson::Small<crate::MlDsa87>>();
     }};
 }
 use for_each_set;

