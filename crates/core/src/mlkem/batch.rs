@@ -282,10 +282,10 @@ fn decapsulate_groups<'a, P: ParameterSet>(
                 Ok(Private::Bytes(key)) => {
                     decrypt::<P>(key, c, &mut hashed.m);
                     let room = free.next().expect("one for each fresh key").as_mut();
-                    decode_t::<P>(room, key.ek);
-                    let chains = Operation::new(hashed).h(Chain::h(key.ek)).j(key.z, c);
-                    let matrix = chains.matrix::<P>(rho(key.ek), room);
-                    operations.push(matrix.secrets::<P>(Some(key.h)));
+                    decode_t::<P>(room, key.ek());
+                    let chains = Operation::new(hashed).h(Chain::h(key.ek())).j(key.z(), c);
+                    let matrix = chains.matrix::<P>(rho(key.ek()), room);
+                    operations.push(matrix.secrets::<P>(Some(key.h())));
                 }
             }
         }

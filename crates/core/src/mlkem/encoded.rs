@@ -33,10 +33,7 @@ use crate::sha3::Sha3_256;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ExpandedKeyRef<'a, P: ParameterSet> {
-    pub(super) s: &'a [u8],
-    pub(super) ek: &'a [u8],
-    pub(super) h: &'a [u8; 32],
-    pub(super) z: &'a [u8; 32],
+    bytes: &'a [u8],
     parameters: PhantomData<P>,
 }
 
@@ -49,7 +46,7 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
     /// encapsulation key inside, [`DecapsulationKeyError::Modulus`].
     pub fn borrowed(bytes: &'a [u8]) -> Result<Self, DecapsulationKeyError> {
         let key = Self::parse(bytes)?;
-        key.check(&Sha3_256::digest(key.ek))?;
+        key.check(&Sha3_256::digest(key.ek()))?;
         Ok(key)
     }
 
@@ -57,13 +54,15 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
     ///
     /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
     pub fn decapsulate_into(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
-        scrubbed::<P, { small::DECAPS_ENCODED }, _>(|| {
+        scrubbed::<
+            P,
+            { small::DECAPS_ENCODED[0] },
+            { small::DECAPS_ENCODED[1] },
+            { small::DECAPS_ENCODED[2] },
+            _,
+        >(|| {
             if P::SMALL {
-                small::decapsulate_encoded::<P>(
-                    [self.s, self.ek, self.h, self.z],
-                    c.as_ref(),
-                    shared.expose_mut(),
-                );
+                small::decapsulate_encoded::<P>(self, c.as_ref(), shared.expose_mut());
             } else {
                 decapsulate(self, c.as_ref(), shared.expose_mut());
             }
@@ -76,18 +75,34 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
         if bytes.len() != expected {
             return Err(DecapsulationKeyError::Length { expected, actual: bytes.len() });
         }
-        let (s, rest) = bytes.split_at(384 * P::K);
-        let (ek, rest) = rest.split_at(P::EncapsulationKeyBytes::LEN);
-        let ([h, z], []) = rest.as_chunks::<32>() else { unreachable!("64 bytes are left") };
-        Ok(Self { s, ek, h, z, parameters: PhantomData })
+        Ok(Self { bytes, parameters: PhantomData })
+    }
+
+    /// ŝ, encoded.
+    pub(super) fn s(&self) -> &'a [u8] {
+        &self.bytes[..384 * P::K]
+    }
+
+    pub(super) fn ek(&self) -> &'a [u8] {
+        &self.bytes[384 * P::K..][..P::EncapsulationKeyBytes::LEN]
+    }
+
+    /// H(ek), as it stands there.
+    pub(super) fn h(&self) -> &'a [u8; 32] {
+        self.bytes[self.bytes.len() - 64..].first_chunk().expect("64 bytes")
+    }
+
+    /// What the rejection secret is made of.
+    pub(super) fn z(&self) -> &'a [u8; 32] {
+        self.bytes.last_chunk().expect("a key ends with z")
     }
 
     /// The checks of FIPS 203, §7.3 and §7.2, with H(ek) computed.
     pub(super) fn check(&self, h: &[u8; 32]) -> Result<(), DecapsulationKeyError> {
-        if self.h != h {
+        if self.h() != h {
             return Err(DecapsulationKeyError::Hash);
         }
-        if !encode::is_reduced(&self.ek[..384 * P::K]) {
+        if !encode::is_reduced(&self.ek()[..384 * P::K]) {
             return Err(DecapsulationKeyError::Modulus);
         }
         Ok(())
@@ -96,16 +111,16 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
 
 #[inline(never)]
 fn decapsulate<P: ParameterSet>(key: &ExpandedKeyRef<'_, P>, c: &[u8], shared: &mut [u8; 32]) {
-    kem::decaps::<P>(key, key.h, key.z, c, shared);
+    kem::decaps::<P>(key, key.h(), key.z(), c, shared);
 }
 
 impl<P: ParameterSet> EncryptionKey<P> for ExpandedKeyRef<'_, P> {
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
-        EncryptionKey::<P>::multiply_add_a(&Encoded(self.ek), sum, i, j, x);
+        EncryptionKey::<P>::multiply_add_a(&Encoded(self.ek()), sum, i, j, x);
     }
 
     fn multiply_add_t(&self, sum: &mut Ntt, j: usize, row: &Ntt, y: &Ntt) {
-        EncryptionKey::<P>::multiply_add_t(&Encoded(self.ek), sum, j, row, y);
+        EncryptionKey::<P>::multiply_add_t(&Encoded(self.ek()), sum, j, row, y);
     }
 }
 
@@ -113,7 +128,7 @@ impl<P: ParameterSet> DecryptionKey for ExpandedKeyRef<'_, P> {
     #[inline(never)]
     fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt) {
         let mut s = Secret::new(Ntt::ZERO);
-        encode::decode(s.expose_mut(), self.s, j);
+        encode::decode(s.expose_mut(), self.s(), j);
         sum.multiply_add(x, s.expose());
     }
 }

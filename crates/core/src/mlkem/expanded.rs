@@ -433,16 +433,16 @@ fn export<P: ParameterSet>(key: &ExpandedDecapsulationKey<P>, bytes: &mut [u8]) 
 fn import<P: ParameterSet>(bytes: &[u8]) -> Result<ExpandedDecapsulationKey<P>, DecapsulationKeyError> {
     let encoded = ExpandedKeyRef::<P>::parse(bytes)?;
     // Expansion hashes the key anyway, so the hash is compared after it.
-    let ek = ExpandedEncapsulationKey::new(encoded.ek);
+    let ek = ExpandedEncapsulationKey::new(encoded.ek());
     encoded.check(&ek.h)?;
     let mut key = ExpandedDecapsulationKey::<P> {
         ek,
         s: Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice()),
-        z: Secret::new(*encoded.z),
+        z: Secret::new(*encoded.z()),
         seed: None,
     };
     for (j, s) in key.s.expose_mut().iter_mut().enumerate() {
-        encode::decode(s, encoded.s, j);
+        encode::decode(s, encoded.s(), j);
     }
     Ok(key)
 }
@@ -454,11 +454,11 @@ fn decapsulate_encoded<P: ParameterSet>(
     c: &[u8],
     shared: &mut [u8; 32],
 ) -> Result<(), DecapsulationKeyError> {
-    let ek = key.ek;
+    let ek = key.ek();
     let mut hashed = Hashed::ZERO;
     decrypt::<P>(key, c, &mut hashed.m);
-    let chains = Operation::new(&mut hashed).h(Chain::h(ek)).j(key.z, c);
-    chains.matrix::<P>(rho(ek), elements).secrets::<P>(Some(key.h)).run::<P>();
+    let chains = Operation::new(&mut hashed).h(Chain::h(ek)).j(key.z(), c);
+    chains.matrix::<P>(rho(ek), elements).secrets::<P>(Some(key.h())).run::<P>();
     key.check(&hashed.hash)?;
     decode_t::<P>(elements, ek);
     decaps_hashed::<P>(elements, &hashed, c, shared);

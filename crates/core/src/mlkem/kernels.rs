@@ -3,6 +3,8 @@
 //! A kernel works on polynomials and knows nothing of keys. `portable` is the specification of the rest:
 //! a new table inherits from it with `..PORTABLE`, and is tested against it.
 
+#[cfg(gambeson_dsp)]
+mod armv7em;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -74,6 +76,9 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Neon => &neon::NEON,
         #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
         Level::Simd128 => &simd128::SIMD128,
+        #[cfg(gambeson_dsp)]
+        _ => &armv7em::ARMV7EM,
+        #[cfg(not(gambeson_dsp))]
         _ => &portable::PORTABLE,
     }
 }
@@ -129,6 +134,8 @@ mod tests {
     fn every_table_computes_what_the_portable_one_does() {
         const BOUND: i32 = Q as i32;
         let mut tables = Vec::from([&PORTABLE]);
+        #[cfg(gambeson_dsp)]
+        tables.push(&armv7em::ARMV7EM);
         #[cfg(target_arch = "x86_64")]
         {
             tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));

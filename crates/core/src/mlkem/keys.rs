@@ -19,20 +19,34 @@ use crate::rng;
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::Sha3_256;
 
-/// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: `SMALL` bytes in the
-/// schedule of the least memory; the tables for vectors go deeper than the portable one. Inlined: the work's results must not
-/// pass through a frame above the guard.
+/// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: `N512`, `N768` or `N1024` bytes in
+/// the schedule of the least memory; otherwise the tables for vectors go deeper than the portable one. Inlined: the work's results
+/// must not pass through a frame above the guard.
 #[inline(always)]
-pub(super) fn scrubbed<P: ParameterSet, const SMALL: usize, T>(work: impl FnOnce() -> T) -> T {
-    if P::SMALL {
-        let _guard = StackGuard::<SMALL>;
-        work()
-    } else if kernels::active().level == Level::Portable {
-        let _guard = StackGuard::<{ 6 * 1024 + 496 }>;
-        work()
-    } else {
-        let _guard = StackGuard::<{ 9 * 1024 }>;
-        work()
+pub(super) fn scrubbed<P: ParameterSet, const N512: usize, const N768: usize, const N1024: usize, T>(
+    work: impl FnOnce() -> T,
+) -> T {
+    match (P::SMALL, P::K) {
+        (true, 2) => {
+            let _guard = StackGuard::<N512>;
+            work()
+        }
+        (true, 3) => {
+            let _guard = StackGuard::<N768>;
+            work()
+        }
+        (true, _) => {
+            let _guard = StackGuard::<N1024>;
+            work()
+        }
+        _ if kernels::active().level == Level::Portable => {
+            let _guard = StackGuard::<{ 6 * 1024 + 496 }>;
+            work()
+        }
+        _ => {
+            let _guard = StackGuard::<{ 9 * 1024 }>;
+            work()
+        }
     }
 }
 
@@ -139,7 +153,7 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
     pub fn encapsulate_deterministic(&self, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
         let mut c = P::Ciphertext::zeroed();
         let mut shared = Secret::new([0; 32]);
-        scrubbed::<P, { small::ENCAPS }, _>(|| {
+        scrubbed::<P, { small::ENCAPS[0] }, { small::ENCAPS[1] }, { small::ENCAPS[2] }, _>(|| {
             encapsulate::<P>(self.as_bytes().as_ref(), m, c.as_mut(), shared.expose_mut());
             (c, shared.hand_over())
         })
@@ -154,7 +168,7 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
         c: &mut P::Ciphertext,
         shared: &mut SharedSecret,
     ) {
-        scrubbed::<P, { small::ENCAPS }, _>(|| {
+        scrubbed::<P, { small::ENCAPS[0] }, { small::ENCAPS[1] }, { small::ENCAPS[2] }, _>(|| {
             encapsulate::<P>(self.as_bytes().as_ref(), m, c.as_mut(), shared.expose_mut());
         });
     }
@@ -287,7 +301,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn from_seed(seed: &[u8; 64]) -> Self {
         let mut h = [0; 32];
-        scrubbed::<P, { small::HASH }, _>(|| {
+        scrubbed::<P, { small::HASH[0] }, { small::HASH[1] }, { small::HASH[2] }, _>(|| {
             if P::SMALL {
                 small::hash_of_public_key::<P>(seed, &mut h);
             } else {
@@ -315,7 +329,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self {
         let mut h = [0; 32];
-        scrubbed::<P, { small::KEY_GEN }, _>(|| {
+        scrubbed::<P, { small::KEY_GEN[0] }, { small::KEY_GEN[1] }, { small::KEY_GEN[2] }, _>(|| {
             key_gen::<P>(seed, ek.as_mut(), &mut h);
             Self { seed: Secret::new(*seed), h, parameters: PhantomData }
         })
@@ -338,7 +352,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// The bytes of the encapsulation key, made again in the caller's memory, under the conditions of
     /// [`from_seed_into`](Self::from_seed_into).
     pub fn encapsulation_key_into(&self, ek: &mut P::EncapsulationKeyBytes) {
-        scrubbed::<P, { small::KEY_GEN }, _>(|| {
+        scrubbed::<P, { small::KEY_GEN[0] }, { small::KEY_GEN[1] }, { small::KEY_GEN[2] }, _>(|| {
             if P::SMALL {
                 small::public_key::<P>(self.seed.expose(), ek.as_mut());
             } else {
@@ -356,7 +370,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     pub fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret {
         let mut shared = Secret::new([0; 32]);
-        scrubbed::<P, { small::DECAPS }, _>(|| {
+        scrubbed::<P, { small::DECAPS[0] }, { small::DECAPS[1] }, { small::DECAPS[2] }, _>(|| {
             decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
             shared.hand_over()
         })
@@ -364,7 +378,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
 
     /// The same, to the caller's `shared`.
     pub fn decapsulate_into(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
-        scrubbed::<P, { small::DECAPS }, _>(|| {
+        scrubbed::<P, { small::DECAPS[0] }, { small::DECAPS[1] }, { small::DECAPS[2] }, _>(|| {
             decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
         });
     }

@@ -11,9 +11,9 @@ pub(crate) const Q: i16 = 3329;
 /// 256 integers that stand for residues modulo q; each kernel states their range.
 pub(crate) type Coefficients = [i16; 256];
 
-/// An element of R_q by its coefficients.
+/// An element of R_q by its coefficients; aligned for kernels that take two at once.
 #[derive(Clone, Debug)]
-#[repr(transparent)]
+#[repr(C, align(4))]
 pub struct Poly(pub(crate) Coefficients);
 
 /// An element of T_q, in the order of the standard.

@@ -7,6 +7,7 @@
 
 use zeroize::Zeroize;
 
+use super::encoded::ExpandedKeyRef;
 use super::kernels::portable::{
     COMPRESS_FACTOR, PAIR_ZETAS, Q_INVERSE, compress_coefficient, decompress_coefficient, noise2_of,
     noise3_of, reject_vartime,
@@ -22,18 +23,17 @@ const SHA3: u8 = 0b110;
 const SHAKE: u8 = 0b11111;
 /// The noise of u and v (FIPS 203, Table 2).
 const ETA2: usize = 2;
-/// Bytes of a group of eight products, twelve bits each coefficient.
-const GROUP: usize = 24;
 
-/// How deep the operations go, with some to spare, on processors of 64 bits and of 32 (`cargo xtask stack`, `firmware bench`).
-const fn depth(wide: usize, narrow: usize) -> usize {
+/// How deep the operations go with each K, and some to spare, on processors of 64 bits and of 32 (`cargo xtask stack`, `firmware
+/// bench`).
+const fn depths(wide: [usize; 3], narrow: [usize; 3]) -> [usize; 3] {
     if cfg!(target_pointer_width = "64") { wide } else { narrow }
 }
-pub(super) const KEY_GEN: usize = depth(1472, 1472);
-pub(super) const HASH: usize = depth(2160, 2160);
-pub(super) const ENCAPS: usize = depth(2064, 2064);
-pub(super) const DECAPS: usize = depth(2560, 2560);
-pub(super) const DECAPS_ENCODED: usize = depth(2480, 2480);
+pub(super) const KEY_GEN: [usize; 3] = depths([1472; 3], [16; 3]);
+pub(super) const HASH: [usize; 3] = depths([2160; 3], [16; 3]);
+pub(super) const ENCAPS: [usize; 3] = depths([1992, 2064, 1992], [16; 3]);
+pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [16; 3]);
+pub(super) const DECAPS_ENCODED: [usize; 3] = depths([2288, 2384, 2480], [16; 3]);
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
@@ -62,21 +62,24 @@ fn h(sponge: &mut Sponge, ek: &[u8], hash: &mut [u8; 32]) {
 
 /// Where products are summed.
 trait Sum {
-    /// Adds the product of this pair of coefficients, |product| < 2q.
-    fn add_pair(&mut self, pair: usize, product: [i16; 2]);
+    /// Adds the products of these pairs of coefficients, from `first` on, with those of `x`, times 2^-16. |a| ≤ 2q, |x| ≤ q.
+    fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt);
 }
 
 impl Sum for Ntt {
     #[inline(always)]
-    fn add_pair(&mut self, pair: usize, product: [i16; 2]) {
-        let [a, b] = &mut self.0.0.as_chunks_mut::<2>().0[pair];
-        *a += product[0];
-        *b += product[1];
+    fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
+        let sums = &mut self.0.0.as_chunks_mut::<2>().0[first..];
+        for ((sum, a), (x, zeta)) in sums.iter_mut().zip(a).zip(pairs_of(x, first)) {
+            let product = multiply(*zeta, *a, *x);
+            sum[0] += product[0];
+            sum[1] += product[1];
+        }
     }
 }
 
-/// A polynomial of twelve bits a coefficient, in two pieces, each of whole groups.
-struct Packed<'a>(&'a mut [[u8; GROUP]], &'a mut [[u8; GROUP]]);
+/// A polynomial of twelve bits a coefficient, in two pieces, each of whole pairs.
+struct Packed<'a>(&'a mut [[u8; 3]], &'a mut [[u8; 3]]);
 
 impl<'a> Packed<'a> {
     /// The row of `bytes`, and what of it does not fit in them.
@@ -85,17 +88,32 @@ impl<'a> Packed<'a> {
         let first = &mut bytes[384 * row..];
         let here = first.len().min(384);
         let (first, spill) = (first[..here].as_chunks_mut().0, spill.as_chunks_mut().0);
-        let rest = 16 - first.len();
+        let rest = 128 - first.len();
         Self(first, &mut spill[..rest])
     }
 
+    /// All pairs from `first` on.
     #[inline(always)]
-    fn pair(&mut self, pair: usize) -> &mut [u8; 3] {
-        let group = pair >> 3;
-        let here = self.0.len();
-        let group = if group < here { &mut self.0[group] } else { &mut self.1[group - here] };
-        &mut group.as_chunks_mut().0[pair & 7]
+    fn pairs(&mut self, first: usize) -> impl Iterator<Item = &mut [u8; 3]> {
+        let here = first.min(self.0.len());
+        self.0[here..].iter_mut().chain(&mut self.1[first - here..])
     }
+}
+
+impl Sum for Packed<'_> {
+    #[inline(always)]
+    fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
+        for ((bytes, a), (x, zeta)) in self.pairs(first).zip(a).zip(pairs_of(x, first)) {
+            let (sum, product) = (decoded(bytes), multiply(*zeta, *a, *x));
+            *bytes = encoded([sum[0] + product[0], sum[1] + product[1]]);
+        }
+    }
+}
+
+/// The pairs of `x` from `first` on, and the ζ of each.
+#[inline(always)]
+fn pairs_of(x: &Ntt, first: usize) -> impl Iterator<Item = (&[i16; 2], &i16)> {
+    x.0.0.as_chunks().0[first..].iter().zip(&PAIR_ZETAS.0[first..])
 }
 
 /// The residue of x in \[0, q), for |x| ≤ 3q.
@@ -114,11 +132,11 @@ fn montgomery(a: i32) -> i32 {
     (a - i32::from(multiple) * i32::from(Q)) >> 16
 }
 
-/// FIPS 203, Algorithm 12 (BaseCaseMultiply) for the pair of this place, times 2^-16: |a| ≤ 2q, |b| ≤ q on entry, |result| ≤ q.
+/// FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: |a| ≤ 2q, |b| ≤ q on entry, |result| ≤ q.
 #[inline(always)]
-fn multiply_pair(pair: usize, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+fn multiply(zeta: i16, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
     let ([a0, a1], [b0, b1]) = (a.map(i32::from), b.map(i32::from));
-    let high = montgomery(a1 * b1) * i32::from(PAIR_ZETAS.0[pair]);
+    let high = montgomery(a1 * b1) * i32::from(zeta);
     [montgomery(a0 * b0 + high) as i16, montgomery(a0 * b1 + a1 * b0) as i16]
 }
 
@@ -134,20 +152,6 @@ fn encoded(pair: [i16; 2]) -> [u8; 3] {
     [a as u8, (a >> 8 | b << 4) as u8, (b >> 4) as u8]
 }
 
-impl Sum for Packed<'_> {
-    #[inline(always)]
-    fn add_pair(&mut self, pair: usize, product: [i16; 2]) {
-        let bytes = self.pair(pair);
-        let [a, b] = decoded(bytes);
-        *bytes = encoded([a + product[0], b + product[1]]);
-    }
-}
-
-#[inline(always)]
-fn pair_of(x: &Ntt, pair: usize) -> [i16; 2] {
-    x.0.0.as_chunks().0[pair]
-}
-
 /// Adds Â\[i, j\] ∘ `x` · 2^-16, each pair as soon as it is sampled.
 ///
 /// FIPS 203, Algorithm 7 (SampleNTT) of ρ ‖ j ‖ i. Variable time: ρ is public.
@@ -160,12 +164,10 @@ fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, 
     while pair < 128 {
         sponge.squeeze(&mut bytes);
         held += reject_vartime(&mut accepted[held..], &bytes);
-        for a in accepted[..held].as_chunks().0 {
-            if pair < 128 {
-                sum.add_pair(pair, multiply_pair(pair, *a, pair_of(x, pair)));
-                pair += 1;
-            }
-        }
+        let a = accepted[..held].as_chunks().0;
+        let a = &a[..a.len().min(128 - pair)];
+        sum.add_products(pair, a, x);
+        pair += a.len();
         accepted[0] = accepted[held.saturating_sub(1)];
         held &= 1;
     }
@@ -174,8 +176,8 @@ fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, 
 /// Adds `encoded` ∘ `x` · 2^-16; |x| ≤ q.
 #[inline(never)]
 fn add_encoded(sum: &mut Ntt, encoded: &[u8], x: &Ntt) {
-    for (pair, bytes) in encoded.as_chunks().0.iter().enumerate() {
-        sum.add_pair(pair, multiply_pair(pair, decoded(bytes), pair_of(x, pair)));
+    for (first, bytes) in encoded.as_chunks().0.iter().enumerate() {
+        sum.add_products(first, &[decoded(bytes)], x);
     }
 }
 
@@ -273,20 +275,27 @@ fn decompressed(bytes: &[u8], mut put: impl FnMut(usize, i16)) {
 #[inline(never)]
 pub(super) fn key_gen<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], hash: &mut [u8; 32]) {
     let mut sponge = Sponge::new(Sha3_512::RATE);
-    make_public_key::<P>(seed, ek, &mut sponge);
+    // Until the key is there `hash` holds σ.
+    make_public_key::<P>(seed, ek, hash, &mut sponge);
     h(&mut sponge, ek, hash);
 }
 
 /// The same without the hash.
 #[inline(never)]
 pub(super) fn public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8]) {
-    make_public_key::<P>(seed, ek, &mut Sponge::new(Sha3_512::RATE));
+    let mut sigma = Secret::new([0; 32]);
+    make_public_key::<P>(seed, ek, sigma.expose_mut(), &mut Sponge::new(Sha3_512::RATE));
 }
 
-fn make_public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], sponge: &mut Sponge) {
-    let mut sigma = Secret::new([0; 32]);
+#[inline(always)]
+fn make_public_key<P: ParameterSet>(
+    seed: &[u8; 64],
+    ek: &mut [u8],
+    sigma: &mut [u8; 32],
+    sponge: &mut Sponge,
+) {
     let mut x = Secret::new(Ntt::ZERO);
-    let (sigma, x) = (sigma.expose_mut(), x.expose_mut());
+    let x = x.expose_mut();
     let (rows, rho) = ek.split_at_mut(384 * P::K);
     let rho = rho.first_chunk_mut().expect("a key ends with ρ");
     g(sponge, &seed[..32], &[P::K as u8], rho, sigma);
@@ -308,15 +317,16 @@ fn make_public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], sponge: &mut
 
 #[inline(never)]
 fn add_packed(mut sum: Packed<'_>, x: &Ntt) {
-    for pair in 0..128 {
-        sum.add_pair(pair, pair_of(x, pair));
+    for (bytes, x) in sum.pairs(0).zip(x.0.0.as_chunks::<2>().0) {
+        let sum = decoded(bytes);
+        *bytes = encoded([sum[0] + x[0], sum[1] + x[1]]);
     }
 }
 
 #[inline(never)]
 fn unpack(mut packed: Packed<'_>, x: &mut Ntt) {
-    for (pair, x) in x.0.0.as_chunks_mut().0.iter_mut().enumerate() {
-        *x = decoded(packed.pair(pair));
+    for (x, bytes) in x.0.0.as_chunks_mut().0.iter_mut().zip(packed.pairs(0)) {
+        *x = decoded(bytes);
     }
 }
 
@@ -342,8 +352,8 @@ pub(super) fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], hash: &mut [u
         (TABLE.scale)(&mut t.0.0);
         noise_hat(x, &mut sponge, sigma, P::K + i, P::ETA1);
         (TABLE.add)(&mut t.0.0, &x.0.0);
-        for pair in 0..128 {
-            hasher.absorb(&encoded(pair_of(t, pair)));
+        for pair in t.0.0.as_chunks().0 {
+            hasher.absorb(&encoded(*pair));
         }
     }
     hasher.absorb(rho);
@@ -482,7 +492,7 @@ pub(super) fn decapsulate<P: ParameterSet>(
 /// The same from the standard's form of the key, in its parts: ŷ is kept, in three bits a coefficient.
 #[inline(never)]
 pub(super) fn decapsulate_encoded<P: ParameterSet>(
-    [s, ek, hash, z]: [&[u8]; 4],
+    key: &ExpandedKeyRef<'_, P>,
     c: &[u8],
     shared: &mut [u8; 32],
 ) {
@@ -494,15 +504,15 @@ pub(super) fn decapsulate_encoded<P: ParameterSet>(
     let (mut u, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
     let (u, x) = (u.expose_mut(), x.expose_mut());
     let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
-    let (t, rho) = ek.split_at(384 * P::K);
+    let (t, rho) = key.ek().split_at(384 * P::K);
     let rho = rho.first_chunk().expect("a key ends with ρ");
 
-    for (row, s) in c_u.chunks_exact(32 * P::DU).zip(s.chunks_exact(384)) {
+    for (row, s) in c_u.chunks_exact(32 * P::DU).zip(key.s().chunks_exact(384)) {
         decompress_hat(x, row);
         add_encoded(u, s, x);
     }
     finish_message(u, c_v, m);
-    g(&mut sponge, m, hash, shared, r);
+    g(&mut sponge, m, key.h(), shared, r);
     for (i, y) in y.iter_mut().enumerate() {
         x.clear();
         add_noise(&mut x.0, &mut sponge, r, i, P::ETA1);
@@ -526,7 +536,7 @@ pub(super) fn decapsulate_encoded<P: ParameterSet>(
     }
     finish_v(u, &mut sponge, r, 2 * P::K, m);
     different |= compare(&u.0, c_v);
-    reject(&mut sponge, z, c, different, r, shared);
+    reject(&mut sponge, key.z(), c, different, r, shared);
 }
 
 /// Lines 8 to 11 of Algorithm 18: J(z ‖ c) takes the place of the secret if anything differs.
@@ -586,7 +596,7 @@ mod tests {
             let zeta = i64::from(PAIR_ZETAS.0[pair]);
             for (a0, a1) in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| (a, b))) {
                 for (b0, b1) in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| (a, b))) {
-                    let ours = multiply_pair(pair, [a0, a1], [b0, b1]).map(i64::from);
+                    let ours = multiply(zeta as i16, [a0, a1], [b0, b1]).map(i64::from);
                     let [a0, a1, b0, b1] = [a0, a1, b0, b1].map(i64::from);
                     assert!(ours.iter().all(|x| x.abs() <= q));
                     assert_eq!((ours[1] * 65536 - a0 * b1 - a1 * b0) % q, 0);
