@@ -216,6 +216,27 @@ typedef struct gambeson_mldsa87_key {
     uint8_t opaque[96];
 } gambeson_mldsa87_key;
 
+// A private key of ML-DSA-44 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
+// may be copied; to be wiped.
+typedef struct gambeson_small_mldsa44_key {
+    // Nobody else's.
+    uint8_t opaque[96];
+} gambeson_small_mldsa44_key;
+
+// A private key of ML-DSA-65 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
+// may be copied; to be wiped.
+typedef struct gambeson_small_mldsa65_key {
+    // Nobody else's.
+    uint8_t opaque[96];
+} gambeson_small_mldsa65_key;
+
+// A private key of ML-DSA-87 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
+// may be copied; to be wiped.
+typedef struct gambeson_small_mldsa87_key {
+    // Nobody else's.
+    uint8_t opaque[96];
+} gambeson_small_mldsa87_key;
+
 // A decapsulation key of ML-KEM-512 in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
 // may be copied; to be wiped.
 typedef struct gambeson_mlkem512_key {
@@ -495,94 +516,6 @@ enum gambeson_error gambeson_mldsa44_mu_init(struct gambeson_mldsa_mu_ctx *hash,
                                              const uint8_t *context,
                                              size_t context_len);
 
-// New keys in the forms of FIPS 204, with the operating system's randomness.
-//
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_keypair(uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                             uint8_t sk[GAMBESON_MLDSA44_SK_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_keypair_with(uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                                  uint8_t sk[GAMBESON_MLDSA44_SK_BYTES],
-                                                  gambeson_fill fill,
-                                                  void *fill_ctx);
-
-// The keys of a seed ξ in the forms of FIPS 204.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_keypair_from_seed(uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                                       uint8_t sk[GAMBESON_MLDSA44_SK_BYTES],
-                                                       const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
-//
-// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_check_sk(const uint8_t *sk,
-                                              size_t sk_len);
-
-// `_key_sign` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                          const uint8_t *message,
-                                          size_t message_len,
-                                          const uint8_t *context,
-                                          size_t context_len,
-                                          const uint8_t *sk,
-                                          size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                               const uint8_t *message,
-                                               size_t message_len,
-                                               const uint8_t *context,
-                                               size_t context_len,
-                                               const uint8_t *sk,
-                                               size_t sk_len,
-                                               gambeson_fill fill,
-                                               void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                   const uint8_t *message,
-                                                   size_t message_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len,
-                                                   const uint8_t *sk,
-                                                   size_t sk_len,
-                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                      const uint8_t *sk,
-                                                      size_t sk_len,
-                                                      const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
 // A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
 // unless that is null.
 //
@@ -733,94 +666,6 @@ enum gambeson_error gambeson_mldsa65_mu_init(struct gambeson_mldsa_mu_ctx *hash,
                                              size_t vk_len,
                                              const uint8_t *context,
                                              size_t context_len);
-
-// New keys in the forms of FIPS 204, with the operating system's randomness.
-//
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_keypair(uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                             uint8_t sk[GAMBESON_MLDSA65_SK_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_keypair_with(uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                                  uint8_t sk[GAMBESON_MLDSA65_SK_BYTES],
-                                                  gambeson_fill fill,
-                                                  void *fill_ctx);
-
-// The keys of a seed ξ in the forms of FIPS 204.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_keypair_from_seed(uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                                       uint8_t sk[GAMBESON_MLDSA65_SK_BYTES],
-                                                       const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
-//
-// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_check_sk(const uint8_t *sk,
-                                              size_t sk_len);
-
-// `_key_sign` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                          const uint8_t *message,
-                                          size_t message_len,
-                                          const uint8_t *context,
-                                          size_t context_len,
-                                          const uint8_t *sk,
-                                          size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                               const uint8_t *message,
-                                               size_t message_len,
-                                               const uint8_t *context,
-                                               size_t context_len,
-                                               const uint8_t *sk,
-                                               size_t sk_len,
-                                               gambeson_fill fill,
-                                               void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                   const uint8_t *message,
-                                                   size_t message_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len,
-                                                   const uint8_t *sk,
-                                                   size_t sk_len,
-                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                      const uint8_t *sk,
-                                                      size_t sk_len,
-                                                      const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
 // A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
 // unless that is null.
@@ -978,6 +823,60 @@ enum gambeson_error gambeson_mldsa87_mu_init(struct gambeson_mldsa_mu_ctx *hash,
 // FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
 GAMBESON_HOSTED
 GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_keypair(uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
+                                             uint8_t sk[GAMBESON_MLDSA44_SK_BYTES]);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_keypair_with(uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
+                                                  uint8_t sk[GAMBESON_MLDSA44_SK_BYTES],
+                                                  gambeson_fill fill,
+                                                  void *fill_ctx);
+
+// The keys of a seed ξ in the forms of FIPS 204.
+//
+// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_keypair_from_seed(uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
+                                                       uint8_t sk[GAMBESON_MLDSA44_SK_BYTES],
+                                                       const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
+
+// New keys in the forms of FIPS 204, with the operating system's randomness.
+//
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_keypair(uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
+                                             uint8_t sk[GAMBESON_MLDSA65_SK_BYTES]);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_keypair_with(uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
+                                                  uint8_t sk[GAMBESON_MLDSA65_SK_BYTES],
+                                                  gambeson_fill fill,
+                                                  void *fill_ctx);
+
+// The keys of a seed ξ in the forms of FIPS 204.
+//
+// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_keypair_from_seed(uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
+                                                       uint8_t sk[GAMBESON_MLDSA65_SK_BYTES],
+                                                       const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
+
+// New keys in the forms of FIPS 204, with the operating system's randomness.
+//
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa87_keypair(uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
                                              uint8_t sk[GAMBESON_MLDSA87_SK_BYTES]);
 
@@ -999,6 +898,128 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa87_keypair_from_seed(uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
                                                        uint8_t sk[GAMBESON_MLDSA87_SK_BYTES],
                                                        const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
+
+// Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
+//
+// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_check_sk(const uint8_t *sk,
+                                              size_t sk_len);
+
+// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_sign(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                          const uint8_t *message,
+                                          size_t message_len,
+                                          const uint8_t *context,
+                                          size_t context_len,
+                                          const uint8_t *sk,
+                                          size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_sign_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                               const uint8_t *message,
+                                               size_t message_len,
+                                               const uint8_t *context,
+                                               size_t context_len,
+                                               const uint8_t *sk,
+                                               size_t sk_len,
+                                               gambeson_fill fill,
+                                               void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                   const uint8_t *message,
+                                                   size_t message_len,
+                                                   const uint8_t *context,
+                                                   size_t context_len,
+                                                   const uint8_t *sk,
+                                                   size_t sk_len,
+                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                      const uint8_t *sk,
+                                                      size_t sk_len,
+                                                      const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
+//
+// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_check_sk(const uint8_t *sk,
+                                              size_t sk_len);
+
+// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_sign(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                          const uint8_t *message,
+                                          size_t message_len,
+                                          const uint8_t *context,
+                                          size_t context_len,
+                                          const uint8_t *sk,
+                                          size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_sign_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                               const uint8_t *message,
+                                               size_t message_len,
+                                               const uint8_t *context,
+                                               size_t context_len,
+                                               const uint8_t *sk,
+                                               size_t sk_len,
+                                               gambeson_fill fill,
+                                               void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                   const uint8_t *message,
+                                                   size_t message_len,
+                                                   const uint8_t *context,
+                                                   size_t context_len,
+                                                   const uint8_t *sk,
+                                                   size_t sk_len,
+                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                      const uint8_t *sk,
+                                                      size_t sk_len,
+                                                      const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
 // Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
 //
@@ -1060,6 +1081,642 @@ enum gambeson_error gambeson_mldsa87_sign_mu_with_rnd(uint8_t signature[GAMBESON
                                                       const uint8_t *sk,
                                                       size_t sk_len,
                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
+// unless that is null.
+//
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_generate(struct gambeson_small_mldsa44_key *key,
+                                                        uint8_t vk[GAMBESON_MLDSA44_VK_BYTES]);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_generate_with(struct gambeson_small_mldsa44_key *key,
+                                                             uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
+                                                             gambeson_fill fill,
+                                                             void *fill_ctx);
+
+// The key of a seed ξ, which is random or was stored.
+//
+// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_from_seed(struct gambeson_small_mldsa44_key *key,
+                                                         uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
+                                                         const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
+
+// The seed of a key: what to store, in secret.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_seed(const struct gambeson_small_mldsa44_key *key,
+                                                    uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
+
+// The public half of a key, made again.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_public(const struct gambeson_small_mldsa44_key *key,
+                                                      uint8_t vk[GAMBESON_MLDSA44_VK_BYTES]);
+
+// Signs a message in a context of at most 255 bytes, hedged: with the operating system's randomness, or the port's. Message
+// and context may be null if they have no bytes.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign(const struct gambeson_small_mldsa44_key *key,
+                                                    uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                    const uint8_t *message,
+                                                    size_t message_len,
+                                                    const uint8_t *context,
+                                                    size_t context_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign_with(const struct gambeson_small_mldsa44_key *key,
+                                                         uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                         const uint8_t *message,
+                                                         size_t message_len,
+                                                         const uint8_t *context,
+                                                         size_t context_len,
+                                                         gambeson_fill fill,
+                                                         void *fill_ctx);
+
+// The same with `rnd`, which is random and secret; or 32 zero bytes: the deterministic variant, where one message has one
+// signature.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign_with_rnd(const struct gambeson_small_mldsa44_key *key,
+                                                             uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                             const uint8_t *message,
+                                                             size_t message_len,
+                                                             const uint8_t *context,
+                                                             size_t context_len,
+                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign_mu(const struct gambeson_small_mldsa44_key *key,
+                                                       uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                       const uint8_t mu[GAMBESON_MLDSA_MU_BYTES]);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with(const struct gambeson_small_mldsa44_key *key,
+                                                            uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                            gambeson_fill fill,
+                                                            void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with_rnd(const struct gambeson_small_mldsa44_key *key,
+                                                                uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                                const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// Verifies a signature over a message in its context.
+//
+// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_verify(const uint8_t *signature,
+                                                  size_t signature_len,
+                                                  const uint8_t *message,
+                                                  size_t message_len,
+                                                  const uint8_t *context,
+                                                  size_t context_len,
+                                                  const uint8_t *vk,
+                                                  size_t vk_len);
+
+// Verifies a signature over the message that `_mu_final` made μ of.
+//
+// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_verify_mu(const uint8_t *signature,
+                                                     size_t signature_len,
+                                                     const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                     const uint8_t *vk,
+                                                     size_t vk_len);
+
+// Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_mu_init(struct gambeson_mldsa_mu_ctx *hash,
+                                                   const uint8_t *vk,
+                                                   size_t vk_len,
+                                                   const uint8_t *context,
+                                                   size_t context_len);
+
+// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
+// unless that is null.
+//
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_generate(struct gambeson_small_mldsa65_key *key,
+                                                        uint8_t vk[GAMBESON_MLDSA65_VK_BYTES]);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_generate_with(struct gambeson_small_mldsa65_key *key,
+                                                             uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
+                                                             gambeson_fill fill,
+                                                             void *fill_ctx);
+
+// The key of a seed ξ, which is random or was stored.
+//
+// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_from_seed(struct gambeson_small_mldsa65_key *key,
+                                                         uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
+                                                         const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
+
+// The seed of a key: what to store, in secret.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_seed(const struct gambeson_small_mldsa65_key *key,
+                                                    uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
+
+// The public half of a key, made again.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_public(const struct gambeson_small_mldsa65_key *key,
+                                                      uint8_t vk[GAMBESON_MLDSA65_VK_BYTES]);
+
+// Signs a message in a context of at most 255 bytes, hedged: with the operating system's randomness, or the port's. Message
+// and context may be null if they have no bytes.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign(const struct gambeson_small_mldsa65_key *key,
+                                                    uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                    const uint8_t *message,
+                                                    size_t message_len,
+                                                    const uint8_t *context,
+                                                    size_t context_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign_with(const struct gambeson_small_mldsa65_key *key,
+                                                         uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                         const uint8_t *message,
+                                                         size_t message_len,
+                                                         const uint8_t *context,
+                                                         size_t context_len,
+                                                         gambeson_fill fill,
+                                                         void *fill_ctx);
+
+// The same with `rnd`, which is random and secret; or 32 zero bytes: the deterministic variant, where one message has one
+// signature.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign_with_rnd(const struct gambeson_small_mldsa65_key *key,
+                                                             uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                             const uint8_t *message,
+                                                             size_t message_len,
+                                                             const uint8_t *context,
+                                                             size_t context_len,
+                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign_mu(const struct gambeson_small_mldsa65_key *key,
+                                                       uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                       const uint8_t mu[GAMBESON_MLDSA_MU_BYTES]);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with(const struct gambeson_small_mldsa65_key *key,
+                                                            uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                            gambeson_fill fill,
+                                                            void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with_rnd(const struct gambeson_small_mldsa65_key *key,
+                                                                uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                                const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// Verifies a signature over a message in its context.
+//
+// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_verify(const uint8_t *signature,
+                                                  size_t signature_len,
+                                                  const uint8_t *message,
+                                                  size_t message_len,
+                                                  const uint8_t *context,
+                                                  size_t context_len,
+                                                  const uint8_t *vk,
+                                                  size_t vk_len);
+
+// Verifies a signature over the message that `_mu_final` made μ of.
+//
+// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_verify_mu(const uint8_t *signature,
+                                                     size_t signature_len,
+                                                     const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                     const uint8_t *vk,
+                                                     size_t vk_len);
+
+// Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_mu_init(struct gambeson_mldsa_mu_ctx *hash,
+                                                   const uint8_t *vk,
+                                                   size_t vk_len,
+                                                   const uint8_t *context,
+                                                   size_t context_len);
+
+// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
+// unless that is null.
+//
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_generate(struct gambeson_small_mldsa87_key *key,
+                                                        uint8_t vk[GAMBESON_MLDSA87_VK_BYTES]);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_generate_with(struct gambeson_small_mldsa87_key *key,
+                                                             uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
+                                                             gambeson_fill fill,
+                                                             void *fill_ctx);
+
+// The key of a seed ξ, which is random or was stored.
+//
+// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_from_seed(struct gambeson_small_mldsa87_key *key,
+                                                         uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
+                                                         const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
+
+// The seed of a key: what to store, in secret.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_seed(const struct gambeson_small_mldsa87_key *key,
+                                                    uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
+
+// The public half of a key, made again.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_public(const struct gambeson_small_mldsa87_key *key,
+                                                      uint8_t vk[GAMBESON_MLDSA87_VK_BYTES]);
+
+// Signs a message in a context of at most 255 bytes, hedged: with the operating system's randomness, or the port's. Message
+// and context may be null if they have no bytes.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign(const struct gambeson_small_mldsa87_key *key,
+                                                    uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                    const uint8_t *message,
+                                                    size_t message_len,
+                                                    const uint8_t *context,
+                                                    size_t context_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign_with(const struct gambeson_small_mldsa87_key *key,
+                                                         uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                         const uint8_t *message,
+                                                         size_t message_len,
+                                                         const uint8_t *context,
+                                                         size_t context_len,
+                                                         gambeson_fill fill,
+                                                         void *fill_ctx);
+
+// The same with `rnd`, which is random and secret; or 32 zero bytes: the deterministic variant, where one message has one
+// signature.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign_with_rnd(const struct gambeson_small_mldsa87_key *key,
+                                                             uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                             const uint8_t *message,
+                                                             size_t message_len,
+                                                             const uint8_t *context,
+                                                             size_t context_len,
+                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign_mu(const struct gambeson_small_mldsa87_key *key,
+                                                       uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                       const uint8_t mu[GAMBESON_MLDSA_MU_BYTES]);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, OVERLAP, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with(const struct gambeson_small_mldsa87_key *key,
+                                                            uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                            gambeson_fill fill,
+                                                            void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with_rnd(const struct gambeson_small_mldsa87_key *key,
+                                                                uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                                const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// Verifies a signature over a message in its context.
+//
+// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_verify(const uint8_t *signature,
+                                                  size_t signature_len,
+                                                  const uint8_t *message,
+                                                  size_t message_len,
+                                                  const uint8_t *context,
+                                                  size_t context_len,
+                                                  const uint8_t *vk,
+                                                  size_t vk_len);
+
+// Verifies a signature over the message that `_mu_final` made μ of.
+//
+// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_verify_mu(const uint8_t *signature,
+                                                     size_t signature_len,
+                                                     const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                     const uint8_t *vk,
+                                                     size_t vk_len);
+
+// Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_mu_init(struct gambeson_mldsa_mu_ctx *hash,
+                                                   const uint8_t *vk,
+                                                   size_t vk_len,
+                                                   const uint8_t *context,
+                                                   size_t context_len);
+
+// Whether these are the bytes of a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `sign` asks that itself.
+//
+// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_check_sk(const uint8_t *sk,
+                                                    size_t sk_len);
+
+// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                const uint8_t *message,
+                                                size_t message_len,
+                                                const uint8_t *context,
+                                                size_t context_len,
+                                                const uint8_t *sk,
+                                                size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                     const uint8_t *message,
+                                                     size_t message_len,
+                                                     const uint8_t *context,
+                                                     size_t context_len,
+                                                     const uint8_t *sk,
+                                                     size_t sk_len,
+                                                     gambeson_fill fill,
+                                                     void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                         const uint8_t *message,
+                                                         size_t message_len,
+                                                         const uint8_t *context,
+                                                         size_t context_len,
+                                                         const uint8_t *sk,
+                                                         size_t sk_len,
+                                                         const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                            const uint8_t *sk,
+                                                            size_t sk_len,
+                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// Whether these are the bytes of a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `sign` asks that itself.
+//
+// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_check_sk(const uint8_t *sk,
+                                                    size_t sk_len);
+
+// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                const uint8_t *message,
+                                                size_t message_len,
+                                                const uint8_t *context,
+                                                size_t context_len,
+                                                const uint8_t *sk,
+                                                size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                     const uint8_t *message,
+                                                     size_t message_len,
+                                                     const uint8_t *context,
+                                                     size_t context_len,
+                                                     const uint8_t *sk,
+                                                     size_t sk_len,
+                                                     gambeson_fill fill,
+                                                     void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                         const uint8_t *message,
+                                                         size_t message_len,
+                                                         const uint8_t *context,
+                                                         size_t context_len,
+                                                         const uint8_t *sk,
+                                                         size_t sk_len,
+                                                         const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                            const uint8_t *sk,
+                                                            size_t sk_len,
+                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// Whether these are the bytes of a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `sign` asks that itself.
+//
+// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_check_sk(const uint8_t *sk,
+                                                    size_t sk_len);
+
+// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                const uint8_t *message,
+                                                size_t message_len,
+                                                const uint8_t *context,
+                                                size_t context_len,
+                                                const uint8_t *sk,
+                                                size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                     const uint8_t *message,
+                                                     size_t message_len,
+                                                     const uint8_t *context,
+                                                     size_t context_len,
+                                                     const uint8_t *sk,
+                                                     size_t sk_len,
+                                                     gambeson_fill fill,
+                                                     void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                         const uint8_t *message,
+                                                         size_t message_len,
+                                                         const uint8_t *context,
+                                                         size_t context_len,
+                                                         const uint8_t *sk,
+                                                         size_t sk_len,
+                                                         const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                            const uint8_t *sk,
+                                                            size_t sk_len,
+                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
 // A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
 // that is null.

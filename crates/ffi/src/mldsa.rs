@@ -1,10 +1,13 @@
 //! ML-DSA: what a call does, for every set; and the calls, set by set.
 #![expect(unsafe_code, reason = "the calls come from C")]
 
-use gambeson::Bytes;
 #[cfg(feature = "std")]
-use gambeson::mldsa::{ExpandedSigningKey, SigningKeyError};
-use gambeson::mldsa::{Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, VerifyingKey};
+use gambeson::mldsa::ExpandedSigningKey;
+use gambeson::mldsa::{
+    ExpandedKeyRef, Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, VerifyingKey,
+    VerifyingKeyRef,
+};
+use gambeson::{Bytes, Small};
 
 use crate::border::{Border, Held, Key, door};
 use crate::error::gambeson_error;
@@ -20,10 +23,11 @@ where
 {
     let key = border.place::<SigningKey<P>>(key)?;
     let vk = if vk.is_null() { None } else { Some(border.write::<P::VerifyingKeyBytes>(vk)?) };
-    let key = key.write(SigningKey::from_seed(source.draw()?.expose()));
-    if let Some(vk) = vk {
-        *vk = *key.verifying_key().as_bytes();
-    }
+    let seed = source.draw()?;
+    key.write(match vk {
+        Some(vk) => SigningKey::from_seed_into(seed.expose(), vk),
+        None => SigningKey::from_seed(seed.expose()),
+    });
     Ok(())
 }
 
@@ -59,11 +63,37 @@ where
 {
     let key = border.key::<SigningKey<P>>(key)?;
     let signature = border.write::<P::Signature>(signature)?;
-    *signature = key.sign_with_rnd(source.draw()?.expose(), message);
+    key.sign_with_rnd_into(source.draw()?.expose(), message, signature);
     Ok(())
 }
 
-/// Signs with a key in the form of FIPS 204.
+/// Signs with a key in the form of FIPS 204, where its bytes are.
+pub fn sign_borrowed<P: ParameterSet>(
+    border: &Border,
+    (sk, sk_len): (*const u8, usize),
+    signature: *mut u8,
+    message: Message<'_>,
+    source: Source<'_>,
+) -> Outcome {
+    let sk = border.read_exactly::<P::ExpandedKeyBytes>(sk, sk_len)?;
+    let signature = border.write::<P::Signature>(signature)?;
+    let key = ExpandedKeyRef::<P>::borrowed(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
+    key.sign_with_rnd_into(source.draw()?.expose(), message, signature);
+    Ok(())
+}
+
+/// Checks the coefficients of such a key.
+pub fn check_borrowed<P: ParameterSet>(sk: &P::ExpandedKeyBytes) -> Outcome {
+    ExpandedKeyRef::<P>::borrowed(sk.as_ref()).map(drop).map_err(|_| gambeson_error::Key)
+}
+
+/// Checks all of such a key.
+#[cfg(feature = "std")]
+pub fn check_encoded<P: ParameterSet>(sk: &P::ExpandedKeyBytes) -> Outcome {
+    ExpandedSigningKey::<P>::from_expanded_bytes(sk.as_ref()).map(drop).map_err(|_| gambeson_error::Key)
+}
+
+/// Signs with a key in the form of FIPS 204, of which all is checked, on the heap.
 #[cfg(feature = "std")]
 pub fn sign_encoded<P: ParameterSet>(
     border: &Border,
@@ -74,7 +104,7 @@ pub fn sign_encoded<P: ParameterSet>(
 ) -> Outcome {
     let sk = border.read_exactly::<P::ExpandedKeyBytes>(sk, sk_len)?;
     let signature = border.write::<P::Signature>(signature)?;
-    let key = ExpandedSigningKey::<P>::from_expanded_bytes(sk.as_ref()).map_err(key_error)?;
+    let key = ExpandedSigningKey::<P>::from_expanded_bytes(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
     *signature = key.sign_with_rnd(source.draw()?.expose(), message);
     Ok(())
 }
@@ -88,16 +118,8 @@ pub fn verify<P: ParameterSet>(
 ) -> Outcome {
     let vk = border.read_exactly::<P::VerifyingKeyBytes>(vk, vk_len)?;
     let signature = border.read_exactly::<P::Signature>(signature, signature_len)?;
-    let verdict = VerifyingKey::<P>::from_bytes(vk).verify(message, signature.as_ref());
+    let verdict = VerifyingKeyRef::<P>::borrowed(vk).verify(message, signature.as_ref());
     verdict.map_err(|_| gambeson_error::Signature)
-}
-
-#[cfg(feature = "std")]
-fn key_error(error: SigningKeyError) -> gambeson_error {
-    match error {
-        SigningKeyError::Length { .. } => gambeson_error::Length,
-        _ => gambeson_error::Key,
-    }
 }
 
 // SAFETY: no other tag is equal, and a sponge has 202 bytes.
@@ -206,8 +228,7 @@ macro_rules! mldsa {
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
                 $name "_key_public" => key_public(key: *const $key, vk: *mut u8), |border| {
                     let key = border.key::<SigningKey<$set>>(key)?;
-                    let vk = border.write(vk)?;
-                    *vk = *key.verifying_key().as_bytes();
+                    key.verifying_key_into(border.write(vk)?);
                     Ok(())
                 }
             }
@@ -333,13 +354,110 @@ macro_rules! mldsa {
                 }
             }
 
+        }
+    };
+}
+
+/// Calls with the private key of FIPS 204. `$sign` and `$check` say how much of it is checked.
+macro_rules! mldsa_encoded {
+    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $prefix:literal, $sign:ident, $check:ident, $checks:literal) => {
+        #[doc = concat!("Calls of ", $text, " with the private key of FIPS 204.")]
+        pub mod $module {
+            use core::ffi::c_void;
+
+            use super::*;
+            use crate::random::gambeson_fill;
+
+            door! {
+                #[doc = concat!(" Whether these are the bytes of a private key", $checks, ". `sign` asks that itself.")]
+                ///
+                /// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
+                #[doc = concat!("cbindgen:prefix=", $prefix)]
+                $name "_check_sk" => check_sk(sk: *const u8, sk_len: usize), |border| {
+                    let sk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(sk, sk_len)?;
+                    $check::<$set>(sk)
+                }
+            }
+
+            door! {
+                /// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+                ///
+                /// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+                #[doc = concat!("cbindgen:prefix=", $prefix)]
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
+                $name "_sign" => sign(
+                    signature: *mut u8, message: *const u8, message_len: usize, context: *const u8, context_len: usize,
+                    sk: *const u8, sk_len: usize
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    $sign::<$set>(border, (sk, sk_len), signature, message, Source::System)
+                }
+            }
+
+            door! {
+                /// The same with the caller's randomness: 32 bytes are asked for, once.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+                #[doc = concat!("cbindgen:prefix=", $prefix)]
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
+                $name "_sign_with" => sign_with(
+                    signature: *mut u8, message: *const u8, message_len: usize, context: *const u8, context_len: usize,
+                    sk: *const u8, sk_len: usize, fill: gambeson_fill, fill_ctx: *mut c_void
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    $sign::<$set>(border, (sk, sk_len), signature, message, Source::Caller(fill, fill_ctx))
+                }
+            }
+
+            door! {
+                /// The same with `rnd`, as `_key_sign_with_rnd`.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
+                #[doc = concat!("cbindgen:prefix=", $prefix)]
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                $name "_sign_with_rnd" => sign_with_rnd(
+                    signature: *mut u8, message: *const u8, message_len: usize, context: *const u8, context_len: usize,
+                    sk: *const u8, sk_len: usize, rnd: *const u8
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    $sign::<$set>(border, (sk, sk_len), signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                }
+            }
+
+            door! {
+                /// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, KEY.
+                #[doc = concat!("cbindgen:prefix=", $prefix)]
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                $name "_sign_mu_with_rnd" => sign_mu_with_rnd(
+                    signature: *mut u8, mu: *const u8, sk: *const u8, sk_len: usize, rnd: *const u8
+                ), |border| {
+                    let message = Message::mu(border.read(mu)?);
+                    $sign::<$set>(border, (sk, sk_len), signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                }
+            }
+        }
+    };
+}
+
+/// What takes the heap.
+#[cfg(feature = "std")]
+macro_rules! mldsa_hosted {
+    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal) => {
+        #[doc = concat!("Calls of ", $text, " that take the heap.")]
+        pub mod $module {
+            use core::ffi::c_void;
+
+            use super::*;
+            use crate::random::gambeson_fill;
+
             door! {
                 /// New keys in the forms of FIPS 204, with the operating system's randomness.
                 ///
                 /// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [sk; GAMBESON_", $sizes, "_SK_BYTES]]")]
-                #[cfg(feature = "std")]
                 $name "_keypair" => keypair(vk: *mut u8, sk: *mut u8), |border| {
                     super::keypair::<$set>(border, vk, sk, Source::System)
                 }
@@ -351,7 +469,6 @@ macro_rules! mldsa {
                 /// Errors: NULL, OVERLAP, RANDOM.
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [sk; GAMBESON_", $sizes, "_SK_BYTES]]")]
-                #[cfg(feature = "std")]
                 $name "_keypair_with" => keypair_with(vk: *mut u8, sk: *mut u8, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
                     super::keypair::<$set>(border, vk, sk, Source::Caller(fill, fill_ctx))
                 }
@@ -363,84 +480,8 @@ macro_rules! mldsa {
                 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [sk; GAMBESON_", $sizes, "_SK_BYTES], [seed; GAMBESON_MLDSA_SEED_BYTES]]")]
-                #[cfg(feature = "std")]
                 $name "_keypair_from_seed" => keypair_from_seed(vk: *mut u8, sk: *mut u8, seed: *const u8), |border| {
                     super::keypair::<$set>(border, vk, sk, Source::Given(border.read::<[u8; 32]>(seed)?))
-                }
-            }
-
-            door! {
-                /// Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
-                ///
-                /// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
-                /// cbindgen:prefix=GAMBESON_HOSTED
-                #[cfg(feature = "std")]
-                $name "_check_sk" => check_sk(sk: *const u8, sk_len: usize), |border| {
-                    let sk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(sk, sk_len)?;
-                    ExpandedSigningKey::<$set>::from_expanded_bytes(sk).map(drop).map_err(key_error)
-                }
-            }
-
-            door! {
-                /// `_key_sign` with a key in the form of FIPS 204, which is checked first.
-                ///
-                /// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-                /// cbindgen:prefix=GAMBESON_HOSTED
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
-                #[cfg(feature = "std")]
-                $name "_sign" => sign(
-                    signature: *mut u8, message: *const u8, message_len: usize, context: *const u8, context_len: usize,
-                    sk: *const u8, sk_len: usize
-                ), |border| {
-                    let message = pure(border, (message, message_len), (context, context_len))?;
-                    sign_encoded::<$set>(border, (sk, sk_len), signature, message, Source::System)
-                }
-            }
-
-            door! {
-                /// The same with the caller's randomness: 32 bytes are asked for, once.
-                ///
-                /// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-                /// cbindgen:prefix=GAMBESON_HOSTED
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
-                #[cfg(feature = "std")]
-                $name "_sign_with" => sign_with(
-                    signature: *mut u8, message: *const u8, message_len: usize, context: *const u8, context_len: usize,
-                    sk: *const u8, sk_len: usize, fill: gambeson_fill, fill_ctx: *mut c_void
-                ), |border| {
-                    let message = pure(border, (message, message_len), (context, context_len))?;
-                    sign_encoded::<$set>(border, (sk, sk_len), signature, message, Source::Caller(fill, fill_ctx))
-                }
-            }
-
-            door! {
-                /// The same with `rnd`, as `_key_sign_with_rnd`.
-                ///
-                /// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
-                /// cbindgen:prefix=GAMBESON_HOSTED
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
-                #[cfg(feature = "std")]
-                $name "_sign_with_rnd" => sign_with_rnd(
-                    signature: *mut u8, message: *const u8, message_len: usize, context: *const u8, context_len: usize,
-                    sk: *const u8, sk_len: usize, rnd: *const u8
-                ), |border| {
-                    let message = pure(border, (message, message_len), (context, context_len))?;
-                    sign_encoded::<$set>(border, (sk, sk_len), signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
-                }
-            }
-
-            door! {
-                /// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
-                ///
-                /// Errors: NULL, LENGTH, OVERLAP, KEY.
-                /// cbindgen:prefix=GAMBESON_HOSTED
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
-                #[cfg(feature = "std")]
-                $name "_sign_mu_with_rnd" => sign_mu_with_rnd(
-                    signature: *mut u8, mu: *const u8, sk: *const u8, sk_len: usize, rnd: *const u8
-                ), |border| {
-                    let message = Message::mu(border.read(mu)?);
-                    sign_encoded::<$set>(border, (sk, sk_len), signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
                 }
             }
         }
@@ -461,6 +502,24 @@ macro_rules! sizes {
 mldsa! { mldsa44, MlDsa44, "ML-DSA-44", "mldsa44", "MLDSA44", gambeson_mldsa44_key }
 mldsa! { mldsa65, MlDsa65, "ML-DSA-65", "mldsa65", "MLDSA65", gambeson_mldsa65_key }
 mldsa! { mldsa87, MlDsa87, "ML-DSA-87", "mldsa87", "MLDSA87", gambeson_mldsa87_key }
+#[cfg(feature = "std")]
+mldsa_hosted! { mldsa44_hosted, MlDsa44, "ML-DSA-44", "mldsa44", "MLDSA44" }
+#[cfg(feature = "std")]
+mldsa_hosted! { mldsa65_hosted, MlDsa65, "ML-DSA-65", "mldsa65", "MLDSA65" }
+#[cfg(feature = "std")]
+mldsa_hosted! { mldsa87_hosted, MlDsa87, "ML-DSA-87", "mldsa87", "MLDSA87" }
+#[cfg(feature = "std")]
+mldsa_encoded! { mldsa44_encoded, MlDsa44, "ML-DSA-44", "mldsa44", "MLDSA44", "GAMBESON_HOSTED", sign_encoded, check_encoded, " whose parts belong together" }
+#[cfg(feature = "std")]
+mldsa_encoded! { mldsa65_encoded, MlDsa65, "ML-DSA-65", "mldsa65", "MLDSA65", "GAMBESON_HOSTED", sign_encoded, check_encoded, " whose parts belong together" }
+#[cfg(feature = "std")]
+mldsa_encoded! { mldsa87_encoded, MlDsa87, "ML-DSA-87", "mldsa87", "MLDSA87", "GAMBESON_HOSTED", sign_encoded, check_encoded, " whose parts belong together" }
+mldsa! { small_mldsa44, Small<MlDsa44>, "ML-DSA-44 in the least memory", "small_mldsa44", "MLDSA44", gambeson_small_mldsa44_key }
+mldsa! { small_mldsa65, Small<MlDsa65>, "ML-DSA-65 in the least memory", "small_mldsa65", "MLDSA65", gambeson_small_mldsa65_key }
+mldsa! { small_mldsa87, Small<MlDsa87>, "ML-DSA-87 in the least memory", "small_mldsa87", "MLDSA87", gambeson_small_mldsa87_key }
+mldsa_encoded! { small_mldsa44_encoded, Small<MlDsa44>, "ML-DSA-44 in the least memory", "small_mldsa44", "MLDSA44", "GAMBESON_API", sign_borrowed, check_borrowed, ": of s1 and s2 every coefficient; t0 and tr are not made again" }
+mldsa_encoded! { small_mldsa65_encoded, Small<MlDsa65>, "ML-DSA-65 in the least memory", "small_mldsa65", "MLDSA65", "GAMBESON_API", sign_borrowed, check_borrowed, ": of s1 and s2 every coefficient; t0 and tr are not made again" }
+mldsa_encoded! { small_mldsa87_encoded, Small<MlDsa87>, "ML-DSA-87 in the least memory", "small_mldsa87", "MLDSA87", "GAMBESON_API", sign_borrowed, check_borrowed, ": of s1 and s2 every coefficient; t0 and tr are not made again" }
 
 sizes! { MlDsa44, GAMBESON_MLDSA44_VK_BYTES, GAMBESON_MLDSA44_SK_BYTES, GAMBESON_MLDSA44_SIGNATURE_BYTES }
 sizes! { MlDsa65, GAMBESON_MLDSA65_VK_BYTES, GAMBESON_MLDSA65_SK_BYTES, GAMBESON_MLDSA65_SIGNATURE_BYTES }

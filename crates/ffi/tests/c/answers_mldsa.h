@@ -3,6 +3,7 @@
 #define JOIN_(a, b, c) a##b##c
 #define JOIN(a, b, c) JOIN_(a, b, c)
 #define CALL(name) JOIN(JOIN(gambeson_, set, _), name, )
+#define SMALL(name) JOIN(JOIN(gambeson_small_, set, _), name, )
 #define VK JOIN(GAMBESON_, SET, _VK_BYTES)
 #define SK JOIN(GAMBESON_, SET, _SK_BYTES)
 #define SIGNATURE JOIN(GAMBESON_, SET, _SIGNATURE_BYTES)
@@ -13,6 +14,7 @@ static void JOIN(run_, set, )(int steps, const char *published)
     uint8_t vk[VK], same_vk[VK], signature[SIGNATURE], same_signature[SIGNATURE];
     uint8_t seed[32], same_seed[32], mu[64], digest[32];
     CALL(key) key;
+    SMALL(key) small;
     gambeson_shake128_ctx in, out;
     gambeson_mldsa_mu_ctx hash;
     CHECK(!gambeson_shake128_init(&in) && !gambeson_shake128_init(&out));
@@ -21,6 +23,11 @@ static void JOIN(run_, set, )(int steps, const char *published)
         CHECK(!CALL(key_from_seed)(&key, vk, seed));
         CHECK(!CALL(key_sign_with_rnd)(&key, signature, NULL, 0, NULL, 0, zero));
         CHECK(!CALL(verify)(signature, sizeof signature, NULL, 0, NULL, 0, vk, sizeof vk));
+
+        CHECK(!SMALL(key_from_seed)(&small, same_vk, seed) && same(vk, same_vk, sizeof vk));
+        CHECK(!SMALL(key_sign_with_rnd)(&small, same_signature, NULL, 0, NULL, 0, zero));
+        CHECK(same(signature, same_signature, sizeof signature));
+        CHECK(!SMALL(verify)(signature, sizeof signature, NULL, 0, NULL, 0, vk, sizeof vk));
         if (step == 0) {
             CHECK(!CALL(key_public)(&key, same_vk) && same(vk, same_vk, sizeof vk));
             CHECK(!CALL(key_seed)(&key, same_seed) && same(seed, same_seed, sizeof seed));
@@ -45,6 +52,8 @@ static void JOIN(run_, set, )(int steps, const char *published)
         CHECK(!CALL(check_sk)(sk, sizeof sk));
         CHECK(!CALL(sign_with_rnd)(same_signature, NULL, 0, NULL, 0, sk, sizeof sk, zero));
         CHECK(same(signature, same_signature, sizeof signature));
+        CHECK(!SMALL(sign_with_rnd)(same_signature, NULL, 0, NULL, 0, sk, sizeof sk, zero));
+        CHECK(same(signature, same_signature, sizeof signature));
 #endif
         CHECK(!gambeson_shake128_update(&out, vk, sizeof vk));
         CHECK(!gambeson_shake128_update(&out, signature, sizeof signature));
@@ -55,6 +64,7 @@ static void JOIN(run_, set, )(int steps, const char *published)
 #undef JOIN_
 #undef JOIN
 #undef CALL
+#undef SMALL
 #undef VK
 #undef SK
 #undef SIGNATURE
