@@ -29,7 +29,8 @@ pub fn missing() -> Option<&'static str> {
 pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     let programs = tests(workspace, "thumb-tests", TARGET, LINKER)?;
     let mut passed = 0;
-    for program in &programs {
+    // Where the compiler chooses there is one table, and no level to compare with it.
+    for program in programs.iter().filter(|program| program.name != "mlkem_levels") {
         let mut command = emulate(workspace, &program.path);
         command.args(LEFT_OUT.iter().flat_map(|name| ["--skip", name]));
         let name = format!("thumb-{}", program.name);
