@@ -139,7 +139,8 @@ impl<P: mlkem::ParameterSet> Kem<P> {
     /// With the key made first, which is in the peak too.
     fn decaps(&mut self) -> bool {
         cpu::limit(Level::Portable);
-        make(&mut self.dk, || DecapsulationKey::from_seed(&KEM_SEED)).decapsulate_into(&self.c, &mut self.made_shared);
+        make(&mut self.dk, || DecapsulationKey::from_seed(&KEM_SEED))
+            .decapsulate_into(&self.c, &mut self.made_shared);
         equal(self.made_shared.expose(), &self.shared)
     }
 }
