@@ -97,18 +97,19 @@ static OPERATIONS: [&[Operation]; 7] = [
     signature!(MlDsa87, "ML-DSA-87"),
 ];
 
-/// What the entry calls, with the argument's address.
-fn run(name: *const u8) -> i32 {
+/// The operation of that name. The entry calls it and then `run`, above which the search has left nothing.
+extern "C" fn find(name: *const u8) -> Option<&'static Operation> {
     // SAFETY: the kernel ends every argument with a zero byte; no byte of ours is one, so that nothing behind it is read.
     let is_called = |byte: usize| unsafe { *name.add(byte) };
-    for operation in OPERATIONS.iter().copied().flatten() {
+    OPERATIONS.iter().copied().flatten().find(|operation| {
         let bytes = operation.name.as_bytes();
-        let alike = bytes.iter().enumerate().all(|(at, byte)| is_called(at) == *byte);
-        if alike && is_called(bytes.len()) == 0 {
-            return i32::from(!(operation.run)());
-        }
-    }
-    2
+        bytes.iter().enumerate().all(|(at, byte)| is_called(at) == *byte) && is_called(bytes.len()) == 0
+    })
+}
+
+/// Runs it; returns the status of the process.
+extern "C" fn run(operation: Option<&Operation>) -> i32 {
+    operation.map_or(2, |operation| i32::from(!(operation.run)()))
 }
 
 /// Bytes that the operation takes or must make, its key object, and what it makes.

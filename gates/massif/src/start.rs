@@ -11,12 +11,15 @@ global_asm!(
     "cmp qword ptr [rsp], 2",
     "cmovae rdi, [rsp + 16]",
     "and rsp, -16",
-    "call {main}",
+    "call {find}",
+    "mov rdi, rax",
+    "call {run}",
     "mov edi, eax",
     "mov eax, 60", // exit
     "syscall",
     "2: .byte 0",
-    main = sym main,
+    find = sym crate::find,
+    run = sym crate::run,
 );
 
 global_asm!(
@@ -66,10 +69,6 @@ global_asm!(
     "sub eax, ecx",
     "2: ret",
 );
-
-extern "C" fn main(name: *const u8) -> i32 {
-    crate::run(name)
-}
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
