@@ -9,6 +9,7 @@ mod start;
 use core::cell::UnsafeCell;
 use core::hint::black_box;
 use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87, SigningKey, VerifyingKeyRef};
 use gambeson::mlkem::{
@@ -21,27 +22,35 @@ include!("inputs.rs");
 /// Bytes of the frame that the measurement must see.
 const PLANTED: usize = 20_000;
 
+// The key objects, as docs/embedded/x86-64.md has them.
+const _: () = assert!(size_of::<DecapsulationKey<Small<MlKem1024>>>() == 96);
+const _: () = assert!(size_of::<SigningKey<Small<MlDsa87>>>() == 96);
+
 struct Operation {
     name: &'static str,
     run: fn() -> bool,
 }
 
-/// Memory of an operation; the program has one thread and runs one operation.
-struct Static<T>(UnsafeCell<T>);
+/// Memory of an operation, borrowed once.
+struct Static<T> {
+    value: UnsafeCell<T>,
+    borrowed: AtomicBool,
+}
 
-// SAFETY: there is no second thread.
-unsafe impl<T> Sync for Static<T> {}
+// SAFETY: `only` hands out one borrow, to whoever asks first.
+unsafe impl<T: Send> Sync for Static<T> {}
 
 impl<T> Static<T> {
     const fn new(value: T) -> Self {
-        Self(UnsafeCell::new(value))
+        Self { value: UnsafeCell::new(value), borrowed: AtomicBool::new(false) }
     }
 
     /// The one borrow of it.
     #[expect(clippy::mut_from_ref)]
     fn only(&self) -> &mut T {
-        // SAFETY: each operation borrows its memory once, and one operation is run.
-        unsafe { &mut *self.0.get() }
+        assert!(!self.borrowed.swap(true, Relaxed), "an operation runs once");
+        // SAFETY: there is no other borrow, for the flag was not set.
+        unsafe { &mut *self.value.get() }
     }
 }
 
