@@ -522,6 +522,7 @@ fn long_runs(report: &mut Report<'_>) {
         Ok(String::from("at least as fast as liboqs-js, and as small as was promised"))
     });
     report.step("instructions", instructions::missing(), || instructions::check(workspace, false));
+    report.step("firmware traces", firmware::missing(), || firmware::constant_time(workspace));
     report.step("firmware bench", firmware::missing(), || {
         let asked = firmware::Bench { json: false, check: true, only: None };
         ensure!(firmware::bench(workspace, &asked)?, "limits are missed: docs/embedded/README.md");

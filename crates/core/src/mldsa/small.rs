@@ -164,8 +164,9 @@ fn add_entry(
 fn read_half(packed: &[u8], high: i32, upper: usize, half: &mut [i32; HALF]) {
     let width = packed.len() >> 5;
     let (first, second) = packed.split_at(packed.len() >> 1);
-    let groups = first.chunks_exact(width).zip(second.chunks_exact(width));
-    for (half, (a, b)) in half.as_chunks_mut::<GROUP>().0.iter_mut().zip(groups) {
+    for (group, half) in half.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
+        // Not `chunks_exact`, which divides lengths where the program is to be small.
+        let (a, b) = (&first[group * width..][..width], &second[group * width..][..width]);
         let pairs = read_group(a).into_iter().zip(read_group(b));
         for (half, (a, b)) in half.iter_mut().zip(pairs) {
             *half = half_butterfly(high - a as i32, high - b as i32, upper);
