@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Signing begins anew until a signature fits: these messages, all of them, are what every form signs.
 const MESSAGES: u8 = 50;
 /// How long each row is measured at least.
-const LONG_ENOUGH: Duration = Duration::from_millis(300);
+const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
 fn main() {
     cpu::limit(env::args().nth(1).map_or(Level::Portable, |name| name.parse().expect("a level")));
