@@ -1,4 +1,5 @@
-//! `gate-massif OPERATION`: one operation with nothing above it on the stack, its keys and buffers in statics.
+//! `gate-massif OPERATION [PADDING]`: one operation with nothing above it on the stack, its keys and buffers in statics. The padding
+//! is not read: it moves the stack.
 //!
 //! Ends with status 0 if what came out is right, 1 if it is wrong, 2 if no operation has that name.
 #![no_std]
