@@ -14,7 +14,8 @@
 //! * `marked`: operations on secrets that valgrind watches
 //! * `hunt`: the search for pieces of secrets
 //! * `canary`: the planted mistakes
-//! * `bin/ct.rs`, `bin/files.rs`, `bin/step.rs`, `bin/residue.rs`, `bin/doors.rs`, `bin/stack.rs`: the programs
+//! * `bin/ct.rs`, `bin/files.rs`, `bin/step.rs`, `bin/residue.rs`, `bin/doors.rs`, `bin/stack.rs`, `bin/speed.rs`:
+//!   the programs
 
 pub mod canary;
 #[cfg(feature = "pki")]

@@ -4,7 +4,7 @@
 //!
 //! * `test`: the steps of `test` and `ci`, and their count
 //! * `layers`, `cite`, `declassified`, `api`, `notices`: what is read from sources and metadata
-//! * `constant_time`, `residue`, `stack`, `answers`: what is run, each with a planted mistake that it must catch
+//! * `constant_time`, `residue`, `stack`, `massif`, `answers`: what is run, each with a planted mistake that it must catch
 //! * `python`, `typescript`: the packages for those languages
 //! * `c`: the C interface
 //! * `bare`, `aarch64`, `thumb`, `fuzzing`: other targets, other toolchains
@@ -26,6 +26,7 @@ mod fuzzing;
 mod independent;
 mod instructions;
 mod layers;
+mod massif;
 mod notices;
 mod python;
 mod residue;
@@ -70,6 +71,9 @@ cargo xtask COMMAND
   residue                 no secret in dead stack or freed heap
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation
+  stack --massif [--json] [--check] [--markdown FILE]
+                          the least stack of every operation under valgrind's massif, and its speed, beside a published low-memory
+                          library's
   firmware [trace]        the vectors, the demonstration and equal traces on Cortex-M4 and RV32 under QEMU; trace: only these
   firmware bench [--json] [--check] [--only TEXT]
                           stack, code, instructions and cycles of every operation on Cortex-M4 and RV32, beside the peers';
@@ -145,6 +149,24 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "c" if has("bare") => c::bare(workspace, option(rest, "--target")?)?.display().to_string(),
         "c" => format!("{}\n{}", c::host(workspace)?, c::cortex_m4(workspace)?),
         "residue" => residue::check(workspace)?,
+        "stack" if has("--massif") => {
+            if let Some(missing) = massif::missing() {
+                bail!("{missing} is not here");
+            }
+            let (rows, speeds) = (massif::measure(workspace)?, massif::speeds(workspace)?);
+            if has("--json") {
+                println!("{}", massif::json(&rows, &speeds)?);
+            } else {
+                print!("{}", massif::table(&rows, &speeds));
+            }
+            if has("--markdown") {
+                std::fs::write(option(rest, "--markdown")?, massif::markdown(&rows, &speeds))?;
+            }
+            if has("--check") {
+                eprintln!("{}", massif::check(&rows)?);
+            }
+            return Ok(true);
+        }
         "stack" => {
             let rows = stack::measure(workspace)?;
             if has("--json") {
@@ -152,15 +174,12 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             } else {
                 print!("{}", stack::table(&rows));
             }
-            if let Some(at) = rest.iter().position(|argument| argument == "--markdown") {
-                let Some(file) = rest.get(at + 1) else { bail!("--markdown needs a file") };
-                std::fs::write(file, stack::markdown(&rows))?;
+            if has("--markdown") {
+                std::fs::write(option(rest, "--markdown")?, stack::markdown(&rows))?;
             }
-            if !has("--check") {
-                return Ok(true);
+            if has("--check") {
+                eprintln!("{}", stack::check(&rows)?);
             }
-            let said = stack::check(&rows)?;
-            eprintln!("{said}");
             return Ok(true);
         }
         "interop" if has("--heavy") => test::heavy(workspace)?,

@@ -4,7 +4,7 @@ use crate::constant_time::Stepped;
 use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
     aarch64, answers, api, bare, c, cite, constant_time, declassified, firmware, fuzzing, independent,
-    instructions, layers, notices, python, residue, slim, stack, thumb, typescript, without_c,
+    instructions, layers, massif, notices, python, residue, slim, stack, thumb, typescript, without_c,
 };
 use anyhow::{Result, anyhow, bail, ensure};
 use std::fs::{self, DirEntry};
@@ -408,6 +408,11 @@ fn gates(report: &mut Report<'_>) {
         let rows = stack::measure(workspace)?;
         print!("{}", stack::table(&rows));
         stack::check(&rows)
+    });
+    report.step("stack under massif", massif::missing(), || {
+        let rows = massif::measure(workspace)?;
+        print!("{}", massif::table(&rows, &[]));
+        massif::check(&rows)
     });
 }
 
