@@ -16,6 +16,7 @@ const OPERATIONS: &[(&str, &str)] = &[
     ("ml-kem decaps", "kem::Decaps"),
     ("ml-kem decaps-dk", "kem::DecapsEncoded"),
     ("ml-dsa keygen", "dsa::KeyGen"),
+    ("ml-dsa sign", "dsa::Sign"),
     ("ml-dsa sign-seed", "dsa::SignSeed"),
     ("ml-dsa verify", "dsa::Verify"),
 ];

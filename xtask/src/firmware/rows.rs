@@ -7,10 +7,10 @@ use serde::Serialize;
 use std::path::Path;
 
 /// How the core is asked to work: `small` is `Small<P>` built for size, `fast` the plain set built for speed.
-pub const PROFILES: [(&str, &str); 2] = [("small", "s"), ("fast", "3")];
+pub const PROFILES: [(&str, &str); 2] = [("small", "3"), ("fast", "3")];
 
 const KEM: [&str; 4] = ["keygen", "encaps", "decaps", "decaps-dk"];
-const DSA: [&str; 3] = ["keygen", "sign-seed", "verify"];
+const DSA: [&str; 4] = ["keygen", "sign", "sign-seed", "verify"];
 
 /// Parameter sets with their operations.
 pub const SETS: [(&str, &[&str]); 6] = [
