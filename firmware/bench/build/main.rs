@@ -1,5 +1,5 @@
 //! Writes the program that the environment variable `GAMBESON_ROW` asks for, `SET OPERATION PROFILE`: the type of its operation,
-//! and its inputs with what must come out, made here by the core.
+//! and its inputs with what must come out, made here by the core. Several operations are joined by `+`.
 
 mod inputs;
 
@@ -16,6 +16,7 @@ const OPERATIONS: &[(&str, &str)] = &[
     ("ml-kem decaps", "kem::Decaps"),
     ("ml-kem decaps-dk", "kem::DecapsEncoded"),
     ("ml-dsa keygen", "dsa::KeyGen"),
+    ("ml-dsa sign", "dsa::Sign"),
     ("ml-dsa sign-seed", "dsa::SignSeed"),
     ("ml-dsa verify", "dsa::Verify"),
 ];
@@ -47,11 +48,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn image(set: &str, operation: &str, profile: &str) -> Result<String, Box<dyn Error>> {
+fn image(set: &str, operations: &str, profile: &str) -> Result<String, Box<dyn Error>> {
     let kind = &set[..set.len().min("ml-kem".len())];
-    let name = format!("{kind} {operation}");
-    let (_, operation) =
-        OPERATIONS.iter().find(|(known, _)| *known == name).ok_or(format!("no operation {name:?}"))?;
     let set = match set {
         "ml-kem-512" => "gambeson::mlkem::MlKem512",
         "ml-kem-768" => "gambeson::mlkem::MlKem768",
@@ -61,14 +59,36 @@ fn image(set: &str, operation: &str, profile: &str) -> Result<String, Box<dyn Er
         "ml-dsa-87" => "gambeson::mldsa::MlDsa87",
         _ => return Err(format!("no parameter set {set:?}").into()),
     };
-    match profile {
-        "fast" => Ok(format!("crate::{operation}<{set}>")),
-        "small" => Ok(format!("crate::{operation}<gambeson::Small<{set}>>")),
-        _ => Err(format!("no profile {profile:?}").into()),
+    let set = match profile {
+        "fast" => set.to_owned(),
+        "small" => format!("gambeson::Small<{set}>"),
+        _ => return Err(format!("no profile {profile:?}").into()),
+    };
+    let mut image = None;
+    for operation in operations.split('+') {
+        let name = format!("{kind} {operation}");
+        let (_, operation) =
+            OPERATIONS.iter().find(|(known, _)| *known == name).ok_or(format!("no operation {name:?}"))?;
+        let operation = format!("crate::{operation}<{set}>");
+        image = Some(match image {
+            Some(before) => format!("crate::Both<{before}, {operation}>"),
+            None => operation,
+        });
     }
+    Ok(image.ok_or("no operation")?)
 }
 
-fn inputs_of(set: &str, operation: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+/// As many as each of the operations has.
+fn inputs_of(set: &str, operations: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+    let of_each = operations.split('+').map(|operation| inputs_of_one(set, operation));
+    let of_each = of_each.collect::<Result<Vec<_>, _>>()?;
+    let joined = |one: Vec<Vec<u8>>, other: Vec<Vec<u8>>| {
+        one.into_iter().zip(other).map(|(one, other)| [one, other].concat()).collect()
+    };
+    of_each.into_iter().reduce(joined).ok_or_else(|| "no operation".into())
+}
+
+fn inputs_of_one(set: &str, operation: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     match set {
         "ml-kem-512" => Ok(inputs::of_kem::<MlKem512>(operation)),
         "ml-kem-768" => Ok(inputs::of_kem::<MlKem768>(operation)),

@@ -2,7 +2,7 @@
 
 use super::{Input, Operation};
 use gambeson::Bytes;
-use gambeson::mldsa::{ParameterSet, SigningKey, VerifyingKey};
+use gambeson::mldsa::{ExpandedKeyRef, ParameterSet, SigningKey, VerifyingKeyRef};
 
 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal): the key that holds the seed, and the public key.
 pub struct KeyGen<P: ParameterSet> {
@@ -23,8 +23,7 @@ impl<P: ParameterSet> Operation for KeyGen<P> {
     }
 
     fn run(&mut self) {
-        let key = self.key.insert(SigningKey::from_seed(&self.seed));
-        self.vk = *key.verifying_key().as_bytes();
+        self.key = Some(SigningKey::from_seed_into(&self.seed, &mut self.vk));
     }
 
     fn check(&self, expected: &mut Input) -> bool {
@@ -55,7 +54,37 @@ impl<P: ParameterSet> Operation for SignSeed<P> {
 
     fn run(&mut self) {
         if let Some(key) = &self.key {
-            self.signature = key.sign_with_rnd(&[0; 32], &self.message);
+            key.sign_with_rnd_into(&[0; 32], &self.message, &mut self.signature);
+        }
+    }
+
+    fn check(&self, expected: &mut Input) -> bool {
+        expected.is(self.signature.as_ref())
+    }
+}
+
+/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from the standard's bytes, which were checked when they were read.
+pub struct Sign<P: ParameterSet> {
+    key: Option<ExpandedKeyRef<'static, P>>,
+    message: [u8; 32],
+    signature: P::Signature,
+}
+
+impl<P: ParameterSet> Operation for Sign<P> {
+    const KEY: usize = P::ExpandedKeyBytes::LEN;
+
+    fn new() -> Self {
+        Self { key: None, message: [0; 32], signature: P::Signature::zeroed() }
+    }
+
+    fn prepare(&mut self, input: &mut Input) {
+        self.key = ExpandedKeyRef::borrowed(input.next(P::ExpandedKeyBytes::LEN)).ok();
+        input.read(&mut self.message);
+    }
+
+    fn run(&mut self) {
+        if let Some(key) = &self.key {
+            key.sign_with_rnd_into(&[0; 32], &self.message, &mut self.signature);
         }
     }
 
@@ -91,7 +120,7 @@ impl<P: ParameterSet> Operation for Verify<P> {
     }
 
     fn run(&mut self) {
-        let vk = VerifyingKey::<P>::from_bytes(&self.vk);
+        let vk = VerifyingKeyRef::<P>::borrowed(&self.vk);
         self.valid = vk.verify(&self.message, self.signature.as_ref()).is_ok();
     }
 

@@ -1,7 +1,8 @@
 //! ML-DSA: key and deterministic signature.
 
 use super::{is, same};
-use gambeson::mldsa::{ExpandedSigningKey, ParameterSet, SigningKey};
+use gambeson::Bytes;
+use gambeson::mldsa::{ExpandedKeyRef, ExpandedSigningKey, ParameterSet, SigningKey, VerifyingKeyRef};
 use gambeson::sha3::Shake128;
 
 /// As many as the digests are of.
@@ -14,15 +15,25 @@ pub fn accumulate<P: ParameterSet>(digest: &str) -> usize {
     for step in 0..STEPS {
         let mut seed = [0; 32];
         seeds.squeeze(&mut seed);
-        let key = SigningKey::<P>::from_seed(&seed);
-        let public = key.verifying_key();
-        let signature = key.sign_deterministic(b"");
-        output.update(public.as_bytes().as_ref()).update(signature.as_ref());
+        let mut vk = P::VerifyingKeyBytes::zeroed();
+        let key = SigningKey::<P>::from_seed_into(&seed, &mut vk);
+        let public = VerifyingKeyRef::<P>::borrowed(&vk);
+        let mut signature = P::Signature::zeroed();
+        key.sign_with_rnd_into(&[0; 32], b"", &mut signature);
+        output.update(vk.as_ref()).update(signature.as_ref());
         assert!(public.verify(b"", signature.as_ref()).is_ok(), "our own signature verifies");
         assert!(public.verify(b"another", signature.as_ref()).is_err(), "of this message alone");
         if step < 2 {
-            let expanded = ExpandedSigningKey::<P>::from_seed(&seed).sign_deterministic(b"");
-            same("the signature on the heap", step, expanded.as_ref(), signature.as_ref());
+            let expanded = ExpandedSigningKey::<P>::from_seed(&seed);
+            let on_heap = expanded.sign_deterministic(b"");
+            same("the signature on the heap", step, on_heap.as_ref(), signature.as_ref());
+            let sk = expanded.to_expanded_bytes();
+            let encoded = ExpandedKeyRef::<P>::borrowed(sk.expose()).expect("our own key");
+            let mut found = P::Signature::zeroed();
+            encoded.sign_with_rnd_into(&[0; 32], b"", &mut found);
+            same("the signature by the standard's key", step, found.as_ref(), signature.as_ref());
+            let made_again = SigningKey::<P>::from_seed(&seed).verifying_key();
+            same("the public key", step, made_again.as_bytes().as_ref(), vk.as_ref());
         }
     }
     let mut found = [0; 32];

@@ -53,8 +53,11 @@ fn main() -> ! {
         kem::accumulate::<MlKem1024>(ML_KEM_1024),
         kem::accumulate::<Small<MlKem1024>>(ML_KEM_1024),
         dsa::accumulate::<MlDsa44>(ML_DSA_44),
+        dsa::accumulate::<Small<MlDsa44>>(ML_DSA_44),
         dsa::accumulate::<MlDsa65>(ML_DSA_65),
+        dsa::accumulate::<Small<MlDsa65>>(ML_DSA_65),
         dsa::accumulate::<MlDsa87>(ML_DSA_87),
+        dsa::accumulate::<Small<MlDsa87>>(ML_DSA_87),
     ];
     // The console writes all that it is given.
     _ = writeln!(Console, "{} runs, {} steps", ran.len(), ran.iter().sum::<usize>());

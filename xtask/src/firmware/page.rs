@@ -64,7 +64,9 @@ state included; painted and seen by the plugin, which must agree. Keys, messages
 in memory of its own beside them, a workspace among it, is no stack and would count as such: every row of ours has none unless the table \
 says so. **Code** is `.text` and `.rodata` of a program with that operation alone, less an empty one.\n\n\
 ML-KEM: ten keys. ML-DSA: ten keys, one key that signs fifty messages without randomness, ten signatures that are verified; the same for \
-every peer. Profile `small` is `Small<P>` at `opt-level = \"s\"`, `fast` the plain set at `3`. `decaps` takes the key of 96 bytes, `decaps-dk` \
+every peer. Profile `small` is `Small<P>`, `fast` the plain set. Both run at `opt-level = 3`; the code of `small` is \
+that of a build for size, at `\"s\"`, where the permutation is rolled and takes more cycles. Operations joined by `+` are one program, of which only the code is told. \
+ `decaps` takes the key of 96 bytes, `decaps-dk` \
 the standard's bytes; `sign-seed` the key that holds the seed, `sign` the standard's bytes.\n\n\
 Peers (`peers.csv` has versions): theirs are other implementations' own figures in the same emulator, on the same inputs; their code is that of all three operations.\n\n\
 ![Stack of each operation](stack.svg)\n";
