@@ -169,7 +169,7 @@ typedef enum gambeson_error {
     GAMBESON_ERROR_RANDOM = -7,
     // The hash was not started, or has ended; or its object is not aligned.
     GAMBESON_ERROR_STATE = -8,
-    // The function is not Keccak-f[1600].
+    // The function is not `Keccak-f[1600]`.
     GAMBESON_ERROR_KECCAK = -9,
     // A mistake in this library: please report it.
     GAMBESON_ERROR_INTERNAL = -10,
@@ -177,7 +177,7 @@ typedef enum gambeson_error {
 
 // A permutation of the platform: a hardware unit, or assembly.
 typedef struct gambeson_keccak {
-    // Applies Keccak-f[1600] to each of `count` states, 25 words each, one after the other: lane (x, y) is word x + 5y.
+    // Applies `Keccak-f[1600]` to each of `count` states, 25 words each, one after the other: lane (x, y) is word x + 5y.
     void (*permute)(void *ctx, uint64_t *states, size_t count);
     // What `permute` is called with.
     void *ctx;
@@ -345,7 +345,7 @@ GAMBESON_API GAMBESON_MUST_USE const char *gambeson_strerror(int error);
 //
 // # Errors
 //
-// `GAMBESON_ERROR_NULL` if `permute` is null, `GAMBESON_ERROR_KECCAK` if it is not Keccak-f[1600].
+// `GAMBESON_ERROR_NULL` if `permute` is null, `GAMBESON_ERROR_KECCAK` if it is not `Keccak-f[1600]`.
 //
 // # Safety
 // As above.

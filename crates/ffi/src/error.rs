@@ -29,7 +29,7 @@ pub enum gambeson_error {
     Random = -7,
     /// The hash was not started, or has ended; or its object is not aligned.
     State = -8,
-    /// The function is not Keccak-f[1600].
+    /// The function is not `Keccak-f[1600]`.
     Keccak = -9,
     /// A mistake in this library: please report it.
     Internal = -10,

@@ -1,4 +1,4 @@
-//! Keccak-f[1600] of the platform.
+//! `Keccak-f[1600]` of the platform.
 #![expect(unsafe_code, reason = "the permutation is a function of C")]
 
 use core::ffi::c_void;
@@ -13,7 +13,7 @@ use crate::error::gambeson_error;
 #[repr(C)]
 #[derive(Debug)]
 pub struct gambeson_keccak {
-    /// Applies Keccak-f[1600] to each of `count` states, 25 words each, one after the other: lane (x, y) is word x + 5y.
+    /// Applies `Keccak-f[1600]` to each of `count` states, 25 words each, one after the other: lane (x, y) is word x + 5y.
     pub permute: Option<unsafe extern "C" fn(ctx: *mut c_void, states: *mut u64, count: usize)>,
     /// What `permute` is called with.
     pub ctx: *mut c_void,
@@ -43,7 +43,7 @@ fn permute(states: &mut [State]) {
 ///
 /// # Errors
 ///
-/// `GAMBESON_ERROR_NULL` if `permute` is null, `GAMBESON_ERROR_KECCAK` if it is not Keccak-f[1600].
+/// `GAMBESON_ERROR_NULL` if `permute` is null, `GAMBESON_ERROR_KECCAK` if it is not `Keccak-f[1600]`.
 ///
 /// # Safety
 /// As above.
