@@ -197,6 +197,11 @@ fn tests(report: &mut Report<'_>) {
         }
         counted("tests", workspace, &mut test, vectors)
     });
+    // As this program was built: what it stands on is compiled once.
+    report.step("tests of xtask", None, || {
+        let mut test = workspace.command("cargo", &["test", "-p", "xtask", "--profile", "dev"]);
+        counted("tests-xtask", workspace, &mut test, "the gates' own")
+    });
     if let Some(missing) = channels_missing() {
         report.step("channels over SLIM and NATS", Some(missing), || Ok(String::new()));
         report.step("channels", None, || {
@@ -258,7 +263,7 @@ pub fn of_channels(workspace: &Workspace, command: &[&str]) -> Command {
 /// built once.
 pub fn everything(workspace: &Workspace, command: &[&str]) -> Command {
     let mut cargo = workspace.cargo(command);
-    cargo.args(["--workspace", "--profile", "checked"]);
+    cargo.args(["--workspace", "--exclude", "xtask", "--profile", "checked"]);
     match channels_missing() {
         Some(_) => cargo.args(["--exclude", "gambeson-slim"]),
         None => cargo.args(["--features", "gambeson-cli/slim,gambeson-cli/sim,gambeson-slim/bridge"]),
