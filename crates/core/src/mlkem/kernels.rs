@@ -4,7 +4,7 @@
 //! a new table inherits from it with `..PORTABLE`, and is tested against it.
 
 #[cfg(gambeson_dsp)]
-mod armv7em;
+pub(super) mod armv7em;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

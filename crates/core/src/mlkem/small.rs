@@ -8,9 +8,13 @@
 use zeroize::Zeroize;
 
 use super::encoded::ExpandedKeyRef;
+#[cfg(gambeson_dsp)]
+use super::kernels::armv7em::{add_products, add_products_packed, multiply_pair, residues_of_sum};
+#[cfg(not(gambeson_dsp))]
+use super::kernels::portable::Q_INVERSE;
 use super::kernels::portable::{
-    COMPRESS_FACTOR, PAIR_ZETAS, Q_INVERSE, compress_coefficient, decompress_coefficient, noise2_of,
-    noise3_of, reject_vartime,
+    COMPRESS_FACTOR, PAIR_ZETAS, compress_coefficient, decompress_coefficient, noise2_of, noise3_of,
+    reject_vartime,
 };
 use super::kernels::{Kernels, least};
 use super::params::ParameterSet;
@@ -69,12 +73,8 @@ trait Sum {
 impl Sum for Ntt {
     #[inline(always)]
     fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
-        let sums = &mut self.0.0.as_chunks_mut::<2>().0[first..];
-        for ((sum, a), (x, zeta)) in sums.iter_mut().zip(a).zip(pairs_of(x, first)) {
-            let product = multiply(*zeta, *a, *x);
-            sum[0] += product[0];
-            sum[1] += product[1];
-        }
+        let (x, zetas) = pairs_of(x, first);
+        add_products(&mut self.0.0.as_chunks_mut().0[first..], a, x, zetas);
     }
 }
 
@@ -92,28 +92,49 @@ impl<'a> Packed<'a> {
         Self(first, &mut spill[..rest])
     }
 
-    /// All pairs from `first` on.
+    /// All pairs.
     #[inline(always)]
-    fn pairs(&mut self, first: usize) -> impl Iterator<Item = &mut [u8; 3]> {
-        let here = first.min(self.0.len());
-        self.0[here..].iter_mut().chain(&mut self.1[first - here..])
+    fn pairs(&mut self) -> impl Iterator<Item = &mut [u8; 3]> {
+        self.0.iter_mut().chain(&mut *self.1)
     }
 }
 
 impl Sum for Packed<'_> {
     #[inline(always)]
     fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
-        for ((bytes, a), (x, zeta)) in self.pairs(first).zip(a).zip(pairs_of(x, first)) {
-            let (sum, product) = (decoded(bytes), multiply(*zeta, *a, *x));
-            *bytes = encoded([sum[0] + product[0], sum[1] + product[1]]);
-        }
+        let (x, zetas) = pairs_of(x, first);
+        let start = first.min(self.0.len());
+        let here = (self.0.len() - start).min(a.len());
+        let spill = (first + here).saturating_sub(self.0.len());
+        add_products_packed(&mut self.0[start..], a, x, zetas);
+        add_products_packed(&mut self.1[spill..], &a[here..], &x[here..], &zetas[here..]);
     }
 }
 
 /// The pairs of `x` from `first` on, and the ζ of each.
 #[inline(always)]
-fn pairs_of(x: &Ntt, first: usize) -> impl Iterator<Item = (&[i16; 2], &i16)> {
-    x.0.0.as_chunks().0[first..].iter().zip(&PAIR_ZETAS.0[first..])
+fn pairs_of(x: &Ntt, first: usize) -> (&[[i16; 2]], &[i16]) {
+    (&x.0.0.as_chunks().0[first..], &PAIR_ZETAS.0[first..])
+}
+
+/// Adds the products of these pairs with those of `x`: of as many as the shortest has.
+#[cfg(not(gambeson_dsp))]
+#[inline(always)]
+fn add_products(sum: &mut [[i16; 2]], a: &[[i16; 2]], x: &[[i16; 2]], zetas: &[i16]) {
+    for (((sum, a), x), zeta) in sum.iter_mut().zip(a).zip(x).zip(zetas) {
+        let product = multiply_pair(*zeta, *a, *x);
+        sum[0] += product[0];
+        sum[1] += product[1];
+    }
+}
+
+/// The same where the sum stands in twelve bits a coefficient, in \[0, q).
+#[cfg(not(gambeson_dsp))]
+#[inline(always)]
+fn add_products_packed(sum: &mut [[u8; 3]], a: &[[i16; 2]], x: &[[i16; 2]], zetas: &[i16]) {
+    for (((sum, a), x), zeta) in sum.iter_mut().zip(a).zip(x).zip(zetas) {
+        *sum = packed(residues_of_sum(decoded(sum), multiply_pair(*zeta, *a, *x)));
+    }
 }
 
 /// The residue of x in \[0, q), for |x| ≤ 3q.
@@ -126,6 +147,7 @@ fn residue(x: i16) -> u16 {
 }
 
 /// a·2^-16 modulo q, |result| ≤ q, for |a| ≤ 2^15·q (Montgomery).
+#[cfg(not(gambeson_dsp))]
 #[inline(always)]
 fn montgomery(a: i32) -> i32 {
     let multiple = (a as i16).wrapping_mul(Q_INVERSE);
@@ -133,11 +155,19 @@ fn montgomery(a: i32) -> i32 {
 }
 
 /// FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: |a| ≤ 2q, |b| ≤ q on entry, |result| ≤ q.
+#[cfg(not(gambeson_dsp))]
 #[inline(always)]
-fn multiply(zeta: i16, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+fn multiply_pair(zeta: i16, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
     let ([a0, a1], [b0, b1]) = (a.map(i32::from), b.map(i32::from));
     let high = montgomery(a1 * b1) * i32::from(zeta);
     [montgomery(a0 * b0 + high) as i16, montgomery(a0 * b1 + a1 * b0) as i16]
+}
+
+/// The residues of a + b in \[0, q), for 0 ≤ a < q and |b| ≤ q.
+#[cfg(not(gambeson_dsp))]
+#[inline(always)]
+fn residues_of_sum(a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+    [residue(a[0] + b[0]) as i16, residue(a[1] + b[1]) as i16]
 }
 
 /// Two coefficients of twelve bits.
@@ -147,8 +177,7 @@ fn decoded(&[a, b, c]: &[u8; 3]) -> [i16; 2] {
 }
 
 #[inline(always)]
-fn encoded(pair: [i16; 2]) -> [u8; 3] {
-    let [a, b] = pair.map(residue);
+fn packed([a, b]: [i16; 2]) -> [u8; 3] {
     [a as u8, (a >> 8 | b << 4) as u8, (b >> 4) as u8]
 }
 
@@ -176,8 +205,10 @@ fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, 
 /// Adds `encoded` ∘ `x` · 2^-16; |x| ≤ q.
 #[inline(never)]
 fn add_encoded(sum: &mut Ntt, encoded: &[u8], x: &Ntt) {
-    for (first, bytes) in encoded.as_chunks().0.iter().enumerate() {
-        sum.add_products(first, &[decoded(bytes)], x);
+    let pairs = sum.0.0.as_chunks_mut().0.iter_mut().zip(encoded.as_chunks().0);
+    for ((sum, bytes), (x, zeta)) in pairs.zip(x.0.0.as_chunks().0.iter().zip(&PAIR_ZETAS.0)) {
+        let product = multiply_pair(*zeta, decoded(bytes), *x);
+        *sum = [sum[0] + product[0], sum[1] + product[1]];
     }
 }
 
@@ -317,15 +348,14 @@ fn make_public_key<P: ParameterSet>(
 
 #[inline(never)]
 fn add_packed(mut sum: Packed<'_>, x: &Ntt) {
-    for (bytes, x) in sum.pairs(0).zip(x.0.0.as_chunks::<2>().0) {
-        let sum = decoded(bytes);
-        *bytes = encoded([sum[0] + x[0], sum[1] + x[1]]);
+    for (bytes, x) in sum.pairs().zip(x.0.0.as_chunks::<2>().0) {
+        *bytes = packed(residues_of_sum(decoded(bytes), *x));
     }
 }
 
 #[inline(never)]
 fn unpack(mut packed: Packed<'_>, x: &mut Ntt) {
-    for (x, bytes) in x.0.0.as_chunks_mut().0.iter_mut().zip(packed.pairs(0)) {
+    for (x, bytes) in x.0.0.as_chunks_mut().0.iter_mut().zip(packed.pairs()) {
         *x = decoded(bytes);
     }
 }
@@ -353,7 +383,7 @@ pub(super) fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], hash: &mut [u
         noise_hat(x, &mut sponge, sigma, P::K + i, P::ETA1);
         (TABLE.add)(&mut t.0.0, &x.0.0);
         for pair in t.0.0.as_chunks().0 {
-            hasher.absorb(&encoded(*pair));
+            hasher.absorb(&packed(pair.map(|x| residue(x) as i16)));
         }
     }
     hasher.absorb(rho);
@@ -585,6 +615,13 @@ mod tests {
         for x in -3 * Q..=3 * Q {
             assert_eq!(i32::from(residue(x)), i32::from(x).rem_euclid(3329));
         }
+        for a in 0..Q {
+            for b in -Q..=Q {
+                let expected = i32::from(a + b).rem_euclid(3329);
+                assert_eq!(residues_of_sum([a, 0], [b, -1]).map(i32::from), [expected, 3328]);
+                assert_eq!(residues_of_sum([0, a], [1, b]).map(i32::from), [1, expected]);
+            }
+        }
     }
 
     #[test]
@@ -596,7 +633,7 @@ mod tests {
             let zeta = i64::from(PAIR_ZETAS.0[pair]);
             for (a0, a1) in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| (a, b))) {
                 for (b0, b1) in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| (a, b))) {
-                    let ours = multiply(zeta as i16, [a0, a1], [b0, b1]).map(i64::from);
+                    let ours = multiply_pair(zeta as i16, [a0, a1], [b0, b1]).map(i64::from);
                     let [a0, a1, b0, b1] = [a0, a1, b0, b1].map(i64::from);
                     assert!(ours.iter().all(|x| x.abs() <= q));
                     assert_eq!((ours[1] * 65536 - a0 * b1 - a1 * b0) % q, 0);

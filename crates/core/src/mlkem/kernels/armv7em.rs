@@ -96,16 +96,131 @@ instructions! {
     subtract_both(a, b) = "usub16 {result}, {a}, {b}", "The differences of the halves.";
 }
 
+/// FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: |a| ≤ 2q, |b| ≤ q on entry, |result| ≤ q.
+#[inline(always)]
+pub(in crate::mlkem) fn multiply_pair(zeta: i16, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+    let result;
+    // SAFETY: arithmetic in registers; 4q² and what is added fit in 32 bits.
+    unsafe {
+        asm!(
+            "smultt {low}, {a}, {b}",
+            "smulbb {multiple}, {low}, {inverse}",
+            "smlabb {low}, {multiple}, {q}, {low}",
+            "smulbb {multiple}, {a}, {b}",
+            "smlatb {low}, {low}, {zeta}, {multiple}",
+            "smulbb {multiple}, {low}, {inverse}",
+            "smlabb {low}, {multiple}, {q}, {low}",
+            "smuadx {high}, {a}, {b}",
+            "smulbb {multiple}, {high}, {inverse}",
+            "smlabb {high}, {multiple}, {q}, {high}",
+            "pkhtb {result}, {high}, {low}, asr #16",
+            a = in(reg) of_pair(a), b = in(reg) of_pair(b), zeta = in(reg) i32::from(zeta),
+            q = in(reg) i32::from(Q), inverse = in(reg) -i32::from(Q_INVERSE),
+            low = out(reg) _, high = out(reg) _, multiple = out(reg) _, result = lateout(reg) result,
+            options(pure, nomem, nostack),
+        );
+    }
+    to_pair(result)
+}
+
+/// Adds the products of these pairs with those of `x`, as `multiply_pair`: of as many as the shortest has.
+pub(in crate::mlkem) fn add_products(sum: &mut [[i16; 2]], a: &[[i16; 2]], x: &[[i16; 2]], zetas: &[i16]) {
+    let n = sum.len().min(a.len()).min(x.len()).min(zetas.len());
+    if n > 0 {
+        // SAFETY: n pairs of each.
+        unsafe {
+            add_products_to_words(sum.as_mut_ptr(), a.as_ptr(), x.as_ptr(), zetas.as_ptr(), a.as_ptr().add(n))
+        }
+    }
+}
+
+/// The same where the sum stands in twelve bits a coefficient, in \[0, q).
+pub(in crate::mlkem) fn add_products_packed(
+    sum: &mut [[u8; 3]],
+    a: &[[i16; 2]],
+    x: &[[i16; 2]],
+    zetas: &[i16],
+) {
+    let n = sum.len().min(a.len()).min(x.len()).min(zetas.len());
+    if n > 0 {
+        // SAFETY: n pairs of each.
+        unsafe {
+            add_products_to_bytes(sum.as_mut_ptr(), a.as_ptr(), x.as_ptr(), zetas.as_ptr(), a.as_ptr().add(n))
+        }
+    }
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn add_products_to_words(
+    sum: *mut [i16; 2],
+    a: *const [i16; 2],
+    x: *const [i16; 2],
+    zetas: *const i16,
+    end: *const [i16; 2],
+) {
+    naked_asm!(
+        include_str!("armv7em_sampled.s"),
+        include_str!("armv7em_sampled_words.s"),
+        include_str!("armv7em_sampled_end.s"),
+        options(raw)
+    );
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn add_products_to_bytes(
+    sum: *mut [u8; 3],
+    a: *const [i16; 2],
+    x: *const [i16; 2],
+    zetas: *const i16,
+    end: *const [i16; 2],
+) {
+    naked_asm!(
+        include_str!("armv7em_sampled.s"),
+        include_str!("armv7em_sampled_packed.s"),
+        include_str!("armv7em_sampled_end.s"),
+        options(raw)
+    );
+}
+
+/// The residues of a + b in \[0, q), for 0 ≤ a < q and |b| ≤ q.
+#[inline(always)]
+pub(in crate::mlkem) fn residues_of_sum(a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+    let mut sum = add_both(of_pair(a), of_pair(b));
+    // SAFETY: arithmetic in registers, and the flags GE, which each selection reads right after they were set.
+    unsafe {
+        asm!(
+            "ssub16 {other}, {sum}, {q}",
+            "sel {sum}, {other}, {sum}",
+            "sadd16 {other}, {sum}, {q}",
+            "ssub16 {sign}, {sum}, {zero}",
+            "sel {sum}, {sum}, {other}",
+            sum = inout(reg) sum, q = in(reg) u32::from(Q as u16) * 0x1_0001, zero = in(reg) 0,
+            other = out(reg) _, sign = out(reg) _,
+            options(pure, nomem, nostack),
+        );
+    }
+    to_pair(sum)
+}
+
+#[inline(always)]
+fn of_pair([low, high]: [i16; 2]) -> u32 {
+    u32::from(low as u16) | u32::from(high as u16) << 16
+}
+
+#[inline(always)]
+fn to_pair(word: u32) -> [i16; 2] {
+    [word as i16, (word >> 16) as i16]
+}
+
 /// Word i of a polynomial: coefficients 2i and 2i + 1.
 #[inline(always)]
 fn word(f: &Coefficients, i: usize) -> u32 {
-    let pair = &f.as_chunks::<2>().0[i];
-    u32::from(pair[0] as u16) | u32::from(pair[1] as u16) << 16
+    of_pair(f.as_chunks().0[i])
 }
 
 #[inline(always)]
 fn set_word(f: &mut Coefficients, i: usize, word: u32) {
-    f.as_chunks_mut::<2>().0[i] = [word as i16, (word >> 16) as i16];
+    f.as_chunks_mut().0[i] = to_pair(word);
 }
 
 /// The factors of the forward transform in the order of their use; the inverse transform takes each part backwards.

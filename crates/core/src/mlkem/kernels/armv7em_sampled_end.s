@@ -1,0 +1,4 @@
+    pop {r4-r11, pc}
+    .purgem begin_products
+    .purgem reduce
+    .purgem next_product

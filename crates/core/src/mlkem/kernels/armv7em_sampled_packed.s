@@ -1,0 +1,25 @@
+// Between armv7em_sampled.s and its end: a sum of twelve bits a coefficient, in [0, q).
+
+    begin_products
+2:
+    next_product
+    ldrh r5, [r0]
+    ldrb r6, [r0, #2]
+    orr r5, r5, r6, lsl #16
+    lsr r6, r5, #12
+    bfc r5, #12, #20
+    orr r5, r5, r6, lsl #16
+    uadd16 r5, r5, r4
+    // From [-q, 2q) to [-q, q), to [0, q).
+    ssub16 r6, r5, r9
+    sel r5, r6, r5
+    sadd16 r6, r5, r9
+    ssub16 r8, r5, r12
+    sel r5, r5, r6
+    lsr r6, r5, #16
+    bfi r5, r6, #12, #20
+    strh r5, [r0], #2
+    lsr r5, r5, #16
+    strb r5, [r0], #1
+    cmp r1, lr
+    bne 2b

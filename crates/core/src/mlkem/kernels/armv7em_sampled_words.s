@@ -1,0 +1,10 @@
+// Between armv7em_sampled.s and its end: a sum of 16 bits a coefficient.
+
+    begin_products
+2:
+    next_product
+    ldr r5, [r0]
+    uadd16 r5, r5, r4
+    str r5, [r0], #4
+    cmp r1, lr
+    bne 2b
