@@ -3,7 +3,7 @@
 use zeroize::Zeroize;
 
 use super::kernels::active;
-use crate::secret::wipe;
+use crate::secret::{clear, wipe};
 
 /// The modulus q (FIPS 203, §2.3).
 pub(crate) const Q: i16 = 3329;
@@ -81,7 +81,7 @@ impl Ntt {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.0.0 = [0; 256];
+        clear(&mut self.0.0);
     }
 
     pub(crate) fn add(&mut self, other: &Self) {

@@ -9,12 +9,11 @@ use zeroize::Zeroize;
 
 use super::encoded::ExpandedKeyRef;
 #[cfg(gambeson_dsp)]
-use super::kernels::armv7em::{add_products, add_products_packed, multiply_pair, residues_of_sum};
+use super::kernels::armv7em::{add_products, add_products_encoded, add_products_packed, residues_of_sum};
 #[cfg(not(gambeson_dsp))]
 use super::kernels::portable::Q_INVERSE;
 use super::kernels::portable::{
-    COMPRESS_FACTOR, PAIR_ZETAS, compress_coefficient, decompress_coefficient, noise2_of, noise3_of,
-    reject_vartime,
+    COMPRESS_FACTOR, PAIR_ZETAS, decompress_coefficient, noise2_of, noise3_of, reject_vartime,
 };
 use super::kernels::{Kernels, least};
 use super::params::ParameterSet;
@@ -33,11 +32,11 @@ const ETA2: usize = 2;
 const fn depths(wide: [usize; 3], narrow: [usize; 3]) -> [usize; 3] {
     if cfg!(target_pointer_width = "64") { wide } else { narrow }
 }
-pub(super) const KEY_GEN: [usize; 3] = depths([1472; 3], [1096; 3]);
+pub(super) const KEY_GEN: [usize; 3] = depths([1472; 3], [800; 3]);
 pub(super) const HASH: [usize; 3] = depths([2160; 3], [1840; 3]);
-pub(super) const ENCAPS: [usize; 3] = depths([1992, 2064, 1992], [1632, 1720, 1648]);
-pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [2232; 3]);
-pub(super) const DECAPS_ENCODED: [usize; 3] = depths([2288, 2384, 2480], [1904, 2008, 2112]);
+pub(super) const ENCAPS: [usize; 3] = depths([1992, 2064, 1992], [800; 3]);
+pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [800; 3]);
+pub(super) const DECAPS_ENCODED: [usize; 3] = depths([2288, 2384, 2480], [800; 3]);
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
@@ -117,6 +116,23 @@ fn pairs_of(x: &Ntt, first: usize) -> (&[[i16; 2]], &[i16]) {
     (&x.0.0.as_chunks().0[first..], &PAIR_ZETAS.0[first..])
 }
 
+/// a·2^-16 modulo q, |result| ≤ q, for |a| ≤ 2^15·q (Montgomery).
+#[cfg(not(gambeson_dsp))]
+#[inline(always)]
+fn montgomery(a: i32) -> i32 {
+    let multiple = (a as i16).wrapping_mul(Q_INVERSE);
+    (a - i32::from(multiple) * i32::from(Q)) >> 16
+}
+
+/// FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: |a| ≤ 2q, |b| ≤ q on entry, |result| ≤ q.
+#[cfg(not(gambeson_dsp))]
+#[inline(always)]
+fn multiply_pair(zeta: i16, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+    let ([a0, a1], [b0, b1]) = (a.map(i32::from), b.map(i32::from));
+    let high = montgomery(a1 * b1) * i32::from(zeta);
+    [montgomery(a0 * b0 + high) as i16, montgomery(a0 * b1 + a1 * b0) as i16]
+}
+
 /// Adds the products of these pairs with those of `x`: of as many as the shortest has.
 #[cfg(not(gambeson_dsp))]
 #[inline(always)]
@@ -137,6 +153,15 @@ fn add_products_packed(sum: &mut [[u8; 3]], a: &[[i16; 2]], x: &[[i16; 2]], zeta
     }
 }
 
+/// The same where the first factors stand so.
+#[cfg(not(gambeson_dsp))]
+#[inline(always)]
+fn add_products_encoded(sum: &mut [[i16; 2]], a: &[[u8; 3]], x: &[[i16; 2]], zetas: &[i16]) {
+    for (i, a) in a.iter().enumerate() {
+        add_products(&mut sum[i..], &[decoded(a)], &x[i..], &zetas[i..]);
+    }
+}
+
 /// The residue of x in \[0, q), for |x| ≤ 3q.
 #[inline(always)]
 fn residue(x: i16) -> u16 {
@@ -144,23 +169,6 @@ fn residue(x: i16) -> u16 {
     // ⌊x/q⌋, exact for sixteen bits: a test shows it for each.
     let quotient = (u64::from(x) * u64::from(COMPRESS_FACTOR)) >> 32;
     x - quotient as u16 * Q as u16
-}
-
-/// a·2^-16 modulo q, |result| ≤ q, for |a| ≤ 2^15·q (Montgomery).
-#[cfg(not(gambeson_dsp))]
-#[inline(always)]
-fn montgomery(a: i32) -> i32 {
-    let multiple = (a as i16).wrapping_mul(Q_INVERSE);
-    (a - i32::from(multiple) * i32::from(Q)) >> 16
-}
-
-/// FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: |a| ≤ 2q, |b| ≤ q on entry, |result| ≤ q.
-#[cfg(not(gambeson_dsp))]
-#[inline(always)]
-fn multiply_pair(zeta: i16, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
-    let ([a0, a1], [b0, b1]) = (a.map(i32::from), b.map(i32::from));
-    let high = montgomery(a1 * b1) * i32::from(zeta);
-    [montgomery(a0 * b0 + high) as i16, montgomery(a0 * b1 + a1 * b0) as i16]
 }
 
 /// The residues of a + b in \[0, q), for 0 ≤ a < q and |b| ≤ q.
@@ -187,12 +195,12 @@ fn packed([a, b]: [i16; 2]) -> [u8; 3] {
 #[inline(never)]
 fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j: usize, x: &Ntt) {
     absorbed(sponge, Shake128::RATE, SHAKE, rho, &[j as u8, i as u8]);
-    let mut bytes = [0; 24];
+    let mut bytes = [[0; 8]; 3];
     let mut accepted = [0; 17];
     let (mut pair, mut held) = (0, 0);
     while pair < 128 {
-        sponge.squeeze(&mut bytes);
-        held += reject_vartime(&mut accepted[held..], &bytes);
+        sponge.squeeze_lanes(&mut bytes);
+        held += reject_vartime(&mut accepted[held..], bytes.as_flattened());
         let a = accepted[..held].as_chunks().0;
         let a = &a[..a.len().min(128 - pair)];
         sum.add_products(pair, a, x);
@@ -205,11 +213,8 @@ fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, 
 /// Adds `encoded` ∘ `x` · 2^-16; |x| ≤ q.
 #[inline(never)]
 fn add_encoded(sum: &mut Ntt, encoded: &[u8], x: &Ntt) {
-    let pairs = sum.0.0.as_chunks_mut().0.iter_mut().zip(encoded.as_chunks().0);
-    for ((sum, bytes), (x, zeta)) in pairs.zip(x.0.0.as_chunks().0.iter().zip(&PAIR_ZETAS.0)) {
-        let product = multiply_pair(*zeta, decoded(bytes), *x);
-        *sum = [sum[0] + product[0], sum[1] + product[1]];
-    }
+    let (x, zetas) = pairs_of(x, 0);
+    add_products_encoded(sum.0.0.as_chunks_mut().0, encoded.as_chunks().0, x, zetas);
 }
 
 /// Adds the noise of PRF_η(s, b).
@@ -218,19 +223,20 @@ fn add_encoded(sum: &mut Ntt, encoded: &[u8], x: &Ntt) {
 #[inline(never)]
 fn add_noise(f: &mut Poly, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usize) {
     absorbed(sponge, Shake256::RATE, SHAKE, s, &[b as u8]);
-    let mut bytes = [0; 24];
+    let mut bytes = [[0; 8]; 4];
     let add = |x: &mut [i16], noise: &[i16]| x.iter_mut().zip(noise).for_each(|(x, noise)| *x += noise);
     if eta == 3 {
+        let bytes = bytes[..3].as_flattened_mut();
         for f in f.0.as_chunks_mut::<32>().0 {
-            sponge.squeeze(&mut bytes);
+            sponge.squeeze(bytes);
             for (x, bytes) in f.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks().0) {
                 add(x, &noise3_of(*bytes));
             }
         }
     } else {
-        for f in f.0.as_chunks_mut::<16>().0 {
-            sponge.squeeze(&mut bytes[..8]);
-            for (x, word) in f.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks().0) {
+        for f in f.0.as_chunks_mut::<64>().0 {
+            sponge.squeeze_lanes(&mut bytes);
+            for (x, word) in f.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_flattened().as_chunks().0) {
                 add(x, &noise2_of(*word));
             }
         }
@@ -246,12 +252,23 @@ fn noise_hat(f: &mut Ntt, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usiz
     (TABLE.ntt)(&mut f.0.0);
 }
 
+/// Compress_d(x) (FIPS 203, §4.2.1, (4.7)) of any representative, |x| ≤ 3q.
+///
+/// Of x·2^26/q what is cut off is less than what the nearest quotient is away from where another begins: a test shows it.
+#[inline(always)]
+fn compressed_of(d: usize, x: i16) -> u32 {
+    /// ⌈2^42/q⌋
+    const FACTOR: i64 = ((1 << 43) / Q as i64 + 1) / 2;
+    let scaled = ((i64::from(x) * FACTOR) >> 16) as u32;
+    (scaled.wrapping_add(1 << (25 - d)) >> (26 - d)) & ((1 << d) - 1)
+}
+
 /// Compress_d and ByteEncode_d (FIPS 203, §4.2.1), four bytes at a time; |x| ≤ 3q.
 #[inline(always)]
 fn compressed(f: &Poly, d: usize, mut words: impl FnMut(u32)) {
     let (mut held, mut bits) = (0, 0);
     for x in &f.0 {
-        let y = compress_coefficient(d, residue(*x) as i16);
+        let y = compressed_of(d, *x);
         held |= y << bits;
         bits += d;
         if bits >= 32 {
@@ -608,6 +625,7 @@ fn unpack_noise_hat(packed: &SmallPoly, f: &mut Ntt) {
 #[cfg(test)]
 #[allow(clippy::integer_division_remainder_used)]
 mod tests {
+    use super::super::kernels::portable::compress_coefficient;
     use super::*;
 
     #[test]
@@ -625,19 +643,42 @@ mod tests {
     }
 
     #[test]
+    fn compression_takes_every_representative() {
+        for d in [1, 4, 5, 10, 11] {
+            for x in -3 * Q..=3 * Q {
+                assert_eq!(compressed_of(d, x), compress_coefficient(d, residue(x) as i16));
+            }
+        }
+    }
+
+    #[test]
     fn products_at_the_bounds_are_those_of_the_standard() {
         let q = i64::from(Q);
         let edges = |bound: i16| [-bound, 1 - bound, -1665, -1, 0, 1, 1664, bound - 1, bound];
         for pair in [0, 1, 63, 127] {
             // ζ^(2·BitRev7(i) + 1), in the form in which the table has it: times 2^16.
-            let zeta = i64::from(PAIR_ZETAS.0[pair]);
-            for (a0, a1) in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| (a, b))) {
-                for (b0, b1) in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| (a, b))) {
-                    let ours = multiply_pair(zeta as i16, [a0, a1], [b0, b1]).map(i64::from);
-                    let [a0, a1, b0, b1] = [a0, a1, b0, b1].map(i64::from);
-                    assert!(ours.iter().all(|x| x.abs() <= q));
+            let zeta = PAIR_ZETAS.0[pair];
+            for a in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| [a, b])) {
+                for b in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| [a, b])) {
+                    let mut sum = [[0; 2]; 2];
+                    add_products(&mut sum, &[a; 2], &[b; 2], &[zeta; 2]);
+                    let ours = sum[1].map(i64::from);
+                    let ([a0, a1], [b0, b1]) = (a.map(i64::from), b.map(i64::from));
+                    assert!(sum[0] == sum[1] && ours.iter().all(|x| x.abs() <= q));
                     assert_eq!((ours[1] * 65536 - a0 * b1 - a1 * b0) % q, 0);
-                    assert_eq!(((ours[0] * 65536 - a0 * b0) * 65536 - a1 * b1 * zeta) % q, 0);
+                    assert_eq!(((ours[0] * 65536 - a0 * b0) * 65536 - a1 * b1 * i64::from(zeta)) % q, 0);
+
+                    for before in [[0, 3328], [1700, 1]] {
+                        let mut bytes = [packed(before)];
+                        add_products_packed(&mut bytes, &[a], &[b], &[zeta]);
+                        let expected = [0, 1].map(|i| (i64::from(before[i]) + ours[i]).rem_euclid(q));
+                        assert_eq!(decoded(&bytes[0]).map(i64::from), expected);
+                    }
+                    if a.iter().all(|a| (0..Q).contains(a)) {
+                        let mut same = [[5; 2]];
+                        add_products_encoded(&mut same, &[packed(a)], &[b], &[zeta]);
+                        assert_eq!(same[0].map(|x| x - 5), sum[0]);
+                    }
                 }
             }
         }

@@ -90,6 +90,21 @@ macro_rules! sponge {
                 $squeeze(self)
             }
 
+            /// The next N lanes of the output, where it stands at a lane and a block does not end within them.
+            #[allow(dead_code)] // Of the two sponges, one is asked for them.
+            #[inline(never)]
+            pub(crate) fn squeeze_lanes<const N: usize>(&mut self, out: &mut [[u8; 8]; N]) {
+                if self.position == self.rate {
+                    self.permute();
+                }
+                debug_assert!(self.position & 7 == 0 && self.position + 8 * N as u8 <= self.rate);
+                let lanes = &self.state.0[usize::from(self.position) >> 3..][..N];
+                for (word, lane) in out.iter_mut().zip(lanes) {
+                    *word = interleaved::to_word(*lane).to_le_bytes();
+                }
+                self.position += 8 * N as u8;
+            }
+
             /// The next bytes of the output, once it is finished.
             pub(crate) fn squeeze(&mut self, mut out: &mut [u8]) {
                 while !out.is_empty() {

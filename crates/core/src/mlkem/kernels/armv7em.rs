@@ -96,90 +96,44 @@ instructions! {
     subtract_both(a, b) = "usub16 {result}, {a}, {b}", "The differences of the halves.";
 }
 
-/// FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: |a| ≤ 2q, |b| ≤ q on entry, |result| ≤ q.
-#[inline(always)]
-pub(in crate::mlkem) fn multiply_pair(zeta: i16, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
-    let result;
-    // SAFETY: arithmetic in registers; 4q² and what is added fit in 32 bits.
-    unsafe {
-        asm!(
-            "smultt {low}, {a}, {b}",
-            "smulbb {multiple}, {low}, {inverse}",
-            "smlabb {low}, {multiple}, {q}, {low}",
-            "smulbb {multiple}, {a}, {b}",
-            "smlatb {low}, {low}, {zeta}, {multiple}",
-            "smulbb {multiple}, {low}, {inverse}",
-            "smlabb {low}, {multiple}, {q}, {low}",
-            "smuadx {high}, {a}, {b}",
-            "smulbb {multiple}, {high}, {inverse}",
-            "smlabb {high}, {multiple}, {q}, {high}",
-            "pkhtb {result}, {high}, {low}, asr #16",
-            a = in(reg) of_pair(a), b = in(reg) of_pair(b), zeta = in(reg) i32::from(zeta),
-            q = in(reg) i32::from(Q), inverse = in(reg) -i32::from(Q_INVERSE),
-            low = out(reg) _, high = out(reg) _, multiple = out(reg) _, result = lateout(reg) result,
-            options(pure, nomem, nostack),
-        );
-    }
-    to_pair(result)
-}
-
-/// Adds the products of these pairs with those of `x`, as `multiply_pair`: of as many as the shortest has.
-pub(in crate::mlkem) fn add_products(sum: &mut [[i16; 2]], a: &[[i16; 2]], x: &[[i16; 2]], zetas: &[i16]) {
-    let n = sum.len().min(a.len()).min(x.len()).min(zetas.len());
-    if n > 0 {
-        // SAFETY: n pairs of each.
-        unsafe {
-            add_products_to_words(sum.as_mut_ptr(), a.as_ptr(), x.as_ptr(), zetas.as_ptr(), a.as_ptr().add(n))
+macro_rules! sums_of_products {
+    ($($name:ident = $assembly:ident, $file:literal, $sum:ty, $a:ty, $doc:literal;)*) => {$(
+        #[doc = $doc]
+        pub(in crate::mlkem) fn $name(sum: &mut [$sum], a: &[$a], x: &[[i16; 2]], zetas: &[i16]) {
+            let n = sum.len().min(a.len()).min(x.len()).min(zetas.len());
+            if n > 0 {
+                let (sum, a) = (sum.as_mut_ptr(), a.as_ptr());
+                // SAFETY: n pairs of each.
+                unsafe { $assembly(sum, a, x.as_ptr(), zetas.as_ptr(), a.add(n)) }
+            }
         }
-    }
-}
 
-/// The same where the sum stands in twelve bits a coefficient, in \[0, q).
-pub(in crate::mlkem) fn add_products_packed(
-    sum: &mut [[u8; 3]],
-    a: &[[i16; 2]],
-    x: &[[i16; 2]],
-    zetas: &[i16],
-) {
-    let n = sum.len().min(a.len()).min(x.len()).min(zetas.len());
-    if n > 0 {
-        // SAFETY: n pairs of each.
-        unsafe {
-            add_products_to_bytes(sum.as_mut_ptr(), a.as_ptr(), x.as_ptr(), zetas.as_ptr(), a.as_ptr().add(n))
+        #[unsafe(naked)]
+        unsafe extern "C" fn $assembly(
+            sum: *mut $sum,
+            a: *const $a,
+            x: *const [i16; 2],
+            zetas: *const i16,
+            end: *const $a,
+        ) {
+            naked_asm!(
+                include_str!("armv7em_sampled.s"),
+                include_str!($file),
+                include_str!("armv7em_sampled_end.s"),
+                options(raw)
+            );
         }
-    }
+    )*};
 }
 
-#[unsafe(naked)]
-unsafe extern "C" fn add_products_to_words(
-    sum: *mut [i16; 2],
-    a: *const [i16; 2],
-    x: *const [i16; 2],
-    zetas: *const i16,
-    end: *const [i16; 2],
-) {
-    naked_asm!(
-        include_str!("armv7em_sampled.s"),
-        include_str!("armv7em_sampled_words.s"),
-        include_str!("armv7em_sampled_end.s"),
-        options(raw)
-    );
-}
-
-#[unsafe(naked)]
-unsafe extern "C" fn add_products_to_bytes(
-    sum: *mut [u8; 3],
-    a: *const [i16; 2],
-    x: *const [i16; 2],
-    zetas: *const i16,
-    end: *const [i16; 2],
-) {
-    naked_asm!(
-        include_str!("armv7em_sampled.s"),
-        include_str!("armv7em_sampled_packed.s"),
-        include_str!("armv7em_sampled_end.s"),
-        options(raw)
-    );
+sums_of_products! {
+    add_products = sampled_to_words, "armv7em_sampled_words.s", [i16; 2], [i16; 2],
+        "Adds the products of pairs, as FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: of as many as the shortest \
+         slice has. |a| ≤ 2q, |x| ≤ q; a sum grows by q at most.";
+    add_products_packed = sampled_to_bytes, "armv7em_sampled_packed.s", [u8; 3], [i16; 2],
+        "The same where the sum stands in twelve bits a coefficient, in \\[0, q).";
+    add_products_encoded = encoded_to_words, "armv7em_sampled_encoded.s", [i16; 2], [u8; 3],
+        "The same where the first factors stand so.";
 }
 
 /// The residues of a + b in \[0, q), for 0 ≤ a < q and |b| ≤ q.

@@ -1,5 +1,5 @@
 // What the transforms for Armv7E-M share; armv7em.rs tells the plan. r0: the polynomial; r1: factors; r4 to r11: eight words of
-// it, two coefficients each; r12: q; lr: 8q; r2: a factor; r3: free. How many turns are left stands at sp.
+// it, two coefficients each; r12: q, and in its upper half how many turns are left behind this one; lr: 8q; r2: a factor; r3: free.
 
 .macro begin
     push {r3-r11, lr}
@@ -8,15 +8,12 @@
 .endm
 
 .macro turns n
-    mov r3, #\n
-    str r3, [sp]
+    movt r12, #\n - 1
 .endm
 
-// Not equal as long as one is left.
+// Positive as long as one is left.
 .macro next_turn
-    ldr r3, [sp]
-    subs r3, r3, #1
-    str r3, [sp]
+    subs r12, r12, #0x10000
 .endm
 
 .macro eight_words op, stride

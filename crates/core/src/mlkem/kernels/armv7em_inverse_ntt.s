@@ -22,12 +22,15 @@
     eight_words str.w, 4
     add r0, r0, #32
     next_turn
-    bne 2b
+    bpl 2b
     sub r0, r0, #512
 
     // Layers of length 4, 8 and 16: the even words of every eighth, then the odd ones. From q + 1 on, a bound doubles where
     // sums are added to sums: 8q + 8 for the first word, a quarter of it for the second, which are reduced; less for the others.
-    turns 16
+    mov r3, #1
+    str r3, [sp]
+2:
+    turns 8
 3:
     eight_words ldr.w, 8
     three_inverse_layers 28
@@ -39,12 +42,14 @@
     add r0, r0, #64
     sub r1, r1, #28
     next_turn
-    beq 4f
-    cmp r3, #8
-    bne 3b
+    bpl 3b
+    ldr r3, [sp]
+    subs r3, r3, #1
+    str r3, [sp]
+    bmi 4f
     sub r0, r0, #508
     add r1, r1, #224
-    b 3b
+    b 2b
 4:
     sub r0, r0, #516
 
@@ -60,5 +65,5 @@
     eight_words str.w, 64
     add r0, r0, #4
     next_turn
-    bne 5b
+    bpl 5b
     pop {r3-r11, pc}

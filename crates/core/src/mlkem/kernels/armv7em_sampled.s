@@ -1,5 +1,5 @@
-// FIPS 203, Algorithm 11 (MultiplyNTTs), of pairs as they are sampled. r0: the sum; r1, r2: the factors of the product; r3: ζ of each
-// pair, times 2^16; on the stack: where r1 ends, which is behind one pair at least.
+// FIPS 203, Algorithm 11 (MultiplyNTTs), of pairs as they are sampled or decoded. r0: the sum; r1, r2: the factors of the product;
+// r3: ζ of each pair, times 2^16; on the stack: where r1 ends, which is behind one pair at least.
 
 .macro begin_products
     push {r4-r11, lr}
@@ -16,9 +16,18 @@
     smlabb \t, r8, r9, \t
 .endm
 
-// The next product: r4.
-.macro next_product
-    ldr r4, [r1], #4
+// A pair of twelve bits a coefficient.
+.macro twelve_bits x, from
+    ldrh \x, [\from]
+    ldrb r6, [\from, #2]
+    orr \x, \x, r6, lsl #16
+    lsr r6, \x, #12
+    bfc \x, #12, #20
+    orr \x, \x, r6, lsl #16
+.endm
+
+// The product of r4 and the next pair: r4.
+.macro product
     ldr r5, [r2], #4
     ldrsh r6, [r3], #2
     smultt r7, r4, r5

@@ -1,4 +1,5 @@
     pop {r4-r11, pc}
     .purgem begin_products
     .purgem reduce
-    .purgem next_product
+    .purgem twelve_bits
+    .purgem product

@@ -2,13 +2,9 @@
 
     begin_products
 2:
-    next_product
-    ldrh r5, [r0]
-    ldrb r6, [r0, #2]
-    orr r5, r5, r6, lsl #16
-    lsr r6, r5, #12
-    bfc r5, #12, #20
-    orr r5, r5, r6, lsl #16
+    ldr r4, [r1], #4
+    product
+    twelve_bits r5, r0
     uadd16 r5, r5, r4
     // From [-q, 2q) to [-q, q), to [0, q).
     ssub16 r6, r5, r9

@@ -2,7 +2,8 @@
 
     begin_products
 2:
-    next_product
+    ldr r4, [r1], #4
+    product
     ldr r5, [r0]
     uadd16 r5, r5, r4
     str r5, [r0], #4
