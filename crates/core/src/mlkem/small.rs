@@ -9,17 +9,18 @@ use zeroize::Zeroize;
 
 use super::encoded::ExpandedKeyRef;
 #[cfg(gambeson_dsp)]
-use super::kernels::armv7em::{add_products, add_products_encoded, add_products_packed, residues_of_sum};
-#[cfg(not(gambeson_dsp))]
-use super::kernels::portable::Q_INVERSE;
-use super::kernels::portable::{
-    COMPRESS_FACTOR, PAIR_ZETAS, decompress_coefficient, noise2_of, noise3_of, reject_vartime,
-};
+use super::kernels::armv7em as loops;
+use super::kernels::portable::{COMPRESS_FACTOR, PAIR_ZETAS, decompress_coefficient, noise3_of};
 use super::kernels::{Kernels, least};
 use super::params::ParameterSet;
-use super::ring::{Ntt, Poly, Q};
+use super::ring::{Coefficients, Ntt, Poly, Q};
 use crate::secret::{Secret, barrier, declassify, mask_nonzero, select_bytes};
 use crate::sha3::{Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
+
+#[cfg(any(not(gambeson_dsp), test))]
+mod portable;
+#[cfg(not(gambeson_dsp))]
+use portable as loops;
 
 /// The domain bits and the first 1 of the padding (FIPS 202, §6.1 and §6.2).
 const SHA3: u8 = 0b110;
@@ -73,7 +74,7 @@ impl Sum for Ntt {
     #[inline(always)]
     fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
         let (x, zetas) = pairs_of(x, first);
-        add_products(&mut self.0.0.as_chunks_mut().0[first..], a, x, zetas);
+        loops::add_products(&mut self.0.0.as_chunks_mut().0[first..], a, x, zetas);
     }
 }
 
@@ -105,8 +106,8 @@ impl Sum for Packed<'_> {
         let start = first.min(self.0.len());
         let here = (self.0.len() - start).min(a.len());
         let spill = (first + here).saturating_sub(self.0.len());
-        add_products_packed(&mut self.0[start..], a, x, zetas);
-        add_products_packed(&mut self.1[spill..], &a[here..], &x[here..], &zetas[here..]);
+        loops::add_products_packed(&mut self.0[start..], a, x, zetas);
+        loops::add_products_packed(&mut self.1[spill..], &a[here..], &x[here..], &zetas[here..]);
     }
 }
 
@@ -116,52 +117,6 @@ fn pairs_of(x: &Ntt, first: usize) -> (&[[i16; 2]], &[i16]) {
     (&x.0.0.as_chunks().0[first..], &PAIR_ZETAS.0[first..])
 }
 
-/// a·2^-16 modulo q, |result| ≤ q, for |a| ≤ 2^15·q (Montgomery).
-#[cfg(not(gambeson_dsp))]
-#[inline(always)]
-fn montgomery(a: i32) -> i32 {
-    let multiple = (a as i16).wrapping_mul(Q_INVERSE);
-    (a - i32::from(multiple) * i32::from(Q)) >> 16
-}
-
-/// FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: |a| ≤ 2q, |b| ≤ q on entry, |result| ≤ q.
-#[cfg(not(gambeson_dsp))]
-#[inline(always)]
-fn multiply_pair(zeta: i16, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
-    let ([a0, a1], [b0, b1]) = (a.map(i32::from), b.map(i32::from));
-    let high = montgomery(a1 * b1) * i32::from(zeta);
-    [montgomery(a0 * b0 + high) as i16, montgomery(a0 * b1 + a1 * b0) as i16]
-}
-
-/// Adds the products of these pairs with those of `x`: of as many as the shortest has.
-#[cfg(not(gambeson_dsp))]
-#[inline(always)]
-fn add_products(sum: &mut [[i16; 2]], a: &[[i16; 2]], x: &[[i16; 2]], zetas: &[i16]) {
-    for (((sum, a), x), zeta) in sum.iter_mut().zip(a).zip(x).zip(zetas) {
-        let product = multiply_pair(*zeta, *a, *x);
-        sum[0] += product[0];
-        sum[1] += product[1];
-    }
-}
-
-/// The same where the sum stands in twelve bits a coefficient, in \[0, q).
-#[cfg(not(gambeson_dsp))]
-#[inline(always)]
-fn add_products_packed(sum: &mut [[u8; 3]], a: &[[i16; 2]], x: &[[i16; 2]], zetas: &[i16]) {
-    for (((sum, a), x), zeta) in sum.iter_mut().zip(a).zip(x).zip(zetas) {
-        *sum = packed(residues_of_sum(decoded(sum), multiply_pair(*zeta, *a, *x)));
-    }
-}
-
-/// The same where the first factors stand so.
-#[cfg(not(gambeson_dsp))]
-#[inline(always)]
-fn add_products_encoded(sum: &mut [[i16; 2]], a: &[[u8; 3]], x: &[[i16; 2]], zetas: &[i16]) {
-    for (i, a) in a.iter().enumerate() {
-        add_products(&mut sum[i..], &[decoded(a)], &x[i..], &zetas[i..]);
-    }
-}
-
 /// The residue of x in \[0, q), for |x| ≤ 3q.
 #[inline(always)]
 fn residue(x: i16) -> u16 {
@@ -169,13 +124,6 @@ fn residue(x: i16) -> u16 {
     // ⌊x/q⌋, exact for sixteen bits: a test shows it for each.
     let quotient = (u64::from(x) * u64::from(COMPRESS_FACTOR)) >> 32;
     x - quotient as u16 * Q as u16
-}
-
-/// The residues of a + b in \[0, q), for 0 ≤ a < q and |b| ≤ q.
-#[cfg(not(gambeson_dsp))]
-#[inline(always)]
-fn residues_of_sum(a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
-    [residue(a[0] + b[0]) as i16, residue(a[1] + b[1]) as i16]
 }
 
 /// Two coefficients of twelve bits.
@@ -196,11 +144,13 @@ fn packed([a, b]: [i16; 2]) -> [u8; 3] {
 fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j: usize, x: &Ntt) {
     absorbed(sponge, Shake128::RATE, SHAKE, rho, &[j as u8, i as u8]);
     let mut bytes = [[0; 8]; 3];
+    // One that waits for another, and sixteen candidates.
     let mut accepted = [0; 17];
     let (mut pair, mut held) = (0, 0);
     while pair < 128 {
         sponge.squeeze_lanes(&mut bytes);
-        held += reject_vartime(&mut accepted[held..], bytes.as_flattened());
+        let room = accepted[held..].first_chunk_mut().expect("at most one waits");
+        held += loops::reject_vartime(room, &bytes);
         let a = accepted[..held].as_chunks().0;
         let a = &a[..a.len().min(128 - pair)];
         sum.add_products(pair, a, x);
@@ -214,7 +164,7 @@ fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, 
 #[inline(never)]
 fn add_encoded(sum: &mut Ntt, encoded: &[u8], x: &Ntt) {
     let (x, zetas) = pairs_of(x, 0);
-    add_products_encoded(sum.0.0.as_chunks_mut().0, encoded.as_chunks().0, x, zetas);
+    loops::add_products_encoded(sum.0.0.as_chunks_mut().0, encoded.as_chunks().0, x, zetas);
 }
 
 /// Adds the noise of PRF_η(s, b).
@@ -236,70 +186,41 @@ fn add_noise(f: &mut Poly, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usi
     } else {
         for f in f.0.as_chunks_mut::<64>().0 {
             sponge.squeeze_lanes(&mut bytes);
-            for (x, word) in f.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_flattened().as_chunks().0) {
-                add(x, &noise2_of(*word));
+            for (f, word) in f.as_chunks_mut().0.iter_mut().zip(bytes.as_flattened().as_chunks().0) {
+                loops::add_noise2(f, *word);
             }
         }
     }
     bytes.zeroize();
 }
 
-/// The transform of that noise: ŝ, ê or ŷ.
+/// The transform of that noise, which only multiplies: ŝ or ŷ.
+fn factor_hat(f: &mut Ntt, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usize) {
+    noise_hat(loops::ntt_of_factor, f, sponge, s, b, eta);
+}
+
+/// The same, reduced: ê.
+fn error_hat(f: &mut Ntt, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usize) {
+    noise_hat(TABLE.ntt, f, sponge, s, b, eta);
+}
+
 #[inline(never)]
-fn noise_hat(f: &mut Ntt, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usize) {
+fn noise_hat(
+    ntt: fn(&mut Coefficients),
+    f: &mut Ntt,
+    sponge: &mut Sponge,
+    s: &[u8; 32],
+    b: usize,
+    eta: usize,
+) {
     f.clear();
     add_noise(&mut f.0, sponge, s, b, eta);
-    (TABLE.ntt)(&mut f.0.0);
+    ntt(&mut f.0.0);
 }
 
-/// Compress_d(x) (FIPS 203, §4.2.1, (4.7)) of any representative, |x| ≤ 3q.
-///
-/// Of x·2^26/q what is cut off is less than what the nearest quotient is away from where another begins: a test shows it.
-#[inline(always)]
-fn compressed_of(d: usize, x: i16) -> u32 {
-    /// ⌈2^42/q⌋
-    const FACTOR: i64 = ((1 << 43) / Q as i64 + 1) / 2;
-    let scaled = ((i64::from(x) * FACTOR) >> 16) as u32;
-    (scaled.wrapping_add(1 << (25 - d)) >> (26 - d)) & ((1 << d) - 1)
-}
-
-/// Compress_d and ByteEncode_d (FIPS 203, §4.2.1), four bytes at a time; |x| ≤ 3q.
-#[inline(always)]
-fn compressed(f: &Poly, d: usize, mut words: impl FnMut(u32)) {
-    let (mut held, mut bits) = (0, 0);
-    for x in &f.0 {
-        let y = compressed_of(d, *x);
-        held |= y << bits;
-        bits += d;
-        if bits >= 32 {
-            words(held);
-            bits -= 32;
-            // What is left of y: none, or fewer bits than it has.
-            held = y >> (d - bits).min(31);
-        }
-    }
-}
-
-/// Compress_d and ByteEncode_d to `bytes`, whose length tells d.
-#[inline(never)]
-fn compress(f: &Poly, bytes: &mut [u8]) {
-    let mut places = bytes.as_chunks_mut().0.iter_mut();
-    compressed(f, places.len() >> 3, |word| {
-        if let Some(place) = places.next() {
-            *place = word.to_le_bytes();
-        }
-    });
-}
-
-/// What differs between that and `bytes`: zero if nothing does. Secret.
-#[inline(never)]
+/// What differs between the compressed polynomial and `bytes`, whose length tells d. Secret.
 fn compare(f: &Poly, bytes: &[u8]) -> u32 {
-    let mut different = 0;
-    let mut expected = bytes.as_chunks().0.iter();
-    compressed(f, bytes.len() >> 5, |word| {
-        different |= expected.next().map_or(!0, |expected| word ^ u32::from_le_bytes(*expected));
-    });
-    barrier(different)
+    barrier(loops::compressed_difference(&f.0, bytes.as_chunks().0))
 }
 
 /// ByteDecode_d and Decompress_d, coefficient by coefficient.
@@ -350,14 +271,14 @@ fn make_public_key<P: ParameterSet>(
     declassify(rho); // public: ρ is part of the encapsulation key
     rows.fill(0);
     for j in 0..P::K {
-        noise_hat(x, sponge, sigma, j, P::ETA1);
+        factor_hat(x, sponge, sigma, j, P::ETA1);
         (TABLE.scale)(&mut x.0.0);
         for i in 0..P::K {
             add_entry(&mut Packed::row(rows, &mut [], i), sponge, rho, i, j, x);
         }
     }
     for i in 0..P::K {
-        noise_hat(x, sponge, sigma, P::K + i, P::ETA1);
+        error_hat(x, sponge, sigma, P::K + i, P::ETA1);
         add_packed(Packed::row(rows, &mut [], i), x);
     }
     declassify(ek); // public: the encapsulation key is published
@@ -366,7 +287,7 @@ fn make_public_key<P: ParameterSet>(
 #[inline(never)]
 fn add_packed(mut sum: Packed<'_>, x: &Ntt) {
     for (bytes, x) in sum.pairs().zip(x.0.0.as_chunks::<2>().0) {
-        *bytes = packed(residues_of_sum(decoded(bytes), *x));
+        *bytes = packed(loops::residues_of_sum(decoded(bytes), *x));
     }
 }
 
@@ -393,11 +314,11 @@ pub(super) fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], hash: &mut [u
     for i in 0..P::K {
         t.clear();
         for j in 0..P::K {
-            noise_hat(x, &mut sponge, sigma, j, P::ETA1);
+            factor_hat(x, &mut sponge, sigma, j, P::ETA1);
             add_entry(t, &mut sponge, rho, i, j, x);
         }
         (TABLE.scale)(&mut t.0.0);
-        noise_hat(x, &mut sponge, sigma, P::K + i, P::ETA1);
+        error_hat(x, &mut sponge, sigma, P::K + i, P::ETA1);
         (TABLE.add)(&mut t.0.0, &x.0.0);
         for pair in t.0.0.as_chunks().0 {
             hasher.absorb(&packed(pair.map(|x| residue(x) as i16)));
@@ -434,7 +355,7 @@ fn encrypt<P: ParameterSet>(ek: &[u8], m: &[u8; 32], r: &[u8; 32], c: &mut [u8],
     let rho = rho.first_chunk().expect("a key ends with ρ");
     c.fill(0);
     for (i, t) in t.chunks_exact(384).enumerate() {
-        noise_hat(x, sponge, r, i, P::ETA1);
+        factor_hat(x, sponge, r, i, P::ETA1);
         for j in 0..P::K {
             add_entry(&mut Packed::row(c, spill, j), sponge, rho, i, j, x);
         }
@@ -444,10 +365,10 @@ fn encrypt<P: ParameterSet>(ek: &[u8], m: &[u8; 32], r: &[u8; 32], c: &mut [u8],
         unpack(Packed::row(c, spill, j), x);
         // A row ends before the sums of the next begin.
         finish_u(x, sponge, r, P::K + j);
-        compress(&x.0, &mut c[32 * P::DU * j..][..32 * P::DU]);
+        loops::compress(&x.0.0, c[32 * P::DU * j..][..32 * P::DU].as_chunks_mut().0);
     }
     finish_v(v, sponge, r, 2 * P::K, m);
-    compress(&v.0, &mut c[32 * P::DU * P::K..]);
+    loops::compress(&v.0.0, c[32 * P::DU * P::K..].as_chunks_mut().0);
     declassify(c); // public: the ciphertext is sent
 }
 
@@ -469,7 +390,7 @@ fn finish_v(v: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize, m: &[u8; 3
 fn finish_message(sum: &mut Ntt, v: &[u8], m: &mut [u8; 32]) {
     (TABLE.inverse_ntt)(&mut sum.0.0);
     decompressed(v, |at, v| sum.0.0[at] = v - sum.0.0[at]);
-    compress(&sum.0, m);
+    loops::compress(&sum.0.0, m.as_chunks_mut().0);
 }
 
 #[inline(never)]
@@ -500,7 +421,7 @@ pub(super) fn decapsulate<P: ParameterSet>(
     let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
 
     for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
-        noise_hat(x, &mut sponge, sigma, j, P::ETA1);
+        factor_hat(x, &mut sponge, sigma, j, P::ETA1);
         decompress_hat(u, row);
         (TABLE.multiply_add)(&mut v.0.0, &x.0.0, &u.0.0);
     }
@@ -516,16 +437,16 @@ pub(super) fn decapsulate<P: ParameterSet>(
     for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
         u.clear();
         for i in 0..P::K {
-            noise_hat(x, &mut sponge, r, i, P::ETA1);
+            factor_hat(x, &mut sponge, r, i, P::ETA1);
             add_entry(u, &mut sponge, rho, i, j, x);
         }
-        noise_hat(x, &mut sponge, sigma, j, P::ETA1);
+        factor_hat(x, &mut sponge, sigma, j, P::ETA1);
         (TABLE.scale)(&mut x.0.0);
         (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
         finish_u(u, &mut sponge, r, P::K + j);
         different |= compare(&u.0, row);
-        noise_hat(u, &mut sponge, r, j, P::ETA1);
-        noise_hat(x, &mut sponge, sigma, P::K + j, P::ETA1);
+        factor_hat(u, &mut sponge, r, j, P::ETA1);
+        error_hat(x, &mut sponge, sigma, P::K + j, P::ETA1);
         (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
         (TABLE.reduce)(&mut v.0.0);
     }
@@ -615,17 +536,26 @@ fn pack_noise(f: &Poly, packed: &mut SmallPoly) {
 fn unpack_noise_hat(packed: &SmallPoly, f: &mut Ntt) {
     for (&[a, b, c], eight) in packed.as_chunks::<3>().0.iter().zip(f.0.0.as_chunks_mut::<8>().0) {
         let word = u32::from_le_bytes([a, b, c, 0]);
-        for (i, x) in eight.iter_mut().enumerate() {
-            *x = (word >> (3 * i) & 7) as i16 - 3;
+        for (i, pair) in eight.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            // Both at once, above a bit from which the lower one borrows.
+            let both = (word >> (6 * i) & 7) | (word >> (6 * i + 3) & 7) << 16;
+            let both = ((both | 0x8000_8000) - 0x3_0003) ^ 0x8000_8000;
+            *pair = [both as i16, (both >> 16) as i16];
         }
     }
-    (TABLE.ntt)(&mut f.0.0);
+    loops::ntt_of_factor(&mut f.0.0);
 }
 
 #[cfg(test)]
 #[allow(clippy::integer_division_remainder_used)]
 mod tests {
-    use super::super::kernels::portable::compress_coefficient;
+    use std::vec;
+    use std::vec::Vec;
+
+    use super::super::kernels::{
+        self,
+        portable::{compress_coefficient, noise2_of},
+    };
     use super::*;
 
     #[test]
@@ -636,18 +566,57 @@ mod tests {
         for a in 0..Q {
             for b in -Q..=Q {
                 let expected = i32::from(a + b).rem_euclid(3329);
-                assert_eq!(residues_of_sum([a, 0], [b, -1]).map(i32::from), [expected, 3328]);
-                assert_eq!(residues_of_sum([0, a], [1, b]).map(i32::from), [1, expected]);
+                assert_eq!(loops::residues_of_sum([a, 0], [b, -1]).map(i32::from), [expected, 3328]);
+                assert_eq!(loops::residues_of_sum([0, a], [1, b]).map(i32::from), [1, expected]);
             }
         }
     }
 
     #[test]
     fn compression_takes_every_representative() {
+        let all: Vec<i16> = (-3 * Q..=3 * Q).collect();
         for d in [1, 4, 5, 10, 11] {
-            for x in -3 * Q..=3 * Q {
-                assert_eq!(compressed_of(d, x), compress_coefficient(d, residue(x) as i16));
+            for f in all.chunks(256) {
+                let f: Coefficients = core::array::from_fn(|i| f.get(i).copied().unwrap_or(-1));
+                let mut expected = vec![0; 32 * d];
+                for (i, x) in f.into_iter().enumerate() {
+                    let y = compress_coefficient(d, residue(x) as i16);
+                    (0..d).for_each(|bit| {
+                        expected[(d * i + bit) / 8] |= ((y >> bit & 1) as u8) << ((d * i + bit) % 8)
+                    });
+                }
+                let mut ours = vec![[0; 4]; 8 * d];
+                loops::compress(&f, &mut ours);
+                assert_eq!(ours.as_flattened(), expected);
+                assert_eq!(loops::compressed_difference(&f, &ours), 0);
+                ours[8 * d - 1][3] ^= 0x80;
+                assert_eq!(loops::compressed_difference(&f, &ours), 0x8000_0000);
             }
+        }
+    }
+
+    #[test]
+    fn candidates_are_accepted_as_by_the_portable_table() {
+        let mut random = Shake128::new().finalize_xof();
+        for _ in 0..1000 {
+            let mut bytes = [[0; 8]; 3];
+            random.squeeze(bytes.as_flattened_mut());
+            // 3328 and 3329 beside each other.
+            bytes[1][..3].copy_from_slice(&[0x00, 0x1d, 0xd0]);
+            let (mut ours, mut expected) = ([0; 16], [0; 17]);
+            let n = loops::reject_vartime(&mut ours, &bytes);
+            assert_eq!(n, kernels::portable::reject_vartime(&mut expected, bytes.as_flattened()));
+            assert_eq!(ours[..n], expected[..n]);
+        }
+    }
+
+    #[test]
+    fn noise_is_that_of_the_portable_table() {
+        for word in (0..20_000u32).map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes()) {
+            let mut f = [-1665, -1, 0, 1, 3329, -3329, 7, 1664];
+            let expected: Vec<i16> = f.iter().zip(noise2_of(word)).map(|(x, noise)| x + noise).collect();
+            loops::add_noise2(&mut f, word);
+            assert_eq!(f[..], expected);
         }
     }
 
@@ -661,7 +630,7 @@ mod tests {
             for a in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| [a, b])) {
                 for b in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| [a, b])) {
                     let mut sum = [[0; 2]; 2];
-                    add_products(&mut sum, &[a; 2], &[b; 2], &[zeta; 2]);
+                    loops::add_products(&mut sum, &[a; 2], &[b; 2], &[zeta; 2]);
                     let ours = sum[1].map(i64::from);
                     let ([a0, a1], [b0, b1]) = (a.map(i64::from), b.map(i64::from));
                     assert!(sum[0] == sum[1] && ours.iter().all(|x| x.abs() <= q));
@@ -670,13 +639,13 @@ mod tests {
 
                     for before in [[0, 3328], [1700, 1]] {
                         let mut bytes = [packed(before)];
-                        add_products_packed(&mut bytes, &[a], &[b], &[zeta]);
+                        loops::add_products_packed(&mut bytes, &[a], &[b], &[zeta]);
                         let expected = [0, 1].map(|i| (i64::from(before[i]) + ours[i]).rem_euclid(q));
                         assert_eq!(decoded(&bytes[0]).map(i64::from), expected);
                     }
                     if a.iter().all(|a| (0..Q).contains(a)) {
                         let mut same = [[5; 2]];
-                        add_products_encoded(&mut same, &[packed(a)], &[b], &[zeta]);
+                        loops::add_products_encoded(&mut same, &[packed(a)], &[b], &[zeta]);
                         assert_eq!(same[0].map(|x| x - 5), sum[0]);
                     }
                 }

@@ -32,7 +32,7 @@ macro_rules! sponge {
             }
 
             pub(crate) fn absorb(&mut self, mut data: &[u8]) {
-                // Up to the next lane, byte by byte; then whole lanes; then the rest.
+                // Up to the next lane, byte by byte; then whole lanes; then what is left of one.
                 while !data.is_empty() {
                     let position = usize::from(self.position);
                     let rate = usize::from(self.rate);
@@ -45,6 +45,10 @@ macro_rules! sponge {
                         }
                         data = rest;
                         self.advance(8 * lanes);
+                    } else if position & 7 == 0 {
+                        let word = data.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                        self.state.0[position >> 3] ^= interleaved::from_word(word);
+                        return self.advance(data.len());
                     } else {
                         self.state.0[position >> 3] ^= interleaved::from_byte(data[0], position & 7);
                         data = &data[1..];

@@ -129,11 +129,69 @@ macro_rules! sums_of_products {
 sums_of_products! {
     add_products = sampled_to_words, "armv7em_sampled_words.s", [i16; 2], [i16; 2],
         "Adds the products of pairs, as FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: of as many as the shortest \
-         slice has. |a| ≤ 2q, |x| ≤ q; a sum grows by q at most.";
+         slice has. |a| ≤ 2q and |x| ≤ q, or 0 ≤ a < q and |x| ≤ 9q/2; a sum grows by q at most.";
     add_products_packed = sampled_to_bytes, "armv7em_sampled_packed.s", [u8; 3], [i16; 2],
         "The same where the sum stands in twelve bits a coefficient, in \\[0, q).";
     add_products_encoded = encoded_to_words, "armv7em_sampled_encoded.s", [i16; 2], [u8; 3],
         "The same where the first factors stand so.";
+}
+
+/// Compress_d and ByteEncode_d of `f`, |x| ≤ 3q, to as many words as that are: d.
+pub(in crate::mlkem) fn compress(f: &Coefficients, words: &mut [[u8; 4]]) {
+    let d = words.len() >> 3;
+    debug_assert!((1..=11).contains(&d) && words.len() == 8 * d);
+    // SAFETY: 256 coefficients, and 8d words.
+    unsafe { compress_to(f, words.as_mut_ptr(), d) }
+}
+
+/// What differs between that and `words`: zero if nothing does.
+pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, words: &[[u8; 4]]) -> u32 {
+    let d = words.len() >> 3;
+    debug_assert!((1..=11).contains(&d) && words.len() == 8 * d);
+    // SAFETY: 256 coefficients, and 8d words.
+    unsafe { compress_and_compare(f, words.as_ptr(), d) }
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn compress_to(f: *const Coefficients, words: *mut [u8; 4], d: usize) {
+    naked_asm!(".macro word", "str r8, [r1], #4", ".endm", include_str!("armv7em_compress.s"), options(raw));
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn compress_and_compare(f: *const Coefficients, words: *const [u8; 4], d: usize) -> u32 {
+    naked_asm!(
+        ".macro word",
+        "ldr r12, [r1], #4",
+        "eor r8, r8, r12",
+        "orr lr, lr, r8",
+        ".endm",
+        include_str!("armv7em_compress.s"),
+        options(raw)
+    );
+}
+
+/// What `portable::reject_vartime` does, for sixteen candidates and room for them.
+pub(in crate::mlkem) fn reject_vartime(out: &mut [i16; 16], bytes: &[[u8; 8]; 3]) -> usize {
+    // SAFETY: 24 bytes, and a place for each integer of twelve bits in them.
+    unsafe { reject(out, bytes) }
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn reject(out: *mut [i16; 16], bytes: *const [[u8; 8]; 3]) -> usize {
+    naked_asm!(include_str!("armv7em_reject.s"), options(raw));
+}
+
+/// Adds the noise that `portable::noise2_of` takes from this word.
+#[inline(always)]
+pub(in crate::mlkem) fn add_noise2(f: &mut [i16; 8], word: [u8; 4]) {
+    let word = u32::from_le_bytes(word);
+    let counts = (word & 0x5555_5555) + (word >> 1 & 0x5555_5555);
+    // Each of four bits: 4 more than the coefficient.
+    let sums = (counts & 0x3333_3333) + 0x4444_4444 - (counts >> 2 & 0x3333_3333);
+    for (i, x) in f.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        let noise = (sums >> (8 * i) & 15) | (sums >> (8 * i + 4) & 15) << 16;
+        *x = to_pair(subtract_both(add_both(of_pair(*x), noise), 0x4_0004));
+    }
 }
 
 /// The residues of a + b in \[0, q), for 0 ≤ a < q and |b| ≤ q.
@@ -221,11 +279,18 @@ static FACTORS: Factors = {
 fn ntt(f: &mut Coefficients) {
     debug_assert!(f.iter().all(|x| x.abs() <= Q));
     // SAFETY: 256 coefficients, and every factor of the transform.
-    unsafe { forward(f, &FACTORS.first) }
+    unsafe { forward(f, &FACTORS.first, true) }
+}
+
+/// The same for what only multiplies reduced coefficients: |x| ≤ 9q/2 on return.
+pub(in crate::mlkem) fn ntt_of_factor(f: &mut Coefficients) {
+    debug_assert!(f.iter().all(|x| x.abs() <= Q));
+    // SAFETY: as above.
+    unsafe { forward(f, &FACTORS.first, false) }
 }
 
 #[unsafe(naked)]
-unsafe extern "C" fn forward(f: *mut Coefficients, factors: *const [Factor; 7]) {
+unsafe extern "C" fn forward(f: *mut Coefficients, factors: *const [Factor; 7], reduced: bool) {
     naked_asm!(
         include_str!("armv7em.s"),
         include_str!("armv7em_ntt.s"),

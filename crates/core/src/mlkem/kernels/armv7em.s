@@ -2,7 +2,7 @@
 // it, two coefficients each; r12: q, and in its upper half how many turns are left behind this one; lr: 8q; r2: a factor; r3: free.
 
 .macro begin
-    push {r3-r11, lr}
+    push {r1-r11, lr}
     movw r12, #3329
     lsl lr, r12, #3
 .endm

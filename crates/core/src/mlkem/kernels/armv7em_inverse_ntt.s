@@ -66,4 +66,5 @@
     add r0, r0, #4
     next_turn
     bpl 5b
+    add sp, sp, #8
     pop {r3-r11, pc}

@@ -1,4 +1,5 @@
-// FIPS 203, Algorithm 9 (NTT), between armv7em.s and armv7em_end.s. r1: the first factor.
+// FIPS 203, Algorithm 9 (NTT), between armv7em.s and armv7em_end.s. r1: the first factor; r2: whether the
+// result is reduced, which stands at sp + 4 then.
 
     begin
 
@@ -37,7 +38,7 @@
 4:
     sub r0, r0, #516
 
-    // The layer of length 2, and a reduction.
+    // The layer of length 2, and the reduction.
     turns 16
 5:
     eight_words ldr.w, 4
@@ -49,14 +50,19 @@
     butterfly r8, r9
     ldr r2, [r1], #4
     butterfly r10, r11
+    ldr r2, [sp, #4]
+    cmp r2, #0
+    beq 6f
     // -2^32 / q modulo 2^32: what multiplies by 1.
     movw r2, #0xafb8
     movt r2, #0x13
     .irp x, r4, r5, r6, r7, r8, r9, r10, r11
     multiply \x
     .endr
+6:
     eight_words str.w, 4
     add r0, r0, #32
     next_turn
     bpl 5b
+    add sp, sp, #8
     pop {r3-r11, pc}

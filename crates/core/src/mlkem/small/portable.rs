@@ -1,0 +1,129 @@
+//! The inner loops of the schedule, where there is no text in assembly for them (`kernels::armv7em`).
+
+use super::super::kernels::least;
+use super::super::kernels::portable::{self as kernels, Q_INVERSE, noise2_of};
+use super::super::ring::{Coefficients, Q};
+use super::{decoded, packed, residue};
+
+/// FIPS 203, Algorithm 9 (NTT), of what only multiplies reduced coefficients.
+pub(in crate::mlkem) fn ntt_of_factor(f: &mut Coefficients) {
+    (least().ntt)(f);
+}
+
+/// a·2^-16 modulo q, |result| ≤ q, for |a| ≤ 2^15·q (Montgomery).
+#[inline(always)]
+fn montgomery(a: i32) -> i32 {
+    let multiple = (a as i16).wrapping_mul(Q_INVERSE);
+    (a - i32::from(multiple) * i32::from(Q)) >> 16
+}
+
+/// FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: |a| ≤ 2q, |b| ≤ q on entry, |result| ≤ q.
+#[inline(always)]
+fn multiply_pair(zeta: i16, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+    let ([a0, a1], [b0, b1]) = (a.map(i32::from), b.map(i32::from));
+    let high = montgomery(a1 * b1) * i32::from(zeta);
+    [montgomery(a0 * b0 + high) as i16, montgomery(a0 * b1 + a1 * b0) as i16]
+}
+
+/// Adds the products of these pairs with those of `x`: of as many as the shortest has.
+#[inline(always)]
+pub(in crate::mlkem) fn add_products(sum: &mut [[i16; 2]], a: &[[i16; 2]], x: &[[i16; 2]], zetas: &[i16]) {
+    for (((sum, a), x), zeta) in sum.iter_mut().zip(a).zip(x).zip(zetas) {
+        let product = multiply_pair(*zeta, *a, *x);
+        sum[0] += product[0];
+        sum[1] += product[1];
+    }
+}
+
+/// The same where the sum stands in twelve bits a coefficient, in \[0, q).
+#[inline(always)]
+pub(in crate::mlkem) fn add_products_packed(
+    sum: &mut [[u8; 3]],
+    a: &[[i16; 2]],
+    x: &[[i16; 2]],
+    zetas: &[i16],
+) {
+    for (((sum, a), x), zeta) in sum.iter_mut().zip(a).zip(x).zip(zetas) {
+        *sum = packed(residues_of_sum(decoded(sum), multiply_pair(*zeta, *a, *x)));
+    }
+}
+
+/// The same where the first factors stand so.
+#[inline(always)]
+pub(in crate::mlkem) fn add_products_encoded(
+    sum: &mut [[i16; 2]],
+    a: &[[u8; 3]],
+    x: &[[i16; 2]],
+    zetas: &[i16],
+) {
+    for (i, a) in a.iter().enumerate() {
+        add_products(&mut sum[i..], &[decoded(a)], &x[i..], &zetas[i..]);
+    }
+}
+
+/// The residues of a + b in \[0, q), for 0 ≤ a < q and |b| ≤ q.
+#[inline(always)]
+pub(in crate::mlkem) fn residues_of_sum(a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
+    [residue(a[0] + b[0]) as i16, residue(a[1] + b[1]) as i16]
+}
+
+/// What of sixteen candidates is below q, and how many there are.
+#[inline(always)]
+pub(in crate::mlkem) fn reject_vartime(out: &mut [i16; 16], bytes: &[[u8; 8]; 3]) -> usize {
+    kernels::reject_vartime(out, bytes.as_flattened())
+}
+
+#[inline(always)]
+pub(in crate::mlkem) fn add_noise2(f: &mut [i16; 8], word: [u8; 4]) {
+    f.iter_mut().zip(noise2_of(word)).for_each(|(x, noise)| *x += noise);
+}
+
+/// Compress_d(x) (FIPS 203, §4.2.1, (4.7)) of any representative, |x| ≤ 3q.
+///
+/// Of x·2^26/q what is cut off is less than what the nearest quotient is away from where another begins: a test shows it.
+#[inline(always)]
+fn compressed_of(d: usize, x: i16) -> u32 {
+    /// ⌈2^42/q⌋
+    const FACTOR: i64 = ((1 << 43) / Q as i64 + 1) / 2;
+    let scaled = ((i64::from(x) * FACTOR) >> 16) as u32;
+    (scaled.wrapping_add(1 << (25 - d)) >> (26 - d)) & ((1 << d) - 1)
+}
+
+/// Compress_d and ByteEncode_d (FIPS 203, §4.2.1), four bytes at a time; |x| ≤ 3q.
+#[inline(always)]
+fn compressed(f: &Coefficients, d: usize, mut words: impl FnMut(u32)) {
+    let (mut held, mut bits) = (0, 0);
+    for x in f {
+        let y = compressed_of(d, *x);
+        held |= y << bits;
+        bits += d;
+        if bits >= 32 {
+            words(held);
+            bits -= 32;
+            // What is left of y: none, or fewer bits than it has.
+            held = y >> (d - bits).min(31);
+        }
+    }
+}
+
+/// Compress_d and ByteEncode_d of `f`, |x| ≤ 3q, to as many words as that are: d.
+#[inline(never)]
+pub(in crate::mlkem) fn compress(f: &Coefficients, words: &mut [[u8; 4]]) {
+    let mut places = words.iter_mut();
+    compressed(f, places.len() >> 3, |word| {
+        if let Some(place) = places.next() {
+            *place = word.to_le_bytes();
+        }
+    });
+}
+
+/// What differs between that and `words`: zero if nothing does.
+#[inline(never)]
+pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, words: &[[u8; 4]]) -> u32 {
+    let mut different = 0;
+    let mut expected = words.iter();
+    compressed(f, words.len() >> 3, |word| {
+        different |= expected.next().map_or(!0, |expected| word ^ u32::from_le_bytes(*expected));
+    });
+    different
+}
