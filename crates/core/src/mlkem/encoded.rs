@@ -61,7 +61,7 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
             { small::DECAPS_ENCODED[2] },
             _,
         >(|| {
-            if P::SMALL {
+            if small::runs::<P>() {
                 small::decapsulate_encoded::<P>(self, c.as_ref(), shared.expose_mut());
             } else {
                 decapsulate(self, c.as_ref(), shared.expose_mut());

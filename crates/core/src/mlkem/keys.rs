@@ -20,13 +20,13 @@ use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::Sha3_256;
 
 /// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: `N512`, `N768` or `N1024` bytes in
-/// the schedule of the least memory; otherwise the tables for vectors go deeper than the portable one. Inlined: the work's results
+/// that of [`small`]; otherwise the tables for vectors go deeper than the portable one. Inlined: the work's results
 /// must not pass through a frame above the guard.
 #[inline(always)]
 pub(super) fn scrubbed<P: ParameterSet, const N512: usize, const N768: usize, const N1024: usize, T>(
     work: impl FnOnce() -> T,
 ) -> T {
-    match (P::SMALL, P::K) {
+    match (small::runs::<P>(), P::K) {
         (true, 2) => {
             let _guard = StackGuard::<N512>;
             work()
@@ -234,7 +234,7 @@ fn encapsulate<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &
     fn fast<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
         kem::encaps::<P>(&Encoded(ek), &Sha3_256::digest(ek), m, c, shared);
     }
-    if P::SMALL { small::encapsulate::<P>(ek, m, c, shared) } else { fast::<P>(ek, m, c, shared) }
+    if small::runs::<P>() { small::encapsulate::<P>(ek, m, c, shared) } else { fast::<P>(ek, m, c, shared) }
 }
 
 impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> fmt::Debug for EncapsulationKey<P, B> {
@@ -304,6 +304,8 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         scrubbed::<P, { small::HASH[0] }, { small::HASH[1] }, { small::HASH[2] }, _>(|| {
             if P::SMALL {
                 small::hash_of_public_key::<P>(seed, &mut h);
+            } else if small::runs::<P>() {
+                return Self::from_seed_into(seed, &mut P::EncapsulationKeyBytes::zeroed());
             } else {
                 hash_of_public_key::<P>(seed, &mut h);
             }
@@ -353,7 +355,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// [`from_seed_into`](Self::from_seed_into).
     pub fn encapsulation_key_into(&self, ek: &mut P::EncapsulationKeyBytes) {
         scrubbed::<P, { small::KEY_GEN[0] }, { small::KEY_GEN[1] }, { small::KEY_GEN[2] }, _>(|| {
-            if P::SMALL {
+            if small::runs::<P>() {
                 small::public_key::<P>(self.seed.expose(), ek.as_mut());
             } else {
                 public_key::<P>(self.seed.expose(), ek.as_mut());
@@ -419,7 +421,7 @@ fn public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8]) {
 
 #[inline(always)]
 fn key_gen<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], h: &mut [u8; 32]) {
-    if P::SMALL {
+    if small::runs::<P>() {
         small::key_gen::<P>(seed, ek, h);
     } else {
         public_key::<P>(seed, ek);
@@ -434,7 +436,11 @@ fn decapsulate<P: ParameterSet>(seed: &[u8; 64], h: &[u8; 32], c: &[u8], shared:
         let z = seed.last_chunk().expect("32 of 64 bytes");
         kem::decaps(&Remade::<P>::new(seed), h, z, c, shared);
     }
-    if P::SMALL { small::decapsulate::<P>(seed, h, c, shared) } else { fast::<P>(seed, h, c, shared) }
+    if small::runs::<P>() {
+        small::decapsulate::<P>(seed, h, c, shared)
+    } else {
+        fast::<P>(seed, h, c, shared)
+    }
 }
 
 /// An encryption key that reads its bytes: decodes t̂ and samples Â, each where it is used.

@@ -19,7 +19,7 @@ pub trait Sealed: Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync 
     /// Bits of a coefficient of v in the ciphertext.
     const DV: usize;
     /// K elements of T_q.
-    type Vector: AsRef<[Ntt]> + AsMut<[Ntt]> + Zeroize;
+    type Vector: AsRef<[Ntt]> + AsMut<[Ntt]> + Zeroize + 'static;
 
     /// K zeros.
     fn vector() -> Self::Vector;

@@ -12,6 +12,7 @@ use super::encoded::ExpandedKeyRef;
 use super::kernels::armv7em as loops;
 use super::kernels::portable::{COMPRESS_FACTOR, PAIR_ZETAS, decompress_coefficient, noise3_of};
 use super::kernels::{Kernels, least};
+use super::keys::scrubbed;
 use super::params::ParameterSet;
 use super::ring::{Coefficients, Ntt, Poly, Q};
 use crate::secret::{Secret, barrier, declassify, mask_nonzero, select_bytes};
@@ -28,19 +29,32 @@ const SHAKE: u8 = 0b11111;
 /// The noise of u and v (FIPS 203, Table 2).
 const ETA2: usize = 2;
 
-/// How deep the operations go with each K, and some to spare, on processors of 64 bits and of 32 (`cargo xtask stack`, `firmware
-/// bench`).
-const fn depths(wide: [usize; 3], narrow: [usize; 3]) -> [usize; 3] {
-    if cfg!(target_pointer_width = "64") { wide } else { narrow }
+/// How deep the operations go with each K, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits, on
+/// Armv7E-M, and on others of 32 bits.
+const fn depths(wide: [usize; 3], armv7em: [usize; 3], narrow: [usize; 3]) -> [usize; 3] {
+    if cfg!(target_pointer_width = "64") {
+        wide
+    } else if cfg!(gambeson_dsp) {
+        armv7em
+    } else {
+        narrow
+    }
 }
-pub(super) const KEY_GEN: [usize; 3] = depths([1472; 3], [800; 3]);
-pub(super) const HASH: [usize; 3] = depths([2160; 3], [1840; 3]);
-pub(super) const ENCAPS: [usize; 3] = depths([1992, 2064, 1992], [800; 3]);
-pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [800; 3]);
-pub(super) const DECAPS_ENCODED: [usize; 3] = depths([2288, 2384, 2480], [800; 3]);
+pub(super) const KEY_GEN: [usize; 3] = depths([1472; 3], [1072; 3], [1336; 3]);
+pub(super) const HASH: [usize; 3] = depths([2160; 3], [1840; 3], [2096; 3]);
+pub(super) const ENCAPS: [usize; 3] = depths([1992, 2064, 1992], [1584, 1672, 1600], [1904, 1968, 1888]);
+pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [2192; 3], [2424; 3]);
+pub(super) const DECAPS_ENCODED: [usize; 3] =
+    depths([2288, 2384, 2480], [1824, 1928, 2032], [2064, 2160, 2256]);
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
+
+/// Whether a set goes by this schedule: where lanes stand alone and have loops in assembly it is the fastest, too. The plain sets
+/// remember ŷ then.
+pub(super) const fn runs<P: ParameterSet>() -> bool {
+    P::SMALL || cfg!(gambeson_dsp)
+}
 
 /// Starts the sponge on these inputs, and ends absorbing.
 #[inline(never)]
@@ -399,6 +413,57 @@ fn decompress_hat(x: &mut Ntt, bytes: &[u8]) {
     (TABLE.ntt)(&mut x.0.0);
 }
 
+/// What decapsulation remembers of ŷ.
+trait Noise {
+    /// Makes the i-th element; `x` is worked in.
+    fn make(&mut self, i: usize, x: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], eta: usize);
+
+    /// The i-th element, in `x` where it is not at hand.
+    fn hat<'a>(&'a self, i: usize, x: &'a mut Ntt, sponge: &mut Sponge, r: &[u8; 32], eta: usize) -> &'a Ntt;
+}
+
+/// Nothing: it is hashed again.
+struct Nothing;
+
+impl Noise for Nothing {
+    #[inline(always)]
+    fn make(&mut self, _: usize, _: &mut Ntt, _: &mut Sponge, _: &[u8; 32], _: usize) {}
+
+    #[inline(always)]
+    fn hat<'a>(&'a self, i: usize, x: &'a mut Ntt, sponge: &mut Sponge, r: &[u8; 32], eta: usize) -> &'a Ntt {
+        factor_hat(x, sponge, r, i, eta);
+        x
+    }
+}
+
+/// y, in three bits a coefficient.
+impl Noise for [SmallPoly] {
+    #[inline(always)]
+    fn make(&mut self, i: usize, x: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], eta: usize) {
+        x.clear();
+        add_noise(&mut x.0, sponge, r, i, eta);
+        pack_noise(&x.0, &mut self[i]);
+    }
+
+    #[inline(always)]
+    fn hat<'a>(&'a self, i: usize, x: &'a mut Ntt, _: &mut Sponge, _: &[u8; 32], _: usize) -> &'a Ntt {
+        unpack_noise_hat(&self[i], x);
+        x
+    }
+}
+
+impl Noise for [Ntt] {
+    #[inline(always)]
+    fn make(&mut self, i: usize, _: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], eta: usize) {
+        factor_hat(&mut self[i], sponge, r, i, eta);
+    }
+
+    #[inline(always)]
+    fn hat<'a>(&'a self, i: usize, _: &'a mut Ntt, _: &mut Sponge, _: &[u8; 32], _: usize) -> &'a Ntt {
+        &self[i]
+    }
+}
+
 /// The shared secret of `c`, or the rejection secret, from the seed d ‖ z and H(ek).
 ///
 /// t̂ᵀ ∘ ŷ is summed as ŝᵀ ∘ (Âᵀ ∘ ŷ) + êᵀ ∘ ŷ (decision 3), so t̂ is never made.
@@ -410,6 +475,25 @@ pub(super) fn decapsulate<P: ParameterSet>(
     hash: &[u8; 32],
     c: &[u8],
     shared: &mut [u8; 32],
+) {
+    if P::SMALL {
+        decapsulate_with::<P, Nothing>(seed, hash, c, shared, &mut Nothing);
+    } else {
+        let mut y = Secret::new(P::vector());
+        let y = y.expose_mut().as_mut();
+        scrubbed::<P, { DECAPS[0] }, { DECAPS[1] }, { DECAPS[2] }, _>(|| {
+            decapsulate_with::<P, [Ntt]>(seed, hash, c, shared, y);
+        });
+    }
+}
+
+#[inline(always)]
+fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
+    seed: &[u8; 64],
+    hash: &[u8; 32],
+    c: &[u8],
+    shared: &mut [u8; 32],
+    y: &mut Y,
 ) {
     let mut sponge = Sponge::new(Sha3_512::RATE);
     let mut secrets = Secret::new([[0; 32]; 3]);
@@ -432,22 +516,23 @@ pub(super) fn decapsulate<P: ParameterSet>(
     sponge.squeeze(r);
     sponge.squeeze(r);
 
+    (0..P::K).for_each(|i| y.make(i, x, &mut sponge, r, P::ETA1));
     v.clear();
     let mut different = 0;
     for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
         u.clear();
         for i in 0..P::K {
-            factor_hat(x, &mut sponge, r, i, P::ETA1);
-            add_entry(u, &mut sponge, rho, i, j, x);
+            let y = y.hat(i, x, &mut sponge, r, P::ETA1);
+            add_entry(u, &mut sponge, rho, i, j, y);
         }
         factor_hat(x, &mut sponge, sigma, j, P::ETA1);
         (TABLE.scale)(&mut x.0.0);
         (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
         finish_u(u, &mut sponge, r, P::K + j);
         different |= compare(&u.0, row);
-        factor_hat(u, &mut sponge, r, j, P::ETA1);
         error_hat(x, &mut sponge, sigma, P::K + j, P::ETA1);
-        (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
+        let y = y.hat(j, u, &mut sponge, r, P::ETA1);
+        (TABLE.multiply_add)(&mut v.0.0, &y.0.0, &x.0.0);
         (TABLE.reduce)(&mut v.0.0);
     }
     finish_v(v, &mut sponge, r, 2 * P::K, m);
@@ -457,18 +542,35 @@ pub(super) fn decapsulate<P: ParameterSet>(
     reject(&mut sponge, &seed[32..], c, different, r, m);
 }
 
-/// The same from the standard's form of the key, in its parts: ŷ is kept, in three bits a coefficient.
+/// The same from the standard's form of the key, in its parts.
 #[inline(never)]
 pub(super) fn decapsulate_encoded<P: ParameterSet>(
     key: &ExpandedKeyRef<'_, P>,
     c: &[u8],
     shared: &mut [u8; 32],
 ) {
+    if P::SMALL {
+        let mut y = Secret::new(P::SMALL_VECTOR);
+        decapsulate_encoded_with::<P, [SmallPoly]>(key, c, shared, y.expose_mut().as_mut());
+    } else {
+        let mut y = Secret::new(P::vector());
+        let y = y.expose_mut().as_mut();
+        scrubbed::<P, { DECAPS_ENCODED[0] }, { DECAPS_ENCODED[1] }, { DECAPS_ENCODED[2] }, _>(|| {
+            decapsulate_encoded_with::<P, [Ntt]>(key, c, shared, y);
+        });
+    }
+}
+
+#[inline(always)]
+fn decapsulate_encoded_with<P: ParameterSet, Y: Noise + ?Sized>(
+    key: &ExpandedKeyRef<'_, P>,
+    c: &[u8],
+    shared: &mut [u8; 32],
+    y: &mut Y,
+) {
     let mut sponge = Sponge::new(Sha3_512::RATE);
     let mut secrets = Secret::new([[0; 32]; 2]);
     let [m, r] = secrets.expose_mut();
-    let mut y = Secret::new(P::SMALL_VECTOR);
-    let y = y.expose_mut().as_mut();
     let (mut u, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
     let (u, x) = (u.expose_mut(), x.expose_mut());
     let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
@@ -481,26 +583,21 @@ pub(super) fn decapsulate_encoded<P: ParameterSet>(
     }
     finish_message(u, c_v, m);
     g(&mut sponge, m, key.h(), shared, r);
-    for (i, y) in y.iter_mut().enumerate() {
-        x.clear();
-        add_noise(&mut x.0, &mut sponge, r, i, P::ETA1);
-        pack_noise(&x.0, y);
-    }
+    (0..P::K).for_each(|i| y.make(i, x, &mut sponge, r, P::ETA1));
 
     let mut different = 0;
     for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
         u.clear();
-        for (i, y) in y.iter().enumerate() {
-            unpack_noise_hat(y, x);
-            add_entry(u, &mut sponge, rho, i, j, x);
+        for i in 0..P::K {
+            let y = y.hat(i, x, &mut sponge, r, P::ETA1);
+            add_entry(u, &mut sponge, rho, i, j, y);
         }
         finish_u(u, &mut sponge, r, P::K + j);
         different |= compare(&u.0, row);
     }
     u.clear();
-    for (y, t) in y.iter().zip(t.chunks_exact(384)) {
-        unpack_noise_hat(y, x);
-        add_encoded(u, t, x);
+    for (i, t) in t.chunks_exact(384).enumerate() {
+        add_encoded(u, t, y.hat(i, x, &mut sponge, r, P::ETA1));
     }
     finish_v(u, &mut sponge, r, 2 * P::K, m);
     different |= compare(&u.0, c_v);
