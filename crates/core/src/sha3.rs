@@ -59,6 +59,7 @@ mod sponge;
 mod turbo;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
+pub(crate) use interleaved::IN_FORCE as INTERLEAVED;
 #[cfg(feature = "alloc")]
 pub(crate) use kernels::{Aligned, permute_aligned};
 pub use kernels::{

@@ -16,7 +16,7 @@ use super::keys::scrubbed;
 use super::params::ParameterSet;
 use super::ring::{Coefficients, Ntt, Poly, Q};
 use crate::secret::{Secret, barrier, declassify, mask_nonzero, select_bytes};
-use crate::sha3::{Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
+use crate::sha3::{INTERLEAVED, Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
 
 #[cfg(any(not(gambeson_dsp), test))]
 mod portable;
@@ -50,10 +50,10 @@ pub(super) const DECAPS_ENCODED: [usize; 3] =
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
 
-/// Whether a set goes by this schedule: where lanes stand alone and have loops in assembly it is the fastest, too. The plain sets
-/// remember ŷ then.
+/// Whether a set goes by this schedule: on processors of 32 bits, whose states stand alone and interleaved, it is the fastest, too. The
+/// plain sets remember ŷ there.
 pub(super) const fn runs<P: ParameterSet>() -> bool {
-    P::SMALL || cfg!(gambeson_dsp)
+    P::SMALL || INTERLEAVED
 }
 
 /// Starts the sponge on these inputs, and ends absorbing.

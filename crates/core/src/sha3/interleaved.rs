@@ -13,7 +13,7 @@ use super::keccak::{ROUND_CONSTANTS, permute_reduced as permute_words_reduced};
 use super::kernels::armv7em::last_rounds;
 
 /// Whether sponges hold their states so.
-pub(super) const IN_FORCE: bool =
+pub(crate) const IN_FORCE: bool =
     cfg!(all(target_pointer_width = "32", target_endian = "little", not(target_family = "wasm")));
 
 /// The lane of a sponge for these eight bytes.

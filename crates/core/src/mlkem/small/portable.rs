@@ -84,7 +84,8 @@ pub(in crate::mlkem) fn add_noise2(f: &mut [i16; 8], word: [u8; 4]) {
 #[inline(always)]
 fn compressed_of(d: usize, x: i16) -> u32 {
     /// ⌈2^42/q⌋
-    const FACTOR: i64 = ((1 << 43) / Q as i64 + 1) / 2;
+    const FACTOR: i64 = 1_321_131_424;
+    const { assert!((2 * (FACTOR * Q as i64 - (1 << 42))).abs() < Q as i64) };
     let scaled = ((i64::from(x) * FACTOR) >> 16) as u32;
     (scaled.wrapping_add(1 << (25 - d)) >> (26 - d)) & ((1 << d) - 1)
 }
