@@ -6,11 +6,13 @@
 #![allow(unsafe_code)] // Lanes are lent under another type.
 
 use super::State;
-#[cfg(not(gambeson_dsp))]
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 use super::keccak::{Lane, rounds};
 use super::keccak::{ROUND_CONSTANTS, permute_reduced as permute_words_reduced};
 #[cfg(gambeson_dsp)]
 use super::kernels::armv7em::last_rounds;
+#[cfg(gambeson_rv32)]
+use super::kernels::rv32::last_rounds;
 
 /// Whether sponges hold their states so.
 pub(super) const IN_FORCE: bool =
@@ -135,7 +137,7 @@ pub(super) fn permute_reduced(state: &mut State) {
 }
 
 /// The rounds of these constants, a multiple of four.
-#[cfg(not(gambeson_dsp))]
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 #[inline(never)]
 fn last_rounds(state: &mut State, constants: &[u64]) {
     // SAFETY: `Interleaved` is a `u64`, and the only reference to these for as long as it lives.
@@ -144,12 +146,12 @@ fn last_rounds(state: &mut State, constants: &[u64]) {
 }
 
 /// A lane as the text of the permutation sees it.
-#[cfg(not(gambeson_dsp))]
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 struct Interleaved(u64);
 
-#[cfg(not(gambeson_dsp))]
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 impl Lane for Interleaved {
     #[inline(always)]
     fn xor(self, other: Self) -> Self {
