@@ -20,13 +20,13 @@ pub(super) const IN_FORCE: bool =
 
 /// The lane of a sponge for these eight bytes.
 #[inline(always)]
-pub(super) fn from_word(word: u64) -> u64 {
+pub(crate) fn from_word(word: u64) -> u64 {
     if IN_FORCE { interleave(word) } else { word }
 }
 
 /// The eight bytes of a lane of a sponge.
 #[inline(always)]
-pub(super) fn to_word(lane: u64) -> u64 {
+pub(crate) fn to_word(lane: u64) -> u64 {
     if IN_FORCE { deinterleave(lane) } else { lane }
 }
 
