@@ -194,7 +194,7 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
             a2 * b3 + a3 * b2,
         ];
         // 16q² at most, of which less than q is left.
-        const { assert!(16 * (Q32 as i64) * (Q32 as i64) >> 16 < Q as i64) };
+        const { assert!((16 * (Q32 as i64) * (Q32 as i64)) >> 16 < Q as i64) };
         for (sum, product) in sum.iter_mut().zip(products) {
             *sum += montgomery(product) as i16;
         }
