@@ -11,6 +11,7 @@ use super::Kernels;
 use super::portable::{PORTABLE, Q_INVERSE, ZETAS};
 use crate::cpu::Level;
 use crate::mlkem::ring::{Coefficients, Ntt, Q};
+use crate::secret::barrier;
 
 pub(super) const RV32: Kernels =
     Kernels { level: Level::Rv32, ntt, inverse_ntt, multiply_add, inner_product, ..PORTABLE };
@@ -177,7 +178,9 @@ fn inverse_layers<const STRIDE: usize, const N: usize>(f: &mut Coefficients, fac
 #[inline(always)]
 fn montgomery(p: i32) -> i32 {
     let m = p.wrapping_mul(i32::from(Q_INVERSE) << 16);
-    (p >> 16) - ((i64::from(m) * i64::from(Q)) >> 32) as i32
+    // Of a factor whose sign it knows LLVM makes an unsigned product, and two instructions more that correct it.
+    let q = barrier(Q as u32) as i32;
+    (p >> 16) - ((i64::from(m) * i64::from(q)) >> 32) as i32
 }
 
 fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
