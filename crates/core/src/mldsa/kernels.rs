@@ -27,6 +27,7 @@ pub(crate) mod tests;
 
 use super::ring::{Poly, Short};
 use crate::cpu::{self, Level};
+#[cfg(any(not(gambeson_rv32), test))]
 pub(crate) use portable::PORTABLE;
 pub(crate) use portable::{
     bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, montgomery_word, pack_group,
@@ -103,7 +104,10 @@ pub(crate) fn active() -> &'static Kernels {
 
 /// The table that needs the least stack.
 pub(crate) const fn least() -> &'static Kernels {
-    &PORTABLE
+    #[cfg(gambeson_rv32)]
+    return &rv32::RV32;
+    #[cfg(not(gambeson_rv32))]
+    return &PORTABLE;
 }
 
 /// Single kernels, for the gate that steps through machine code: an attempt at signing is refused for reasons that are

@@ -4,8 +4,8 @@
 //! («Efficient word size modular arithmetic», 2021, in the signed form of Huang et al., TCHES 2022): two multiplications, whose
 //! result is small whatever the other operand, so that sums grow through three layers before one of eight is reduced.
 //!
-//! Instructions, against `portable` on this processor: the transform 9.6 thousand of 17.0, the inverse 9.5 of 24.3, a
-//! multiplication that is accumulated 4.2 of 8.3.
+//! Instructions, against `portable` on this processor: the transform 9.7 thousand of 17.0, the inverse 9.3 of 24.3, a
+//! multiplication that is accumulated 4.6 of 8.3.
 
 use super::Kernels;
 use super::portable::{PORTABLE, Q_INVERSE, ZETAS};
