@@ -44,7 +44,7 @@ fn ntt(w: &mut Poly) {
 /// Three layers, the last of butterflies `STRIDE` apart.
 #[inline(always)]
 fn forward_layers<const STRIDE: usize>(w: &mut Poly) {
-    for (block, k) in w.0.chunks_exact_mut(8 * STRIDE).zip(const { N / (8 * STRIDE) }..) {
+    for (block, k) in w.0.chunks_exact_mut(8 * STRIDE).zip(const { N >> (3 + STRIDE.trailing_zeros()) }..) {
         let zetas = three(k);
         for i in 0..STRIDE {
             let mut x: [i32; 8] = core::array::from_fn(|n| block[i + n * STRIDE]);
@@ -85,7 +85,7 @@ fn inverse_ntt(w: &mut Poly) {
 /// Three layers, the first of butterflies `STRIDE` apart, of what `start` makes of the coefficients.
 #[inline(always)]
 fn inverse_layers<const STRIDE: usize>(w: &mut Poly, start: impl Fn(i32) -> i32) {
-    let blocks = const { N / (8 * STRIDE) };
+    let blocks = const { N >> (3 + STRIDE.trailing_zeros()) };
     // The factors are taken backwards. The standard multiplies a - b by -ζ; here b - a by ζ.
     for (block, k) in w.0.chunks_exact_mut(8 * STRIDE).zip((blocks..2 * blocks).rev()) {
         let zetas = three(k);
