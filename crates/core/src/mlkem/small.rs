@@ -113,7 +113,7 @@ impl Sum for Packed<'_> {
 /// The pairs of `x` from `first` on, and the ζ of each.
 #[inline(always)]
 fn pairs_of(x: &Ntt, first: usize) -> impl Iterator<Item = (&[i16; 2], &i16)> {
-    x.0.0.as_chunks().0[first..].iter().zip(&PAIR_ZETAS.0[first..])
+    x.0.0.as_chunks().0[first..].iter().zip(&PAIR_ZETAS[first..])
 }
 
 /// The residue of x in \[0, q), for |x| ≤ 3q.
@@ -593,7 +593,7 @@ mod tests {
         let edges = |bound: i16| [-bound, 1 - bound, -1665, -1, 0, 1, 1664, bound - 1, bound];
         for pair in [0, 1, 63, 127] {
             // ζ^(2·BitRev7(i) + 1), in the form in which the table has it: times 2^16.
-            let zeta = i64::from(PAIR_ZETAS.0[pair]);
+            let zeta = i64::from(PAIR_ZETAS[pair]);
             for (a0, a1) in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| (a, b))) {
                 for (b0, b1) in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| (a, b))) {
                     let ours = multiply(zeta as i16, [a0, a1], [b0, b1]).map(i64::from);
