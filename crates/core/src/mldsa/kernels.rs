@@ -18,6 +18,8 @@ mod avx512;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 mod portable;
+#[cfg(any(gambeson_rv32, test))]
+mod rv32;
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 mod simd128;
 #[cfg(test)]
@@ -25,6 +27,7 @@ pub(crate) mod tests;
 
 use super::ring::{Poly, Short};
 use crate::cpu::{self, Level};
+#[cfg(any(not(gambeson_rv32), test))]
 pub(crate) use portable::PORTABLE;
 pub(crate) use portable::{
     bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, montgomery_word, pack_group,
@@ -92,13 +95,19 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Neon => &neon::NEON,
         #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
         Level::Simd128 => &simd128::SIMD128,
+        #[cfg(gambeson_rv32)]
+        _ => &rv32::RV32,
+        #[cfg(not(gambeson_rv32))]
         _ => &PORTABLE,
     }
 }
 
 /// The table that needs the least stack.
 pub(crate) const fn least() -> &'static Kernels {
-    &PORTABLE
+    #[cfg(gambeson_rv32)]
+    return &rv32::RV32;
+    #[cfg(not(gambeson_rv32))]
+    return &PORTABLE;
 }
 
 /// Single kernels, for the gate that steps through machine code: an attempt at signing is refused for reasons that are

@@ -128,7 +128,7 @@ impl Sum for Packed<'_> {
 /// The pairs of `x` from `first` on, and the ζ of each.
 #[inline(always)]
 fn pairs_of(x: &Ntt, first: usize) -> (&[[i16; 2]], &[i16]) {
-    (&x.0.0.as_chunks().0[first..], &PAIR_ZETAS.0[first..])
+    (&x.0.0.as_chunks().0[first..], &PAIR_ZETAS[first..])
 }
 
 /// The residue of x in \[0, q), for |x| ≤ 3q.
@@ -723,7 +723,7 @@ mod tests {
         let edges = |bound: i16| [-bound, 1 - bound, -1665, -1, 0, 1, 1664, bound - 1, bound];
         for pair in [0, 1, 63, 127] {
             // ζ^(2·BitRev7(i) + 1), in the form in which the table has it: times 2^16.
-            let zeta = PAIR_ZETAS.0[pair];
+            let zeta = PAIR_ZETAS[pair];
             for a in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| [a, b])) {
                 for b in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| [a, b])) {
                     let mut sum = [[0; 2]; 2];

@@ -187,7 +187,7 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     debug_assert!(a.iter().all(|x| i32::from(x.abs()) <= 8 * i32::from(Q)));
     debug_assert!(b.iter().all(|x| x.abs() <= Q));
     let pairs = sum.as_chunks_mut::<2>().0.iter_mut().zip(a.as_chunks::<2>().0).zip(b.as_chunks::<2>().0);
-    for (((sum, a), b), (value, twisted)) in pairs.zip(PAIR_ZETAS.0.iter().zip(&PAIR_ZETAS.1)) {
+    for (((sum, a), b), (value, twisted)) in pairs.zip(PAIR_ZETAS.iter().zip(&TWISTED_PAIR_ZETAS)) {
         let product = multiply(Factor { value: *value, twisted: *twisted }, *a, *b);
         sum[0] += product[0];
         sum[1] += product[1];
@@ -209,19 +209,23 @@ fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
     }
 }
 
-/// ζ^(2·BitRev7(i) + 1) for i = 0 to 127 (FIPS 203, Appendix A): ± the factors of the last layer. In two arrays, because
-/// the two parts of a factor go to two vectors.
-pub(in crate::mlkem) static PAIR_ZETAS: ([i16; 128], [i16; 128]) = {
-    let (mut values, mut twisted) = ([0; 128], [0; 128]);
+/// ζ^(2·BitRev7(i) + 1) for i = 0 to 127 (FIPS 203, Appendix A): ± the factors of the last layer.
+pub(in crate::mlkem) static PAIR_ZETAS: [i16; 128] = pair_zetas(false);
+
+/// Their other parts, in an array of their own, because the two parts of a factor go to two vectors.
+static TWISTED_PAIR_ZETAS: [i16; 128] = pair_zetas(true);
+
+const fn pair_zetas(twisted: bool) -> [i16; 128] {
+    let mut zetas = [0; 128];
     let mut i = 0;
     while i < 64 {
         let Factor { value, twisted: other } = ZETAS[64 + i];
-        (values[2 * i], twisted[2 * i]) = (value, other);
-        (values[2 * i + 1], twisted[2 * i + 1]) = (-value, other.wrapping_neg());
+        let part = if twisted { other } else { value };
+        (zetas[2 * i], zetas[2 * i + 1]) = (part, part.wrapping_neg());
         i += 1;
     }
-    (values, twisted)
-};
+    zetas
+}
 
 fn scale(f: &mut Coefficients) {
     const FACTOR: Factor = Factor { value: R_SQUARED, twisted: R_SQUARED.wrapping_mul(Q_INVERSE) };
