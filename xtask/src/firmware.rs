@@ -4,10 +4,11 @@
 //!
 //! * `image`: building and running them
 //! * `rows`: the figures of each operation, and the peers'; `limits`: what they must keep to
-//! * `trace`: constant time
+//! * `trace`: constant time; `keccak`: the permutation
 //! * `page`, `plot`: docs/embedded
 
 mod image;
+mod keccak;
 mod limits;
 mod page;
 mod plot;
@@ -89,7 +90,16 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
         ensure!(well, "{} ended without its last line:\n{said}", image.path.display());
     }
     let traces = trace::check(workspace, &image::plugin(workspace)?, false)?;
-    Ok((passed + images.len() + 1, format!("the vectors and the demonstration on two processors; {traces}")))
+    let keccak = keccak::check(workspace)?;
+    Ok((
+        passed + images.len() + 2,
+        format!("the vectors and the demonstration on two processors; {traces}; {keccak}"),
+    ))
+}
+
+/// Only the permutation.
+pub fn keccak(workspace: &Workspace) -> Result<String> {
+    keccak::check(workspace)
 }
 
 /// Only constant time, at every level.

@@ -27,6 +27,7 @@ mod independent;
 mod instructions;
 mod layers;
 mod massif;
+mod mutation;
 mod notices;
 mod python;
 mod residue;
@@ -74,7 +75,9 @@ cargo xtask COMMAND
   stack --massif [--json] [--check] [--markdown FILE]
                           the least stack of every operation under valgrind's massif, and its speed, beside a published low-memory
                           library's
-  firmware [trace]        the vectors, the demonstration and equal traces on Cortex-M4 and RV32 under QEMU; trace: only these
+  firmware [trace | keccak]
+                          the vectors, the demonstration, equal traces and the permutation on Cortex-M4 and RV32 under QEMU; trace,
+                          keccak: only the last but one, or the last
   firmware bench [--json] [--check] [--only TEXT]
                           stack, code, instructions and cycles of every operation on Cortex-M4 and RV32, beside the peers';
                           all of them written into docs/embedded; --check: within the limits
@@ -201,6 +204,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "firmware" if rest.first().is_some_and(|first| first == "trace") => {
             firmware::constant_time(workspace)?
         }
+        "firmware" if rest.first().is_some_and(|first| first == "keccak") => firmware::keccak(workspace)?,
         "firmware" => firmware::check(workspace)?.1,
         "answers" => {
             answers::build(workspace)?;

@@ -3,6 +3,7 @@
 
 use crate::aarch64::{LEFT_OUT, Program, tests};
 use crate::bare::Compiler;
+use crate::mutation::Mutation;
 use crate::run::{Workspace, installed, tail};
 use crate::test::test_results;
 use anyhow::{Context, Result, ensure};
@@ -56,53 +57,29 @@ fn emulate(workspace: &Workspace, program: &Path) -> Command {
     command
 }
 
-/// An instruction that only our kernels have, turned into another one, and the test that must see it. Masks, values and what
-/// changes, of two half-words.
-struct Mutation {
-    mask: [u16; 2],
-    value: [u16; 2],
-    change: u16,
+/// A mutation, and the test that must see it.
+struct Broken {
+    mutation: Mutation,
     test: &'static str,
 }
 
-const MUTATIONS: [Mutation; 2] = [
+const MUTATIONS: [Broken; 2] = [
     // UADD16 into USUB16.
-    Mutation {
-        mask: [0xfff0, 0xf0f0],
-        value: [0xfa90, 0xf040],
-        change: 0x0040,
+    Broken {
+        mutation: Mutation { mask: [0xfff0, 0xf0f0], value: [0xfa90, 0xf040], change: 0x0040 },
         test: "mlkem::kernels::tests::every_table_computes_what_the_portable_one_does",
     },
     // BIC of a register that is turned right into ORR.
-    Mutation {
-        mask: [0xfff0, 0x8030],
-        value: [0xea20, 0x0030],
-        change: 0x0060,
+    Broken {
+        mutation: Mutation { mask: [0xfff0, 0x8030], value: [0xea20, 0x0030], change: 0x0060 },
         test: "sha3::kernels::tests::every_table_permutes_any_number_of_states_as_the_portable_one",
     },
 ];
 
-impl Mutation {
+impl Broken {
     /// Breaks the kernels in the machine code of the unit tests: the test must fail. How many instructions were changed.
     fn seen(&self, workspace: &Workspace, program: &Program) -> Result<usize> {
-        let mut file = fs::read(&program.path)?;
-        let mut changed = 0;
-        for (start, length) in executable_sections(&file).context("not a 32-bit ELF file")? {
-            let code = file.get_mut(start..start + length).context("a section beyond the file")?;
-            let halves = code.as_chunks_mut::<2>().0;
-            for at in 1..halves.len() {
-                let found = [u16::from_le_bytes(halves[at - 1]), u16::from_le_bytes(halves[at])];
-                if [found[0] & self.mask[0], found[1] & self.mask[1]] == self.value {
-                    halves[at - 1] = (found[0] ^ self.change).to_le_bytes();
-                    changed += 1;
-                }
-            }
-        }
-        ensure!(changed > 0, "canary: the kernels have no instruction {:x?}", self.value);
-        let path = program.path.with_extension("broken");
-        // Copied for its permissions.
-        fs::copy(&program.path, &path)?;
-        fs::write(&path, file)?;
+        let (path, changed) = self.mutation.broken(&program.path)?;
         let mut command = emulate(workspace, &path);
         let (success, text) = workspace.tried("thumb-broken", command.args(["--exact", self.test]))?;
         let failed = text.contains(&format!("test {} ... FAILED", self.test));
@@ -110,22 +87,4 @@ impl Mutation {
         fs::remove_file(&path)?;
         Ok(changed)
     }
-}
-
-/// Offset and length of each section with instructions (System V ABI, chapter 4; 32-bit, little-endian).
-fn executable_sections(file: &[u8]) -> Option<Vec<(usize, usize)>> {
-    const EXECUTABLE: u32 = 4;
-    let half = |at: usize| Some(usize::from(u16::from_le_bytes(*file.get(at..)?.first_chunk()?)));
-    let word = |at: usize| Some(u32::from_le_bytes(*file.get(at..)?.first_chunk()?));
-    if !file.starts_with(b"\x7fELF\x01\x01") {
-        return None;
-    }
-    let (table, size, count) = (word(0x20)? as usize, half(0x2e)?, half(0x30)?);
-    let mut sections = Vec::new();
-    for header in (0..count).map(|i| table + i * size) {
-        if word(header + 8)? & EXECUTABLE != 0 {
-            sections.push((word(header + 0x10)? as usize, word(header + 0x14)? as usize));
-        }
-    }
-    Some(sections)
 }

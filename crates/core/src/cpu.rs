@@ -23,6 +23,8 @@ pub enum Level {
     Portable,
     /// Arm with the DSP instructions of Armv7E-M, such as a Cortex-M4: chosen when the program is compiled.
     Armv7em,
+    /// RISC-V of 32 bits with all 31 registers, where the program need not be small: chosen when it is compiled.
+    Rv32,
     /// aarch64 with Advanced SIMD, little-endian; for Keccak, with the SHA3 extension as well.
     Neon,
     /// WebAssembly with 128-bit SIMD: chosen when the module is compiled, for a module cannot ask its host.
@@ -35,15 +37,16 @@ pub enum Level {
 
 impl Level {
     /// Every level, in ascending order.
-    pub const ALL: [Self; 6] =
-        [Self::Portable, Self::Armv7em, Self::Neon, Self::Simd128, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 7] =
+        [Self::Portable, Self::Armv7em, Self::Rv32, Self::Neon, Self::Simd128, Self::Avx2, Self::Avx512];
 
-    /// The level's name: `portable`, `armv7em`, `neon`, `simd128`, `avx2` or `avx512`.
+    /// The level's name: `portable`, `armv7em`, `rv32`, `neon`, `simd128`, `avx2` or `avx512`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
             Self::Armv7em => "armv7em",
+            Self::Rv32 => "rv32",
             Self::Neon => "neon",
             Self::Simd128 => "simd128",
             Self::Avx2 => "avx2",
@@ -58,13 +61,13 @@ impl fmt::Display for Level {
     }
 }
 
-/// The name is not one of `portable`, `armv7em`, `neon`, `simd128`, `avx2`, `avx512`.
+/// The name is not one of `portable`, `armv7em`, `rv32`, `neon`, `simd128`, `avx2`, `avx512`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownLevel;
 
 impl fmt::Display for UnknownLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("unknown CPU level: expected portable, armv7em, neon, simd128, avx2 or avx512")
+        f.write_str("unknown CPU level: expected portable, armv7em, rv32, neon, simd128, avx2 or avx512")
     }
 }
 
@@ -112,6 +115,8 @@ const fn compiled() -> Level {
         Level::Simd128
     } else if cfg!(gambeson_dsp) {
         Level::Armv7em
+    } else if cfg!(gambeson_rv32) {
+        Level::Rv32
     } else {
         Level::Portable
     }
@@ -121,7 +126,7 @@ const fn compiled() -> Level {
 ///
 /// Each primitive runs the best table that it has at or below this level; its `kernels()` names that one.
 ///
-/// On WebAssembly, and on Arm without an operating system, the compiler chooses, and [`limit`] changes nothing: a module, which
+/// On WebAssembly, and on Arm and RISC-V of 32 bits, the compiler chooses, and [`limit`] changes nothing: a module, which
 /// is sent over networks, and firmware hold one table.
 #[must_use]
 pub fn level() -> Level {

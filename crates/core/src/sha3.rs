@@ -59,6 +59,8 @@ mod sponge;
 mod turbo;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
+pub(crate) use interleaved::{from_word, to_word};
+pub(crate) use kernels::permute_sponge;
 #[cfg(feature = "alloc")]
 pub(crate) use kernels::{Aligned, permute_aligned};
 pub use kernels::{

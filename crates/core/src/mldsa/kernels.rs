@@ -18,6 +18,8 @@ mod avx512;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 mod portable;
+#[cfg(any(gambeson_rv32, test))]
+mod rv32;
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 mod simd128;
 #[cfg(test)]
@@ -92,6 +94,9 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Neon => &neon::NEON,
         #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
         Level::Simd128 => &simd128::SIMD128,
+        #[cfg(gambeson_rv32)]
+        _ => &rv32::RV32,
+        #[cfg(not(gambeson_rv32))]
         _ => &PORTABLE,
     }
 }

@@ -3,7 +3,7 @@
 use super::kernels::Kernels;
 use super::params::sealed::Parameters;
 use super::ring::{N, Places, Poly};
-use crate::sha3::{Shake128, Shake256, State, permute_many};
+use crate::sha3::{Shake128, Shake256, State, from_word, permute_sponge, to_word};
 
 /// FIPS 204, Algorithm 29 (SampleInBall): the places of τ coefficients ±1, from c̃; the others are 0.
 ///
@@ -75,16 +75,17 @@ pub(crate) fn sample_a(kernels: &Kernels, rho: &[u8; 32], row: usize, column: us
     // SHAKE128 of ρ ‖ column ‖ row, one block, without the sponge: in verification this frame is the deepest.
     let mut state = State::new();
     for (word, bytes) in state.0.iter_mut().zip(rho.as_chunks::<8>().0) {
-        *word = u64::from_le_bytes(*bytes);
+        *word = from_word(u64::from_le_bytes(*bytes));
     }
-    state.0[4] = (column | row << 8 | 0x1f << 16) as u64;
+    state.0[4] = from_word((column | row << 8 | 0x1f << 16) as u64);
+    // The last bit is the last in either form of a lane.
     state.0[(Shake128::RATE >> 3) - 1] = 1 << 63;
     let mut block = [0; Shake128::RATE];
     let mut filled = 0;
     while filled < N {
-        permute_many(core::slice::from_mut(&mut state));
+        permute_sponge(&mut state);
         for (bytes, word) in block.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
-            *bytes = word.to_le_bytes();
+            *bytes = to_word(*word).to_le_bytes();
         }
         // FIPS 204, Algorithm 30 (RejNTTPoly), one block.
         filled = (kernels.reject_uniform)(out, filled, &block);

@@ -17,6 +17,8 @@ mod barrett;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 pub(super) mod portable;
+#[cfg(any(gambeson_rv32, test))]
+mod rv32;
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 mod simd128;
 
@@ -78,7 +80,9 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Simd128 => &simd128::SIMD128,
         #[cfg(gambeson_dsp)]
         _ => &armv7em::ARMV7EM,
-        #[cfg(not(gambeson_dsp))]
+        #[cfg(gambeson_rv32)]
+        _ => &rv32::RV32,
+        #[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
         _ => &portable::PORTABLE,
     }
 }
@@ -87,7 +91,9 @@ pub(crate) fn active() -> &'static Kernels {
 pub(crate) const fn least() -> &'static Kernels {
     #[cfg(gambeson_dsp)]
     return &armv7em::ARMV7EM;
-    #[cfg(not(gambeson_dsp))]
+    #[cfg(gambeson_rv32)]
+    return &rv32::RV32;
+    #[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
     return &portable::PORTABLE;
 }
 
@@ -136,7 +142,7 @@ mod tests {
     #[test]
     fn every_table_computes_what_the_portable_one_does() {
         const BOUND: i32 = Q as i32;
-        let mut tables = Vec::from([&PORTABLE]);
+        let mut tables = Vec::from([&PORTABLE, &rv32::RV32]);
         #[cfg(gambeson_dsp)]
         tables.push(&armv7em::ARMV7EM);
         #[cfg(target_arch = "x86_64")]

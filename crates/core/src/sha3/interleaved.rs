@@ -6,11 +6,13 @@
 #![allow(unsafe_code)] // Lanes are lent under another type.
 
 use super::State;
-#[cfg(not(gambeson_dsp))]
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 use super::keccak::{Lane, rounds};
 use super::keccak::{ROUND_CONSTANTS, permute_reduced as permute_words_reduced};
 #[cfg(gambeson_dsp)]
 use super::kernels::armv7em::last_rounds;
+#[cfg(gambeson_rv32)]
+use super::kernels::rv32::last_rounds;
 
 /// Whether sponges hold their states so.
 pub(super) const IN_FORCE: bool =
@@ -18,13 +20,13 @@ pub(super) const IN_FORCE: bool =
 
 /// The lane of a sponge for these eight bytes.
 #[inline(always)]
-pub(super) fn from_word(word: u64) -> u64 {
+pub(crate) fn from_word(word: u64) -> u64 {
     if IN_FORCE { interleave(word) } else { word }
 }
 
 /// The eight bytes of a lane of a sponge.
 #[inline(always)]
-pub(super) fn to_word(lane: u64) -> u64 {
+pub(crate) fn to_word(lane: u64) -> u64 {
     if IN_FORCE { deinterleave(lane) } else { lane }
 }
 
@@ -59,35 +61,35 @@ pub(super) fn as_interleaved(state: &mut State, permute: impl FnOnce(&mut State)
 
 /// Even bits down, odd bits up.
 const fn interleave(word: u64) -> u64 {
-    const fn sort(mut x: u32) -> u32 {
-        let mut t = (x ^ x >> 1) & 0x2222_2222;
-        x ^= t ^ t << 1;
-        t = (x ^ x >> 2) & 0x0c0c_0c0c;
-        x ^= t ^ t << 2;
-        t = (x ^ x >> 4) & 0x00f0_00f0;
-        x ^= t ^ t << 4;
-        t = (x ^ x >> 8) & 0x0000_ff00;
-        x ^ t ^ t << 8
+    let mut halves = [word as u32, (word >> 32) as u32];
+    let mut place = EXCHANGES.len();
+    while place > 0 {
+        place -= 1;
+        halves = exchange(halves, place);
     }
-    let (low, high) = (sort(word as u32), sort((word >> 32) as u32));
-    let (even, odd) = (low & 0xffff | high << 16, low >> 16 | high & 0xffff_0000);
-    even as u64 | (odd as u64) << 32
+    halves[0] as u64 | (halves[1] as u64) << 32
 }
 
+/// A bit has a number of six bits, the first of which is its half: that goes to the end, the others move up, by exchanges of
+/// the first with each of them.
 const fn deinterleave(lane: u64) -> u64 {
-    const fn mix(mut x: u32) -> u32 {
-        let mut t = (x ^ x >> 8) & 0x0000_ff00;
-        x ^= t ^ t << 8;
-        t = (x ^ x >> 4) & 0x00f0_00f0;
-        x ^= t ^ t << 4;
-        t = (x ^ x >> 2) & 0x0c0c_0c0c;
-        x ^= t ^ t << 2;
-        t = (x ^ x >> 1) & 0x2222_2222;
-        x ^ t ^ t << 1
+    let mut halves = [lane as u32, (lane >> 32) as u32];
+    let mut place = 0;
+    while place < EXCHANGES.len() {
+        halves = exchange(halves, place);
+        place += 1;
     }
-    let (even, odd) = (lane as u32, (lane >> 32) as u32);
-    let (low, high) = (even & 0xffff | odd << 16, even >> 16 | odd & 0xffff_0000);
-    mix(low) as u64 | (mix(high) as u64) << 32
+    halves[0] as u64 | (halves[1] as u64) << 32
+}
+
+/// By place, the bits whose number has a 0 there.
+const EXCHANGES: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
+
+/// Exchanges the bits of the lower half whose number has a 1 at this place with those of the upper half whose has a 0.
+#[inline(always)]
+const fn exchange([low, high]: [u32; 2], place: usize) -> [u32; 2] {
+    let difference = (low >> (1 << place) ^ high) & EXCHANGES[place];
+    [low ^ difference << (1 << place), high ^ difference]
 }
 
 fn interleave_byte(byte: u8, place: usize) -> u64 {
@@ -135,7 +137,7 @@ pub(super) fn permute_reduced(state: &mut State) {
 }
 
 /// The rounds of these constants, a multiple of four.
-#[cfg(not(gambeson_dsp))]
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 #[inline(never)]
 fn last_rounds(state: &mut State, constants: &[u64]) {
     // SAFETY: `Interleaved` is a `u64`, and the only reference to these for as long as it lives.
@@ -144,12 +146,12 @@ fn last_rounds(state: &mut State, constants: &[u64]) {
 }
 
 /// A lane as the text of the permutation sees it.
-#[cfg(not(gambeson_dsp))]
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 struct Interleaved(u64);
 
-#[cfg(not(gambeson_dsp))]
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 impl Lane for Interleaved {
     #[inline(always)]
     fn xor(self, other: Self) -> Self {

@@ -10,6 +10,8 @@ mod avx2;
 mod avx512;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
+#[cfg(gambeson_rv32)]
+pub(super) mod rv32;
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 mod simd128;
 
@@ -27,7 +29,13 @@ pub(super) struct Kernels {
 }
 
 static PORTABLE: Kernels = Kernels {
-    level: if cfg!(gambeson_dsp) { Level::Armv7em } else { Level::Portable },
+    level: if cfg!(gambeson_dsp) {
+        Level::Armv7em
+    } else if cfg!(gambeson_rv32) {
+        Level::Rv32
+    } else {
+        Level::Portable
+    },
     permute_many: permute_portable,
     permute_aligned: |states| permute_each(states),
 };
@@ -102,7 +110,7 @@ fn permute_each<H: Holder>(states: &mut [H]) {
 }
 
 /// Permutes the state of a sponge, whose lanes are as `interleaved` has them.
-pub(super) fn permute_sponge(state: &mut State) {
+pub(crate) fn permute_sponge(state: &mut State) {
     match plugged() {
         None if interleaved::IN_FORCE => interleaved::permute(state),
         None => (active().permute_many)(core::slice::from_mut(state)),

@@ -16,7 +16,7 @@ pub(crate) fn lanes() -> usize {
         Level::Avx512 => LANES,
         Level::Avx2 => 4,
         Level::Neon | Level::Simd128 => 2,
-        Level::Portable | Level::Armv7em => 1,
+        Level::Portable | Level::Armv7em | Level::Rv32 => 1,
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) const Q_INVERSE: u32 = {
 #[derive(Clone, Copy)]
 pub(super) struct Factor {
     pub(super) f: u32,
-    f_q_inverse: u32,
+    pub(super) f_q_inverse: u32,
 }
 
 /// `x`·2^32 mod q as a factor.
@@ -93,7 +93,7 @@ pub(super) const SCALE: Factor = {
 
 /// `a·b·2^-32` mod q, in 1..2q; `a·b < 2^32·q`.
 #[inline(always)]
-fn montgomery(a: u32, b: u32) -> u32 {
+pub(super) const fn montgomery(a: u32, b: u32) -> u32 {
     let p = a as u64 * b as u64;
     debug_assert!(p >> 32 < QU as u64);
     let m = (p as u32).wrapping_mul(Q_INVERSE);
@@ -138,7 +138,7 @@ pub(crate) fn reduce(a: u32) -> u32 {
 
 /// `a` mod q in 0..q; `a < 2q`.
 #[inline(always)]
-pub(crate) fn freeze(a: u32) -> u32 {
+pub(crate) const fn freeze(a: u32) -> u32 {
     debug_assert!(a < 2 * QU);
     // 1 exactly if a ≥ q, since 2q + 8191 < 2^24.
     let over = (a + REST) >> 23;
@@ -148,7 +148,7 @@ pub(crate) fn freeze(a: u32) -> u32 {
 
 /// `a` mod± q, in -(q-1)/2..=(q-1)/2; `0 ≤ a < q`.
 #[inline(always)]
-fn centre(a: u32) -> i32 {
+pub(super) fn centre(a: u32) -> i32 {
     // 1 exactly if a > (q-1)/2.
     let over = (a + ((1 << 23) - ((QU + 1) >> 1))) >> 23;
     a as i32 - (over * QU) as i32

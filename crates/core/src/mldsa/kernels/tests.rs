@@ -13,7 +13,7 @@ use crate::sha3::Shake128;
 
 /// Every table that this machine can run.
 pub(crate) fn tables() -> Vec<&'static Kernels> {
-    let mut tables = Vec::from([&PORTABLE]);
+    let mut tables = Vec::from([&PORTABLE, &rv32::RV32]);
     #[cfg(target_arch = "x86_64")]
     {
         tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));

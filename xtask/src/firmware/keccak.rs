@@ -1,0 +1,46 @@
+//! The permutations of both processors against the text of the standard, whole and broken.
+
+use super::image::{self, CORTEX_M4, Image, RV32, Target};
+use crate::mutation::Mutation;
+use crate::run::Workspace;
+use anyhow::{Result, ensure};
+use std::fs;
+
+/// What a processor's kernels are called, and mutations that its test must see.
+const KERNELS: [(&Target, &str, &[Mutation]); 2] = [
+    // `cargo xtask thumb` breaks these.
+    (&CORTEX_M4, "armv7em", &[]),
+    (
+        &RV32,
+        "rv32",
+        &[
+            // ι of the even half, of the constant's other half.
+            Mutation { mask: [0xffff, 0xffff], value: [0x4014, 0x4833], change: 0x0040 },
+            // A word that is turned: OR of its two parts, into AND.
+            Mutation { mask: [0xffff, 0xffff], value: [0x8e45, 0x5134], change: 0x0020 },
+        ],
+    ),
+];
+
+/// Runs the test on both processors, and again for each mutation.
+pub fn check(workspace: &Workspace) -> Result<String> {
+    let mut broken = 0;
+    for (target, name, mutations) in KERNELS {
+        let package = "gambeson-firmware-keccak";
+        let image = image::build(workspace, target, package, package, &[])?;
+        let said = image.run(workspace, None)?;
+        ensure!(said.contains(&format!("{name}\nas the standard\n")), "{}: {said}", target.name);
+        for mutation in mutations {
+            let (path, changed) = mutation.broken(&image.path)?;
+            let image = Image { target, path };
+            let (well, said) = image.tried(workspace, None, None)?;
+            ensure!(
+                !well && said.contains("another result"),
+                "canary: a broken permutation is not seen\n{said}"
+            );
+            fs::remove_file(&image.path)?;
+            broken += changed;
+        }
+    }
+    Ok(format!("the permutation of two processors is the standard's; {broken} broken instructions seen"))
+}
