@@ -14,8 +14,6 @@ use super::ring::Poly;
 use super::sample::sample_a;
 use super::small;
 use crate::Bytes;
-#[cfg(feature = "alloc")]
-use crate::cpu::Level;
 use crate::rng::draw;
 use crate::secret::{Secret, StackGuard};
 
@@ -85,7 +83,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ///
     /// FIPS 204, Algorithm 3 (ML-DSA.Verify), and Algorithm 5 (HashML-DSA.Verify) for a digest. No input makes it panic.
     ///
-    /// With feature `alloc`, and unless the table in force is the portable one, the matrix is made on the heap.
+    /// With feature `alloc`, and where the table in force is for vectors, the matrix is made on the heap.
     ///
     /// # Errors
     ///
@@ -105,7 +103,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         let message = message.into();
         // With wide tables the heap is faster than the stack: all sponges run side by side.
         #[cfg(feature = "alloc")]
-        if super::kernels() != Level::Portable {
+        if super::is_wide() {
             return self.verify_once(&message, signature);
         }
         dsa::verify::<P>(self, &message.representative(&self.tr()), signature)
@@ -207,7 +205,7 @@ impl core::error::Error for InvalidSignature {}
 
 /// A private key in 96 bytes: the seed ξ and the hash of the public key; each signing makes the rest again.
 ///
-/// It does so on the stack. With feature `alloc`, and unless the table in force is the portable one, it does so on the
+/// It does so on the stack. With feature `alloc`, and where the table in force is for vectors, it does so on the
 /// heap, where all sponges run side by side, which is faster; it is wiped after each operation.
 ///
 /// Wiped when dropped. For many signatures with one key, [`SigningKey::expand`] it.
@@ -260,7 +258,7 @@ impl<P: ParameterSet> SigningKey<P> {
             return Self::from_parts(seed, tr);
         }
         #[cfg(feature = "alloc")]
-        if super::kernels() != Level::Portable {
+        if super::is_wide() {
             return wide::key(seed);
         }
         Self::from_parts(seed, public_key::<P>(seed).tr())
@@ -294,7 +292,7 @@ impl<P: ParameterSet> SigningKey<P> {
             return Self::from_parts(seed, tr);
         }
         #[cfg(feature = "alloc")]
-        if super::kernels() != Level::Portable {
+        if super::is_wide() {
             return wide::key_into(seed, vk);
         }
         fill_public_key::<P>(seed, vk.as_mut());
@@ -324,7 +322,7 @@ impl<P: ParameterSet> SigningKey<P> {
             return scrub_small::<{ small::KEY_GEN }>(|| small::public_key::<P>(seed, vk.as_mut()));
         }
         #[cfg(feature = "alloc")]
-        if super::kernels() != Level::Portable {
+        if super::is_wide() {
             return wide::public_key::<P>(seed, vk);
         }
         fill_public_key::<P>(seed, vk.as_mut());
@@ -391,7 +389,7 @@ impl<P: ParameterSet> SigningKey<P> {
             });
         }
         #[cfg(feature = "alloc")]
-        if super::kernels() != Level::Portable {
+        if super::is_wide() {
             return wide::sign(self, message, rnd, signature);
         }
         let mu = message.representative(&self.tr);
