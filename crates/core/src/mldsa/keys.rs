@@ -106,7 +106,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         if super::is_wide() {
             return self.verify_once(&message, signature);
         }
-        dsa::verify::<P>(self, &message.representative(&self.tr()), signature)
+        PublicKey(self.bytes.as_ref()).verify::<P>(&message, signature)
     }
 
     /// Starts μ of a message of any size, for [`Message::mu`].
@@ -130,23 +130,51 @@ impl<P: ParameterSet> VerifyingKey<P> {
     }
 
     /// NTT(-2^d·t1\[row\]).
+    #[cfg(feature = "alloc")]
     pub(super) fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        encode::unpack_minus_t1_2d(kernels, self.t1(row), out);
-        (kernels.ntt)(out);
-    }
-
-    fn t1(&self, row: usize) -> &[u8] {
-        &self.bytes.as_ref()[32 + row * T1_BYTES..][..T1_BYTES]
+        PublicKey(self.bytes.as_ref()).minus_t1_2d_hat(kernels, row, out);
     }
 }
 
-impl<P: ParameterSet> VerifyingForm for VerifyingKey<P> {
+/// The bytes of a public key.
+pub(super) struct PublicKey<'a>(pub(super) &'a [u8]);
+
+impl PublicKey<'_> {
+    /// Verifies `signature` over `message`, on the stack.
+    pub(super) fn verify<P: ParameterSet>(
+        &self,
+        message: &Message<'_>,
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        if signature.len() != P::Signature::LEN {
+            return Err(InvalidSignature);
+        }
+        dsa::verify::<P>(self, &self.represent(message), signature)
+    }
+
+    /// μ, in a frame that is gone when the work begins.
+    #[inline(never)]
+    fn represent(&self, message: &Message<'_>) -> [u8; 64] {
+        let mut tr = [0; 64];
+        h(&[self.0], &mut tr);
+        message.representative(&tr)
+    }
+
+    /// NTT(-2^d·t1\[row\]).
+    fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
+        encode::unpack_minus_t1_2d(kernels, &self.0[32 + row * T1_BYTES..][..T1_BYTES], out);
+        (kernels.ntt)(out);
+    }
+}
+
+impl VerifyingForm for PublicKey<'_> {
     fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, scratch: &mut Poly) {
         let (c_hat, z_hat) = factors.split_last().expect("more than one");
+        let rho = self.0.first_chunk().expect("a public key is longer than ρ");
         self.minus_t1_2d_hat(kernels, row, w);
         (kernels.multiply)(w, c_hat);
         for (column, z_hat) in z_hat.iter().enumerate() {
-            sample_a(kernels, self.rho(), row, column, scratch);
+            sample_a(kernels, rho, row, column, scratch);
             (kernels.multiply_add)(w, scratch, z_hat);
         }
     }
