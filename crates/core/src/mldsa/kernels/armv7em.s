@@ -117,7 +117,7 @@
 // negative.
 .macro last_layers n
     movw r10, #0x4006
-    movt r10, #0x2fd
+    movt r10, #0x2ff
     turns 28, \n
 9:
     ldr r4, [r0]
