@@ -107,3 +107,9 @@ pub use rustcrypto::Signature;
 pub fn kernels() -> crate::cpu::Level {
     kernels::active().level
 }
+
+/// Whether the table in force is for vectors: then sponges run side by side, and matrices are made on the heap.
+#[cfg(feature = "alloc")]
+fn is_wide() -> bool {
+    kernels() >= crate::cpu::Level::Neon
+}

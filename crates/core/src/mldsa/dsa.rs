@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use super::encode::{self, Hint};
 use super::hint::{make_hint, use_hint_vartime};
 use super::kernels::{Kernels, active};
-use super::params::{ParameterSet, T1_BYTES, sealed::Parameters};
+use super::params::{ParameterSet, T0_BYTES, T1_BYTES, sealed::Parameters};
 use super::ring::Poly;
 use super::sample::{EachMask, Masks, sample_a};
 use super::{InvalidSignature, sample};
@@ -127,30 +127,17 @@ impl<P: Parameters> SigningForm for Seeds<P> {
     type Challenge = Poly;
     const NO_CHALLENGE: Poly = Poly::ZERO;
 
-    /// Column by column, so that each mask is transformed once, and each polynomial of the matrix sampled once.
     #[inline(never)]
     fn commit(&self, kernels: &Kernels, masks: &mut EachMask<'_>, z: &mut [u8], w: &mut [Poly]) {
-        let (mut y_hat, mut a) = (Poly::ZERO, Poly::ZERO);
-        for w in w.iter_mut() {
-            w.0.fill(0);
-        }
-        for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
-            masks.next(packed);
-            encode::unpack_z::<P>(kernels, packed, &mut y_hat);
-            (kernels.ntt)(&mut y_hat);
-            for (row, w) in w.iter_mut().enumerate() {
-                sample_a(kernels, &self.rho, row, column, &mut a);
-                (kernels.multiply_add)(w, &a, &y_hat);
-            }
-        }
-        for w in w {
-            (kernels.inverse_ntt)(w);
-        }
+        let mut a = Poly::ZERO;
+        commit_by_columns::<P>(kernels, masks, z, w, |row, column, w, y_hat| {
+            sample_a(kernels, &self.rho, row, column, &mut a);
+            (kernels.multiply_add)(w, &a, y_hat);
+        });
     }
 
     fn challenge(&self, kernels: &Kernels, c_tilde: &[u8], c: &mut Poly) {
-        sample::challenge_vartime::<P>(c_tilde, c);
-        (kernels.ntt)(c);
+        transformed_challenge::<P>(kernels, c_tilde, c);
     }
 
     #[inline(never)]
@@ -183,6 +170,131 @@ impl<P: Parameters> SigningForm for Seeds<P> {
     fn k(&self) -> &[u8; 32] {
         self.k.expose()
     }
+}
+
+/// `SigningForm::commit`, column by column, so that each mask is transformed once, and each polynomial of the matrix is asked
+/// for once; `add_product` adds that of a row and a column times ŷ.
+#[inline(always)]
+fn commit_by_columns<P: Parameters>(
+    kernels: &Kernels,
+    masks: &mut EachMask<'_>,
+    z: &mut [u8],
+    w: &mut [Poly],
+    mut add_product: impl FnMut(usize, usize, &mut Poly, &Poly),
+) {
+    let mut y_hat = Poly::ZERO;
+    for w in w.iter_mut() {
+        w.0.fill(0);
+    }
+    for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
+        masks.next(packed);
+        encode::unpack_z::<P>(kernels, packed, &mut y_hat);
+        (kernels.ntt)(&mut y_hat);
+        for (row, w) in w.iter_mut().enumerate() {
+            add_product(row, column, w, &y_hat);
+        }
+    }
+    for w in w {
+        (kernels.inverse_ntt)(w);
+    }
+}
+
+/// ĉ from c̃.
+fn transformed_challenge<P: Parameters>(kernels: &Kernels, c_tilde: &[u8], c: &mut Poly) {
+    sample::challenge_vartime::<P>(c_tilde, c);
+    (kernels.ntt)(c);
+}
+
+/// A private key in the standard's encoding, all of it decoded, expanded and transformed on the stack.
+struct Decoded<'a, P: Parameters> {
+    polynomials: P::Decoded,
+    k: &'a [u8; 32],
+}
+
+impl<P: Parameters> Decoded<'_, P> {
+    /// The product of c and that polynomial, of which the matrix is the first.
+    fn times(&self, kernels: &Kernels, c: &Poly, place: usize, out: &mut Poly) {
+        out.0 = self.polynomials.as_ref()[P::K * P::L + place].0;
+        (kernels.multiply)(out, c);
+        (kernels.inverse_ntt)(out);
+    }
+}
+
+impl<P: Parameters> SigningForm for Decoded<'_, P> {
+    type Masks<'a> = EachMask<'a>;
+
+    type Challenge = Poly;
+    const NO_CHALLENGE: Poly = Poly::ZERO;
+
+    #[inline(never)]
+    fn commit(&self, kernels: &Kernels, masks: &mut EachMask<'_>, z: &mut [u8], w: &mut [Poly]) {
+        commit_by_columns::<P>(kernels, masks, z, w, |row, column, w, y_hat| {
+            (kernels.multiply_add)(w, &self.polynomials.as_ref()[column * P::K + row], y_hat);
+        });
+    }
+
+    fn challenge(&self, kernels: &Kernels, c_tilde: &[u8], c: &mut Poly) {
+        transformed_challenge::<P>(kernels, c_tilde, c);
+    }
+
+    #[inline(never)]
+    fn add_cs1(&self, kernels: &Kernels, c: &Poly, column: usize, p: &mut Poly, bound: i32) -> u32 {
+        let mut product = Poly::ZERO;
+        self.times(kernels, c, column, &mut product);
+        p.add(&product);
+        (kernels.is_below)(p, bound)
+    }
+
+    #[inline(never)]
+    fn subtract_cs2(&self, kernels: &Kernels, c: &Poly, row: usize, p: &mut Poly, bound: i32) -> u32 {
+        let mut product = Poly::ZERO;
+        self.times(kernels, c, P::L + row, &mut product);
+        p.subtract(&product);
+        (kernels.is_below)(p, bound)
+    }
+
+    fn ct0(&self, kernels: &Kernels, c: &mut Poly, row: usize, out: &mut Poly) {
+        self.times(kernels, c, P::L + P::K + row, out);
+    }
+
+    fn k(&self) -> &[u8; 32] {
+        self.k
+    }
+}
+
+/// How deep [`sign_encoded`] goes, with some to spare.
+pub(super) const SIGN_44: usize = 37_888;
+pub(super) const SIGN_65: usize = 58_368;
+pub(super) const SIGN_87: usize = 93_696;
+
+/// Signs μ by a key in the standard's encoding, whose length and s1 and s2 are checked.
+///
+/// The caller wipes the stack.
+#[inline(never)]
+pub(super) fn sign_encoded<P: ParameterSet>(sk: &[u8], mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
+    let kernels = active();
+    let (rho, rest) = sk.split_first_chunk::<32>().expect("the length is checked");
+    let (k, rest) = rest.split_first_chunk().expect("the length is checked");
+    let (s, t0) = rest[64..].split_at((P::L + P::K) * P::S_BYTES);
+    // public: ρ belongs to the public key.
+    declassify(rho);
+    let mut key = Decoded::<P> { polynomials: P::DECODED, k };
+    let (matrix, vectors) = key.polynomials.as_mut().split_at_mut(P::K * P::L);
+    for (column, a) in matrix.chunks_exact_mut(P::K).enumerate() {
+        for (row, a) in a.iter_mut().enumerate() {
+            sample_a(kernels, rho, row, column, a);
+        }
+    }
+    let (s_hat, t0_hat) = vectors.split_at_mut(P::L + P::K);
+    for (packed, s) in s.chunks_exact(P::S_BYTES).zip(s_hat) {
+        encode::unpack_s::<P>(kernels, packed, s);
+        (kernels.ntt)(s);
+    }
+    for (packed, t0) in t0.as_chunks::<T0_BYTES>().0.iter().zip(t0_hat) {
+        encode::unpack_t0(packed, t0);
+        (kernels.ntt)(t0);
+    }
+    sign::<P, _>(&key, mu, rnd, signature, &mut |_| ());
 }
 
 /// The end of a row of t: `t` enters as (Â ∘ ŝ1)\[row\] and leaves as t0, `t1` takes the rest.
@@ -417,10 +529,11 @@ pub(super) fn verify<P: ParameterSet>(
     let kernels = active();
     let mut factors = P::FACTORS;
     let (c_tilde, hint) = read_factors_vartime::<P>(kernels, signature, factors.as_mut())?;
-    let mut expected = [0; 64];
-    let expected = &mut expected[..P::C_TILDE];
-    recompute_challenge::<P>(kernels, key, mu, factors.as_ref(), &hint, expected);
-    if expected == c_tilde { Ok(()) } else { Err(InvalidSignature) }
+    if is_challenge::<P>(kernels, key, mu, factors.as_ref(), &hint, c_tilde) {
+        Ok(())
+    } else {
+        Err(InvalidSignature)
+    }
 }
 
 /// c̃ and the hint of a signature of the right length, ẑ and then ĉ to `factors`: lines 2, 3 and 8 of Algorithm 8.
@@ -470,16 +583,16 @@ pub(super) fn high_bits_vartime<P: Parameters>(
     (kernels.pack)(packed, scratch, 0);
 }
 
-/// c̃′ = H(μ ‖ w1Encode(UseHint(h, w′))): lines 9 to 12 of Algorithm 8, row by row.
+/// Whether c̃ is H(μ ‖ w1Encode(UseHint(h, w′))): lines 9 to 13 of Algorithm 8, row by row.
 #[inline(never)]
-fn recompute_challenge<P: Parameters>(
+fn is_challenge<P: Parameters>(
     kernels: &Kernels,
     key: &impl VerifyingForm,
     mu: &[u8; 64],
     factors: &[Poly],
     hint: &Hint<'_>,
-    expected: &mut [u8],
-) {
+    c_tilde: &[u8],
+) -> bool {
     let (mut w, mut scratch) = (Poly::ZERO, Poly::ZERO);
     let mut hasher = Shake256::new();
     hasher.update(mu);
@@ -490,7 +603,10 @@ fn recompute_challenge<P: Parameters>(
         high_bits_vartime::<P>(kernels, &mut w, &mut scratch, hint.row(row), packed);
         hasher.update(packed);
     }
+    // Squeezed over the row that is hashed, and not into a buffer beside it.
+    let expected = &mut packed[..P::C_TILDE];
     hasher.finalize_xof().squeeze(expected);
+    expected == c_tilde
 }
 
 #[cfg(test)]

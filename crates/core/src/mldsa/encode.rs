@@ -3,7 +3,7 @@
 //! Keys and signatures are concatenations of these (Algorithms 22 to 28); whoever writes or reads one walks
 //! through its bytes polynomial by polynomial, so that no vector of them has to exist.
 
-use super::kernels::Kernels;
+use super::kernels::{Kernels, unpack_one};
 use super::params::sealed::Parameters;
 use super::ring::Poly;
 
@@ -26,6 +26,15 @@ pub(crate) fn pack_t0(kernels: &Kernels, t0: &Poly, out: &mut [u8]) {
     (kernels.pack)(out, t0, 1 << 12);
 }
 
+/// FIPS 204, Algorithm 19 (BitUnpack), of t0.
+pub(crate) fn unpack_t0(bytes: &[u8], t0: &mut Poly) {
+    for (group, bytes) in t0.0.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks::<13>().0) {
+        for (i, c) in group.iter_mut().enumerate() {
+            *c = (1 << 12) - unpack_one(bytes, i) as i32;
+        }
+    }
+}
+
 /// FIPS 204, Algorithm 17 (BitPack), of a polynomial of s1 or s2.
 #[cfg(any(feature = "alloc", test))]
 pub(crate) fn pack_s<P: Parameters>(kernels: &Kernels, s: &Poly, out: &mut [u8]) {
@@ -35,7 +44,6 @@ pub(crate) fn pack_s<P: Parameters>(kernels: &Kernels, s: &Poly, out: &mut [u8])
 /// FIPS 204, Algorithm 19 (BitUnpack), of a polynomial of s1 or s2.
 ///
 /// A string from elsewhere may give coefficients below -η: the caller checks.
-#[cfg(any(feature = "alloc", test))]
 pub(crate) fn unpack_s<P: Parameters>(kernels: &Kernels, bytes: &[u8], s: &mut Poly) {
     (kernels.unpack)(s, bytes, P::ETA);
 }

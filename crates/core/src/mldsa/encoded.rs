@@ -3,7 +3,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::keys::{InvalidSignature, VerifyingKey, VerifyingKeyLength, scrubbed};
+use super::keys::{InvalidSignature, PublicKey, VerifyingKeyLength, scrubbed};
+
+use super::dsa;
 use super::message::Message;
 use super::params::{ParameterSet, T0_BYTES};
 use super::small;
@@ -13,8 +15,8 @@ use crate::secret::{declassify, declassify_value};
 /// A private key in the standard's encoding ρ ‖ K ‖ tr ‖ s1 ‖ s2 ‖ t0, borrowed: for a device that keeps such bytes, and has no
 /// room for another form.
 ///
-/// No heap. It signs in the least memory, whichever schedule `P` names: 2.5 to 3.5 KiB of stack; for speed there is
-/// `ExpandedSigningKey`.
+/// No heap. A plain set signs with the whole key decoded on the stack, 36, 56 or 91 KiB; `Small` takes 2.5 to 3.5 KiB. Who has
+/// a heap and signs often holds an `ExpandedSigningKey`.
 ///
 /// ```
 /// use gambeson::mldsa::{ExpandedKeyRef, ExpandedSigningKey, MlDsa44, SigningKey};
@@ -74,6 +76,11 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
     fn sign_guarded(&self, message: &Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
         let mut mu = [0; 64];
         small::represent(message, declassify(self.part(64)), &mut mu);
+        if !P::SMALL {
+            return scrubbed::<P, { dsa::SIGN_44 }, { dsa::SIGN_65 }, { dsa::SIGN_87 }, _>(|| {
+                dsa::sign_encoded::<P>(self.bytes, &mu, rnd, signature);
+            });
+        }
         scrubbed::<P, { small::SIGN_ENCODED_44 }, { small::SIGN_ENCODED_65 }, { small::SIGN_ENCODED_87 }, _>(
             || {
                 small::sign_encoded::<P>(
@@ -145,11 +152,14 @@ impl<'a, P: ParameterSet> VerifyingKeyRef<'a, P> {
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
         if P::SMALL {
-            small::verify::<P>(self.bytes, &message.into(), signature)
-        } else {
-            let key = VerifyingKey::<P>::try_from(self.bytes).expect("the length is checked");
-            key.verify(message, signature)
+            return small::verify::<P>(self.bytes, &message.into(), signature);
         }
+        #[cfg(feature = "alloc")]
+        if super::is_wide() {
+            let key = super::VerifyingKey::<P>::try_from(self.bytes).expect("the length is checked");
+            return key.verify(message, signature);
+        }
+        PublicKey(self.bytes).verify::<P>(&message.into(), signature)
     }
 }
 

@@ -11,6 +11,8 @@ macro_rules! unrolled {
     };
 }
 
+#[cfg(gambeson_dsp)]
+mod armv7em;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -27,12 +29,16 @@ pub(crate) mod tests;
 
 use super::ring::{Poly, Short};
 use crate::cpu::{self, Level};
-#[cfg(any(not(gambeson_rv32), test))]
+#[cfg(gambeson_dsp)]
+pub(crate) use armv7em::{half_butterfly, half_ntt};
+#[cfg(any(not(any(gambeson_dsp, gambeson_rv32)), test))]
 pub(crate) use portable::PORTABLE;
 pub(crate) use portable::{
-    bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, montgomery_word, pack_group,
-    power2round_one, reduce, unpack_one,
+    bounded_one, decompose_one, freeze, hint_one, montgomery_word, pack_group, power2round_one, reduce,
+    unpack_one,
 };
+#[cfg(not(gambeson_dsp))]
+pub(crate) use portable::{half_butterfly, half_ntt};
 
 /// The operations of R_q and T_q that dominate the time. One table per instruction set; every table obeys the
 /// bounds that `portable.rs` documents and gives the same residues.
@@ -95,18 +101,22 @@ pub(crate) fn active() -> &'static Kernels {
         Level::Neon => &neon::NEON,
         #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
         Level::Simd128 => &simd128::SIMD128,
+        #[cfg(gambeson_dsp)]
+        _ => &armv7em::ARMV7EM,
         #[cfg(gambeson_rv32)]
         _ => &rv32::RV32,
-        #[cfg(not(gambeson_rv32))]
+        #[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
         _ => &PORTABLE,
     }
 }
 
 /// The table that needs the least stack.
 pub(crate) const fn least() -> &'static Kernels {
+    #[cfg(gambeson_dsp)]
+    return &armv7em::ARMV7EM;
     #[cfg(gambeson_rv32)]
     return &rv32::RV32;
-    #[cfg(not(gambeson_rv32))]
+    #[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
     return &PORTABLE;
 }
 

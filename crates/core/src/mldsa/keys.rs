@@ -14,8 +14,6 @@ use super::ring::Poly;
 use super::sample::sample_a;
 use super::small;
 use crate::Bytes;
-#[cfg(feature = "alloc")]
-use crate::cpu::Level;
 use crate::rng::draw;
 use crate::secret::{Secret, StackGuard};
 
@@ -85,7 +83,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ///
     /// FIPS 204, Algorithm 3 (ML-DSA.Verify), and Algorithm 5 (HashML-DSA.Verify) for a digest. No input makes it panic.
     ///
-    /// With feature `alloc`, and unless the table in force is the portable one, the matrix is made on the heap.
+    /// With feature `alloc`, and where the table in force is for vectors, the matrix is made on the heap.
     ///
     /// # Errors
     ///
@@ -105,10 +103,10 @@ impl<P: ParameterSet> VerifyingKey<P> {
         let message = message.into();
         // With wide tables the heap is faster than the stack: all sponges run side by side.
         #[cfg(feature = "alloc")]
-        if super::kernels() != Level::Portable {
+        if super::is_wide() {
             return self.verify_once(&message, signature);
         }
-        dsa::verify::<P>(self, &message.representative(&self.tr()), signature)
+        PublicKey(self.bytes.as_ref()).verify::<P>(&message, signature)
     }
 
     /// Starts μ of a message of any size, for [`Message::mu`].
@@ -132,23 +130,51 @@ impl<P: ParameterSet> VerifyingKey<P> {
     }
 
     /// NTT(-2^d·t1\[row\]).
+    #[cfg(feature = "alloc")]
     pub(super) fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        encode::unpack_minus_t1_2d(kernels, self.t1(row), out);
-        (kernels.ntt)(out);
-    }
-
-    fn t1(&self, row: usize) -> &[u8] {
-        &self.bytes.as_ref()[32 + row * T1_BYTES..][..T1_BYTES]
+        PublicKey(self.bytes.as_ref()).minus_t1_2d_hat(kernels, row, out);
     }
 }
 
-impl<P: ParameterSet> VerifyingForm for VerifyingKey<P> {
+/// The bytes of a public key.
+pub(super) struct PublicKey<'a>(pub(super) &'a [u8]);
+
+impl PublicKey<'_> {
+    /// Verifies `signature` over `message`, on the stack.
+    pub(super) fn verify<P: ParameterSet>(
+        &self,
+        message: &Message<'_>,
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        if signature.len() != P::Signature::LEN {
+            return Err(InvalidSignature);
+        }
+        dsa::verify::<P>(self, &self.represent(message), signature)
+    }
+
+    /// μ, in a frame that is gone when the work begins.
+    #[inline(never)]
+    fn represent(&self, message: &Message<'_>) -> [u8; 64] {
+        let mut tr = [0; 64];
+        h(&[self.0], &mut tr);
+        message.representative(&tr)
+    }
+
+    /// NTT(-2^d·t1\[row\]).
+    fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
+        encode::unpack_minus_t1_2d(kernels, &self.0[32 + row * T1_BYTES..][..T1_BYTES], out);
+        (kernels.ntt)(out);
+    }
+}
+
+impl VerifyingForm for PublicKey<'_> {
     fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, scratch: &mut Poly) {
         let (c_hat, z_hat) = factors.split_last().expect("more than one");
+        let rho = self.0.first_chunk().expect("a public key is longer than ρ");
         self.minus_t1_2d_hat(kernels, row, w);
         (kernels.multiply)(w, c_hat);
         for (column, z_hat) in z_hat.iter().enumerate() {
-            sample_a(kernels, self.rho(), row, column, scratch);
+            sample_a(kernels, rho, row, column, scratch);
             (kernels.multiply_add)(w, scratch, z_hat);
         }
     }
@@ -207,7 +233,7 @@ impl core::error::Error for InvalidSignature {}
 
 /// A private key in 96 bytes: the seed ξ and the hash of the public key; each signing makes the rest again.
 ///
-/// It does so on the stack. With feature `alloc`, and unless the table in force is the portable one, it does so on the
+/// It does so on the stack. With feature `alloc`, and where the table in force is for vectors, it does so on the
 /// heap, where all sponges run side by side, which is faster; it is wiped after each operation.
 ///
 /// Wiped when dropped. For many signatures with one key, [`SigningKey::expand`] it.
@@ -260,7 +286,7 @@ impl<P: ParameterSet> SigningKey<P> {
             return Self::from_parts(seed, tr);
         }
         #[cfg(feature = "alloc")]
-        if super::kernels() != Level::Portable {
+        if super::is_wide() {
             return wide::key(seed);
         }
         Self::from_parts(seed, public_key::<P>(seed).tr())
@@ -294,7 +320,7 @@ impl<P: ParameterSet> SigningKey<P> {
             return Self::from_parts(seed, tr);
         }
         #[cfg(feature = "alloc")]
-        if super::kernels() != Level::Portable {
+        if super::is_wide() {
             return wide::key_into(seed, vk);
         }
         fill_public_key::<P>(seed, vk.as_mut());
@@ -324,7 +350,7 @@ impl<P: ParameterSet> SigningKey<P> {
             return scrub_small::<{ small::KEY_GEN }>(|| small::public_key::<P>(seed, vk.as_mut()));
         }
         #[cfg(feature = "alloc")]
-        if super::kernels() != Level::Portable {
+        if super::is_wide() {
             return wide::public_key::<P>(seed, vk);
         }
         fill_public_key::<P>(seed, vk.as_mut());
@@ -391,7 +417,7 @@ impl<P: ParameterSet> SigningKey<P> {
             });
         }
         #[cfg(feature = "alloc")]
-        if super::kernels() != Level::Portable {
+        if super::is_wide() {
             return wide::sign(self, message, rnd, signature);
         }
         let mu = message.representative(&self.tr);

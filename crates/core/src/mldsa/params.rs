@@ -45,6 +45,10 @@ pub(crate) mod sealed {
         type Factors: AsRef<[Poly]> + AsMut<[Poly]>;
         /// `Factors` of zeros.
         const FACTORS: Self::Factors;
+        /// All polynomials of a private key: of the matrix, column by column, of s1, s2 and t0.
+        type Decoded: AsRef<[Poly]> + AsMut<[Poly]>;
+        /// `Decoded` of zeros.
+        const DECODED: Self::Decoded;
         /// One bit a coefficient of each row.
         type HintBits: AsRef<[[u32; 8]]> + AsMut<[[u32; 8]]> + Debug;
         /// `HintBits` of zeros.
@@ -126,6 +130,8 @@ macro_rules! parameter_sets {
             const COLUMNS: Self::Columns = [Poly::ZERO; $l];
             type Factors = [Poly; $l + 1];
             const FACTORS: Self::Factors = [Poly::ZERO; $l + 1];
+            type Decoded = [Poly; $k * $l + $l + 2 * $k];
+            const DECODED: Self::Decoded = [Poly::ZERO; $k * $l + $l + 2 * $k];
             type HintBits = [[u32; 8]; $k];
             const HINT_BITS: Self::HintBits = [[0; 8]; $k];
             type Spill = [[u8; 3]; spilled($k, $set::Z_BYTES * $l)];
@@ -175,6 +181,8 @@ impl<P: Parameters> Parameters for Small<P> {
     const COLUMNS: Self::Columns = P::COLUMNS;
     type Factors = P::Factors;
     const FACTORS: Self::Factors = P::FACTORS;
+    type Decoded = P::Decoded;
+    const DECODED: Self::Decoded = P::DECODED;
     type HintBits = P::HintBits;
     const HINT_BITS: Self::HintBits = P::HINT_BITS;
     type Spill = P::Spill;

@@ -80,15 +80,19 @@ pub(crate) fn sample_a(kernels: &Kernels, rho: &[u8; 32], row: usize, column: us
     state.0[4] = from_word((column | row << 8 | 0x1f << 16) as u64);
     // The last bit is the last in either form of a lane.
     state.0[(Shake128::RATE >> 3) - 1] = 1 << 63;
-    let mut block = [0; Shake128::RATE];
+    /// Words at once: a whole block where there may be vectors; else eight candidates, for less stack.
+    const WORDS: usize = if size_of::<usize>() == 8 { Shake128::RATE >> 3 } else { 3 };
+    let mut bytes = [0; 8 * WORDS];
     let mut filled = 0;
     while filled < N {
         permute_sponge(&mut state);
-        for (bytes, word) in block.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
-            *bytes = to_word(*word).to_le_bytes();
+        for words in state.0[..Shake128::RATE >> 3].as_chunks::<WORDS>().0 {
+            for (bytes, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+                *bytes = to_word(*word).to_le_bytes();
+            }
+            // FIPS 204, Algorithm 30 (RejNTTPoly), one block.
+            filled = (kernels.reject_uniform)(out, filled, &bytes);
         }
-        // FIPS 204, Algorithm 30 (RejNTTPoly), one block.
-        filled = (kernels.reject_uniform)(out, filled, &block);
     }
 }
 

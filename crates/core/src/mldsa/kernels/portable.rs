@@ -240,6 +240,7 @@ pub(crate) fn ntt(w: &mut Poly) {
 /// The first layer of [`ntt`], of one butterfly: its lower sum where `upper` is 0, its upper one where that is 1.
 ///
 /// -q < a, b < q on entry, 0 ≤ c < 4q on return.
+#[cfg(any(not(gambeson_dsp), test))]
 #[inline(always)]
 pub(crate) fn half_butterfly(a: i32, b: i32, upper: usize) -> i32 {
     let t = montgomery_word((b + Q) as u32, ZETAS[1].f) as i32;
@@ -249,6 +250,7 @@ pub(crate) fn half_butterfly(a: i32, b: i32, upper: usize) -> i32 {
 /// The other seven layers of [`ntt`], of one half of the polynomial: the halves do not meet again.
 ///
 /// 0 ≤ c < 4q on entry, 0 ≤ c < 18q on return.
+#[cfg(any(not(gambeson_dsp), test))]
 pub(crate) fn half_ntt(w: &mut [i32; N >> 1], upper: usize) {
     for log in [6, 4, 2] {
         two_layers(w, log, (2 + upper) << (6 - log));
@@ -260,6 +262,7 @@ pub(crate) fn half_ntt(w: &mut [i32; N >> 1], upper: usize) {
 
 /// Layers of butterflies 2^`log` and half of it apart, four coefficients in registers: for processors without vectors, which
 /// spend half of a layer on loads and stores. The first layer's factors begin at `first`.
+#[cfg(any(not(gambeson_dsp), test))]
 #[inline(never)]
 fn two_layers(w: &mut [i32], log: u32, first: usize) {
     for (block, k) in w.chunks_exact_mut(2 << log).zip(first..) {
@@ -277,6 +280,7 @@ fn two_layers(w: &mut [i32], log: u32, first: usize) {
 }
 
 /// The sums a + ζb and a - ζb, which 2q keeps from being negative.
+#[cfg(any(not(gambeson_dsp), test))]
 #[inline(always)]
 fn butterfly(a: i32, b: i32, zeta: Factor) -> (i32, i32) {
     let t = montgomery_word(b as u32, zeta.f);

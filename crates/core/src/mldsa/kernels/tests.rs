@@ -14,6 +14,8 @@ use crate::sha3::Shake128;
 /// Every table that this machine can run.
 pub(crate) fn tables() -> Vec<&'static Kernels> {
     let mut tables = Vec::from([&PORTABLE, &rv32::RV32]);
+    #[cfg(gambeson_dsp)]
+    tables.push(&armv7em::ARMV7EM);
     #[cfg(target_arch = "x86_64")]
     {
         tables.extend((cpu::detected() >= Level::Avx2).then_some(&avx2::AVX2));

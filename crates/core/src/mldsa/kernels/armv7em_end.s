@@ -1,0 +1,13 @@
+    .purgem begin
+    .purgem end
+    .purgem factors
+    .purgem turns
+    .purgem next_turn
+    .purgem eight
+    .purgem multiply
+    .purgem butterfly
+    .purgem difference
+    .purgem inverse_butterfly
+    .purgem three_layers
+    .purgem two_inverse_layers
+    .purgem last_layers
