@@ -61,7 +61,7 @@ fn forward_layers<const STRIDE: usize>(w: &mut Poly) {
 }
 
 /// `SCALE`, times the factor of the last layer.
-const LAST: Factor = { Factor::new(freeze(montgomery(SCALE.f, ZETAS[1].f))) };
+const LAST: Factor = Factor::new(freeze(montgomery(SCALE.f, ZETAS[1].f)));
 
 fn inverse_ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| 0 <= *c));
