@@ -51,7 +51,27 @@ pub(super) const Q_INVERSE: u32 = {
 #[derive(Clone, Copy)]
 pub(super) struct Factor {
     pub(super) f: u32,
-    pub(super) f_q_inverse: u32,
+    #[cfg(not(gambeson_size))]
+    f_q_inverse: u32,
+}
+
+impl Factor {
+    pub(super) const fn new(f: u32) -> Self {
+        Self {
+            f,
+            #[cfg(not(gambeson_size))]
+            f_q_inverse: f.wrapping_mul(Q_INVERSE),
+        }
+    }
+
+    /// f·q^-1 mod 2^32: where the program is to be small, multiplied anew, for a kilobyte of tables.
+    #[inline(always)]
+    pub(super) const fn f_q_inverse(self) -> u32 {
+        #[cfg(not(gambeson_size))]
+        return self.f_q_inverse;
+        #[cfg(gambeson_size)]
+        return self.f.wrapping_mul(Q_INVERSE);
+    }
 }
 
 /// `x`·2^32 mod q as a factor.
@@ -59,7 +79,7 @@ const fn factor(x: u64) -> Factor {
     // The divisions of this function are done by the compiler: it is called for constants only.
     #[allow(clippy::integer_division_remainder_used)]
     let f = ((x << 32) % QU as u64) as u32;
-    Factor { f, f_q_inverse: f.wrapping_mul(Q_INVERSE) }
+    Factor::new(f)
 }
 
 /// ζ^BitRev8(k) for k from 0 to 255 (FIPS 204, Appendix B), ζ = 1753.
@@ -72,7 +92,7 @@ pub(super) const ZETAS: [Factor; N] = {
         powers[i] = next;
         i += 1;
     }
-    let mut zetas = [Factor { f: 0, f_q_inverse: 0 }; N];
+    let mut zetas = [Factor::new(0); N];
     let mut k = 0;
     while k < N {
         zetas[k] = factor(powers[(k as u8).reverse_bits() as usize]);
@@ -116,7 +136,7 @@ pub(crate) fn montgomery_word(a: u32, b: u32) -> u32 {
 #[inline(always)]
 fn times(a: u32, x: Factor) -> u32 {
     let high = ((a as u64 * x.f as u64) >> 32) as u32;
-    let m = a.wrapping_mul(x.f_q_inverse);
+    let m = a.wrapping_mul(x.f_q_inverse());
     let n = ((m as u64 * QU as u64) >> 32) as u32;
     (high + QU) - n
 }
@@ -297,9 +317,12 @@ pub(crate) fn inverse_ntt(w: &mut Poly) {
     }
     // 2q·2^8 = 512q < 2^32: the sums need no reduction on their way.
     const { assert!(512 * (QU as u64) < 1 << 32) };
-    narrow_inverse_layer::<0>(w);
-    narrow_inverse_layer::<1>(w);
-    for log in 2..8 {
+    let narrow = if cfg!(gambeson_size) { 0 } else { 2 };
+    if narrow > 0 {
+        narrow_inverse_layer::<0>(w);
+        narrow_inverse_layer::<1>(w);
+    }
+    for log in narrow..8 {
         inverse_layer(w, log);
     }
     for c in &mut w.0 {

@@ -5,7 +5,7 @@
 //! transform, where `portable` takes 19.3.
 
 use super::Kernels;
-use super::portable::{Factor, PORTABLE, Q_INVERSE, SCALE, ZETAS, centre, freeze, montgomery, reduce};
+use super::portable::{Factor, PORTABLE, SCALE, ZETAS, centre, freeze, montgomery, reduce};
 use crate::cpu::Level;
 use crate::mldsa::ring::{N, Poly, Q};
 use crate::secret::barrier;
@@ -17,7 +17,7 @@ pub(super) static RV32: Kernels = Kernels { level: Level::Rv32, ntt, inverse_ntt
 fn times(x: i32, factor: Factor) -> i32 {
     // Of a factor whose sign it knows LLVM makes an unsigned product, and two instructions more that correct it.
     let high = |a: i32, b: u32| ((i64::from(a) * i64::from(barrier(b) as i32)) >> 32) as i32;
-    high(x, factor.f) - high(x.wrapping_mul(factor.f_q_inverse as i32), Q as u32)
+    high(x, factor.f) - high(x.wrapping_mul(factor.f_q_inverse() as i32), Q as u32)
 }
 
 /// The factors of three layers, from the block `k` of the first of them on: one, two, four.
@@ -61,10 +61,7 @@ fn forward_layers<const STRIDE: usize>(w: &mut Poly) {
 }
 
 /// `SCALE`, times the factor of the last layer.
-const LAST: Factor = {
-    let f = freeze(montgomery(SCALE.f, ZETAS[1].f));
-    Factor { f, f_q_inverse: f.wrapping_mul(Q_INVERSE) }
-};
+const LAST: Factor = Factor::new(freeze(montgomery(SCALE.f, ZETAS[1].f)));
 
 fn inverse_ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| 0 <= *c));
