@@ -61,6 +61,9 @@ mod turbo;
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
 #[cfg(feature = "alloc")]
 pub(crate) use kernels::{Aligned, permute_aligned};
+#[cfg(gambeson_ct)]
+#[doc(hidden)]
+pub use kernels::permute_sponge;
 pub use kernels::{
     WrongPermutation, clear_permutation, kernels, permute_many, permute_portable, set_permutation,
 };
