@@ -59,11 +59,11 @@ mod sponge;
 mod turbo;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
-#[cfg(feature = "alloc")]
-pub(crate) use kernels::{Aligned, permute_aligned};
 #[cfg(gambeson_ct)]
 #[doc(hidden)]
 pub use kernels::permute_sponge;
+#[cfg(feature = "alloc")]
+pub(crate) use kernels::{Aligned, permute_aligned};
 pub use kernels::{
     WrongPermutation, clear_permutation, kernels, permute_many, permute_portable, set_permutation,
 };

@@ -2,6 +2,7 @@
 //! and its inputs with what must come out, made here by the core, or by the crates that stand beside ours. Several operations are joined
 //! by `+`.
 
+#[cfg(feature = "classical")]
 mod classical;
 mod inputs;
 
@@ -117,6 +118,7 @@ fn inputs_of_one(set: &str, operation: &str) -> Result<Vec<Vec<u8>>, Box<dyn Err
         "ml-dsa-65" => Ok(inputs::of_dsa::<MlDsa65>(operation)),
         "ml-dsa-87" => Ok(inputs::of_dsa::<MlDsa87>(operation)),
         "keccak-f[1600]" => Ok(inputs::of_keccak()),
+        #[cfg(feature = "classical")]
         "p-256" | "x25519" | "rsa-2048" => classical::of(set, operation),
         _ => Err(format!("no {set:?}").into()),
     }

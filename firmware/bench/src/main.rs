@@ -12,9 +12,10 @@
 #![no_std]
 #![no_main]
 
+#[cfg(feature = "classical")]
 #[allow(dead_code)] // One operation of all is this program.
 mod classical;
-#[allow(dead_code)]
+#[allow(dead_code)] // As above.
 mod dsa;
 mod heap;
 #[allow(dead_code)]

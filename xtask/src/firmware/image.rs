@@ -57,7 +57,8 @@ pub struct Image {
 
 /// Builds a package of `firmware/` and sets the program aside under a name of its own.
 ///
-/// `variables` are the environment; among them `GAMBESON_ROW` and `CARGO_PROFILE_RELEASE_OPT_LEVEL`.
+/// `package` may be followed by features, as `package/feature`; `variables` are the environment, among them `GAMBESON_ROW` and
+/// `CARGO_PROFILE_RELEASE_OPT_LEVEL`.
 pub fn build(
     workspace: &Workspace,
     target: &'static Target,
@@ -65,10 +66,12 @@ pub fn build(
     name: &str,
     variables: &[(&str, &str)],
 ) -> Result<Image> {
+    let (package, features) = package.split_once('/').unwrap_or((package, ""));
     let compiler = Compiler::for_target(target.triple).context(target.triple)?;
     let arguments =
-        ["build", "--quiet", "--release", "--locked", "--package", package, "--target", target.triple];
+        ["build", "--quiet", "--release", "--locked", "--package", package, "--features", features];
     let mut cargo = compiler.cargo(workspace, "core,alloc", &arguments);
+    cargo.args(["--target", target.triple]);
     // The flags and the linker are those of `firmware/.cargo/config.toml`.
     cargo.current_dir(workspace.root.join("firmware")).env_remove("RUSTFLAGS");
     // Doors for gates, which no other program calls.
