@@ -5,8 +5,10 @@
 //! * `image`: building and running them
 //! * `rows`: the figures of each operation, and the peers'; `limits`: what they must keep to
 //! * `trace`: constant time
+//! * `exchange`: the peers
 //! * `page`, `plot`: docs/embedded
 
+pub mod exchange;
 mod image;
 mod limits;
 mod page;

@@ -74,7 +74,9 @@ cargo xtask COMMAND
   stack --massif [--json] [--check] [--markdown FILE]
                           the least stack of every operation under valgrind's massif, and its speed, beside a published low-memory
                           library's
-  firmware [trace]        the vectors, the demonstration and equal traces on Cortex-M4 and RV32 under QEMU; trace: only these
+  firmware [trace | peers]
+                          the vectors, the demonstration and equal traces on Cortex-M4 and RV32 under QEMU; trace: only these;
+                          peers: what such programs made, put to RustCrypto and liboqs, and the other way round
   firmware bench [--json] [--check] [--only TEXT]
                           stack, code, instructions and cycles of every operation on Cortex-M4 and RV32, beside the peers';
                           all of them written into docs/embedded; --check: within the limits
@@ -200,6 +202,9 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         }
         "firmware" if rest.first().is_some_and(|first| first == "trace") => {
             firmware::constant_time(workspace)?
+        }
+        "firmware" if rest.first().is_some_and(|first| first == "peers") => {
+            firmware::exchange::check(workspace)?
         }
         "firmware" => firmware::check(workspace)?.1,
         "answers" => {

@@ -284,6 +284,7 @@ fn packages(report: &mut Report<'_>) {
     report.step("firmware", firmware::missing(), || {
         firmware::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
     });
+    report.step("firmware and peers", firmware::exchange::missing(), || firmware::exchange::check(workspace));
     report.step("core as WebAssembly", typescript::missing(), || {
         typescript::core(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
     });

@@ -67,7 +67,9 @@ pub fn of_dsa<P: mldsa::ParameterSet>(operation: &str) -> Vec<Vec<u8>> {
         let signature = signature.as_ref();
         match operation {
             "sign-seed" | "sign-expanded" => [&seed, &message[..], signature].concat(),
-            "verify" | "verify-expanded" => [key.verifying_key().as_bytes().as_ref(), &message, signature].concat(),
+            "verify" | "verify-expanded" => {
+                [key.verifying_key().as_bytes().as_ref(), &message, signature].concat()
+            }
             _ => [key.to_expanded_bytes().expose(), &message[..], signature].concat(),
         }
     };
@@ -88,8 +90,7 @@ pub fn of_keccak() -> Vec<Vec<u8>> {
 
 /// Even bits of a lane in its lower half, odd ones in the upper.
 fn bytes(state: &State) -> Vec<u8> {
-    let interleaved = |lane: &u64| {
-        (0..64).fold(0u64, |all, bit| all | (lane >> bit & 1) << (bit / 2 + 32 * (bit % 2)))
-    };
+    let interleaved =
+        |lane: &u64| (0..64).fold(0u64, |all, bit| all | (lane >> bit & 1) << (bit / 2 + 32 * (bit % 2)));
     state.0.iter().flat_map(|lane| interleaved(lane).to_le_bytes()).collect()
 }

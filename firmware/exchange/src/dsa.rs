@@ -7,7 +7,8 @@ use gambeson::mldsa::{ExpandedKeyRef, ParameterSet, SigningKey, VerifyingKeyRef}
 use gambeson::sha3::Shake128;
 
 pub fn exchange<P: ParameterSet>(files: &mut Exchange) {
-    let mut stream = Shake128::new().update(files.profile.as_bytes()).update(P::NAME.as_bytes()).finalize_xof();
+    let mut stream =
+        Shake128::new().update(files.profile.as_bytes()).update(P::NAME.as_bytes()).finalize_xof();
     let (mut seed, mut message) = ([0; 32], [0; 32]);
     stream.squeeze(&mut seed);
     stream.squeeze(&mut message);

@@ -107,6 +107,8 @@ impl Image {
     ) -> Result<(bool, String)> {
         let Target { emulator, machine, places, name, .. } = self.target;
         let mut qemu = workspace.command(emulator, machine);
+        // A program's files lie beside it.
+        qemu.current_dir(self.path.parent().context("a program lies in a folder")?);
         qemu.args(["-nographic", "-monitor", "none", "-serial", "none"])
             .args(["-semihosting-config", "enable=on,target=native", "-kernel"])
             .arg(&self.path);
