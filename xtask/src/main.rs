@@ -112,6 +112,9 @@ fn command(arguments: Vec<String>) -> Result<bool> {
     let Some((name, rest)) = arguments.split_first() else { bail!("{USAGE}") };
     let has = |flag: &str| rest.iter().any(|argument| argument == flag);
     let workspace = &Workspace::find()?;
+    if name == "firmware" {
+        firmware::provide(workspace);
+    }
     let said = match name.as_str() {
         "demo" => {
             eprintln!("building the program");

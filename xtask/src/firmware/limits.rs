@@ -173,7 +173,9 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
                 verdicts.push(verdict(row, "thousand cycles", thousands(row.cycles), limit.kcycles));
                 verdicts.push(verdict(row, "bytes of key", row.key, limit.key));
             }
-            (_, Some(limit)) => verdicts.push(verdict(row, "bytes of stack", stack, limit.stack + WIDER)),
+            ("rv32imac", Some(limit)) => {
+                verdicts.push(verdict(row, "bytes of stack", stack, limit.stack + WIDER))
+            }
             ("cortex-m4", None) => {
                 for limit in FAST.iter().filter(|limit| row.alg.starts_with(limit.set) && row.op == limit.op)
                 {
@@ -187,14 +189,14 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
                     verdicts.push(verdict(row, format!("bytes of stack ({})", peer.peer), stack, peer.stack));
                 }
             }
-            _ if of_peers(&row.op) != row.op => {}
-            _ => {
+            ("rv32imac", None) if of_peers(&row.op) == row.op => {
                 for peer in peers.iter().filter(|peer| RV32.contains(&peer.peer.as_str())) {
                     let what = format!("thousand instructions ({RV32_RATIO} of {})", peer.peer);
                     let most = (peer.kinstructions as f64 * RV32_RATIO).floor() as u64;
                     verdicts.push(verdict(row, what, thousands(row.instructions), most));
                 }
             }
+            _ => {}
         }
     }
     for (set, ops, most) in CODE {
