@@ -12,7 +12,8 @@ fuzz_target!(|data: &[u8]| {
     let mut lines = text.split('\n');
     let target = lines.next().unwrap_or_default();
     let names = ["signature-input", "signature", "content-digest", "example"];
-    let fields: Vec<_> = names.iter().zip(lines).map(|(name, value)| (name.to_string(), value.to_owned())).collect();
+    let fields: Vec<_> =
+        names.iter().zip(lines).map(|(name, value)| (name.to_string(), value.to_owned())).collect();
     let message = Message::request("POST", target, &fields).with_body(b"body");
     if let Ok(read) = Signature::read(&message, None) {
         for signature in read {

@@ -24,7 +24,8 @@ fn made() -> &'static [Made] {
         let made = suites.into_iter().map(|number| {
             let suite = provider.cipher_suite_provider(number).expect("a suite of the provider");
             let (private, public) = suite.kem_derive(&[7; 80]).expect("a key");
-            let sealed = suite.hpke_seal(&public, b"info", Some(b"aad"), b"message").expect("a key of its own");
+            let sealed =
+                suite.hpke_seal(&public, b"info", Some(b"aad"), b"message").expect("a key of its own");
             Made { suite, private, public, sealed }
         });
         made.collect()

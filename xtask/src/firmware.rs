@@ -5,8 +5,10 @@
 //! * `image`: building and running them
 //! * `rows`: the figures of each operation, and the peers'; `limits`: what they must keep to
 //! * `trace`: constant time; `keccak`: the permutation
+//! * `exchange`: the peers
 //! * `page`, `plot`: docs/embedded
 
+pub mod exchange;
 mod image;
 mod keccak;
 mod limits;
@@ -22,7 +24,7 @@ use rows::Row;
 use std::fs;
 use std::io::{IsTerminal, stderr};
 
-pub use image::missing;
+pub use image::{missing, provide};
 
 /// How the bench was asked for.
 pub struct Bench {
@@ -110,7 +112,7 @@ pub fn constant_time(workspace: &Workspace) -> Result<String> {
 fn measure(workspace: &Workspace, only: &str) -> Result<Vec<Row>> {
     let plugin = image::plugin(workspace)?;
     let mut built = Vec::new();
-    for target in image::TARGETS {
+    for target in image::MEASURED {
         built.extend(rows::build(workspace, target, only)?);
     }
     side_by_side(&built, |_, built| built.measure(workspace, &plugin))

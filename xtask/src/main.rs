@@ -75,9 +75,10 @@ cargo xtask COMMAND
   stack --massif [--json] [--check] [--markdown FILE]
                           the least stack of every operation under valgrind's massif, and its speed, beside a published low-memory
                           library's
-  firmware [trace | keccak]
+  firmware [trace | keccak | peers]
                           the vectors, the demonstration, equal traces and the permutation on Cortex-M4 and RV32 under QEMU; trace,
-                          keccak: only the last but one, or the last
+                          keccak: only the last but one, or the last; peers: what such programs made, put to RustCrypto and liboqs, and
+                          the other way round
   firmware bench [--json] [--check] [--only TEXT]
                           stack, code, instructions and cycles of every operation on Cortex-M4 and RV32, beside the peers';
                           all of them written into docs/embedded; --check: within the limits
@@ -113,6 +114,9 @@ fn command(arguments: Vec<String>) -> Result<bool> {
     let Some((name, rest)) = arguments.split_first() else { bail!("{USAGE}") };
     let has = |flag: &str| rest.iter().any(|argument| argument == flag);
     let workspace = &Workspace::find()?;
+    if name == "firmware" {
+        firmware::provide(workspace);
+    }
     let said = match name.as_str() {
         "demo" => {
             eprintln!("building the program");
@@ -205,6 +209,9 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             firmware::constant_time(workspace)?
         }
         "firmware" if rest.first().is_some_and(|first| first == "keccak") => firmware::keccak(workspace)?,
+        "firmware" if rest.first().is_some_and(|first| first == "peers") => {
+            firmware::exchange::check(workspace)?
+        }
         "firmware" => firmware::check(workspace)?.1,
         "answers" => {
             answers::build(workspace)?;

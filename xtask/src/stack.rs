@@ -26,6 +26,46 @@ const BOUNDS: &[Bound] = &[
     Bound { alg: None, op: None, form: "expanded", field: "stack", most: 24 << 10 },
 ];
 
+/// What wolfSSL published of its own library on a Raspberry Pi 5 ("Optimizing Post-Quantum Algorithm Memory Usage on Embedded Systems", August
+/// 2025): stack, heap, allocations of the program that tests everything of a set.
+const WOLFSSL: [(&str, [[u64; 3]; 6]); 3] = [
+    (
+        "small code",
+        [
+            [23_568, 7552, 3],
+            [32_672, 11_968, 3],
+            [42_400, 17_568, 3],
+            [15_904, 50_304, 2],
+            [17_440, 77_952, 2],
+            [19_376, 120_960, 2],
+        ],
+    ),
+    (
+        "small code, small memory",
+        [
+            [23_696, 3968, 3],
+            [32_928, 5824, 3],
+            [42_656, 7840, 3],
+            [15_856, 15_656, 2],
+            [17_392, 20_776, 2],
+            [19_328, 26_920, 2],
+        ],
+    ),
+    (
+        "small code, small memory, small stack",
+        [
+            [2112, 19_306, 17],
+            [2112, 27_306, 17],
+            [2112, 35_786, 17],
+            [2112, 28_211, 7],
+            [2112, 33_331, 7],
+            [2160, 39_475, 7],
+        ],
+    ),
+];
+/// The order of those.
+const SETS: [&str; 6] = ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
+
 /// Bytes of the frame planted in the gate, and how far the measurement may be above.
 const PLANTED: u64 = 20_000;
 const TOLERANCE: u64 = 2_000;
@@ -50,11 +90,56 @@ pub fn measure(workspace: &Workspace) -> Result<Vec<Value>> {
     Ok(rows)
 }
 
+/// Stack and the most of the heap at once.
+fn total(row: &Value) -> u64 {
+    ["stack", "heap_peak"].iter().filter_map(|field| row[field].as_u64()).sum()
+}
+
+/// What an expanded private key holds on the heap while it works.
+fn held(rows: &[Value], row: &Value) -> u64 {
+    let makes =
+        |made: &&Value| made["alg"] == row["alg"] && made["form"] == "expanded" && made["op"] == "keygen";
+    let works =
+        row["form"] == "expanded" && ["decaps", "rejection", "sign"].iter().any(|op| row["op"] == *op);
+    let key = rows.iter().find(makes).filter(|_| works);
+    key.and_then(|key| key["heap_peak"].as_u64()).unwrap_or(0)
+}
+
+/// Of each set the operation of each form that takes most in all, with its stack, heap, total and allocations; and wolfSSL's. A key
+/// that lies on the heap counts.
+fn beside(rows: &[Value]) -> Vec<(&'static str, String, [u64; 4])> {
+    let mut all = Vec::new();
+    for (number, set) in SETS.into_iter().enumerate() {
+        let forms = rows.iter().filter(|row| row["alg"] == set && row["op"] != "key");
+        let mut forms: Vec<&str> = forms.filter_map(|row| row["form"].as_str()).collect();
+        forms.retain(|form| !form.contains("once"));
+        forms.sort_unstable();
+        forms.dedup();
+        for form in forms {
+            let of_form = |row: &&Value| row["alg"] == set && row["form"] == form && row["op"] != "key";
+            if let Some(most) = rows.iter().filter(of_form).max_by_key(|row| total(row) + held(rows, row)) {
+                let held = held(rows, most);
+                let number = |field: &str| most[field].as_u64().unwrap_or(0);
+                let by = format!("gambeson, {form}: {}", most["op"].as_str().unwrap_or("?"));
+                let numbers =
+                    [number("stack"), number("heap_peak") + held, total(most) + held, number("allocations")];
+                all.push((set, by, numbers));
+            }
+        }
+        for (configuration, sets) in WOLFSSL {
+            let [stack, heap, allocations] = sets[number];
+            let numbers = [stack, heap, stack + heap, allocations];
+            all.push((set, format!("wolfSSL, {configuration}"), numbers));
+        }
+    }
+    all
+}
+
 /// The table for people.
 pub fn table(rows: &[Value]) -> String {
     let mut text = format!(
-        "{:<12} {:<11} {:<9} {:>8} {:>10} {:>11} {:>6}\n",
-        "algorithm", "operation", "form", "stack", "heap peak", "heap total", "allocs"
+        "{:<12} {:<16} {:<10} {:>8} {:>10} {:>8} {:>11} {:>6}\n",
+        "algorithm", "operation", "form", "stack", "heap peak", "total", "heap in all", "allocs"
     );
     let number = |row: &Value, field: &str| row[field].as_u64().map_or(String::from("-"), |n| n.to_string());
     let word = |row: &Value, field: &str| row[field].as_str().unwrap_or("?").to_owned();
@@ -69,15 +154,23 @@ pub fn table(rows: &[Value]) -> String {
             continue;
         }
         text += &format!(
-            "{:<12} {:<11} {:<9} {:>8} {:>10} {:>11} {:>6}\n",
+            "{:<12} {:<16} {:<10} {:>8} {:>10} {:>8} {:>11} {:>6}\n",
             word(row, "alg"),
             word(row, "op"),
             word(row, "form"),
             number(row, "stack"),
             number(row, "heap_peak"),
+            total(row),
             number(row, "heap_total"),
             number(row, "allocations"),
         );
+    }
+    text += &format!(
+        "\n{:<12} {:<48} {:>8} {:>8} {:>8} {:>6}\n",
+        "set", "most of any operation", "stack", "heap", "total", "allocs"
+    );
+    for (set, by, [stack, heap, total, allocations]) in beside(rows) {
+        text += &format!("{set:<12} {by:<48} {stack:>8} {heap:>8} {total:>8} {allocations:>6}\n");
     }
     text
 }
@@ -91,13 +184,24 @@ pub fn markdown(rows: &[Value]) -> String {
          `cargo xtask stack --markdown docs/memory.md` writes this page, `cargo xtask stack --check` holds the bounds.\n\
          A compact key has 96 bytes. With other tables and feature `alloc` a compact ML-DSA key takes the heap of the expanded form\n\
          for the time of an operation.\n\n\
-         | algorithm | operation | form | stack | heap peak | heap total | allocations |\n\
-         | --- | --- | --- | ---: | ---: | ---: | ---: |\n",
+         | algorithm | operation | form | stack | heap peak | total | heap in all | allocations |\n\
+         | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for row in rows.iter().filter(|row| row["op"] != "key") {
-        let cells = ["alg", "op", "form", "stack", "heap_peak", "heap_total", "allocations"]
-            .map(|field| row[field].as_str().map_or_else(|| row[field].to_string(), str::to_owned));
-        text += &format!("| {} |\n", cells.join(" | "));
+        let cell = |field: &str| row[field].as_str().map_or_else(|| row[field].to_string(), str::to_owned);
+        let [alg, op, form, stack, peak] = ["alg", "op", "form", "stack", "heap_peak"].map(cell);
+        let [all, allocations] = ["heap_total", "allocations"].map(cell);
+        let total = total(row);
+        text += &format!("| {alg} | {op} | {form} | {stack} | {peak} | {total} | {all} | {allocations} |\n");
+    }
+    text += "\n## Beside wolfSSL\n\n\
+        Of each form the operation that takes most, and what wolfSSL published of its own library on a Raspberry Pi 5\n\
+        ([its configurations](https://www.wolfssl.com/optimizing-post-quantum-algorithm-memory-usage-on-embedded-systems)): one figure a set, over all that its\n\
+        test does. `small` is `Small<P>`. A key that lies on the heap is counted there.\n\n\
+        | set | | stack | heap | total | allocations |\n\
+        | --- | --- | ---: | ---: | ---: | ---: |\n";
+    for (set, by, [stack, heap, total, allocations]) in beside(rows) {
+        text += &format!("| {set} | {by} | {stack} | {heap} | {total} | {allocations} |\n");
     }
     text
 }
@@ -158,7 +262,16 @@ mod tests {
 
     #[test]
     fn the_table_has_a_line_for_each_row() {
-        assert_eq!(table(&rows(1, 2)).lines().count(), 11);
-        assert_eq!(markdown(&rows(1, 2)).lines().filter(|line| line.starts_with("| ML-")).count(), 4);
+        let (table, markdown) = (table(&rows(1, 2)), markdown(&rows(1, 2)));
+        // Three of them are the most of their form, and wolfSSL has eighteen.
+        assert_eq!(table.lines().count(), 11 + 2 + 3 + 18);
+        assert_eq!(markdown.lines().filter(|line| line.starts_with("| ML-")).count(), 4 + 3 + 18);
+        assert!(markdown.contains("| ML-KEM-768 | gambeson, compact: rejection | 8192 | 0 | 8192 | 0 |"));
+        assert!(markdown.contains("| ML-DSA-87 | gambeson, expanded: sign | 2 | 0 | 2 | 0 |"));
+        let made =
+            json!({"alg": "ML-DSA-87", "op": "keygen", "form": "expanded", "stack": 1, "heap_peak": 9});
+        let rows = [rows(1, 2), vec![made]].concat();
+        assert!(super::markdown(&rows).contains("| ML-DSA-87 | gambeson, expanded: sign | 2 | 9 | 11 | 0 |"));
+        assert!(markdown.contains("| ML-KEM-1024 | wolfSSL, small code | 42400 | 17568 | 59968 | 3 |"));
     }
 }

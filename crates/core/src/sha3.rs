@@ -60,7 +60,11 @@ mod turbo;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
 pub(crate) use interleaved::{IN_FORCE as INTERLEAVED, from_word, to_word};
+#[cfg(not(gambeson_ct))]
 pub(crate) use kernels::permute_sponge;
+#[cfg(gambeson_ct)]
+#[doc(hidden)]
+pub use kernels::permute_sponge;
 #[cfg(feature = "alloc")]
 pub(crate) use kernels::{Aligned, permute_aligned};
 pub use kernels::{

@@ -2,20 +2,22 @@
 
 use gambeson::mldsa::{self, ExpandedSigningKey};
 use gambeson::mlkem::{self, ExpandedDecapsulationKey};
+use gambeson::sha3::{self, State};
 
 /// How many keys, and how many messages are signed. Signatures begin anew until one fits: only one list for all makes figures alike.
 const KEYS: u64 = 10;
 const MESSAGES: u64 = 50;
 
 /// The bytes that every implementation drew from: xorshift64 (13, 7, 17).
-struct Stream(u64);
+pub struct Stream(u64);
 
 impl Stream {
-    const fn new(seed: u64) -> Self {
+    pub const fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1))
     }
 
-    fn array<const N: usize>(&mut self) -> [u8; N] {
+    /// The next bytes.
+    pub fn array<const N: usize>(&mut self) -> [u8; N] {
         std::array::from_fn(|_| {
             self.0 ^= self.0 << 13;
             self.0 ^= self.0 >> 7;
@@ -37,8 +39,8 @@ pub fn of_kem<P: mlkem::ParameterSet>(operation: &str) -> Vec<Vec<u8>> {
         let (c, shared) = (c.as_ref(), &shared.expose()[..]);
         match operation {
             "keygen" => [&seed, ek].concat(),
-            "encaps" => [ek, &m, c, shared].concat(),
-            "decaps" => [&seed, c, shared].concat(),
+            "encaps" | "encaps-expanded" => [ek, &m, c, shared].concat(),
+            "decaps" | "decaps-expanded" => [&seed, c, shared].concat(),
             _ => [dk.to_expanded_bytes().expose(), c, shared].concat(),
         }
     };
@@ -64,10 +66,31 @@ pub fn of_dsa<P: mldsa::ParameterSet>(operation: &str) -> Vec<Vec<u8>> {
         let signature = key.sign_deterministic(&message);
         let signature = signature.as_ref();
         match operation {
-            "sign-seed" => [&seed, &message[..], signature].concat(),
-            "verify" => [key.verifying_key().as_bytes().as_ref(), &message, signature].concat(),
+            "sign-seed" | "sign-expanded" => [&seed, &message[..], signature].concat(),
+            "verify" | "verify-expanded" => {
+                [key.verifying_key().as_bytes().as_ref(), &message, signature].concat()
+            }
             _ => [key.to_expanded_bytes().expose(), &message[..], signature].concat(),
         }
     };
-    (0..if operation == "verify" { KEYS } else { MESSAGES }).map(signed).collect()
+    (0..if operation.starts_with("verify") { KEYS } else { MESSAGES }).map(signed).collect()
+}
+
+/// Ten states, in the form that sponges have on 32-bit machines.
+pub fn of_keccak() -> Vec<Vec<u8>> {
+    let of_state = |number| {
+        let mut stream = Stream::new(number);
+        let mut states = [State(std::array::from_fn(|_| u64::from_le_bytes(stream.array())))];
+        let before = bytes(&states[0]);
+        sha3::permute_many(&mut states);
+        [before, bytes(&states[0])].concat()
+    };
+    (0..KEYS).map(of_state).collect()
+}
+
+/// Even bits of a lane in its lower half, odd ones in the upper.
+fn bytes(state: &State) -> Vec<u8> {
+    let interleaved =
+        |lane: &u64| (0..64).fold(0u64, |all, bit| all | (lane >> bit & 1) << (bit / 2 + 32 * (bit % 2)));
+    state.0.iter().flat_map(|lane| interleaved(lane).to_le_bytes()).collect()
 }

@@ -1,6 +1,9 @@
 //! Writes the program that the environment variable `GAMBESON_ROW` asks for, `SET OPERATION PROFILE`: the type of its operation,
-//! and its inputs with what must come out, made here by the core. Several operations are joined by `+`.
+//! and its inputs with what must come out, made here by the core, or by the crates that stand beside ours. Several operations are joined
+//! by `+`.
 
+#[cfg(feature = "classical")]
+mod classical;
 mod inputs;
 
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
@@ -9,16 +12,39 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-/// The operations, by the names of the rows.
-const OPERATIONS: &[(&str, &str)] = &[
-    ("ml-kem keygen", "kem::KeyGen"),
-    ("ml-kem encaps", "kem::Encaps"),
-    ("ml-kem decaps", "kem::Decaps"),
-    ("ml-kem decaps-dk", "kem::DecapsEncoded"),
-    ("ml-dsa keygen", "dsa::KeyGen"),
-    ("ml-dsa sign", "dsa::Sign"),
-    ("ml-dsa sign-seed", "dsa::SignSeed"),
-    ("ml-dsa verify", "dsa::Verify"),
+/// Parameter sets, by the names of the rows.
+const SETS: &[(&str, &str)] = &[
+    ("ml-kem-512", "gambeson::mlkem::MlKem512"),
+    ("ml-kem-768", "gambeson::mlkem::MlKem768"),
+    ("ml-kem-1024", "gambeson::mlkem::MlKem1024"),
+    ("ml-dsa-44", "gambeson::mldsa::MlDsa44"),
+    ("ml-dsa-65", "gambeson::mldsa::MlDsa65"),
+    ("ml-dsa-87", "gambeson::mldsa::MlDsa87"),
+];
+
+/// The operations, with the beginning of the name of what has them.
+const OPERATIONS: &[(&str, &str, &str)] = &[
+    ("ml-kem", "keygen", "kem::KeyGen"),
+    ("ml-kem", "encaps", "kem::Encaps"),
+    ("ml-kem", "encaps-expanded", "kem::EncapsExpanded"),
+    ("ml-kem", "decaps", "kem::Decaps"),
+    ("ml-kem", "decaps-dk", "kem::DecapsEncoded"),
+    ("ml-kem", "decaps-expanded", "kem::DecapsExpanded"),
+    ("ml-dsa", "keygen", "dsa::KeyGen"),
+    ("ml-dsa", "sign", "dsa::Sign"),
+    ("ml-dsa", "sign-seed", "dsa::SignSeed"),
+    ("ml-dsa", "sign-expanded", "dsa::SignExpanded"),
+    ("ml-dsa", "verify", "dsa::Verify"),
+    ("ml-dsa", "verify-expanded", "dsa::VerifyExpanded"),
+    ("keccak-f[1600]", "permute", "keccak::Permute"),
+    ("p-256", "keygen", "classical::P256KeyGen"),
+    ("p-256", "agree", "classical::P256Agree"),
+    ("p-256", "sign", "classical::P256Sign"),
+    ("p-256", "verify", "classical::P256Verify"),
+    ("x25519", "keygen", "classical::X25519KeyGen"),
+    ("x25519", "agree", "classical::X25519Agree"),
+    ("rsa-2048", "sign", "classical::RsaSign"),
+    ("rsa-2048", "verify", "classical::RsaVerify"),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,28 +74,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn image(set: &str, operations: &str, profile: &str) -> Result<String, Box<dyn Error>> {
-    let kind = &set[..set.len().min("ml-kem".len())];
-    let set = match set {
-        "ml-kem-512" => "gambeson::mlkem::MlKem512",
-        "ml-kem-768" => "gambeson::mlkem::MlKem768",
-        "ml-kem-1024" => "gambeson::mlkem::MlKem1024",
-        "ml-dsa-44" => "gambeson::mldsa::MlDsa44",
-        "ml-dsa-65" => "gambeson::mldsa::MlDsa65",
-        "ml-dsa-87" => "gambeson::mldsa::MlDsa87",
-        _ => return Err(format!("no parameter set {set:?}").into()),
-    };
-    let set = match profile {
-        "fast" => set.to_owned(),
-        "small" => format!("gambeson::Small<{set}>"),
-        _ => return Err(format!("no profile {profile:?}").into()),
-    };
+/// The operations of each of `sets`, which are joined by `+` as the operations of one are; those of several sets by `,`.
+fn each<'a>(sets: &'a str, operations: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let of_sets = sets.split('+').zip(operations.split(','));
+    of_sets.flat_map(|(set, operations)| operations.split('+').map(move |operation| (set, operation)))
+}
+
+fn image(sets: &str, operations: &str, profile: &str) -> Result<String, Box<dyn Error>> {
     let mut image = None;
-    for operation in operations.split('+') {
-        let name = format!("{kind} {operation}");
-        let (_, operation) =
-            OPERATIONS.iter().find(|(known, _)| *known == name).ok_or(format!("no operation {name:?}"))?;
-        let operation = format!("crate::{operation}<{set}>");
+    for (set, operation) in each(sets, operations) {
+        let of = |(of, name, _): &&(&str, &str, &str)| set.starts_with(of) && *name == operation;
+        let (.., name) = OPERATIONS.iter().find(of).ok_or(format!("no operation {set} {operation}"))?;
+        let operation = match (SETS.iter().find(|(name, _)| *name == set), profile) {
+            (Some((_, set)), "small") => format!("crate::{name}<gambeson::Small<{set}>>"),
+            (Some((_, set)), "fast") => format!("crate::{name}<{set}>"),
+            (None, "small" | "fast") => format!("crate::{name}"),
+            _ => return Err(format!("no profile {profile:?}").into()),
+        };
         image = Some(match image {
             Some(before) => format!("crate::Both<{before}, {operation}>"),
             None => operation,
@@ -79,8 +100,8 @@ fn image(set: &str, operations: &str, profile: &str) -> Result<String, Box<dyn E
 }
 
 /// As many as each of the operations has.
-fn inputs_of(set: &str, operations: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
-    let of_each = operations.split('+').map(|operation| inputs_of_one(set, operation));
+fn inputs_of(sets: &str, operations: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+    let of_each = each(sets, operations).map(|(set, operation)| inputs_of_one(set, operation));
     let of_each = of_each.collect::<Result<Vec<_>, _>>()?;
     let joined = |one: Vec<Vec<u8>>, other: Vec<Vec<u8>>| {
         one.into_iter().zip(other).map(|(one, other)| [one, other].concat()).collect()
@@ -96,6 +117,9 @@ fn inputs_of_one(set: &str, operation: &str) -> Result<Vec<Vec<u8>>, Box<dyn Err
         "ml-dsa-44" => Ok(inputs::of_dsa::<MlDsa44>(operation)),
         "ml-dsa-65" => Ok(inputs::of_dsa::<MlDsa65>(operation)),
         "ml-dsa-87" => Ok(inputs::of_dsa::<MlDsa87>(operation)),
-        _ => Err(format!("no parameter set {set:?}").into()),
+        "keccak-f[1600]" => Ok(inputs::of_keccak()),
+        #[cfg(feature = "classical")]
+        "p-256" | "x25519" | "rsa-2048" => classical::of(set, operation),
+        _ => Err(format!("no {set:?}").into()),
     }
 }

@@ -2,7 +2,10 @@
 
 use super::{Input, Operation};
 use gambeson::Bytes;
-use gambeson::mldsa::{ExpandedKeyRef, ParameterSet, SigningKey, VerifyingKeyRef};
+use gambeson::mldsa::{
+    ExpandedKeyRef, ExpandedSigningKey, ExpandedVerifyingKey, ParameterSet, SigningKey, VerifyingKey,
+    VerifyingKeyRef,
+};
 
 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal): the key that holds the seed, and the public key.
 pub struct KeyGen<P: ParameterSet> {
@@ -122,6 +125,75 @@ impl<P: ParameterSet> Operation for Verify<P> {
     fn run(&mut self) {
         let vk = VerifyingKeyRef::<P>::borrowed(&self.vk);
         self.valid = vk.verify(&self.message, self.signature.as_ref()).is_ok();
+    }
+
+    fn check(&self, _: &mut Input) -> bool {
+        self.valid
+    }
+}
+
+/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), with a key whose matrix is on the heap.
+pub struct SignExpanded<P: ParameterSet> {
+    key: Option<ExpandedSigningKey<P>>,
+    message: [u8; 32],
+    signature: Option<P::Signature>,
+}
+
+impl<P: ParameterSet> Operation for SignExpanded<P> {
+    const KEY: usize = size_of::<ExpandedSigningKey<P>>();
+    const HEAP: bool = true;
+
+    fn new() -> Self {
+        Self { key: None, message: [0; 32], signature: None }
+    }
+
+    fn prepare(&mut self, input: &mut Input) {
+        let mut seed = [0; 32];
+        input.read(&mut seed);
+        // The key before leaves first.
+        self.key = None;
+        self.key = Some(ExpandedSigningKey::from_seed(&seed));
+        input.read(&mut self.message);
+    }
+
+    fn run(&mut self) {
+        self.signature = self.key.as_ref().map(|key| key.sign_deterministic(&self.message));
+    }
+
+    fn check(&self, expected: &mut Input) -> bool {
+        self.signature.as_ref().is_some_and(|signature| expected.is(signature.as_ref()))
+    }
+}
+
+/// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), with a key whose matrix is on the heap.
+pub struct VerifyExpanded<P: ParameterSet> {
+    vk: Option<ExpandedVerifyingKey<P>>,
+    message: [u8; 32],
+    signature: P::Signature,
+    valid: bool,
+}
+
+impl<P: ParameterSet> Operation for VerifyExpanded<P> {
+    const KEY: usize = size_of::<ExpandedVerifyingKey<P>>();
+    const HEAP: bool = true;
+
+    fn new() -> Self {
+        Self { vk: None, message: [0; 32], signature: P::Signature::zeroed(), valid: false }
+    }
+
+    fn prepare(&mut self, input: &mut Input) {
+        let mut vk = P::VerifyingKeyBytes::zeroed();
+        input.read(vk.as_mut());
+        // As above.
+        self.vk = None;
+        self.vk = Some(VerifyingKey::<P>::from_bytes(&vk).expand());
+        input.read(&mut self.message);
+        input.read(self.signature.as_mut());
+    }
+
+    fn run(&mut self) {
+        self.valid =
+            self.vk.as_ref().is_some_and(|vk| vk.verify(&self.message, self.signature.as_ref()).is_ok());
     }
 
     fn check(&self, _: &mut Input) -> bool {

@@ -2,7 +2,10 @@
 
 use super::{Input, Operation};
 use gambeson::Bytes;
-use gambeson::mlkem::{DecapsulationKey, EncapsulationKeyRef, ExpandedKeyRef, ParameterSet, SharedSecret};
+use gambeson::mlkem::{
+    DecapsulationKey, EncapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey,
+    ExpandedEncapsulationKey, ExpandedKeyRef, ParameterSet, SharedSecret,
+};
 
 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal): the key in 96 bytes, and the encapsulation key.
 pub struct KeyGen<P: ParameterSet> {
@@ -126,5 +129,73 @@ impl<P: ParameterSet> Operation for DecapsEncoded<P> {
 
     fn check(&self, expected: &mut Input) -> bool {
         expected.is(self.shared.expose())
+    }
+}
+
+/// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal), with a key whose matrix is on the heap.
+pub struct EncapsExpanded<P: ParameterSet> {
+    ek: Option<ExpandedEncapsulationKey<P>>,
+    m: [u8; 32],
+    out: Option<(P::Ciphertext, SharedSecret)>,
+}
+
+impl<P: ParameterSet> Operation for EncapsExpanded<P> {
+    const KEY: usize = size_of::<ExpandedEncapsulationKey<P>>();
+    const HEAP: bool = true;
+
+    fn new() -> Self {
+        Self { ek: None, m: [0; 32], out: None }
+    }
+
+    fn prepare(&mut self, input: &mut Input) {
+        // The key before leaves first.
+        self.ek = None;
+        let ek = EncapsulationKey::<P>::try_from(input.next(P::EncapsulationKeyBytes::LEN));
+        self.ek = ek.ok().map(|ek| ek.expand());
+        input.read(&mut self.m);
+    }
+
+    fn run(&mut self) {
+        self.out = self.ek.as_ref().map(|ek| ek.encapsulate_deterministic(&self.m));
+    }
+
+    fn check(&self, expected: &mut Input) -> bool {
+        let is = |(c, shared): &(P::Ciphertext, SharedSecret)| {
+            expected.is(c.as_ref()) && expected.is(shared.expose())
+        };
+        self.out.as_ref().is_some_and(is)
+    }
+}
+
+/// FIPS 203, Algorithm 21 (ML-KEM.Decaps), with a key whose matrix is on the heap.
+pub struct DecapsExpanded<P: ParameterSet> {
+    dk: Option<ExpandedDecapsulationKey<P>>,
+    c: P::Ciphertext,
+    shared: Option<SharedSecret>,
+}
+
+impl<P: ParameterSet> Operation for DecapsExpanded<P> {
+    const KEY: usize = size_of::<ExpandedDecapsulationKey<P>>();
+    const HEAP: bool = true;
+
+    fn new() -> Self {
+        Self { dk: None, c: P::Ciphertext::zeroed(), shared: None }
+    }
+
+    fn prepare(&mut self, input: &mut Input) {
+        let mut seed = [0; 64];
+        input.read(&mut seed);
+        // As above.
+        self.dk = None;
+        self.dk = Some(ExpandedDecapsulationKey::from_seed(&seed));
+        input.read(self.c.as_mut());
+    }
+
+    fn run(&mut self) {
+        self.shared = self.dk.as_ref().map(|dk| dk.decapsulate(&self.c));
+    }
+
+    fn check(&self, expected: &mut Input) -> bool {
+        self.shared.as_ref().is_some_and(|shared| expected.is(shared.expose()))
     }
 }

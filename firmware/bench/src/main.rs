@@ -1,16 +1,25 @@
-//! Runs one operation on each of its inputs, and prints a line for each: `painted=1234`, the bytes of stack that it changed.
+//! Runs one operation on each of its inputs, and prints a line for each: `painted=1234`, the bytes of stack that it changed; with a
+//! heap another one, `heap=1234`, the most bytes taken while it ran, its key among them.
 //!
 //! # Layout
 //!
-//! * `kem`, `dsa`: the operations
+//! * `kem`, `dsa`, `keccak`: the operations
+//! * `classical`: what stands beside ours
+//! * `heap`: the allocator of those that need one
 //! * `nothing`: none, for the size of what every program holds
 //! * `build`: which operation, and the inputs
 
 #![no_std]
 #![no_main]
 
+#[cfg(feature = "classical")]
 #[allow(dead_code)] // One operation of all is this program.
+mod classical;
+#[allow(dead_code)] // As above.
 mod dsa;
+mod heap;
+#[allow(dead_code)]
+mod keccak;
 #[allow(dead_code)]
 mod kem;
 #[allow(dead_code)]
@@ -30,6 +39,9 @@ use row::{INPUTS, Row};
 trait Operation {
     /// Bytes of the key that has to stay in memory for it.
     const KEY: usize;
+
+    /// Whether it takes memory of the heap.
+    const HEAP: bool = false;
 
     /// With all buffers zero.
     fn new() -> Self;
@@ -107,10 +119,16 @@ fn main() -> ! {
     print("key=");
     print_number(Row::KEY as u32);
     print("\n");
+    if Row::HEAP {
+        heap::start();
+    }
     let mut row = Row::new();
     for input in &INPUTS {
         let mut input = Input(input);
         row.prepare(&mut input);
+        if Row::HEAP {
+            heap::restart();
+        }
         let painted = measure(&mut row, run);
         if !row.check(&mut input) {
             print("another result\n");
@@ -119,6 +137,11 @@ fn main() -> ! {
         print("painted=");
         print_number(painted as u32);
         print("\n");
+        if Row::HEAP {
+            print("heap=");
+            print_number(heap::most() as u32);
+            print("\n");
+        }
     }
     exit(true)
 }

@@ -1,7 +1,7 @@
 //! Programs for small devices: built, sized, and run under QEMU.
 
 use crate::bare::Compiler;
-use crate::run::Workspace;
+use crate::run::{Tool, Workspace};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,15 +38,47 @@ pub const RV32: Target = Target {
     places: "mark=80f00000,low=80700000,high=80800000",
 };
 
+/// The class of the CHERIoT Ibex core: sixteen registers, no atomic instructions. This QEMU refuses no other register, but the compiler
+/// knows none.
+pub const RV32EMC: Target = Target {
+    name: "rv32emc",
+    triple: "riscv32emc-unknown-none-elf",
+    machine: &[
+        "-M",
+        "virt",
+        "-bios",
+        "none",
+        "-cpu",
+        "rv32,e=on,i=off,g=off,a=off,f=off,d=off,h=off,s=off,u=off",
+    ],
+    ..RV32
+};
+
+/// Where everything runs.
 pub const TARGETS: [&Target; 2] = [&CORTEX_M4, &RV32];
+/// Where something is measured.
+pub const MEASURED: [&Target; 3] = [&CORTEX_M4, &RV32, &RV32EMC];
+
+const TOOLS: [Tool; 6] = [
+    Tool { program: "arm-none-eabi-ld", packages: &["binutils-arm-none-eabi"] },
+    Tool { program: "riscv64-unknown-elf-ld", packages: &["binutils-riscv64-unknown-elf"] },
+    Tool { program: CORTEX_M4.emulator, packages: &["qemu-system-arm"] },
+    Tool { program: RV32.emulator, packages: &["qemu-system-misc"] },
+    Tool { program: "/usr/bin/cargo", packages: &["rustc-web", "cargo-web", "rust-web-src"] },
+    Tool { program: "/usr/lib/rustlib/src/rust/library/core/Cargo.toml", packages: &["rust-web-src"] },
+];
+
+/// Installs what is missing, where that is allowed.
+pub fn provide(workspace: &Workspace) {
+    crate::run::provide(workspace, &TOOLS);
+}
 
 /// What this machine lacks.
 pub fn missing() -> Option<&'static str> {
-    if let Some(target) = TARGETS.iter().find(|target| Compiler::for_target(target.triple).is_none()) {
+    if let Some(target) = MEASURED.iter().find(|target| Compiler::for_target(target.triple).is_none()) {
         return Some(target.triple);
     }
-    let tools = ["arm-none-eabi-ld", "riscv64-unknown-elf-ld", CORTEX_M4.emulator, RV32.emulator];
-    tools.into_iter().find(|program| !crate::run::installed(program))
+    TOOLS[..4].iter().map(|tool| tool.program).find(|program| !crate::run::installed(program))
 }
 
 /// A program that was built.
@@ -57,7 +89,8 @@ pub struct Image {
 
 /// Builds a package of `firmware/` and sets the program aside under a name of its own.
 ///
-/// `variables` are the environment; among them `GAMBESON_ROW` and `CARGO_PROFILE_RELEASE_OPT_LEVEL`.
+/// `package` may be followed by features, as `package/feature`; `variables` are the environment, among them `GAMBESON_ROW` and
+/// `CARGO_PROFILE_RELEASE_OPT_LEVEL`.
 pub fn build(
     workspace: &Workspace,
     target: &'static Target,
@@ -65,10 +98,12 @@ pub fn build(
     name: &str,
     variables: &[(&str, &str)],
 ) -> Result<Image> {
+    let (package, features) = package.split_once('/').unwrap_or((package, ""));
     let compiler = Compiler::for_target(target.triple).context(target.triple)?;
     let arguments =
-        ["build", "--quiet", "--release", "--locked", "--package", package, "--target", target.triple];
+        ["build", "--quiet", "--release", "--locked", "--package", package, "--features", features];
     let mut cargo = compiler.cargo(workspace, "core,alloc", &arguments);
+    cargo.args(["--target", target.triple]);
     // The flags and the linker are those of `firmware/.cargo/config.toml`.
     cargo.current_dir(workspace.root.join("firmware")).env_remove("RUSTFLAGS");
     // Doors for gates, which no other program calls.
@@ -104,6 +139,8 @@ impl Image {
     ) -> Result<(bool, String)> {
         let Target { emulator, machine, places, name, .. } = self.target;
         let mut qemu = workspace.command(emulator, machine);
+        // A program's files lie beside it.
+        qemu.current_dir(self.path.parent().context("a program lies in a folder")?);
         qemu.args(["-nographic", "-monitor", "none", "-serial", "none"])
             .args(["-semihosting-config", "enable=on,target=native", "-kernel"])
             .arg(&self.path);

@@ -1,6 +1,6 @@
 //! What the rows must keep to, and the reasons of those that do not.
 
-use super::rows::{Peer, Row};
+use super::rows::{self, Peer, Row};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
@@ -73,7 +73,22 @@ const FAST: &[Fast] = &[
     fast("ML-DSA", "keygen", "mldsa-native -O3", 0.62),
     fast("ML-DSA", "sign", "mldsa-native -O3", 0.62),
     fast("ML-DSA", "verify", "mldsa-native -O3", 0.62),
+    fast("ML-KEM", "encaps-expanded", "pqm4 m4fspeed", 0.45),
+    fast("ML-KEM", "decaps-expanded", "pqm4 m4fspeed", 0.50),
+    fast("ML-DSA", "sign-expanded", "pqm4 m4f", 0.70),
+    fast("ML-DSA", "verify-expanded", "pqm4 m4f", 0.50),
 ];
+
+/// The operation that a peer, which has no expanded keys, is measured by.
+fn of_peers(op: &str) -> &str {
+    match op {
+        "decaps-expanded" => "decaps-dk",
+        _ => op.strip_suffix("-expanded").unwrap_or(op),
+    }
+}
+
+/// One permutation: cycles on the Cortex-M4, which are those of pqm4's assembly, and instructions on RV32.
+const PERMUTATION: [(&str, u64); 2] = [("cortex-m4", 9800), ("rv32imac", 12_800)];
 
 /// The speed variants, whose stack a fast row may take.
 const SPEED: [&str; 2] = ["pqm4 m4fspeed", "pqm4 m4f"];
@@ -89,6 +104,7 @@ const CODE: &[(&str, &str, [u64; 2])] = &[
     ("ML-KEM", "keygen", [5600, u64::MAX]),
     ("ML-DSA", "keygen+sign-seed+verify", [11_000, 24_000]),
     ("ML-DSA", "verify", [6500, u64::MAX]),
+    (rows::BOTH.0, rows::BOTH.1, [16_500, 40_000]),
 ];
 
 /// A row's figure against its limit.
@@ -137,11 +153,19 @@ pub fn judge(rows: &[Row], peers: &[Peer]) -> Vec<Verdict> {
 }
 
 fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
-    let same = |peer: &&Peer| peer.target == row.target && peer.alg == row.alg && peer.op == row.op;
+    let same =
+        |peer: &&Peer| peer.target == row.target && peer.alg == row.alg && peer.op == of_peers(&row.op);
     let peers: Vec<&Peer> = peers.iter().filter(same).collect();
     let mut verdicts = Vec::new();
-    // A row without a stack is of code alone.
-    if row.stack > 0 {
+    if let Some((target, most)) =
+        PERMUTATION.iter().find(|(target, _)| row.alg == rows::PERMUTATION.0 && *target == row.target)
+    {
+        let cycles = *target == "cortex-m4";
+        let (what, measured) =
+            if cycles { ("cycles", row.cycles) } else { ("instructions", row.instructions) };
+        verdicts.push(verdict(row, what, measured, *most));
+    } else if !row.is_of_code() {
+        // A key on the heap is not the stack's; whoever has none has nothing else there.
         let stack = row.stack + row.statics + row.workspace;
         match (row.target, of_compact(row)) {
             ("cortex-m4", Some(limit)) => {
@@ -149,7 +173,9 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
                 verdicts.push(verdict(row, "thousand cycles", thousands(row.cycles), limit.kcycles));
                 verdicts.push(verdict(row, "bytes of key", row.key, limit.key));
             }
-            (_, Some(limit)) => verdicts.push(verdict(row, "bytes of stack", stack, limit.stack + WIDER)),
+            ("rv32imac", Some(limit)) => {
+                verdicts.push(verdict(row, "bytes of stack", stack, limit.stack + WIDER))
+            }
             ("cortex-m4", None) => {
                 for limit in FAST.iter().filter(|limit| row.alg.starts_with(limit.set) && row.op == limit.op)
                 {
@@ -163,13 +189,14 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
                     verdicts.push(verdict(row, format!("bytes of stack ({})", peer.peer), stack, peer.stack));
                 }
             }
-            _ => {
+            ("rv32imac", None) if of_peers(&row.op) == row.op => {
                 for peer in peers.iter().filter(|peer| RV32.contains(&peer.peer.as_str())) {
                     let what = format!("thousand instructions ({RV32_RATIO} of {})", peer.peer);
                     let most = (peer.kinstructions as f64 * RV32_RATIO).floor() as u64;
                     verdicts.push(verdict(row, what, thousands(row.instructions), most));
                 }
             }
+            _ => {}
         }
     }
     for (set, ops, most) in CODE {
@@ -246,6 +273,7 @@ mod tests {
             stack,
             statics: 0,
             workspace: 0,
+            heap: 0,
             key: 96,
             code: 5601,
             instructions: cycles,
@@ -276,6 +304,23 @@ mod tests {
         assert_eq!(missed(row("cortex-m4", "fast", "decaps-dk", 6453, 738_000)).len(), 3);
         assert_eq!(missed(row("rv32imac", "fast", "encaps", 1, 910_000)), [""; 0]);
         assert_eq!(missed(row("rv32imac", "fast", "encaps", 1, 912_000)).len(), 1);
+    }
+
+    #[test]
+    fn the_permutation_the_keys_on_the_heap_and_the_pair_have_limits_of_their_own() {
+        let of = |target, alg: &str, op, code, count| {
+            let row = row(target, "fast", op, 100, count);
+            Row { alg: alg.into(), code, heap: 7328, ..row }
+        };
+        assert_eq!(missed(of("cortex-m4", "Keccak-f[1600]", "permute", 1, 9800)), [""; 0]);
+        assert_eq!(missed(of("cortex-m4", "Keccak-f[1600]", "permute", 1, 9801)), ["cycles"]);
+        assert_eq!(missed(of("rv32imac", "Keccak-f[1600]", "permute", 1, 12_801)), ["instructions"]);
+        assert_eq!(missed(of("cortex-m4", "ML-KEM-768", "encaps-expanded", 1, 293_000)), [""; 0]);
+        assert_eq!(missed(of("cortex-m4", "ML-KEM-768", "encaps-expanded", 1, 294_000)).len(), 1);
+        assert_eq!(missed(of("cortex-m4", "ML-KEM-768", "decaps-expanded", 1, 350_000)).len(), 1);
+        let (alg, ops) = rows::BOTH;
+        assert_eq!(missed(of("cortex-m4", alg, ops, 40_000, 0)), [""; 0]);
+        assert_eq!(missed(of("cortex-m4", alg, ops, 40_001, 0)), ["bytes of code"]);
     }
 
     #[test]

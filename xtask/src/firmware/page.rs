@@ -2,32 +2,40 @@
 
 use super::image;
 use super::limits::{self, Missed, Verdict};
-use super::rows::{Peer, Row, SETS};
+use super::rows::{self, Peer, Row};
 
 /// A line a row.
 pub fn text(rows: &[Row], verdicts: &[Verdict]) -> String {
     let mut text = format!(
-        "{:<10} {:<6} {:<12} {:<24} {:>7} {:>7} {:>6} {:>7} {:>9} {:>9}\n",
-        "target", "", "set", "operation", "stack", "static", "key", "code", "kinsns", "kcycles"
+        "{:<10} {:<6} {:<21} {:<44} {:>7} {:>7} {:>6} {:>7} {:>9} {:>9}\n",
+        "target", "", "set", "operation", "stack", "heap", "key", "code", "kinsns", "kcycles"
     );
     for row in rows {
         let misses = verdicts.iter().any(|verdict| is_of(verdict, row) && !verdict.is_met());
+        let [stack, beside, key, code, instructions, cycles] = cells(row);
         text += &format!(
-            "{:<10} {:<6} {:<12} {:<24} {:>7} {:>7} {:>6} {:>7} {:>9} {:>9}{}\n",
+            "{:<10} {:<6} {:<21} {:<44} {stack:>7} {beside:>7} {key:>6} {code:>7} {instructions:>9} {cycles:>9}{}\n",
             row.target,
             row.profile,
             row.alg,
             row.op,
-            row.stack,
-            row.statics + row.workspace,
-            row.key,
-            row.code,
-            thousands(row.instructions),
-            thousands(row.cycles),
             if misses { "  missed" } else { "" }
         );
     }
     text
+}
+
+/// Stack, heap and static memory, key, code, thousands of instructions and of cycles; nothing where nothing was measured.
+fn cells(row: &Row) -> [String; 6] {
+    let if_run = |cell: String| if row.is_of_code() { String::new() } else { cell };
+    [
+        if_run(grouped(row.stack)),
+        if_run(grouped(row.beside())),
+        if_run(grouped(row.key)),
+        grouped(row.code),
+        if_run(thousands(row.instructions)),
+        if_run(thousands(row.cycles)),
+    ]
 }
 
 fn is_of(verdict: &Verdict, row: &Row) -> bool {
@@ -41,8 +49,12 @@ pub fn sentence(verdict: &Verdict, missed: &Missed) -> String {
     format!("{target} {profile} {alg} {op}: {measured} {what}, at most {most}: {}", missed.reason(verdict))
 }
 
+/// With two decimals below ten.
 fn thousands(number: u64) -> String {
-    grouped((number as f64 / 1000.0).round() as u64)
+    match number as f64 / 1000.0 {
+        few if few < 10.0 => format!("{few:.2}"),
+        many => grouped(many.round() as u64),
+    }
 }
 
 /// With a comma before each three digits.
@@ -57,7 +69,7 @@ fn grouped(number: u64) -> String {
 
 const HEAD: &str = "# Small devices\n\n\
 `cargo xtask firmware bench` measured every row of this page and wrote it. The programs of `firmware/` run under QEMU: `mps2-an386`, \
-a Cortex-M4, and `virt`, RV32IMAC. A plugin of ours counts retired instructions, which are exact, and cycles by a model of a Cortex-M4 \
+a Cortex-M4, and `virt`, RV32IMAC; one set each on `virt` as RV32EMC, the class of the CHERIoT Ibex core. A plugin of ours counts retired instructions, which are exact, and cycles by a model of a Cortex-M4 \
 without wait states: against 45 figures that pqm4 published of a board it errs by 1.04 % (root mean square) and by 1.9 % at most. \
 The model for RV32 was compared with no silicon. **Stack** is bytes below the caller's stack pointer, all frames and the Keccak \
 state included; painted and seen by the plugin, which must agree. Keys, messages and outputs are the caller's buffers. What a program keeps \
@@ -66,34 +78,32 @@ says so. **Code** is `.text` and `.rodata` of a program with that operation alon
 ML-KEM: ten keys. ML-DSA: ten keys, one key that signs fifty messages without randomness, ten signatures that are verified; the same for \
 every peer. Profile `small` is `Small<P>`, `fast` the plain set. Both run at `opt-level = 3`; the code of `small` is \
 that of a build for size, at `\"s\"`, where the permutation is rolled and takes more cycles. Operations joined by `+` are one program, of which only the code is told. \
- `decaps` takes the key of 96 bytes, `decaps-dk` \
-the standard's bytes; `sign-seed` the key that holds the seed, `sign` the standard's bytes.\n\n\
-Peers (`peers.csv` has versions): theirs are other implementations' own figures in the same emulator, on the same inputs; their code is that of all three operations.\n\n\
+`decaps` takes the key of 96 bytes, `decaps-dk` \
+the standard's bytes; `sign-seed` the key that holds the seed, `sign` the standard's bytes; what ends with `-expanded` a key whose matrix is on the heap, whose bytes \
+are in the column of the heap with all that the operation takes there, and in the code the allocator is.\n\n\
+The permutation is that of a sponge, whose lanes are interleaved. X25519, P-256 and RSA-2048 (ECDSA and PKCS #1 v1.5 with SHA-256) are the work of \
+crates that are named, at `opt-level = 3`, on keys and messages of the same stream; keys are held as their own objects, and the code that reads a key is counted.\n\n\
+Peers (`peers.csv` has versions): theirs are other implementations' own figures in the same emulator, on the same inputs; their code is that of all three operations. \
+[x86-64.md](x86-64.md) has our least stack on a desk, beside a published low-memory library's.\n\n\
 ![Stack of each operation](stack.svg)\n";
 
 /// The page.
 pub fn markdown(rows: &[Row], peers: &[Peer], verdicts: &[Verdict], missed: &Missed) -> String {
     let mut text = String::from(HEAD);
-    for target in image::TARGETS {
-        for (alg, _) in SETS {
+    for target in image::MEASURED {
+        for alg in rows::algorithms() {
+            let is_here = |row: &&Row| row.target == target.name && row.alg == alg;
+            if !rows.iter().any(|row| is_here(&row)) {
+                continue;
+            }
             text += &format!(
                 "\n## {alg}, {}\n\n| | operation | stack | heap, static | key | code | kinstructions | kcycles | stack hoped for |\n\
                  | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
                 target.name
             );
-            for row in rows.iter().filter(|row| row.target == target.name && row.alg == alg) {
-                text += &format!(
-                    "| **gambeson, {}** | {} | {} | {} | {} | {} | {} | {} | {} |\n",
-                    row.profile,
-                    row.op,
-                    grouped(row.stack),
-                    grouped(row.statics + row.workspace),
-                    grouped(row.key),
-                    grouped(row.code),
-                    thousands(row.instructions),
-                    thousands(row.cycles),
-                    limits::stretch(row).map_or_else(String::new, grouped),
-                );
+            for row in rows.iter().filter(is_here) {
+                let hoped = limits::stretch(row).map_or_else(String::new, grouped);
+                text += &format!("| {} | {} | {} | {hoped} |\n", row.by(), row.op, cells(row).join(" | "));
             }
             for peer in peers.iter().filter(|peer| peer.target == target.name && peer.alg == alg) {
                 text += &format!(
@@ -146,6 +156,7 @@ mod tests {
             stack: 1281,
             statics: 0,
             workspace: 0,
+            heap: 0,
             key: 96,
             code: 100,
             instructions: 600_000,

@@ -80,7 +80,7 @@ fn draw(svg: &mut String, rows: &[Row], peers: &[Peer]) -> Result<(), Box<dyn st
         }
         for row in rows.iter().filter(|row| row.target == "cortex-m4" && row.alg == alg && row.op == op) {
             let kind = usize::from(row.profile == "fast");
-            mark(&area, kind, (across(row.stack + row.statics + row.workspace), y))?;
+            mark(&area, kind, (across(row.stack + row.beside()), y))?;
         }
     }
     area.present()?;

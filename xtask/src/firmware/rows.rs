@@ -21,10 +21,6 @@ const PROFILES: [Profile; 2] =
 const KEM: [&str; 4] = ["keygen", "encaps", "decaps", "decaps-dk"];
 const DSA: [&str; 4] = ["keygen", "sign", "sign-seed", "verify"];
 
-/// Programs with several operations, of which only the code is of interest.
-const KEM_CODE: [&str; 2] = ["keygen+encaps+decaps", "encaps+decaps"];
-const DSA_CODE: [&str; 1] = ["keygen+sign-seed+verify"];
-
 /// Parameter sets with their operations.
 pub const SETS: [(&str, &[&str]); 6] = [
     ("ML-KEM-512", &KEM),
@@ -35,12 +31,59 @@ pub const SETS: [(&str, &[&str]); 6] = [
     ("ML-DSA-87", &DSA),
 ];
 
-fn of_code_alone(alg: &str) -> &'static [&'static str] {
-    if alg.starts_with("ML-KEM") { &KEM_CODE } else { &DSA_CODE }
+/// Programs with several operations, of which only the code is of interest.
+const KEM_CODE: [&str; 2] = ["keygen+encaps+decaps", "encaps+decaps"];
+const DSA_CODE: [&str; 1] = ["keygen+sign-seed+verify"];
+/// Of one set each, with one FIPS 202.
+pub const BOTH: (&str, &str) = ("ML-KEM-768+ML-DSA-65", "keygen+encaps+decaps,keygen+sign-seed+verify");
+
+/// With keys on the heap, whose schedule is that of speed.
+const KEM_EXPANDED: [&str; 2] = ["encaps-expanded", "decaps-expanded"];
+const DSA_EXPANDED: [&str; 2] = ["sign-expanded", "verify-expanded"];
+
+/// What has one profile.
+pub const PERMUTATION: (&str, &[&str]) = ("Keccak-f[1600]", &["permute"]);
+/// The same of well-kept crates, which know no profiles.
+pub const CLASSICAL: [(&str, &[&str], &str); 3] = [
+    ("X25519", &["keygen", "agree"], "x25519-dalek 3.0.0"),
+    ("P-256", &["keygen", "agree", "sign", "verify"], "p256 0.14.0"),
+    ("RSA-2048", &["sign", "verify"], "rsa 0.10.0-rc.20"),
+];
+
+/// The rows of a profile: what they are of, and the operation. Where only the least memory counts, those of one set each.
+fn of_profile(target: &Target, profile: &str) -> Vec<(&'static str, &'static str)> {
+    if target.name == image::RV32EMC.name {
+        let of_one = |(alg, ops): (_, &'static [_])| ops.iter().map(move |op| (alg, *op));
+        let rows = SETS.into_iter().filter(|(alg, _)| BOTH.0.split('+').any(|one| one == *alg));
+        return if profile == "small" { rows.flat_map(of_one).collect() } else { Vec::new() };
+    }
+    let mut rows = Vec::new();
+    for (alg, ops) in SETS {
+        let (code, expanded): (&[&str], &[&str]) = match alg.starts_with("ML-KEM") {
+            true => (&KEM_CODE, &KEM_EXPANDED),
+            false => (&DSA_CODE, &DSA_EXPANDED),
+        };
+        let expanded = if profile == "fast" { expanded } else { &[] };
+        rows.extend(ops.iter().chain(expanded).chain(code).map(|op| (alg, *op)));
+    }
+    rows.push(BOTH);
+    if profile == "fast" {
+        let others = CLASSICAL.map(|(alg, ops, _)| (alg, ops));
+        for (alg, ops) in [PERMUTATION].into_iter().chain(others) {
+            rows.extend(ops.iter().map(|op| (alg, *op)));
+        }
+    }
+    rows
 }
 
-/// A row. Sizes are bytes, the stack that below the caller's; instructions and cycles are the mean of all inputs, the stack
-/// the most of any. A row of several operations, joined by `+`, is of code alone, and the others are 0.
+/// What the rows are of, in their order.
+pub fn algorithms() -> impl Iterator<Item = &'static str> {
+    let ours = SETS.iter().map(|(alg, _)| *alg).chain([BOTH.0, PERMUTATION.0]);
+    ours.chain(CLASSICAL.iter().map(|(alg, ..)| *alg))
+}
+
+/// A row. Sizes are bytes, the stack that below the caller's; instructions and cycles are the mean of all inputs, stack and heap the
+/// most of any. A row of several operations, joined by `+`, is of code alone, and the others are 0.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     pub target: &'static str,
@@ -51,10 +94,32 @@ pub struct Row {
     #[serde(rename = "static")]
     pub statics: u64,
     pub workspace: u64,
+    /// What the key has on the heap, and the operation takes.
+    pub heap: u64,
     pub key: u64,
     pub code: u64,
     pub instructions: u64,
     pub cycles: u64,
+}
+
+impl Row {
+    /// Whose work it is.
+    pub fn by(&self) -> String {
+        match CLASSICAL.iter().find(|(alg, ..)| *alg == self.alg) {
+            Some((.., version)) => (*version).into(),
+            None => format!("**gambeson, {}**", self.profile),
+        }
+    }
+
+    /// Whether it tells only of code.
+    pub fn is_of_code(&self) -> bool {
+        self.op.contains('+')
+    }
+
+    /// Bytes of memory, other than stack and key, that it needs.
+    pub fn beside(&self) -> u64 {
+        self.statics + self.workspace + self.heap
+    }
 }
 
 /// A row that is still to be measured, built.
@@ -79,31 +144,37 @@ pub const PACKAGE: &str = "gambeson-firmware-bench";
 /// Builds every row whose name has `only` in it.
 pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Result<Vec<Built>> {
     let mut built = Vec::new();
-    let image = |row: &str, level| {
-        image::build(workspace, target, PACKAGE, &format!("{row} {level}"), &variables(row, level))
-    };
     for Profile { name: profile, level, size } in PROFILES {
-        let (empty_code, _) = image("nothing", size)?.sizes(workspace)?;
-        let (_, empty_writes) = image("nothing", level)?.sizes(workspace)?;
-        for (alg, ops) in SETS {
-            for op in ops.iter().chain(of_code_alone(alg)) {
-                let row = format!("{alg} {op} {profile}").to_lowercase();
-                if !format!("{} {row}", target.name).contains(only) {
-                    continue;
-                }
-                let sized = image(&row, size)?;
-                let (code, mut writes) = sized.sizes(workspace)?;
-                let mut run = sized;
-                if level != size && !op.contains('+') {
-                    run = image(&row, level)?;
-                    (_, writes) = run.sizes(workspace)?;
-                }
-                let (code, statics) = (code.saturating_sub(empty_code), writes.saturating_sub(empty_writes));
-                built.push(Built { image: run, profile, alg, op, code, statics });
+        let wanted = |(alg, op): &(&str, &str)| {
+            format!("{} {alg} {op} {profile}", target.name).to_lowercase().contains(only)
+        };
+        let rows: Vec<_> = of_profile(target, profile).into_iter().filter(wanted).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let (empty_code, _) = image(workspace, target, "nothing", size)?.sizes(workspace)?;
+        let (_, empty_writes) = image(workspace, target, "nothing", level)?.sizes(workspace)?;
+        for (alg, op) in rows {
+            let row = format!("{alg} {op} {profile}").to_lowercase();
+            let sized = image(workspace, target, &row, size)?;
+            let (code, mut writes) = sized.sizes(workspace)?;
+            let mut run = sized;
+            if level != size && !op.contains('+') {
+                run = image(workspace, target, &row, level)?;
+                (_, writes) = run.sizes(workspace)?;
             }
+            let (code, statics) = (code.saturating_sub(empty_code), writes.saturating_sub(empty_writes));
+            built.push(Built { image: run, profile, alg, op, code, statics });
         }
     }
     Ok(built)
+}
+
+/// The program of a row.
+fn image(workspace: &Workspace, target: &'static Target, row: &str, level: &str) -> Result<Image> {
+    let classical = CLASSICAL.iter().any(|(alg, ..)| row.starts_with(&alg.to_lowercase()));
+    let package = if classical { format!("{PACKAGE}/classical") } else { PACKAGE.into() };
+    image::build(workspace, target, &package, &format!("{row} {level}"), &variables(row, level))
 }
 
 impl Built {
@@ -130,6 +201,7 @@ impl Built {
         Ok(Row {
             stack: regions.iter().map(|region| region.stack).max().unwrap_or(0),
             statics: self.statics,
+            heap: numbers(&text, "heap=")?.into_iter().max().unwrap_or(0),
             key: only("key=")?,
             instructions: mean(|region| region.instructions),
             cycles: mean(|region| region.cycles),
@@ -147,6 +219,7 @@ impl Built {
             stack: 0,
             statics: 0,
             workspace: 0,
+            heap: 0,
             key: 0,
             code: self.code,
             instructions: 0,

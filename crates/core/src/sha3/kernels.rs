@@ -110,7 +110,7 @@ fn permute_each<H: Holder>(states: &mut [H]) {
 }
 
 /// Permutes the state of a sponge, whose lanes are as `interleaved` has them.
-pub(crate) fn permute_sponge(state: &mut State) {
+pub fn permute_sponge(state: &mut State) {
     match plugged() {
         None if interleaved::IN_FORCE => interleaved::permute(state),
         None => (active().permute_many)(core::slice::from_mut(state)),
