@@ -511,7 +511,7 @@ def jws(vector: Vector, keys: dict[str, Vector], judge: Judge) -> None:
 
 
 def test_what_the_data_model_asks_of_credentials() -> None:
-    vectors, judge = read_for("vc", 243)
+    vectors, judge = read_for("vc", 257)
     checks = {"credential": gambeson.check_credential, "presentation": gambeson.check_presentation}
     for vector in vectors:
         if vector["kind"] in checks:

@@ -510,7 +510,7 @@ fn verification_statements() -> Statements {
     s
 }
 
-/// What §6.2 and §7.1 say of secured presentations.
+/// What §4.13.2, §6.2 and §7.1 say of secured presentations.
 fn presented_statements() -> Statements {
     let world = World::new();
     let (did, kid) = did_key(&world.holder);
@@ -544,7 +544,7 @@ fn presented_statements() -> Statements {
     let mut s = Statements::new(Value::Null, "secured-presentation");
     s.says("vc-7.1-presentation", "7.1", "A verifier verifies what secures a presentation, and its form.")
         .add(good.clone().into(), None)
-        .add(of_another.into(), Some("bad-signature"))
+        .add(of_another.clone().into(), Some("bad-signature"))
         .add(presentation.to_string().into(), Some("unsecured"))
         .add(signed("vp+jwt", "vp", json!({"type": ["Presentation"]})).into(), Some("bad-form"));
     let (head, _) = credential.rsplit_once('.').unwrap();
@@ -562,12 +562,47 @@ fn presented_statements() -> Statements {
         "6.2",
         "Media types tell credentials from presentations, and secured ones from others.",
     )
-    .add(good.into(), None)
+    .add(good.clone().into(), None)
     .add(signed("application/vp+jwt", "vp", json!({})).into(), None)
     .add(signed("vc+jwt", "vc", json!({})).into(), Some("bad-type"))
     .add(signed("vp+jwt", "vc", json!({})).into(), Some("bad-type"))
     .add(signed("vp+jwt", "vp", another).into(), Some("bad-type"));
+    enveloped_statements(&mut s, &good, &of_another);
     s
+}
+
+/// What §4.13.2 says of a secured presentation in an object.
+fn enveloped_statements(s: &mut Statements, good: &str, forged: &str) {
+    let data = |media: &str, token: &str| json!({"id": format!("data:{media},{token}")});
+    s.base = json!({
+        "@context": [V2], "type": "EnvelopedVerifiablePresentation", "id": format!("data:application/vp+jwt,{good}"),
+    });
+    let add = |s: &mut Statements, members: Value, reason: Option<&str>| {
+        let input = s.with(members).to_string();
+        s.add(input.into(), reason);
+    };
+    s.says("vp-4.13.2-context", "4.13.2", "An enveloped presentation has a context that defines it.");
+    add(s, json!({}), None);
+    add(s, json!({"@context": null}), Some("bad-form"));
+    add(s, json!({"@context": ["https://a.example"]}), Some("bad-form"));
+    s.says("vp-4.13.2-id", "4.13.2", "The id of an enveloped presentation is a data: URL that holds it.");
+    add(s, data("Application/VP+JWT", good), None);
+    add(s, json!({"id": null}), Some("bad-form"));
+    add(s, json!({"id": "https://a.example/presentation"}), Some("bad-form"));
+    add(s, json!({"id": "data:application/vp+jwt"}), Some("bad-form"));
+    s.says(
+        "vp-4.13.2-type",
+        "4.13.2",
+        "The type of an enveloped presentation is EnvelopedVerifiablePresentation.",
+    );
+    add(s, json!({"type": ["EnvelopedVerifiablePresentation"]}), None);
+    add(s, json!({"type": null}), Some("bad-form"));
+    add(s, json!({"type": "EnvelopedVerifiableCredential"}), Some("bad-form"));
+    add(s, json!({"type": ["EnvelopedVerifiablePresentation", "https://a.example/#T"]}), Some("bad-form"));
+    s.says("vp-4.13.2-secured", "4.13.2", "What is enveloped is a secured presentation.");
+    add(s, data("application/vp+jwt", good), None);
+    add(s, data("application/vc+jwt", good), Some("bad-type"));
+    add(s, data("application/vp+jwt", forged), Some("bad-signature"));
 }
 
 const AUDIENCE: &str = "https://verifier.example";
@@ -644,8 +679,8 @@ fn the_statements_of_the_data_model_are_kept() {
         ["PARSING_ERROR", "CRYPTOGRAPHIC_SECURITY_ERROR", "MALFORMED_VALUE_ERROR", "RANGE_ERROR"].map(Some);
     assert_eq!(problems[0], None);
     assert_eq!(problems[1..].iter().map(Option::as_deref).collect::<Vec<_>>(), kinds);
-    assert_eq!(statements, 60, "statements of VC Data Model 2.0");
-    common::committed("vc", all, 243);
+    assert_eq!(statements, 64, "statements of VC Data Model 2.0");
+    common::committed("vc", all, 257);
 }
 
 fn every_statement_has_both(vectors: &[Value]) {
