@@ -125,7 +125,13 @@ fn runs_on(release: &str, version: &str, certificates: [&str; 3]) {
     let mut lines = said.lines();
     assert!(lines.next().is_some_and(|line| line.starts_with(version)), "{said}");
     // Each group first as a client, then as a server.
-    assert!(lines.eq(certificates.into_iter().chain(["refused"]).chain(GROUPS.into_iter().flat_map(|group| [group; 2]))), "{said}");
+    assert!(
+        lines.eq(certificates
+            .into_iter()
+            .chain(["refused"])
+            .chain(GROUPS.into_iter().flat_map(|group| [group; 2]))),
+        "{said}"
+    );
 }
 
 #[test]

@@ -52,9 +52,10 @@ pub fn trials() -> Option<Vec<Trial>> {
     let mut trials = with_peers("heavy", &folder, &FINDERS);
     for (name, library) in [("openssl_3_6", OPENSSL_3_6), ("openssl_4", OPENSSL_4)] {
         let (scratch, again) = (folder.clone(), folder.clone());
-        trials.push(Trial::test(format!("heavy::the_kem_of_{name}_and_ours_give_the_same_bytes"), move || {
-            same_kem(&openssl(&scratch, library)?)
-        }));
+        trials
+            .push(Trial::test(format!("heavy::the_kem_of_{name}_and_ours_give_the_same_bytes"), move || {
+                same_kem(&openssl(&scratch, library)?)
+            }));
         let refuses = format!("heavy::{name}_with_our_provider_refuses_forged_composites");
         trials.push(Trial::test(refuses, move || {
             refuses_forgeries(&again.join(format!("{library}-forged")), library)
