@@ -67,8 +67,8 @@ cargo xtask COMMAND
   ct                      secrets under valgrind, at four optimisation levels, portable and AVX2
   step                    AVX-512: one trace for eight secrets, instruction by instruction
   divisions               no division instruction in the primitives
-  interop --heavy         OpenSSL 4 and wolfSSL, built below the target folder (C compiler, perl, autotools; minutes), against us in
-                          TLS; what was met is written into docs/interop.md
+  interop --heavy         OpenSSL 3.6 and 4 and wolfSSL, built below the target folder (C compiler, perl, autotools; minutes),
+                          against us in TLS; what was met is written into docs/interop.md
   residue                 no secret in dead stack or freed heap
   stack [--json] [--check] [--markdown FILE]
                           stack and heap of every operation

@@ -194,8 +194,19 @@ impl Algorithm {
         HybridKem::by_name(self.name())
     }
 
-    const fn object_identifier(self) -> ObjectIdentifier {
-        ObjectIdentifier::new_unwrap(self.oid())
+    /// Parsed by the compiler: a key in a file is looked up among all.
+    fn object_identifier(self) -> ObjectIdentifier {
+        static IDENTIFIERS: [ObjectIdentifier; Algorithm::ALL.len()] = {
+            let mut identifiers = [P256; Algorithm::ALL.len()];
+            let mut at = 0;
+            while at < identifiers.len() {
+                let algorithm = Algorithm::ALL[at];
+                identifiers[algorithm as usize] = ObjectIdentifier::new_unwrap(algorithm.oid());
+                at += 1;
+            }
+            identifiers
+        };
+        IDENTIFIERS[self as usize]
     }
 
     const fn curve(self) -> Option<&'static ObjectIdentifier> {

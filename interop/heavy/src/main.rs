@@ -1,5 +1,5 @@
-//! Builds a TLS library below a folder, and prints where it is installed: `openssl FOLDER` or `wolfssl FOLDER`. The interop tests
-//! compile their programs in C against it.
+//! Builds a TLS library below a folder, and prints where it is installed: `openssl`, `openssl-3.6` or `wolfssl`, and FOLDER. The
+//! interop tests compile their programs in C against it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -34,9 +34,20 @@ const WOLFSSL: &[&str] = &[
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let made = match &arguments[..] {
-        [library, folder] if library == "openssl" => openssl(Path::new(folder)),
+        [library, folder] if library == "openssl" => {
+            let build = |at: &Path, target: &str| {
+                openssl_src::Build::new().out_dir(at).target(target).host(target).try_build().map(drop)
+            };
+            openssl(Path::new(folder), openssl_src::version(), build)
+        }
+        [library, folder] if library == "openssl-3.6" => {
+            let build = |at: &Path, target: &str| {
+                openssl_src_3::Build::new().out_dir(at).target(target).host(target).try_build().map(drop)
+            };
+            openssl(Path::new(folder), openssl_src_3::version(), build)
+        }
         [library, folder] if library == "wolfssl" => wolfssl(Path::new(folder)),
-        _ => Err("openssl or wolfssl, and a folder".into()),
+        _ => Err("openssl, openssl-3.6 or wolfssl, and a folder".into()),
     };
     match made {
         Ok(installed) => {
@@ -51,13 +62,17 @@ fn main() -> ExitCode {
 }
 
 /// The static libraries, which load providers of others, as `openssl-src` builds them.
-fn openssl(folder: &Path) -> Result<PathBuf, String> {
-    let version = openssl_src::version().split('+').next_back().unwrap_or_default();
+fn openssl(
+    folder: &Path,
+    version: &str,
+    build: impl FnOnce(&Path, &str) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    let version = version.split('+').next_back().unwrap_or_default();
     let folder = folder.join(format!("openssl-{version}"));
     let (installed, stamp) = (folder.join("install"), folder.join("stamp"));
     if !stamp.exists() {
         let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-        openssl_src::Build::new().out_dir(&folder).target(&target).host(&target).try_build()?;
+        build(&folder, &target)?;
         std::fs::write(&stamp, version).map_err(|error| format!("{}: {error}", stamp.display()))?;
     }
     Ok(installed)

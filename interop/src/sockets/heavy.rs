@@ -1,4 +1,4 @@
-//! Peers that take minutes to build: OpenSSL 4, with its own algorithms and with our provider, and wolfSSL.
+//! Peers that take minutes to build: OpenSSL 3.6 and 4, with their own algorithms and with our provider, and wolfSSL.
 //!
 //! `cargo xtask interop --heavy` runs them: it names a folder for what is built in `GAMBESON_INTEROP_HEAVY`.
 
@@ -24,8 +24,17 @@ use crate::tools::{Result, built, cargo, check, command, succeed};
 /// Where this variable is set, it names the folder.
 const FOLDER: &str = "GAMBESON_INTEROP_HEAVY";
 
-const FINDERS: [(&str, Find); 3] =
-    [("openssl_4", find_openssl), ("openssl_4_with_us", find_provider), ("wolfssl", find_wolfssl)];
+/// What `interop/heavy` calls them.
+const OPENSSL_3_6: &str = "openssl-3.6";
+const OPENSSL_4: &str = "openssl";
+
+const FINDERS: [(&str, Find); 5] = [
+    ("openssl_3_6", |folder| find_openssl(folder, OPENSSL_3_6)),
+    ("openssl_3_6_with_us", |folder| find_provider(folder, OPENSSL_3_6)),
+    ("openssl_4", |folder| find_openssl(folder, OPENSSL_4)),
+    ("openssl_4_with_us", |folder| find_provider(folder, OPENSSL_4)),
+    ("wolfssl", find_wolfssl),
+];
 
 /// What the provider adds to the groups and the kinds.
 const WITH_PROVIDER: &[u16] =
@@ -41,13 +50,17 @@ const WOLFSSL: &[u16] =
 pub fn trials() -> Option<Vec<Trial>> {
     let folder = std::env::var_os(FOLDER).map(PathBuf::from)?;
     let mut trials = with_peers("heavy", &folder, &FINDERS);
-    let again = folder.clone();
-    trials.push(Trial::test("heavy::the_kem_of_openssl_4_and_ours_give_the_same_bytes", move || {
-        same_kem(&openssl(&folder)?)
-    }));
-    trials.push(Trial::test("heavy::openssl_4_with_our_provider_refuses_forged_composites", move || {
-        refuses_forgeries(&again.join("forged"))
-    }));
+    for (name, library) in [("openssl_3_6", OPENSSL_3_6), ("openssl_4", OPENSSL_4)] {
+        let (scratch, again) = (folder.clone(), folder.clone());
+        trials
+            .push(Trial::test(format!("heavy::the_kem_of_{name}_and_ours_give_the_same_bytes"), move || {
+                same_kem(&openssl(&scratch, library)?)
+            }));
+        let refuses = format!("heavy::{name}_with_our_provider_refuses_forged_composites");
+        trials.push(Trial::test(refuses, move || {
+            refuses_forgeries(&again.join(format!("{library}-forged")), library)
+        }));
+    }
     Some(trials)
 }
 
@@ -65,9 +78,10 @@ fn library(folder: &Path, name: &str) -> Result<PathBuf> {
     Ok(said.lines().last().ok_or("it named no folder")?.into())
 }
 
-/// A program of ours in C, with the libraries that it needs.
-fn compiled(folder: &Path, name: &str, installed: &Path, libraries: &[&str]) -> Result<PathBuf> {
-    let program = folder.join(format!("{name}-peer"));
+/// A program of ours in C, with a library that is built now unless it was, in the files that it needs.
+fn compiled(folder: &Path, name: &str, library_name: &str, libraries: &[&str]) -> Result<PathBuf> {
+    let installed = library(folder, library_name)?;
+    let program = folder.join(format!("{library_name}-peer"));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("peers/{name}.c"));
     let mut cc = command("cc");
     cc.args(["-Wall", "-Wextra", "-Werror", "-O1", "-o"]).arg(&program).arg(source);
@@ -81,8 +95,8 @@ fn version(program: &Path) -> Result<String> {
     Ok(String::from_utf8(succeed(command(program).arg("version"), b"")?)?.trim().to_owned())
 }
 
-fn openssl(folder: &Path) -> Result<PathBuf> {
-    compiled(folder, "openssl", &library(folder, "openssl")?, &["libssl.a", "libcrypto.a"])
+fn openssl(folder: &Path, library: &str) -> Result<PathBuf> {
+    compiled(folder, "openssl", library, &["libssl.a", "libcrypto.a"])
 }
 
 /// The finders have folders below that of all.
@@ -90,8 +104,8 @@ fn above(folder: &Path) -> &Path {
     folder.parent().unwrap_or(folder)
 }
 
-fn find_openssl(folder: &Path) -> Result<Vec<Peer>> {
-    let program = openssl(above(folder))?;
+fn find_openssl(folder: &Path, library: &str) -> Result<Vec<Peer>> {
+    let program = openssl(above(folder), library)?;
     Ok(vec![Peer {
         name: format!("OpenSSL {}", version(&program)?),
         program: Program::Script(program, Vec::new(), openssl_name),
@@ -102,8 +116,8 @@ fn find_openssl(folder: &Path) -> Result<Vec<Peer>> {
 }
 
 /// The same program, which is told by a configuration to load the provider.
-fn find_provider(folder: &Path) -> Result<Vec<Peer>> {
-    let program = openssl(above(folder))?;
+fn find_provider(folder: &Path, library: &str) -> Result<Vec<Peer>> {
+    let program = openssl(above(folder), library)?;
     let module = built("gambeson-openssl", "libgambeson_openssl.so")?;
     let module = module.display();
     let configuration = folder.join("openssl.cnf");
@@ -127,7 +141,7 @@ fn find_provider(folder: &Path) -> Result<Vec<Peer>> {
 }
 
 fn find_wolfssl(folder: &Path) -> Result<Vec<Peer>> {
-    let program = compiled(folder, "wolfssl", &library(above(folder), "wolfssl")?, &["libwolfssl.a"])?;
+    let program = compiled(above(folder), "wolfssl", "wolfssl", &["libwolfssl.a"])?;
     Ok(vec![Peer {
         name: format!("wolfSSL {}", version(&program)?),
         program: Program::Script(program, Vec::new(), |group: &Group| group.number().to_string()),
@@ -157,9 +171,9 @@ fn same_kem(program: &Path) -> Result {
 }
 
 /// Another TLS stack looks at a server's composite signatures with our provider: it takes right ones, and no forgery.
-fn refuses_forgeries(folder: &Path) -> Result {
+fn refuses_forgeries(folder: &Path, library: &str) -> Result {
     fs::create_dir_all(folder)?;
-    let peer = find_provider(folder)?.pop().ok_or("one peer")?;
+    let peer = find_provider(folder, library)?.pop().ok_or("one peer")?;
     let parties = Parties::new(MlDsa87Ed448, 0xfe12)?;
     let (roots, group) = (folder.join("root.pem"), &gambeson_rustls::X448_MLKEM1024);
     fs::write(&roots, parties.root.to_pem())?;
