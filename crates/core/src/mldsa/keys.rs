@@ -125,6 +125,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         tr
     }
 
+    #[cfg(feature = "alloc")]
     pub(super) fn rho(&self) -> &[u8; 32] {
         self.bytes.as_ref().first_chunk().expect("a public key is longer than ρ")
     }

@@ -45,7 +45,8 @@ macro_rules! sponge {
                         }
                         data = rest;
                         self.advance(8 * lanes);
-                    } else if position & 7 == 0 {
+                    } else if interleaved::IN_FORCE && position & 7 == 0 {
+                        // One exchange of bits, not one a byte.
                         let word = data.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
                         self.state.0[position >> 3] ^= interleaved::from_word(word);
                         return self.advance(data.len());
