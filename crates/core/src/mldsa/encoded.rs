@@ -140,7 +140,7 @@ impl<'a, P: ParameterSet> VerifyingKeyRef<'a, P> {
         Self { bytes: bytes.as_ref(), set: PhantomData }
     }
 
-    /// Verifies `signature` over `message`, as [`VerifyingKey::verify`].
+    /// Verifies `signature` over `message`, as [`VerifyingKey::verify`](super::VerifyingKey::verify).
     ///
     /// # Errors
     ///
