@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use core::mem::transmute;
 
 /// Bytes below the caller that are painted.
-pub const PAINTED: usize = 64 * 1024;
+pub const PAINTED: usize = 96 * 1024;
 
 /// What the stack is painted with.
 const PATTERN: u32 = 0xa5c3_965a;
