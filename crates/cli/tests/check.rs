@@ -134,7 +134,7 @@ fn the_vectors_of_the_identity_layer_hold() {
         ("signed-file", 48),
         ("state", 32),
         ("status", 50),
-        ("vc", 243),
+        ("vc", 257),
         ("vc-jwt", 97),
     ];
     for (subject, count) in counts {
