@@ -22,12 +22,15 @@ pub struct Promise {
 /// The hash of the public key waits for its last row: after that its permutations run alone.
 const CHAIN: &str = "open: half of the time is permutations, and the last of H(ek) or tr run alone";
 /// The same, and a rival that did not run here.
-const SCALED: &str = "open: half of the time is permutations, those of H(ek) in a chain; the rival's time is scaled from another processor";
+const SCALED: &str = "open: half of the time is permutations, those of H(ek) in a chain; liboqs 0.16, where it leads, is scaled from another processor";
 
+/// What one run on each of the two processors says.
+const ONE_STATE: &str =
+    "open: 1.32 on Sapphire Rapids, 1.15 on Zen 4, where one state takes 1,011 cycles instead of 808";
 /// What was to give the rest did not.
 const TRIED: &str = "open: three batch sponges and six other ways were built and measured, none faster than what stands (docs/decisions/0017)";
 /// The same, and a rival that did not run here.
-const TRIED_SCALED: &str = "open: what was built and measured is in docs/decisions/0017; the rival's time is scaled from another processor";
+const TRIED_SCALED: &str = "open: what was built and measured is in docs/decisions/0017; liboqs 0.16, where it leads, is scaled from another processor";
 
 /// Against the fastest peer. wolfSSL must be among the measured ones, or the row is missed.
 pub const PROMISES: &[Promise] = &[
@@ -39,7 +42,7 @@ pub const PROMISES: &[Promise] = &[
     promise("ML-KEM-768 encaps", Form::Expanded, 1.1, 1.0).open(TRIED),
     promise("ML-KEM-768 encaps", Form::Batch64, 2.0, 1.2).open(TRIED_SCALED),
     promise("ML-KEM-768 decaps", Form::Oneshot, 1.7, 1.0),
-    promise("ML-KEM-768 decaps", Form::Expanded, 1.25, 1.0),
+    promise("ML-KEM-768 decaps", Form::Expanded, 1.25, 1.0).open(ONE_STATE),
     promise("ML-KEM-768 decaps", Form::Batch64, 2.0, 1.2).open(TRIED_SCALED),
     promise("ML-KEM-1024 keygen", Form::Oneshot, 1.25, 1.0).open(CHAIN),
     promise("ML-KEM-1024 encaps", Form::Oneshot, 1.3, 1.0),
