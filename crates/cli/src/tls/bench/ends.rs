@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use rustls::Connection;
 
-use super::{Failure, now};
+use super::{Failure, now, since};
 
 /// What the client says after the handshake in rows that have a message, as in the publication.
 pub(super) const MESSAGE: &[u8; 15] = b"fifteen bytes..";
@@ -103,7 +103,7 @@ pub fn meet<C: End, S: End>(
 fn charged<T>(us: &mut f64, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let start = now();
     let done = work();
-    *us += now() - start;
+    *us += since(start);
     done
 }
 

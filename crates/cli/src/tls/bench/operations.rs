@@ -7,11 +7,15 @@ use gambeson_hybrid::{ed448, x448};
 use gambeson_identity::{Agent, CardLog, Role};
 use gambeson_pki::{Algorithm, PublicKey};
 use gambeson_rustls::X25519_MLKEM768;
-use rustls::Tls13CipherSuite;
 use rustls::crypto::SupportedKxGroup;
+use rustls::crypto::cipher::{
+    InboundOpaqueMessage, MessageDecrypter, MessageEncrypter, OutboundChunks, OutboundPlainMessage,
+};
+use rustls::{ContentType, ProtocolVersion, Tls13CipherSuite};
 
 use super::session::Someone;
-use super::{Failure, median, now};
+use super::stack::ciphers;
+use super::{Failure, median, now, since};
 
 /// As long as what a handshake signs.
 const SIGNED: [u8; 146] = [0x20; 146];
@@ -21,6 +25,7 @@ pub(super) struct Operations {
     curve: Curve,
     agents: Agents,
     schedule: Schedule,
+    records: Records,
 }
 
 impl Operations {
@@ -29,7 +34,9 @@ impl Operations {
         let someone = Someone::new()?;
         let key = someone.agent.key(Role::Identity).verifying_key().as_bytes().to_vec();
         let cards = someone.cards.to_lines();
+        let records = Records::new(cards.len())?;
         Ok(Self {
+            records,
             curve: Curve { signing, times: Vec::new() },
             agents: Agents { agent: someone.agent, key, cards, times: Vec::new() },
             schedule: Schedule::new()?,
@@ -47,6 +54,9 @@ impl Operations {
         self.schedule.once();
         let time = self.schedule.once();
         self.schedule.times.push(time);
+        self.records.once()?;
+        let times = self.records.once()?;
+        self.records.times.push(times);
         Ok(())
     }
 
@@ -58,11 +68,13 @@ impl Operations {
     }
 
     /// Microseconds of both sides of a session: a key exchange, two signatures with their verification, and two logs of one card; the
-    /// hash of the handshake and its key schedule, twice.
+    /// hash of the handshake and its key schedule, twice; what is encrypted and decrypted.
     pub(super) fn of_session(&self, known: bool) -> f64 {
         let logs = if known { 0.0 } else { 2.0 };
-        median(self.agents.times.iter().map(|[both, log]| both + logs * log))
+        let with_logs = |[once, log]: &[f64; 2]| once + logs * log;
+        median(self.agents.times.iter().map(with_logs))
             + 2.0 * median(self.schedule.times.iter().copied())
+            + median(self.records.times.iter().map(with_logs))
     }
 }
 
@@ -79,12 +91,13 @@ impl Curve {
         let [ours, theirs] = keys.each_ref().map(|key| black_box(key.public_key()));
         let agreed = [keys[0].diffie_hellman(&theirs)?, keys[1].diffie_hellman(&ours)?];
         let signature = self.signing.sign(black_box(&SIGNED));
-        let signed = now();
+        let signed = since(begun);
+        let begun = now();
         let key = ed448::VerifyingKey::from_bytes(black_box(self.signing.public_bytes()));
         let valid = key.is_ok_and(|key| key.verify(&SIGNED, &signature).is_ok());
-        let verified = now();
+        let verified = since(begun);
         if valid && agreed[0].expose() == agreed[1].expose() {
-            return Ok([signed - begun, verified - signed]);
+            return Ok([signed, verified]);
         }
         Err("our own key and signature do not hold".into())
     }
@@ -110,11 +123,12 @@ impl Agents {
             let signature = self.agent.key(Role::Identity).sign(b"", black_box(&SIGNED))?;
             PublicKey::from_bytes(Algorithm::MlDsa65, black_box(&self.key))?.verify(&SIGNED, &signature)?;
         }
-        let met = now();
+        let met = since(begun);
+        let begun = now();
         let cards = CardLog::verify(black_box(self.cards.as_bytes()))?;
-        let known = now();
+        let known = since(begun);
         if cards.did() == self.agent.did() && agreed.secret_bytes() == theirs.secret.secret_bytes() {
-            return Ok([met - begun, known - met]);
+            return Ok([met, known]);
         }
         Err("our own key exchange and cards do not hold".into())
     }
@@ -166,6 +180,51 @@ impl Schedule {
         for _ in 0..2 {
             black_box(hkdf.hmac_sign(&block, hash.as_ref()));
         }
-        now() - begun
+        since(begun)
+    }
+}
+
+/// Microseconds of each round: what both sides encrypt in a session and decrypt, by the doors that rustls calls; and one log of cards.
+struct Records {
+    encrypter: Box<dyn MessageEncrypter>,
+    decrypter: Box<dyn MessageDecrypter>,
+    log: usize,
+    times: Vec<[f64; 2]>,
+}
+
+impl Records {
+    /// Bytes of the handshake of a session after both hellos.
+    const ENCRYPTED: usize = 10_900;
+    /// The most that one record holds (RFC 8446, section 5.1).
+    const LONGEST: usize = 1 << 14;
+
+    fn new(log: usize) -> Result<Self, Failure> {
+        let (encrypter, decrypter) = ciphers()?;
+        Ok(Self { encrypter, decrypter, log, times: Vec::new() })
+    }
+
+    fn once(&mut self) -> Result<[f64; 2], Failure> {
+        Ok([self.both(Self::ENCRYPTED)?, self.both(self.log)?])
+    }
+
+    /// The same number for every record: keys and texts are of nobody.
+    fn both(&mut self, len: usize) -> Result<f64, Failure> {
+        let text = [0x5a; Self::LONGEST];
+        let begun = now();
+        for at in (0..len).step_by(Self::LONGEST) {
+            let text = &text[..Self::LONGEST.min(len - at)];
+            let plain = OutboundPlainMessage {
+                typ: ContentType::ApplicationData,
+                version: ProtocolVersion::TLSv1_3,
+                payload: OutboundChunks::Single(black_box(text)),
+            };
+            let mut sealed = self.encrypter.encrypt(plain, 0)?;
+            let record = InboundOpaqueMessage::new(sealed.typ, sealed.version, sealed.payload.as_mut());
+            let opened = self.decrypter.decrypt(record, 0)?;
+            if opened.payload != text {
+                return Err("our own records do not hold".into());
+            }
+        }
+        Ok(since(begun))
     }
 }

@@ -24,8 +24,7 @@ const SESSION_BYTES: usize = 14_500;
 
 /// Why two promises are open: `--check` says so, and fails all the same.
 const SHARE_OPEN: &str = "open: the operations of ML-KEM-768 alone are more than that beside ECDSA";
-const PARTS_OPEN: &str =
-    "open: rustls, records, allocation and reading the clock between those operations take the rest";
+const PARTS_OPEN: &str = "open: rustls, copies and allocation between those operations take the rest";
 
 /// Compares the rows. What a row lacks, because nobody with that TLS took part, is not judged.
 pub(super) fn compare(

@@ -7,10 +7,14 @@ use gambeson_rustls::{Builder, Preset, X25519, X25519_MLKEM768};
 use rustls::client::Resumption;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::CryptoProvider;
+use rustls::crypto::cipher::{AeadKey, Iv, MessageDecrypter, MessageEncrypter};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection};
+use rustls::{
+    ClientConfig, ClientConnection, Connection, ConnectionTrafficSecrets, RootCertStore, ServerConfig,
+    ServerConnection,
+};
 
-use super::{CLASSICAL, Cost, DEFAULT, ECDSA, Failure, HYBRID, ML_DSA, Wires, meet};
+use super::{CLASSICAL, Cost, DEFAULT, ECDSA, End, Failure, HYBRID, ML_DSA, Wires, meet};
 use crate::tls::Noting;
 
 /// One handshake, as often as it is called.
@@ -96,6 +100,24 @@ pub fn anybody(provider: &CryptoProvider) -> Arc<dyn ServerCertVerifier> {
 /// # Errors
 /// The provider does not know the chain's algorithm.
 pub fn rustls(provider: CryptoProvider, chain: &Chain, verify: bool) -> Result<Handshake, Failure> {
+    let (client, server) = configurations(provider, chain, verify)?;
+    let (client, server) = (Arc::new(client), Arc::new(server));
+    let name = ServerName::try_from(Chain::NAME)?;
+    let mut wires = Wires::default();
+    Ok(Box::new(move || {
+        meet(
+            &mut wires,
+            || Ok(Connection::Client(ClientConnection::new(client.clone(), name.clone())?)),
+            || Ok(Connection::Server(ServerConnection::new(server.clone())?)),
+        )
+    }))
+}
+
+fn configurations(
+    provider: CryptoProvider,
+    chain: &Chain,
+    verify: bool,
+) -> Result<(ClientConfig, ServerConfig), Failure> {
     let provider = Arc::new(provider);
     let mut server = ServerConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -113,14 +135,43 @@ pub fn rustls(provider: CryptoProvider, chain: &Chain, verify: bool) -> Result<H
         builder.dangerous().with_custom_certificate_verifier(anybody).with_no_client_auth()
     };
     client.resumption = Resumption::disabled();
-    let (client, server) = (Arc::new(client), Arc::new(server));
+    Ok((client, server))
+}
+
+/// What one side encrypts with, and the other decrypts with.
+type Ciphers = (Box<dyn MessageEncrypter>, Box<dyn MessageDecrypter>);
+
+/// Those after a handshake of `default`.
+pub(super) fn ciphers() -> Result<Ciphers, Failure> {
+    let provider = gambeson_rustls::provider()?;
+    let suites = provider.cipher_suites.clone();
+    let chain = Chain::new(Algorithm::EcdsaP256)?;
+    let (mut client, mut server) = configurations(provider, &chain, false)?;
+    (client.enable_secret_extraction, server.enable_secret_extraction) = (true, true);
     let name = ServerName::try_from(Chain::NAME)?;
-    let mut wires = Wires::default();
-    Ok(Box::new(move || {
-        meet(
-            &mut wires,
-            || Ok(Connection::Client(ClientConnection::new(client.clone(), name.clone())?)),
-            || Ok(Connection::Server(ServerConnection::new(server.clone())?)),
-        )
-    }))
+    let mut client = Connection::Client(ClientConnection::new(Arc::new(client), name)?);
+    let mut server = Connection::Server(ServerConnection::new(Arc::new(server))?);
+    let (mut up, mut down) = (Vec::new(), Vec::new());
+    while !client.is_ready() || !server.is_ready() {
+        up.clear();
+        client.advance(&down, &mut up)?;
+        down.clear();
+        server.advance(&up, &mut down)?;
+    }
+    let agreed = client.negotiated_cipher_suite().map(|suite| suite.suite());
+    let suite = suites.iter().find(|suite| Some(suite.suite()) == agreed).and_then(|suite| suite.tls13());
+    let aead = suite.ok_or("no suite of TLS 1.3 was agreed on")?.aead_alg;
+    let (key, iv) = parts(client.dangerous_extract_secrets()?.tx.1)?;
+    let encrypter = aead.encrypter(key, iv);
+    let (key, iv) = parts(server.dangerous_extract_secrets()?.rx.1)?;
+    Ok((encrypter, aead.decrypter(key, iv)))
+}
+
+fn parts(secrets: ConnectionTrafficSecrets) -> Result<(AeadKey, Iv), Failure> {
+    match secrets {
+        ConnectionTrafficSecrets::Aes128Gcm { key, iv }
+        | ConnectionTrafficSecrets::Aes256Gcm { key, iv }
+        | ConnectionTrafficSecrets::Chacha20Poly1305 { key, iv } => Ok((key, iv)),
+        _ => Err("the preset's cipher suite is not known here".into()),
+    }
 }
