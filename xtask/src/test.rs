@@ -48,7 +48,15 @@ struct Report<'a> {
     passed: usize,
     failed: usize,
     skipped: usize,
-    minutes: Vec<(f64, String, &'static str)>,
+    minutes: Vec<Minutes>,
+}
+
+/// How long a step took by the clock, and of the processors; its name, and how it ended.
+struct Minutes {
+    clock: f64,
+    processors: f64,
+    name: String,
+    word: &'static str,
 }
 
 impl Report<'_> {
@@ -62,7 +70,7 @@ impl Report<'_> {
             return;
         }
         println!("== {name}");
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), processor_minutes());
         let outcome = match missing {
             None => work().map(Into::into),
             Some(missing) if self.workspace.ci => Err(anyhow!("could not run: {missing} is not here")),
@@ -84,23 +92,24 @@ impl Report<'_> {
                 "FAILED"
             }
         };
-        self.minutes.push((minutes, name.to_owned(), word));
+        let processors = processor_minutes() - before;
+        self.minutes.push(Minutes { clock: minutes, processors, name: name.to_owned(), word });
     }
 
     /// Counts a step that cannot run, in CI too, because nothing that may be installed would change it.
     fn skip(&mut self, name: &str, why: &str) {
         self.skipped += 1;
         println!("   skipped: {why}");
-        self.minutes.push((0.0, name.to_owned(), "skipped"));
+        self.minutes.push(Minutes { clock: 0.0, processors: 0.0, name: name.to_owned(), word: "skipped" });
     }
 
     /// Prints what there was, and returns whether all is well.
     fn end(&self, start: Instant) -> bool {
-        println!();
-        for (minutes, name, word) in &self.minutes {
-            println!("{minutes:6.1} min  {word:<7}  {name}");
+        println!("\n   clock  processors");
+        for Minutes { clock, processors, name, word } in &self.minutes {
+            println!("{clock:6.1} min {processors:6.1} min  {word:<7}  {name}");
         }
-        println!("{:6.1} min  in all", start.elapsed().as_secs_f64() / 60.0);
+        println!("{:6.1} min {:6.1} min  in all", start.elapsed().as_secs_f64() / 60.0, processor_minutes());
         println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
         if self.minutes.is_empty() {
             println!("no step has {:?} in its name", self.only.as_deref().unwrap_or_default());
@@ -108,6 +117,17 @@ impl Report<'_> {
         self.failed == 0 && !self.minutes.is_empty()
     }
 }
+
+/// What the programs that ended below this one took of the processors; 0 where the system does not tell it as Linux does.
+fn processor_minutes() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the name, which may have blanks: the 14th and 15th are the user's and the system's ticks of those waited for.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+    fields.skip(13).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / TICKS / 60.0
+}
+
+/// Ticks a second, as Linux tells programs on every processor that it runs on here.
+const TICKS: f64 = 100.0;
 
 const TOOLS: &[Tool] = &[
     Tool { program: "valgrind", packages: &["valgrind"] },
@@ -764,6 +784,20 @@ mod tests {
         let mut report = Report { only: Some("fm".into()), ..report };
         report.step("fmt", None, || Ok(String::new()));
         assert!(report.end(Instant::now()));
+    }
+
+    #[test]
+    fn a_step_has_minutes_of_the_processors() {
+        let before = processor_minutes();
+        assert!(
+            Command::new("sh")
+                .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let took = processor_minutes() - before;
+        assert!(cfg!(not(target_os = "linux")) || (0.0001..1.0).contains(&took), "{took}");
     }
 
     #[test]
