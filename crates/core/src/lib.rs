@@ -22,4 +22,4 @@ mod small;
 pub use bytes::Bytes;
 pub use rand_core;
 pub use rng::RngError;
-pub use small::Small;
+pub use small::{Small, Workspace};

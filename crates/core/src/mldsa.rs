@@ -29,7 +29,8 @@
 //!
 //! For the least memory, [`Small`](crate::Small)`<MlDsa65>` in the place of [`MlDsa65`]: 2.4 to 4.4 KiB of stack on 32-bit processors, no heap,
 //! in two to three times the time, [`VerifyingKeyRef`] for a public key where its bytes are, and [`ExpandedKeyRef`] for a private key that is stored as other
-//! libraries store it. The doors `…_into` write into the caller's memory, and work there.
+//! libraries store it. The doors `…_into` write into the caller's memory, and work there; those that end in `_in` work in a
+//! [`Workspace`](crate::Workspace), and leave the stack to frames.
 //!
 //! [`VerifyingKey::verify_many`] and [`ExpandedVerifyingKey::verify_many`] judge many signatures, eight side by side.
 //!

@@ -33,7 +33,7 @@
 //!
 //! For the least memory, [`Small`](crate::Small)`<MlKem768>` in the place of [`MlKem768`]: 1 to 3 KiB of stack for any set, in
 //! up to twice the time, and [`ExpandedKeyRef`] for a key that is stored as other libraries store it. The doors `…_into` write
-//! into the caller's memory.
+//! into the caller's memory, and those that end in `_in` work in a [`Workspace`](crate::Workspace) instead of on the stack.
 //!
 //! A key that is used once is fastest from its bytes: [`EncapsulationKey::expand_and_encapsulate`],
 //! [`ExpandedDecapsulationKey::decapsulate_from_bytes`]. And servers have many operations at once, whose hashes run side by

@@ -18,6 +18,9 @@
 //   keys, shared secrets, hashes of secrets) are the caller's to wipe: gambeson_wipe.
 // - Stack, at most, measured on x86-64: hashes 2 kB, ML-KEM 20 kB (_small_: 3 kB), ML-DSA 26 kB, signing
 //   by the standard's sk 38, 58 and 94 kB (_small_: 6 kB); docs/memory.md has more.
+// - Calls that end in _in work in memory of the caller's, an object of the type ..._workspace that lies on a heap or is static: on a
+//   Cortex-M4 they take 1.1 kB of stack at most (x86-64: 3 kB). One workspace serves one call at a time. They wipe it; it need
+//   not be initialised.
 // - Calls marked GAMBESON_HOSTED take heap, and are not in the library for bare metal.
 //
 // Names end in _generate, _encapsulate, _sign, _keypair where the operating system gives the randomness (on bare metal:
@@ -50,6 +53,12 @@
 #endif
 #endif
 
+// The frames of this interface, at most: seeds on their way stand there. Below them, the core scrubs what it used.
+#define FRAMES 1024
+
+// Those of a call in a workspace, which hands on what it was given.
+#define FRAMES_IN 384
+
 // The call did what it says. The same number as `GAMBESON_ERROR_NONE`.
 #define GAMBESON_OK 0
 
@@ -71,6 +80,9 @@
 // A ciphertext.
 #define GAMBESON_MLKEM512_CIPHERTEXT_BYTES 768
 
+// The workspace of calls that end in `_in`.
+#define GAMBESON_SMALL_MLKEM512_WORKSPACE_BYTES 1840
+
 // An encapsulation key.
 #define GAMBESON_MLKEM768_EK_BYTES 1184
 
@@ -80,6 +92,9 @@
 // A ciphertext.
 #define GAMBESON_MLKEM768_CIPHERTEXT_BYTES 1088
 
+// The workspace of calls that end in `_in`.
+#define GAMBESON_SMALL_MLKEM768_WORKSPACE_BYTES 1840
+
 // An encapsulation key.
 #define GAMBESON_MLKEM1024_EK_BYTES 1568
 
@@ -88,6 +103,9 @@
 
 // A ciphertext.
 #define GAMBESON_MLKEM1024_CIPHERTEXT_BYTES 1568
+
+// The workspace of calls that end in `_in`.
+#define GAMBESON_SMALL_MLKEM1024_WORKSPACE_BYTES 1840
 
 // The seed ξ of an ML-DSA key, for every set: what to store.
 #define GAMBESON_MLDSA_SEED_BYTES 32
@@ -110,6 +128,9 @@
 // A signature.
 #define GAMBESON_MLDSA44_SIGNATURE_BYTES 2420
 
+// The workspace of calls that end in `_in`.
+#define GAMBESON_SMALL_MLDSA44_WORKSPACE_BYTES 3008
+
 // A public key.
 #define GAMBESON_MLDSA65_VK_BYTES 1952
 
@@ -119,6 +140,9 @@
 // A signature.
 #define GAMBESON_MLDSA65_SIGNATURE_BYTES 3309
 
+// The workspace of calls that end in `_in`.
+#define GAMBESON_SMALL_MLDSA65_WORKSPACE_BYTES 3656
+
 // A public key.
 #define GAMBESON_MLDSA87_VK_BYTES 2592
 
@@ -127,6 +151,9 @@
 
 // A signature.
 #define GAMBESON_MLDSA87_SIGNATURE_BYTES 4627
+
+// The workspace of calls that end in `_in`.
+#define GAMBESON_SMALL_MLDSA87_WORKSPACE_BYTES 3912
 
 // A digest of SHA3-224.
 #define GAMBESON_SHA3_224_BYTES 28
@@ -168,7 +195,7 @@ typedef enum gambeson_error {
     GAMBESON_ERROR_CONTEXT = -6,
     // The source of randomness failed: no key was made, nothing was encapsulated or signed.
     GAMBESON_ERROR_RANDOM = -7,
-    // The hash was not started, or has ended; or its object is not aligned.
+    // The hash was not started, or has ended; or its object, or a workspace, is not aligned.
     GAMBESON_ERROR_STATE = -8,
     // The function is not `Keccak-f[1600]`.
     GAMBESON_ERROR_KECCAK = -9,
@@ -238,6 +265,27 @@ typedef struct gambeson_small_mldsa87_key {
     uint8_t opaque[96];
 } gambeson_small_mldsa87_key;
 
+// Memory in which calls of ML-DSA-44 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
+// wiped before they return.
+typedef struct gambeson_small_mldsa44_workspace {
+    // Nobody else's.
+    uint64_t opaque[376];
+} gambeson_small_mldsa44_workspace;
+
+// Memory in which calls of ML-DSA-65 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
+// wiped before they return.
+typedef struct gambeson_small_mldsa65_workspace {
+    // Nobody else's.
+    uint64_t opaque[457];
+} gambeson_small_mldsa65_workspace;
+
+// Memory in which calls of ML-DSA-87 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
+// wiped before they return.
+typedef struct gambeson_small_mldsa87_workspace {
+    // Nobody else's.
+    uint64_t opaque[489];
+} gambeson_small_mldsa87_workspace;
+
 // A decapsulation key of ML-KEM-512 in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
 // may be copied; to be wiped.
 typedef struct gambeson_mlkem512_key {
@@ -279,6 +327,27 @@ typedef struct gambeson_small_mlkem1024_key {
     // Nobody else's.
     uint8_t opaque[96];
 } gambeson_small_mlkem1024_key;
+
+// Memory in which calls of ML-KEM-512 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
+// wiped before they return.
+typedef struct gambeson_small_mlkem512_workspace {
+    // Nobody else's.
+    uint64_t opaque[230];
+} gambeson_small_mlkem512_workspace;
+
+// Memory in which calls of ML-KEM-768 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
+// wiped before they return.
+typedef struct gambeson_small_mlkem768_workspace {
+    // Nobody else's.
+    uint64_t opaque[230];
+} gambeson_small_mlkem768_workspace;
+
+// Memory in which calls of ML-KEM-1024 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
+// wiped before they return.
+typedef struct gambeson_small_mlkem1024_workspace {
+    // Nobody else's.
+    uint64_t opaque[230];
+} gambeson_small_mlkem1024_workspace;
 
 // SHA3-224 in pieces.
 //
@@ -1719,6 +1788,300 @@ enum gambeson_error gambeson_small_mldsa87_sign_mu_with_rnd(uint8_t signature[GA
                                                             size_t sk_len,
                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
+// `_key_from_seed` in a workspace.
+//
+// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_from_seed_in(struct gambeson_small_mldsa44_key *key,
+                                                            uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
+                                                            const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES],
+                                                            struct gambeson_small_mldsa44_workspace *workspace);
+
+// `_key_public` in a workspace.
+//
+// Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_public_in(const struct gambeson_small_mldsa44_key *key,
+                                                         uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
+                                                         struct gambeson_small_mldsa44_workspace *workspace);
+
+// `_key_sign_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign_with_rnd_in(const struct gambeson_small_mldsa44_key *key,
+                                                                uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                                const uint8_t *message,
+                                                                size_t message_len,
+                                                                const uint8_t *context,
+                                                                size_t context_len,
+                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                                struct gambeson_small_mldsa44_workspace *workspace);
+
+// `_key_sign_mu_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with_rnd_in(const struct gambeson_small_mldsa44_key *key,
+                                                                   uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                                   struct gambeson_small_mldsa44_workspace *workspace);
+
+// `_sign_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign_with_rnd_in(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                            const uint8_t *message,
+                                                            size_t message_len,
+                                                            const uint8_t *context,
+                                                            size_t context_len,
+                                                            const uint8_t *sk,
+                                                            size_t sk_len,
+                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                            struct gambeson_small_mldsa44_workspace *workspace);
+
+// `_sign_mu_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign_mu_with_rnd_in(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                               const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                               const uint8_t *sk,
+                                                               size_t sk_len,
+                                                               const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                               struct gambeson_small_mldsa44_workspace *workspace);
+
+// `_verify` in a workspace.
+//
+// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_verify_in(const uint8_t *signature,
+                                                     size_t signature_len,
+                                                     const uint8_t *message,
+                                                     size_t message_len,
+                                                     const uint8_t *context,
+                                                     size_t context_len,
+                                                     const uint8_t *vk,
+                                                     size_t vk_len,
+                                                     struct gambeson_small_mldsa44_workspace *workspace);
+
+// `_verify_mu` in a workspace.
+//
+// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, OVERLAP, SIGNATURE, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_verify_mu_in(const uint8_t *signature,
+                                                        size_t signature_len,
+                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                        const uint8_t *vk,
+                                                        size_t vk_len,
+                                                        struct gambeson_small_mldsa44_workspace *workspace);
+
+// `_key_from_seed` in a workspace.
+//
+// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_from_seed_in(struct gambeson_small_mldsa65_key *key,
+                                                            uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
+                                                            const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES],
+                                                            struct gambeson_small_mldsa65_workspace *workspace);
+
+// `_key_public` in a workspace.
+//
+// Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_public_in(const struct gambeson_small_mldsa65_key *key,
+                                                         uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
+                                                         struct gambeson_small_mldsa65_workspace *workspace);
+
+// `_key_sign_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign_with_rnd_in(const struct gambeson_small_mldsa65_key *key,
+                                                                uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                                const uint8_t *message,
+                                                                size_t message_len,
+                                                                const uint8_t *context,
+                                                                size_t context_len,
+                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                                struct gambeson_small_mldsa65_workspace *workspace);
+
+// `_key_sign_mu_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with_rnd_in(const struct gambeson_small_mldsa65_key *key,
+                                                                   uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                                   struct gambeson_small_mldsa65_workspace *workspace);
+
+// `_sign_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign_with_rnd_in(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                            const uint8_t *message,
+                                                            size_t message_len,
+                                                            const uint8_t *context,
+                                                            size_t context_len,
+                                                            const uint8_t *sk,
+                                                            size_t sk_len,
+                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                            struct gambeson_small_mldsa65_workspace *workspace);
+
+// `_sign_mu_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign_mu_with_rnd_in(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                               const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                               const uint8_t *sk,
+                                                               size_t sk_len,
+                                                               const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                               struct gambeson_small_mldsa65_workspace *workspace);
+
+// `_verify` in a workspace.
+//
+// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_verify_in(const uint8_t *signature,
+                                                     size_t signature_len,
+                                                     const uint8_t *message,
+                                                     size_t message_len,
+                                                     const uint8_t *context,
+                                                     size_t context_len,
+                                                     const uint8_t *vk,
+                                                     size_t vk_len,
+                                                     struct gambeson_small_mldsa65_workspace *workspace);
+
+// `_verify_mu` in a workspace.
+//
+// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, OVERLAP, SIGNATURE, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_verify_mu_in(const uint8_t *signature,
+                                                        size_t signature_len,
+                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                        const uint8_t *vk,
+                                                        size_t vk_len,
+                                                        struct gambeson_small_mldsa65_workspace *workspace);
+
+// `_key_from_seed` in a workspace.
+//
+// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_from_seed_in(struct gambeson_small_mldsa87_key *key,
+                                                            uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
+                                                            const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES],
+                                                            struct gambeson_small_mldsa87_workspace *workspace);
+
+// `_key_public` in a workspace.
+//
+// Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_public_in(const struct gambeson_small_mldsa87_key *key,
+                                                         uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
+                                                         struct gambeson_small_mldsa87_workspace *workspace);
+
+// `_key_sign_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign_with_rnd_in(const struct gambeson_small_mldsa87_key *key,
+                                                                uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                                const uint8_t *message,
+                                                                size_t message_len,
+                                                                const uint8_t *context,
+                                                                size_t context_len,
+                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                                struct gambeson_small_mldsa87_workspace *workspace);
+
+// `_key_sign_mu_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with_rnd_in(const struct gambeson_small_mldsa87_key *key,
+                                                                   uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                                   struct gambeson_small_mldsa87_workspace *workspace);
+
+// `_sign_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_with_rnd_in(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                            const uint8_t *message,
+                                                            size_t message_len,
+                                                            const uint8_t *context,
+                                                            size_t context_len,
+                                                            const uint8_t *sk,
+                                                            size_t sk_len,
+                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                            struct gambeson_small_mldsa87_workspace *workspace);
+
+// `_sign_mu_with_rnd` in a workspace.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_mu_with_rnd_in(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                               const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                               const uint8_t *sk,
+                                                               size_t sk_len,
+                                                               const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
+                                                               struct gambeson_small_mldsa87_workspace *workspace);
+
+// `_verify` in a workspace.
+//
+// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_verify_in(const uint8_t *signature,
+                                                     size_t signature_len,
+                                                     const uint8_t *message,
+                                                     size_t message_len,
+                                                     const uint8_t *context,
+                                                     size_t context_len,
+                                                     const uint8_t *vk,
+                                                     size_t vk_len,
+                                                     struct gambeson_small_mldsa87_workspace *workspace);
+
+// `_verify_mu` in a workspace.
+//
+// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, OVERLAP, SIGNATURE, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_verify_mu_in(const uint8_t *signature,
+                                                        size_t signature_len,
+                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                        const uint8_t *vk,
+                                                        size_t vk_len,
+                                                        struct gambeson_small_mldsa87_workspace *workspace);
+
 // A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
 // that is null.
 //
@@ -2495,6 +2858,168 @@ enum gambeson_error gambeson_small_mlkem1024_decapsulate(uint8_t shared[GAMBESON
                                                          size_t ciphertext_len,
                                                          const uint8_t *dk,
                                                          size_t dk_len);
+
+// `_key_from_seed` in a workspace.
+//
+// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_key_from_seed_in(struct gambeson_small_mlkem512_key *key,
+                                                             uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
+                                                             const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES],
+                                                             struct gambeson_small_mlkem512_workspace *workspace);
+
+// `_key_public` in a workspace.
+//
+// Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_key_public_in(const struct gambeson_small_mlkem512_key *key,
+                                                          uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
+                                                          struct gambeson_small_mlkem512_workspace *workspace);
+
+// `_key_decapsulate` in a workspace.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_key_decapsulate_in(const struct gambeson_small_mlkem512_key *key,
+                                                               uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                               const uint8_t *ciphertext,
+                                                               size_t ciphertext_len,
+                                                               struct gambeson_small_mlkem512_workspace *workspace);
+
+// `_encapsulate_deterministic` in a workspace.
+//
+// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_encapsulate_deterministic_in(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
+                                                                         uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                                         const uint8_t *ek,
+                                                                         size_t ek_len,
+                                                                         const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES],
+                                                                         struct gambeson_small_mlkem512_workspace *workspace);
+
+// `_decapsulate` in a workspace.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem512_decapsulate_in(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                           const uint8_t *ciphertext,
+                                                           size_t ciphertext_len,
+                                                           const uint8_t *dk,
+                                                           size_t dk_len,
+                                                           struct gambeson_small_mlkem512_workspace *workspace);
+
+// `_key_from_seed` in a workspace.
+//
+// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_key_from_seed_in(struct gambeson_small_mlkem768_key *key,
+                                                             uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
+                                                             const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES],
+                                                             struct gambeson_small_mlkem768_workspace *workspace);
+
+// `_key_public` in a workspace.
+//
+// Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_key_public_in(const struct gambeson_small_mlkem768_key *key,
+                                                          uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
+                                                          struct gambeson_small_mlkem768_workspace *workspace);
+
+// `_key_decapsulate` in a workspace.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_key_decapsulate_in(const struct gambeson_small_mlkem768_key *key,
+                                                               uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                               const uint8_t *ciphertext,
+                                                               size_t ciphertext_len,
+                                                               struct gambeson_small_mlkem768_workspace *workspace);
+
+// `_encapsulate_deterministic` in a workspace.
+//
+// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_encapsulate_deterministic_in(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
+                                                                         uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                                         const uint8_t *ek,
+                                                                         size_t ek_len,
+                                                                         const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES],
+                                                                         struct gambeson_small_mlkem768_workspace *workspace);
+
+// `_decapsulate` in a workspace.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem768_decapsulate_in(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                           const uint8_t *ciphertext,
+                                                           size_t ciphertext_len,
+                                                           const uint8_t *dk,
+                                                           size_t dk_len,
+                                                           struct gambeson_small_mlkem768_workspace *workspace);
+
+// `_key_from_seed` in a workspace.
+//
+// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_key_from_seed_in(struct gambeson_small_mlkem1024_key *key,
+                                                              uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
+                                                              const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES],
+                                                              struct gambeson_small_mlkem1024_workspace *workspace);
+
+// `_key_public` in a workspace.
+//
+// Errors: NULL, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_key_public_in(const struct gambeson_small_mlkem1024_key *key,
+                                                           uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
+                                                           struct gambeson_small_mlkem1024_workspace *workspace);
+
+// `_key_decapsulate` in a workspace.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_key_decapsulate_in(const struct gambeson_small_mlkem1024_key *key,
+                                                                uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                                const uint8_t *ciphertext,
+                                                                size_t ciphertext_len,
+                                                                struct gambeson_small_mlkem1024_workspace *workspace);
+
+// `_encapsulate_deterministic` in a workspace.
+//
+// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_encapsulate_deterministic_in(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
+                                                                          uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                                          const uint8_t *ek,
+                                                                          size_t ek_len,
+                                                                          const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES],
+                                                                          struct gambeson_small_mlkem1024_workspace *workspace);
+
+// `_decapsulate` in a workspace.
+//
+// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mlkem1024_decapsulate_in(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                            const uint8_t *ciphertext,
+                                                            size_t ciphertext_len,
+                                                            const uint8_t *dk,
+                                                            size_t dk_len,
+                                                            struct gambeson_small_mlkem1024_workspace *workspace);
 
 // SHA3-224 of `data`, which may be null if `len` is 0 (FIPS 202, §6.1).
 //

@@ -12,17 +12,22 @@ use zeroize::Zeroize;
 use crate::error::gambeson_error;
 
 /// The frames of this interface, at most: seeds on their way stand there. Below them, the core scrubs what it used.
-const FRAMES: usize = 1024;
+pub(crate) const FRAMES: usize = 1024;
+/// Those of a call in a workspace, which hands on what it was given.
+pub(crate) const FRAMES_IN: usize = 384;
 
-/// A function that C calls: its name in two parts, its arguments, its work.
+/// A function that C calls: its name in two parts, its arguments, its work; with a name for its frames, if they are not [`FRAMES`].
 macro_rules! door {
-    ($(#[$attribute:meta])* $set:literal $name:literal => $function:ident($($argument:ident: $type:ty),*), |$border:ident| $work:block) => {
+    ($(#[$attribute:meta])* $set:literal $name:literal => $($rest:tt)*) => {
+        $crate::border::door! { $(#[$attribute])* $set $name [FRAMES] => $($rest)* }
+    };
+    ($(#[$attribute:meta])* $set:literal $name:literal [$frames:ident] => $function:ident($($argument:ident: $type:ty),*), |$border:ident| $work:block) => {
         $(#[$attribute])*
         #[unsafe(export_name = concat!("gambeson_", $set, $name))]
         #[must_use]
         pub unsafe extern "C" fn $function($($argument: $type),*) -> $crate::error::gambeson_error {
             // SAFETY: the caller's promise, at the head of the header.
-            unsafe { $crate::border::Border::call(|$border| $work) }
+            unsafe { $crate::border::Border::call::<{ $crate::border::$frames }>(|$border| $work) }
         }
     };
 }
@@ -49,11 +54,13 @@ impl Border {
     /// # Safety
     /// Each pointer that `work` gives to the border is null, or names as many bytes as are asked for with it, which nobody else
     /// writes (or, if they are written, touches) before the call returns.
-    pub unsafe fn call(work: impl FnOnce(&Self) -> Result<(), gambeson_error>) -> gambeson_error {
+    pub unsafe fn call<const N: usize>(
+        work: impl FnOnce(&Self) -> Result<(), gambeson_error>,
+    ) -> gambeson_error {
         let nothing = Region { start: 0, len: 0, is_written: false };
         let border = Self { regions: Cell::new([nothing; 6]), count: Cell::new(0) };
         let outcome = stopped(|| {
-            let _guard = StackGuard::<FRAMES>;
+            let _guard = StackGuard::<N>;
             apart(work, &border)
         });
         outcome.err().unwrap_or(gambeson_error::None)
@@ -115,10 +122,13 @@ impl Border {
         unsafe { object.cast::<K>().as_ref() }.ok_or(gambeson_error::Null)
     }
 
-    /// The place for a key.
+    /// The place for a key, or for a workspace.
     pub fn place<K: Key>(&self, object: *mut K::Object) -> Result<&mut MaybeUninit<K>, gambeson_error> {
+        if !object.is_aligned() {
+            return Err(gambeson_error::State);
+        }
         self.claim(object.addr(), size_of::<K>(), true)?;
-        // SAFETY: `call`'s caller promised it; `Key` promises the size, and nothing else of this call overlaps it.
+        // SAFETY: `call`'s caller promised it; `Key` promises size and alignment, and nothing else of this call overlaps it.
         unsafe { object.cast::<MaybeUninit<K>>().as_mut() }.ok_or(gambeson_error::Null)
     }
 
@@ -177,10 +187,10 @@ pub fn stopped(work: impl FnOnce() -> Result<(), gambeson_error>) -> Result<(), 
     work()
 }
 
-/// A key that lies in an object of C's.
+/// A key that lies in an object of C's, or a workspace.
 ///
 /// # Safety
-/// `Self` and `Object` have one size and alignment 1, and any bytes are a valid `Self`.
+/// `Self` is no larger than `Object` and aligned no more strictly, and any bytes are a valid `Self`.
 pub unsafe trait Key: Sized {
     /// What C sees of it.
     type Object;

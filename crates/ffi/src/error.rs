@@ -27,7 +27,7 @@ pub enum gambeson_error {
     Context = -6,
     /// The source of randomness failed: no key was made, nothing was encapsulated or signed.
     Random = -7,
-    /// The hash was not started, or has ended; or its object is not aligned.
+    /// The hash was not started, or has ended; or its object, or a workspace, is not aligned.
     State = -8,
     /// The function is not `Keccak-f[1600]`.
     Keccak = -9,
@@ -50,7 +50,7 @@ pub extern "C" fn gambeson_strerror(error: c_int) -> *const c_char {
         (gambeson_error::Signature, c"the signature is not valid"),
         (gambeson_error::Context, c"the context string has more than 255 bytes"),
         (gambeson_error::Random, c"the source of randomness failed"),
-        (gambeson_error::State, c"the hash was not started, or has ended"),
+        (gambeson_error::State, c"the hash was not started, or has ended, or an object is not aligned"),
         (gambeson_error::Keccak, c"the function is not Keccak-f[1600]"),
         (gambeson_error::Internal, c"a mistake in gambeson: please report it"),
     ];

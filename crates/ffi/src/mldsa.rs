@@ -7,7 +7,7 @@ use gambeson::mldsa::{
     ExpandedKeyRef, Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, VerifyingKey,
     VerifyingKeyRef,
 };
-use gambeson::{Bytes, Small};
+use gambeson::{Bytes, Small, Workspace};
 
 use crate::border::{Border, Held, Key, door};
 use crate::error::gambeson_error;
@@ -28,6 +28,24 @@ where
         Some(vk) => SigningKey::from_seed_into(seed.expose(), vk),
         None => SigningKey::from_seed(seed.expose()),
     });
+    Ok(())
+}
+
+/// Makes a key as [`make`] does, in a workspace.
+pub fn make_in<P: ParameterSet, O, W>(
+    border: &Border,
+    (key, vk): (*mut O, *mut u8),
+    seed: *const u8,
+    workspace: *mut W,
+) -> Outcome
+where
+    SigningKey<Small<P>>: Key<Object = O>,
+    Workspace<P>: Key<Object = W>,
+{
+    let key = border.place::<SigningKey<Small<P>>>(key)?;
+    let vk = if vk.is_null() { None } else { Some(border.write::<P::VerifyingKeyBytes>(vk)?) };
+    let seed = border.read::<[u8; 32]>(seed)?;
+    key.write(SigningKey::from_seed_in(seed, vk, Workspace::at(border.place(workspace)?)));
     Ok(())
 }
 
@@ -107,6 +125,63 @@ pub fn sign_encoded<P: ParameterSet>(
     let key = ExpandedSigningKey::<P>::from_expanded_bytes(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
     *signature = key.sign_with_rnd(source.draw()?.expose(), message);
     Ok(())
+}
+
+/// Signs as [`sign`] does, in a workspace.
+pub fn sign_in<P: ParameterSet, O, W>(
+    border: &Border,
+    key: *const O,
+    signature: *mut u8,
+    message: Message<'_>,
+    rnd: *const u8,
+    workspace: *mut W,
+) -> Outcome
+where
+    SigningKey<Small<P>>: Key<Object = O>,
+    Workspace<P>: Key<Object = W>,
+{
+    let key = border.key::<SigningKey<Small<P>>>(key)?;
+    let (signature, rnd) = (border.write(signature)?, border.read(rnd)?);
+    key.sign_with_rnd_in(rnd, message, signature, Workspace::at(border.place(workspace)?));
+    Ok(())
+}
+
+/// Signs as [`sign_borrowed`] does, in a workspace.
+pub fn sign_borrowed_in<P: ParameterSet, W>(
+    border: &Border,
+    (sk, sk_len): (*const u8, usize),
+    signature: *mut u8,
+    message: Message<'_>,
+    rnd: *const u8,
+    workspace: *mut W,
+) -> Outcome
+where
+    Workspace<P>: Key<Object = W>,
+{
+    let sk = border.read_exactly::<P::ExpandedKeyBytes>(sk, sk_len)?;
+    let (signature, rnd) = (border.write(signature)?, border.read(rnd)?);
+    let workspace = Workspace::at(border.place(workspace)?);
+    let key = ExpandedKeyRef::<Small<P>>::borrowed(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
+    key.sign_with_rnd_in(rnd, message, signature, workspace);
+    Ok(())
+}
+
+/// Verifies in a workspace.
+pub fn verify_in<P: ParameterSet, W>(
+    border: &Border,
+    (vk, vk_len): (*const u8, usize),
+    (signature, signature_len): (*const u8, usize),
+    message: Message<'_>,
+    workspace: *mut W,
+) -> Outcome
+where
+    Workspace<P>: Key<Object = W>,
+{
+    let vk = border.read_exactly::<P::VerifyingKeyBytes>(vk, vk_len)?;
+    let signature = border.read_exactly::<P::Signature>(signature, signature_len)?;
+    let workspace = Workspace::at(border.place(workspace)?);
+    let verdict = VerifyingKeyRef::<Small<P>>::borrowed(vk).verify_in(message, signature.as_ref(), workspace);
+    verdict.map_err(|_| gambeson_error::Signature)
 }
 
 /// Verifies.
@@ -441,6 +516,138 @@ macro_rules! mldsa_encoded {
     };
 }
 
+/// What works in memory of C's.
+macro_rules! mldsa_in_workspace {
+    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident, $workspace:ident, $words:literal, $bytes:ident) => {
+        #[doc = concat!(" Memory in which calls of ", $text, " work that end in `_in`, instead of on the stack. It need not be initialised, and is")]
+        /// wiped before they return.
+        #[repr(C)]
+        #[derive(Debug)]
+        pub struct $workspace {
+            /// Nobody else's.
+            pub opaque: [u64; $words],
+        }
+
+        // SAFETY: asserted below; a workspace is integers.
+        unsafe impl Key for Workspace<$set> {
+            type Object = $workspace;
+        }
+
+        const _: () = {
+            assert!(size_of::<Workspace<$set>>() <= size_of::<$workspace>());
+            assert!(align_of::<Workspace<$set>>() <= align_of::<$workspace>());
+            assert!(size_of::<$workspace>() == crate::sizes::$bytes);
+        };
+
+        #[doc = concat!("Calls of ", $text, " in a workspace.")]
+        pub mod $module {
+            use super::*;
+
+            door! {
+                /// `_key_from_seed` in a workspace.
+                ///
+                /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [seed; GAMBESON_MLDSA_SEED_BYTES]]")]
+                $name "_key_from_seed_in" [FRAMES_IN] => key_from_seed_in(key: *mut $key, vk: *mut u8, seed: *const u8, workspace: *mut $workspace), |border| {
+                    make_in::<$set, _, _>(border, (key, vk), seed, workspace)
+                }
+            }
+
+            door! {
+                /// `_key_public` in a workspace.
+                ///
+                /// Errors: NULL, OVERLAP, STATE.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
+                $name "_key_public_in" [FRAMES_IN] => key_public_in(key: *const $key, vk: *mut u8, workspace: *mut $workspace), |border| {
+                    let key = border.key::<SigningKey<Small<$set>>>(key)?;
+                    key.verifying_key_in(border.write(vk)?, Workspace::at(border.place(workspace)?));
+                    Ok(())
+                }
+            }
+
+            door! {
+                /// `_key_sign_with_rnd` in a workspace.
+                ///
+                /// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                $name "_key_sign_with_rnd_in" [FRAMES_IN] => key_sign_with_rnd_in(
+                    key: *const $key, signature: *mut u8, message: *const u8, message_len: usize,
+                    context: *const u8, context_len: usize, rnd: *const u8, workspace: *mut $workspace
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    super::sign_in::<$set, _, _>(border, key, signature, message, rnd, workspace)
+                }
+            }
+
+            door! {
+                /// `_key_sign_mu_with_rnd` in a workspace.
+                ///
+                /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, STATE.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                $name "_key_sign_mu_with_rnd_in" [FRAMES_IN] => key_sign_mu_with_rnd_in(
+                    key: *const $key, signature: *mut u8, mu: *const u8, rnd: *const u8, workspace: *mut $workspace
+                ), |border| {
+                    let message = Message::mu(border.read(mu)?);
+                    super::sign_in::<$set, _, _>(border, key, signature, message, rnd, workspace)
+                }
+            }
+
+            door! {
+                /// `_sign_with_rnd` in a workspace.
+                ///
+                /// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, STATE.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                $name "_sign_with_rnd_in" [FRAMES_IN] => sign_with_rnd_in(
+                    signature: *mut u8, message: *const u8, message_len: usize, context: *const u8, context_len: usize,
+                    sk: *const u8, sk_len: usize, rnd: *const u8, workspace: *mut $workspace
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    sign_borrowed_in::<$set, _>(border, (sk, sk_len), signature, message, rnd, workspace)
+                }
+            }
+
+            door! {
+                /// `_sign_mu_with_rnd` in a workspace.
+                ///
+                /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                $name "_sign_mu_with_rnd_in" [FRAMES_IN] => sign_mu_with_rnd_in(
+                    signature: *mut u8, mu: *const u8, sk: *const u8, sk_len: usize, rnd: *const u8, workspace: *mut $workspace
+                ), |border| {
+                    let message = Message::mu(border.read(mu)?);
+                    sign_borrowed_in::<$set, _>(border, (sk, sk_len), signature, message, rnd, workspace)
+                }
+            }
+
+            door! {
+                /// `_verify` in a workspace.
+                ///
+                /// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE.
+                $name "_verify_in" [FRAMES_IN] => verify_in(
+                    signature: *const u8, signature_len: usize, message: *const u8, message_len: usize,
+                    context: *const u8, context_len: usize, vk: *const u8, vk_len: usize, workspace: *mut $workspace
+                ), |border| {
+                    let message = pure(border, (message, message_len), (context, context_len))?;
+                    super::verify_in::<$set, _>(border, (vk, vk_len), (signature, signature_len), message, workspace)
+                }
+            }
+
+            door! {
+                /// `_verify_mu` in a workspace.
+                ///
+                /// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, OVERLAP, SIGNATURE, STATE.
+                /// cbindgen:ptrs-as-arrays=[[mu; GAMBESON_MLDSA_MU_BYTES]]
+                $name "_verify_mu_in" [FRAMES_IN] => verify_mu_in(
+                    signature: *const u8, signature_len: usize, mu: *const u8, vk: *const u8, vk_len: usize, workspace: *mut $workspace
+                ), |border| {
+                    let message = Message::mu(border.read(mu)?);
+                    super::verify_in::<$set, _>(border, (vk, vk_len), (signature, signature_len), message, workspace)
+                }
+            }
+        }
+    };
+}
+
 /// What takes the heap.
 #[cfg(feature = "std")]
 macro_rules! mldsa_hosted {
@@ -520,6 +727,9 @@ mldsa! { small_mldsa87, Small<MlDsa87>, "ML-DSA-87 in the least memory", "small_
 mldsa_encoded! { small_mldsa44_encoded, Small<MlDsa44>, "ML-DSA-44 in the least memory", "small_mldsa44", "MLDSA44", "GAMBESON_API", sign_borrowed, check_borrowed, ": of s1 and s2 every coefficient; t0 and tr are not made again" }
 mldsa_encoded! { small_mldsa65_encoded, Small<MlDsa65>, "ML-DSA-65 in the least memory", "small_mldsa65", "MLDSA65", "GAMBESON_API", sign_borrowed, check_borrowed, ": of s1 and s2 every coefficient; t0 and tr are not made again" }
 mldsa_encoded! { small_mldsa87_encoded, Small<MlDsa87>, "ML-DSA-87 in the least memory", "small_mldsa87", "MLDSA87", "GAMBESON_API", sign_borrowed, check_borrowed, ": of s1 and s2 every coefficient; t0 and tr are not made again" }
+mldsa_in_workspace! { small_mldsa44_in, MlDsa44, "ML-DSA-44 in the least memory", "small_mldsa44", "MLDSA44", gambeson_small_mldsa44_key, gambeson_small_mldsa44_workspace, 376, GAMBESON_SMALL_MLDSA44_WORKSPACE_BYTES }
+mldsa_in_workspace! { small_mldsa65_in, MlDsa65, "ML-DSA-65 in the least memory", "small_mldsa65", "MLDSA65", gambeson_small_mldsa65_key, gambeson_small_mldsa65_workspace, 457, GAMBESON_SMALL_MLDSA65_WORKSPACE_BYTES }
+mldsa_in_workspace! { small_mldsa87_in, MlDsa87, "ML-DSA-87 in the least memory", "small_mldsa87", "MLDSA87", gambeson_small_mldsa87_key, gambeson_small_mldsa87_workspace, 489, GAMBESON_SMALL_MLDSA87_WORKSPACE_BYTES }
 
 sizes! { MlDsa44, GAMBESON_MLDSA44_VK_BYTES, GAMBESON_MLDSA44_SK_BYTES, GAMBESON_MLDSA44_SIGNATURE_BYTES }
 sizes! { MlDsa65, GAMBESON_MLDSA65_VK_BYTES, GAMBESON_MLDSA65_SK_BYTES, GAMBESON_MLDSA65_SIGNATURE_BYTES }

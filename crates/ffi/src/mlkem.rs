@@ -6,7 +6,7 @@ use gambeson::mlkem::ExpandedDecapsulationKey;
 use gambeson::mlkem::{
     DecapsulationKey, EncapsulationKeyRef, ExpandedKeyRef, MlKem512, MlKem768, MlKem1024, ParameterSet,
 };
-use gambeson::{Bytes, Small};
+use gambeson::{Bytes, Small, Workspace};
 
 use crate::border::{Border, Key, door};
 use crate::error::gambeson_error;
@@ -41,6 +41,24 @@ pub fn encapsulate<P: ParameterSet>(
     let shared = border.write_secret(shared)?;
     let ek = EncapsulationKeyRef::<P>::borrowed(ek).map_err(|_| gambeson_error::Key)?;
     ek.encapsulate_deterministic_into(source.draw()?.expose(), c, shared);
+    Ok(())
+}
+
+/// Makes a key as [`make`] does, in a workspace.
+pub fn make_in<P: ParameterSet, O, W>(
+    border: &Border,
+    (key, ek): (*mut O, *mut u8),
+    seed: *const u8,
+    workspace: *mut W,
+) -> Outcome
+where
+    DecapsulationKey<Small<P>>: Key<Object = O>,
+    Workspace<P>: Key<Object = W>,
+{
+    let key = border.place::<DecapsulationKey<Small<P>>>(key)?;
+    let ek = if ek.is_null() { None } else { Some(border.write::<P::EncapsulationKeyBytes>(ek)?) };
+    let seed = border.read::<[u8; 64]>(seed)?;
+    key.write(DecapsulationKey::from_seed_in(seed, ek, Workspace::at(border.place(workspace)?)));
     Ok(())
 }
 
@@ -222,6 +240,108 @@ macro_rules! mlkem {
     };
 }
 
+/// What works in memory of C's.
+macro_rules! mlkem_in_workspace {
+    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident, $workspace:ident, $bytes:ident) => {
+        #[doc = concat!(" Memory in which calls of ", $text, " work that end in `_in`, instead of on the stack. It need not be initialised, and is")]
+        /// wiped before they return.
+        #[repr(C)]
+        #[derive(Debug)]
+        pub struct $workspace {
+            /// Nobody else's.
+            pub opaque: [u64; 230],
+        }
+
+        // SAFETY: asserted below; a workspace is integers.
+        unsafe impl Key for Workspace<$set> {
+            type Object = $workspace;
+        }
+
+        const _: () = {
+            assert!(size_of::<Workspace<$set>>() <= size_of::<$workspace>());
+            assert!(align_of::<Workspace<$set>>() <= align_of::<$workspace>());
+            assert!(size_of::<$workspace>() == crate::sizes::$bytes);
+        };
+
+        #[doc = concat!("Calls of ", $text, " in a workspace.")]
+        pub mod $module {
+            use super::*;
+
+            door! {
+                /// `_key_from_seed` in a workspace.
+                ///
+                /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [seed; GAMBESON_MLKEM_SEED_BYTES]]")]
+                $name "_key_from_seed_in" [FRAMES_IN] => key_from_seed_in(key: *mut $key, ek: *mut u8, seed: *const u8, workspace: *mut $workspace), |border| {
+                    make_in::<$set, _, _>(border, (key, ek), seed, workspace)
+                }
+            }
+
+            door! {
+                /// `_key_public` in a workspace.
+                ///
+                /// Errors: NULL, OVERLAP, STATE.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
+                $name "_key_public_in" [FRAMES_IN] => key_public_in(key: *const $key, ek: *mut u8, workspace: *mut $workspace), |border| {
+                    let key = border.key::<DecapsulationKey<Small<$set>>>(key)?;
+                    key.encapsulation_key_in(border.write(ek)?, Workspace::at(border.place(workspace)?));
+                    Ok(())
+                }
+            }
+
+            door! {
+                /// `_key_decapsulate` in a workspace.
+                ///
+                /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
+                /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
+                $name "_key_decapsulate_in" [FRAMES_IN] => key_decapsulate_in(
+                    key: *const $key, shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize, workspace: *mut $workspace
+                ), |border| {
+                    let key = border.key::<DecapsulationKey<Small<$set>>>(key)?;
+                    let c = border.read_exactly(ciphertext, ciphertext_len)?;
+                    let shared = border.write_secret(shared)?;
+                    key.decapsulate_in(c, shared, Workspace::at(border.place(workspace)?));
+                    Ok(())
+                }
+            }
+
+            door! {
+                /// `_encapsulate_deterministic` in a workspace.
+                ///
+                /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ciphertext; GAMBESON_", $sizes, "_CIPHERTEXT_BYTES], [shared; GAMBESON_MLKEM_SHARED_BYTES], [coins; GAMBESON_MLKEM_COINS_BYTES]]")]
+                $name "_encapsulate_deterministic_in" [FRAMES_IN] => encapsulate_deterministic_in(
+                    ciphertext: *mut u8, shared: *mut u8, ek: *const u8, ek_len: usize, coins: *const u8, workspace: *mut $workspace
+                ), |border| {
+                    let (c, shared) = (border.write(ciphertext)?, border.write_secret(shared)?);
+                    let (ek, m) = (border.read_exactly(ek, ek_len)?, border.read(coins)?);
+                    let ek = EncapsulationKeyRef::<Small<$set>>::borrowed(ek).map_err(|_| gambeson_error::Key)?;
+                    ek.encapsulate_deterministic_in(m, c, shared, Workspace::at(border.place(workspace)?));
+                    Ok(())
+                }
+            }
+
+            door! {
+                /// `_decapsulate` in a workspace.
+                ///
+                /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+                /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
+                $name "_decapsulate_in" [FRAMES_IN] => decapsulate_in(
+                    shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize, dk: *const u8, dk_len: usize, workspace: *mut $workspace
+                ), |border| {
+                    let c = border.read_exactly::<<$set as ParameterSet>::Ciphertext>(ciphertext, ciphertext_len)?;
+                    let dk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(dk, dk_len)?;
+                    let shared = border.write_secret(shared)?;
+                    let workspace = Workspace::at(border.place::<Workspace<$set>>(workspace)?);
+                    let key = ExpandedKeyRef::<Small<$set>>::borrowed_in(dk, workspace).map_err(|_| gambeson_error::Key)?;
+                    key.decapsulate_in(c, shared, workspace);
+                    Ok(())
+                }
+            }
+        }
+    };
+}
+
 /// What takes the heap.
 #[cfg(feature = "std")]
 macro_rules! mlkem_hosted {
@@ -292,6 +412,9 @@ mlkem_hosted! { mlkem1024_hosted, MlKem1024, "ML-KEM-1024", "mlkem1024", "MLKEM1
 mlkem! { small_mlkem512, Small<MlKem512>, "ML-KEM-512 in the least memory", "small_mlkem512", "MLKEM512", gambeson_small_mlkem512_key }
 mlkem! { small_mlkem768, Small<MlKem768>, "ML-KEM-768 in the least memory", "small_mlkem768", "MLKEM768", gambeson_small_mlkem768_key }
 mlkem! { small_mlkem1024, Small<MlKem1024>, "ML-KEM-1024 in the least memory", "small_mlkem1024", "MLKEM1024", gambeson_small_mlkem1024_key }
+mlkem_in_workspace! { small_mlkem512_in, MlKem512, "ML-KEM-512 in the least memory", "small_mlkem512", "MLKEM512", gambeson_small_mlkem512_key, gambeson_small_mlkem512_workspace, GAMBESON_SMALL_MLKEM512_WORKSPACE_BYTES }
+mlkem_in_workspace! { small_mlkem768_in, MlKem768, "ML-KEM-768 in the least memory", "small_mlkem768", "MLKEM768", gambeson_small_mlkem768_key, gambeson_small_mlkem768_workspace, GAMBESON_SMALL_MLKEM768_WORKSPACE_BYTES }
+mlkem_in_workspace! { small_mlkem1024_in, MlKem1024, "ML-KEM-1024 in the least memory", "small_mlkem1024", "MLKEM1024", gambeson_small_mlkem1024_key, gambeson_small_mlkem1024_workspace, GAMBESON_SMALL_MLKEM1024_WORKSPACE_BYTES }
 
 sizes! { MlKem512, GAMBESON_MLKEM512_EK_BYTES, GAMBESON_MLKEM512_DK_BYTES, GAMBESON_MLKEM512_CIPHERTEXT_BYTES }
 sizes! { MlKem768, GAMBESON_MLKEM768_EK_BYTES, GAMBESON_MLKEM768_DK_BYTES, GAMBESON_MLKEM768_CIPHERTEXT_BYTES }

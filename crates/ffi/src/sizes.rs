@@ -12,18 +12,24 @@ pub const GAMBESON_MLKEM512_EK_BYTES: usize = 800;
 pub const GAMBESON_MLKEM512_DK_BYTES: usize = 1632;
 /// A ciphertext.
 pub const GAMBESON_MLKEM512_CIPHERTEXT_BYTES: usize = 768;
+/// The workspace of calls that end in `_in`.
+pub const GAMBESON_SMALL_MLKEM512_WORKSPACE_BYTES: usize = 1840;
 /// An encapsulation key.
 pub const GAMBESON_MLKEM768_EK_BYTES: usize = 1184;
 /// A decapsulation key in the form of FIPS 203: dk_PKE ‖ ek ‖ H(ek) ‖ z.
 pub const GAMBESON_MLKEM768_DK_BYTES: usize = 2400;
 /// A ciphertext.
 pub const GAMBESON_MLKEM768_CIPHERTEXT_BYTES: usize = 1088;
+/// The workspace of calls that end in `_in`.
+pub const GAMBESON_SMALL_MLKEM768_WORKSPACE_BYTES: usize = 1840;
 /// An encapsulation key.
 pub const GAMBESON_MLKEM1024_EK_BYTES: usize = 1568;
 /// A decapsulation key in the form of FIPS 203: dk_PKE ‖ ek ‖ H(ek) ‖ z.
 pub const GAMBESON_MLKEM1024_DK_BYTES: usize = 3168;
 /// A ciphertext.
 pub const GAMBESON_MLKEM1024_CIPHERTEXT_BYTES: usize = 1568;
+/// The workspace of calls that end in `_in`.
+pub const GAMBESON_SMALL_MLKEM1024_WORKSPACE_BYTES: usize = 1840;
 
 /// The seed ξ of an ML-DSA key, for every set: what to store.
 pub const GAMBESON_MLDSA_SEED_BYTES: usize = 32;
@@ -39,18 +45,24 @@ pub const GAMBESON_MLDSA44_VK_BYTES: usize = 1312;
 pub const GAMBESON_MLDSA44_SK_BYTES: usize = 2560;
 /// A signature.
 pub const GAMBESON_MLDSA44_SIGNATURE_BYTES: usize = 2420;
+/// The workspace of calls that end in `_in`.
+pub const GAMBESON_SMALL_MLDSA44_WORKSPACE_BYTES: usize = 3008;
 /// A public key.
 pub const GAMBESON_MLDSA65_VK_BYTES: usize = 1952;
 /// A private key in the form of FIPS 204.
 pub const GAMBESON_MLDSA65_SK_BYTES: usize = 4032;
 /// A signature.
 pub const GAMBESON_MLDSA65_SIGNATURE_BYTES: usize = 3309;
+/// The workspace of calls that end in `_in`.
+pub const GAMBESON_SMALL_MLDSA65_WORKSPACE_BYTES: usize = 3656;
 /// A public key.
 pub const GAMBESON_MLDSA87_VK_BYTES: usize = 2592;
 /// A private key in the form of FIPS 204.
 pub const GAMBESON_MLDSA87_SK_BYTES: usize = 4896;
 /// A signature.
 pub const GAMBESON_MLDSA87_SIGNATURE_BYTES: usize = 4627;
+/// The workspace of calls that end in `_in`.
+pub const GAMBESON_SMALL_MLDSA87_WORKSPACE_BYTES: usize = 3912;
 
 /// A digest of SHA3-224.
 pub const GAMBESON_SHA3_224_BYTES: usize = 28;

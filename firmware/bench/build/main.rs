@@ -88,6 +88,9 @@ fn image(sets: &str, operations: &str, profile: &str) -> Result<String, Box<dyn 
         let operation = match (SETS.iter().find(|(name, _)| *name == set), profile) {
             (Some((_, set)), "small") => format!("crate::{name}<gambeson::Small<{set}>>"),
             (Some((_, set)), "fast") => format!("crate::{name}<{set}>"),
+            (Some((_, set)), "workspace") => {
+                format!("crate::workspace::In<crate::{name}<gambeson::Small<{set}>>>")
+            }
             (None, "small" | "fast") => format!("crate::{name}"),
             _ => return Err(format!("no profile {profile:?}").into()),
         };

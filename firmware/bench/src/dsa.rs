@@ -9,9 +9,9 @@ use gambeson::mldsa::{
 
 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal): the key that holds the seed, and the public key.
 pub struct KeyGen<P: ParameterSet> {
-    seed: [u8; 32],
-    key: Option<SigningKey<P>>,
-    vk: P::VerifyingKeyBytes,
+    pub seed: [u8; 32],
+    pub key: Option<SigningKey<P>>,
+    pub vk: P::VerifyingKeyBytes,
 }
 
 impl<P: ParameterSet> Operation for KeyGen<P> {
@@ -36,9 +36,9 @@ impl<P: ParameterSet> Operation for KeyGen<P> {
 
 /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from the key that holds the seed.
 pub struct SignSeed<P: ParameterSet> {
-    key: Option<SigningKey<P>>,
-    message: [u8; 32],
-    signature: P::Signature,
+    pub key: Option<SigningKey<P>>,
+    pub message: [u8; 32],
+    pub signature: P::Signature,
 }
 
 impl<P: ParameterSet> Operation for SignSeed<P> {
@@ -68,9 +68,9 @@ impl<P: ParameterSet> Operation for SignSeed<P> {
 
 /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from the standard's bytes, which were checked when they were read.
 pub struct Sign<P: ParameterSet> {
-    key: Option<ExpandedKeyRef<'static, P>>,
-    message: [u8; 32],
-    signature: P::Signature,
+    pub key: Option<ExpandedKeyRef<'static, P>>,
+    pub message: [u8; 32],
+    pub signature: P::Signature,
 }
 
 impl<P: ParameterSet> Operation for Sign<P> {
@@ -98,10 +98,10 @@ impl<P: ParameterSet> Operation for Sign<P> {
 
 /// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal).
 pub struct Verify<P: ParameterSet> {
-    vk: P::VerifyingKeyBytes,
-    message: [u8; 32],
-    signature: P::Signature,
-    valid: bool,
+    pub vk: P::VerifyingKeyBytes,
+    pub message: [u8; 32],
+    pub signature: P::Signature,
+    pub valid: bool,
 }
 
 impl<P: ParameterSet> Operation for Verify<P> {

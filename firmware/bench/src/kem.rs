@@ -9,9 +9,9 @@ use gambeson::mlkem::{
 
 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal): the key in 96 bytes, and the encapsulation key.
 pub struct KeyGen<P: ParameterSet> {
-    seed: [u8; 64],
-    dk: Option<DecapsulationKey<P>>,
-    ek: P::EncapsulationKeyBytes,
+    pub seed: [u8; 64],
+    pub dk: Option<DecapsulationKey<P>>,
+    pub ek: P::EncapsulationKeyBytes,
 }
 
 impl<P: ParameterSet> Operation for KeyGen<P> {
@@ -36,10 +36,10 @@ impl<P: ParameterSet> Operation for KeyGen<P> {
 
 /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal), with the check of the key.
 pub struct Encaps<P: ParameterSet> {
-    ek: P::EncapsulationKeyBytes,
-    m: [u8; 32],
-    c: P::Ciphertext,
-    shared: SharedSecret,
+    pub ek: P::EncapsulationKeyBytes,
+    pub m: [u8; 32],
+    pub c: P::Ciphertext,
+    pub shared: SharedSecret,
 }
 
 impl<P: ParameterSet> Operation for Encaps<P> {
@@ -72,9 +72,9 @@ impl<P: ParameterSet> Operation for Encaps<P> {
 
 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps), from the key in 96 bytes.
 pub struct Decaps<P: ParameterSet> {
-    dk: Option<DecapsulationKey<P>>,
-    c: P::Ciphertext,
-    shared: SharedSecret,
+    pub dk: Option<DecapsulationKey<P>>,
+    pub c: P::Ciphertext,
+    pub shared: SharedSecret,
 }
 
 impl<P: ParameterSet> Operation for Decaps<P> {
@@ -104,9 +104,9 @@ impl<P: ParameterSet> Operation for Decaps<P> {
 
 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps), from the standard's bytes, which were checked when they were read.
 pub struct DecapsEncoded<P: ParameterSet> {
-    dk: Option<ExpandedKeyRef<'static, P>>,
-    c: P::Ciphertext,
-    shared: SharedSecret,
+    pub dk: Option<ExpandedKeyRef<'static, P>>,
+    pub c: P::Ciphertext,
+    pub shared: SharedSecret,
 }
 
 impl<P: ParameterSet> Operation for DecapsEncoded<P> {

@@ -5,6 +5,7 @@
 //!
 //! * `kem`, `dsa`, `keccak`: the operations
 //! * `classical`: what stands beside ours
+//! * `workspace`: `kem` and `dsa` in memory of the caller's
 //! * `heap`: the allocator of those that need one
 //! * `nothing`: none, for the size of what every program holds
 //! * `build`: which operation, and the inputs
@@ -24,6 +25,8 @@ mod keccak;
 mod kem;
 #[allow(dead_code)]
 mod nothing;
+#[allow(dead_code)]
+mod workspace;
 
 /// The operation and its inputs, as the build script wrote them.
 mod row {
@@ -39,6 +42,9 @@ use row::{INPUTS, Row};
 trait Operation {
     /// Bytes of the key that has to stay in memory for it.
     const KEY: usize;
+
+    /// Bytes of memory that it works in beside the stack.
+    const WORKSPACE: usize = 0;
 
     /// Whether it takes memory of the heap.
     const HEAP: bool = false;
@@ -118,6 +124,8 @@ extern "C" fn run(row: &mut Row) {
 fn main() -> ! {
     print("key=");
     print_number(Row::KEY as u32);
+    print("\nworkspace=");
+    print_number(Row::WORKSPACE as u32);
     print("\n");
     if Row::HEAP {
         heap::start();

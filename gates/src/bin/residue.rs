@@ -5,7 +5,6 @@
 //! its hash functions.
 
 use gambeson::Bytes;
-use gambeson::Small;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, SigningKey};
 use gambeson::mlkem::{
@@ -14,6 +13,7 @@ use gambeson::mlkem::{
 };
 use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson::sha3::{Sha3_512, Shake256};
+use gambeson::{Small, Workspace};
 use gambeson_gates::hunt::{Gate, Hunt, Window, hunted, power};
 use gambeson_gates::{bytes, canary, heap, live_and_die};
 use gambeson_hybrid::{composite, ed448, kem as hybrids, x448, xwing};
@@ -206,6 +206,53 @@ fn small_kem<P: mlkem::ParameterSet>(
             let mut shared = SharedSecret::new([0; 32]);
             encoded.decapsulate_into(c, &mut shared);
             std::hint::black_box(&shared);
+        });
+    }
+    kem_in_a_workspace(gate, hunt, (seed, m, exported), ciphertexts);
+}
+
+/// The same in a workspace, which is searched with the stack that it lies on.
+fn kem_in_a_workspace<P: mlkem::ParameterSet>(
+    gate: &mut Gate,
+    hunt: &Hunt,
+    (seed, m, exported): (&[u8; 64], &[u8; 32], &[u8]),
+    ciphertexts: [&P::Ciphertext; 2],
+) {
+    let name = format!("{} in a workspace", P::NAME);
+    let key = DecapsulationKey::<Small<P>>::from_seed(seed);
+    let public = key.encapsulation_key();
+    let encoded = ExpandedKeyRef::<Small<P>>::borrowed(exported).expect("our own key is valid");
+    gate.run(&format!("{name} keygen"), hunt, || {
+        let mut workspace = Workspace::<P>::new();
+        live_and_die!(DecapsulationKey::<Small<P>>::from_seed_in(seed, None, &mut workspace));
+        black_box(&workspace);
+    });
+    gate.run(&format!("{name} keygen in place"), hunt, || {
+        let (mut workspace, mut ek) = (Workspace::<P>::new(), P::EncapsulationKeyBytes::zeroed());
+        live_and_die!(DecapsulationKey::<Small<P>>::from_seed_in(seed, Some(&mut ek), &mut workspace));
+        black_box((&workspace, &ek));
+    });
+    gate.run(&format!("{name} public key"), hunt, || {
+        let (mut workspace, mut ek) = (Workspace::<P>::new(), P::EncapsulationKeyBytes::zeroed());
+        key.encapsulation_key_in(&mut ek, &mut workspace);
+        black_box((&workspace, &ek));
+    });
+    gate.run(&format!("{name} encaps"), hunt, || {
+        let (mut c, mut shared) = (P::Ciphertext::zeroed(), SharedSecret::new([0; 32]));
+        let mut workspace = Workspace::<P>::new();
+        public.encapsulate_deterministic_in(m, &mut c, &mut shared, &mut workspace);
+        black_box((&c, &shared, &workspace));
+    });
+    for (c, kind) in ciphertexts.into_iter().zip(["", ", wrong ciphertext"]) {
+        gate.run(&format!("{name} decaps{kind}"), hunt, || {
+            let (mut workspace, mut shared) = (Workspace::<P>::new(), SharedSecret::new([0; 32]));
+            key.decapsulate_in(c, &mut shared, &mut workspace);
+            black_box((&workspace, &shared));
+        });
+        gate.run(&format!("{name} decaps, encoded{kind}"), hunt, || {
+            let (mut workspace, mut shared) = (Workspace::<P>::new(), SharedSecret::new([0; 32]));
+            encoded.decapsulate_in(c, &mut shared, &mut workspace);
+            black_box((&workspace, &shared));
         });
     }
 }
@@ -507,6 +554,43 @@ fn small_signatures<P: mldsa::ParameterSet>(
         let mut signature = P::Signature::zeroed();
         encoded.sign_with_rnd_into(rnd, message, &mut signature);
         std::hint::black_box(&signature);
+    });
+    signatures_in_a_workspace::<P>(gate, hunt, (seed, rnd, message, exported));
+}
+
+/// The same in a workspace, which is searched with the stack that it lies on.
+fn signatures_in_a_workspace<P: mldsa::ParameterSet>(
+    gate: &mut Gate,
+    hunt: &Hunt,
+    (seed, rnd, message, exported): (&[u8; 32], &[u8; 32], &[u8; 40], &[u8]),
+) {
+    let name = format!("{} in a workspace", P::NAME);
+    let key = SigningKey::<Small<P>>::from_seed(seed);
+    let encoded = mldsa::ExpandedKeyRef::<Small<P>>::borrowed(exported).expect("our own key is valid");
+    gate.run(&format!("{name} keygen"), hunt, || {
+        let mut workspace = Workspace::<P>::new();
+        live_and_die!(SigningKey::<Small<P>>::from_seed_in(seed, None, &mut workspace));
+        black_box(&workspace);
+    });
+    gate.run(&format!("{name} keygen in place"), hunt, || {
+        let (mut workspace, mut vk) = (Workspace::<P>::new(), P::VerifyingKeyBytes::zeroed());
+        live_and_die!(SigningKey::<Small<P>>::from_seed_in(seed, Some(&mut vk), &mut workspace));
+        black_box((&workspace, &vk));
+    });
+    gate.run(&format!("{name} public key"), hunt, || {
+        let (mut workspace, mut vk) = (Workspace::<P>::new(), P::VerifyingKeyBytes::zeroed());
+        key.verifying_key_in(&mut vk, &mut workspace);
+        black_box((&workspace, &vk));
+    });
+    gate.run(&format!("{name} sign"), hunt, || {
+        let (mut workspace, mut signature) = (Workspace::<P>::new(), P::Signature::zeroed());
+        key.sign_with_rnd_in(rnd, message, &mut signature, &mut workspace);
+        black_box((&workspace, &signature));
+    });
+    gate.run(&format!("{name} sign, encoded"), hunt, || {
+        let (mut workspace, mut signature) = (Workspace::<P>::new(), P::Signature::zeroed());
+        encoded.sign_with_rnd_in(rnd, message, &mut signature, &mut workspace);
+        black_box((&workspace, &signature));
     });
 }
 

@@ -1,6 +1,5 @@
 //! How much stack and heap each operation uses: one JSON object a line. Run by `cargo xtask stack`.
 
-use gambeson::Small;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, SigningKey};
 use gambeson::mlkem::{
@@ -8,6 +7,7 @@ use gambeson::mlkem::{
     SharedSecret,
 };
 use gambeson::sha3::{Sha3_256, Shake256};
+use gambeson::{Small, Workspace};
 use gambeson_gates::{bytes, canary, heap, stack};
 use std::env;
 use std::sync::Mutex;
@@ -42,8 +42,18 @@ fn main() {
     signatures::<MlDsa87>();
 }
 
-/// Runs the operation once to warm up, once for the stack and once for the heap.
 fn measure<R: Send>(alg: &str, op: &str, form: &str, operation: impl Fn() -> R + Send + Sync) {
+    measure_in(alg, op, form, 0, operation);
+}
+
+/// Runs the operation, which has so many bytes of workspace, once to warm up, once for the stack and once for the heap.
+fn measure_in<R: Send>(
+    alg: &str,
+    op: &str,
+    form: &str,
+    workspace: usize,
+    operation: impl Fn() -> R + Send + Sync,
+) {
     let (depth, uses) = stack::on_fresh_stack(|| {
         drop(operation());
         let (depth, result) = stack::depth(&operation);
@@ -53,7 +63,7 @@ fn measure<R: Send>(alg: &str, op: &str, form: &str, operation: impl Fn() -> R +
         (depth, uses)
     });
     println!(
-        "{{\"alg\":\"{alg}\",\"op\":\"{op}\",\"form\":\"{form}\",\"stack\":{depth},\"heap_peak\":{},\"heap_total\":{},\
+        "{{\"alg\":\"{alg}\",\"op\":\"{op}\",\"form\":\"{form}\",\"stack\":{depth},\"workspace\":{workspace},\"heap_peak\":{},\"heap_total\":{},\
          \"allocations\":{}}}",
         uses.peak, uses.total, uses.allocations
     );
@@ -113,6 +123,21 @@ fn small_kem<P: mlkem::ParameterSet>(seed: &[u8; 64], m: &[u8; 32], c: &P::Ciphe
     });
     measure(name, "decaps", "small", || key.decapsulate_into(c, &mut lock(shared)));
     measure(name, "decaps, encoded", "small", || encoded.decapsulate_into(c, &mut lock(shared)));
+
+    // The same in a workspace.
+    let workspace = &Mutex::new(Workspace::<P>::new());
+    let measure = |op, operation: &(dyn Fn() + Send + Sync)| {
+        measure_in(name, op, "workspace", size_of::<Workspace<P>>(), operation);
+    };
+    measure("keygen", &|| {
+        drop(DecapsulationKey::<Small<P>>::from_seed_in(seed, Some(&mut lock(ek)), &mut lock(workspace)));
+    });
+    measure("encaps", &|| {
+        let (c, shared) = &mut *lock(sent);
+        public.encapsulate_deterministic_in(m, c, shared, &mut lock(workspace));
+    });
+    measure("decaps", &|| key.decapsulate_in(c, &mut lock(shared), &mut lock(workspace)));
+    measure("decaps, encoded", &|| encoded.decapsulate_in(c, &mut lock(shared), &mut lock(workspace)));
 }
 
 fn lock<T>(memory: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -156,5 +181,28 @@ fn signatures<P: mldsa::ParameterSet>() {
     });
     measure(name, "verify", "small", || {
         mldsa::VerifyingKeyRef::<Small<P>>::borrowed(vk).verify(&message, signature.as_ref()).is_ok()
+    });
+
+    // The same in a workspace.
+    let workspace = &Mutex::new(Workspace::<P>::new());
+    let measure = |op, operation: &(dyn Fn() + Send + Sync)| {
+        measure_in(name, op, "workspace", size_of::<Workspace<P>>(), operation);
+    };
+    measure("keygen", &|| {
+        let vk = &mut lock(made).0;
+        drop(SigningKey::<Small<P>>::from_seed_in(&seed, Some(vk), &mut lock(workspace)));
+    });
+    measure("keygen, hash only", &|| {
+        drop(SigningKey::<Small<P>>::from_seed_in(&seed, None, &mut lock(workspace)));
+    });
+    measure("sign", &|| {
+        small.sign_with_rnd_in(&[0; 32], &message, &mut lock(made).1, &mut lock(workspace));
+    });
+    measure("sign, encoded", &|| {
+        encoded.sign_with_rnd_in(&[0; 32], &message, &mut lock(made).1, &mut lock(workspace));
+    });
+    measure("verify", &|| {
+        let key = mldsa::VerifyingKeyRef::<Small<P>>::borrowed(vk);
+        key.verify_in(&message, signature.as_ref(), &mut lock(workspace)).expect("our own signature");
     });
 }

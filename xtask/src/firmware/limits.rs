@@ -48,6 +48,9 @@ const COMPACT: &[Compact] = &[
 /// What RV32 may take of the stack beyond the Cortex-M4.
 const WIDER: u64 = 256;
 
+/// What an operation in a workspace may take of the stack: its frames.
+const FRAMES: [(&str, u64); 2] = [("ML-KEM", 704), ("ML-DSA", 896)];
+
 /// A fast row on the Cortex-M4: the most of a peer's cycles.
 struct Fast {
     set: &'static str,
@@ -168,6 +171,11 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
         // A key on the heap is not the stack's; whoever has none has nothing else there.
         let stack = row.stack + row.statics + row.workspace;
         match (row.target, of_compact(row)) {
+            (_, None) if row.profile == rows::WORKSPACE => {
+                for (_, most) in FRAMES.iter().filter(|(set, _)| row.alg.starts_with(set)) {
+                    verdicts.push(verdict(row, "bytes of stack", row.stack + row.statics, *most));
+                }
+            }
             ("cortex-m4", Some(limit)) => {
                 verdicts.push(verdict(row, "bytes of stack", stack, limit.stack));
                 verdicts.push(verdict(row, "thousand cycles", thousands(row.cycles), limit.kcycles));
@@ -200,7 +208,11 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
         }
     }
     for (set, ops, most) in CODE {
-        if row.target == "cortex-m4" && row.alg.starts_with(set) && row.op == *ops {
+        if row.target == "cortex-m4"
+            && row.profile != rows::WORKSPACE
+            && row.alg.starts_with(set)
+            && row.op == *ops
+        {
             let most = most[usize::from(row.profile == "fast")];
             if most != u64::MAX {
                 verdicts.push(verdict(row, "bytes of code", row.code, most));
@@ -296,6 +308,19 @@ mod tests {
         assert_eq!(missed(row("rv32imac", "small", "encaps", 2048, 9_000_000)), ["bytes of stack"; 0]);
         assert_eq!(missed(row("rv32imac", "small", "encaps", 2049, 1)), ["bytes of stack"]);
         assert_eq!(missed(row("cortex-m4", "small", "keygen", 1280, 1)), ["bytes of code"]);
+    }
+
+    #[test]
+    fn a_workspace_leaves_only_frames_to_the_stack() {
+        let of = |alg: &str, stack| Row {
+            alg: alg.into(),
+            workspace: 1840,
+            ..row("rv32emc", "workspace", "encaps", stack, 1)
+        };
+        assert_eq!(missed(of("ML-KEM-768", 704)), [""; 0]);
+        assert_eq!(missed(of("ML-KEM-768", 705)), ["bytes of stack"]);
+        assert_eq!(missed(of("ML-DSA-65", 896)), [""; 0]);
+        assert_eq!(missed(of("ML-DSA-65", 897)), ["bytes of stack"]);
     }
 
     #[test]

@@ -73,10 +73,11 @@ a Cortex-M4, and `virt`, RV32IMAC; one set each on `virt` as RV32EMC, the class 
 without wait states: against 45 figures that pqm4 published of a board it errs by 1.04 % (root mean square) and by 1.9 % at most. \
 The model for RV32 was compared with no silicon. **Stack** is bytes below the caller's stack pointer, all frames and the Keccak \
 state included; painted and seen by the plugin, which must agree. Keys, messages and outputs are the caller's buffers. What a program keeps \
-in memory of its own beside them, a workspace among it, is no stack and would count as such: every row of ours has none unless the table \
+in memory of its own beside them is no stack and would count as such: every row of ours has none unless the table \
 says so. **Code** is `.text` and `.rodata` of a program with that operation alone, less an empty one.\n\n\
 ML-KEM: ten keys. ML-DSA: ten keys, one key that signs fifty messages without randomness, ten signatures that are verified; the same for \
-every peer. Profile `small` is `Small<P>`, `fast` the plain set. Both run at `opt-level = 3`; the code of `small` is \
+every peer. Profile `small` is `Small<P>`, `fast` the plain set; `workspace` is `Small<P>` in memory of the caller's, whose bytes are in the column of the heap, \
+so that the stack is frames alone (one set each: frames do not depend on it). All run at `opt-level = 3`; the code of `small` and `workspace` is \
 that of a build for size, at `\"s\"`, where the permutation is rolled and takes more cycles. Operations joined by `+` are one program, of which only the code is told. \
 `decaps` takes the key of 96 bytes, `decaps-dk` \
 the standard's bytes; `sign-seed` the key that holds the seed, `sign` the standard's bytes; what ends with `-expanded` a key whose matrix is on the heap, whose bytes \
@@ -97,7 +98,7 @@ pub fn markdown(rows: &[Row], peers: &[Peer], verdicts: &[Verdict], missed: &Mis
                 continue;
             }
             text += &format!(
-                "\n## {alg}, {}\n\n| | operation | stack | heap, static | key | code | kinstructions | kcycles | stack hoped for |\n\
+                "\n## {alg}, {}\n\n| | operation | stack | heap, static, workspace | key | code | kinstructions | kcycles | stack hoped for |\n\
                  | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
                 target.name
             );

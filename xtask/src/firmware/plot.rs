@@ -1,6 +1,6 @@
 //! The least stack of each operation as a picture: a line for each, a mark for each implementation.
 
-use super::rows::{Peer, Row, SETS};
+use super::rows::{Peer, Row, SETS, WORKSPACE};
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::element::{Circle, PathElement, Rectangle, Text};
@@ -78,7 +78,10 @@ fn draw(svg: &mut String, rows: &[Row], peers: &[Peer]) -> Result<(), Box<dyn st
             let kind = if peer.peer == "pqm4 m4fstack" { 2 } else { 3 };
             mark(&area, kind, (across(peer.stack + peer.heap), y))?;
         }
-        for row in rows.iter().filter(|row| row.target == "cortex-m4" && row.alg == alg && row.op == op) {
+        let is_here = |row: &&Row| {
+            row.target == "cortex-m4" && row.profile != WORKSPACE && row.alg == alg && row.op == op
+        };
+        for row in rows.iter().filter(is_here) {
             let kind = usize::from(row.profile == "fast");
             mark(&area, kind, (across(row.stack + row.beside()), y))?;
         }

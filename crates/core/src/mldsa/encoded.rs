@@ -11,6 +11,7 @@ use super::params::{ParameterSet, T0_BYTES};
 use super::small;
 use crate::Bytes;
 use crate::secret::{declassify, declassify_value};
+use crate::small::{Small, Stack, Workspace};
 
 /// A private key in the standard's encoding ρ ‖ K ‖ tr ‖ s1 ‖ s2 ‖ t0, borrowed: for a device that keeps such bytes, and has no
 /// room for another form.
@@ -74,24 +75,22 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
 
     #[inline(never)]
     fn sign_guarded(&self, message: &Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
-        let mut mu = [0; 64];
-        small::represent(message, declassify(self.part(64)), &mut mu);
+        let tr = declassify(self.part(64));
         if !P::SMALL {
+            let mu = message.representative(tr);
             return scrubbed::<P, { dsa::SIGN_44 }, { dsa::SIGN_65 }, { dsa::SIGN_87 }, _>(|| {
                 dsa::sign_encoded::<P>(self.bytes, &mu, rnd, signature);
             });
         }
         scrubbed::<P, { small::SIGN_ENCODED_44 }, { small::SIGN_ENCODED_65 }, { small::SIGN_ENCODED_87 }, _>(
             || {
-                small::sign_encoded::<P>(
-                    &small::Encoded { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA },
-                    self.part(32),
-                    &mu,
-                    rnd,
-                    signature,
-                );
+                small::sign_encoded::<P>(&self.parts(), (self.part(32), tr), message, rnd, signature, Stack);
             },
         );
+    }
+
+    fn parts(&self) -> small::Encoded<'_> {
+        small::Encoded { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA }
     }
 
     /// `N` of the bytes.
@@ -105,6 +104,24 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
 
     fn t0(&self) -> &[u8] {
         &self.bytes[P::ExpandedKeyBytes::LEN - P::K * T0_BYTES..]
+    }
+}
+
+impl<P: ParameterSet> ExpandedKeyRef<'_, Small<P>> {
+    /// [`sign_with_rnd_into`](Self::sign_with_rnd_into) in a workspace.
+    ///
+    /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal).
+    pub fn sign_with_rnd_in<'m>(
+        &self,
+        rnd: &[u8; 32],
+        message: impl Into<Message<'m>>,
+        signature: &mut P::Signature,
+        workspace: &mut Workspace<P>,
+    ) {
+        let (message, key, own) = (message.into(), self.parts(), (self.part(32), declassify(self.part(64))));
+        workspace.run::<{ small::IN_WORKSPACE }, _>(|memory| {
+            small::sign_encoded::<Small<P>>(&key, own, &message, rnd, signature.as_mut(), memory);
+        });
     }
 }
 
@@ -152,7 +169,7 @@ impl<'a, P: ParameterSet> VerifyingKeyRef<'a, P> {
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
         if P::SMALL {
-            return small::verify::<P>(self.bytes, &message.into(), signature);
+            return small::verify::<P>(self.bytes, &message.into(), signature, Stack);
         }
         #[cfg(feature = "alloc")]
         if super::is_wide() {
@@ -160,6 +177,23 @@ impl<'a, P: ParameterSet> VerifyingKeyRef<'a, P> {
             return key.verify(message, signature);
         }
         PublicKey(self.bytes).verify::<P>(&message.into(), signature)
+    }
+}
+
+impl<P: ParameterSet> VerifyingKeyRef<'_, Small<P>> {
+    /// [`verify`](Self::verify) in a workspace.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSignature`], as there.
+    pub fn verify_in<'m>(
+        &self,
+        message: impl Into<Message<'m>>,
+        signature: &[u8],
+        workspace: &mut Workspace<P>,
+    ) -> Result<(), InvalidSignature> {
+        let message = message.into();
+        workspace.run::<0, _>(|memory| small::verify::<Small<P>>(self.bytes, &message, signature, memory))
     }
 }
 

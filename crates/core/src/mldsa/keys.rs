@@ -16,6 +16,9 @@ use super::small;
 use crate::Bytes;
 use crate::rng::draw;
 use crate::secret::{Secret, StackGuard};
+use crate::small::Stack;
+
+mod in_workspace;
 
 /// Does `work` on secrets, then wipes the stack that it used: `N44`, `N65` or `N87` bytes, as the parameter set says.
 ///
@@ -98,7 +101,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
             return Err(InvalidSignature);
         }
         if P::SMALL {
-            return small::verify::<P>(self.bytes.as_ref(), &message.into(), signature);
+            return small::verify::<P>(self.bytes.as_ref(), &message.into(), signature, Stack);
         }
         let message = message.into();
         // With wide tables the heap is faster than the stack: all sponges run side by side.
@@ -283,7 +286,7 @@ impl<P: ParameterSet> SigningKey<P> {
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         if P::SMALL {
             let mut tr = [0; 64];
-            scrub_small::<{ small::TR }>(|| small::hash_of_public_key::<P>(seed, &mut tr));
+            scrub_small::<{ small::TR }>(|| small::hash_of_public_key::<P>(seed, &mut tr, Stack));
             return Self::from_parts(seed, tr);
         }
         #[cfg(feature = "alloc")]
@@ -317,7 +320,7 @@ impl<P: ParameterSet> SigningKey<P> {
     pub fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
         if P::SMALL {
             let mut tr = [0; 64];
-            scrub_small::<{ small::KEY_GEN }>(|| small::key_gen::<P>(seed, vk.as_mut(), &mut tr));
+            scrub_small::<{ small::KEY_GEN }>(|| small::key_gen::<P>(seed, vk.as_mut(), &mut tr, Stack));
             return Self::from_parts(seed, tr);
         }
         #[cfg(feature = "alloc")]
@@ -348,7 +351,7 @@ impl<P: ParameterSet> SigningKey<P> {
     pub fn verifying_key_into(&self, vk: &mut P::VerifyingKeyBytes) {
         let seed = self.seed.expose();
         if P::SMALL {
-            return scrub_small::<{ small::KEY_GEN }>(|| small::public_key::<P>(seed, vk.as_mut()));
+            return scrub_small::<{ small::KEY_GEN }>(|| small::public_key::<P>(seed, vk.as_mut(), Stack));
         }
         #[cfg(feature = "alloc")]
         if super::is_wide() {
@@ -411,10 +414,8 @@ impl<P: ParameterSet> SigningKey<P> {
     #[inline(never)]
     fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
         if P::SMALL {
-            let mut mu = [0; 64];
-            small::represent(&message, &self.tr, &mut mu);
             return scrubbed::<P, { small::SIGN_44 }, { small::SIGN_65 }, { small::SIGN_87 }, _>(|| {
-                small::sign_seed::<P>(self.seed.expose(), &mu, rnd, signature);
+                small::sign_seed::<P>((self.seed.expose(), &self.tr), &message, rnd, signature, Stack);
             });
         }
         #[cfg(feature = "alloc")]

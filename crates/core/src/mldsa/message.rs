@@ -84,18 +84,20 @@ impl<'a> Message<'a> {
     /// μ for the public key with the hash `tr`.
     pub(super) fn representative(&self, tr: &[u8; 64]) -> [u8; 64] {
         let mut mu = [0; 64];
-        match self.0 {
-            Form::Pure { message, context } => h(&[tr, &[0, context.len() as u8], context, message], &mut mu),
-            Form::Prehashed { digest, context } => {
-                h(
-                    &[tr, &[1, context.len() as u8], context, &digest.function.oid(), digest.as_bytes()],
-                    &mut mu,
-                );
-            }
-            Form::Mu(given) => mu = *given,
-            Form::Internal(m_prime) => h(&[tr, m_prime], &mut mu),
-        }
+        self.represent(tr, &mut mu, h);
         mu
+    }
+
+    /// The same, with H of the caller's.
+    pub(super) fn represent(&self, tr: &[u8; 64], mu: &mut [u8; 64], h: impl FnOnce(&[&[u8]], &mut [u8])) {
+        match self.0 {
+            Form::Pure { message, context } => h(&[tr, &[0, context.len() as u8], context, message], mu),
+            Form::Prehashed { digest, context } => {
+                h(&[tr, &[1, context.len() as u8], context, &digest.function.oid(), digest.as_bytes()], mu);
+            }
+            Form::Mu(given) => *mu = *given,
+            Form::Internal(m_prime) => h(&[tr, m_prime], mu),
+        }
     }
 }
 

@@ -5,13 +5,15 @@ use core::fmt::Debug;
 use zeroize::Zeroize;
 
 use super::ring::{Poly, Q};
+use super::small;
+use crate::small::{Worked, Zero};
 use crate::{Bytes, Small};
 
 pub(crate) mod sealed {
-    use super::{Debug, Poly, Zeroize};
+    use super::{Debug, Poly, Worked, Zero, Zeroize};
 
     /// Table 1, and the arrays that generic code cannot name.
-    pub trait Parameters: 'static {
+    pub trait Parameters: Worked + 'static {
         /// Rows of A: k.
         const K: usize;
         /// Columns of A: l.
@@ -54,9 +56,7 @@ pub(crate) mod sealed {
         /// `HintBits` of zeros.
         const HINT_BITS: Self::HintBits;
         /// What of k polynomials, a coefficient in three bytes, does not fit in the bytes of z.
-        type Spill: AsMut<[[u8; 3]]> + Zeroize + 'static;
-        /// `Spill` of zeros.
-        const SPILL: Self::Spill;
+        type Spill: AsMut<[[u8; 3]]> + Zero + Zeroize + 'static;
 
         /// τ·η.
         const BETA: i32 = Self::TAU as i32 * Self::ETA;
@@ -135,7 +135,10 @@ macro_rules! parameter_sets {
             type HintBits = [[u32; 8]; $k];
             const HINT_BITS: Self::HintBits = [[0; 8]; $k];
             type Spill = [[u8; 3]; spilled($k, $set::Z_BYTES * $l)];
-            const SPILL: Self::Spill = [[0; 3]; spilled($k, $set::Z_BYTES * $l)];
+        }
+
+        impl Worked for $set {
+            type Words = [u64; small::workspace::<$set>()];
         }
 
         impl ParameterSet for $set {
@@ -186,7 +189,6 @@ impl<P: Parameters> Parameters for Small<P> {
     type HintBits = P::HintBits;
     const HINT_BITS: Self::HintBits = P::HINT_BITS;
     type Spill = P::Spill;
-    const SPILL: Self::Spill = P::SPILL;
 }
 
 impl<P: ParameterSet> ParameterSet for Small<P> {

@@ -9,6 +9,8 @@
 
 use zeroize::Zeroize;
 
+use crate::small::Zero;
+
 /// The modulus q = 2^23 - 2^13 + 1 (FIPS 204, Table 1).
 pub(crate) const Q: i32 = 8_380_417;
 
@@ -84,6 +86,10 @@ impl Zeroize for Short {
 
 /// Where a challenge has its coefficients: j for X^j, j + 256 for -X^j; at most 60 of them.
 pub(crate) type Places = [u16; 64];
+
+impl Zero for Poly {
+    const ZERO: Self = Self::ZERO;
+}
 
 impl Zeroize for Poly {
     fn zeroize(&mut self) {

@@ -19,6 +19,7 @@ use super::ring::{D, N, Poly, Q};
 use crate::Bytes;
 use crate::secret::{Secret, declassify, declassify_value};
 use crate::sha3::{Shake128, Shake256, Sponge};
+use crate::small::{Memory, Zero, words};
 
 /// How deep the operations go on 64-bit and on 32-bit processors (`cargo xtask stack`), with some to spare.
 const fn depth(wide: usize, narrow: usize) -> usize {
@@ -32,6 +33,15 @@ pub(super) const SIGN_87: usize = depth(4864, 4320);
 pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2592);
 pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3232);
 pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3488);
+
+/// The same in a workspace, of every operation and set.
+pub(super) const IN_WORKSPACE: usize = if cfg!(gambeson_dsp) { 720 } else { depth(1280, 800) };
+
+/// Words of a workspace: signing from the seed takes most, where t0 is made again.
+pub(super) const fn workspace<P: Parameters>() -> usize {
+    let of_t0 = words::<(Poly, [u8; 128])>() + words::<Multiplicand>();
+    words::<OfSeed<P>>() + words::<P::Spill>() + words::<Challenge>() + of_t0
+}
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
@@ -188,18 +198,20 @@ fn add_entry(
     (row, column): (usize, usize),
     packed: &[u8],
     high: i32,
+    memory: impl Memory,
 ) {
-    let mut entry = Entry::new(sponge, rho, row, column);
-    let mut half = [0; HALF];
-    for (upper, sum) in sum.0.as_chunks_mut::<HALF>().0.iter_mut().enumerate() {
-        read_half(packed, high, upper, &mut half);
-        half_ntt(&mut half, upper);
-        entry.each_vartime(HALF, |n, a| {
-            if let (Some(sum), Some(half)) = (sum.get_mut(n), half.get(n)) {
-                *sum += montgomery_word(a, *half as u32) as i32;
-            }
-        });
-    }
+    memory.lend(|half: &mut [i32; HALF], _| {
+        let mut entry = Entry::new(sponge, rho, row, column);
+        for (upper, sum) in sum.0.as_chunks_mut::<HALF>().0.iter_mut().enumerate() {
+            read_half(packed, high, upper, half);
+            half_ntt(half, upper);
+            entry.each_vartime(HALF, |n, a| {
+                if let (Some(sum), Some(half)) = (sum.get_mut(n), half.get(n)) {
+                    *sum += montgomery_word(a, *half as u32) as i32;
+                }
+            });
+        }
+    });
 }
 
 /// A half of the polynomial after the first layer of its transform.
@@ -291,9 +303,11 @@ struct Remade<P> {
     set: PhantomData<P>,
 }
 
-impl<P: Parameters> Remade<P> {
-    const EMPTY: Self = Self { rho: [0; 32], rho_prime: Secret::new([0; 64]), set: PhantomData };
+impl<P> Zero for Remade<P> {
+    const ZERO: Self = Self { rho: [0; 32], rho_prime: Secret::new([0; 64]), set: PhantomData };
+}
 
+impl<P: Parameters> Remade<P> {
     /// Line 1 of FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal); K is the next of the sponge.
     fn fill(&mut self, sponge: &mut Sponge, seed: &[u8; 32]) {
         absorbed(sponge, Shake256::RATE, seed, &[P::K as u8, P::L as u8]);
@@ -316,6 +330,7 @@ fn add_row_of_t<P: Parameters>(
     kept: usize,
     scratch: &mut [u8],
     t: &mut Poly,
+    mut memory: impl Memory,
 ) {
     let rho_prime = seeds.rho_prime.expose();
     for column in (P::L - kept..P::L).chain(0..P::L - kept) {
@@ -326,7 +341,7 @@ fn add_row_of_t<P: Parameters>(
         } else {
             scratch.rchunks_exact_mut(P::S_BYTES).nth(P::L - 1 - column).expect("so many are kept")
         };
-        add_entry(t, sponge, &seeds.rho, (row, column), s, P::ETA);
+        add_entry(t, sponge, &seeds.rho, (row, column), s, P::ETA, memory.part());
     }
     (TABLE.inverse_ntt)(t);
     each_bounded(sponge, rho_prime, P::L + row, P::ETA, &mut |group, s| {
@@ -340,75 +355,78 @@ fn add_row_of_t<P: Parameters>(
 ///
 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal), up to line 8.
 #[inline(always)]
-fn make_public_key<P: Parameters>(sponge: &mut Sponge, seed: &[u8; 32], pk: &mut [u8]) {
-    let mut seeds = Remade::<P>::EMPTY;
-    seeds.fill(sponge, seed);
-    let (rho, rows) = pk.split_first_chunk_mut().expect("a public key is longer than ρ");
-    *rho = seeds.rho;
-    for (column, s) in (0..P::L).rev().zip(rows.rchunks_exact_mut(P::S_BYTES)) {
-        expand_s(sponge, seeds.rho_prime.expose(), column, P::ETA, s);
-    }
-    let mut t = Secret::new(Poly::ZERO);
-    let t = t.expose_mut();
-    for row in 0..P::K {
-        let rest = &mut rows[row * T1_BYTES..];
-        t.0.fill(0);
-        let kept = rest.rchunks_exact(P::S_BYTES).len().min(P::L);
-        add_row_of_t(sponge, &seeds, row, kept, rest, t);
-        for (bytes, t) in rest.chunks_exact_mut(T1_BYTES >> 5).zip(t.0.as_chunks::<GROUP>().0) {
-            write_group(bytes, t.map(|t| power2round_one(t).0 as u32));
+fn make_public_key<P: Parameters>(sponge: &mut Sponge, seed: &[u8; 32], pk: &mut [u8], memory: impl Memory) {
+    memory.lend(|(seeds, t): &mut (Remade<P>, Secret<Poly>), mut memory| {
+        seeds.fill(sponge, seed);
+        let (rho, rows) = pk.split_first_chunk_mut().expect("a public key is longer than ρ");
+        *rho = seeds.rho;
+        for (column, s) in (0..P::L).rev().zip(rows.rchunks_exact_mut(P::S_BYTES)) {
+            expand_s(sponge, seeds.rho_prime.expose(), column, P::ETA, s);
         }
-    }
-    // public: t1 is the public key.
-    declassify(pk);
+        let t = t.expose_mut();
+        for row in 0..P::K {
+            let rest = &mut rows[row * T1_BYTES..];
+            t.0.fill(0);
+            let kept = rest.rchunks_exact(P::S_BYTES).len().min(P::L);
+            add_row_of_t(sponge, seeds, row, kept, rest, t, memory.part());
+            for (bytes, t) in rest.chunks_exact_mut(T1_BYTES >> 5).zip(t.0.as_chunks::<GROUP>().0) {
+                write_group(bytes, t.map(|t| power2round_one(t).0 as u32));
+            }
+        }
+        // public: t1 is the public key.
+        declassify(pk);
+    });
 }
 
 /// The public key of the seed.
 #[inline(never)]
-pub(super) fn public_key<P: Parameters>(seed: &[u8; 32], pk: &mut [u8]) {
-    make_public_key::<P>(&mut Sponge::new(Shake256::RATE), seed, pk);
+pub(super) fn public_key<P: Parameters>(seed: &[u8; 32], pk: &mut [u8], memory: impl Memory) {
+    memory.lend(|sponge: &mut Sponge, memory| make_public_key::<P>(sponge, seed, pk, memory));
 }
 
 /// The public key of the seed and its hash.
 #[inline(never)]
-pub(super) fn key_gen<P: Parameters>(seed: &[u8; 32], pk: &mut [u8], tr: &mut [u8; 64]) {
-    let mut sponge = Sponge::new(Shake256::RATE);
-    make_public_key::<P>(&mut sponge, seed, pk);
-    absorbed(&mut sponge, Shake256::RATE, pk, &[]);
-    sponge.squeeze(tr);
+pub(super) fn key_gen<P: Parameters>(seed: &[u8; 32], pk: &mut [u8], tr: &mut [u8; 64], memory: impl Memory) {
+    memory.lend(|sponge: &mut Sponge, memory| {
+        make_public_key::<P>(sponge, seed, pk, memory);
+        absorbed(sponge, Shake256::RATE, pk, &[]);
+        sponge.squeeze(tr);
+    });
 }
 
 /// The hash alone, where there is no room for the public key.
 #[inline(never)]
-pub(super) fn hash_of_public_key<P: Parameters>(seed: &[u8; 32], tr: &mut [u8; 64]) {
-    let mut sponge = Sponge::new(Shake256::RATE);
-    let mut hasher = Sponge::new(Shake256::RATE);
-    let mut seeds = Remade::<P>::EMPTY;
-    seeds.fill(&mut sponge, seed);
-    hasher.absorb(&seeds.rho);
-    let (mut t, mut s) = (Secret::new(Poly::ZERO), Secret::new([0; 128]));
-    let (t, s) = (t.expose_mut(), s.expose_mut());
-    for row in 0..P::K {
-        t.0.fill(0);
-        add_row_of_t(&mut sponge, &seeds, row, 0, s, t);
-        for t in t.0.as_chunks::<GROUP>().0 {
-            let mut bytes = [0; 10];
-            write_group(&mut bytes, t.map(|t| power2round_one(t).0 as u32));
-            // public: t1 is the public key.
-            hasher.absorb(declassify(&bytes));
+pub(super) fn hash_of_public_key<P: Parameters>(seed: &[u8; 32], tr: &mut [u8; 64], memory: impl Memory) {
+    type Lent<P> = ([Sponge; 2], Remade<P>, (Secret<Poly>, Secret<[u8; 128]>));
+    memory.lend(|([sponge, hasher], seeds, (t, s)): &mut Lent<P>, mut memory| {
+        seeds.fill(sponge, seed);
+        hasher.restart(Shake256::RATE);
+        hasher.absorb(&seeds.rho);
+        let (t, s) = (t.expose_mut(), s.expose_mut());
+        for row in 0..P::K {
+            t.0.fill(0);
+            add_row_of_t(sponge, seeds, row, 0, s, t, memory.part());
+            for t in t.0.as_chunks::<GROUP>().0 {
+                let mut bytes = [0; 10];
+                write_group(&mut bytes, t.map(|t| power2round_one(t).0 as u32));
+                // public: t1 is the public key.
+                hasher.absorb(declassify(&bytes));
+            }
         }
-    }
-    hasher.finish(SHAKE);
-    hasher.squeeze(tr);
+        hasher.finish(SHAKE);
+        hasher.squeeze(tr);
+    });
 }
 
 /// What a challenge is multiplied with, |coefficient| < 2^15: the last group negated, then all of them, so that a group of the
 /// product is a sum of consecutive eights.
 pub(super) struct Multiplicand([i16; GROUP + N]);
 
-impl Multiplicand {
+impl Zero for Multiplicand {
     const ZERO: Self = Self([0; GROUP + N]);
+}
 
+impl Multiplicand {
     #[inline(always)]
     fn set(&mut self, group: usize, values: &[i32; GROUP]) {
         if let Some(place) = self.0.as_chunks_mut().0.get_mut(group + 1) {
@@ -456,9 +474,11 @@ struct Challenge {
     count: u8,
 }
 
-impl Challenge {
-    const EMPTY: Self = Self { places: [0; 64], plus: 0, count: 0 };
+impl Zero for Challenge {
+    const ZERO: Self = Self { places: [0; 64], plus: 0, count: 0 };
+}
 
+impl Challenge {
     /// FIPS 204, Algorithm 29 (SampleInBall), except that who stands at a place is looked for.
     ///
     /// Variable time: c̃ is public, or will be if the attempt succeeds.
@@ -539,7 +559,7 @@ pub(super) trait PrivateKey {
     fn s(&self, sponge: &mut Sponge, place: usize, out: &mut Multiplicand);
 
     /// Does `work` on t0\[row\].
-    fn t0(&self, sponge: &mut Sponge, row: usize, work: &mut dyn FnMut(&Multiplicand));
+    fn t0(&self, sponge: &mut Sponge, row: usize, memory: impl Memory, work: &mut dyn FnMut(&Multiplicand));
 }
 
 impl<P: Parameters> PrivateKey for Remade<P> {
@@ -553,18 +573,20 @@ impl<P: Parameters> PrivateKey for Remade<P> {
     }
 
     #[inline(never)]
-    fn t0(&self, sponge: &mut Sponge, row: usize, work: &mut dyn FnMut(&Multiplicand)) {
+    fn t0(&self, sponge: &mut Sponge, row: usize, memory: impl Memory, work: &mut dyn FnMut(&Multiplicand)) {
         #[inline(never)]
-        fn multiplied(t: &Poly, work: &mut dyn FnMut(&Multiplicand)) {
-            let mut t0 = Multiplicand::ZERO;
-            for (group, t) in t.0.as_chunks::<GROUP>().0.iter().enumerate() {
-                t0.set(group, &t.map(|t| power2round_one(t).1));
-            }
-            work(&t0);
+        fn multiplied(t: &Poly, memory: impl Memory, work: &mut dyn FnMut(&Multiplicand)) {
+            memory.lend(|t0: &mut Multiplicand, _| {
+                for (group, t) in t.0.as_chunks::<GROUP>().0.iter().enumerate() {
+                    t0.set(group, &t.map(|t| power2round_one(t).1));
+                }
+                work(t0);
+            });
         }
-        let (mut t, mut s) = (Poly::ZERO, [0; 128]);
-        add_row_of_t(sponge, self, row, 0, &mut s, &mut t);
-        multiplied(&t, work);
+        memory.lend(|(t, s): &mut (Poly, [u8; 128]), mut memory| {
+            add_row_of_t(sponge, self, row, 0, s, t, memory.part());
+            multiplied(t, memory, work);
+        });
     }
 }
 
@@ -589,12 +611,13 @@ impl PrivateKey for Encoded<'_> {
     }
 
     #[inline(never)]
-    fn t0(&self, _: &mut Sponge, row: usize, work: &mut dyn FnMut(&Multiplicand)) {
-        let mut t0 = Multiplicand::ZERO;
-        if let Some(packed) = self.t0.as_chunks::<T0_BYTES>().0.get(row) {
-            t0.read(packed, 1 << (D - 1));
-        }
-        work(&t0);
+    fn t0(&self, _: &mut Sponge, row: usize, memory: impl Memory, work: &mut dyn FnMut(&Multiplicand)) {
+        memory.lend(|t0: &mut Multiplicand, _| {
+            if let Some(packed) = self.t0.as_chunks::<T0_BYTES>().0.get(row) {
+                t0.read(packed, 1 << (D - 1));
+            }
+            work(t0);
+        });
     }
 }
 
@@ -605,21 +628,24 @@ pub(super) fn s_outside(packed: &[u8], eta: i32) -> u32 {
     numbers.fold(0, |outside, x| outside | (2 * eta - x as i32)) as u32 >> 31
 }
 
-/// μ, in a frame that is gone when the work begins.
+/// Signs a message with randomness `rnd` by the key of the seed, and the hash of its public key.
 #[inline(never)]
-pub(super) fn represent(message: &Message<'_>, tr: &[u8; 64], mu: &mut [u8; 64]) {
-    *mu = message.representative(tr);
+pub(super) fn sign_seed<P: Parameters>(
+    (seed, tr): (&[u8; 32], &[u8; 64]),
+    message: &Message<'_>,
+    rnd: &[u8; 32],
+    signature: &mut [u8],
+    memory: impl Memory,
+) {
+    memory.lend(|(sponge, key, (mu, rho_second)): &mut OfSeed<P>, memory| {
+        represent(sponge, message, tr, mu);
+        start(sponge, seed, rnd, mu, key, rho_second.expose_mut());
+        sign::<P>(sponge, key, rho_second.expose(), mu, signature, memory);
+    });
 }
 
-/// Signs μ with randomness `rnd` by the key of the seed.
-#[inline(never)]
-pub(super) fn sign_seed<P: Parameters>(seed: &[u8; 32], mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
-    let mut sponge = Sponge::new(Shake256::RATE);
-    let mut key = Remade::<P>::EMPTY;
-    let mut rho_second = Secret::new([0; 64]);
-    start(&mut sponge, seed, rnd, mu, &mut key, rho_second.expose_mut());
-    sign::<P>(&mut sponge, &key, rho_second.expose(), mu, signature);
-}
+/// What signing from the seed works with: the sponge, the key, μ and ρ″.
+type OfSeed<P> = (Sponge, Remade<P>, ([u8; 64], Secret<[u8; 64]>));
 
 #[inline(never)]
 fn start<P: Parameters>(
@@ -640,15 +666,28 @@ fn start<P: Parameters>(
 #[inline(never)]
 pub(super) fn sign_encoded<P: Parameters>(
     key: &Encoded<'_>,
-    k: &[u8; 32],
-    mu: &[u8; 64],
+    (k, tr): (&[u8; 32], &[u8; 64]),
+    message: &Message<'_>,
     rnd: &[u8; 32],
     signature: &mut [u8],
+    memory: impl Memory,
 ) {
-    let mut sponge = Sponge::new(Shake256::RATE);
-    let mut rho_second = Secret::new([0; 64]);
-    randomize(&mut sponge, k, rnd, mu, rho_second.expose_mut());
-    sign::<P>(&mut sponge, key, rho_second.expose(), mu, signature);
+    memory.lend(|(sponge, mu, rho_second): &mut (Sponge, [u8; 64], Secret<[u8; 64]>), memory| {
+        represent(sponge, message, tr, mu);
+        randomize(sponge, k, rnd, mu, rho_second.expose_mut());
+        sign::<P>(sponge, key, rho_second.expose(), mu, signature, memory);
+    });
+}
+
+/// μ.
+#[inline(never)]
+fn represent(sponge: &mut Sponge, message: &Message<'_>, tr: &[u8; 64], mu: &mut [u8; 64]) {
+    message.represent(tr, mu, |pieces, mu| {
+        sponge.restart(Shake256::RATE);
+        pieces.iter().for_each(|piece| sponge.absorb(piece));
+        sponge.finish(SHAKE);
+        sponge.squeeze(mu);
+    });
 }
 
 /// ρ″: line 7 of FIPS 204, Algorithm 7 (ML-DSA.Sign_internal).
@@ -673,22 +712,24 @@ fn sign<P: Parameters>(
     rho_second: &[u8; 64],
     mu: &[u8; 64],
     signature: &mut [u8],
+    memory: impl Memory,
 ) {
-    let mut spill = Secret::new(P::SPILL);
-    let spill = spill.expose_mut().as_mut();
-    let (c_tilde, rest) = signature.split_at_mut(P::C_TILDE);
-    let (z, hint) = rest.split_at_mut(P::L * P::Z_BYTES);
-    let mut kappa = 0u16;
-    loop {
-        commit::<P>(sponge, key.rho(), rho_second, kappa, &mut Sums::new(z, spill));
-        challenge::<P>(sponge, mu, &mut Sums::new(z, spill), c_tilde);
-        if respond::<P>(sponge, key, rho_second, kappa, c_tilde, z, spill, hint) {
-            break;
+    memory.lend(|spill: &mut Secret<P::Spill>, mut memory| {
+        let spill = spill.expose_mut().as_mut();
+        let (c_tilde, rest) = signature.split_at_mut(P::C_TILDE);
+        let (z, hint) = rest.split_at_mut(P::L * P::Z_BYTES);
+        let mut kappa = 0u16;
+        loop {
+            commit::<P>(sponge, key.rho(), rho_second, kappa, &mut Sums::new(z, spill), memory.part());
+            challenge::<P>(sponge, mu, &mut Sums::new(z, spill), c_tilde, memory.part());
+            if respond::<P>(sponge, key, rho_second, kappa, c_tilde, z, spill, hint, memory.part()) {
+                break;
+            }
+            kappa = kappa.wrapping_add(P::L as u16);
         }
-        kappa = kappa.wrapping_add(P::L as u16);
-    }
-    // public: the signature.
-    declassify(signature);
+        // public: the signature.
+        declassify(signature);
+    });
 }
 
 /// Â ∘ NTT(y), column by column: lines 11 and 12 of Algorithm 7, but for the inverse transform.
@@ -699,20 +740,22 @@ fn commit<P: Parameters>(
     rho_second: &[u8; 64],
     kappa: u16,
     w: &mut Sums<'_>,
+    memory: impl Memory,
 ) {
-    let mut y = Secret::new(Poly::ZERO);
-    let y = y.expose_mut();
-    for (column, number) in (0..P::L).zip((0..=u16::MAX).cycle().skip(kappa.into())) {
-        each_mask::<P>(sponge, rho_second, number, &mut |group, values| {
-            if let Some(y) = y.0.as_chunks_mut().0.get_mut(group) {
-                *y = *values;
+    memory.lend(|y: &mut Secret<Poly>, _| {
+        let y = y.expose_mut();
+        for (column, number) in (0..P::L).zip((0..=u16::MAX).cycle().skip(kappa.into())) {
+            each_mask::<P>(sponge, rho_second, number, &mut |group, values| {
+                if let Some(y) = y.0.as_chunks_mut().0.get_mut(group) {
+                    *y = *values;
+                }
+            });
+            (TABLE.ntt)(y);
+            for row in 0..P::K {
+                add_row(w, sponge, rho, (row, column), y);
             }
-        });
-        (TABLE.ntt)(y);
-        for row in 0..P::K {
-            add_row(w, sponge, rho, (row, column), y);
         }
-    }
+    });
 }
 
 /// Adds Â\[row, column\] ∘ `y` · 2^-32 to a row of the sums, which stay below 2^24; the first takes the place of what was
@@ -740,33 +783,40 @@ fn low_bits(w: u32) -> i32 {
 
 /// c̃ = H(μ ‖ w1Encode(HighBits(w))): lines 13 to 15 of Algorithm 7. Of `w` remains LowBits(w), as [`BIAS`] says.
 #[inline(never)]
-fn challenge<P: Parameters>(sponge: &mut Sponge, mu: &[u8; 64], w: &mut Sums<'_>, c_tilde: &mut [u8]) {
-    let mut poly = Secret::new(Poly::ZERO);
-    let poly = poly.expose_mut();
-    sponge.restart(Shake256::RATE);
-    sponge.absorb(mu);
-    for row in 0..P::K {
-        for (group, poly) in poly.0.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
-            w.update(row, group, |i, w| {
-                poly[i & 7] = w as i32;
-                w
-            });
+fn challenge<P: Parameters>(
+    sponge: &mut Sponge,
+    mu: &[u8; 64],
+    w: &mut Sums<'_>,
+    c_tilde: &mut [u8],
+    memory: impl Memory,
+) {
+    memory.lend(|poly: &mut Secret<Poly>, _| {
+        let poly = poly.expose_mut();
+        sponge.restart(Shake256::RATE);
+        sponge.absorb(mu);
+        for row in 0..P::K {
+            for (group, poly) in poly.0.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
+                w.update(row, group, |i, w| {
+                    poly[i & 7] = w as i32;
+                    w
+                });
+            }
+            (TABLE.inverse_ntt)(poly);
+            for (group, poly) in poly.0.as_chunks::<GROUP>().0.iter().enumerate() {
+                let mut w1 = [0; GROUP];
+                w.update(row, group, |i, _| {
+                    let (r1, r0) = decompose::<P>(poly[i & 7]);
+                    w1[i & 7] = r1 as u32;
+                    (r0 + BIAS as i32) as u32 | (-r1 as u32 >> 31) << 23
+                });
+                absorb_w1::<P>(sponge, w1);
+            }
         }
-        (TABLE.inverse_ntt)(poly);
-        for (group, poly) in poly.0.as_chunks::<GROUP>().0.iter().enumerate() {
-            let mut w1 = [0; GROUP];
-            w.update(row, group, |i, _| {
-                let (r1, r0) = decompose::<P>(poly[i & 7]);
-                w1[i & 7] = r1 as u32;
-                (r0 + BIAS as i32) as u32 | (-r1 as u32 >> 31) << 23
-            });
-            absorb_w1::<P>(sponge, w1);
-        }
-    }
-    sponge.finish(SHAKE);
-    sponge.squeeze(c_tilde);
-    // public: in the signature if the attempt succeeds; if not, a hash of w1, which does not show it.
-    declassify(c_tilde);
+        sponge.finish(SHAKE);
+        sponge.squeeze(c_tilde);
+        // public: in the signature if the attempt succeeds; if not, a hash of w1, which does not show it.
+        declassify(c_tilde);
+    });
 }
 
 /// FIPS 204, Algorithm 36 (Decompose), of a coefficient: r1 and r0.
@@ -796,27 +846,31 @@ fn respond<P: Parameters>(
     z: &mut [u8],
     spill: &mut [[u8; 3]],
     hint: &mut [u8],
+    memory: impl Memory,
 ) -> bool {
-    let mut c = Challenge::EMPTY;
-    c.fill_vartime::<P>(sponge, c_tilde);
-    let c = &c;
-    if !subtract_cs2::<P>(sponge, key, c, &mut Sums::new(z, spill)) {
-        return false;
-    }
-    let mut response = |column: usize, out: &mut [u8]| {
-        make_z::<P>(sponge, key, rho_second, kappa.wrapping_add(column as u16), c, column, out)
-    };
-    // public: that the attempt fails here, as for the low bits.
-    if !(0..P::L).all(|column| declassify_value(response(column, &mut [])) == 0) {
-        return false;
-    }
-    if !make_hint::<P>(sponge, key, c, &mut Sums::new(z, spill), hint) {
-        return false;
-    }
-    for (column, z) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
-        make_z::<P>(sponge, key, rho_second, kappa.wrapping_add(column as u16), c, column, z);
-    }
-    true
+    memory.lend(|c: &mut Challenge, mut memory| {
+        c.fill_vartime::<P>(sponge, c_tilde);
+        let c = &*c;
+        if !subtract_cs2::<P>(sponge, key, c, &mut Sums::new(z, spill), memory.part()) {
+            return false;
+        }
+        let mut response = |column: usize, out: &mut [u8]| {
+            let number = kappa.wrapping_add(column as u16);
+            make_z::<P>(sponge, key, rho_second, number, c, column, out, memory.part())
+        };
+        // public: that the attempt fails here, as for the low bits.
+        if !(0..P::L).all(|column| declassify_value(response(column, &mut [])) == 0) {
+            return false;
+        }
+        if !make_hint::<P>(sponge, key, c, &mut Sums::new(z, spill), hint, memory.part()) {
+            return false;
+        }
+        for (column, z) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
+            let number = kappa.wrapping_add(column as u16);
+            make_z::<P>(sponge, key, rho_second, number, c, column, z, memory.part());
+        }
+        true
+    })
 }
 
 /// Not negative exactly if |c| < `bound`.
@@ -832,32 +886,35 @@ fn subtract_cs2<P: Parameters>(
     key: &impl PrivateKey,
     c: &Challenge,
     w: &mut Sums<'_>,
+    memory: impl Memory,
 ) -> bool {
-    let mut s2 = Multiplicand::ZERO;
-    for row in 0..P::K {
-        key.s(sponge, P::L + row, &mut s2);
-        let mut outside = 0;
-        for group in 0..GROUPS {
-            let mut cs2 = [0; GROUP];
-            s2.product(c, group, &mut cs2);
-            w.update(row, group, |i, w| {
-                let difference = w.wrapping_sub(cs2[i & 7] as u32);
-                outside |= within(low_bits(difference), P::GAMMA2 - P::BETA);
-                difference
-            });
+    memory.lend(|s2: &mut Multiplicand, _| {
+        for row in 0..P::K {
+            key.s(sponge, P::L + row, s2);
+            let mut outside = 0;
+            for group in 0..GROUPS {
+                let mut cs2 = [0; GROUP];
+                s2.product(c, group, &mut cs2);
+                w.update(row, group, |i, w| {
+                    let difference = w.wrapping_sub(cs2[i & 7] as u32);
+                    outside |= within(low_bits(difference), P::GAMMA2 - P::BETA);
+                    difference
+                });
+            }
+            // public: that the attempt fails here, and in which row. That a coefficient is too large is as likely for
+            // every key and row; neither which one nor its sign is told.
+            if declassify_value(outside as u32 >> 31) == 1 {
+                return false;
+            }
         }
-        // public: that the attempt fails here, and in which row. That a coefficient is too large is as likely for
-        // every key and row; neither which one nor its sign is told.
-        if declassify_value(outside as u32 >> 31) == 1 {
-            return false;
-        }
-    }
-    true
+        true
+    })
 }
 
 /// z\[column\] = y + c·s1, packed to `out` unless that is empty; returns 0 if all of it is below γ1 - β, else 1: lines 18, 20
 /// and 23.
 #[inline(never)]
+#[allow(clippy::too_many_arguments)]
 fn make_z<P: Parameters>(
     sponge: &mut Sponge,
     key: &impl PrivateKey,
@@ -866,22 +923,24 @@ fn make_z<P: Parameters>(
     c: &Challenge,
     column: usize,
     out: &mut [u8],
+    memory: impl Memory,
 ) -> u32 {
-    let mut s1 = Multiplicand::ZERO;
-    key.s(sponge, column, &mut s1);
-    let mut outside = 0;
-    each_mask::<P>(sponge, rho_second, number, &mut |group, y| {
-        let mut z = [0; GROUP];
-        s1.product(c, group, &mut z);
-        for (z, y) in z.iter_mut().zip(y) {
-            *z += y;
-            outside |= within(*z, P::GAMMA1 - P::BETA);
-        }
-        if let Some(out) = out.chunks_exact_mut(P::Z_BYTES >> 5).nth(group) {
-            write_group(out, z.map(|z| (P::GAMMA1 - z) as u32));
-        }
-    });
-    outside as u32 >> 31
+    memory.lend(|s1: &mut Multiplicand, _| {
+        key.s(sponge, column, s1);
+        let mut outside = 0;
+        each_mask::<P>(sponge, rho_second, number, &mut |group, y| {
+            let mut z = [0; GROUP];
+            s1.product(c, group, &mut z);
+            for (z, y) in z.iter_mut().zip(y) {
+                *z += y;
+                outside |= within(*z, P::GAMMA1 - P::BETA);
+            }
+            if let Some(out) = out.chunks_exact_mut(P::Z_BYTES >> 5).nth(group) {
+                write_group(out, z.map(|z| (P::GAMMA1 - z) as u32));
+            }
+        });
+        outside as u32 >> 31
+    })
 }
 
 /// The hint, in its encoding, or `false` if c·t0 or the number of its ones is too large: lines 25 to 28 of Algorithm 7,
@@ -893,13 +952,14 @@ fn make_hint<P: Parameters>(
     c: &Challenge,
     w: &mut Sums<'_>,
     hint: &mut [u8],
+    mut memory: impl Memory,
 ) -> bool {
     hint.fill(0);
     let (places, ends) = hint.split_at_mut(P::OMEGA);
     let mut ones = 0;
     for (row, end) in ends.iter_mut().enumerate() {
         let mut outside = 0;
-        key.t0(sponge, row, &mut |t0| {
+        key.t0(sponge, row, memory.part(), &mut |t0| {
             for group in 0..GROUPS {
                 let mut ct0 = [0; GROUP];
                 t0.product(c, group, &mut ct0);
@@ -935,38 +995,40 @@ pub(super) fn verify<P: ParameterSet>(
     pk: &[u8],
     message: &Message<'_>,
     signature: &[u8],
+    memory: impl Memory,
 ) -> Result<(), InvalidSignature> {
     if signature.len() != P::Signature::LEN {
         return Err(InvalidSignature);
     }
-    let mut hash = Sponge::new(Shake256::RATE);
-    absorb_mu(&mut hash, pk, message);
-    let mut sponge = Sponge::new(Shake128::RATE);
-    let (c_tilde, rest) = signature.split_at(P::C_TILDE);
-    let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
-    let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
-    if !is_small::<P>(z) {
-        return Err(InvalidSignature);
-    }
-    for row in 0..P::K {
-        absorb_row::<P>(&mut hash, &mut sponge, pk, signature, row, hint.row(row));
-    }
-    hash.finish(SHAKE);
-    let squeezed_is = |expected: &[u8; 8]| {
-        let mut word = [0; 8];
-        hash.squeeze(&mut word);
-        word == *expected
-    };
-    if c_tilde.as_chunks().0.iter().all(squeezed_is) { Ok(()) } else { Err(InvalidSignature) }
+    memory.lend(|[hash, sponge]: &mut [Sponge; 2], mut memory| {
+        absorb_mu(hash, sponge, pk, message);
+        let (c_tilde, rest) = signature.split_at(P::C_TILDE);
+        let (z, hint) = rest.split_at(P::L * P::Z_BYTES);
+        let hint = Hint::parse::<P>(hint).ok_or(InvalidSignature)?;
+        if !is_small::<P>(z) {
+            return Err(InvalidSignature);
+        }
+        for row in 0..P::K {
+            absorb_row::<P>(hash, sponge, pk, signature, row, hint.row(row), memory.part());
+        }
+        hash.finish(SHAKE);
+        let squeezed_is = |expected: &[u8; 8]| {
+            let mut word = [0; 8];
+            hash.squeeze(&mut word);
+            word == *expected
+        };
+        if c_tilde.as_chunks().0.iter().all(squeezed_is) { Ok(()) } else { Err(InvalidSignature) }
+    })
 }
 
 #[inline(never)]
-fn absorb_mu(hash: &mut Sponge, pk: &[u8], message: &Message<'_>) {
-    let mut tr = [0; 64];
-    absorbed(hash, Shake256::RATE, pk, &[]);
-    hash.squeeze(&mut tr);
+fn absorb_mu(hash: &mut Sponge, sponge: &mut Sponge, pk: &[u8], message: &Message<'_>) {
+    let (mut tr, mut mu) = ([0; 64], [0; 64]);
+    absorbed(sponge, Shake256::RATE, pk, &[]);
+    sponge.squeeze(&mut tr);
+    represent(sponge, message, &tr, &mut mu);
     hash.restart(Shake256::RATE);
-    hash.absorb(&message.representative(&tr));
+    hash.absorb(&mu);
 }
 
 /// Whether z, packed, is below γ1 - β.
@@ -985,30 +1047,40 @@ fn absorb_row<P: Parameters>(
     signature: &[u8],
     row: usize,
     hint: &[u8],
+    memory: impl Memory,
 ) {
-    let mut w = Poly::ZERO;
-    let (rho, t1) = pk.split_first_chunk().expect("a public key is longer than ρ");
-    let (c_tilde, rest) = signature.split_at(P::C_TILDE);
-    for (column, z) in rest.chunks_exact(P::Z_BYTES).take(P::L).enumerate() {
-        add_entry(&mut w, sponge, rho, (row, column), z, P::GAMMA1);
-    }
-    (TABLE.inverse_ntt)(&mut w);
-    if let Some(t1) = t1.as_chunks::<T1_BYTES>().0.get(row) {
-        high_bits::<P>(&mut w, sponge, t1, c_tilde, hint);
-    }
-    for w1 in w.0.as_chunks::<GROUP>().0 {
-        absorb_w1::<P>(hash, w1.map(|w1| w1 as u32));
-    }
+    memory.lend(|w: &mut Poly, mut memory| {
+        let (rho, t1) = pk.split_first_chunk().expect("a public key is longer than ρ");
+        let (c_tilde, rest) = signature.split_at(P::C_TILDE);
+        for (column, z) in rest.chunks_exact(P::Z_BYTES).take(P::L).enumerate() {
+            add_entry(w, sponge, rho, (row, column), z, P::GAMMA1, memory.part());
+        }
+        (TABLE.inverse_ntt)(w);
+        if let Some(t1) = t1.as_chunks::<T1_BYTES>().0.get(row) {
+            high_bits::<P>(w, sponge, t1, c_tilde, hint, memory);
+        }
+        for w1 in w.0.as_chunks::<GROUP>().0 {
+            absorb_w1::<P>(hash, w1.map(|w1| w1 as u32));
+        }
+    });
 }
 
 /// w becomes UseHint(h, w - c·t1·2^d), for the row of the hint.
 ///
 /// c is made for each row: where the matrix is multiplied, which goes deepest, it does not stand on the stack.
 #[inline(never)]
-fn high_bits<P: Parameters>(w: &mut Poly, sponge: &mut Sponge, packed: &[u8], c_tilde: &[u8], hint: &[u8]) {
-    let mut c = Challenge::EMPTY;
-    c.fill_vartime::<P>(sponge, c_tilde);
-    subtract_ct1(w, packed, &c);
+fn high_bits<P: Parameters>(
+    w: &mut Poly,
+    sponge: &mut Sponge,
+    packed: &[u8],
+    c_tilde: &[u8],
+    hint: &[u8],
+    memory: impl Memory,
+) {
+    memory.lend(|c: &mut Challenge, memory| {
+        c.fill_vartime::<P>(sponge, c_tilde);
+        subtract_ct1(w, packed, c, memory);
+    });
     let mut hint = hint.iter().copied().map(usize::from).peekable();
     for (n, w) in w.0.iter_mut().enumerate() {
         let (r1, r0) = decompose::<P>(*w);
@@ -1025,16 +1097,53 @@ fn high_bits<P: Parameters>(w: &mut Poly, sponge: &mut Sponge, packed: &[u8], c_
 
 /// Takes c·t1·2^d from w, mod± q on entry, in 0..q on return.
 #[inline(never)]
-fn subtract_ct1(w: &mut Poly, packed: &[u8], c: &Challenge) {
-    let mut t1 = Multiplicand::ZERO;
-    // As -t1.
-    t1.read(packed, 0);
-    for (group, w) in w.0.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
-        let mut minus_ct1 = [0; GROUP];
-        t1.product(c, group, &mut minus_ct1);
-        for (w, minus_ct1) in w.iter_mut().zip(minus_ct1) {
-            // |c·t1·2^d| < 60·2^23 < 61q.
-            *w = freeze(reduce((*w + (minus_ct1 << D) + 61 * Q) as u32)) as i32;
+fn subtract_ct1(w: &mut Poly, packed: &[u8], c: &Challenge, memory: impl Memory) {
+    memory.lend(|t1: &mut Multiplicand, _| {
+        // As -t1.
+        t1.read(packed, 0);
+        for (group, w) in w.0.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
+            let mut minus_ct1 = [0; GROUP];
+            t1.product(c, group, &mut minus_ct1);
+            for (w, minus_ct1) in w.iter_mut().zip(minus_ct1) {
+                // |c·t1·2^d| < 60·2^23 < 61q.
+                *w = freeze(reduce((*w + (minus_ct1 << D) + 61 * Q) as u32)) as i32;
+            }
         }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{MlDsa44, MlDsa65, MlDsa87};
+    use super::*;
+    use crate::Small;
+    use crate::small::tests::most_words;
+
+    #[test]
+    fn no_word_of_a_workspace_is_too_many() {
+        fn test<P: ParameterSet>() {
+            let room = workspace::<P>();
+            let (mut pk, mut signature, mut tr) =
+                (P::VerifyingKeyBytes::zeroed(), P::Signature::zeroed(), [0; 64]);
+            let of_keys = [
+                most_words(room, |memory| hash_of_public_key::<Small<P>>(&[1; 32], &mut tr, memory)),
+                most_words(room, |memory| public_key::<Small<P>>(&[1; 32], pk.as_mut(), memory)),
+                most_words(room, |memory| key_gen::<Small<P>>(&[1; 32], pk.as_mut(), &mut tr, memory)),
+            ];
+            let message = Message::from(b"message");
+            let of_signing = most_words(room, |memory| {
+                let key = (&[1; 32], &tr);
+                sign_seed::<Small<P>>(key, &message, &[0; 32], signature.as_mut(), memory);
+            });
+            let of_verification = most_words(room, |memory| {
+                let verdict = verify::<Small<P>>(pk.as_ref(), &message, signature.as_ref(), memory);
+                assert_eq!(verdict, Ok(()));
+            });
+            assert!(of_keys.into_iter().max() < Some(room) && of_verification < room);
+            assert_eq!(of_signing, room, "{}", P::NAME);
+        }
+        test::<MlDsa44>();
+        test::<MlDsa65>();
+        test::<MlDsa87>();
     }
 }

@@ -11,6 +11,7 @@ use super::{DecapsulationKeyError, SharedSecret, encode, kem, small};
 use crate::Bytes;
 use crate::secret::Secret;
 use crate::sha3::Sha3_256;
+use crate::small::{Small, Stack, Workspace};
 
 /// A decapsulation key in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z, borrowed: for a device that keeps such bytes, and has
 /// no room for another form.
@@ -62,7 +63,7 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
             _,
         >(|| {
             if small::runs::<P>() {
-                small::decapsulate_encoded::<P>(self, c.as_ref(), shared.expose_mut());
+                small::decapsulate_encoded::<P>(self, c.as_ref(), shared.expose_mut(), Stack);
             } else {
                 decapsulate(self, c.as_ref(), shared.expose_mut());
             }
@@ -106,6 +107,30 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
             return Err(DecapsulationKeyError::Modulus);
         }
         Ok(())
+    }
+}
+
+impl<'a, P: ParameterSet> ExpandedKeyRef<'a, Small<P>> {
+    /// [`borrowed`](Self::borrowed) in a workspace.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`borrowed`](Self::borrowed).
+    pub fn borrowed_in(bytes: &'a [u8], workspace: &mut Workspace<P>) -> Result<Self, DecapsulationKeyError> {
+        let key = Self::parse(bytes)?;
+        let mut h = [0; 32];
+        workspace.run::<{ small::IN_WORKSPACE }, _>(|memory| small::hash(key.ek(), &mut h, memory));
+        key.check(&h)?;
+        Ok(key)
+    }
+
+    /// [`decapsulate_into`](Self::decapsulate_into) in a workspace.
+    ///
+    /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
+    pub fn decapsulate_in(&self, c: &P::Ciphertext, shared: &mut SharedSecret, workspace: &mut Workspace<P>) {
+        workspace.run::<{ small::IN_WORKSPACE }, _>(|memory| {
+            small::decapsulate_encoded::<Small<P>>(self, c.as_ref(), shared.expose_mut(), memory);
+        });
     }
 }
 

@@ -18,6 +18,9 @@ use crate::cpu::Level;
 use crate::rng;
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::Sha3_256;
+use crate::small::Stack;
+
+mod in_workspace;
 
 /// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: `N512`, `N768` or `N1024` bytes in
 /// that of [`small`]; otherwise the tables for vectors go deeper than the portable one. Inlined: the work's results
@@ -234,7 +237,11 @@ fn encapsulate<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &
     fn fast<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
         kem::encaps::<P>(&Encoded(ek), &Sha3_256::digest(ek), m, c, shared);
     }
-    if small::runs::<P>() { small::encapsulate::<P>(ek, m, c, shared) } else { fast::<P>(ek, m, c, shared) }
+    if small::runs::<P>() {
+        small::encapsulate::<P>(ek, m, c, shared, Stack)
+    } else {
+        fast::<P>(ek, m, c, shared)
+    }
 }
 
 impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> fmt::Debug for EncapsulationKey<P, B> {
@@ -303,7 +310,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         let mut h = [0; 32];
         scrubbed::<P, { small::HASH[0] }, { small::HASH[1] }, { small::HASH[2] }, _>(|| {
             if P::SMALL {
-                small::hash_of_public_key::<P>(seed, &mut h);
+                small::hash_of_public_key::<P>(seed, &mut h, Stack);
             } else if small::runs::<P>() {
                 return Self::from_seed_into(seed, &mut P::EncapsulationKeyBytes::zeroed());
             } else {
@@ -356,7 +363,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     pub fn encapsulation_key_into(&self, ek: &mut P::EncapsulationKeyBytes) {
         scrubbed::<P, { small::KEY_GEN[0] }, { small::KEY_GEN[1] }, { small::KEY_GEN[2] }, _>(|| {
             if small::runs::<P>() {
-                small::public_key::<P>(self.seed.expose(), ek.as_mut());
+                small::public_key::<P>(self.seed.expose(), ek.as_mut(), Stack);
             } else {
                 public_key::<P>(self.seed.expose(), ek.as_mut());
             }
@@ -422,7 +429,7 @@ fn public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8]) {
 #[inline(always)]
 fn key_gen<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], h: &mut [u8; 32]) {
     if small::runs::<P>() {
-        small::key_gen::<P>(seed, ek, h);
+        small::key_gen::<P>(seed, ek, h, Stack);
     } else {
         public_key::<P>(seed, ek);
         *h = Sha3_256::digest(ek);
@@ -437,7 +444,7 @@ fn decapsulate<P: ParameterSet>(seed: &[u8; 64], h: &[u8; 32], c: &[u8], shared:
         kem::decaps(&Remade::<P>::new(seed), h, z, c, shared);
     }
     if small::runs::<P>() {
-        small::decapsulate::<P>(seed, h, c, shared)
+        small::decapsulate::<P>(seed, h, c, shared, Stack)
     } else {
         fast::<P>(seed, h, c, shared)
     }

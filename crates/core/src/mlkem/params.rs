@@ -5,11 +5,12 @@ use core::fmt::Debug;
 use zeroize::Zeroize;
 
 use super::ring::Ntt;
-use super::small::SmallPoly;
+use super::small::{SmallPoly, WORDS};
+use crate::small::{Worked, Zero};
 use crate::{Bytes, Small};
 
 /// What the algorithms need to know of a parameter set, and users do not.
-pub trait Sealed: Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
+pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
     /// The rank of the module: rows and columns of Â.
     const K: usize;
     /// The noise of ŝ, ê and ŷ.
@@ -35,13 +36,9 @@ pub trait Sealed: Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync 
     /// Whether the schedule is that of the least memory.
     const SMALL: bool = false;
     /// What K polynomials of twelve bits a coefficient need beyond a ciphertext, in whole groups of sixteen coefficients.
-    type Spill: AsMut<[u8]> + Zeroize + 'static;
-    /// Zeros.
-    const SPILL: Self::Spill;
+    type Spill: AsMut<[u8]> + Zero + Zeroize + 'static;
     /// K polynomials of noise, three bits a coefficient.
-    type SmallVector: AsMut<[SmallPoly]> + Zeroize + 'static;
-    /// Zeros.
-    const SMALL_VECTOR: Self::SmallVector;
+    type SmallVector: AsMut<[SmallPoly]> + Zero + Zeroize + 'static;
 
     /// How far each stage of key generation samples the matrix (row, column), while the rows of t̂ that are known are
     /// hashed: with eight lanes there are then as few permutations one after the other as there can be.
@@ -75,9 +72,7 @@ macro_rules! parameter_set {
             const DV: usize = $dv;
             type Vector = [Ntt; $k];
             type Spill = [u8; $spill];
-            const SPILL: Self::Spill = [0; $spill];
             type SmallVector = [SmallPoly; $k];
-            const SMALL_VECTOR: Self::SmallVector = [[0; 96]; $k];
 
             fn vector() -> [Ntt; $k] {
                 [const { Ntt::ZERO }; $k]
@@ -93,6 +88,10 @@ macro_rules! parameter_set {
             fn elements() -> Self::Elements {
                 [const { Ntt::ZERO }; $k * $k + $k]
             }
+        }
+
+        impl Worked for $name {
+            type Words = [u64; WORDS];
         }
 
         impl ParameterSet for $name {
@@ -121,9 +120,7 @@ impl<P: ParameterSet> Sealed for Small<P> {
     const SMALL: bool = true;
     type Vector = P::Vector;
     type Spill = P::Spill;
-    const SPILL: Self::Spill = P::SPILL;
     type SmallVector = P::SmallVector;
-    const SMALL_VECTOR: Self::SmallVector = P::SMALL_VECTOR;
 
     fn vector() -> Self::Vector {
         P::vector()

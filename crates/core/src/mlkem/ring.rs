@@ -4,6 +4,7 @@ use zeroize::Zeroize;
 
 use super::kernels::active;
 use crate::secret::{clear, wipe};
+use crate::small::Zero;
 
 /// The modulus q (FIPS 203, §2.3).
 pub(crate) const Q: i16 = 3329;
@@ -87,6 +88,10 @@ impl Ntt {
     pub(crate) fn add(&mut self, other: &Self) {
         self.0.add(&other.0);
     }
+}
+
+impl Zero for Ntt {
+    const ZERO: Self = Self::ZERO;
 }
 
 impl Zeroize for Poly {

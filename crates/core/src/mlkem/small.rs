@@ -17,6 +17,7 @@ use super::params::ParameterSet;
 use super::ring::{Coefficients, Ntt, Poly, Q};
 use crate::secret::{Secret, barrier, declassify, mask_nonzero, select_bytes};
 use crate::sha3::{INTERLEAVED, Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
+use crate::small::{Memory, words};
 
 #[cfg(any(not(gambeson_dsp), test))]
 mod portable;
@@ -42,10 +43,16 @@ const fn depths(wide: [usize; 3], armv7em: [usize; 3], narrow: [usize; 3]) -> [u
 }
 pub(super) const KEY_GEN: [usize; 3] = depths([1472; 3], [1072; 3], [1336; 3]);
 pub(super) const HASH: [usize; 3] = depths([2160; 3], [1840; 3], [2096; 3]);
-pub(super) const ENCAPS: [usize; 3] = depths([1992, 2064, 1992], [1584, 1672, 1600], [1904, 1968, 1888]);
+pub(super) const ENCAPS: [usize; 3] = depths([1992, 2064, 1992], [1584, 1680, 1600], [1904, 1968, 1888]);
 pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [2192; 3], [2424; 3]);
 pub(super) const DECAPS_ENCODED: [usize; 3] =
     depths([2288, 2384, 2480], [1824, 1928, 2032], [2064, 2160, 2256]);
+
+/// The same in a workspace, of every operation and K.
+pub(super) const IN_WORKSPACE: usize = depths([1024; 3], [400; 3], [592; 3])[0];
+
+/// Words of a workspace: decapsulation from the seed takes most.
+pub(super) const WORDS: usize = words::<OfDecapsulation>();
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
@@ -256,18 +263,25 @@ fn decompressed(bytes: &[u8], mut put: impl FnMut(usize, i16)) {
 ///
 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal), on Algorithm 13 (K-PKE.KeyGen).
 #[inline(never)]
-pub(super) fn key_gen<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], hash: &mut [u8; 32]) {
-    let mut sponge = Sponge::new(Sha3_512::RATE);
-    // Until the key is there `hash` holds σ.
-    make_public_key::<P>(seed, ek, hash, &mut sponge);
-    h(&mut sponge, ek, hash);
+pub(super) fn key_gen<P: ParameterSet>(
+    seed: &[u8; 64],
+    ek: &mut [u8],
+    hash: &mut [u8; 32],
+    memory: impl Memory,
+) {
+    memory.lend(|sponge: &mut Sponge, memory| {
+        // Until the key is there `hash` holds σ.
+        make_public_key::<P>(seed, ek, hash, sponge, memory);
+        h(sponge, ek, hash);
+    });
 }
 
 /// The same without the hash.
 #[inline(never)]
-pub(super) fn public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8]) {
-    let mut sigma = Secret::new([0; 32]);
-    make_public_key::<P>(seed, ek, sigma.expose_mut(), &mut Sponge::new(Sha3_512::RATE));
+pub(super) fn public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], memory: impl Memory) {
+    memory.lend(|(sponge, sigma): &mut (Sponge, Secret<[u8; 32]>), memory| {
+        make_public_key::<P>(seed, ek, sigma.expose_mut(), sponge, memory);
+    });
 }
 
 #[inline(always)]
@@ -276,26 +290,28 @@ fn make_public_key<P: ParameterSet>(
     ek: &mut [u8],
     sigma: &mut [u8; 32],
     sponge: &mut Sponge,
+    memory: impl Memory,
 ) {
-    let mut x = Secret::new(Ntt::ZERO);
-    let x = x.expose_mut();
-    let (rows, rho) = ek.split_at_mut(384 * P::K);
-    let rho = rho.first_chunk_mut().expect("a key ends with ρ");
-    g(sponge, &seed[..32], &[P::K as u8], rho, sigma);
-    declassify(rho); // public: ρ is part of the encapsulation key
-    rows.fill(0);
-    for j in 0..P::K {
-        factor_hat(x, sponge, sigma, j, P::ETA1);
-        (TABLE.scale)(&mut x.0.0);
-        for i in 0..P::K {
-            add_entry(&mut Packed::row(rows, &mut [], i), sponge, rho, i, j, x);
+    memory.lend(|x: &mut Secret<Ntt>, _| {
+        let x = x.expose_mut();
+        let (rows, rho) = ek.split_at_mut(384 * P::K);
+        let rho = rho.first_chunk_mut().expect("a key ends with ρ");
+        g(sponge, &seed[..32], &[P::K as u8], rho, sigma);
+        declassify(rho); // public: ρ is part of the encapsulation key
+        rows.fill(0);
+        for j in 0..P::K {
+            factor_hat(x, sponge, sigma, j, P::ETA1);
+            (TABLE.scale)(&mut x.0.0);
+            for i in 0..P::K {
+                add_entry(&mut Packed::row(rows, &mut [], i), sponge, rho, i, j, x);
+            }
         }
-    }
-    for i in 0..P::K {
-        error_hat(x, sponge, sigma, P::K + i, P::ETA1);
-        add_packed(Packed::row(rows, &mut [], i), x);
-    }
-    declassify(ek); // public: the encapsulation key is published
+        for i in 0..P::K {
+            error_hat(x, sponge, sigma, P::K + i, P::ETA1);
+            add_packed(Packed::row(rows, &mut [], i), x);
+        }
+        declassify(ek); // public: the encapsulation key is published
+    });
 }
 
 #[inline(never)]
@@ -316,74 +332,93 @@ fn unpack(mut packed: Packed<'_>, x: &mut Ntt) {
 ///
 /// The lines of FIPS 203, Algorithm 13 (K-PKE.KeyGen), row by row.
 #[inline(never)]
-pub(super) fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], hash: &mut [u8; 32]) {
-    let mut sponge = Sponge::new(Sha3_512::RATE);
-    let mut hasher = Sponge::new(Sha3_256::RATE);
-    let mut rho_sigma = Secret::new([[0; 32]; 2]);
-    let (mut t, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
-    let (t, x) = (t.expose_mut(), x.expose_mut());
-    let [rho, sigma] = rho_sigma.expose_mut();
-    g(&mut sponge, &seed[..32], &[P::K as u8], rho, sigma);
-    declassify(rho); // public: ρ is part of the encapsulation key
-    for i in 0..P::K {
-        t.clear();
-        for j in 0..P::K {
-            factor_hat(x, &mut sponge, sigma, j, P::ETA1);
-            add_entry(t, &mut sponge, rho, i, j, x);
+pub(super) fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], hash: &mut [u8; 32], memory: impl Memory) {
+    type Lent = ([Sponge; 2], Secret<[[u8; 32]; 2]>, [Secret<Ntt>; 2]);
+    memory.lend(|([sponge, hasher], rho_sigma, [t, x]): &mut Lent, _| {
+        let (t, x) = (t.expose_mut(), x.expose_mut());
+        let [rho, sigma] = rho_sigma.expose_mut();
+        g(sponge, &seed[..32], &[P::K as u8], rho, sigma);
+        declassify(rho); // public: ρ is part of the encapsulation key
+        hasher.restart(Sha3_256::RATE);
+        for i in 0..P::K {
+            t.clear();
+            for j in 0..P::K {
+                factor_hat(x, sponge, sigma, j, P::ETA1);
+                add_entry(t, sponge, rho, i, j, x);
+            }
+            (TABLE.scale)(&mut t.0.0);
+            error_hat(x, sponge, sigma, P::K + i, P::ETA1);
+            (TABLE.add)(&mut t.0.0, &x.0.0);
+            for pair in t.0.0.as_chunks().0 {
+                hasher.absorb(&packed(pair.map(|x| residue(x) as i16)));
+            }
         }
-        (TABLE.scale)(&mut t.0.0);
-        error_hat(x, &mut sponge, sigma, P::K + i, P::ETA1);
-        (TABLE.add)(&mut t.0.0, &x.0.0);
-        for pair in t.0.0.as_chunks().0 {
-            hasher.absorb(&packed(pair.map(|x| residue(x) as i16)));
-        }
-    }
-    hasher.absorb(rho);
-    hasher.finish(SHA3);
-    hasher.squeeze(hash);
-    declassify(hash); // public: the hash of a public key
+        hasher.absorb(rho);
+        hasher.finish(SHA3);
+        hasher.squeeze(hash);
+        declassify(hash); // public: the hash of a public key
+    });
+}
+
+/// H(ek) of the key's bytes.
+#[inline(never)]
+pub(super) fn hash(ek: &[u8], hash: &mut [u8; 32], memory: impl Memory) {
+    memory.lend(|sponge: &mut Sponge, _| h(sponge, ek, hash));
 }
 
 /// The ciphertext and the shared secret of `m`.
 ///
 /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal).
 #[inline(never)]
-pub(super) fn encapsulate<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
-    let mut sponge = Sponge::new(Sha3_256::RATE);
-    let mut r = Secret::new([0; 32]);
-    h(&mut sponge, ek, shared);
-    absorbed(&mut sponge, Sha3_512::RATE, SHA3, m, shared);
-    sponge.squeeze(shared);
-    sponge.squeeze(r.expose_mut());
-    encrypt::<P>(ek, m, r.expose(), c, &mut sponge);
+pub(super) fn encapsulate<P: ParameterSet>(
+    ek: &[u8],
+    m: &[u8; 32],
+    c: &mut [u8],
+    shared: &mut [u8; 32],
+    memory: impl Memory,
+) {
+    memory.lend(|(sponge, r): &mut (Sponge, Secret<[u8; 32]>), memory| {
+        h(sponge, ek, shared);
+        absorbed(sponge, Sha3_512::RATE, SHA3, m, shared);
+        sponge.squeeze(shared);
+        sponge.squeeze(r.expose_mut());
+        encrypt::<P>(ek, m, r.expose(), c, sponge, memory);
+    });
 }
 
 /// FIPS 203, Algorithm 14 (K-PKE.Encrypt), by columns of Âᵀ.
 #[inline(always)]
-fn encrypt<P: ParameterSet>(ek: &[u8], m: &[u8; 32], r: &[u8; 32], c: &mut [u8], sponge: &mut Sponge) {
-    let (mut x, mut v) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
-    let (x, v) = (x.expose_mut(), v.expose_mut());
-    let mut spill = Secret::new(P::SPILL);
-    let spill = spill.expose_mut().as_mut();
-    let (t, rho) = ek.split_at(384 * P::K);
-    let rho = rho.first_chunk().expect("a key ends with ρ");
-    c.fill(0);
-    for (i, t) in t.chunks_exact(384).enumerate() {
-        factor_hat(x, sponge, r, i, P::ETA1);
-        for j in 0..P::K {
-            add_entry(&mut Packed::row(c, spill, j), sponge, rho, i, j, x);
+fn encrypt<P: ParameterSet>(
+    ek: &[u8],
+    m: &[u8; 32],
+    r: &[u8; 32],
+    c: &mut [u8],
+    sponge: &mut Sponge,
+    memory: impl Memory,
+) {
+    memory.lend(|([x, v], spill): &mut ([Secret<Ntt>; 2], Secret<P::Spill>), _| {
+        let (x, v) = (x.expose_mut(), v.expose_mut());
+        let spill = spill.expose_mut().as_mut();
+        let (t, rho) = ek.split_at(384 * P::K);
+        let rho = rho.first_chunk().expect("a key ends with ρ");
+        c.fill(0);
+        for (i, t) in t.chunks_exact(384).enumerate() {
+            factor_hat(x, sponge, r, i, P::ETA1);
+            for j in 0..P::K {
+                add_entry(&mut Packed::row(c, spill, j), sponge, rho, i, j, x);
+            }
+            add_encoded(v, t, x);
         }
-        add_encoded(v, t, x);
-    }
-    for j in 0..P::K {
-        unpack(Packed::row(c, spill, j), x);
-        // A row ends before the sums of the next begin.
-        finish_u(x, sponge, r, P::K + j);
-        loops::compress(&x.0.0, c[32 * P::DU * j..][..32 * P::DU].as_chunks_mut().0);
-    }
-    finish_v(v, sponge, r, 2 * P::K, m);
-    loops::compress(&v.0.0, c[32 * P::DU * P::K..].as_chunks_mut().0);
-    declassify(c); // public: the ciphertext is sent
+        for j in 0..P::K {
+            unpack(Packed::row(c, spill, j), x);
+            // A row ends before the sums of the next begin.
+            finish_u(x, sponge, r, P::K + j);
+            loops::compress(&x.0.0, c[32 * P::DU * j..][..32 * P::DU].as_chunks_mut().0);
+        }
+        finish_v(v, sponge, r, 2 * P::K, m);
+        loops::compress(&v.0.0, c[32 * P::DU * P::K..].as_chunks_mut().0);
+        declassify(c); // public: the ciphertext is sent
+    });
 }
 
 /// A row of u from its sum: FIPS 203, Algorithm 14 (K-PKE.Encrypt), line 19.
@@ -475,17 +510,20 @@ pub(super) fn decapsulate<P: ParameterSet>(
     hash: &[u8; 32],
     c: &[u8],
     shared: &mut [u8; 32],
+    memory: impl Memory,
 ) {
     if P::SMALL {
-        decapsulate_with::<P, Nothing>(seed, hash, c, shared, &mut Nothing);
+        decapsulate_with::<P, Nothing>(seed, hash, c, shared, &mut Nothing, memory);
     } else {
         let mut y = Secret::new(P::vector());
         let y = y.expose_mut().as_mut();
         scrubbed::<P, { DECAPS[0] }, { DECAPS[1] }, { DECAPS[2] }, _>(|| {
-            decapsulate_with::<P, [Ntt]>(seed, hash, c, shared, y);
+            decapsulate_with::<P, [Ntt]>(seed, hash, c, shared, y, memory);
         });
     }
 }
+
+type OfDecapsulation = (Sponge, Secret<[[u8; 32]; 3]>, [Secret<Ntt>; 3]);
 
 #[inline(always)]
 fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
@@ -494,52 +532,52 @@ fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
     c: &[u8],
     shared: &mut [u8; 32],
     y: &mut Y,
+    memory: impl Memory,
 ) {
-    let mut sponge = Sponge::new(Sha3_512::RATE);
-    let mut secrets = Secret::new([[0; 32]; 3]);
-    let [rho, sigma, r] = secrets.expose_mut();
-    g(&mut sponge, &seed[..32], &[P::K as u8], rho, sigma);
-    declassify(rho); // public: ρ is part of the encapsulation key
-    let (mut u, mut v, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
-    let (u, v, x) = (u.expose_mut(), v.expose_mut(), x.expose_mut());
-    let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
+    memory.lend(|(sponge, secrets, [u, v, x]): &mut OfDecapsulation, _| {
+        let [rho, sigma, r] = secrets.expose_mut();
+        g(sponge, &seed[..32], &[P::K as u8], rho, sigma);
+        declassify(rho); // public: ρ is part of the encapsulation key
+        let (u, v, x) = (u.expose_mut(), v.expose_mut(), x.expose_mut());
+        let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
 
-    for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
-        factor_hat(x, &mut sponge, sigma, j, P::ETA1);
-        decompress_hat(u, row);
-        (TABLE.multiply_add)(&mut v.0.0, &x.0.0, &u.0.0);
-    }
-    // Until the end `shared` holds the message, from which K is made again then.
-    let m = shared;
-    finish_message(v, c_v, m);
-    absorbed(&mut sponge, Sha3_512::RATE, SHA3, m, hash);
-    sponge.squeeze(r);
-    sponge.squeeze(r);
-
-    (0..P::K).for_each(|i| y.make(i, x, &mut sponge, r, P::ETA1));
-    v.clear();
-    let mut different = 0;
-    for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
-        u.clear();
-        for i in 0..P::K {
-            let y = y.hat(i, x, &mut sponge, r, P::ETA1);
-            add_entry(u, &mut sponge, rho, i, j, y);
+        for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
+            factor_hat(x, sponge, sigma, j, P::ETA1);
+            decompress_hat(u, row);
+            (TABLE.multiply_add)(&mut v.0.0, &x.0.0, &u.0.0);
         }
-        factor_hat(x, &mut sponge, sigma, j, P::ETA1);
-        (TABLE.scale)(&mut x.0.0);
-        (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
-        finish_u(u, &mut sponge, r, P::K + j);
-        different |= compare(&u.0, row);
-        error_hat(x, &mut sponge, sigma, P::K + j, P::ETA1);
-        let y = y.hat(j, u, &mut sponge, r, P::ETA1);
-        (TABLE.multiply_add)(&mut v.0.0, &y.0.0, &x.0.0);
-        (TABLE.reduce)(&mut v.0.0);
-    }
-    finish_v(v, &mut sponge, r, 2 * P::K, m);
-    different |= compare(&v.0, c_v);
-    absorbed(&mut sponge, Sha3_512::RATE, SHA3, m, hash);
-    sponge.squeeze(m);
-    reject(&mut sponge, &seed[32..], c, different, r, m);
+        // Until the end `shared` holds the message, from which K is made again then.
+        let m = shared;
+        finish_message(v, c_v, m);
+        absorbed(sponge, Sha3_512::RATE, SHA3, m, hash);
+        sponge.squeeze(r);
+        sponge.squeeze(r);
+
+        (0..P::K).for_each(|i| y.make(i, x, sponge, r, P::ETA1));
+        v.clear();
+        let mut different = 0;
+        for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
+            u.clear();
+            for i in 0..P::K {
+                let y = y.hat(i, x, sponge, r, P::ETA1);
+                add_entry(u, sponge, rho, i, j, y);
+            }
+            factor_hat(x, sponge, sigma, j, P::ETA1);
+            (TABLE.scale)(&mut x.0.0);
+            (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
+            finish_u(u, sponge, r, P::K + j);
+            different |= compare(&u.0, row);
+            error_hat(x, sponge, sigma, P::K + j, P::ETA1);
+            let y = y.hat(j, u, sponge, r, P::ETA1);
+            (TABLE.multiply_add)(&mut v.0.0, &y.0.0, &x.0.0);
+            (TABLE.reduce)(&mut v.0.0);
+        }
+        finish_v(v, sponge, r, 2 * P::K, m);
+        different |= compare(&v.0, c_v);
+        absorbed(sponge, Sha3_512::RATE, SHA3, m, hash);
+        sponge.squeeze(m);
+        reject(sponge, &seed[32..], c, different, r, m);
+    });
 }
 
 /// The same from the standard's form of the key, in its parts.
@@ -548,15 +586,17 @@ pub(super) fn decapsulate_encoded<P: ParameterSet>(
     key: &ExpandedKeyRef<'_, P>,
     c: &[u8],
     shared: &mut [u8; 32],
+    memory: impl Memory,
 ) {
     if P::SMALL {
-        let mut y = Secret::new(P::SMALL_VECTOR);
-        decapsulate_encoded_with::<P, [SmallPoly]>(key, c, shared, y.expose_mut().as_mut());
+        memory.lend(|y: &mut Secret<P::SmallVector>, memory| {
+            decapsulate_encoded_with::<P, [SmallPoly]>(key, c, shared, y.expose_mut().as_mut(), memory);
+        });
     } else {
         let mut y = Secret::new(P::vector());
         let y = y.expose_mut().as_mut();
         scrubbed::<P, { DECAPS_ENCODED[0] }, { DECAPS_ENCODED[1] }, { DECAPS_ENCODED[2] }, _>(|| {
-            decapsulate_encoded_with::<P, [Ntt]>(key, c, shared, y);
+            decapsulate_encoded_with::<P, [Ntt]>(key, c, shared, y, memory);
         });
     }
 }
@@ -567,41 +607,42 @@ fn decapsulate_encoded_with<P: ParameterSet, Y: Noise + ?Sized>(
     c: &[u8],
     shared: &mut [u8; 32],
     y: &mut Y,
+    memory: impl Memory,
 ) {
-    let mut sponge = Sponge::new(Sha3_512::RATE);
-    let mut secrets = Secret::new([[0; 32]; 2]);
-    let [m, r] = secrets.expose_mut();
-    let (mut u, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
-    let (u, x) = (u.expose_mut(), x.expose_mut());
-    let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
-    let (t, rho) = key.ek().split_at(384 * P::K);
-    let rho = rho.first_chunk().expect("a key ends with ρ");
+    type Lent = (Sponge, Secret<[[u8; 32]; 2]>, [Secret<Ntt>; 2]);
+    memory.lend(|(sponge, secrets, [u, x]): &mut Lent, _| {
+        let [m, r] = secrets.expose_mut();
+        let (u, x) = (u.expose_mut(), x.expose_mut());
+        let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
+        let (t, rho) = key.ek().split_at(384 * P::K);
+        let rho = rho.first_chunk().expect("a key ends with ρ");
 
-    for (row, s) in c_u.chunks_exact(32 * P::DU).zip(key.s().chunks_exact(384)) {
-        decompress_hat(x, row);
-        add_encoded(u, s, x);
-    }
-    finish_message(u, c_v, m);
-    g(&mut sponge, m, key.h(), shared, r);
-    (0..P::K).for_each(|i| y.make(i, x, &mut sponge, r, P::ETA1));
-
-    let mut different = 0;
-    for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
-        u.clear();
-        for i in 0..P::K {
-            let y = y.hat(i, x, &mut sponge, r, P::ETA1);
-            add_entry(u, &mut sponge, rho, i, j, y);
+        for (row, s) in c_u.chunks_exact(32 * P::DU).zip(key.s().chunks_exact(384)) {
+            decompress_hat(x, row);
+            add_encoded(u, s, x);
         }
-        finish_u(u, &mut sponge, r, P::K + j);
-        different |= compare(&u.0, row);
-    }
-    u.clear();
-    for (i, t) in t.chunks_exact(384).enumerate() {
-        add_encoded(u, t, y.hat(i, x, &mut sponge, r, P::ETA1));
-    }
-    finish_v(u, &mut sponge, r, 2 * P::K, m);
-    different |= compare(&u.0, c_v);
-    reject(&mut sponge, key.z(), c, different, r, shared);
+        finish_message(u, c_v, m);
+        g(sponge, m, key.h(), shared, r);
+        (0..P::K).for_each(|i| y.make(i, x, sponge, r, P::ETA1));
+
+        let mut different = 0;
+        for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
+            u.clear();
+            for i in 0..P::K {
+                let y = y.hat(i, x, sponge, r, P::ETA1);
+                add_entry(u, sponge, rho, i, j, y);
+            }
+            finish_u(u, sponge, r, P::K + j);
+            different |= compare(&u.0, row);
+        }
+        u.clear();
+        for (i, t) in t.chunks_exact(384).enumerate() {
+            add_encoded(u, t, y.hat(i, x, sponge, r, P::ETA1));
+        }
+        finish_v(u, sponge, r, 2 * P::K, m);
+        different |= compare(&u.0, c_v);
+        reject(sponge, key.z(), c, different, r, shared);
+    });
 }
 
 /// Lines 8 to 11 of Algorithm 18: J(z ‖ c) takes the place of the secret if anything differs.
@@ -653,7 +694,37 @@ mod tests {
         self,
         portable::{compress_coefficient, noise2_of},
     };
+    use super::super::{ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
     use super::*;
+    use crate::small::tests::most_words;
+    use crate::{Bytes, Small};
+
+    #[test]
+    fn no_word_of_a_workspace_is_too_many() {
+        fn most<P: ParameterSet>() -> usize {
+            let (mut ek, mut c, mut out) =
+                (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed(), [0; 32]);
+            let dk = ExpandedDecapsulationKey::<P>::from_seed(&[1; 64]).to_expanded_bytes();
+            let key = ExpandedKeyRef::<Small<P>>::borrowed(dk.expose()).expect("a key");
+            let of_operations = [
+                most_words(WORDS, |memory| hash_of_public_key::<Small<P>>(&[1; 64], &mut out, memory)),
+                most_words(WORDS, |memory| key_gen::<Small<P>>(&[1; 64], ek.as_mut(), &mut out, memory)),
+                most_words(WORDS, |memory| public_key::<Small<P>>(&[1; 64], ek.as_mut(), memory)),
+                most_words(WORDS, |memory| {
+                    encapsulate::<Small<P>>(key.ek(), &[2; 32], c.as_mut(), &mut out, memory);
+                }),
+                most_words(WORDS, |memory| {
+                    let c = P::Ciphertext::zeroed();
+                    decapsulate::<Small<P>>(&[1; 64], key.h(), c.as_ref(), &mut out, memory);
+                }),
+                most_words(WORDS, |memory| {
+                    decapsulate_encoded(&key, P::Ciphertext::zeroed().as_ref(), &mut out, memory);
+                }),
+            ];
+            of_operations.into_iter().max().expect("six operations")
+        }
+        assert_eq!([most::<MlKem512>(), most::<MlKem768>(), most::<MlKem1024>()], [WORDS; 3]);
+    }
 
     #[test]
     fn every_sum_has_its_residue() {

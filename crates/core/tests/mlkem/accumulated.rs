@@ -4,11 +4,12 @@
 
 use gambeson::mlkem::*;
 use gambeson::sha3::Shake128;
-use gambeson::{Bytes, Small};
+use gambeson::{Bytes, Small, Workspace};
 
 fn accumulate<P: ParameterSet>(steps: usize) -> String {
     let mut input = Shake128::new().finalize_xof();
     let mut output = Shake128::new();
+    let mut workspace = Workspace::new();
     for step in 0..steps {
         let (mut seed, mut m, mut random_c) = ([0; 64], [0; 32], P::Ciphertext::zeroed());
         input.squeeze(&mut seed);
@@ -31,6 +32,9 @@ fn accumulate<P: ParameterSet>(steps: usize) -> String {
         assert_eq!(expanded.encapsulation_key(), ek, "step {step}");
         into_the_callers_memory::<P>(&seed, &m, expanded.to_expanded_bytes().expose(), &c, &k);
         into_the_callers_memory::<P>(&seed, &m, expanded.to_expanded_bytes().expose(), &random_c, &rejection);
+        let dk = expanded.to_expanded_bytes();
+        let made = in_a_workspace::<P>(&seed, &m, dk.expose(), &random_c, &mut workspace);
+        assert_eq!(made, (*ek.as_bytes(), c, *k.expose(), *rejection.expose()), "step {step}");
     }
     let mut digest = [0; 32];
     output.finalize_xof().squeeze(&mut digest);
@@ -70,6 +74,38 @@ fn into_the_callers_memory<P: ParameterSet>(
         &mut shared,
     );
     assert_eq!((made, shared.expose()), (again, k.expose()));
+}
+
+/// By the doors that work in a workspace: ek, the ciphertext of `m`, its secret, and that of `random_c`.
+fn in_a_workspace<P: ParameterSet>(
+    seed: &[u8; 64],
+    m: &[u8; 32],
+    dk: &[u8],
+    random_c: &P::Ciphertext,
+    workspace: &mut Workspace<P>,
+) -> (P::EncapsulationKeyBytes, P::Ciphertext, [u8; 32], [u8; 32]) {
+    let (mut ek, mut again) = (P::EncapsulationKeyBytes::zeroed(), P::EncapsulationKeyBytes::zeroed());
+    let key = DecapsulationKey::<Small<P>>::from_seed_in(seed, Some(&mut ek), workspace);
+    DecapsulationKey::<Small<P>>::from_seed_in(seed, None, workspace)
+        .encapsulation_key_in(&mut again, workspace);
+    assert_eq!(ek, again);
+    let encoded = ExpandedKeyRef::<Small<P>>::borrowed_in(dk, workspace).expect("a key");
+    let mut c = P::Ciphertext::zeroed();
+    let [mut k, mut rejection, mut same] = [const { SharedSecret::new([0xa5; 32]) }; 3];
+    let public = EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("a key");
+    public.encapsulate_deterministic_in(m, &mut c, &mut k, workspace);
+    key.decapsulate_in(random_c, &mut rejection, workspace);
+    for (c, expected) in [(&c, &k), (random_c, &rejection)] {
+        encoded.decapsulate_in(c, &mut same, workspace);
+        assert_eq!(same.expose(), expected.expose());
+    }
+    key.decapsulate_in(&c, &mut same, workspace);
+    assert_eq!(same.expose(), k.expose());
+    // H(ek) inside is part of the check.
+    let mut wrong = dk.to_vec();
+    wrong[dk.len() - 40] ^= 1;
+    assert!(ExpandedKeyRef::<Small<P>>::borrowed_in(&wrong, workspace).is_err());
+    (ek, c, *k.expose(), *rejection.expose())
 }
 
 #[test]

@@ -13,6 +13,15 @@ int same(const void *a, const void *b, size_t len)
     return 1;
 }
 
+int zeros(const void *a, size_t len)
+{
+    const uint8_t *x = (const uint8_t *)a;
+    for (size_t i = 0; i < len; i++) {
+        if (x[i]) return 0;
+    }
+    return 1;
+}
+
 static int nibble(char c)
 {
     return c <= '9' ? c - '0' : c - 'a' + 10;

@@ -28,6 +28,18 @@ static void JOIN(run_, set, )(int steps, const char *published)
         CHECK(!SMALL(key_sign_with_rnd)(&small, same_signature, NULL, 0, NULL, 0, zero));
         CHECK(same(signature, same_signature, sizeof signature));
         CHECK(!SMALL(verify)(signature, sizeof signature, NULL, 0, NULL, 0, vk, sizeof vk));
+
+        // In a workspace, which does not begin as zeros, and ends so.
+        SMALL(workspace) work;
+        gambeson_shake128_ctx noise = in;
+        CHECK(!gambeson_shake128_squeeze(&noise, (uint8_t *)&work, sizeof work));
+        CHECK(!SMALL(key_from_seed_in)(&small, NULL, seed, &work) && zeros(&work, sizeof work));
+        CHECK(!SMALL(key_public_in)(&small, same_vk, &work) && same(vk, same_vk, sizeof vk));
+        CHECK(!SMALL(key_from_seed_in)(&small, same_vk, seed, &work) && same(vk, same_vk, sizeof vk));
+        CHECK(!SMALL(key_sign_with_rnd_in)(&small, same_signature, NULL, 0, NULL, 0, zero, &work));
+        CHECK(same(signature, same_signature, sizeof signature) && zeros(&work, sizeof work));
+        CHECK(!SMALL(verify_in)(signature, sizeof signature, NULL, 0, NULL, 0, vk, sizeof vk, &work));
+        CHECK(zeros(&work, sizeof work));
         if (step == 0) {
             CHECK(!CALL(key_public)(&key, same_vk) && same(vk, same_vk, sizeof vk));
             CHECK(!CALL(key_seed)(&key, same_seed) && same(seed, same_seed, sizeof seed));
@@ -36,6 +48,9 @@ static void JOIN(run_, set, )(int steps, const char *published)
             CHECK(!CALL(mu_init)(&hash, vk, sizeof vk, NULL, 0) && !gambeson_mldsa_mu_final(&hash, mu));
             CHECK(!CALL(key_sign_mu_with_rnd)(&key, same_signature, mu, zero));
             CHECK(same(signature, same_signature, sizeof signature));
+            CHECK(!SMALL(key_sign_mu_with_rnd_in)(&small, same_signature, mu, zero, &work));
+            CHECK(same(signature, same_signature, sizeof signature));
+            CHECK(!SMALL(verify_mu_in)(signature, SIGNATURE, mu, vk, sizeof vk, &work));
             CHECK(!CALL(mu_init)(&hash, vk, sizeof vk, seed, 9));
             CHECK(!gambeson_mldsa_mu_update(&hash, vk, 100) && !gambeson_mldsa_mu_update(&hash, vk + 100, VK - 100));
             CHECK(!gambeson_mldsa_mu_final(&hash, mu));
@@ -45,6 +60,8 @@ static void JOIN(run_, set, )(int steps, const char *published)
             CHECK(CALL(verify)(same_signature, SIGNATURE, vk, VK, seed, 8, vk, VK) == GAMBESON_ERROR_SIGNATURE);
             same_signature[99] ^= 1;
             CHECK(CALL(verify)(same_signature, SIGNATURE, vk, VK, seed, 9, vk, VK) == GAMBESON_ERROR_SIGNATURE);
+            CHECK(SMALL(verify_in)(same_signature, SIGNATURE, vk, VK, seed, 9, vk, VK, &work) == GAMBESON_ERROR_SIGNATURE);
+            CHECK(zeros(&work, sizeof work));
         }
 #if IS_HOSTED
         uint8_t sk[SK];
@@ -53,6 +70,11 @@ static void JOIN(run_, set, )(int steps, const char *published)
         CHECK(!CALL(sign_with_rnd)(same_signature, NULL, 0, NULL, 0, sk, sizeof sk, zero));
         CHECK(same(signature, same_signature, sizeof signature));
         CHECK(!SMALL(sign_with_rnd)(same_signature, NULL, 0, NULL, 0, sk, sizeof sk, zero));
+        CHECK(same(signature, same_signature, sizeof signature));
+        CHECK(!SMALL(sign_with_rnd_in)(same_signature, NULL, 0, NULL, 0, sk, sizeof sk, zero, &work));
+        CHECK(same(signature, same_signature, sizeof signature) && zeros(&work, sizeof work));
+        CHECK(!CALL(mu_init)(&hash, vk, sizeof vk, NULL, 0) && !gambeson_mldsa_mu_final(&hash, mu));
+        CHECK(!SMALL(sign_mu_with_rnd_in)(same_signature, mu, sk, sizeof sk, zero, &work));
         CHECK(same(signature, same_signature, sizeof signature));
 #endif
         CHECK(!gambeson_shake128_update(&out, vk, sizeof vk));

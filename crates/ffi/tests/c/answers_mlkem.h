@@ -36,6 +36,19 @@ static void JOIN(run_, set, )(int steps, const char *published, const char *comp
         CHECK(!SMALL(key_decapsulate)(&small, same_k, c, sizeof c) && same(k, same_k, sizeof k));
         CHECK(!SMALL(key_decapsulate)(&small, same_k, random_c, sizeof c) && same(rejected, same_k, sizeof k));
 
+        // In a workspace, which does not begin as zeros, and ends so.
+        SMALL(workspace) work;
+        gambeson_shake128_ctx noise = in;
+        CHECK(!gambeson_shake128_squeeze(&noise, (uint8_t *)&work, sizeof work));
+        CHECK(!SMALL(key_from_seed_in)(&small, NULL, seed, &work) && zeros(&work, sizeof work));
+        CHECK(!SMALL(key_public_in)(&small, same_ek, &work) && same(ek, same_ek, sizeof ek));
+        CHECK(!SMALL(key_from_seed_in)(&small, same_ek, seed, &work) && same(ek, same_ek, sizeof ek));
+        CHECK(!SMALL(encapsulate_deterministic_in)(same_c, same_k, ek, sizeof ek, m, &work));
+        CHECK(same(c, same_c, sizeof c) && same(k, same_k, sizeof k) && zeros(&work, sizeof work));
+        CHECK(!SMALL(key_decapsulate_in)(&small, same_k, c, sizeof c, &work) && same(k, same_k, sizeof k));
+        CHECK(!SMALL(key_decapsulate_in)(&small, same_k, random_c, sizeof c, &work) && same(rejected, same_k, sizeof k));
+        CHECK(zeros(&work, sizeof work));
+
         gambeson_shake128_ctx *both[2] = {&out, &out_with_dk};
         for (int i = 0; i < 2; i++) CHECK(!gambeson_shake128_update(both[i], ek, sizeof ek));
 #if IS_HOSTED
@@ -44,6 +57,9 @@ static void JOIN(run_, set, )(int steps, const char *published, const char *comp
         CHECK(!CALL(check_dk)(dk, sizeof dk));
         CHECK(!CALL(decapsulate)(same_k, c, sizeof c, dk, sizeof dk) && same(k, same_k, sizeof k));
         CHECK(!SMALL(decapsulate)(same_k, random_c, sizeof c, dk, sizeof dk) && same(rejected, same_k, sizeof k));
+        CHECK(!SMALL(decapsulate_in)(same_k, c, sizeof c, dk, sizeof dk, &work) && same(k, same_k, sizeof k));
+        CHECK(!SMALL(decapsulate_in)(same_k, random_c, sizeof c, dk, sizeof dk, &work));
+        CHECK(same(rejected, same_k, sizeof k) && zeros(&work, sizeof work));
         CHECK(!gambeson_shake128_update(&out_with_dk, dk, sizeof dk));
 #endif
         for (int i = 0; i < 2; i++) {

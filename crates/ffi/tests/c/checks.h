@@ -36,6 +36,8 @@ void misuse(void);
 
 int same(const void *a, const void *b, size_t len);
 
+int zeros(const void *a, size_t len);
+
 // Whether bytes have this hexadecimal form.
 int is(const uint8_t *bytes, const char *hex);
 

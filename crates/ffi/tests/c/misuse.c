@@ -98,8 +98,51 @@ static void mlkem(void)
 #endif
     gambeson_wipe(&key, sizeof key);
     gambeson_wipe(NULL, 1);
-    uint8_t zeros[sizeof key] = {0};
-    CHECK(same(&key, zeros, sizeof key));
+    CHECK(zeros(&key, sizeof key));
+}
+
+static void workspaces(void)
+{
+    gambeson_small_mlkem768_workspace work[2];
+    gambeson_small_mldsa44_workspace other;
+    gambeson_small_mlkem768_key key;
+    uint8_t ek[GAMBESON_MLKEM768_EK_BYTES], c[GAMBESON_MLKEM768_CIPHERTEXT_BYTES], k[32], same_k[32], seed[64] = {4};
+    void *crooked = (uint8_t *)work + 4;
+    CHECK(sizeof work[0] == GAMBESON_SMALL_MLKEM768_WORKSPACE_BYTES);
+    CHECK(sizeof other == GAMBESON_SMALL_MLDSA44_WORKSPACE_BYTES);
+
+    CHECK(gambeson_small_mlkem768_key_from_seed_in(&key, ek, seed, NULL) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_small_mlkem768_key_from_seed_in(&key, ek, NULL, work) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_small_mlkem768_key_from_seed_in(NULL, ek, seed, work) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_small_mlkem768_key_from_seed_in(&key, ek, seed, (gambeson_small_mlkem768_workspace *)crooked) ==
+          GAMBESON_ERROR_STATE);
+    CHECK(gambeson_small_mlkem768_key_from_seed_in(&key, (uint8_t *)work, seed, work) == GAMBESON_ERROR_OVERLAP);
+    CHECK(!gambeson_small_mlkem768_key_from_seed_in(&key, ek, seed, work));
+    CHECK(!gambeson_small_mlkem768_encapsulate_deterministic_in(c, k, ek, sizeof ek, seed, work));
+    CHECK(!gambeson_small_mlkem768_key_decapsulate_in(&key, same_k, c, sizeof c, work) && same(k, same_k, 32));
+    CHECK(gambeson_small_mlkem768_key_decapsulate_in(&key, k, c, sizeof c - 1, work) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_small_mlkem768_key_decapsulate_in(&key, k, (uint8_t *)work, sizeof c, work) == GAMBESON_ERROR_OVERLAP);
+    CHECK(gambeson_small_mlkem768_encapsulate_deterministic_in(c, k, ek, 3, seed, work) == GAMBESON_ERROR_LENGTH);
+    ek[0] = 0xff, ek[1] = 0xff;
+    CHECK(gambeson_small_mlkem768_encapsulate_deterministic_in(c, k, ek, sizeof ek, seed, work) == GAMBESON_ERROR_KEY);
+    // One that is refused is wiped as well as one that is not.
+    static uint8_t dk[GAMBESON_MLKEM768_DK_BYTES];
+    work[0].opaque[0] = 1;
+    CHECK(gambeson_small_mlkem768_decapsulate_in(k, c, sizeof c, dk, sizeof dk, work) == GAMBESON_ERROR_KEY);
+    CHECK(zeros(work, sizeof work[0]));
+
+    gambeson_small_mldsa44_key signer;
+    uint8_t vk[GAMBESON_MLDSA44_VK_BYTES], signature[GAMBESON_MLDSA44_SIGNATURE_BYTES];
+    CHECK(!gambeson_small_mldsa44_key_from_seed_in(&signer, vk, seed, &other));
+    CHECK(gambeson_small_mldsa44_key_sign_with_rnd_in(&signer, signature, seed, 64, ek, 256, seed, &other) ==
+          GAMBESON_ERROR_CONTEXT);
+    CHECK(gambeson_small_mldsa44_key_sign_with_rnd_in(&signer, signature, seed, 64, ek, 255, NULL, &other) ==
+          GAMBESON_ERROR_NULL);
+    CHECK(!gambeson_small_mldsa44_key_sign_with_rnd_in(&signer, signature, seed, 64, ek, 255, seed, &other));
+    CHECK(!gambeson_small_mldsa44_verify_in(signature, sizeof signature, seed, 64, ek, 255, vk, sizeof vk, &other));
+    CHECK(gambeson_small_mldsa44_verify_in(signature, sizeof signature, seed, 63, ek, 255, vk, sizeof vk, &other) ==
+          GAMBESON_ERROR_SIGNATURE);
+    CHECK(gambeson_small_mldsa44_verify_in(signature, 1, seed, 64, ek, 255, vk, sizeof vk, &other) == GAMBESON_ERROR_LENGTH);
 }
 
 static void mldsa(void)
@@ -226,5 +269,6 @@ void misuse(void)
     errors();
     mlkem();
     mldsa();
+    workspaces();
     plugged();
 }
