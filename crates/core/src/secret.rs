@@ -338,7 +338,7 @@ fn clear_vectors() {
         unsafe {
             core::arch::asm!(
                 zero!("vpxord", "zmm", 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31),
-                zero!("kxorw", "k", 1 2 3 4 5 6 7),
+                zero!("kxorw", "k", 0 1 2 3 4 5 6 7),
                 clobber_abi("C"),
                 options(nomem, nostack, preserves_flags),
             );
@@ -405,6 +405,35 @@ mod tests {
                 assert!(!equal(&a, &b));
             }
         }
+    }
+
+    /// Of each comparison of vectors the verdicts go to one, to k0 as well.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn no_mask_register_is_left_out() {
+        cpufeatures::new!(avx512, "avx512f");
+        if !avx512::get() {
+            return;
+        }
+        let mut left = u32::MAX;
+        // SAFETY: the processor has these registers, all are declared as overwritten, no memory is touched.
+        unsafe {
+            core::arch::asm!(
+                "kmovw k0, eax", "kmovw k1, eax", "kmovw k2, eax", "kmovw k3, eax",
+                "kmovw k4, eax", "kmovw k5, eax", "kmovw k6, eax", "kmovw k7, eax",
+                in("eax") left, clobber_abi("C"), options(nomem, nostack, preserves_flags),
+            );
+        }
+        drop(StackGuard::<8>);
+        // SAFETY: as above; they are read.
+        unsafe {
+            core::arch::asm!(
+                "korw k0, k0, k1", "korw k0, k0, k2", "korw k0, k0, k3", "korw k0, k0, k4",
+                "korw k0, k0, k5", "korw k0, k0, k6", "korw k0, k0, k7", "kmovw eax, k0",
+                out("eax") left, clobber_abi("C"), options(nomem, nostack, preserves_flags),
+            );
+        }
+        assert_eq!(left, 0);
     }
 
     #[test]
