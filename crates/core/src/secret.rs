@@ -187,13 +187,23 @@ pub(crate) fn clear<T: DefaultIsZeroes>(values: &mut [T]) {
 #[cfg(gambeson_dsp)]
 #[inline]
 pub(crate) fn clear<T: DefaultIsZeroes>(values: &mut [T]) {
-    let (start, bytes) = (values.as_mut_ptr().cast::<u32>(), size_of_val(values));
-    if start.is_aligned() && bytes.is_multiple_of(4) {
-        // SAFETY: these words are the slice, of integers that are zero where all their bits are.
-        unsafe { clear_words(start, bytes) };
-    } else {
-        values.fill(T::default());
+    // SAFETY: these bytes are the slice, of integers that are zero where all their bits are.
+    unsafe { clear_bytes(values.as_mut_ptr().cast(), size_of_val(values)) };
+}
+
+/// Zeros in these bytes, whatever is in them, or nothing.
+///
+/// # Safety
+/// They are there, and nobody else's.
+#[inline]
+unsafe fn clear_bytes(start: *mut u8, bytes: usize) {
+    #[cfg(gambeson_dsp)]
+    if start.cast::<u32>().is_aligned() && bytes.is_multiple_of(4) {
+        // SAFETY: whole words, and the caller's promise.
+        return unsafe { clear_words(start.cast(), bytes) };
     }
+    // SAFETY: the caller's promise.
+    unsafe { start.write_bytes(0, bytes) };
 }
 
 #[cfg(gambeson_dsp)]
@@ -297,8 +307,8 @@ fn scrub<const N: usize>() {
     #[repr(align(8))]
     struct Dead<const N: usize>(MaybeUninit<[u8; N]>);
     let mut dead = Dead::<N>(MaybeUninit::uninit());
-    // SAFETY: any byte is valid in it, and none is read.
-    clear(unsafe { dead.0.assume_init_mut() });
+    // SAFETY: `N` bytes, of this frame.
+    unsafe { clear_bytes(dead.0.as_mut_ptr().cast(), N) };
     // The address escapes, so that the writes count as observed.
     core::hint::black_box(&mut dead);
     clear_vectors();
