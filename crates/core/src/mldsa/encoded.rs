@@ -10,7 +10,7 @@ use super::message::Message;
 use super::params::{ParameterSet, T0_BYTES};
 use super::small;
 use crate::Bytes;
-use crate::secret::{declassify, declassify_value};
+use crate::secret::{StackGuard, declassify, declassify_value};
 
 /// A private key in the standard's encoding ρ ‖ K ‖ tr ‖ s1 ‖ s2 ‖ t0, borrowed: for a device that keeps such bytes, and has no
 /// room for another form.
@@ -51,6 +51,7 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
             return Err(SigningKeyError::Length { expected, actual: bytes.len() });
         }
         let key = Self { bytes, set: PhantomData };
+        let _guard = StackGuard::<512>;
         // public: whether the bytes are a key.
         if declassify_value(small::s_outside(key.s(), P::ETA)) == 0 {
             Ok(key)

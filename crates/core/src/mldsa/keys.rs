@@ -303,6 +303,9 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// The key of the seed ξ, and its public key to `vk`: both in the time of one.
     ///
+    /// With [`Small`](crate::Small) `vk` is worked in: until this returns it holds secrets, so it should not lie where others
+    /// read.
+    ///
     /// ```
     /// use gambeson::Small;
     /// use gambeson::mldsa::{MlDsa65, SigningKey};
@@ -344,7 +347,8 @@ impl<P: ParameterSet> SigningKey<P> {
         VerifyingKey { bytes: vk }
     }
 
-    /// The bytes of the public key, made again in the caller's memory.
+    /// The bytes of the public key, made again in the caller's memory, under the conditions of
+    /// [`from_seed_into`](Self::from_seed_into).
     pub fn verifying_key_into(&self, vk: &mut P::VerifyingKeyBytes) {
         let seed = self.seed.expose();
         if P::SMALL {
