@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 use super::encoded::ExpandedKeyRef;
 #[cfg(gambeson_dsp)]
 use super::kernels::armv7em as loops;
-use super::kernels::portable::{COMPRESS_FACTOR, PAIR_ZETAS, decompress_coefficient, noise3_of};
+use super::kernels::portable::{COMPRESS_FACTOR, decompress_coefficient, noise3_of};
 use super::kernels::{Kernels, least};
 use super::keys::scrubbed;
 use super::params::ParameterSet;
@@ -88,7 +88,7 @@ impl Sum for Ntt {
     #[inline(always)]
     fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
         let (x, zetas) = pairs_of(x, first);
-        loops::add_products(&mut self.0.0.as_chunks_mut().0[first..], a, x, zetas);
+        loops::add_products(self.0.0.as_chunks_mut().0.get_mut(first..).unwrap_or_default(), a, x, zetas);
     }
 }
 
@@ -116,19 +116,26 @@ impl<'a> Packed<'a> {
 impl Sum for Packed<'_> {
     #[inline(always)]
     fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
-        let (x, zetas) = pairs_of(x, first);
-        let start = first.min(self.0.len());
-        let here = (self.0.len() - start).min(a.len());
+        let here = self.0.len().saturating_sub(first).min(a.len());
         let spill = (first + here).saturating_sub(self.0.len());
-        loops::add_products_packed(&mut self.0[start..], a, x, zetas);
-        loops::add_products_packed(&mut self.1[spill..], &a[here..], &x[here..], &zetas[here..]);
+        let (a, rest) = a.split_at(here);
+        add_products_packed(self.0, first, a, x, first);
+        add_products_packed(self.1, spill, rest, x, first + here);
     }
+}
+
+#[cfg_attr(not(gambeson_size), inline(always))]
+#[cfg_attr(gambeson_size, inline(never))]
+fn add_products_packed(sums: &mut [[u8; 3]], place: usize, a: &[[i16; 2]], x: &Ntt, first: usize) {
+    let (x, zetas) = pairs_of(x, first);
+    loops::add_products_packed(sums.get_mut(place..).unwrap_or_default(), a, x, zetas);
 }
 
 /// The pairs of `x` from `first` on, and the ζ of each.
 #[inline(always)]
 fn pairs_of(x: &Ntt, first: usize) -> (&[[i16; 2]], &[i16]) {
-    (&x.0.0.as_chunks().0[first..], &PAIR_ZETAS[first..])
+    let (x, zetas) = (x.0.0.as_chunks().0, loops::pair_zetas());
+    (x.get(first..).unwrap_or_default(), zetas.get(first..).unwrap_or_default())
 }
 
 /// The residue of x in \[0, q), for |x| ≤ 3q.
@@ -155,7 +162,7 @@ fn packed([a, b]: [i16; 2]) -> [u8; 3] {
 ///
 /// FIPS 203, Algorithm 7 (SampleNTT) of ρ ‖ j ‖ i. Variable time: ρ is public.
 #[inline(never)]
-fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j: usize, x: &Ntt) {
+fn add_entry(sum: &mut dyn Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j: usize, x: &Ntt) {
     absorbed(sponge, Shake128::RATE, SHAKE, rho, &[j as u8, i as u8]);
     let mut bytes = [[0; 8]; 3];
     // One that waits for another, and sixteen candidates.
@@ -723,7 +730,7 @@ mod tests {
         let edges = |bound: i16| [-bound, 1 - bound, -1665, -1, 0, 1, 1664, bound - 1, bound];
         for pair in [0, 1, 63, 127] {
             // ζ^(2·BitRev7(i) + 1), in the form in which the table has it: times 2^16.
-            let zeta = PAIR_ZETAS[pair];
+            let zeta = loops::pair_zetas()[pair];
             for a in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| [a, b])) {
                 for b in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| [a, b])) {
                     let mut sum = [[0; 2]; 2];
