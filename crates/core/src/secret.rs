@@ -173,6 +173,8 @@ pub(crate) fn barrier(x: u32) -> u32 {
 #[inline]
 pub(crate) fn wipe<T: DefaultIsZeroes>(values: &mut [T]) {
     clear(values);
+    // What that does in assembly the optimiser cannot leave out.
+    #[cfg(not(gambeson_dsp))]
     core::hint::black_box(values);
 }
 
@@ -193,6 +195,7 @@ pub(crate) fn clear<T: DefaultIsZeroes>(values: &mut [T]) {
         unsafe { clear_words(start, bytes) };
     } else {
         values.fill(T::default());
+        core::hint::black_box(values);
     }
 }
 

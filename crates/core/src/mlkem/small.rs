@@ -56,6 +56,12 @@ pub(super) const fn runs<P: ParameterSet>() -> bool {
     P::SMALL || INTERLEAVED
 }
 
+/// Parts of 32 bytes. Not an array of them, which is built and wiped part by part.
+#[inline(always)]
+fn seeds<const N: usize>(bytes: &mut [u8]) -> &mut [[u8; 32]; N] {
+    bytes.as_chunks_mut().0.first_chunk_mut().expect("so many are there")
+}
+
 /// Starts the sponge on these inputs, and ends absorbing.
 #[inline(never)]
 fn absorbed(sponge: &mut Sponge, rate: usize, suffix: u8, a: &[u8], b: &[u8]) {
@@ -212,7 +218,7 @@ fn add_noise(f: &mut Poly, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usi
             }
         }
     }
-    bytes.zeroize();
+    bytes.as_flattened_mut().zeroize();
 }
 
 /// The transform of that noise, which only multiplies: ŝ or ŷ.
@@ -244,17 +250,21 @@ fn compare(f: &Poly, bytes: &[u8]) -> u32 {
     barrier(loops::compressed_difference(&f.0, bytes.as_chunks().0))
 }
 
-/// ByteDecode_d and Decompress_d, coefficient by coefficient.
-#[inline(always)]
-fn decompressed(bytes: &[u8], mut put: impl FnMut(usize, i16)) {
+/// ByteDecode_d and Decompress_d of `bytes`, whose length tells d, coefficient by coefficient.
+#[cfg_attr(not(gambeson_size), inline(always))]
+#[cfg_attr(gambeson_size, inline(never))]
+fn decompressed(f: &mut Poly, bytes: &[u8], put: &mut dyn FnMut(&mut i16, i16)) {
     let d = bytes.len() >> 5;
-    let (mut held, mut bits, mut at) = (0, 0, 0);
+    let mut f = f.0.iter_mut();
+    let (mut held, mut bits) = (0, 0);
     for byte in bytes {
         held |= u32::from(*byte) << bits;
         bits += 8;
         while bits >= d {
-            put(at, decompress_coefficient(d, (held & ((1 << d) - 1)) as u16));
-            (held, bits, at) = (held >> d, bits - d, at + 1);
+            if let Some(f) = f.next() {
+                put(f, decompress_coefficient(d, (held & ((1 << d) - 1)) as u16));
+            }
+            (held, bits) = (held >> d, bits - d);
         }
     }
 }
@@ -300,14 +310,14 @@ fn make_public_key<P: ParameterSet>(
     }
     for i in 0..P::K {
         error_hat(x, sponge, sigma, P::K + i, P::ETA1);
-        add_packed(Packed::row(rows, &mut [], i), x);
+        add_packed(&mut rows[384 * i..], x);
     }
     declassify(ek); // public: the encapsulation key is published
 }
 
 #[inline(never)]
-fn add_packed(mut sum: Packed<'_>, x: &Ntt) {
-    for (bytes, x) in sum.pairs().zip(x.0.0.as_chunks::<2>().0) {
+fn add_packed(sum: &mut [u8], x: &Ntt) {
+    for (bytes, x) in sum.as_chunks_mut().0.iter_mut().zip(x.0.0.as_chunks::<2>().0) {
         *bytes = packed(loops::residues_of_sum(decoded(bytes), *x));
     }
 }
@@ -326,10 +336,10 @@ fn unpack(mut packed: Packed<'_>, x: &mut Ntt) {
 pub(super) fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], hash: &mut [u8; 32]) {
     let mut sponge = Sponge::new(Sha3_512::RATE);
     let mut hasher = Sponge::new(Sha3_256::RATE);
-    let mut rho_sigma = Secret::new([[0; 32]; 2]);
+    let mut rho_sigma = Secret::new([0; 64]);
     let (mut t, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
     let (t, x) = (t.expose_mut(), x.expose_mut());
-    let [rho, sigma] = rho_sigma.expose_mut();
+    let [rho, sigma] = seeds(rho_sigma.expose_mut());
     g(&mut sponge, &seed[..32], &[P::K as u8], rho, sigma);
     declassify(rho); // public: ρ is part of the encapsulation key
     for i in 0..P::K {
@@ -403,20 +413,20 @@ fn finish_u(u: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize) {
 #[inline(never)]
 fn finish_v(v: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize, m: &[u8; 32]) {
     finish_u(v, sponge, r, b);
-    decompressed(m, |at, mu| v.0.0[at] += mu);
+    decompressed(&mut v.0, m, &mut |v, mu| *v += mu);
 }
 
 /// The message of `c`: FIPS 203, Algorithm 15 (K-PKE.Decrypt), from the sum ŝᵀ ∘ NTT(u).
 #[inline(never)]
 fn finish_message(sum: &mut Ntt, v: &[u8], m: &mut [u8; 32]) {
     (TABLE.inverse_ntt)(&mut sum.0.0);
-    decompressed(v, |at, v| sum.0.0[at] = v - sum.0.0[at]);
+    decompressed(&mut sum.0, v, &mut |sum, v| *sum = v - *sum);
     loops::compress(&sum.0.0, m.as_chunks_mut().0);
 }
 
 #[inline(never)]
 fn decompress_hat(x: &mut Ntt, bytes: &[u8]) {
-    decompressed(bytes, |at, u| x.0.0[at] = u);
+    decompressed(&mut x.0, bytes, &mut |x, u| *x = u);
     (TABLE.ntt)(&mut x.0.0);
 }
 
@@ -503,8 +513,8 @@ fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
     y: &mut Y,
 ) {
     let mut sponge = Sponge::new(Sha3_512::RATE);
-    let mut secrets = Secret::new([[0; 32]; 3]);
-    let [rho, sigma, r] = secrets.expose_mut();
+    let mut secrets = Secret::new([0; 96]);
+    let [rho, sigma, r] = seeds(secrets.expose_mut());
     g(&mut sponge, &seed[..32], &[P::K as u8], rho, sigma);
     declassify(rho); // public: ρ is part of the encapsulation key
     let (mut u, mut v, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
@@ -576,8 +586,8 @@ fn decapsulate_encoded_with<P: ParameterSet, Y: Noise + ?Sized>(
     y: &mut Y,
 ) {
     let mut sponge = Sponge::new(Sha3_512::RATE);
-    let mut secrets = Secret::new([[0; 32]; 2]);
-    let [m, r] = secrets.expose_mut();
+    let mut secrets = Secret::new([0; 64]);
+    let [m, r] = seeds(secrets.expose_mut());
     let (mut u, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
     let (u, x) = (u.expose_mut(), x.expose_mut());
     let (c_u, c_v) = c.split_at(32 * P::DU * P::K);

@@ -144,33 +144,25 @@ pub(in crate::mlkem) fn compress(f: &Coefficients, words: &mut [[u8; 4]]) {
     let d = words.len() >> 3;
     debug_assert!((1..=11).contains(&d) && words.len() == 8 * d);
     // SAFETY: 256 coefficients, and 8d words.
-    unsafe { compress_to(f, words.as_mut_ptr(), d) }
+    unsafe { compress_or_compare(f, words.as_mut_ptr(), d, true) };
 }
 
 /// What differs between that and `words`: zero if nothing does.
 pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, words: &[[u8; 4]]) -> u32 {
     let d = words.len() >> 3;
     debug_assert!((1..=11).contains(&d) && words.len() == 8 * d);
-    // SAFETY: 256 coefficients, and 8d words.
-    unsafe { compress_and_compare(f, words.as_ptr(), d) }
+    // SAFETY: 256 coefficients, and 8d words, which are only read.
+    unsafe { compress_or_compare(f, words.as_ptr().cast_mut(), d, false) }
 }
 
 #[unsafe(naked)]
-unsafe extern "C" fn compress_to(f: *const Coefficients, words: *mut [u8; 4], d: usize) {
-    naked_asm!(".macro word", "str r8, [r1], #4", ".endm", include_str!("armv7em_compress.s"), options(raw));
-}
-
-#[unsafe(naked)]
-unsafe extern "C" fn compress_and_compare(f: *const Coefficients, words: *const [u8; 4], d: usize) -> u32 {
-    naked_asm!(
-        ".macro word",
-        "ldr r12, [r1], #4",
-        "eor r8, r8, r12",
-        "orr lr, lr, r8",
-        ".endm",
-        include_str!("armv7em_compress.s"),
-        options(raw)
-    );
+unsafe extern "C" fn compress_or_compare(
+    f: *const Coefficients,
+    words: *mut [u8; 4],
+    d: usize,
+    write: bool,
+) -> u32 {
+    naked_asm!(include_str!("armv7em_compress.s"), options(raw));
 }
 
 /// What `portable::reject_vartime` does, for sixteen candidates and room for them.
@@ -181,7 +173,10 @@ pub(in crate::mlkem) fn reject_vartime(out: &mut [i16; 16], bytes: &[[u8; 8]; 3]
 
 #[unsafe(naked)]
 unsafe extern "C" fn reject(out: *mut [i16; 16], bytes: *const [[u8; 8]; 3]) -> usize {
+    #[cfg(not(gambeson_size))]
     naked_asm!(include_str!("armv7em_reject.s"), options(raw));
+    #[cfg(gambeson_size)]
+    naked_asm!(include_str!("armv7em_reject_size.s"), options(raw));
 }
 
 /// Adds the noise that `portable::noise2_of` takes from this word.
