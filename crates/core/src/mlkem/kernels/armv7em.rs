@@ -380,20 +380,12 @@ mod rolled {
 
     #[unsafe(naked)]
     unsafe extern "C" fn layers(f: *mut Coefficients, factors: *const i16, first: usize, behind: usize) {
-        naked_asm!(
-            include_str!("armv7em_rolled_ntt.s"),
-            include_str!("armv7em_rolled.s"),
-            options(raw)
-        );
+        naked_asm!(include_str!("armv7em_rolled_ntt.s"), include_str!("armv7em_rolled.s"), options(raw));
     }
 
     #[unsafe(naked)]
     unsafe extern "C" fn inverse_layers(f: *mut Coefficients, end: *const i16, first: usize, behind: usize) {
-        naked_asm!(
-            include_str!("armv7em_rolled_inverse.s"),
-            include_str!("armv7em_rolled.s"),
-            options(raw)
-        );
+        naked_asm!(include_str!("armv7em_rolled_inverse.s"), include_str!("armv7em_rolled.s"), options(raw));
     }
 }
 
