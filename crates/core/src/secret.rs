@@ -173,6 +173,8 @@ pub(crate) fn barrier(x: u32) -> u32 {
 #[inline]
 pub(crate) fn wipe<T: DefaultIsZeroes>(values: &mut [T]) {
     clear(values);
+    // What that does in assembly the optimiser cannot leave out.
+    #[cfg(not(gambeson_dsp))]
     core::hint::black_box(values);
 }
 
@@ -204,6 +206,9 @@ unsafe fn clear_bytes(start: *mut u8, bytes: usize) {
     }
     // SAFETY: the caller's promise.
     unsafe { start.write_bytes(0, bytes) };
+    // Behind words in assembly nobody asks for more, so these are observed, too.
+    #[cfg(gambeson_dsp)]
+    core::hint::black_box(start);
 }
 
 #[cfg(gambeson_dsp)]

@@ -34,9 +34,10 @@ impl<P: ParameterSet> Operation for KeyGen<P> {
     }
 }
 
-/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from the key that holds the seed.
+/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from the key that holds the seed, which is made as [`KeyGen`] makes it.
 pub struct SignSeed<P: ParameterSet> {
     key: Option<SigningKey<P>>,
+    vk: P::VerifyingKeyBytes,
     message: [u8; 32],
     signature: P::Signature,
 }
@@ -45,13 +46,14 @@ impl<P: ParameterSet> Operation for SignSeed<P> {
     const KEY: usize = size_of::<SigningKey<P>>();
 
     fn new() -> Self {
-        Self { key: None, message: [0; 32], signature: P::Signature::zeroed() }
+        let (vk, signature) = (P::VerifyingKeyBytes::zeroed(), P::Signature::zeroed());
+        Self { key: None, vk, message: [0; 32], signature }
     }
 
     fn prepare(&mut self, input: &mut Input) {
         let mut seed = [0; 32];
         input.read(&mut seed);
-        self.key = Some(SigningKey::from_seed(&seed));
+        self.key = Some(SigningKey::from_seed_into(&seed, &mut self.vk));
         input.read(&mut self.message);
     }
 

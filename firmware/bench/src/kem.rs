@@ -70,9 +70,10 @@ impl<P: ParameterSet> Operation for Encaps<P> {
     }
 }
 
-/// FIPS 203, Algorithm 21 (ML-KEM.Decaps), from the key in 96 bytes.
+/// FIPS 203, Algorithm 21 (ML-KEM.Decaps), from the key in 96 bytes, which is made as [`KeyGen`] makes it.
 pub struct Decaps<P: ParameterSet> {
     dk: Option<DecapsulationKey<P>>,
+    ek: P::EncapsulationKeyBytes,
     c: P::Ciphertext,
     shared: SharedSecret,
 }
@@ -81,13 +82,14 @@ impl<P: ParameterSet> Operation for Decaps<P> {
     const KEY: usize = size_of::<DecapsulationKey<P>>();
 
     fn new() -> Self {
-        Self { dk: None, c: P::Ciphertext::zeroed(), shared: SharedSecret::new([0; 32]) }
+        let (ek, c) = (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed());
+        Self { dk: None, ek, c, shared: SharedSecret::new([0; 32]) }
     }
 
     fn prepare(&mut self, input: &mut Input) {
         let mut seed = [0; 64];
         input.read(&mut seed);
-        self.dk = Some(DecapsulationKey::from_seed(&seed));
+        self.dk = Some(DecapsulationKey::from_seed_into(&seed, &mut self.ek));
         input.read(self.c.as_mut());
     }
 

@@ -99,11 +99,13 @@ impl Input {
     }
 
     /// Fills `bytes` with the next.
+    #[inline(never)]
     fn read(&mut self, bytes: &mut [u8]) {
         bytes.copy_from_slice(self.next(bytes.len()));
     }
 
     /// Whether the next bytes are these.
+    #[inline(never)]
     fn is(&mut self, bytes: &[u8]) -> bool {
         self.next(bytes.len()) == bytes
     }

@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 use super::encoded::ExpandedKeyRef;
 #[cfg(gambeson_dsp)]
 use super::kernels::armv7em as loops;
-use super::kernels::portable::{COMPRESS_FACTOR, PAIR_ZETAS, decompress_coefficient, noise3_of};
+use super::kernels::portable::{COMPRESS_FACTOR, decompress_coefficient, noise3_of};
 use super::kernels::{Kernels, least};
 use super::keys::scrubbed;
 use super::params::ParameterSet;
@@ -56,6 +56,12 @@ pub(super) const fn runs<P: ParameterSet>() -> bool {
     P::SMALL || INTERLEAVED
 }
 
+/// Parts of 32 bytes. Not an array of them, which is built and wiped part by part.
+#[inline(always)]
+fn seeds<const N: usize>(bytes: &mut [u8]) -> &mut [[u8; 32]; N] {
+    bytes.as_chunks_mut().0.first_chunk_mut().expect("so many are there")
+}
+
 /// Starts the sponge on these inputs, and ends absorbing.
 #[inline(never)]
 fn absorbed(sponge: &mut Sponge, rate: usize, suffix: u8, a: &[u8], b: &[u8]) {
@@ -88,7 +94,7 @@ impl Sum for Ntt {
     #[inline(always)]
     fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
         let (x, zetas) = pairs_of(x, first);
-        loops::add_products(&mut self.0.0.as_chunks_mut().0[first..], a, x, zetas);
+        loops::add_products(self.0.0.as_chunks_mut().0.get_mut(first..).unwrap_or_default(), a, x, zetas);
     }
 }
 
@@ -116,19 +122,26 @@ impl<'a> Packed<'a> {
 impl Sum for Packed<'_> {
     #[inline(always)]
     fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
-        let (x, zetas) = pairs_of(x, first);
-        let start = first.min(self.0.len());
-        let here = (self.0.len() - start).min(a.len());
+        let here = self.0.len().saturating_sub(first).min(a.len());
         let spill = (first + here).saturating_sub(self.0.len());
-        loops::add_products_packed(&mut self.0[start..], a, x, zetas);
-        loops::add_products_packed(&mut self.1[spill..], &a[here..], &x[here..], &zetas[here..]);
+        let (a, rest) = a.split_at(here);
+        add_products_packed(self.0, first, a, x, first);
+        add_products_packed(self.1, spill, rest, x, first + here);
     }
+}
+
+#[cfg_attr(not(gambeson_size), inline(always))]
+#[cfg_attr(gambeson_size, inline(never))]
+fn add_products_packed(sums: &mut [[u8; 3]], place: usize, a: &[[i16; 2]], x: &Ntt, first: usize) {
+    let (x, zetas) = pairs_of(x, first);
+    loops::add_products_packed(sums.get_mut(place..).unwrap_or_default(), a, x, zetas);
 }
 
 /// The pairs of `x` from `first` on, and the ζ of each.
 #[inline(always)]
 fn pairs_of(x: &Ntt, first: usize) -> (&[[i16; 2]], &[i16]) {
-    (&x.0.0.as_chunks().0[first..], &PAIR_ZETAS[first..])
+    let (x, zetas) = (x.0.0.as_chunks().0, loops::pair_zetas());
+    (x.get(first..).unwrap_or_default(), zetas.get(first..).unwrap_or_default())
 }
 
 /// The residue of x in \[0, q), for |x| ≤ 3q.
@@ -155,7 +168,7 @@ fn packed([a, b]: [i16; 2]) -> [u8; 3] {
 ///
 /// FIPS 203, Algorithm 7 (SampleNTT) of ρ ‖ j ‖ i. Variable time: ρ is public.
 #[inline(never)]
-fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j: usize, x: &Ntt) {
+fn add_entry(sum: &mut dyn Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j: usize, x: &Ntt) {
     absorbed(sponge, Shake128::RATE, SHAKE, rho, &[j as u8, i as u8]);
     let mut bytes = [[0; 8]; 3];
     // One that waits for another, and sixteen candidates.
@@ -205,7 +218,7 @@ fn add_noise(f: &mut Poly, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usi
             }
         }
     }
-    bytes.zeroize();
+    bytes.as_flattened_mut().zeroize();
 }
 
 /// The transform of that noise, which only multiplies: ŝ or ŷ.
@@ -237,17 +250,21 @@ fn compare(f: &Poly, bytes: &[u8]) -> u32 {
     barrier(loops::compressed_difference(&f.0, bytes.as_chunks().0))
 }
 
-/// ByteDecode_d and Decompress_d, coefficient by coefficient.
-#[inline(always)]
-fn decompressed(bytes: &[u8], mut put: impl FnMut(usize, i16)) {
+/// ByteDecode_d and Decompress_d of `bytes`, whose length tells d, coefficient by coefficient.
+#[cfg_attr(not(gambeson_size), inline(always))]
+#[cfg_attr(gambeson_size, inline(never))]
+fn decompressed(f: &mut Poly, bytes: &[u8], put: &mut dyn FnMut(&mut i16, i16)) {
     let d = bytes.len() >> 5;
-    let (mut held, mut bits, mut at) = (0, 0, 0);
+    let mut f = f.0.iter_mut();
+    let (mut held, mut bits) = (0, 0);
     for byte in bytes {
         held |= u32::from(*byte) << bits;
         bits += 8;
         while bits >= d {
-            put(at, decompress_coefficient(d, (held & ((1 << d) - 1)) as u16));
-            (held, bits, at) = (held >> d, bits - d, at + 1);
+            if let Some(f) = f.next() {
+                put(f, decompress_coefficient(d, (held & ((1 << d) - 1)) as u16));
+            }
+            (held, bits) = (held >> d, bits - d);
         }
     }
 }
@@ -293,14 +310,14 @@ fn make_public_key<P: ParameterSet>(
     }
     for i in 0..P::K {
         error_hat(x, sponge, sigma, P::K + i, P::ETA1);
-        add_packed(Packed::row(rows, &mut [], i), x);
+        add_packed(&mut rows[384 * i..], x);
     }
     declassify(ek); // public: the encapsulation key is published
 }
 
 #[inline(never)]
-fn add_packed(mut sum: Packed<'_>, x: &Ntt) {
-    for (bytes, x) in sum.pairs().zip(x.0.0.as_chunks::<2>().0) {
+fn add_packed(sum: &mut [u8], x: &Ntt) {
+    for (bytes, x) in sum.as_chunks_mut().0.iter_mut().zip(x.0.0.as_chunks::<2>().0) {
         *bytes = packed(loops::residues_of_sum(decoded(bytes), *x));
     }
 }
@@ -319,10 +336,10 @@ fn unpack(mut packed: Packed<'_>, x: &mut Ntt) {
 pub(super) fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], hash: &mut [u8; 32]) {
     let mut sponge = Sponge::new(Sha3_512::RATE);
     let mut hasher = Sponge::new(Sha3_256::RATE);
-    let mut rho_sigma = Secret::new([[0; 32]; 2]);
+    let mut rho_sigma = Secret::new([0; 64]);
     let (mut t, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
     let (t, x) = (t.expose_mut(), x.expose_mut());
-    let [rho, sigma] = rho_sigma.expose_mut();
+    let [rho, sigma] = seeds(rho_sigma.expose_mut());
     g(&mut sponge, &seed[..32], &[P::K as u8], rho, sigma);
     declassify(rho); // public: ρ is part of the encapsulation key
     for i in 0..P::K {
@@ -396,20 +413,20 @@ fn finish_u(u: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize) {
 #[inline(never)]
 fn finish_v(v: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize, m: &[u8; 32]) {
     finish_u(v, sponge, r, b);
-    decompressed(m, |at, mu| v.0.0[at] += mu);
+    decompressed(&mut v.0, m, &mut |v, mu| *v += mu);
 }
 
 /// The message of `c`: FIPS 203, Algorithm 15 (K-PKE.Decrypt), from the sum ŝᵀ ∘ NTT(u).
 #[inline(never)]
 fn finish_message(sum: &mut Ntt, v: &[u8], m: &mut [u8; 32]) {
     (TABLE.inverse_ntt)(&mut sum.0.0);
-    decompressed(v, |at, v| sum.0.0[at] = v - sum.0.0[at]);
+    decompressed(&mut sum.0, v, &mut |sum, v| *sum = v - *sum);
     loops::compress(&sum.0.0, m.as_chunks_mut().0);
 }
 
 #[inline(never)]
 fn decompress_hat(x: &mut Ntt, bytes: &[u8]) {
-    decompressed(bytes, |at, u| x.0.0[at] = u);
+    decompressed(&mut x.0, bytes, &mut |x, u| *x = u);
     (TABLE.ntt)(&mut x.0.0);
 }
 
@@ -496,8 +513,8 @@ fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
     y: &mut Y,
 ) {
     let mut sponge = Sponge::new(Sha3_512::RATE);
-    let mut secrets = Secret::new([[0; 32]; 3]);
-    let [rho, sigma, r] = secrets.expose_mut();
+    let mut secrets = Secret::new([0; 96]);
+    let [rho, sigma, r] = seeds(secrets.expose_mut());
     g(&mut sponge, &seed[..32], &[P::K as u8], rho, sigma);
     declassify(rho); // public: ρ is part of the encapsulation key
     let (mut u, mut v, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
@@ -569,8 +586,8 @@ fn decapsulate_encoded_with<P: ParameterSet, Y: Noise + ?Sized>(
     y: &mut Y,
 ) {
     let mut sponge = Sponge::new(Sha3_512::RATE);
-    let mut secrets = Secret::new([[0; 32]; 2]);
-    let [m, r] = secrets.expose_mut();
+    let mut secrets = Secret::new([0; 64]);
+    let [m, r] = seeds(secrets.expose_mut());
     let (mut u, mut x) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
     let (u, x) = (u.expose_mut(), x.expose_mut());
     let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
@@ -723,7 +740,7 @@ mod tests {
         let edges = |bound: i16| [-bound, 1 - bound, -1665, -1, 0, 1, 1664, bound - 1, bound];
         for pair in [0, 1, 63, 127] {
             // ζ^(2·BitRev7(i) + 1), in the form in which the table has it: times 2^16.
-            let zeta = PAIR_ZETAS[pair];
+            let zeta = loops::pair_zetas()[pair];
             for a in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| [a, b])) {
                 for b in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| [a, b])) {
                     let mut sum = [[0; 2]; 2];
