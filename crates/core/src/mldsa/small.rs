@@ -10,8 +10,8 @@ use core::marker::PhantomData;
 use super::InvalidSignature;
 use super::encode::Hint;
 use super::kernels::{
-    Kernels, bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, least, montgomery_word,
-    pack_group, power2round_one, reduce, unpack_one,
+    Kernels, bounded_one, challenge_product, decompose_one, freeze, half_butterfly, half_ntt, hint_one,
+    least, montgomery_word, pack_group, power2round_one, reduce,
 };
 use super::message::Message;
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES, sealed::Parameters};
@@ -65,35 +65,27 @@ fn absorbed(sponge: &mut Sponge, rate: usize, a: &[u8], b: &[u8]) {
     sponge.finish(SHAKE);
 }
 
-/// A group of numbers; the number of bytes is their width.
+/// The number of this place among packed ones; no fewer than four bytes.
 #[inline(always)]
-fn read_group(bytes: &[u8]) -> [u32; GROUP] {
-    #[inline(always)]
-    fn of<const BITS: usize>(bytes: &[u8]) -> [u32; GROUP] {
-        bytes.first_chunk::<BITS>().map_or([0; GROUP], |bytes| core::array::from_fn(|i| unpack_one(bytes, i)))
-    }
-    if cfg!(gambeson_size) {
-        return read_bits(bytes);
-    }
-    match bytes.len() {
-        3 => of::<3>(bytes),
-        4 => of::<4>(bytes),
-        10 => of::<10>(bytes),
-        13 => of::<13>(bytes),
-        18 => of::<18>(bytes),
-        _ => of::<20>(bytes),
-    }
+fn number_at(packed: &[u8], width: usize, place: usize) -> u32 {
+    let bit = width * place;
+    // From a word that does not reach beyond the end.
+    let at = (bit >> 3).min(packed.len() - 4);
+    let word =
+        packed.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |word| u32::from_le_bytes(*word));
+    word >> (bit - 8 * at) & ((1 << width) - 1)
 }
 
-/// Undoes [`read_group`].
+/// Packs a group of numbers; the number of bytes is their width.
 #[inline(always)]
-fn write_group(bytes: &mut [u8], numbers: [u32; GROUP]) {
+fn write_group(bytes: &mut [u8], number: impl FnMut(usize) -> u32) {
     #[inline(always)]
     fn to<const BITS: usize>(bytes: &mut [u8], numbers: [u32; GROUP]) {
         if let Some(bytes) = bytes.first_chunk_mut::<BITS>() {
             pack_group(bytes, numbers.into_iter());
         }
     }
+    let numbers = core::array::from_fn(number);
     if cfg!(gambeson_size) {
         return write_bits(bytes, &numbers);
     }
@@ -107,27 +99,7 @@ fn write_group(bytes: &mut [u8], numbers: [u32; GROUP]) {
     }
 }
 
-/// [`read_group`] of every width in one loop, in a build for size: three kilobytes less of code.
-#[inline(never)]
-fn read_bits(bytes: &[u8]) -> [u32; GROUP] {
-    let width = bytes.len();
-    let mut bytes = bytes.iter();
-    let mut numbers = [0; GROUP];
-    // Fewer than 8 bits more than a number.
-    let (mut buffer, mut bits) = (0, 0);
-    for number in &mut numbers {
-        while bits < width {
-            buffer |= bytes.next().map_or(0, |byte| u32::from(*byte)) << bits;
-            bits += 8;
-        }
-        *number = buffer & ((1 << width) - 1);
-        buffer >>= width;
-        bits -= width;
-    }
-    numbers
-}
-
-/// [`write_group`] likewise.
+/// The same of every width in one loop, in a build for size.
 #[inline(never)]
 fn write_bits(bytes: &mut [u8], numbers: &[u32; GROUP]) {
     let width = bytes.len();
@@ -215,13 +187,10 @@ fn add_entry(
 fn read_half(packed: &[u8], high: i32, upper: usize, half: &mut [i32; HALF]) {
     let width = packed.len() >> 5;
     let (first, second) = packed.split_at(packed.len() >> 1);
-    for (group, half) in half.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
-        // Not `chunks_exact`, which divides lengths where the program is to be small.
-        let (a, b) = (&first[group * width..][..width], &second[group * width..][..width]);
-        let pairs = read_group(a).into_iter().zip(read_group(b));
-        for (half, (a, b)) in half.iter_mut().zip(pairs) {
-            *half = half_butterfly(high - a as i32, high - b as i32, upper);
-        }
+    for (place, half) in half.iter_mut().enumerate() {
+        let a = high - number_at(first, width, place) as i32;
+        let b = high - number_at(second, width, place) as i32;
+        *half = half_butterfly(a, b, upper);
     }
 }
 
@@ -265,7 +234,7 @@ fn expand_s(sponge: &mut Sponge, rho_prime: &[u8; 64], place: usize, eta: i32, p
     let width = packed.len() >> 5;
     each_bounded(sponge, rho_prime, place, eta, &mut |g, s| {
         if let Some(packed) = packed.chunks_exact_mut(width).nth(g) {
-            write_group(packed, s.map(|s| (eta - s) as u32));
+            write_group(packed, |i| (eta - s[i]) as u32);
         }
     });
 }
@@ -286,8 +255,9 @@ fn each_mask<P: Parameters>(
     let bytes = &mut bytes[..P::Z_BYTES >> 3];
     for first in (0..GROUPS).step_by(4) {
         sponge.squeeze(bytes);
-        for (group, bytes) in bytes.chunks_exact(P::Z_BYTES >> 5).enumerate() {
-            take(first + group, &read_group(bytes).map(|x| P::GAMMA1 - x as i32));
+        for group in 0..4 {
+            let y = |i| P::GAMMA1 - number_at(bytes, P::Z_BYTES >> 5, GROUP * group + i) as i32;
+            take(first + group, &core::array::from_fn(y));
         }
     }
 }
@@ -316,7 +286,8 @@ impl<P: Parameters> Remade<P> {
 ///
 /// The last `kept` polynomials of s1 stand packed at the end of `scratch`; the others are made at its beginning, one after the
 /// other.
-#[inline(always)]
+#[cfg_attr(not(gambeson_size), inline(always))]
+#[cfg_attr(gambeson_size, inline(never))]
 fn add_row_of_t<P: Parameters>(
     sponge: &mut Sponge,
     seeds: &Remade<P>,
@@ -364,7 +335,7 @@ fn make_public_key<P: Parameters>(sponge: &mut Sponge, seed: &[u8; 32], pk: &mut
         let kept = rest.rchunks_exact(P::S_BYTES).len().min(P::L);
         add_row_of_t(sponge, &seeds, row, kept, rest, t);
         for (bytes, t) in rest.chunks_exact_mut(T1_BYTES >> 5).zip(t.0.as_chunks::<GROUP>().0) {
-            write_group(bytes, t.map(|t| power2round_one(t).0 as u32));
+            write_group(bytes, |i| power2round_one(t[i]).0 as u32);
         }
     }
     // public: t1 is the public key.
@@ -401,7 +372,7 @@ pub(super) fn hash_of_public_key<P: Parameters>(seed: &[u8; 32], tr: &mut [u8; 6
         add_row_of_t(&mut sponge, &seeds, row, 0, s, t);
         for t in t.0.as_chunks::<GROUP>().0 {
             let mut bytes = [0; 10];
-            write_group(&mut bytes, t.map(|t| power2round_one(t).0 as u32));
+            write_group(&mut bytes, |i| power2round_one(t[i]).0 as u32);
             // public: t1 is the public key.
             hasher.absorb(declassify(&bytes));
         }
@@ -418,42 +389,37 @@ impl Multiplicand {
     const ZERO: Self = Self([0; GROUP + N]);
 
     #[inline(always)]
-    fn set(&mut self, group: usize, values: &[i32; GROUP]) {
-        if let Some(place) = self.0.as_chunks_mut().0.get_mut(group + 1) {
-            *place = values.map(|value| value as i16);
+    fn set(&mut self, place: usize, value: i32) {
+        if let Some(to) = self.0.get_mut(GROUP + place) {
+            *to = value as i16;
         }
-        if group == GROUPS - 1 {
-            *self.0.first_chunk_mut().expect("longer") = values.map(|value| -value as i16);
+        if let Some(to) = self.0.get_mut(place.wrapping_sub(N - GROUP)) {
+            *to = -value as i16;
+        }
+    }
+
+    #[inline(always)]
+    fn set_group(&mut self, group: usize, values: &[i32; GROUP]) {
+        for (i, value) in values.iter().enumerate() {
+            self.set(GROUP * group + i, *value);
         }
     }
 
     /// From numbers of as many bits as there are bytes in a group: `high` - x.
     #[inline(never)]
     fn read(&mut self, packed: &[u8], high: i32) {
-        for (group, bytes) in packed.chunks_exact(packed.len() >> 5).enumerate() {
-            self.set(group, &read_group(bytes).map(|x| high - x as i32));
+        for place in 0..N {
+            self.set(place, high - number_at(packed, packed.len() >> 5, place) as i32);
         }
     }
 
     /// A group of the product with the challenge.
     ///
     /// The time and the addresses depend on its places.
-    #[inline(never)]
+    #[inline(always)]
     fn product(&self, c: &Challenge, group: usize, product: &mut [i32; GROUP]) {
-        // By fours, which leaves registers for the rest.
-        for (first, product) in (0..).step_by(4).zip(product.as_chunks_mut::<4>().0) {
-            let from = GROUP * (group + 1) + first + N - 1;
-            let mut sums = [0; 4];
-            for (n, place) in c.places.iter().take(c.count.into()).enumerate() {
-                // X^256 = -1: the coefficient i of X^j·p is p[i - j], or -p[i - j + 256] where that is below 0.
-                let at = from + if n < c.plus.into() { N } else { 0 } - usize::from(*place);
-                let sign = 1 - (at >> 7 & 2) as i32;
-                for (sum, value) in sums.iter_mut().zip(&self.0[(at & (N - 1)) + 1..][..4]) {
-                    *sum += sign * i32::from(*value);
-                }
-            }
-            *product = sums;
-        }
+        let places = c.places.get(..c.count.into()).unwrap_or_default();
+        challenge_product(&self.0, places, c.plus.into(), group, product);
     }
 }
 
@@ -516,12 +482,13 @@ impl<'a> Sums<'a> {
         if at < here { self.0.get_mut(at) } else { self.1.get_mut(at - here) }
     }
 
-    /// Does `work` on each number of a group.
-    #[inline(always)]
-    fn update(&mut self, row: usize, group: usize, mut work: impl FnMut(usize, u32) -> u32) {
-        for i in 0..GROUP {
-            if let Some(place) = self.at(row, GROUP * group + i) {
-                *place = bytes(work(i, number(place)));
+    /// Does `work` on each number of a row.
+    #[cfg_attr(not(gambeson_size), inline(always))]
+    #[cfg_attr(gambeson_size, inline(never))]
+    fn update(&mut self, row: usize, work: &mut dyn FnMut(usize, u32) -> u32) {
+        for n in 0..N {
+            if let Some(place) = self.at(row, n) {
+                *place = bytes(work(n, number(place)));
             }
         }
     }
@@ -557,7 +524,7 @@ impl<P: Parameters> PrivateKey for Remade<P> {
 
     #[inline(never)]
     fn s(&self, sponge: &mut Sponge, place: usize, out: &mut Multiplicand) {
-        each_bounded(sponge, self.rho_prime.expose(), place, P::ETA, &mut |group, s| out.set(group, s));
+        each_bounded(sponge, self.rho_prime.expose(), place, P::ETA, &mut |group, s| out.set_group(group, s));
     }
 
     #[inline(never)]
@@ -565,8 +532,8 @@ impl<P: Parameters> PrivateKey for Remade<P> {
         #[inline(never)]
         fn multiplied(t: &Poly, work: &mut dyn FnMut(&Multiplicand)) {
             let mut t0 = Multiplicand::ZERO;
-            for (group, t) in t.0.as_chunks::<GROUP>().0.iter().enumerate() {
-                t0.set(group, &t.map(|t| power2round_one(t).1));
+            for (place, t) in t.0.iter().enumerate() {
+                t0.set(place, power2round_one(*t).1);
             }
             work(&t0);
         }
@@ -609,7 +576,9 @@ impl PrivateKey for Encoded<'_> {
 /// 0 if the polynomials of s1 and s2, packed, have all coefficients in -η..=η, else 1.
 #[inline(never)]
 pub(super) fn s_outside(packed: &[u8], eta: i32) -> u32 {
-    let numbers = packed.chunks_exact(if eta == 2 { 3 } else { 4 }).flat_map(read_group);
+    let width = if eta == 2 { 3 } else { 4 };
+    let places = (0..).take_while(|place| (width * place) >> 3 < packed.len());
+    let numbers = places.map(|place| number_at(packed, width, place));
     numbers.fold(0, |outside, x| outside | (2 * eta - x as i32)) as u32 >> 31
 }
 
@@ -754,22 +723,18 @@ fn challenge<P: Parameters>(sponge: &mut Sponge, mu: &[u8; 64], w: &mut Sums<'_>
     sponge.restart(Shake256::RATE);
     sponge.absorb(mu);
     for row in 0..P::K {
-        for (group, poly) in poly.0.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
-            w.update(row, group, |i, w| {
-                poly[i & 7] = w as i32;
-                w
-            });
-        }
+        w.update(row, &mut |n, w| {
+            poly.0[n & (N - 1)] = w as i32;
+            w
+        });
         (TABLE.inverse_ntt)(poly);
-        for (group, poly) in poly.0.as_chunks::<GROUP>().0.iter().enumerate() {
-            let mut w1 = [0; GROUP];
-            w.update(row, group, |i, _| {
-                let (r1, r0) = decompose::<P>(poly[i & 7]);
-                w1[i & 7] = r1 as u32;
-                (r0 + BIAS as i32) as u32 | (-r1 as u32 >> 31) << 23
-            });
-            absorb_w1::<P>(sponge, w1);
-        }
+        w.update(row, &mut |n, _| {
+            let place = &mut poly.0[n & (N - 1)];
+            let (r1, r0) = decompose::<P>(*place);
+            *place = r1;
+            (r0 + BIAS as i32) as u32 | (-r1 as u32 >> 31) << 23
+        });
+        absorb_row_of_w1::<P>(sponge, poly);
     }
     sponge.finish(SHAKE);
     sponge.squeeze(c_tilde);
@@ -783,13 +748,15 @@ fn decompose<P: Parameters>(r: i32) -> (i32, i32) {
     if P::M == 44 { decompose_one::<44>(r) } else { decompose_one::<16>(r) }
 }
 
-/// Absorbs a group of w1: FIPS 204, Algorithm 28 (w1Encode).
-#[inline(always)]
-fn absorb_w1<P: Parameters>(sponge: &mut Sponge, w1: [u32; GROUP]) {
-    let mut bytes = [0; 6];
-    let bytes = &mut bytes[..P::W1_BYTES >> 5];
-    write_group(bytes, w1);
-    sponge.absorb(bytes);
+/// Absorbs a row of w1: FIPS 204, Algorithm 28 (w1Encode).
+#[inline(never)]
+fn absorb_row_of_w1<P: Parameters>(sponge: &mut Sponge, w1: &Poly) {
+    for w1 in w1.0.as_chunks::<GROUP>().0 {
+        let mut bytes = [0; 6];
+        let bytes = &mut bytes[..P::W1_BYTES >> 5];
+        write_group(bytes, |i| w1[i] as u32);
+        sponge.absorb(bytes);
+    }
 }
 
 /// z and the hint, or `false` if the attempt is rejected: lines 16 to 32 of Algorithm 7.
@@ -845,15 +812,15 @@ fn subtract_cs2<P: Parameters>(
     for row in 0..P::K {
         key.s(sponge, P::L + row, &mut s2);
         let mut outside = 0;
-        for group in 0..GROUPS {
-            let mut cs2 = [0; GROUP];
-            s2.product(c, group, &mut cs2);
-            w.update(row, group, |i, w| {
-                let difference = w.wrapping_sub(cs2[i & 7] as u32);
-                outside |= within(low_bits(difference), P::GAMMA2 - P::BETA);
-                difference
-            });
-        }
+        let mut cs2 = [0; GROUP];
+        w.update(row, &mut |n, w| {
+            if n & 7 == 0 {
+                s2.product(c, n >> 3, &mut cs2);
+            }
+            let difference = w.wrapping_sub(cs2[n & 7] as u32);
+            outside |= within(low_bits(difference), P::GAMMA2 - P::BETA);
+            difference
+        });
         // public: that the attempt fails here, and in which row. That a coefficient is too large is as likely for
         // every key and row; neither which one nor its sign is told.
         if declassify_value(outside as u32 >> 31) == 1 {
@@ -886,7 +853,7 @@ fn make_z<P: Parameters>(
             outside |= within(*z, P::GAMMA1 - P::BETA);
         }
         if let Some(out) = out.chunks_exact_mut(P::Z_BYTES >> 5).nth(group) {
-            write_group(out, z.map(|z| (P::GAMMA1 - z) as u32));
+            write_group(out, |i| (P::GAMMA1 - z[i]) as u32);
         }
     });
     outside as u32 >> 31
@@ -908,22 +875,22 @@ fn make_hint<P: Parameters>(
     for (row, end) in ends.iter_mut().enumerate() {
         let mut outside = 0;
         key.t0(sponge, row, &mut |t0| {
-            for group in 0..GROUPS {
-                let mut ct0 = [0; GROUP];
-                t0.product(c, group, &mut ct0);
-                w.update(row, group, |i, w| {
-                    let ct0 = ct0[i & 7];
-                    outside |= within(ct0, P::GAMMA2);
-                    // public: z is small, so it is as if it were published; from it, c and the public key the hint follows.
-                    if declassify_value(hint_one(low_bits(w) + ct0, P::GAMMA2, w >> 23)) == 1 {
-                        if let Some(place) = places.get_mut(ones) {
-                            *place = (GROUP * group + i) as u8;
-                        }
-                        ones += 1;
+            let mut ct0 = [0; GROUP];
+            w.update(row, &mut |n, w| {
+                if n & 7 == 0 {
+                    t0.product(c, n >> 3, &mut ct0);
+                }
+                let ct0 = ct0[n & 7];
+                outside |= within(ct0, P::GAMMA2);
+                // public: z is small, so it is as if it were published; from it, c and the public key the hint follows.
+                if declassify_value(hint_one(low_bits(w) + ct0, P::GAMMA2, w >> 23)) == 1 {
+                    if let Some(place) = places.get_mut(ones) {
+                        *place = n as u8;
                     }
-                    w
-                });
-            }
+                    ones += 1;
+                }
+                w
+            });
         });
         // public: whether c·t0 is small: t0 is no secret (FIPS 204, §6.1).
         if declassify_value(outside as u32 >> 31) == 1 || ones > P::OMEGA {
@@ -980,7 +947,7 @@ fn absorb_mu(hash: &mut Sponge, pk: &[u8], message: &Message<'_>) {
 /// Whether z, packed, is below γ1 - β.
 #[inline(never)]
 fn is_small<P: Parameters>(z: &[u8]) -> bool {
-    let numbers = z.chunks_exact(P::Z_BYTES >> 5).flat_map(read_group);
+    let numbers = (0..P::L * N).map(|place| number_at(z, P::Z_BYTES >> 5, place));
     numbers.fold(0, |outside, x| outside | within(P::GAMMA1 - x as i32, P::GAMMA1 - P::BETA)) >= 0
 }
 
@@ -1004,9 +971,7 @@ fn absorb_row<P: Parameters>(
     if let Some(t1) = t1.as_chunks::<T1_BYTES>().0.get(row) {
         high_bits::<P>(&mut w, sponge, t1, c_tilde, hint);
     }
-    for w1 in w.0.as_chunks::<GROUP>().0 {
-        absorb_w1::<P>(hash, w1.map(|w1| w1 as u32));
-    }
+    absorb_row_of_w1::<P>(hash, &w);
 }
 
 /// w becomes UseHint(h, w - c·t1·2^d), for the row of the hint.

@@ -185,6 +185,36 @@ mod rolled {
     }
 }
 
+/// Eight coefficients of a product with the challenge, from 8·`group` on, whose `ones` are the places of 1, and whose `minus_ones` are those of -1;
+/// `multiplicand` begins with its last eight coefficients negated, and then has all.
+///
+/// The time and the addresses depend on the places.
+pub(crate) fn challenge_product(
+    multiplicand: &[i16; N + 8],
+    places: &[u8],
+    ones: usize,
+    group: usize,
+    product: &mut [i32; 8],
+) {
+    let (ones, group) = (ones.min(places.len()), group.min((N >> 3) - 1));
+    let places = places.as_ptr_range();
+    let from = 8 * (group + 1) + 2 * N - 1;
+    // SAFETY: as many places as there are; (from - place) modulo 256, and 1 to 8 more, is below 264; eight sums.
+    unsafe { eight_products(multiplicand, places.start, from, product, places.start.add(ones), places.end) }
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn eight_products(
+    multiplicand: *const [i16; N + 8],
+    places: *const u8,
+    from: usize,
+    product: *mut [i32; 8],
+    ones: *const u8,
+    end: *const u8,
+) {
+    naked_asm!(include_str!("armv7em_product.s"), options(raw));
+}
+
 fn multiply(a: &mut Poly, b: &Poly) {
     for (a, b) in a.0.iter_mut().zip(&b.0) {
         *a = montgomery_word(*a as u32, *b as u32) as i32;
