@@ -225,15 +225,16 @@ fn lines_below(folder: &Path) -> Result<Vec<String>> {
     files.sort();
     let mut lines = Vec::new();
     for file in files {
-        let output = Command::new("gzip").arg("-dc").arg(&file).output()?;
-        if !output.status.success() {
-            bail!("{} is not gzip", file.display());
-        }
-        lines.extend(
-            String::from_utf8(output.stdout)?.lines().filter(|line| !line.is_empty()).map(str::to_owned),
-        );
+        lines.extend(unpacked(&file)?.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
     Ok(lines)
+}
+
+/// The text in a file of vectors.
+pub fn unpacked(file: &Path) -> Result<String> {
+    let output = Command::new("gzip").arg("-dc").arg(file).output()?;
+    ensure!(output.status.success(), "{} is not gzip", file.display());
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 const KEMS: &[&str] = &["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"];

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use super::keys::{InvalidSignature, PublicKey, VerifyingKeyLength, scrubbed};
 
 use super::dsa;
-use super::message::Message;
+use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T0_BYTES};
 use super::small;
 use crate::Bytes;
@@ -161,6 +161,15 @@ impl<'a, P: ParameterSet> VerifyingKeyRef<'a, P> {
             return key.verify(message, signature);
         }
         PublicKey(self.bytes).verify::<P>(&message.into(), signature)
+    }
+
+    /// Starts μ of a message of any size, for [`Message::mu`].
+    ///
+    /// # Errors
+    ///
+    /// [`ContextTooLong`] if the context has more than 255 bytes.
+    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
+        MuHasher::new(&PublicKey(self.bytes).tr(), context)
     }
 }
 

@@ -120,9 +120,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
 
     /// H(pk, 64).
     pub(super) fn tr(&self) -> [u8; 64] {
-        let mut tr = [0; 64];
-        h(&[self.bytes.as_ref()], &mut tr);
-        tr
+        PublicKey(self.bytes.as_ref()).tr()
     }
 
     #[cfg(feature = "alloc")]
@@ -156,9 +154,14 @@ impl PublicKey<'_> {
     /// μ, in a frame that is gone when the work begins.
     #[inline(never)]
     fn represent(&self, message: &Message<'_>) -> [u8; 64] {
+        message.representative(&self.tr())
+    }
+
+    /// H(pk, 64).
+    pub(super) fn tr(&self) -> [u8; 64] {
         let mut tr = [0; 64];
         h(&[self.0], &mut tr);
-        message.representative(&tr)
+        tr
     }
 
     /// NTT(-2^d·t1\[row\]).
