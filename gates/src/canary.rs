@@ -1,5 +1,7 @@
 //! Mistakes planted on purpose: a gate that does not report them is broken.
 
+use gambeson::sha3::{self, State};
+use std::ffi::c_void;
 use std::hint::black_box;
 
 /// A branch on a secret bit.
@@ -16,6 +18,18 @@ fn odd() -> u32 {
 #[inline(never)]
 fn even() -> u32 {
     black_box(3)
+}
+
+/// A permutation for the C interface that is right, and branches on the states.
+///
+/// # Safety
+///
+/// `states` points to `count` states of 25 words.
+pub unsafe extern "C" fn branching_keccak(_: *mut c_void, states: *mut u64, count: usize) {
+    // SAFETY: the caller's promise; a `State` is its words.
+    let states = unsafe { std::slice::from_raw_parts_mut(states.cast::<State>(), count) };
+    states.iter().for_each(|state| _ = black_box(branch(&state.0[0].to_le_bytes())));
+    sha3::permute_portable(states);
 }
 
 /// A table read at a secret index.
@@ -68,6 +82,18 @@ pub fn left_on_stack(secret: &[u8]) -> u8 {
 pub fn left_on_heap(secret: &[u8]) -> u8 {
     let copy = black_box(secret.to_vec());
     copy[copy.len() >> 1]
+}
+
+/// A permutation for the C interface that is right, and frees a copy of each state as it is.
+///
+/// # Safety
+///
+/// `states` points to `count` states of 25 words.
+pub unsafe extern "C" fn keeping_keccak(_: *mut c_void, states: *mut u64, count: usize) {
+    // SAFETY: the caller's promise; a `State` is its words.
+    let states = unsafe { std::slice::from_raw_parts_mut(states.cast::<State>(), count) };
+    _ = black_box(states.to_vec());
+    sha3::permute_portable(states);
 }
 
 /// A secret loaded into a vector register and left there.

@@ -59,19 +59,31 @@ pub fn freed(work: impl FnOnce()) -> Vec<u8> {
     kept
 }
 
+/// Counts an allocation, if this thread's are.
+fn counted(size: usize) {
+    if COUNTING.get() {
+        let live = LIVE.fetch_add(size, Relaxed).wrapping_add(size);
+        if live < isize::MAX as usize {
+            PEAK.fetch_max(live, Relaxed);
+        }
+        TOTAL.fetch_add(size, Relaxed);
+        NUMBER.fetch_add(1, Relaxed);
+    }
+}
+
 // SAFETY: the system's allocator does the work; a block is only read, while it is still allocated.
 unsafe impl GlobalAlloc for Watched {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if COUNTING.get() {
-            let live = LIVE.fetch_add(layout.size(), Relaxed).wrapping_add(layout.size());
-            if live < isize::MAX as usize {
-                PEAK.fetch_max(live, Relaxed);
-            }
-            TOTAL.fetch_add(layout.size(), Relaxed);
-            NUMBER.fetch_add(1, Relaxed);
-        }
+        counted(layout.size());
         // SAFETY: the caller's promise about the layout is passed on.
         unsafe { System.alloc(layout) }
+    }
+
+    // Its pages are zero without being touched, of which the record of freed blocks has many.
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        counted(layout.size());
+        // SAFETY: the caller's promise about the layout is passed on.
+        unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {

@@ -13,10 +13,13 @@
 //! * `files`: where in a private key's file the secrets stand
 //! * `marked`: operations on secrets that valgrind watches
 //! * `hunt`: the search for pieces of secrets
+//! * `c`: the calls of the C interface
 //! * `canary`: the planted mistakes
-//! * `bin/ct.rs`, `bin/files.rs`, `bin/step.rs`, `bin/residue.rs`, `bin/doors.rs`, `bin/stack.rs`, `bin/speed.rs`:
+//! * `bin/ct.rs`, `bin/c.rs`, `bin/files.rs`, `bin/step.rs`, `bin/residue.rs`, `bin/doors.rs`, `bin/stack.rs`, `bin/speed.rs`:
 //!   the programs
 
+#[cfg(feature = "c")]
+pub mod c;
 pub mod canary;
 #[cfg(feature = "pki")]
 pub mod files;

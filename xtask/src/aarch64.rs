@@ -1,7 +1,7 @@
 //! The core on aarch64, under qemu: its tests with and without the SHA3 extension, and traces of its operations.
 
 use crate::bare::Compiler;
-use crate::run::{Workspace, installed, tail};
+use crate::run::{Workspace, installed, side_by_side, tail};
 use crate::test::test_results;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -56,31 +56,33 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
         let found = programs.iter().find(|program| program.name == name);
         found.with_context(|| format!("the build made no program of tests {name}"))
     };
-    let mut passed = 0;
-    for program in &programs {
-        passed += run_tests(workspace, &WITH_SHA3, program)?;
-    }
-    for name in ["gambeson", "sha3", "mlkem_levels", "mldsa_levels"] {
-        passed += run_tests(workspace, &WITHOUT_SHA3, find(name)?)?;
-    }
-    let (mut instructions, mut operations_alike) = (0, 0);
+    let without = ["gambeson", "sha3", "mlkem_levels", "mldsa_levels"].map(find);
+    let without = without.into_iter().collect::<Result<Vec<_>>>()?;
+    let with = programs.iter().map(|program| (&WITH_SHA3, program));
+    let runs: Vec<_> = with.chain(without.into_iter().map(|program| (&WITHOUT_SHA3, program))).collect();
+    let passed = side_by_side(&runs, |_, (processor, program)| run_tests(workspace, processor, program))?;
+    let passed: usize = passed.iter().sum();
+    let mut traced = Vec::new();
     for processor in [&WITH_SHA3, &WITHOUT_SHA3] {
         let offered = list(workspace, processor, &operations, "neon")?;
         let tables = format!("tables: sha3 {}, mlkem neon, mldsa neon", processor.sha3);
         ensure!(offered.contains(&tables), "on {}: not {tables:?}\n{offered}", processor.name);
-        for operation in names(&offered, "trace: ") {
-            let traces = Trace::run(processor, &operations, "neon", operation)?;
-            if let Some(difference) = traces.difference {
-                bail!("{operation} on {}: {difference}", processor.name);
-            }
-            instructions += traces.lengths.iter().sum::<usize>();
-            operations_alike += 1;
-        }
-        for operation in names(&offered, "canary: ") {
-            let traces = Trace::run(processor, &operations, "neon", operation)?;
-            ensure!(traces.difference.is_some(), "canary: {operation} has one trace");
+        for (kind, planted) in [("trace: ", false), ("canary: ", true)] {
+            let names = names(&offered, kind).into_iter();
+            traced.extend(names.map(|operation| (processor, operation.to_owned(), planted)));
         }
     }
+    let lengths = side_by_side(&traced, |_, (processor, operation, planted)| {
+        let traces = Trace::run(processor, &operations, "neon", operation)?;
+        match (traces.difference, planted) {
+            (None, false) => Ok(Some(traces.lengths.iter().sum::<usize>())),
+            (Some(difference), false) => bail!("{operation} on {}: {difference}", processor.name),
+            (Some(_), true) => Ok(None),
+            (None, true) => bail!("canary: {operation} has one trace"),
+        }
+    })?;
+    let operations_alike = lengths.iter().flatten().count();
+    let instructions: usize = lengths.iter().flatten().sum();
     let planted = broken_kernels(workspace, find("gambeson")?)?;
     let note = format!(
         "{passed} tests on {} and {}; {operations_alike} operations with one trace for all secrets \
@@ -296,12 +298,14 @@ fn broken_kernels(workspace: &Workspace, program: &Program) -> Result<String> {
     // Copied for its permissions.
     fs::copy(&program.path, &path)?;
     fs::write(&path, file)?;
-    for name in MUST_FAIL {
+    side_by_side(&MUST_FAIL, |processor, name| {
         let mut command = emulate(workspace, &WITH_SHA3, &path);
-        let (success, text) = workspace.tried("aarch64-broken", command.args(["--exact", name]))?;
+        let log = format!("aarch64-broken-{processor}");
+        let (success, text) = workspace.tried(&log, command.args(["--exact", name]))?;
         let failed = text.contains(&format!("test {name} ... FAILED"));
         ensure!(!success && failed, "canary: {name} does not see a broken kernel\n{text}");
-    }
+        Ok(())
+    })?;
     fs::remove_file(&path)?;
     Ok(format!("{} tests saw {} broken instructions", MUST_FAIL.len(), changed.iter().sum::<usize>()))
 }

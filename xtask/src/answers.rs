@@ -1,6 +1,6 @@
 //! The vector program in two builds, release and with every check on: one answer for each request, the same in both.
 
-use crate::run::Workspace;
+use crate::run::{Workspace, side_by_side};
 use crate::test;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -29,10 +29,10 @@ pub fn compare(workspace: &Workspace) -> Result<String> {
     if let Some(folder) = workspace.shared_vectors() {
         requests.extend(lines_below(&folder)?);
     }
-    let one = serve(&release, &requests)?;
-    let two = serve(&checked, &requests)?;
+    let answers = side_by_side(&[&release, &checked], |_, program| serve(program, &requests))?;
+    let [one, two] = &answers[..] else { bail!("two programs answer") };
     let mut errors = Vec::new();
-    for (request, (one, two)) in requests.iter().zip(one.iter().zip(&two)) {
+    for (request, (one, two)) in requests.iter().zip(one.iter().zip(two)) {
         if one != two {
             errors.push(format!("{}\n  release: {}\n  checked: {}", cut(request), cut(one), cut(two)));
         }
@@ -87,13 +87,11 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
     let held: u64 = clients.filter(of_mls).filter_map(|row| row["passed"].as_u64()).sum();
     ensure!(held == CLIENTS.1, "{held} passive clients of MLS hold, not {}", CLIENTS.1);
     ensure!(sums["skipped"] == 0 && sums["unsupported"] == 0, "a file without a judge: {sums}");
-    let mut planted = 0;
-    for row in text.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()? {
-        let (Some(name), Some(1..)) = (row["file"].as_str(), row["passed"].as_u64()) else { continue };
-        // In those, the tests of `gambeson-mls` change every text.
-        if of_mls(&row) {
-            continue;
-        }
+    let rows = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
+    // In those of MLS, the tests of `gambeson-mls` change every text.
+    let judged = rows.iter().filter(|row| !of_mls(row) && row["passed"].as_u64() > Some(0));
+    let names: Vec<&str> = judged.filter_map(|row| row["file"].as_str()).collect();
+    side_by_side(&names, |_, name| {
         let mut file: Value = serde_json::from_slice(&fs::read(own.join(name))?)?;
         let vectors = file["vectors"].as_array_mut().context("vectors")?;
         let refused = vectors.iter_mut().find(|vector| vector["result"] == "reject");
@@ -106,30 +104,30 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
         fs::write(folder.join(name), file.to_string())?;
         let (success, text) = check(&format!("planted-{name}"), &folder)?;
         ensure!(!success, "canary: a wrong reason in {name} was not seen:\n{text}");
-        planted += 1;
-    }
+        Ok(())
+    })?;
+    let planted = names.len();
     ensure!(planted == files, "{planted} mistakes were planted, not one in each of {files} files");
     Ok(format!("{} passed in {files} files, none skipped; {planted} planted mistakes seen", sums["passed"]))
 }
 
 /// The published vectors beside this repository, with the tables of every level that this machine can run.
 pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
-    let mut levels = Vec::new();
-    let mut counts = String::new();
-    for level in ["portable", "neon", "avx2", "avx512"] {
+    let sums = side_by_side(&["portable", "neon", "avx2", "avx512"], |_, level| {
         let arguments = ["vectors", "check", "--json", "--limit", level];
         let mut command = workspace.command(workspace.built("release", "gambeson"), &arguments);
         let text = workspace.logged(&format!("vectors-check-{level}"), command.arg(folder))?;
         let last: Value = serde_json::from_str(text.lines().last().context("nothing was printed")?)?;
-        if last["kernels"] != level {
-            continue;
-        }
-        levels.push(level);
-        counts = format!(
-            "{} files: {} passed, {} failed, {} skipped (not listed by `info`)",
-            last["files"], last["passed"], last["failed"], last["skipped"]
-        );
-    }
+        Ok((*level, last))
+    })?;
+    let ran: Vec<_> = sums.iter().filter(|(level, sum)| sum["kernels"] == *level).collect();
+    let levels: Vec<&str> = ran.iter().map(|(level, _)| *level).collect();
+    let counts = ran.last().map(|(_, sum)| {
+        let [files, passed, failed, skipped] =
+            ["files", "passed", "failed", "skipped"].map(|name| &sum[name]);
+        format!("{files} files: {passed} passed, {failed} failed, {skipped} skipped (not listed by `info`)")
+    });
+    let counts = counts.unwrap_or_default();
     ensure!(levels.first() == Some(&"portable"), "the portable tables did not run: {levels:?}");
     let mut doctor = workspace.command(workspace.built("release", "gambeson"), &["doctor", "--json"]);
     let doctor: Value = serde_json::from_str(&workspace.logged("doctor", &mut doctor)?)?;
@@ -227,15 +225,16 @@ fn lines_below(folder: &Path) -> Result<Vec<String>> {
     files.sort();
     let mut lines = Vec::new();
     for file in files {
-        let output = Command::new("gzip").arg("-dc").arg(&file).output()?;
-        if !output.status.success() {
-            bail!("{} is not gzip", file.display());
-        }
-        lines.extend(
-            String::from_utf8(output.stdout)?.lines().filter(|line| !line.is_empty()).map(str::to_owned),
-        );
+        lines.extend(unpacked(&file)?.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
     Ok(lines)
+}
+
+/// The text in a file of vectors.
+pub fn unpacked(file: &Path) -> Result<String> {
+    let output = Command::new("gzip").arg("-dc").arg(file).output()?;
+    ensure!(output.status.success(), "{} is not gzip", file.display());
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 const KEMS: &[&str] = &["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"];

@@ -1,9 +1,11 @@
 //! The C interface: its header, its archives, and programs of C and C++ that use them, here and on a Cortex-M4.
 
+use crate::answers;
 use crate::bare::Compiler;
 use crate::run::{Workspace, installed};
 use anyhow::{Context, Result, bail, ensure};
-use std::collections::BTreeSet;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -137,7 +139,8 @@ pub fn host(workspace: &Workspace) -> Result<String> {
     ensure!(dynamic.contains(&soname), "the shared library is not called {soname}:\n{dynamic}");
 
     let mut checks = 0;
-    let sources = ["main.c", "answers.c", "misuse.c"].map(|name| format!("{FOLDER}/tests/c/{name}"));
+    let sources =
+        ["main.c", "answers.c", "doors.c", "misuse.c"].map(|name| format!("{FOLDER}/tests/c/{name}"));
     let in_c: Vec<&str> =
         ["-std=c99", "-pthread"].into_iter().chain(sources.iter().map(String::as_str)).collect();
     let classes = format!("{FOLDER}/tests/c/classes.cpp");
@@ -154,14 +157,102 @@ pub fn host(workspace: &Workspace) -> Result<String> {
                 .arg(&program);
             workspace.logged("c-compile", &mut compile)?;
             checks += checks_of(&run(workspace, &program, &prefix)?)?;
+            if (compiler, kind) == ("cc", "shared") {
+                every_call_is_made(workspace, &calls, &program)?;
+            }
         }
     }
+    let signatures = published(workspace, &folder, &archive)?;
     as_installed(workspace, &folder, &prefix)?;
     as_in_the_readme(workspace, &folder)?;
     Ok(format!(
-        "{} calls, {checks} checks in C and C++, static and shared; pkg-config, CMake, the README's lines",
+        "{} calls, each made by the tests; {checks} checks in C and C++, static and shared; {signatures}; pkg-config, CMake, the README's \
+         lines",
         calls.hosted.len()
     ))
+}
+
+/// Fails unless the program, which is linked with the shared library, makes every call that the header declares.
+fn every_call_is_made(workspace: &Workspace, calls: &Calls, program: &Path) -> Result<()> {
+    let mut nm = workspace.command("nm", &["-D", "--undefined-only", "--format=just-symbols"]);
+    let made = workspace.logged("c-nm", nm.arg(program))?;
+    let made: BTreeSet<&str> = made.lines().map(str::trim).collect();
+    let left: Vec<&String> = calls.hosted.iter().filter(|name| !made.contains(name.as_str())).collect();
+    ensure!(left.is_empty(), "the tests in C do not call {left:?}");
+    Ok(())
+}
+
+/// The hash functions of HashML-DSA by NIST's names, in the order of their identifiers.
+const PREHASHES: [&str; 12] = [
+    "SHA2-256",
+    "SHA2-384",
+    "SHA2-512",
+    "SHA2-224",
+    "SHA2-512/224",
+    "SHA2-512/256",
+    "SHA3-224",
+    "SHA3-256",
+    "SHA3-384",
+    "SHA3-512",
+    "SHAKE-128",
+    "SHAKE-256",
+];
+
+/// How many of ACVP's signatures are of messages, and how many of digests; the others are of the internal interface.
+const PUBLISHED: (usize, usize) = (28, 32);
+
+/// Verifies ACVP's signatures in C, in both schedules; and sees that a wrong verdict is noticed.
+fn published(workspace: &Workspace, folder: &Path, archive: &Path) -> Result<String> {
+    let Some(vectors) = workspace.shared_vectors() else {
+        return Ok(String::from("skipped: ../shared/vectors is not there"));
+    };
+    let mut lines = signatures(&answers::unpacked(&vectors.join("ml-dsa/acvp-sigver.jsonl.gz"))?)?;
+    let program = folder.join("vectors");
+    let mut compile = workspace.command("cc", &STRICT);
+    compile.args(["-std=c99", "-O1", INCLUDE, "crates/ffi/tests/c/vectors.c"]);
+    compile.arg(archive).args(["-lm", "-ldl", "-pthread", "-o"]).arg(&program);
+    workspace.logged("c-compile", &mut compile)?;
+    let input = folder.join("signatures.txt");
+    let verified = |lines: &[String]| -> Result<(bool, String)> {
+        fs::write(&input, lines.join("\n"))?;
+        workspace.tried("c-vectors", workspace.command(&program, &[]).stdin(fs::File::open(&input)?))
+    };
+    let (success, text) = verified(&lines)?;
+    let said = format!("{} of ACVP's signatures", lines.len());
+    ensure!(success && text == format!("{} signatures\n", lines.len()), "{said}: {text}");
+    let refused = lines.iter_mut().find(|line| line.contains(" 0 0 "));
+    let refused = refused.context("none of ACVP's signatures of messages is to be refused")?;
+    *refused = refused.replacen(" 0 0 ", " 0 1 ", 1);
+    ensure!(!verified(&lines)?.0, "canary: a wrong verdict was not noticed");
+    Ok(said)
+}
+
+/// The lines of `vectors.c`, from ACVP's.
+fn signatures(requests: &str) -> Result<Vec<String>> {
+    let (mut lines, mut used) = (Vec::new(), BTreeMap::new());
+    for request in requests.lines() {
+        let request: Value = serde_json::from_str(request)?;
+        if request["signatureInterface"] != "external" {
+            continue;
+        }
+        let prehash = match request["hashAlg"].as_str() {
+            Some(name) => {
+                1 + PREHASHES.iter().position(|known| *known == name).context("an unknown function")?
+            }
+            None => 0,
+        };
+        *used.entry(prehash).or_insert(0) += 1;
+        let hex = |name: &str| request[name].as_str().filter(|hex| !hex.is_empty()).unwrap_or("-").to_owned();
+        let bytes = ["message", "context", "pk", "signature"].map(hex).join(" ");
+        let is_valid = u8::from(request["expect"]["testPassed"] == true);
+        lines.push(format!("{} {prehash} {is_valid} {bytes}", hex("alg")));
+    }
+    let (pure, every) = (used.get(&0).copied().unwrap_or(0), used.len() == 1 + PREHASHES.len());
+    ensure!(
+        (pure, lines.len() - pure, every) == (PUBLISHED.0, PUBLISHED.1, true),
+        "ACVP has others: {used:?}"
+    );
+    Ok(lines)
 }
 
 fn run(workspace: &Workspace, program: &Path, prefix: &Path) -> Result<String> {
@@ -324,7 +415,7 @@ pub fn cortex_m4(workspace: &Workspace) -> Result<String> {
         workspace.command(CORTEX_M4_COMPILER, &["-std=c11", "-mcpu=cortex-m4", "-mthumb", "-O2"]);
     compile.args(["-ffreestanding", "-nostdlib", "-ffunction-sections", "-Wall", "-Wextra", INCLUDE]);
     compile.args(["-Wl,--gc-sections", "-T", "crates/ffi/tests/c/cortex_m4/memory.ld"]);
-    for source in ["cortex_m4/start.c", "answers.c", "misuse.c"] {
+    for source in ["cortex_m4/start.c", "answers.c", "doors.c", "misuse.c"] {
         compile.arg(format!("{FOLDER}/tests/c/{source}"));
     }
     compile.arg(&archive).args(["-lgcc", "-o"]).arg(&program);
@@ -375,6 +466,13 @@ mod tests {
         assert!(offers("it", &names(&["a", "b"]), &names(&["a", "b"])).is_ok());
         assert!(offers("it", &names(&["a", "b"]), &names(&["a"])).is_err());
         assert!(offers("it", &names(&["a"]), &names(&["a", "b"])).is_err());
+    }
+
+    #[test]
+    fn signatures_are_told_by_their_functions() {
+        let request = r#"{"alg":"ML-DSA-44","signatureInterface":"external","context":"","message":"00","pk":"1","signature":"2"}"#;
+        assert!(signatures(request).is_err(), "one is not all");
+        assert!(signatures(&request.replace("\"pk\"", "\"hashAlg\":\"MD5\",\"pk\"")).is_err());
     }
 
     #[test]

@@ -20,6 +20,11 @@ const FILE_OPERATIONS: usize = 156;
 /// The same of `gate-mls`: two KEMs by themselves, and eighteen suites.
 const MLS_OPERATIONS: usize = 2 * 8 + 18 * 27;
 
+/// The same of `gate-c`: six hashes, twelve of HashML-DSA, and of both algorithms six tables of calls.
+const C_OPERATIONS: usize = 3 * 6 + 12 + 6 * (13 + 14);
+/// The levels at which the libraries for C are built: hosted, and for bare metal.
+const C_PROFILES: &[&str] = &["ct-3", "ct-s"];
+
 /// Where the processor has no AVX2, the other table is left; the gate would refuse to run.
 fn levels() -> &'static [&'static str] {
     #[cfg(target_arch = "x86_64")]
@@ -37,11 +42,12 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
         let program = build(workspace, profile, "gate-ct")?;
         let files = build(workspace, profile, "gate-files")?;
         let mls = build(workspace, profile, "gate-mls")?;
+        let c = C_PROFILES.contains(profile).then(|| build(workspace, profile, "gate-c")).transpose()?;
         runs.extend(levels().iter().map(|level| {
-            (format!("{profile}-{level}"), program.clone(), [files.clone(), mls.clone()], *level)
+            (format!("{profile}-{level}"), program.clone(), [files.clone(), mls.clone()], c.clone(), *level)
         }));
     }
-    let operations = side_by_side(&runs, |_, (name, program, [files, mls], level)| {
+    let operations = side_by_side(&runs, |_, (name, program, [files, mls], c, level)| {
         let mut clean = workspace.command("valgrind", VALGRIND);
         clean.arg(program).args(["operations", level]);
         let text = workspace.logged(&format!("ct-{name}"), &mut clean)?;
@@ -70,24 +76,34 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
             ensure!(ran == count, "at {name} {ran} operations of gate-{gate} ran, not {count}");
             of_secrets += ran;
         }
-        for (gate, program, count) in [("ct", program, 2), ("files", files, 1), ("mls", mls, 1)] {
-            let mut planted = workspace.command("valgrind", VALGRIND);
-            planted.arg(program).args(["canaries", level]);
-            let (success, text) = workspace.tried(&format!("ct-canaries-{gate}-{name}"), &mut planted)?;
+        let mut planted = vec![("ct", program, 2), ("files", files, 1), ("mls", mls, 1)];
+        if let Some(c) = c {
+            let mut clean = workspace.command("valgrind", VALGRIND);
+            clean.arg(c).args(["operations", level]);
+            let text = workspace.logged(&format!("ct-c-{name}"), &mut clean)?;
+            let ran = number_before(&text, " operations, 0 with reports").context("gate-c said nothing")?;
+            ensure!(ran == C_OPERATIONS, "at {name} {ran} calls of C were made, not {C_OPERATIONS}");
+            of_secrets += ran;
+            planted.push(("c", c, 1));
+        }
+        for (gate, program, count) in &planted {
+            let mut canaries = workspace.command("valgrind", VALGRIND);
+            canaries.arg(program).args(["canaries", level]);
+            let (success, text) = workspace.tried(&format!("ct-canaries-{gate}-{name}"), &mut canaries)?;
             if success || !text.contains(&format!("{count} of {count} canaries reported")) {
                 bail!(
                     "canary: at {name} valgrind did not report each of the planted mistakes of gate-{gate}\n{text}"
                 );
             }
         }
-        Ok(operations + of_secrets)
+        Ok((operations + of_secrets, planted.iter().map(|(_, _, count)| count).sum::<usize>()))
     })?;
     let said = format!(
         "{} operations at {} optimisation levels ({}) without a report, {} planted ones caught",
-        operations.iter().sum::<usize>(),
+        operations.iter().map(|(ran, _)| ran).sum::<usize>(),
         PROFILES.len(),
         levels().join(", "),
-        4 * runs.len()
+        operations.iter().map(|(_, caught)| caught).sum::<usize>()
     );
     Ok((said, LEVELS.len() - levels().len()))
 }
@@ -149,6 +165,7 @@ fn build(workspace: &Workspace, profile: &str, program: &str) -> Result<std::pat
     match program {
         "gate-files" => _ = build.args(["--features", "pki"]),
         "gate-mls" => _ = build.args(["--features", "mls"]),
+        "gate-c" => _ = build.args(["--features", "c"]),
         _ => {}
     }
     // New-style names keep the type arguments, so that an instance of another crate's function tells whose it is.

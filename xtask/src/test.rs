@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check of the project, in order, with its minutes.
 
 use crate::constant_time::Stepped;
-use crate::run::{Tool, Workspace, cargo_home, installed, provide};
+use crate::run::{Tool, Workspace, cargo_home, installed, provide, side_by_side};
 use crate::{
     aarch64, answers, api, bare, c, cite, constant_time, declassified, firmware, fuzzing, independent,
     instructions, layers, massif, notices, python, residue, slim, stack, thumb, typescript, without_c,
@@ -11,13 +11,20 @@ use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// What a step says when it ends well: how many checks passed and how many could not run, and a sentence.
 struct Done {
     passed: usize,
     skipped: usize,
     note: String,
+}
+
+impl From<(usize, String)> for Done {
+    fn from((passed, note): (usize, String)) -> Self {
+        Self { passed, skipped: 0, note }
+    }
 }
 
 impl From<String> for Done {
@@ -51,12 +58,29 @@ struct Report<'a> {
     minutes: Vec<Minutes>,
 }
 
-/// How long a step took by the clock, and of the processors; its name, and how it ended.
+/// How long a step took by the clock, and of the processors if it had them for itself; its name, and how it ended.
 struct Minutes {
     clock: f64,
-    processors: f64,
+    processors: Option<f64>,
     name: String,
     word: &'static str,
+}
+
+/// A step that runs beside another.
+struct Step<'a> {
+    name: &'static str,
+    missing: Option<&'static str>,
+    work: Box<dyn FnOnce() -> Result<Done> + Send + 'a>,
+}
+
+impl<'a> Step<'a> {
+    fn new<D: Into<Done>>(
+        name: &'static str,
+        missing: Option<&'static str>,
+        work: impl FnOnce() -> Result<D> + Send + 'a,
+    ) -> Self {
+        Self { name, missing, work: Box::new(|| work().map(Into::into)) }
+    }
 }
 
 impl Report<'_> {
@@ -76,38 +100,63 @@ impl Report<'_> {
             Some(missing) if self.workspace.ci => Err(anyhow!("could not run: {missing} is not here")),
             Some(missing) => return self.skip(name, &format!("{missing} is not here")),
         };
-        let minutes = start.elapsed().as_secs_f64() / 60.0;
+        self.ended(name, start.elapsed(), Some(processor_minutes() - before), outcome);
+    }
+
+    /// Runs steps two at a time, for those that wait for one thread of a compiler or an emulator.
+    fn together(&mut self, steps: Vec<Step<'_>>) {
+        let (can, cannot): (Vec<_>, Vec<_>) =
+            steps.into_iter().filter(|step| self.wants(step.name)).partition(|step| step.missing.is_none());
+        for Step { name, missing, .. } in cannot {
+            self.step(name, missing, || Ok(String::new()));
+        }
+        let can: Vec<_> = can.into_iter().map(|step| (step.name, Mutex::new(Some(step.work)))).collect();
+        let report = Mutex::new(self);
+        let ran = side_by_side(&can, |_, (name, work)| {
+            let work = work.lock().expect("nobody panics with it").take();
+            let start = Instant::now();
+            let outcome = work.map_or_else(|| bail!("it ran before"), |work| work());
+            println!("== {name}");
+            report.lock().expect("nobody panics with it").ended(name, start.elapsed(), None, outcome);
+            Ok(())
+        });
+        ran.expect("a step's error is in the report");
+    }
+
+    /// Counts and prints what a step said.
+    fn ended(&mut self, name: &str, took: Duration, processors: Option<f64>, outcome: Result<Done>) {
+        let clock = took.as_secs_f64() / 60.0;
         let word = match outcome {
             Ok(done) => {
                 self.passed += done.passed;
                 self.skipped += done.skipped;
-                println!("   ok ({minutes:.1} min): {}", done.note);
+                println!("   ok ({clock:.1} min): {}", done.note);
                 "ok"
             }
             Err(error) => {
                 let tests = error.downcast_ref::<TestsFailed>();
                 self.passed += tests.map_or(0, |tests| tests.passed);
                 self.failed += tests.map_or(1, |tests| tests.failed.max(1));
-                println!("   FAILED ({minutes:.1} min): {error:#}");
+                println!("   FAILED ({clock:.1} min): {error:#}");
                 "FAILED"
             }
         };
-        let processors = processor_minutes() - before;
-        self.minutes.push(Minutes { clock: minutes, processors, name: name.to_owned(), word });
+        self.minutes.push(Minutes { clock, processors, name: name.to_owned(), word });
     }
 
     /// Counts a step that cannot run, in CI too, because nothing that may be installed would change it.
     fn skip(&mut self, name: &str, why: &str) {
         self.skipped += 1;
         println!("   skipped: {why}");
-        self.minutes.push(Minutes { clock: 0.0, processors: 0.0, name: name.to_owned(), word: "skipped" });
+        self.minutes.push(Minutes { clock: 0.0, processors: None, name: name.to_owned(), word: "skipped" });
     }
 
     /// Prints what there was, and returns whether all is well.
     fn end(&self, start: Instant) -> bool {
         println!("\n   clock  processors");
         for Minutes { clock, processors, name, word } in &self.minutes {
-            println!("{clock:6.1} min {processors:6.1} min  {word:<7}  {name}");
+            let processors = processors.map_or_else(String::new, |minutes| format!("{minutes:.1} min"));
+            println!("{clock:6.1} min {processors:>10}  {word:<7}  {name}");
         }
         println!("{:6.1} min {:6.1} min  in all", start.elapsed().as_secs_f64() / 60.0, processor_minutes());
         println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
@@ -333,20 +382,18 @@ fn without_slim() -> &'static [&'static str] {
 fn packages(report: &mut Report<'_>) {
     let workspace = report.workspace;
     let compiler = (!bare::possible()).then_some("a compiler for a bare target");
-    report.step("no_std", compiler, || bare::check(workspace));
-    report.step("aarch64 under qemu", aarch64::missing(), || {
-        aarch64::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
-    });
-    report.step("Armv7E-M under qemu", thumb::missing(), || {
-        thumb::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
-    });
-    report.step("firmware", firmware::missing(), || {
-        firmware::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
-    });
-    report.step("firmware and peers", firmware::exchange::missing(), || firmware::exchange::check(workspace));
-    report.step("core as WebAssembly", typescript::missing(), || {
-        typescript::core(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
-    });
+    // Most of their time one thread compiles a standard library, or emulates a processor.
+    report.together(vec![
+        Step::new("no_std", compiler, || bare::check(workspace)),
+        Step::new("aarch64 under qemu", aarch64::missing(), || aarch64::check(workspace)),
+        Step::new("Armv7E-M under qemu", thumb::missing(), || thumb::check(workspace)),
+        Step::new("core as WebAssembly", typescript::missing(), || typescript::core(workspace)),
+        Step::new("firmware", firmware::missing(), || firmware::check(workspace)),
+        Step::new("C on Cortex-M4", c::missing_for_cortex_m4(), || c::cortex_m4(workspace)),
+        Step::new("firmware and peers", firmware::exchange::missing(), || {
+            firmware::exchange::check(workspace)
+        }),
+    ]);
     report.step("public API", None, || api::check(workspace, false));
     // That they build, too, is for the long runs: it is another build of everything.
     report.step("publish --dry-run", None, || published(workspace, false));
@@ -523,16 +570,9 @@ pub fn heavy(workspace: &Workspace) -> Result<String> {
 fn bindings(report: &mut Report<'_>) {
     let workspace = report.workspace;
     report.step("C", c::missing(), || c::host(workspace));
-    report.step("C on Cortex-M4", c::missing_for_cortex_m4(), || c::cortex_m4(workspace));
-    report.step("python", absent("python3"), || {
-        python::check(workspace, python::CHECKED).map(|(passed, note)| Done { passed, skipped: 0, note })
-    });
-    report.step("independent programs", independent::missing(), || {
-        independent::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
-    });
-    report.step("typescript", typescript::missing(), || {
-        typescript::check(workspace).map(|(passed, note)| Done { passed, skipped: 0, note })
-    });
+    report.step("python", absent("python3"), || python::check(workspace, python::CHECKED));
+    report.step("independent programs", independent::missing(), || independent::check(workspace));
+    report.step("typescript", typescript::missing(), || typescript::check(workspace));
 }
 
 fn long_runs(report: &mut Report<'_>) {
@@ -745,6 +785,7 @@ fn failures(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
     use std::env;
 
     const TEXT: &str = "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\
@@ -798,6 +839,27 @@ mod tests {
         );
         let took = processor_minutes() - before;
         assert!(cfg!(not(target_os = "linux")) || (0.0001..1.0).contains(&took), "{took}");
+    }
+
+    #[test]
+    fn steps_beside_each_other_are_counted_like_others() {
+        let workspace = Workspace { root: ".".into(), target: ".".into(), ci: true };
+        let mut report = report(&workspace);
+        report.together(vec![
+            Step::new("good", None, || Ok((3, String::new()))),
+            Step::new("bad", None, || -> Result<String> { bail!("no") }),
+            Step::new("absent", Some("a tool"), || Ok(String::new())),
+        ]);
+        assert_eq!((report.passed, report.failed, report.skipped), (3, 2, 0));
+        let names: BTreeSet<_> =
+            report.minutes.iter().map(|minutes| (&*minutes.name, minutes.word)).collect();
+        assert_eq!(names, BTreeSet::from([("good", "ok"), ("bad", "FAILED"), ("absent", "FAILED")]));
+        let mut one = Report { only: Some("go".into()), ..self::report(&workspace) };
+        one.together(vec![
+            Step::new("good", None, || Ok((3, String::new()))),
+            Step::new("bad", None, || -> Result<String> { bail!("no") }),
+        ]);
+        assert_eq!((one.passed, one.failed), (3, 0));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::aarch64::{LEFT_OUT, Program, tests};
 use crate::bare::Compiler;
 use crate::mutation::Mutation;
-use crate::run::{Workspace, installed, tail};
+use crate::run::{Workspace, installed, side_by_side, tail};
 use crate::test::test_results;
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -29,18 +29,19 @@ pub fn missing() -> Option<&'static str> {
 /// Builds and tests everything. Returns the number of tests and a sentence.
 pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     let programs = tests(workspace, "thumb-tests", TARGET, LINKER)?;
-    let mut passed = 0;
     // Where the compiler chooses there is one table, and no level to compare with it; ML-DSA's vectors are run by firmware.
     let left_out = ["mlkem_levels", "mldsa_levels", "mldsa"];
-    for program in programs.iter().filter(|program| !left_out.contains(&program.name.as_str())) {
+    let run: Vec<_> = programs.iter().filter(|program| !left_out.contains(&program.name.as_str())).collect();
+    let passed = side_by_side(&run, |_, program| {
         let mut command = emulate(workspace, &program.path);
         command.args(LEFT_OUT.iter().flat_map(|name| ["--skip", name]));
         let name = format!("thumb-{}", program.name);
         let text = workspace.logged(&name, &mut command)?;
         let (ran, failed, _) = test_results(&text);
         ensure!(ran > 0 && failed == 0, "{name}: {ran} tests passed\n{}", tail(&text, 40));
-        passed += ran;
-    }
+        Ok(ran)
+    })?;
+    let passed: usize = passed.iter().sum();
     let units = programs.iter().find(|program| program.name == "gambeson").context("no unit tests")?;
     let mut broken = 0;
     for mutation in &MUTATIONS {

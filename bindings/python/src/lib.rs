@@ -40,7 +40,10 @@ mod _native {
     use super::identity::{
         actions::{Action, ReplayCache, verify_action, verify_mcp, verify_mcp_receipt},
         agent::Agent,
-        cards::{CardDirectory, CardLog, CardStore, WebResolver, verify},
+        cards::{
+            CardDirectory, CardLog, CardStore, WebResolver, dereference, resolve_did, resolve_representation,
+            verify,
+        },
         credentials::{
             StatusList, StatusStore, sd_jwt_disclosable, sd_jwt_disclose, verify_credential, verify_document,
             verify_presentation, verify_sd_jwt,

@@ -41,7 +41,7 @@ def test_a_did_key_is_resolved_by_everybody() -> None:
     did = key.to_did()
     url = f"{did}#{key.to_multikey()}-jwk"
     assert gambeson.resolve_key(url, resolver=CardStore()) == key
-    assert gambeson.parse_did_url(url) == (did, f"{key.to_multikey()}-jwk")
+    assert gambeson.parse_did_url(url) == (did, "", "", f"{key.to_multikey()}-jwk")
 
 
 def test_a_key_is_found_by_its_url_and_for_its_purpose() -> None:
@@ -96,10 +96,13 @@ def test_dids_are_taken_apart() -> None:
     assert gambeson.did_web_address("did:web:bank.example") == "https://bank.example/.well-known/did.json"
     assert gambeson.did_web_address("did:web:bank.example%3A8443:a") == "https://bank.example:8443/a/did.json"
     agent = Agent.generate()
-    assert gambeson.parse_did_url(agent.key_url()) == (agent.did, "signing-0")
+    assert gambeson.parse_did_url(agent.key_url()) == (agent.did, "", "", "signing-0")
+    assert gambeson.parse_did_url(f"{agent.did}/a?b") == (agent.did, "/a", "b", "")
+    assert gambeson.parse_did_url("../a?b#c", base=agent.did) == (agent.did, "/a", "b", "c")
     for wrong in ("", "did:web", "did:gambeson:uAAAA", "did:web:127.0.0.1"):
         refused(gambeson.Malformed, "bad-did", gambeson.parse_did, wrong)
-    refused(gambeson.Malformed, "bad-did", gambeson.parse_did_url, agent.did)
+    for wrong in ("", "#signing-0", f"{agent.did}#a#b"):
+        refused(gambeson.Malformed, "bad-did", gambeson.parse_did_url, wrong)
     refused(gambeson.Malformed, "bad-did", gambeson.did_web_address, agent.did)
 
 

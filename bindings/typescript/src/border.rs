@@ -160,7 +160,7 @@ impl<'a> Input<'a> {
 
     /// The URL of a key.
     pub fn url(&self, name: &str) -> Result<DidUrl> {
-        self.text(name)?.parse()
+        DidUrl::of_key(self.text(name)?)
     }
 
     /// A member that is there and says something.

@@ -58,11 +58,22 @@ pub fn ask(verb: &str, input: &Input<'_>) -> Result<Answer> {
             ]))
         }
         "didUrl" => {
-            let url: DidUrl = input.text("url")?.parse()?;
-            said(object(vec![("did", url.did().as_str().into()), ("fragment", url.fragment().into())]))
+            let url = match input.text_if("base")? {
+                Some(base) => base.parse::<Did>()?.join(input.text("url")?)?,
+                None => input.text("url")?.parse::<DidUrl>()?,
+            };
+            said(object(vec![
+                ("did", url.did().as_str().into()),
+                ("path", url.path().into()),
+                ("query", url.query().into()),
+                ("fragment", url.fragment().into()),
+            ]))
         }
         "checkDidDocument" => {
-            DidDocument::from_json(input.json("json", MAX_FORM)?)?;
+            match input.text_if("mediaType")? {
+                Some(media_type) => DidDocument::read(media_type, input.text("json")?.as_bytes())?,
+                None => DidDocument::from_json(input.json("json", MAX_FORM)?)?,
+            };
             said(Value::Null)
         }
         "checkCredential" => {

@@ -12,7 +12,7 @@ use gambeson_identity::vc::{
 use gambeson_identity::{
     Agent, CardLog, CardStore, Did, DidDocument, DidUrl, Error, Fetch, Kind, MemoryReplayCache, Method,
     PendingReplay, Reason, Relationship, ReplayCache, ReplayId, Resolver, Result, Suite, Timestamp, Verified,
-    Web, a2a, application_context, http, json, mcp, sealed,
+    Web, a2a, application_context, http, json, mcp, resolution, sealed,
 };
 use serde_json::Value;
 
@@ -156,6 +156,17 @@ pub fn ask(verifier: &mut Verifier, verb: &str, input: &Input<'_>) -> Result<Ans
         "resolve" => {
             let document = verifier.known.resolve(&input.text("did")?.parse()?, input.now()?)?;
             said(document.json().clone())
+        }
+        "resolution" => {
+            let (known, url) = (&verifier.known, input.text("url")?);
+            let (accept, now) = (input.text_if("accept")?, input.now()?);
+            said(Value::from(match input.text("function")? {
+                "resolve" => resolution::resolve(known, url, now).into_json(),
+                "resolveRepresentation" => {
+                    resolution::resolve_representation(known, url, accept, now).into_json()
+                }
+                _ => resolution::dereference(known, url, accept, now).into_json(),
+            }))
         }
         "verify" => {
             let [signature, message, context] = input.exactly()?;

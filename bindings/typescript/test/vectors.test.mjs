@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
 import {
-  Agent, CardLog, StatusList, Verifier, canonicalize, checkCredential, checkDidDocument, checkObject, checkPresentation, init, joinObjects,
+  Agent, CardLog, GambesonError, StatusList, Verifier, canonicalize, checkCredential, checkDidDocument, checkObject, checkPresentation, init, joinObjects,
   objectId, parseDid, parseDidUrl, parseTime, publicKey, readAction, verifyConsistency, verifyDocumentWithKey, verifyInclusion, verifyJws, verifyLogProof,
 } from "gambeson/agent";
 import { DERIVED, FILES, hex, judge, read, unhex } from "./judge.mjs";
@@ -27,7 +27,9 @@ const EXPECTED = {
   "card-log": { "card-log": [8, 76] },
   "data-integrity": { "card-log": [2, 0], credential: [7, 29], signature: [1, 0] },
   delegation: { cards: [5, 0], token: [88, 0], authorize: [17, 118] },
-  did: { did: [6, 23], "did-url": [2, 6], document: [34, 78], text: [2, 5], resolution: [2, 3] },
+  did: {
+    did: [6, 23], "did-url": [7, 13], relative: [11, 7], document: [36, 89], text: [2, 5], representation: [5, 7], signed: [3, 5], resolution: [18, 27],
+  },
   httpsig: { cards: [2, 0], http: [15, 86] },
   json: { json: [12, 53], time: [8, 32] },
   jws: { jws: [6, 59], jwk: [3, 16], multikey: [0, 8] },
@@ -44,7 +46,7 @@ const EXPECTED = {
 };
 
 test("every vector of every file is judged, here or beside, or cannot exist here", () => {
-  assert.equal(Object.values(FILES).reduce((sum, one) => sum + one, 0), 2040);
+  assert.equal(Object.values(FILES).reduce((sum, one) => sum + one, 0), 2143);
   // Sessions are not in the package.
   const files = readdirSync(new URL("../../../vectors", import.meta.url)).filter((name) => name.endsWith(".json") && name !== "session.json");
   assert.deepEqual(files.sort(), Object.keys(FILES).map((name) => `${name}.json`).sort());
@@ -204,18 +206,40 @@ judge("did", EXPECTED.did, {
     const { method, id } = parseDid(input);
     assert.equal(`did:${method}:${id}`, input);
   },
-  "did-url"({ input }) {
-    const { did, fragment } = parseDidUrl(input);
-    assert.equal(`${did}#${fragment}`, input);
-  },
+  "did-url": ({ input }) => assert.equal(wholeUrl(parseDidUrl(input)), input),
+  relative: ({ input: { did, reference } }) => ({ url: wholeUrl(parseDidUrl(reference, did)) }),
   document: ({ input }) => checkDidDocument(input),
   text: ({ input }) => checkDidDocument(input),
-  resolution({ input: { did, document } }) {
+  representation: ({ input }) => checkDidDocument(input.text, input.mediaType),
+  signed({ input: { document, url, message, context, signature } }) {
     const verifier = new Verifier();
-    if (parseDid(did).address !== null) verifier.addWebDocument(did, JSON.stringify(document));
-    assert.equal(verifier.resolve(did).id, did);
+    verifier.addWebDocument(document.id, JSON.stringify(document));
+    verifier.verify(new Uint8Array(Buffer.from(signature, "base64url")), utf8(message), utf8(context), url, 0);
+  },
+  resolution({ id, input: { function: name, url, accept, document, log, now = 0 }, returned, reason }) {
+    const verifier = new Verifier();
+    if (log !== undefined) verifier.addCards(log);
+    // Here somebody else fetches: what must not be believed is refused when it is added, and is unknown then.
+    let refused = null;
+    try {
+      if (document !== undefined) verifier.addWebDocument("did:web:example.com", JSON.stringify(document));
+    } catch (error) {
+      refused = error.code;
+      assert.equal(refused, reason, id);
+    }
+    const found = {
+      resolve: () => verifier.resolveDid(url, now),
+      resolveRepresentation: () => verifier.resolveRepresentation(url, accept, now),
+      dereference: () => verifier.dereference(url, accept, now),
+    }[name]();
+    assert.deepEqual(found, { ...returned, reason: refused === null ? (reason ?? null) : "unknown-did" }, id);
+    if (reason !== undefined) throw new GambesonError(reason, "as the metadata says");
   },
 });
+
+function wholeUrl({ did, path, query, fragment }) {
+  return did + path + (query && `?${query}`) + (fragment && `#${fragment}`);
+}
 
 judge("httpsig", EXPECTED.httpsig, {
   cards: known,

@@ -25,7 +25,7 @@ export {
   type StateName,
   type Suite,
 } from "./agent.js";
-export { CardLog, parseDid, parseDidUrl, type ParsedDid, type Relationship } from "./cards.js";
+export { CardLog, parseDid, parseDidUrl, type ParsedDid, type ParsedDidUrl, type Relationship } from "./cards.js";
 export {
   canonicalize,
   checkCredential,
@@ -61,6 +61,7 @@ export {
   type HttpVerifyOptions,
   type Opened,
   type ReplayMemory,
+  type Resolution,
   type Signed,
   type SignedAction,
   type VerifiedCall,

@@ -90,7 +90,15 @@ export function parseDid(did: string): ParsedDid {
   return ask<ParsedDid>("did", { did }).said;
 }
 
-/** Reads the URL of a key: a DID, `#` and a fragment. @throws GambesonError `bad-did` */
-export function parseDidUrl(url: string): { did: string; fragment: string } {
-  return ask<{ did: string; fragment: string }>("didUrl", { url }).said;
+/** A DID URL in its parts (DID Core 1.0, §3.2); a part that is missing is empty. */
+export interface ParsedDidUrl {
+  did: string;
+  path: string;
+  query: string;
+  fragment: string;
+}
+
+/** Reads a DID URL; with `base`, a DID, a reference in its document is resolved first (§3.2.2). @throws GambesonError `bad-did` */
+export function parseDidUrl(url: string, base?: string): ParsedDidUrl {
+  return ask<ParsedDidUrl>("didUrl", { url, base }).said;
 }

@@ -66,9 +66,9 @@ export function verifyJws(token: string, key: KeyInput, options: JwsOptions = {}
   return { ...said, payload: bytes };
 }
 
-/** Returns if the JSON is a DID document (DID Core 1.0), else throws; nothing of it is thereby true. */
-export function checkDidDocument(document: string | object): void {
-  ask("checkDidDocument", { json: textOf(document) });
+/** Returns if the JSON is a DID document (DID Core 1.0), in the representation of `mediaType` if one is given, else throws; nothing of it is thereby true. */
+export function checkDidDocument(document: string | object, mediaType?: string): void {
+  ask("checkDidDocument", { json: textOf(document), mediaType });
 }
 
 /** Returns if the JSON has the form of a credential (VC Data Model 2.0), else throws; nothing of it is thereby true. */

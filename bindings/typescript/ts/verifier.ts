@@ -18,6 +18,18 @@ import type { StatusPurpose } from "./status.js";
 import { seconds, type Time } from "./time.js";
 import { written } from "./written.js";
 
+/** What the functions of DID Core 1.0, §7, return. */
+export interface Resolution {
+  /** `contentType` of a representation, or `error`: `invalidDid`, `invalidDidUrl`, `notFound`, `representationNotSupported`. */
+  metadata: Json;
+  /** The document, the key or the service. */
+  content: Json | null;
+  /** Of a document: `versionId`, and `created` or `updated`, as far as they are known. */
+  contentMetadata: Json;
+  /** Why there is no content, in a code of this package. */
+  reason: string | null;
+}
+
 /** Who signed. */
 export interface Signed {
   /** The URL of the key. */
@@ -234,6 +246,21 @@ export class Verifier extends Living {
   /** The DID document of an agent. @throws GambesonError `unknown-did`, `expired`, … */
   resolve(did: string, now?: Time): Json {
     return this.ask<Json>("resolve", { did, now: seconds(now) }).said;
+  }
+
+  /** `resolve` of DID Core 1.0, §7.1: what it returns says what was wrong. */
+  resolveDid(did: string, now?: Time): Resolution {
+    return this.ask<Resolution>("resolution", { function: "resolve", url: did, now: seconds(now) }).said;
+  }
+
+  /** `resolveRepresentation` (§7.1): the document in a media type, `application/did+ld+json` or `application/did+json`. */
+  resolveRepresentation(did: string, accept?: string, now?: Time): Resolution {
+    return this.ask<Resolution>("resolution", { function: "resolveRepresentation", url: did, accept, now: seconds(now) }).said;
+  }
+
+  /** `dereference` (§7.2): the document of a DID, or the key or service in it that a DID URL names. */
+  dereference(url: string, accept?: string, now?: Time): Resolution {
+    return this.ask<Resolution>("resolution", { function: "dereference", url, accept, now: seconds(now) }).said;
   }
 
   /** Returns if a signature by `Agent.sign` holds. @throws GambesonError `bad-signature`, … */

@@ -120,7 +120,7 @@ fn the_vectors_of_the_identity_layer_hold() {
         ("card-log", 84),
         ("data-integrity", 39),
         ("delegation", 228),
-        ("did", 161),
+        ("did", 264),
         ("httpsig", 103),
         ("json", 105),
         ("jws", 92),

@@ -102,7 +102,7 @@ impl<P: Worked> fmt::Debug for Workspace<P> {
 /// A parameter set that has a workspace: each.
 pub trait Worked {
     /// Its memory.
-    type Words: Zero + AsMut<[u64]>;
+    type Words: Zero + AsMut<[u64]> + Send + Sync;
 }
 
 impl<P: Worked> Worked for Small<P> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// gambeson: ML-KEM (FIPS 203), ML-DSA (FIPS 204), SHA-3 and SHAKE (FIPS 202).
+// gambeson: ML-KEM (FIPS 203), ML-DSA and HashML-DSA (FIPS 204), SHA-3 and SHAKE (FIPS 202).
 //
 // Written by `cargo xtask c header` from crates/ffi/src.
 //
@@ -9,19 +9,23 @@
 //
 // - Buffers are the caller's, and none is kept. An array in brackets has that many bytes. What comes from elsewhere has a length
 //   beside it, and another than the set's is refused. Outputs need not be initialised, and are not to be used after an error.
+//   Bytes and keys may lie at any address; an object whose name ends in _ctx is aligned to 8 bytes, as the compiler does it.
 // - A null pointer is refused; so are buffers that overlap where one is written. A pointer that names fewer bytes than said is
 //   the caller's mistake, which nobody can see.
-// - While a call runs, no other thread may write what it reads, nor touch what it writes. Otherwise threads need no care: there is no
-//   state between calls but what gambeson_set_keccak sets.
+// - While a call runs, nobody else may write what it reads, nor touch what it writes. Otherwise threads and interrupts need no care: there
+//   is no lock, and no state between calls but what gambeson_set_keccak sets. The caller's functions may make calls of their own on other
+//   buffers, but `permute` none that hashes.
 // - Time and addresses do not depend on secrets. ML-DSA's signing takes as many attempts as it takes, which tells nothing of the key.
 // - The stack that a call used is wiped before it returns, and so are the library's copies of secrets. The caller's own (seeds,
 //   keys, shared secrets, hashes of secrets) are the caller's to wipe: gambeson_wipe.
-// - Stack, at most, measured on x86-64: hashes 2 kB, ML-KEM 20 kB (_small_: 3 kB), ML-DSA 26 kB, signing
-//   by the standard's sk 38, 58 and 94 kB (_small_: 6 kB); docs/memory.md has more.
-// - Calls that end in _in work in memory of the caller's, an object of the type ..._workspace that lies on a heap or is static: on a
-//   Cortex-M4 they take 1.1 kB of stack at most (x86-64: 3 kB). One workspace serves one call at a time. They wipe it; it need
-//   not be initialised.
-// - Calls marked GAMBESON_HOSTED take heap, and are not in the library for bare metal.
+// - Stack, at most, measured on x86-64: hashes 2 kB, those of HashML-DSA 2.7 kB, ML-KEM 20 kB (_small_: 3.1 kB), ML-DSA 26 kB, signing
+//   by the standard's sk 39, 60 and 95 kB (_small_: 6 kB); docs/memory.md has each call.
+// - Calls that end in _in work in memory of the caller's, an object of the type ..._workspace on a heap or static, and take of the
+//   stack only frames: docs/embedded/README.md has those of the core on small devices (profile workspace), and this interface
+//   wipes 384 bytes. One workspace serves one call at a time. It need not be initialised, and is wiped.
+// - Calls marked GAMBESON_HOSTED may take heap, and are not in the library for bare metal, which takes none. In the hosted one so may ML-DSA
+//   where the processor has wide vectors; _small_ does not. At most 47, 68 and 104 kB for the three sets, until the call returns. Heap that the
+//   system refuses ends the program.
 //
 // Names end in _generate, _encapsulate, _sign, _keypair where the operating system gives the randomness (on bare metal:
 // gambeson_port_entropy), in _with where the caller's function does, and in _from_seed, _deterministic, _with_rnd where the
@@ -119,6 +123,45 @@
 // The longest context string.
 #define GAMBESON_MLDSA_CONTEXT_MAX_BYTES 255
 
+// The longest digest of HashML-DSA.
+#define GAMBESON_PREHASH_MAX_BYTES 64
+
+// A digest of SHA-256.
+#define GAMBESON_PREHASH_SHA2_256_BYTES 32
+
+// A digest of SHA-384.
+#define GAMBESON_PREHASH_SHA2_384_BYTES 48
+
+// A digest of SHA-512.
+#define GAMBESON_PREHASH_SHA2_512_BYTES 64
+
+// A digest of SHA-224.
+#define GAMBESON_PREHASH_SHA2_224_BYTES 28
+
+// A digest of SHA-512/224.
+#define GAMBESON_PREHASH_SHA2_512_224_BYTES 28
+
+// A digest of SHA-512/256.
+#define GAMBESON_PREHASH_SHA2_512_256_BYTES 32
+
+// A digest of SHA3-224.
+#define GAMBESON_PREHASH_SHA3_224_BYTES 28
+
+// A digest of SHA3-256.
+#define GAMBESON_PREHASH_SHA3_256_BYTES 32
+
+// A digest of SHA3-384.
+#define GAMBESON_PREHASH_SHA3_384_BYTES 48
+
+// A digest of SHA3-512.
+#define GAMBESON_PREHASH_SHA3_512_BYTES 64
+
+// A digest of SHAKE128 for HashML-DSA.
+#define GAMBESON_PREHASH_SHAKE128_BYTES 32
+
+// A digest of SHAKE256 for HashML-DSA.
+#define GAMBESON_PREHASH_SHAKE256_BYTES 64
+
 // A public key.
 #define GAMBESON_MLDSA44_VK_BYTES 1312
 
@@ -183,7 +226,7 @@ typedef enum gambeson_error {
     GAMBESON_ERROR_NONE = 0,
     // A pointer is null that must not be.
     GAMBESON_ERROR_NULL = -1,
-    // A length is not that of the parameter set.
+    // A length is not that of the parameter set or of the hash function, or is longer than memory.
     GAMBESON_ERROR_LENGTH = -2,
     // Two buffers overlap, and one of them is written.
     GAMBESON_ERROR_OVERLAP = -3,
@@ -196,12 +239,46 @@ typedef enum gambeson_error {
     // The source of randomness failed: no key was made, nothing was encapsulated or signed.
     GAMBESON_ERROR_RANDOM = -7,
     // The hash was not started, or has ended; or its object, or a workspace, is not aligned.
+    // The hash was not started, or has ended; or an object is not aligned.
     GAMBESON_ERROR_STATE = -8,
     // The function is not `Keccak-f[1600]`.
     GAMBESON_ERROR_KECCAK = -9,
     // A mistake in this library: please report it.
     GAMBESON_ERROR_INTERNAL = -10,
+    // No hash function of HashML-DSA has this number.
+    GAMBESON_ERROR_PREHASH = -11,
 } gambeson_error;
+
+// The hash functions of HashML-DSA (FIPS 204, §5.4.1), by the last number of their object identifiers: the others are
+// 2.16.840.1.101.3.4.2.
+//
+// A digest should have at least 32 bytes for ML-DSA-44, 48 for ML-DSA-65, 64 for ML-DSA-87; shorter ones are not refused.
+typedef enum gambeson_prehash {
+    // SHA-256.
+    GAMBESON_PREHASH_SHA2_256 = 1,
+    // SHA-384.
+    GAMBESON_PREHASH_SHA2_384 = 2,
+    // SHA-512.
+    GAMBESON_PREHASH_SHA2_512 = 3,
+    // SHA-224.
+    GAMBESON_PREHASH_SHA2_224 = 4,
+    // SHA-512/224.
+    GAMBESON_PREHASH_SHA2_512_224 = 5,
+    // SHA-512/256.
+    GAMBESON_PREHASH_SHA2_512_256 = 6,
+    // SHA3-224.
+    GAMBESON_PREHASH_SHA3_224 = 7,
+    // SHA3-256.
+    GAMBESON_PREHASH_SHA3_256 = 8,
+    // SHA3-384.
+    GAMBESON_PREHASH_SHA3_384 = 9,
+    // SHA3-512.
+    GAMBESON_PREHASH_SHA3_512 = 10,
+    // SHAKE128 with 32 bytes of output.
+    GAMBESON_PREHASH_SHAKE128 = 11,
+    // SHAKE256 with 64 bytes of output.
+    GAMBESON_PREHASH_SHAKE256 = 12,
+} gambeson_prehash;
 
 // A permutation of the platform: a hardware unit, or assembly.
 typedef struct gambeson_keccak {
@@ -348,6 +425,13 @@ typedef struct gambeson_small_mlkem1024_workspace {
     // Nobody else's.
     uint64_t opaque[230];
 } gambeson_small_mlkem1024_workspace;
+// A digest of a message in pieces, for `_sign_prehashed` and `_verify_prehashed`.
+//
+// It may be copied, to go on from there twice; gambeson_wipe ends it early.
+typedef struct gambeson_prehash_ctx {
+    // Nobody else's.
+    uint64_t opaque[31];
+} gambeson_prehash_ctx;
 
 // SHA3-224 in pieces.
 //
@@ -403,7 +487,7 @@ extern "C" {
 
 // A sentence about an error, without a full stop; for any other number it says that it is unknown.
 //
-// It is there as long as the program runs. Stack: 32 bytes.
+// It is there as long as the program runs.
 GAMBESON_API GAMBESON_MUST_USE const char *gambeson_strerror(int error);
 
 // Makes every hash of this program run through `keccak->permute`, which is tried first: on failure all stays as it was. Null takes the
@@ -411,15 +495,11 @@ GAMBESON_API GAMBESON_MUST_USE const char *gambeson_strerror(int error);
 //
 // Call it at start-up, before other threads hash. `*keccak` and what its `ctx` points to must stay as long as it is plugged in; the
 // function is called by every thread that hashes, at once if there are several. Its time and addresses must not depend on the state.
-// Stack: 1.3 kB, and the function's.
+// Stack: that of a hash, and the function's.
 //
-// # Errors
-//
-// `GAMBESON_ERROR_NULL` if `permute` is null, `GAMBESON_ERROR_KECCAK` if it is not `Keccak-f[1600]`.
-//
-// # Safety
-// As above.
+// Errors: NULL if `permute` is null, STATE if `*keccak` is not aligned, KECCAK if it is not `Keccak-f[1600]`.
 GAMBESON_API
+GAMBESON_MUST_USE
 enum gambeson_error gambeson_set_keccak(const struct gambeson_keccak *keccak);
 
 // Takes the next piece of the message; any pieces give μ of the whole. Errors: NULL, LENGTH, OVERLAP, STATE.
@@ -550,6 +630,49 @@ enum gambeson_error gambeson_mldsa44_key_sign_mu_with_rnd(const struct gambeson_
                                                           const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                           const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
+// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
+// the one of gambeson_prehash that made the digest, and `digest_len` its length.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_key_sign_prehashed(const struct gambeson_mldsa44_key *key,
+                                                        uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                        int prehash,
+                                                        const uint8_t *digest,
+                                                        size_t digest_len,
+                                                        const uint8_t *context,
+                                                        size_t context_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_key_sign_prehashed_with(const struct gambeson_mldsa44_key *key,
+                                                             uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                             int prehash,
+                                                             const uint8_t *digest,
+                                                             size_t digest_len,
+                                                             const uint8_t *context,
+                                                             size_t context_len,
+                                                             gambeson_fill fill,
+                                                             void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_key_sign_prehashed_with_rnd(const struct gambeson_mldsa44_key *key,
+                                                                 uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                                 int prehash,
+                                                                 const uint8_t *digest,
+                                                                 size_t digest_len,
+                                                                 const uint8_t *context,
+                                                                 size_t context_len,
+                                                                 const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
 // Verifies a signature over a message in its context.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
@@ -574,6 +697,21 @@ enum gambeson_error gambeson_mldsa44_verify_mu(const uint8_t *signature,
                                                const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                const uint8_t *vk,
                                                size_t vk_len);
+
+// Verifies a signature over a digest of the message in its context, which `prehash` made.
+//
+// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_verify_prehashed(const uint8_t *signature,
+                                                      size_t signature_len,
+                                                      int prehash,
+                                                      const uint8_t *digest,
+                                                      size_t digest_len,
+                                                      const uint8_t *context,
+                                                      size_t context_len,
+                                                      const uint8_t *vk,
+                                                      size_t vk_len);
 
 // Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
 //
@@ -701,6 +839,49 @@ enum gambeson_error gambeson_mldsa65_key_sign_mu_with_rnd(const struct gambeson_
                                                           const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                           const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
+// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
+// the one of gambeson_prehash that made the digest, and `digest_len` its length.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_key_sign_prehashed(const struct gambeson_mldsa65_key *key,
+                                                        uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                        int prehash,
+                                                        const uint8_t *digest,
+                                                        size_t digest_len,
+                                                        const uint8_t *context,
+                                                        size_t context_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_key_sign_prehashed_with(const struct gambeson_mldsa65_key *key,
+                                                             uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                             int prehash,
+                                                             const uint8_t *digest,
+                                                             size_t digest_len,
+                                                             const uint8_t *context,
+                                                             size_t context_len,
+                                                             gambeson_fill fill,
+                                                             void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_key_sign_prehashed_with_rnd(const struct gambeson_mldsa65_key *key,
+                                                                 uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                                 int prehash,
+                                                                 const uint8_t *digest,
+                                                                 size_t digest_len,
+                                                                 const uint8_t *context,
+                                                                 size_t context_len,
+                                                                 const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
 // Verifies a signature over a message in its context.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
@@ -725,6 +906,21 @@ enum gambeson_error gambeson_mldsa65_verify_mu(const uint8_t *signature,
                                                const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                const uint8_t *vk,
                                                size_t vk_len);
+
+// Verifies a signature over a digest of the message in its context, which `prehash` made.
+//
+// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_verify_prehashed(const uint8_t *signature,
+                                                      size_t signature_len,
+                                                      int prehash,
+                                                      const uint8_t *digest,
+                                                      size_t digest_len,
+                                                      const uint8_t *context,
+                                                      size_t context_len,
+                                                      const uint8_t *vk,
+                                                      size_t vk_len);
 
 // Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
 //
@@ -852,6 +1048,49 @@ enum gambeson_error gambeson_mldsa87_key_sign_mu_with_rnd(const struct gambeson_
                                                           const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                           const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
+// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
+// the one of gambeson_prehash that made the digest, and `digest_len` its length.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_key_sign_prehashed(const struct gambeson_mldsa87_key *key,
+                                                        uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                        int prehash,
+                                                        const uint8_t *digest,
+                                                        size_t digest_len,
+                                                        const uint8_t *context,
+                                                        size_t context_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_key_sign_prehashed_with(const struct gambeson_mldsa87_key *key,
+                                                             uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                             int prehash,
+                                                             const uint8_t *digest,
+                                                             size_t digest_len,
+                                                             const uint8_t *context,
+                                                             size_t context_len,
+                                                             gambeson_fill fill,
+                                                             void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_key_sign_prehashed_with_rnd(const struct gambeson_mldsa87_key *key,
+                                                                 uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                                 int prehash,
+                                                                 const uint8_t *digest,
+                                                                 size_t digest_len,
+                                                                 const uint8_t *context,
+                                                                 size_t context_len,
+                                                                 const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
 // Verifies a signature over a message in its context.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
@@ -876,6 +1115,21 @@ enum gambeson_error gambeson_mldsa87_verify_mu(const uint8_t *signature,
                                                const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                const uint8_t *vk,
                                                size_t vk_len);
+
+// Verifies a signature over a digest of the message in its context, which `prehash` made.
+//
+// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_verify_prehashed(const uint8_t *signature,
+                                                      size_t signature_len,
+                                                      int prehash,
+                                                      const uint8_t *digest,
+                                                      size_t digest_len,
+                                                      const uint8_t *context,
+                                                      size_t context_len,
+                                                      const uint8_t *vk,
+                                                      size_t vk_len);
 
 // Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
 //
@@ -1019,7 +1273,29 @@ enum gambeson_error gambeson_mldsa44_sign_with_rnd(uint8_t signature[GAMBESON_ML
                                                    size_t sk_len,
                                                    const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
-// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_sign_mu(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                             const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                             const uint8_t *sk,
+                                             size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_sign_mu_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                  const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                  const uint8_t *sk,
+                                                  size_t sk_len,
+                                                  gambeson_fill fill,
+                                                  void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY.
 GAMBESON_HOSTED
@@ -1029,6 +1305,51 @@ enum gambeson_error gambeson_mldsa44_sign_mu_with_rnd(uint8_t signature[GAMBESON
                                                       const uint8_t *sk,
                                                       size_t sk_len,
                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_sign_prehashed(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                    int prehash,
+                                                    const uint8_t *digest,
+                                                    size_t digest_len,
+                                                    const uint8_t *context,
+                                                    size_t context_len,
+                                                    const uint8_t *sk,
+                                                    size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                         int prehash,
+                                                         const uint8_t *digest,
+                                                         size_t digest_len,
+                                                         const uint8_t *context,
+                                                         size_t context_len,
+                                                         const uint8_t *sk,
+                                                         size_t sk_len,
+                                                         gambeson_fill fill,
+                                                         void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                             int prehash,
+                                                             const uint8_t *digest,
+                                                             size_t digest_len,
+                                                             const uint8_t *context,
+                                                             size_t context_len,
+                                                             const uint8_t *sk,
+                                                             size_t sk_len,
+                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
 // Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
 //
@@ -1080,7 +1401,29 @@ enum gambeson_error gambeson_mldsa65_sign_with_rnd(uint8_t signature[GAMBESON_ML
                                                    size_t sk_len,
                                                    const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
-// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_sign_mu(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                             const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                             const uint8_t *sk,
+                                             size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_sign_mu_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                  const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                  const uint8_t *sk,
+                                                  size_t sk_len,
+                                                  gambeson_fill fill,
+                                                  void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY.
 GAMBESON_HOSTED
@@ -1090,6 +1433,51 @@ enum gambeson_error gambeson_mldsa65_sign_mu_with_rnd(uint8_t signature[GAMBESON
                                                       const uint8_t *sk,
                                                       size_t sk_len,
                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_sign_prehashed(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                    int prehash,
+                                                    const uint8_t *digest,
+                                                    size_t digest_len,
+                                                    const uint8_t *context,
+                                                    size_t context_len,
+                                                    const uint8_t *sk,
+                                                    size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                         int prehash,
+                                                         const uint8_t *digest,
+                                                         size_t digest_len,
+                                                         const uint8_t *context,
+                                                         size_t context_len,
+                                                         const uint8_t *sk,
+                                                         size_t sk_len,
+                                                         gambeson_fill fill,
+                                                         void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                             int prehash,
+                                                             const uint8_t *digest,
+                                                             size_t digest_len,
+                                                             const uint8_t *context,
+                                                             size_t context_len,
+                                                             const uint8_t *sk,
+                                                             size_t sk_len,
+                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
 // Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
 //
@@ -1141,7 +1529,29 @@ enum gambeson_error gambeson_mldsa87_sign_with_rnd(uint8_t signature[GAMBESON_ML
                                                    size_t sk_len,
                                                    const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
-// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_sign_mu(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                             const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                             const uint8_t *sk,
+                                             size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_sign_mu_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                  const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                  const uint8_t *sk,
+                                                  size_t sk_len,
+                                                  gambeson_fill fill,
+                                                  void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY.
 GAMBESON_HOSTED
@@ -1151,6 +1561,51 @@ enum gambeson_error gambeson_mldsa87_sign_mu_with_rnd(uint8_t signature[GAMBESON
                                                       const uint8_t *sk,
                                                       size_t sk_len,
                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_sign_prehashed(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                    int prehash,
+                                                    const uint8_t *digest,
+                                                    size_t digest_len,
+                                                    const uint8_t *context,
+                                                    size_t context_len,
+                                                    const uint8_t *sk,
+                                                    size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                         int prehash,
+                                                         const uint8_t *digest,
+                                                         size_t digest_len,
+                                                         const uint8_t *context,
+                                                         size_t context_len,
+                                                         const uint8_t *sk,
+                                                         size_t sk_len,
+                                                         gambeson_fill fill,
+                                                         void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+GAMBESON_HOSTED
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                             int prehash,
+                                                             const uint8_t *digest,
+                                                             size_t digest_len,
+                                                             const uint8_t *context,
+                                                             size_t context_len,
+                                                             const uint8_t *sk,
+                                                             size_t sk_len,
+                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
 // A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
 // unless that is null.
@@ -1267,6 +1722,49 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with_rnd(const struct gam
                                                                 const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                                 const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
+// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
+// the one of gambeson_prehash that made the digest, and `digest_len` its length.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed(const struct gambeson_small_mldsa44_key *key,
+                                                              uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                              int prehash,
+                                                              const uint8_t *digest,
+                                                              size_t digest_len,
+                                                              const uint8_t *context,
+                                                              size_t context_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed_with(const struct gambeson_small_mldsa44_key *key,
+                                                                   uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                                   int prehash,
+                                                                   const uint8_t *digest,
+                                                                   size_t digest_len,
+                                                                   const uint8_t *context,
+                                                                   size_t context_len,
+                                                                   gambeson_fill fill,
+                                                                   void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed_with_rnd(const struct gambeson_small_mldsa44_key *key,
+                                                                       uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                                       int prehash,
+                                                                       const uint8_t *digest,
+                                                                       size_t digest_len,
+                                                                       const uint8_t *context,
+                                                                       size_t context_len,
+                                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
 // Verifies a signature over a message in its context.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
@@ -1291,6 +1789,21 @@ enum gambeson_error gambeson_small_mldsa44_verify_mu(const uint8_t *signature,
                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                      const uint8_t *vk,
                                                      size_t vk_len);
+
+// Verifies a signature over a digest of the message in its context, which `prehash` made.
+//
+// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_verify_prehashed(const uint8_t *signature,
+                                                            size_t signature_len,
+                                                            int prehash,
+                                                            const uint8_t *digest,
+                                                            size_t digest_len,
+                                                            const uint8_t *context,
+                                                            size_t context_len,
+                                                            const uint8_t *vk,
+                                                            size_t vk_len);
 
 // Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
 //
@@ -1418,6 +1931,49 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with_rnd(const struct gam
                                                                 const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                                 const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
+// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
+// the one of gambeson_prehash that made the digest, and `digest_len` its length.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed(const struct gambeson_small_mldsa65_key *key,
+                                                              uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                              int prehash,
+                                                              const uint8_t *digest,
+                                                              size_t digest_len,
+                                                              const uint8_t *context,
+                                                              size_t context_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed_with(const struct gambeson_small_mldsa65_key *key,
+                                                                   uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                                   int prehash,
+                                                                   const uint8_t *digest,
+                                                                   size_t digest_len,
+                                                                   const uint8_t *context,
+                                                                   size_t context_len,
+                                                                   gambeson_fill fill,
+                                                                   void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed_with_rnd(const struct gambeson_small_mldsa65_key *key,
+                                                                       uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                                       int prehash,
+                                                                       const uint8_t *digest,
+                                                                       size_t digest_len,
+                                                                       const uint8_t *context,
+                                                                       size_t context_len,
+                                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
 // Verifies a signature over a message in its context.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
@@ -1442,6 +1998,21 @@ enum gambeson_error gambeson_small_mldsa65_verify_mu(const uint8_t *signature,
                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                      const uint8_t *vk,
                                                      size_t vk_len);
+
+// Verifies a signature over a digest of the message in its context, which `prehash` made.
+//
+// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_verify_prehashed(const uint8_t *signature,
+                                                            size_t signature_len,
+                                                            int prehash,
+                                                            const uint8_t *digest,
+                                                            size_t digest_len,
+                                                            const uint8_t *context,
+                                                            size_t context_len,
+                                                            const uint8_t *vk,
+                                                            size_t vk_len);
 
 // Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
 //
@@ -1569,6 +2140,49 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with_rnd(const struct gam
                                                                 const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                                 const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
+// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
+// the one of gambeson_prehash that made the digest, and `digest_len` its length.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed(const struct gambeson_small_mldsa87_key *key,
+                                                              uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                              int prehash,
+                                                              const uint8_t *digest,
+                                                              size_t digest_len,
+                                                              const uint8_t *context,
+                                                              size_t context_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed_with(const struct gambeson_small_mldsa87_key *key,
+                                                                   uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                                   int prehash,
+                                                                   const uint8_t *digest,
+                                                                   size_t digest_len,
+                                                                   const uint8_t *context,
+                                                                   size_t context_len,
+                                                                   gambeson_fill fill,
+                                                                   void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed_with_rnd(const struct gambeson_small_mldsa87_key *key,
+                                                                       uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                                       int prehash,
+                                                                       const uint8_t *digest,
+                                                                       size_t digest_len,
+                                                                       const uint8_t *context,
+                                                                       size_t context_len,
+                                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
 // Verifies a signature over a message in its context.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
@@ -1593,6 +2207,21 @@ enum gambeson_error gambeson_small_mldsa87_verify_mu(const uint8_t *signature,
                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
                                                      const uint8_t *vk,
                                                      size_t vk_len);
+
+// Verifies a signature over a digest of the message in its context, which `prehash` made.
+//
+// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_verify_prehashed(const uint8_t *signature,
+                                                            size_t signature_len,
+                                                            int prehash,
+                                                            const uint8_t *digest,
+                                                            size_t digest_len,
+                                                            const uint8_t *context,
+                                                            size_t context_len,
+                                                            const uint8_t *vk,
+                                                            size_t vk_len);
 
 // Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
 //
@@ -1655,7 +2284,29 @@ enum gambeson_error gambeson_small_mldsa44_sign_with_rnd(uint8_t signature[GAMBE
                                                          size_t sk_len,
                                                          const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
-// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign_mu(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                   const uint8_t *sk,
+                                                   size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign_mu_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                        const uint8_t *sk,
+                                                        size_t sk_len,
+                                                        gambeson_fill fill,
+                                                        void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY.
 GAMBESON_API
@@ -1665,6 +2316,51 @@ enum gambeson_error gambeson_small_mldsa44_sign_mu_with_rnd(uint8_t signature[GA
                                                             const uint8_t *sk,
                                                             size_t sk_len,
                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign_prehashed(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                          int prehash,
+                                                          const uint8_t *digest,
+                                                          size_t digest_len,
+                                                          const uint8_t *context,
+                                                          size_t context_len,
+                                                          const uint8_t *sk,
+                                                          size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                               int prehash,
+                                                               const uint8_t *digest,
+                                                               size_t digest_len,
+                                                               const uint8_t *context,
+                                                               size_t context_len,
+                                                               const uint8_t *sk,
+                                                               size_t sk_len,
+                                                               gambeson_fill fill,
+                                                               void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa44_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                                   int prehash,
+                                                                   const uint8_t *digest,
+                                                                   size_t digest_len,
+                                                                   const uint8_t *context,
+                                                                   size_t context_len,
+                                                                   const uint8_t *sk,
+                                                                   size_t sk_len,
+                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
 // Whether these are the bytes of a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `sign` asks that itself.
 //
@@ -1716,7 +2412,29 @@ enum gambeson_error gambeson_small_mldsa65_sign_with_rnd(uint8_t signature[GAMBE
                                                          size_t sk_len,
                                                          const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
-// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign_mu(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                   const uint8_t *sk,
+                                                   size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign_mu_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                        const uint8_t *sk,
+                                                        size_t sk_len,
+                                                        gambeson_fill fill,
+                                                        void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY.
 GAMBESON_API
@@ -1726,6 +2444,51 @@ enum gambeson_error gambeson_small_mldsa65_sign_mu_with_rnd(uint8_t signature[GA
                                                             const uint8_t *sk,
                                                             size_t sk_len,
                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
+// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign_prehashed(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                          int prehash,
+                                                          const uint8_t *digest,
+                                                          size_t digest_len,
+                                                          const uint8_t *context,
+                                                          size_t context_len,
+                                                          const uint8_t *sk,
+                                                          size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                               int prehash,
+                                                               const uint8_t *digest,
+                                                               size_t digest_len,
+                                                               const uint8_t *context,
+                                                               size_t context_len,
+                                                               const uint8_t *sk,
+                                                               size_t sk_len,
+                                                               gambeson_fill fill,
+                                                               void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa65_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                                   int prehash,
+                                                                   const uint8_t *digest,
+                                                                   size_t digest_len,
+                                                                   const uint8_t *context,
+                                                                   size_t context_len,
+                                                                   const uint8_t *sk,
+                                                                   size_t sk_len,
+                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
 // Whether these are the bytes of a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `sign` asks that itself.
 //
@@ -1777,7 +2540,29 @@ enum gambeson_error gambeson_small_mldsa87_sign_with_rnd(uint8_t signature[GAMBE
                                                          size_t sk_len,
                                                          const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
-// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_mu(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                   const uint8_t *sk,
+                                                   size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_mu_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
+                                                        const uint8_t *sk,
+                                                        size_t sk_len,
+                                                        gambeson_fill fill,
+                                                        void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY.
 GAMBESON_API
@@ -2081,6 +2866,50 @@ enum gambeson_error gambeson_small_mldsa87_verify_mu_in(const uint8_t *signature
                                                         const uint8_t *vk,
                                                         size_t vk_len,
                                                         struct gambeson_small_mldsa87_workspace *workspace);
+// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_prehashed(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                          int prehash,
+                                                          const uint8_t *digest,
+                                                          size_t digest_len,
+                                                          const uint8_t *context,
+                                                          size_t context_len,
+                                                          const uint8_t *sk,
+                                                          size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                               int prehash,
+                                                               const uint8_t *digest,
+                                                               size_t digest_len,
+                                                               const uint8_t *context,
+                                                               size_t context_len,
+                                                               const uint8_t *sk,
+                                                               size_t sk_len,
+                                                               gambeson_fill fill,
+                                                               void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                                   int prehash,
+                                                                   const uint8_t *digest,
+                                                                   size_t digest_len,
+                                                                   const uint8_t *context,
+                                                                   size_t context_len,
+                                                                   const uint8_t *sk,
+                                                                   size_t sk_len,
+                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
 // A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
 // that is null.
@@ -3020,6 +3849,28 @@ enum gambeson_error gambeson_small_mlkem1024_decapsulate_in(uint8_t shared[GAMBE
                                                             const uint8_t *dk,
                                                             size_t dk_len,
                                                             struct gambeson_small_mlkem1024_workspace *workspace);
+// Starts a digest in pieces by one of gambeson_prehash, whatever was in `hash` before. Errors: NULL, STATE, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_prehash_init(struct gambeson_prehash_ctx *hash,
+                                          int prehash);
+
+// Takes the next piece of the message; any pieces give the digest of the whole. Errors: NULL, LENGTH, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_prehash_update(struct gambeson_prehash_ctx *hash,
+                                            const uint8_t *data,
+                                            size_t len);
+
+// The digest of what was given, `digest_len` bytes, which must be the function's (GAMBESON_PREHASH_…_BYTES); `hash` is wiped. With
+// another length it stays as it was.
+//
+// Errors: NULL, LENGTH, OVERLAP, STATE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_prehash_final(struct gambeson_prehash_ctx *hash,
+                                           uint8_t *digest,
+                                           size_t digest_len);
 
 // SHA3-224 of `data`, which may be null if `len` is 0 (FIPS 202, §6.1).
 //

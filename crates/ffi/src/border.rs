@@ -11,8 +11,9 @@ use zeroize::Zeroize;
 
 use crate::error::gambeson_error;
 
-/// The frames of this interface, at most: seeds on their way stand there. Below them, the core scrubs what it used.
-pub(crate) const FRAMES: usize = 1024;
+/// The frames of this interface, at most, and those of a hash: seeds on their way stand there, and digests. Below them, the core scrubs what
+/// it used. On processors of 32 bits words are half as large, and a sponge's state has one form.
+pub(crate) const FRAMES: usize = if cfg!(target_pointer_width = "64") { 1280 } else { 1024 };
 /// Those of a call in a workspace, which hands on what it was given.
 pub(crate) const FRAMES_IN: usize = 384;
 
@@ -133,11 +134,12 @@ impl Border {
     }
 
     /// A context of C's.
-    pub fn context(&self, context: *mut Context) -> Result<&mut Context, gambeson_error> {
+    pub fn context<O: Object>(&self, object: *mut O) -> Result<&mut Context<O::Memory>, gambeson_error> {
+        let context = object.cast::<Context<O::Memory>>();
         if !context.is_aligned() {
             return Err(gambeson_error::State);
         }
-        self.claim(context.addr(), size_of::<Context>(), true)?;
+        self.claim(context.addr(), size_of::<O>(), true)?;
         // SAFETY: `call`'s caller promised it; aligned, any bytes are one, and nothing else of this call overlaps it.
         unsafe { context.as_mut() }.ok_or(gambeson_error::Null)
     }
@@ -196,30 +198,39 @@ pub unsafe trait Key: Sized {
     type Object;
 }
 
-/// What C sees of a hash that takes its input in pieces: 216 bytes, aligned to 8.
+/// An object of C's for a hash that takes its input in pieces.
+///
+/// # Safety
+/// `Self` and `Context<Self::Memory>` have one size and one alignment, and any bytes are a `Memory`.
+pub unsafe trait Object {
+    /// Where the value stands: words, behind one that tells what it is.
+    type Memory: Zeroize;
+}
+
+/// What such an object is to us, aligned to 8.
 #[repr(C)]
-pub struct Context {
+pub struct Context<M> {
     /// Which value is in it; 0, or anything else: none.
     tag: u64,
-    value: [MaybeUninit<u64>; 26],
+    value: M,
 }
 
 /// What a context can hold.
 ///
 /// # Safety
-/// No other type has this tag, and `Self` fits into 26 words, with their alignment.
+/// No other type has this tag.
 pub unsafe trait Held: Sized {
     /// Tells what is in a context; not a number that memory holds by chance.
     const TAG: u64;
 }
 
-impl Context {
+impl<M: Zeroize> Context<M> {
     /// Puts a value in, whatever was there before.
     pub fn put<T: Held>(&mut self, value: T) {
-        const { assert!(size_of::<T>() <= 26 * 8 && align_of::<T>() <= 8) };
+        const { assert!(size_of::<T>() <= size_of::<M>() && align_of::<T>() <= align_of::<M>()) };
         self.tag = T::TAG;
         // SAFETY: large and aligned enough, as was just asserted.
-        unsafe { self.value.as_mut_ptr().cast::<T>().write(value) };
+        unsafe { (&raw mut self.value).cast::<T>().write(value) };
     }
 
     /// The value, if one of this type is in it.
@@ -228,7 +239,7 @@ impl Context {
             return Err(gambeson_error::State);
         }
         // SAFETY: the tag says that `put` wrote such a value, which C has not touched, or copied whole.
-        Ok(unsafe { &mut *self.value.as_mut_ptr().cast::<T>() })
+        Ok(unsafe { &mut *(&raw mut self.value).cast::<T>() })
     }
 
     /// Wipes it: there is no value in it.

@@ -15,7 +15,7 @@ pub enum gambeson_error {
     None = 0,
     /// A pointer is null that must not be.
     Null = -1,
-    /// A length is not that of the parameter set.
+    /// A length is not that of the parameter set or of the hash function, or is longer than memory.
     Length = -2,
     /// Two buffers overlap, and one of them is written.
     Overlap = -3,
@@ -27,24 +27,26 @@ pub enum gambeson_error {
     Context = -6,
     /// The source of randomness failed: no key was made, nothing was encapsulated or signed.
     Random = -7,
-    /// The hash was not started, or has ended; or its object, or a workspace, is not aligned.
+    /// The hash was not started, or has ended; or an object is not aligned.
     State = -8,
     /// The function is not `Keccak-f[1600]`.
     Keccak = -9,
     /// A mistake in this library: please report it.
     Internal = -10,
+    /// No hash function of HashML-DSA has this number.
+    Prehash = -11,
 }
 
 /// A sentence about an error, without a full stop; for any other number it says that it is unknown.
 ///
-/// It is there as long as the program runs. Stack: 32 bytes.
+/// It is there as long as the program runs.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn gambeson_strerror(error: c_int) -> *const c_char {
-    const ALL: [(gambeson_error, &CStr); 11] = [
+    const ALL: [(gambeson_error, &CStr); 12] = [
         (gambeson_error::None, c"no error"),
         (gambeson_error::Null, c"a pointer is null"),
-        (gambeson_error::Length, c"a length is not that of the parameter set"),
+        (gambeson_error::Length, c"a length is not that of the parameter set or of the hash function"),
         (gambeson_error::Overlap, c"two buffers overlap, and one of them is written"),
         (gambeson_error::Key, c"the bytes are not a key of the parameter set"),
         (gambeson_error::Signature, c"the signature is not valid"),
@@ -53,6 +55,7 @@ pub extern "C" fn gambeson_strerror(error: c_int) -> *const c_char {
         (gambeson_error::State, c"the hash was not started, or has ended, or an object is not aligned"),
         (gambeson_error::Keccak, c"the function is not Keccak-f[1600]"),
         (gambeson_error::Internal, c"a mistake in gambeson: please report it"),
+        (gambeson_error::Prehash, c"no hash function of HashML-DSA has this number"),
     ];
     let known = ALL.iter().find(|(known, _)| *known as c_int == error);
     known.map_or(c"unknown error", |(_, text)| text).as_ptr()

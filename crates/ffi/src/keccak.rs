@@ -39,22 +39,21 @@ fn permute(states: &mut [State]) {
 ///
 /// Call it at start-up, before other threads hash. `*keccak` and what its `ctx` points to must stay as long as it is plugged in; the
 /// function is called by every thread that hashes, at once if there are several. Its time and addresses must not depend on the state.
-/// Stack: 1.3 kB, and the function's.
+/// Stack: that of a hash, and the function's.
 ///
-/// # Errors
-///
-/// `GAMBESON_ERROR_NULL` if `permute` is null, `GAMBESON_ERROR_KECCAK` if it is not `Keccak-f[1600]`.
-///
-/// # Safety
-/// As above.
+/// Errors: NULL if `permute` is null, STATE if `*keccak` is not aligned, KECCAK if it is not `Keccak-f[1600]`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn gambeson_set_keccak(keccak: *const gambeson_keccak) -> gambeson_error {
     if keccak.is_null() {
         sha3::clear_permutation();
         PLUGGED.store(core::ptr::null_mut(), Ordering::Release);
         return gambeson_error::None;
     }
-    // SAFETY: not null, and the caller's promise.
+    if !keccak.is_aligned() {
+        return gambeson_error::State;
+    }
+    // SAFETY: not null, aligned, and the caller's promise.
     if unsafe { (*keccak).permute }.is_none() {
         return gambeson_error::Null;
     }

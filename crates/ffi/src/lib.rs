@@ -5,7 +5,7 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
-//! | `mlkem`, `mldsa`, `sha3` | the calls |
+//! | `mlkem`, `mldsa`, `prehash`, `sha3` | the calls |
 //! | `border` | pointers become references, panics stop; objects of C's |
 //! | `error`, `random`, `keccak` | error numbers, sources of randomness, the platform's permutation |
 //! | `sizes` | what the header defines |
@@ -16,6 +16,7 @@ pub mod error;
 mod keccak;
 mod mldsa;
 mod mlkem;
+mod prehash;
 mod random;
 mod sha3;
 pub mod sizes;

@@ -4,13 +4,14 @@
 #[cfg(feature = "std")]
 use gambeson::mldsa::ExpandedSigningKey;
 use gambeson::mldsa::{
-    ExpandedKeyRef, Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, VerifyingKey,
+    Digest, ExpandedKeyRef, Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey,
     VerifyingKeyRef,
 };
 use gambeson::{Bytes, Small, Workspace};
 
 use crate::border::{Border, Held, Key, door};
 use crate::error::gambeson_error;
+use crate::prehash::digest_of;
 use crate::random::Source;
 use crate::sha3::context;
 
@@ -66,6 +67,16 @@ pub fn pure<'a>(
     let (message, context) =
         (border.read_slice(message, message_len)?, border.read_slice(context, context_len)?);
     Message::pure(message, context).map_err(|_| gambeson_error::Context)
+}
+
+/// A digest of C's in its context.
+pub fn prehashed<'a>(
+    border: &'a Border,
+    digest: &'a Digest,
+    (context, context_len): (*const u8, usize),
+) -> Result<Message<'a>, gambeson_error> {
+    let context = border.read_slice(context, context_len)?;
+    Message::prehashed(digest, context).map_err(|_| gambeson_error::Context)
 }
 
 /// Signs with a key that lies in an object of C's. Randomness is drawn last, so that none is for a call that fails.
@@ -197,20 +208,20 @@ pub fn verify<P: ParameterSet>(
     verdict.map_err(|_| gambeson_error::Signature)
 }
 
-// SAFETY: no other tag is equal, and a sponge has 202 bytes.
+// SAFETY: no other tag is equal.
 unsafe impl Held for MuHasher {
     const TAG: u64 = u64::from_le_bytes(*b"gbMLDSAm");
 }
 
 context! {
     /// μ of a message in pieces, for `_sign_mu` and `_verify_mu`.
-    gambeson_mldsa_mu_ctx
+    gambeson_mldsa_mu_ctx, 27
 }
 
 door! {
     /// Takes the next piece of the message; any pieces give μ of the whole. Errors: NULL, LENGTH, OVERLAP, STATE.
     "mldsa" "_mu_update" => mu_update(hash: *mut gambeson_mldsa_mu_ctx, data: *const u8, len: usize), |border| {
-        border.context(hash.cast())?.get::<MuHasher>()?.update(border.read_slice(data, len)?);
+        border.context(hash)?.get::<MuHasher>()?.update(border.read_slice(data, len)?);
         Ok(())
     }
 }
@@ -219,7 +230,7 @@ door! {
     /// μ of what was given; `hash` is wiped. Errors: NULL, OVERLAP, STATE.
     /// cbindgen:ptrs-as-arrays=[[mu; GAMBESON_MLDSA_MU_BYTES]]
     "mldsa" "_mu_final" => mu_final(hash: *mut gambeson_mldsa_mu_ctx, mu: *mut u8), |border| {
-        let (context, mu) = (border.context(hash.cast())?, border.write(mu)?);
+        let (context, mu) = (border.context(hash)?, border.write(mu)?);
         *mu = context.get::<MuHasher>()?.finalize();
         context.wipe();
         Ok(())
@@ -248,7 +259,7 @@ macro_rules! mldsa {
 
         #[doc = concat!("Calls of ", $text, ".")]
         pub mod $module {
-            use core::ffi::c_void;
+            use core::ffi::{c_int, c_void};
 
             use super::*;
             use crate::random::gambeson_fill;
@@ -389,6 +400,52 @@ macro_rules! mldsa {
             }
 
             door! {
+                /// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
+                /// the one of gambeson_prehash that made the digest, and `digest_len` its length.
+                ///
+                /// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
+                $name "_key_sign_prehashed" => key_sign_prehashed(
+                    key: *const $key, signature: *mut u8, prehash: c_int, digest: *const u8, digest_len: usize,
+                    context: *const u8, context_len: usize
+                ), |border| {
+                    let digest = digest_of(border, prehash, (digest, digest_len))?;
+                    let message = prehashed(border, &digest, (context, context_len))?;
+                    super::sign::<$set, _>(border, key, signature, message, Source::System)
+                }
+            }
+
+            door! {
+                /// The same with the caller's randomness: 32 bytes are asked for, once.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
+                $name "_key_sign_prehashed_with" => key_sign_prehashed_with(
+                    key: *const $key, signature: *mut u8, prehash: c_int, digest: *const u8, digest_len: usize,
+                    context: *const u8, context_len: usize, fill: gambeson_fill, fill_ctx: *mut c_void
+                ), |border| {
+                    let digest = digest_of(border, prehash, (digest, digest_len))?;
+                    let message = prehashed(border, &digest, (context, context_len))?;
+                    super::sign::<$set, _>(border, key, signature, message, Source::Caller(fill, fill_ctx))
+                }
+            }
+
+            door! {
+                /// The same with `rnd`, as `_key_sign_with_rnd`.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                $name "_key_sign_prehashed_with_rnd" => key_sign_prehashed_with_rnd(
+                    key: *const $key, signature: *mut u8, prehash: c_int, digest: *const u8, digest_len: usize,
+                    context: *const u8, context_len: usize, rnd: *const u8
+                ), |border| {
+                    let digest = digest_of(border, prehash, (digest, digest_len))?;
+                    let message = prehashed(border, &digest, (context, context_len))?;
+                    super::sign::<$set, _>(border, key, signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                }
+            }
+
+            door! {
                 /// Verifies a signature over a message in its context.
                 ///
                 /// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
@@ -415,6 +472,20 @@ macro_rules! mldsa {
             }
 
             door! {
+                /// Verifies a signature over a digest of the message in its context, which `prehash` made.
+                ///
+                /// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
+                $name "_verify_prehashed" => verify_prehashed(
+                    signature: *const u8, signature_len: usize, prehash: c_int, digest: *const u8, digest_len: usize,
+                    context: *const u8, context_len: usize, vk: *const u8, vk_len: usize
+                ), |border| {
+                    let digest = digest_of(border, prehash, (digest, digest_len))?;
+                    let message = prehashed(border, &digest, (context, context_len))?;
+                    super::verify::<$set>(border, (vk, vk_len), (signature, signature_len), message)
+                }
+            }
+
+            door! {
                 /// Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
                 ///
                 /// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
@@ -423,8 +494,8 @@ macro_rules! mldsa {
                 ), |border| {
                     let vk = border.read_exactly(vk, vk_len)?;
                     let context = border.read_slice(context, context_len)?;
-                    let hasher = VerifyingKey::<$set>::from_bytes(vk).mu_hasher(context);
-                    border.context(hash.cast())?.put(hasher.map_err(|_| gambeson_error::Context)?);
+                    let hasher = VerifyingKeyRef::<$set>::borrowed(vk).mu_hasher(context);
+                    border.context(hash)?.put(hasher.map_err(|_| gambeson_error::Context)?);
                     Ok(())
                 }
             }
@@ -438,7 +509,7 @@ macro_rules! mldsa_encoded {
     ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $prefix:literal, $sign:ident, $check:ident, $checks:literal) => {
         #[doc = concat!("Calls of ", $text, " with the private key of FIPS 204.")]
         pub mod $module {
-            use core::ffi::c_void;
+            use core::ffi::{c_int, c_void};
 
             use super::*;
             use crate::random::gambeson_fill;
@@ -500,7 +571,32 @@ macro_rules! mldsa_encoded {
             }
 
             door! {
-                /// `_key_sign_mu_with_rnd` with a key in the form of FIPS 204, which is checked first.
+                /// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
+                ///
+                /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+                #[doc = concat!("cbindgen:prefix=", $prefix)]
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES]]")]
+                $name "_sign_mu" => sign_mu(signature: *mut u8, mu: *const u8, sk: *const u8, sk_len: usize), |border| {
+                    $sign::<$set>(border, (sk, sk_len), signature, Message::mu(border.read(mu)?), Source::System)
+                }
+            }
+
+            door! {
+                /// The same with the caller's randomness: 32 bytes are asked for, once.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+                #[doc = concat!("cbindgen:prefix=", $prefix)]
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES]]")]
+                $name "_sign_mu_with" => sign_mu_with(
+                    signature: *mut u8, mu: *const u8, sk: *const u8, sk_len: usize, fill: gambeson_fill, fill_ctx: *mut c_void
+                ), |border| {
+                    let message = Message::mu(border.read(mu)?);
+                    $sign::<$set>(border, (sk, sk_len), signature, message, Source::Caller(fill, fill_ctx))
+                }
+            }
+
+            door! {
+                /// The same with `rnd`, as `_key_sign_with_rnd`.
                 ///
                 /// Errors: NULL, LENGTH, OVERLAP, KEY.
                 #[doc = concat!("cbindgen:prefix=", $prefix)]
@@ -509,6 +605,54 @@ macro_rules! mldsa_encoded {
                     signature: *mut u8, mu: *const u8, sk: *const u8, sk_len: usize, rnd: *const u8
                 ), |border| {
                     let message = Message::mu(border.read(mu)?);
+                    $sign::<$set>(border, (sk, sk_len), signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                }
+            }
+
+            door! {
+                /// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
+                ///
+                /// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+                #[doc = concat!("cbindgen:prefix=", $prefix)]
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
+                $name "_sign_prehashed" => sign_prehashed(
+                    signature: *mut u8, prehash: c_int, digest: *const u8, digest_len: usize, context: *const u8, context_len: usize,
+                    sk: *const u8, sk_len: usize
+                ), |border| {
+                    let digest = digest_of(border, prehash, (digest, digest_len))?;
+                    let message = prehashed(border, &digest, (context, context_len))?;
+                    $sign::<$set>(border, (sk, sk_len), signature, message, Source::System)
+                }
+            }
+
+            door! {
+                /// The same with the caller's randomness: 32 bytes are asked for, once.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+                #[doc = concat!("cbindgen:prefix=", $prefix)]
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES]]")]
+                $name "_sign_prehashed_with" => sign_prehashed_with(
+                    signature: *mut u8, prehash: c_int, digest: *const u8, digest_len: usize, context: *const u8, context_len: usize,
+                    sk: *const u8, sk_len: usize, fill: gambeson_fill, fill_ctx: *mut c_void
+                ), |border| {
+                    let digest = digest_of(border, prehash, (digest, digest_len))?;
+                    let message = prehashed(border, &digest, (context, context_len))?;
+                    $sign::<$set>(border, (sk, sk_len), signature, message, Source::Caller(fill, fill_ctx))
+                }
+            }
+
+            door! {
+                /// The same with `rnd`, as `_key_sign_with_rnd`.
+                ///
+                /// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+                #[doc = concat!("cbindgen:prefix=", $prefix)]
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [rnd; GAMBESON_MLDSA_RND_BYTES]]")]
+                $name "_sign_prehashed_with_rnd" => sign_prehashed_with_rnd(
+                    signature: *mut u8, prehash: c_int, digest: *const u8, digest_len: usize, context: *const u8, context_len: usize,
+                    sk: *const u8, sk_len: usize, rnd: *const u8
+                ), |border| {
+                    let digest = digest_of(border, prehash, (digest, digest_len))?;
+                    let message = prehashed(border, &digest, (context, context_len))?;
                     $sign::<$set>(border, (sk, sk_len), signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
                 }
             }

@@ -65,9 +65,14 @@ where
 /// Makes both keys in the forms of FIPS 203.
 #[cfg(feature = "std")]
 pub fn keypair<P: ParameterSet>(border: &Border, ek: *mut u8, dk: *mut u8, source: Source<'_>) -> Outcome {
+    /// In a frame of its own, which is large: the seed's would lie below what is scrubbed.
+    #[inline(never)]
+    fn work<P: ParameterSet>(seed: &[u8; 64], dk: &mut P::ExpandedKeyBytes) {
+        ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(seed, dk);
+    }
     let ek = border.write::<P::EncapsulationKeyBytes>(ek)?.as_mut();
     let dk = border.write::<P::ExpandedKeyBytes>(dk)?;
-    ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(source.draw()?.expose(), dk);
+    work::<P>(source.draw()?.expose(), dk);
     // ek stands after dk_PKE, which is as long as its t̂.
     ek.copy_from_slice(&dk.as_ref()[ek.len() - 32..][..ek.len()]);
     Ok(())

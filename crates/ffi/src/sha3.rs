@@ -7,7 +7,7 @@ use crate::border::{Held, door};
 
 /// The memory of a context, as C sees it.
 macro_rules! context {
-    ($(#[$attribute:meta])* $context:ident) => {
+    ($(#[$attribute:meta])* $context:ident, $words:literal) => {
         $(#[$attribute])*
         ///
         /// It may be copied, to go on from there twice; gambeson_wipe ends it early.
@@ -15,13 +15,18 @@ macro_rules! context {
         #[derive(Debug)]
         pub struct $context {
             /// Nobody else's.
-            pub opaque: [u64; 27],
+            pub opaque: [u64; $words],
         }
 
-        const _: () = assert!(
-            size_of::<$context>() == size_of::<$crate::border::Context>()
-                && align_of::<$context>() == align_of::<$crate::border::Context>()
-        );
+        // SAFETY: asserted below; words that nobody has written are words, too.
+        unsafe impl $crate::border::Object for $context {
+            type Memory = [core::mem::MaybeUninit<u64>; $words - 1];
+        }
+
+        const _: () = {
+            type Inside = $crate::border::Context<<$context as $crate::border::Object>::Memory>;
+            assert!(size_of::<$context>() == size_of::<Inside>() && align_of::<$context>() == align_of::<Inside>());
+        };
     };
 }
 pub(crate) use context;
@@ -34,7 +39,7 @@ trait Hash: Held {
 
 macro_rules! hash {
     ($($hash:ty, $tag:literal;)*) => {$(
-        // SAFETY: no other tag is equal, and a sponge has 202 bytes.
+        // SAFETY: no other tag is equal.
         unsafe impl Held for $hash {
             const TAG: u64 = u64::from_le_bytes(*$tag);
         }
@@ -63,7 +68,7 @@ hash! {
 /// A SHAKE whose input has ended: of which of the two, the rate inside knows.
 struct Output<const BITS: u64>(Squeeze);
 
-// SAFETY: no other tag is equal, and a sponge has 202 bytes.
+// SAFETY: no other tag is equal.
 unsafe impl<const BITS: u64> Held for Output<BITS> {
     const TAG: u64 = u64::from_le_bytes(*b"gbSQUEEZ") ^ BITS;
 }
@@ -72,7 +77,7 @@ macro_rules! sha3 {
     ($module:ident, $hash:ident, $name:literal, $text:literal, $sizes:literal, $context:ident) => {
         context! {
             #[doc = concat!(" ", $text, " in pieces.")]
-            $context
+            $context, 27
         }
 
         #[doc = concat!("Calls of ", $text, ".")]
@@ -93,7 +98,7 @@ macro_rules! sha3 {
             door! {
                 /// Starts a hash in pieces, whatever was in `hash` before. Errors: NULL.
                 $name "_init" => init(hash: *mut $context), |border| {
-                    border.context(hash.cast())?.put($hash::start());
+                    border.context(hash)?.put($hash::start());
                     Ok(())
                 }
             }
@@ -101,7 +106,7 @@ macro_rules! sha3 {
             door! {
                 /// Takes the next piece; any pieces give the digest of the whole. Errors: NULL, LENGTH, OVERLAP, STATE.
                 $name "_update" => update(hash: *mut $context, data: *const u8, len: usize), |border| {
-                    border.context(hash.cast())?.get::<$hash>()?.absorb(border.read_slice(data, len)?);
+                    border.context(hash)?.get::<$hash>()?.absorb(border.read_slice(data, len)?);
                     Ok(())
                 }
             }
@@ -110,7 +115,7 @@ macro_rules! sha3 {
                 /// The digest of what was given; `hash` is wiped. Errors: NULL, OVERLAP, STATE.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[digest; GAMBESON_", $sizes, "_BYTES]]")]
                 $name "_final" => finish(hash: *mut $context, digest: *mut u8), |border| {
-                    let (context, digest) = (border.context(hash.cast())?, border.write(digest)?);
+                    let (context, digest) = (border.context(hash)?, border.write(digest)?);
                     *digest = context.get::<$hash>()?.finalize();
                     context.wipe();
                     Ok(())
@@ -129,7 +134,7 @@ macro_rules! shake {
     ($module:ident, $hash:ident, $bits:literal, $name:literal, $text:literal, $context:ident) => {
         context! {
             #[doc = concat!(" ", $text, " in pieces.")]
-            $context
+            $context, 27
         }
 
         #[doc = concat!("Calls of ", $text, ".")]
@@ -150,7 +155,7 @@ macro_rules! shake {
             door! {
                 /// Starts a hash in pieces, whatever was in `hash` before. Errors: NULL.
                 $name "_init" => init(hash: *mut $context), |border| {
-                    border.context(hash.cast())?.put($hash::start());
+                    border.context(hash)?.put($hash::start());
                     Ok(())
                 }
             }
@@ -158,7 +163,7 @@ macro_rules! shake {
             door! {
                 /// Takes the next piece of the input, which ends with the first `squeeze`. Errors: NULL, LENGTH, OVERLAP, STATE.
                 $name "_update" => update(hash: *mut $context, data: *const u8, len: usize), |border| {
-                    border.context(hash.cast())?.get::<$hash>()?.absorb(border.read_slice(data, len)?);
+                    border.context(hash)?.get::<$hash>()?.absorb(border.read_slice(data, len)?);
                     Ok(())
                 }
             }
@@ -166,7 +171,7 @@ macro_rules! shake {
             door! {
                 /// The next `len` bytes of the output; any pieces give the whole. Errors: NULL, LENGTH, OVERLAP, STATE.
                 $name "_squeeze" => squeeze(hash: *mut $context, out: *mut u8, len: usize), |border| {
-                    let context = border.context(hash.cast())?;
+                    let context = border.context(hash)?;
                     let out = border.write_slice(out, len)?;
                     if let Ok(hash) = context.get::<$hash>() {
                         let output = Output::<$bits>(hash.finalize_xof());

@@ -39,6 +39,32 @@ pub const GAMBESON_MLDSA_RND_BYTES: usize = 32;
 pub const GAMBESON_MLDSA_MU_BYTES: usize = 64;
 /// The longest context string.
 pub const GAMBESON_MLDSA_CONTEXT_MAX_BYTES: usize = 255;
+/// The longest digest of HashML-DSA.
+pub const GAMBESON_PREHASH_MAX_BYTES: usize = 64;
+/// A digest of SHA-256.
+pub const GAMBESON_PREHASH_SHA2_256_BYTES: usize = 32;
+/// A digest of SHA-384.
+pub const GAMBESON_PREHASH_SHA2_384_BYTES: usize = 48;
+/// A digest of SHA-512.
+pub const GAMBESON_PREHASH_SHA2_512_BYTES: usize = 64;
+/// A digest of SHA-224.
+pub const GAMBESON_PREHASH_SHA2_224_BYTES: usize = 28;
+/// A digest of SHA-512/224.
+pub const GAMBESON_PREHASH_SHA2_512_224_BYTES: usize = 28;
+/// A digest of SHA-512/256.
+pub const GAMBESON_PREHASH_SHA2_512_256_BYTES: usize = 32;
+/// A digest of SHA3-224.
+pub const GAMBESON_PREHASH_SHA3_224_BYTES: usize = 28;
+/// A digest of SHA3-256.
+pub const GAMBESON_PREHASH_SHA3_256_BYTES: usize = 32;
+/// A digest of SHA3-384.
+pub const GAMBESON_PREHASH_SHA3_384_BYTES: usize = 48;
+/// A digest of SHA3-512.
+pub const GAMBESON_PREHASH_SHA3_512_BYTES: usize = 64;
+/// A digest of SHAKE128 for HashML-DSA.
+pub const GAMBESON_PREHASH_SHAKE128_BYTES: usize = 32;
+/// A digest of SHAKE256 for HashML-DSA.
+pub const GAMBESON_PREHASH_SHAKE256_BYTES: usize = 64;
 /// A public key.
 pub const GAMBESON_MLDSA44_VK_BYTES: usize = 1312;
 /// A private key in the form of FIPS 204.

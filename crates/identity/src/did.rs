@@ -83,7 +83,48 @@ impl Did {
 
     /// The URL of a key in this DID's document.
     pub fn url(&self, fragment: &str) -> DidUrl {
-        DidUrl { did: self.clone(), fragment: fragment.into() }
+        DidUrl { did: self.clone(), rest: format!("#{fragment}").into() }
+    }
+
+    /// The URL that a reference in this DID's document stands for: RFC 3986, §5.2, with this DID as base (DID Core 1.0, §3.2.2).
+    ///
+    /// ```
+    /// let did: gambeson_identity::Did = "did:web:bank.example".parse()?;
+    /// assert_eq!(did.join("#signing-0")?, did.url("signing-0"));
+    /// assert_eq!(did.join("a/../b?c#d")?.to_string(), "did:web:bank.example/b?c#d");
+    /// assert!(did.join("https://bank.example").is_err());
+    /// # Ok::<(), gambeson_identity::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadDid`] if it is or becomes no DID URL.
+    pub fn join(&self, reference: &str) -> Result<DidUrl> {
+        let (path, _, _) = parts(reference);
+        if path.starts_with("//") {
+            return Err(Error::new(Reason::BadDid, "a reference names an authority, and no DID URL has one"));
+        }
+        // A colon in the first segment ends a scheme (RFC 3986, §4.2).
+        let absolute = path.split('/').next().is_some_and(|first| first.contains(':'));
+        let (did, reference) = match absolute {
+            true => {
+                let url: DidUrl = reference.parse()?;
+                (url.did, url.rest)
+            }
+            false => (self.clone(), reference.into()),
+        };
+        let (path, query, fragment) = parts(&reference);
+        let mut text = did.to_string();
+        if !path.is_empty() {
+            text += &without_dots(path.strip_prefix('/').unwrap_or(path));
+        }
+        for (sign, part) in [('?', query), ('#', fragment)] {
+            if let Some(part) = part {
+                text.push(sign);
+                text += part;
+            }
+        }
+        text.parse()
     }
 
     /// Where the document of a `did:web` is: `https://host[:port]/path/did.json` (did:web, §2.5.2).
@@ -211,46 +252,109 @@ impl fmt::Debug for Did {
     }
 }
 
-/// The URL of a key: a DID, `#`, and a fragment (DID Core 1.0, §3.2; paths and queries are not used here).
+/// A DID URL (DID Core 1.0, §3.2): a DID, and a path, a query and a fragment, each of which may be missing. That of a key has a fragment.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DidUrl {
     did: Did,
-    fragment: Box<str>,
+    rest: Box<str>,
 }
 
 impl DidUrl {
+    /// Reads the URL of a key, which has a fragment.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadDid`].
+    pub fn of_key(text: &str) -> Result<Self> {
+        let url: Self = text.parse()?;
+        match url.fragment().is_empty() {
+            true => Err(Error::new(Reason::BadDid, "the URL of a key has a fragment")),
+            false => Ok(url),
+        }
+    }
+
     /// The DID.
     pub fn did(&self) -> &Did {
         &self.did
     }
 
-    /// What follows `#`.
-    pub fn fragment(&self) -> &str {
-        &self.fragment
+    /// What stands between the DID and `?` or `#`: empty, or it begins with `/`.
+    pub fn path(&self) -> &str {
+        parts(&self.rest).0
     }
+
+    /// What follows `?`; empty if there is none.
+    pub fn query(&self) -> &str {
+        parts(&self.rest).1.unwrap_or_default()
+    }
+
+    /// What follows `#`; empty if there is none.
+    pub fn fragment(&self) -> &str {
+        parts(&self.rest).2.unwrap_or_default()
+    }
+}
+
+/// Path, query and fragment (RFC 3986, §3).
+fn parts(text: &str) -> (&str, Option<&str>, Option<&str>) {
+    let cut = |text: &str, sign: char| text.find(sign).unwrap_or(text.len());
+    let (front, fragment) = text.split_at(cut(text, '#'));
+    let (path, query) = front.split_at(cut(front, '?'));
+    (path, query.strip_prefix('?'), fragment.strip_prefix('#'))
+}
+
+/// A path without the segments `.` and `..`, which go up (RFC 3986, §5.2.4). `path` is without its first slash.
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut segments = path.split('/').peekable();
+    while let Some(segment) = segments.next() {
+        match segment {
+            "." => {}
+            ".." => drop(kept.pop()),
+            segment => kept.push(segment),
+        }
+        // What ends with dots is a folder.
+        if segments.peek().is_none() && matches!(segment, "." | "..") {
+            kept.push("");
+        }
+    }
+    format!("/{}", kept.join("/"))
+}
+
+/// Whether these are `pchar`s of RFC 3986, §3.3, or one of `more`.
+fn is_plain(text: &str, more: &[u8]) -> bool {
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let plain =
+            byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) || more.contains(&byte);
+        let mut digit = || rest.next().is_some_and(|digit| digit.is_ascii_hexdigit());
+        if !(plain || byte == b'%' && digit() && digit()) {
+            return false;
+        }
+    }
+    true
 }
 
 impl FromStr for DidUrl {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (did, fragment) = text
-            .split_once('#')
-            .ok_or_else(|| Error::new(Reason::BadDid, "a key's URL is a DID, # and a fragment"))?;
-        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(&byte);
-        if fragment.is_empty() || fragment.len() > MAX_LEN || !fragment.bytes().all(allowed) {
+        let (did, rest) = text.split_at(text.find(['/', '?', '#']).unwrap_or(text.len()));
+        let (path, query, fragment) = parts(rest);
+        let plain =
+            is_plain(path, b"/") && [query, fragment].into_iter().flatten().all(|part| is_plain(part, b"/?"));
+        if rest.len() > MAX_LEN || !plain {
             return Err(Error::new(
                 Reason::BadDid,
-                "the fragment of a key's URL is empty, too long or not plain",
+                "what follows the DID is too long, or no path, query and fragment",
             ));
         }
-        Ok(Self { did: did.parse()?, fragment: fragment.into() })
+        Ok(Self { did: did.parse()?, rest: rest.into() })
     }
 }
 
 impl fmt::Display for DidUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}", self.did, self.fragment)
+        write!(f, "{}{}", self.did, self.rest)
     }
 }
 
@@ -333,14 +437,55 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Did>().unwrap_err().reason(), Reason::BadDid, "{text}");
         }
-        for text in [
-            GOOD.to_owned(),
-            format!("{GOOD}#"),
-            format!("{GOOD}#a b"),
-            format!("{GOOD}?x#a"),
-            format!("{GOOD}#a#b"),
-        ] {
+        for rest in ["#a b", "#a#b", "#%4", "#%4g", "/a[b", "?a\\b", "#é", &long] {
+            let text = format!("{GOOD}{rest}");
             assert_eq!(text.parse::<DidUrl>().unwrap_err().reason(), Reason::BadDid, "{text}");
+        }
+        for rest in ["", "/", "?a", "#"] {
+            let text = format!("{GOOD}{rest}");
+            assert_eq!(text.parse::<DidUrl>().unwrap().to_string(), text);
+            assert_eq!(DidUrl::of_key(&text).unwrap_err().reason(), Reason::BadDid, "{text}");
+        }
+    }
+
+    #[test]
+    fn references_are_joined_as_rfc_3986_says() {
+        let did: Did = GOOD.parse().unwrap();
+        // RFC 3986, §5.4, as far as its base, which has a path and a query, does not matter.
+        for (reference, rest) in [
+            ("", ""),
+            ("#s", "#s"),
+            ("?y#s", "?y#s"),
+            ("g?y/./x", "/g?y/./x"),
+            ("g#s/../x", "/g#s/../x"),
+            ("/./g", "/g"),
+            ("/../g", "/g"),
+            ("../../../g", "/g"),
+            ("g.", "/g."),
+            ("..g", "/..g"),
+            ("./g/.", "/g/"),
+            ("g/./h", "/g/h"),
+            ("g/../h", "/h"),
+            ("g/..", "/"),
+            (".", "/"),
+            ("a//../b", "/a/b"),
+            ("did:web:a.example/x/../y#z", ""),
+        ] {
+            let expected = match rest {
+                "" if !reference.is_empty() => "did:web:a.example/y#z".to_owned(),
+                rest => format!("{GOOD}{rest}"),
+            };
+            let url = did.join(reference).unwrap();
+            assert_eq!(url.to_string(), expected);
+            let again = format!("{}{}", url.did(), url.path());
+            assert!(
+                expected.starts_with(&again)
+                    && expected.contains(url.query())
+                    && expected.contains(url.fragment())
+            );
+        }
+        for reference in ["//web:a.example", "https://a.example", "g:h", "did:web:#a", "a b"] {
+            assert_eq!(did.join(reference).unwrap_err().reason(), Reason::BadDid, "{reference}");
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::agent::group;
 use crate::error::bad;
-use crate::{Did, DidUrl, Error, Reason, Result, Role, Timestamp, VerifyingKey, encoding};
+use crate::resolution::{DID_JSON, DID_LD_JSON};
+use crate::{Did, DidUrl, Error, Reason, Result, Role, Timestamp, VerifyingKey, encoding, json, keys};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,7 +130,7 @@ impl DidDocument {
         context(&json)?;
         controllers(&json)?;
         also_known_as(&json)?;
-        services(&json)?;
+        services(&id, &json)?;
         let mut document =
             Self { id, methods: BTreeMap::new(), relationships: BTreeMap::new(), json: Map::new() };
         for method in array(&json, "verificationMethod")? {
@@ -143,7 +144,7 @@ impl DidDocument {
             }
             for entry in entries {
                 let url = match entry {
-                    Value::String(reference) => document.absolute(reference)?,
+                    Value::String(reference) => document.id.join(reference)?,
                     embedded => document.add(embedded)?,
                 };
                 if !urls.insert(url) {
@@ -154,6 +155,27 @@ impl DidDocument {
         }
         document.json = json;
         Ok(document)
+    }
+
+    /// Reads a document in the representation of this media type, [`DID_JSON`] or [`DID_LD_JSON`], at most 64 KiB (DID Core 1.0, §6.1).
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadType`] for another media type, [`Reason::BadForm`] for JSON-LD without `@context`; those of [`json::parse_object`]
+    /// and [`DidDocument::from_json`].
+    pub fn read(media_type: &str, text: &[u8]) -> Result<Self> {
+        let linked = media_type.eq_ignore_ascii_case(DID_LD_JSON);
+        if !linked && !media_type.eq_ignore_ascii_case(DID_JSON) {
+            return Err(Error::new(
+                Reason::BadType,
+                format_args!("{media_type:?} is no representation of a DID document that is known here"),
+            ));
+        }
+        let object = json::parse_object(text, MAX_DOCUMENT)?;
+        if linked && !object.contains_key("@context") {
+            return Err(bad("a DID document in JSON-LD has a context (DID Core 1.0, §6.3.1)"));
+        }
+        Self::from_json(object)
     }
 
     /// The document of a `did:key`: one key, for every purpose of signatures.
@@ -203,6 +225,17 @@ impl DidDocument {
     /// Every key.
     pub fn methods(&self) -> impl Iterator<Item = &VerificationMethod> {
         self.methods.values()
+    }
+
+    /// The verification method or service whose `id` this is, as it stands in the document.
+    pub(crate) fn part(&self, url: &DidUrl) -> Option<&Map<String, Value>> {
+        let lists =
+            ["verificationMethod", "service"].into_iter().chain(Relationship::ALL.map(Relationship::name));
+        lists
+            .filter_map(|list| self.json.get(list)?.as_array())
+            .flatten()
+            .filter_map(Value::as_object)
+            .find(|part| text(part, "id").and_then(|id| self.id.join(id)).is_ok_and(|id| id == *url))
     }
 
     /// The document as it was read.
@@ -353,16 +386,9 @@ impl DidDocument {
         self.methods.get(url).filter(|method| method.controller == self.id && *url.did() == self.id)
     }
 
-    fn absolute(&self, url: &str) -> Result<DidUrl> {
-        match url.starts_with('#') {
-            true => format!("{}{url}", self.id).parse(),
-            false => url.parse(),
-        }
-    }
-
     fn add(&mut self, method: &Value) -> Result<DidUrl> {
         let method = method.as_object().ok_or_else(|| bad("a verification method is an object"))?;
-        let id = self.absolute(text(method, "id")?)?;
+        let id = self.id.join(text(method, "id")?)?;
         let controller = text(method, "controller")?.parse()?;
         let time = |name: &str| method.get(name).map(|_| text(method, name)?.parse()).transpose();
         let (expires, revoked) = (time("expires")?, time("revoked")?);
@@ -390,13 +416,16 @@ impl DidDocument {
         let method = VerificationMethod { id: id.clone(), controller, key, expires, revoked };
         match self.methods.insert(id.clone(), method) {
             None => Ok(id),
-            Some(_) => Err(bad(format_args!("two verification methods have the id #{}", id.fragment()))),
+            Some(_) => Err(bad(format_args!("two verification methods have the id {id}"))),
         }
     }
 }
 
 /// The first member of `@context` (DID Core 1.0, §6.3.1).
 pub(crate) const CONTEXT: &str = "https://www.w3.org/ns/did/v1";
+
+/// The longest document that is read, in bytes.
+pub(crate) const MAX_DOCUMENT: usize = 64 << 10;
 
 /// The longest key in a JWK that is read: one of ML-DSA-87.
 const MAX_KEY: usize = 4096;
@@ -410,9 +439,7 @@ fn jwk_key(jwk: &Map<String, Value>) -> Result<Key> {
         {
             Err(error)
         }
-        Err(_) if jwk.contains_key("priv") || jwk.contains_key("d") => {
-            Err(Error::new(Reason::BadKey, "a private key stands where a public one belongs"))
-        }
+        Err(_) if keys::is_private(jwk) => Err(keys::private()),
         Err(_) => match (jwk.get("kty"), jwk.get("alg"), jwk.get("pub")) {
             (Some(Value::String(kty)), Some(Value::String(algorithm)), Some(Value::String(key)))
                 if kty == "AKP" =>
@@ -484,12 +511,15 @@ fn also_known_as(json: &Map<String, Value>) -> Result<()> {
 }
 
 /// `id`, `type` and `serviceEndpoint` of each service (DID Core 1.0, §5.4).
-fn services(json: &Map<String, Value>) -> Result<()> {
+fn services(did: &Did, json: &Map<String, Value>) -> Result<()> {
     let mut seen = BTreeSet::new();
     for service in array(json, "service")? {
         let service = service.as_object().ok_or_else(|| bad("a service is an object"))?;
         let id = text(service, "id")?;
-        if !(id.starts_with('#') || is_uri(id)) || !seen.insert(id) {
+        let relative = id.starts_with('#');
+        if !(relative || is_uri(id))
+            || !seen.insert(if relative { format!("{did}{id}") } else { id.to_owned() })
+        {
             return Err(bad("the id of a service is a URI of its own"));
         }
         let of_text = |value: &Value| match value {

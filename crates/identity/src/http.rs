@@ -411,7 +411,7 @@ pub fn verify(
     if nonce.is_empty() || nonce.len() > MAX_NONCE {
         return Err(bad(format_args!("a nonce has 1 to {MAX_NONCE} characters")));
     }
-    let signer: DidUrl = signature.key_id.as_deref().ok_or_else(|| lacks("keyid"))?.parse()?;
+    let signer = DidUrl::of_key(signature.key_id.as_deref().ok_or_else(|| lacks("keyid"))?)?;
     let end = created.after(policy.max_age);
     let end = signature.expires.map_or(end, |expires| expires.min(end));
     now.after(CLOCK_SKEW).within(Some(created), None, "the signature")?;

@@ -109,7 +109,9 @@ impl Jws {
     ///
     /// [`Reason::BadForm`] without `kid`, [`Reason::BadDid`] if it is something else.
     pub fn key_id(&self) -> Result<DidUrl> {
-        self.text("kid").ok_or_else(|| Error::new(Reason::BadForm, "the header names no key (kid)"))?.parse()
+        DidUrl::of_key(
+            self.text("kid").ok_or_else(|| Error::new(Reason::BadForm, "the header names no key (kid)"))?,
+        )
     }
 
     /// Refuses a header whose `typ` is another. `application/` may be left out (RFC 7515, §4.1.9).

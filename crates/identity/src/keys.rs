@@ -166,8 +166,8 @@ impl VerifyingKey {
                 .and_then(Value::as_str)
                 .ok_or_else(|| Error::new(Reason::BadForm, format_args!("a JWK needs the text {name:?}")))
         };
-        if jwk.contains_key("priv") || jwk.contains_key("d") {
-            return Err(Error::new(Reason::BadKey, "a private key stands where a public one belongs"));
+        if is_private(jwk) {
+            return Err(private());
         }
         if text("kty")? != "AKP" {
             return Err(Error::new(Reason::BadKey, "the key type is not AKP (RFC 9964)"));
@@ -211,6 +211,15 @@ impl fmt::Debug for VerifyingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "VerifyingKey({}, {}…)", self.algorithm(), &self.to_multikey()[..12])
     }
+}
+
+/// Whether a JWK has a parameter that is registered as private (RFC 7518, §6; RFC 9964, §3); `k` is a whole secret key.
+pub(crate) fn is_private(jwk: &Map<String, Value>) -> bool {
+    ["priv", "d", "p", "q", "dp", "dq", "qi", "oth", "k"].iter().any(|name| jwk.contains_key(*name))
+}
+
+pub(crate) fn private() -> Error {
+    Error::new(Reason::BadKey, "a private key stands where a public one belongs")
 }
 
 /// A private key of an agent.

@@ -5,7 +5,8 @@
 //!
 //! * [`MasterSeed`], [`Purpose`], [`Path`] (`kdf`): the hierarchy of keys
 //! * [`Agent`], [`Role`]: the keys of one seed; [`SigningKey`], [`VerifyingKey`] (`keys`)
-//! * [`Did`], [`DidUrl`], [`DidDocument`], [`Card`], [`CardLog`], [`Resolver`]: who an agent is, and where that is found
+//! * [`Did`], [`DidUrl`], [`DidDocument`], [`Card`], [`CardLog`], [`Resolver`]: who an agent is, and where that is found;
+//!   [`resolution`]: the same as DID Core 1.0 names it
 //! * [`action`], [`ReplayCache`]: signed tool calls; [`mcp`]: these in the Model Context Protocol
 //! * [`http`]: signed HTTP messages; [`a2a`]: signed agent cards
 //! * [`delegation`], [`approval`]: who may do what in whose name
@@ -45,6 +46,7 @@ pub mod mcp;
 pub mod memory;
 pub mod recovery;
 mod replay;
+pub mod resolution;
 mod resolver;
 pub mod sealed;
 mod signed_file;

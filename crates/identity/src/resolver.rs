@@ -1,5 +1,6 @@
 //! From a DID to its document: offline from cards, or from what a caller fetches.
 
+use crate::document::MAX_DOCUMENT;
 use crate::{Card, CardLog, Did, DidDocument, Error, Method, Reason, Result, Timestamp, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,9 +9,6 @@ use std::sync::Arc;
 mod directory;
 #[cfg(not(target_family = "wasm"))]
 pub use directory::CardDirectory;
-
-/// The longest document of a `did:web` that is read, in bytes.
-const MAX_DOCUMENT: usize = 64 << 10;
 
 /// Finds the document of a DID.
 ///

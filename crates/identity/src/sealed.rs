@@ -277,7 +277,7 @@ impl Message {
         let mut fields = Fields(plaintext);
         let media_type = fields.text().and_then(|text| text.strip_prefix(TYPE)).ok_or_else(bad)?;
         let message = Self {
-            sender: fields.text().ok_or_else(bad)?.parse()?,
+            sender: DidUrl::of_key(fields.text().ok_or_else(bad)?)?,
             recipient: fields.text().ok_or_else(bad)?.parse()?,
             id: fields.array().ok_or_else(bad)?,
             expires: Timestamp(fields.u64().ok_or_else(bad)?),

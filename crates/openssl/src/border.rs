@@ -12,6 +12,7 @@ use crate::abi::Opaque;
 use crate::core::Core;
 use crate::error::{Error, Reason};
 use crate::provider::Provider;
+use crate::stack::with_room;
 
 /// An object that we made and OpenSSL hands back to look at.
 ///
@@ -174,11 +175,17 @@ impl Provider {
 impl Core {
     /// Tells OpenSSL of an error, or of a panic; what the work left on the stack is overwritten.
     pub fn caught<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Option<T> {
-        let _guard = StackGuard::<DEPTH>;
-        let error = match unwound(work) {
-            Ok(Ok(value)) => return Some(value),
-            Ok(Err(error)) => error,
-            Err(_) => Error::new(Reason::Internal, "the provider panicked; please report this"),
+        let done = with_room(|| {
+            let _guard = StackGuard::<DEPTH>;
+            unwound(work)
+        });
+        let error = match done {
+            Ok(Ok(Ok(value))) => return Some(value),
+            Ok(Ok(Err(error))) => error,
+            Ok(Err(_)) => Error::new(Reason::Internal, "the provider panicked; please report this"),
+            Err(error) => {
+                Error::new(Reason::Stack, format!("this stack is too small, and there is no other: {error}"))
+            }
         };
         self.report(&error);
         None

@@ -26,6 +26,7 @@ pub enum Reason {
     NotEncoded = 13,
     Passphrase = 14,
     InputOutput = 15,
+    Stack = 16,
 }
 
 impl Reason {
@@ -46,6 +47,7 @@ impl Reason {
         Self::NotEncoded.item(c"key cannot be encoded"),
         Self::Passphrase.item(c"no usable passphrase"),
         Self::InputOutput.item(c"input or output failed"),
+        Self::Stack.item(c"no stack for the work"),
         Item { id: 0, text: std::ptr::null() },
     ];
 

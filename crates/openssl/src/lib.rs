@@ -10,6 +10,7 @@
 //! | `provider`, `core` | the provider itself; what OpenSSL offers to it |
 //! | `error` | what can go wrong, in OpenSSL's error queue |
 //! | `abi`, `params`, `border` | the layouts of C; values by name; objects behind pointers, and where panics stop |
+//! | `stack` | room for the work, where a caller has little |
 
 mod abi;
 mod border;
@@ -23,6 +24,7 @@ mod keymgmt;
 mod params;
 mod provider;
 mod signature;
+mod stack;
 mod table;
 
 pub use provider::OSSL_provider_init;

@@ -461,6 +461,56 @@ fn one_key_serves_many_threads() {
     keys.free(ptr::with_exposed_provenance_mut(key));
 }
 
+/// Keys of every algorithm made, written, read and used.
+fn everything(library: &Library) {
+    let kems = library.algorithms(KEM);
+    let signatures = library.algorithms(SIGNATURE);
+    for (name, table) in library.algorithms(KEYMGMT) {
+        let keys = Keys { module: library, table };
+        let (key, again) = (keys.generate(BOTH, &[]), keys.empty());
+        let private = keys.octets(key, c"priv").expect("a private key");
+        assert!(keys.import(again, BOTH, &[octets(c"priv", &private)]), "{name}");
+        if let Some(table) = kems.get(&name) {
+            let context = Context::new(library, *table, 6);
+            assert!(init(*table, 2, &context, again), "{name}");
+            let (ciphertext, secret) = encapsulate(*table, &context, (2000, 100)).expect("a secret");
+            assert_eq!(decapsulate(*table, &context, &ciphertext, 100), Some(secret), "{name}");
+        } else {
+            let table = signatures[&name];
+            let context = Context::new(library, table, 16);
+            let (starts, sign): ([DigestInit; 2], Sign) = ([table.get(8), table.get(12)], table.get(11));
+            let verify: Verify = table.get(15);
+            let (mut out, mut len) = (vec![0; 5000], 0);
+            // SAFETY: a context and a key of the provider, a place of that size, and bytes.
+            unsafe {
+                assert_eq!(starts[0](context.0, ptr::null(), again, ptr::null()), 1, "{name}");
+                let room = out.len();
+                assert_eq!(
+                    sign(context.0, out.as_mut_ptr(), &raw mut len, room, b"m".as_ptr(), 1),
+                    1,
+                    "{name}"
+                );
+                assert_eq!(starts[1](context.0, ptr::null(), key, ptr::null()), 1, "{name}");
+                assert_eq!(verify(context.0, out.as_ptr(), len, b"m".as_ptr(), 1), 1, "{name}");
+            }
+        }
+        [key, again].into_iter().for_each(|key| keys.free(key));
+    }
+}
+
+/// `NEEDED` of src/stack.rs is 96 KiB: on a little more the work is done, on less a thread does it.
+#[test]
+fn threads_with_little_stack_get_everything() {
+    let library = library();
+    for size in [112 << 10, 32 << 10] {
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(size);
+            thread.spawn_scoped(scope, || everything(&library)).expect("a thread").join().expect("no panic");
+        });
+    }
+    assert_eq!(errors(), []);
+}
+
 #[test]
 fn signatures_verify_for_their_message_context_and_key_alone() {
     let library = Library::load("3.4.0", None).expect("it loads");

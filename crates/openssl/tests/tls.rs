@@ -27,6 +27,30 @@ fn s_client_and_s_server_shake_hands_with_every_group() {
     }
 }
 
+/// OpenSSL gives each of its jobs 32 KiB of stack out of the heap: whoever takes more writes over what lies below.
+#[test]
+fn handshakes_in_jobs_with_little_stack_leave_the_heap_alone() {
+    if !are_there(&["openssl"]) {
+        return;
+    }
+    let host = Host::new();
+    host.classical_certificate();
+    for group in GROUPS {
+        let port = free_port();
+        let accept = format!("127.0.0.1:{port}");
+        let server = ["s_server", "-www", "-async", "-accept", &accept, "-groups", group];
+        let files = ["-cert", "server.pem", "-key", "server.key"];
+        let _server = host.serve(host.command("openssl").args(server).args(files), port);
+        let connect = format!("localhost:{port}");
+        for _ in 0..3 {
+            let client = ["s_client", "-async", "-connect", &connect, "-4", "-groups", group];
+            let said =
+                host.openssl(&[&client[..], &["-CAfile", "server.pem", "-verify_return_error"]].concat());
+            assert!(said.contains("New, TLSv1.3"), "{group}: {said}");
+        }
+    }
+}
+
 #[test]
 fn stock_curl_reaches_a_server_with_every_group() {
     if !are_there(&["openssl", "curl"]) {

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::extensions::{Extensions, KeyUsage, Purpose};
 use crate::name::{AltName, Name};
 use crate::public::{PublicKey, text_of};
-use crate::signed::{Signed, pem_blocks};
+use crate::signed::{Signed, pem_blocks, without_zeros};
 
 const LABEL: &str = "CERTIFICATE";
 
@@ -98,7 +98,7 @@ impl Certificate {
     /// The serial number, without zeros in front.
     #[must_use]
     pub fn serial(&self) -> &[u8] {
-        self.inside.tbs_certificate().serial_number().as_bytes()
+        without_zeros(self.inside.tbs_certificate().serial_number().as_bytes())
     }
 
     /// From when on it is valid.

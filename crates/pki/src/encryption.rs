@@ -15,10 +15,12 @@ const SCRYPT: (u64, u16, u16) = (1 << 14, 8, 1);
 
 /// Most iterations of PBKDF2 that are read: some seconds.
 const MAX_PBKDF2_ITERATIONS: u32 = 20_000_000;
-/// Most memory of a scrypt that is read.
+/// Most memory of a scrypt that is read: what is mixed (block size × parallelism) and what it is mixed with (block size × cost).
 const MAX_SCRYPT_MEMORY: u64 = 1 << 30;
 /// Most work (cost × block size × parallelism) of a scrypt that is read: some seconds.
 const MAX_SCRYPT_WORK: u64 = 1 << 25;
+/// The cost of PBKDF2, which makes what is mixed: that of so many steps of mixing, at least.
+const SCRYPT_FIRST_STEPS: u64 = 32;
 
 /// How a passphrase becomes the key that encrypts a private key with AES-256-CBC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,8 +111,8 @@ fn check_work(kdf: &pbes2::Kdf) -> Result<(), Error> {
             if !n.is_power_of_two() || n == 1 || r == 0 || p == 0 {
                 return Err(Error::Der);
             }
-            let memory = n.saturating_mul(128 * r);
-            let work = n.saturating_mul(r).saturating_mul(p);
+            let memory = n.saturating_add(p).saturating_mul(128 * r);
+            let work = n.saturating_add(SCRYPT_FIRST_STEPS).saturating_mul(r).saturating_mul(p);
             if memory > MAX_SCRYPT_MEMORY || work > MAX_SCRYPT_WORK {
                 return Err(Error::ExcessiveWork);
             }

@@ -19,7 +19,7 @@ use crate::extensions::{self, KeyUsage};
 use crate::name::Name;
 use crate::private::PrivateKey;
 use crate::public::PublicKey;
-use crate::signed::{Signed, der_of, time};
+use crate::signed::{Signed, der_of, time, without_zeros};
 use crate::template::check_issuer;
 
 const LABEL: &str = "X509 CRL";
@@ -72,7 +72,7 @@ impl fmt::Display for Reason {
 /// One entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revoked {
-    /// The serial number of the certificate.
+    /// The serial number of the certificate, without zeros in front when it was read.
     pub serial: Vec<u8>,
     /// When it was revoked.
     pub at: SystemTime,
@@ -190,7 +190,7 @@ impl RevocationList {
                     _ => {}
                 }
             }
-            let serial = entry.serial_number.as_bytes().to_vec();
+            let serial = without_zeros(entry.serial_number.as_bytes()).to_vec();
             revoked.push(Revoked { serial, at: entry.revocation_date.to_system_time(), reason });
         }
         Ok(Self { signed: Signed::new(der)?, inside, number, revoked, unknown_critical })
@@ -238,9 +238,10 @@ impl RevocationList {
         &self.revoked
     }
 
-    /// The entry of a serial number.
+    /// The entry of a serial number; zeros in front of it make no other.
     #[must_use]
     pub fn find(&self, serial: &[u8]) -> Option<&Revoked> {
+        let serial = without_zeros(serial);
         self.revoked.iter().find(|entry| entry.serial == serial)
     }
 

@@ -80,6 +80,12 @@ pub(crate) fn time(at: SystemTime) -> Result<Time, Error> {
     DateTime::from_unix_duration(whole).map(Time::from).map_err(|_| Error::Time)
 }
 
+/// A serial number without the zeros in front, of which DER writes one where the first bit is set.
+pub(crate) fn without_zeros(serial: &[u8]) -> &[u8] {
+    let zeros = serial.iter().take_while(|byte| **byte == 0).count();
+    &serial[zeros.min(serial.len().saturating_sub(1))..]
+}
+
 /// A private key as the builder of certificates wants it.
 pub(crate) struct Signer<'a>(pub(crate) &'a PrivateKey);
 

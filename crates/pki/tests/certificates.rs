@@ -290,6 +290,29 @@ fn revocation_lists_go_round() {
     assert!(empty.revoked().is_empty());
 }
 
+/// DER writes a zero before a number whose first bit is set; it is no part of the number.
+#[test]
+fn serial_numbers_have_no_zero_in_front() {
+    let root_key = key(Algorithm::Ed25519);
+    let root = Template::authority(name("CN=Root")).self_signed(&root_key).unwrap();
+    let mut der = root.as_der().to_vec();
+    let serial = der.windows(2).position(|window| window == [2, 20]).unwrap() + 2;
+    der[serial..serial + 2].copy_from_slice(&[0, 0x85]);
+    let high = Certificate::from_der(&der).unwrap();
+    assert_eq!(high.serial(), &der[serial + 1..serial + 20]);
+
+    let entry = |serial: &[u8]| Revoked { serial: serial.to_vec(), at: at(5), reason: Reason::Superseded };
+    let entries = [entry(high.serial()), entry(&[0x80, 1]), entry(&[0])];
+    let list = RevocationList::new(&root, &root_key, 1, (at(5), at(6)), &entries).unwrap();
+    assert_eq!(list.revoked(), entries);
+    for serial in [high.serial(), &[0x80, 1], &[0, 0x80, 1], &[0, 0, 0x80, 1], &[0], &[0, 0]] {
+        assert!(list.find(serial).is_some(), "{serial:02x?}");
+    }
+    for serial in [&[][..], &[0x80], &[1], &[0x80, 1, 0]] {
+        assert!(list.find(serial).is_none(), "{serial:02x?}");
+    }
+}
+
 #[test]
 fn files_of_several_certificates_are_read_in_order() {
     let root_key = key(Algorithm::Ed25519);

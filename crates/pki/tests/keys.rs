@@ -436,6 +436,9 @@ fn encryption_that_is_old_senseless_or_an_attack_is_refused_at_once() {
         (encrypted(scrypt(1 << 21, 8, 1), aes256, false), Error::ExcessiveWork),
         (encrypted(scrypt(1 << 63, 65535, 65535), aes256, false), Error::ExcessiveWork),
         (encrypted(scrypt(1 << 14, 8, 65535), aes256, false), Error::ExcessiveWork),
+        // Cheap to mix, and gigabytes of what is to be mixed.
+        (encrypted(scrypt(2, 256, 65535), aes256, false), Error::ExcessiveWork),
+        (encrypted(scrypt(2, 65535, 256), aes256, false), Error::ExcessiveWork),
     ] {
         let start = std::time::Instant::now();
         assert_eq!(PrivateKey::from_encrypted_pkcs8_der(&file, b"pass").err(), Some(error));

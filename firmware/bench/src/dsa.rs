@@ -16,6 +16,7 @@ pub struct KeyGen<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for KeyGen<P> {
     const KEY: usize = size_of::<SigningKey<P>>();
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self { seed: [0; 32], key: None, vk: P::VerifyingKeyBytes::zeroed() }
@@ -34,24 +35,27 @@ impl<P: ParameterSet> Operation for KeyGen<P> {
     }
 }
 
-/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from the key that holds the seed.
+/// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from the key that holds the seed, which is made as [`KeyGen`] makes it.
 pub struct SignSeed<P: ParameterSet> {
     pub key: Option<SigningKey<P>>,
+    pub vk: P::VerifyingKeyBytes,
     pub message: [u8; 32],
     pub signature: P::Signature,
 }
 
 impl<P: ParameterSet> Operation for SignSeed<P> {
     const KEY: usize = size_of::<SigningKey<P>>();
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
-        Self { key: None, message: [0; 32], signature: P::Signature::zeroed() }
+        let (vk, signature) = (P::VerifyingKeyBytes::zeroed(), P::Signature::zeroed());
+        Self { key: None, vk, message: [0; 32], signature }
     }
 
     fn prepare(&mut self, input: &mut Input) {
         let mut seed = [0; 32];
         input.read(&mut seed);
-        self.key = Some(SigningKey::from_seed(&seed));
+        self.key = Some(SigningKey::from_seed_into(&seed, &mut self.vk));
         input.read(&mut self.message);
     }
 
@@ -75,6 +79,7 @@ pub struct Sign<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for Sign<P> {
     const KEY: usize = P::ExpandedKeyBytes::LEN;
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self { key: None, message: [0; 32], signature: P::Signature::zeroed() }
@@ -106,6 +111,7 @@ pub struct Verify<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for Verify<P> {
     const KEY: usize = P::VerifyingKeyBytes::LEN;
+    const GUARDED: Option<bool> = Some(false);
 
     fn new() -> Self {
         Self {

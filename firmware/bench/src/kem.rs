@@ -16,6 +16,7 @@ pub struct KeyGen<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for KeyGen<P> {
     const KEY: usize = size_of::<DecapsulationKey<P>>();
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self { seed: [0; 64], dk: None, ek: P::EncapsulationKeyBytes::zeroed() }
@@ -44,6 +45,7 @@ pub struct Encaps<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for Encaps<P> {
     const KEY: usize = P::EncapsulationKeyBytes::LEN;
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self {
@@ -70,24 +72,27 @@ impl<P: ParameterSet> Operation for Encaps<P> {
     }
 }
 
-/// FIPS 203, Algorithm 21 (ML-KEM.Decaps), from the key in 96 bytes.
+/// FIPS 203, Algorithm 21 (ML-KEM.Decaps), from the key in 96 bytes, which is made as [`KeyGen`] makes it.
 pub struct Decaps<P: ParameterSet> {
     pub dk: Option<DecapsulationKey<P>>,
+    pub ek: P::EncapsulationKeyBytes,
     pub c: P::Ciphertext,
     pub shared: SharedSecret,
 }
 
 impl<P: ParameterSet> Operation for Decaps<P> {
     const KEY: usize = size_of::<DecapsulationKey<P>>();
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
-        Self { dk: None, c: P::Ciphertext::zeroed(), shared: SharedSecret::new([0; 32]) }
+        let (ek, c) = (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed());
+        Self { dk: None, ek, c, shared: SharedSecret::new([0; 32]) }
     }
 
     fn prepare(&mut self, input: &mut Input) {
         let mut seed = [0; 64];
         input.read(&mut seed);
-        self.dk = Some(DecapsulationKey::from_seed(&seed));
+        self.dk = Some(DecapsulationKey::from_seed_into(&seed, &mut self.ek));
         input.read(self.c.as_mut());
     }
 
@@ -111,6 +116,7 @@ pub struct DecapsEncoded<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for DecapsEncoded<P> {
     const KEY: usize = P::ExpandedKeyBytes::LEN;
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self { dk: None, c: P::Ciphertext::zeroed(), shared: SharedSecret::new([0; 32]) }

@@ -70,7 +70,7 @@ impl<P: mlkem::ParameterSet> Works for kem::Decaps<Small<P>> {
     fn prepare_in(&mut self, input: &mut Input, workspace: &mut Workspace<P>) {
         let mut seed = [0; 64];
         input.read(&mut seed);
-        self.dk = Some(DecapsulationKey::from_seed_in(&seed, None, workspace));
+        self.dk = Some(DecapsulationKey::from_seed_in(&seed, Some(&mut self.ek), workspace));
         input.read(self.c.as_mut());
     }
 
@@ -105,7 +105,7 @@ impl<P: mldsa::ParameterSet> Works for dsa::SignSeed<Small<P>> {
     fn prepare_in(&mut self, input: &mut Input, workspace: &mut Workspace<P>) {
         let mut seed = [0; 32];
         input.read(&mut seed);
-        self.key = Some(SigningKey::from_seed_in(&seed, None, workspace));
+        self.key = Some(SigningKey::from_seed_in(&seed, Some(&mut self.vk), workspace));
         input.read(&mut self.message);
     }
 

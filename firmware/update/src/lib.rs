@@ -106,7 +106,7 @@ impl<'a> Update<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It is shorter than its own header says, or than every image.
+    /// It is shorter than every image, or has not the length that its own header says.
     Truncated,
     /// The signature is not one of this image by this key.
     Signature,
@@ -122,7 +122,7 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated => f.write_str("the image is cut off"),
+            Self::Truncated => f.write_str("the image is cut off, or has not the length that it says"),
             Self::Signature => f.write_str("the signature is not one of this image by the maker's key"),
             Self::NotNewer { offered, installed } => {
                 write!(f, "the image has version {offered}, and {installed} runs")
@@ -178,6 +178,19 @@ mod tests {
         }
         let mut buffer = vec![0; image.len() + 1];
         assert_eq!(sign(&SigningKey::from_seed(&[7; 32]), 1, PROGRAM, &mut buffer), Err(ImageLength));
+    }
+
+    #[test]
+    fn a_signed_header_that_tells_another_length_is_refused() {
+        let (mut image, key) = signed(5);
+        let at = image.len() - SIGNATURE;
+        for length in [0, PROGRAM.len() - 1, PROGRAM.len() + 1, u32::MAX as usize] {
+            image[4..HEADER].copy_from_slice(&(length as u32).to_le_bytes());
+            let message = message(&image[..at]).unwrap();
+            let signature = SigningKey::<Set>::from_seed(&[7; 32]).sign_deterministic(message);
+            image[at..].copy_from_slice(&signature);
+            assert_eq!(Update::verified(&image, &key, 4), Err(Refusal::Truncated), "{length} bytes");
+        }
     }
 
     #[test]

@@ -4,9 +4,12 @@
 //! The secrets are computed here a second time, plainly, from the seed: nothing is asked of the code under test but
 //! its hash functions.
 
+#[path = "residue/interface.rs"]
+mod interface;
+
 use gambeson::Bytes;
 use gambeson::cpu::{self, Level};
-use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, SigningKey};
+use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, PreHash, SigningKey};
 use gambeson::mlkem::{
     self, DecapsulationKey, ExpandedDecapsulationKey, ExpandedKeyRef, MlKem512, MlKem768, MlKem1024,
     SharedSecret,
@@ -15,7 +18,7 @@ use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson::sha3::{Sha3_512, Shake256};
 use gambeson::{Small, Workspace};
 use gambeson_gates::hunt::{Gate, Hunt, Window, hunted, power};
-use gambeson_gates::{bytes, canary, heap, live_and_die};
+use gambeson_gates::{bytes, c, canary, heap, live_and_die};
 use gambeson_hybrid::{composite, ed448, kem as hybrids, x448, xwing};
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         signatures::<MlDsa44>(&mut gate, &Shape { k: 4, l: 4, eta: 2, mask_bits: 18 });
         signatures::<MlDsa65>(&mut gate, &Shape { k: 6, l: 5, eta: 4, mask_bits: 20 });
         signatures::<MlDsa87>(&mut gate, &Shape { k: 8, l: 7, eta: 2, mask_bits: 20 });
+        interface::hashes(&mut gate);
         hybrid(&mut gate);
         curves(&mut gate);
         hybrids::KEMS.iter().for_each(|kem| table(&mut gate, kem));
@@ -50,8 +54,8 @@ fn main() -> ExitCode {
     assert_eq!(best, Some(cpu::detected()), "the best table of this machine did not run");
     println!("{} operations, {} with residue", gate.ran, gate.failed);
     let caught = canaries();
-    println!("{caught} of 5 canaries found");
-    ExitCode::from(u8::from(gate.failed != 0 || caught != 5))
+    println!("{caught} of 7 canaries found");
+    ExitCode::from(u8::from(gate.failed != 0 || caught != 7))
 }
 
 /// What a caller does with bytes that were his.
@@ -78,6 +82,16 @@ fn canaries() -> usize {
         hunted(&hunt, || _ = black_box(canary::left_on_stack(&stored))),
         hunted(&hunt, || _ = black_box(canary::left_on_heap(&stored))),
         hunted(&hunt, || canary::left_in_register(secret.first_chunk().expect("16 of 32 bytes"))),
+        // By the C interface: a key that its owner does not wipe, and a permutation that keeps what it is given.
+        hunted(&hunt, || {
+            let mut key = [0; 96];
+            c::DSAS[0].key_generate_with(&mut key, &secret);
+            black_box(&key);
+        }),
+        hunted(&hunt, || {
+            let mut digest = [0; 32];
+            c::plugged(canary::keeping_keccak, || c::HASHES[1].whole(&mut digest, &secret));
+        }),
     ];
     let clean = hunted(&hunt, || _ = black_box(canary::big_frame()));
     assert!(clean.is_empty(), "what leaves nothing is not blamed: {clean:?}");
@@ -170,6 +184,16 @@ fn kem<P: mlkem::ParameterSet>(gate: &mut Gate, k: u8, eta1: usize, eta2: usize)
         live_and_die!(expanded.decapsulate(&wrong))
     });
     small_kem::<P>(gate, hunt, (&seed, &m, exported), [&c, &wrong]);
+    for calls in c::KEMS.iter().filter(|calls| calls.set == name) {
+        interface::kem(
+            gate,
+            hunt,
+            calls,
+            (&seed, &m, exported),
+            [c.as_ref(), wrong.as_ref()],
+            key.as_bytes().as_ref(),
+        );
+    }
 }
 
 /// The schedule of the least memory, which works in the caller's.
@@ -208,7 +232,7 @@ fn small_kem<P: mlkem::ParameterSet>(
             std::hint::black_box(&shared);
         });
     }
-    kem_in_a_workspace(gate, hunt, (seed, m, exported), ciphertexts);
+    kem_in_a_workspace::<P>(gate, hunt, (seed, m, exported), ciphertexts);
 }
 
 /// The same in a workspace, which is searched with the stack that it lies on.
@@ -481,16 +505,23 @@ fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate, shape: &Shape) {
     // mu = H(tr, M'), rho'' = H(K, rnd, mu): the masks y of all rounds.
     let mut tr = [0; 64];
     Shake256::digest_into(public.as_bytes().as_ref(), &mut tr);
-    let (mut mu, mut rho_mask) = ([0; 64], [0; 64]);
-    Shake256::digest_into(&[&tr[..], &[0, 0], &message].concat(), &mut mu);
-    Shake256::digest_into(&[key, &rnd, &mu].concat(), &mut rho_mask);
-    hunt.bytes("rho''", &rho_mask);
-    for n in 0..60 * u16::from(shape.l) {
-        let mut stream = vec![0; 32 * shape.mask_bits];
-        Shake256::digest_into(&[&rho_mask[..], &n.to_le_bytes()].concat(), &mut stream);
-        hunt.bytes("the stream of y", &stream);
-        let y = mask(&stream, shape.mask_bits);
-        hunt.polynomial("y", Window { width: 4, modulus: Q_DSA, length: 4 }, &y);
+    let digest = PreHash::Sha2_512.digest(&message);
+    // 2.16.840.1.101.3.4.2.3 in DER.
+    let oid = [6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 3];
+    let prehashed = [&[1, 4][..], b"gate", &oid, digest.as_bytes()].concat();
+    // M' of what is signed here, and of what is signed by the C interface.
+    for m_prime in [[&[0, 0][..], &message].concat(), [&[0, 4][..], b"gate", &message].concat(), prehashed] {
+        let (mut mu, mut rho_mask) = ([0; 64], [0; 64]);
+        Shake256::digest_into(&[&tr[..], &m_prime].concat(), &mut mu);
+        Shake256::digest_into(&[key, &rnd, &mu].concat(), &mut rho_mask);
+        hunt.bytes("rho''", &rho_mask);
+        for n in 0..60 * u16::from(shape.l) {
+            let mut stream = vec![0; 32 * shape.mask_bits];
+            Shake256::digest_into(&[&rho_mask[..], &n.to_le_bytes()].concat(), &mut stream);
+            hunt.bytes("the stream of y", &stream);
+            let y = mask(&stream, shape.mask_bits);
+            hunt.polynomial("y", Window { width: 4, modulus: Q_DSA, length: 4 }, &y);
+        }
     }
 
     let hunt = &hunt;
@@ -514,6 +545,15 @@ fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate, shape: &Shape) {
         live_and_die!(expanded.sign_with_rnd(&rnd, &message))
     });
     small_signatures::<P>(gate, hunt, (&seed, &rnd, &message, exported));
+    for calls in c::DSAS.iter().filter(|calls| calls.set == name) {
+        interface::signatures(
+            gate,
+            hunt,
+            calls,
+            (&seed, &rnd, &message, exported),
+            public.as_bytes().as_ref(),
+        );
+    }
 }
 
 /// The schedule of the least memory, which works in the caller's; and the standard's bytes in the other.

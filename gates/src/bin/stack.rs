@@ -1,14 +1,14 @@
 //! How much stack and heap each operation uses: one JSON object a line. Run by `cargo xtask stack`.
 
 use gambeson::cpu::{self, Level};
-use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, SigningKey};
+use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, PreHash, SigningKey};
 use gambeson::mlkem::{
     self, DecapsulationKey, ExpandedDecapsulationKey, ExpandedKeyRef, MlKem512, MlKem768, MlKem1024,
     SharedSecret,
 };
 use gambeson::sha3::{Sha3_256, Shake256};
 use gambeson::{Small, Workspace};
-use gambeson_gates::{bytes, canary, heap, stack};
+use gambeson_gates::{bytes, c, canary, heap, stack};
 use std::env;
 use std::sync::Mutex;
 
@@ -40,6 +40,10 @@ fn main() {
     signatures::<MlDsa44>();
     signatures::<MlDsa65>();
     signatures::<MlDsa87>();
+    c::HASHES.iter().for_each(c_hash);
+    c_prehash();
+    c::KEMS.iter().for_each(c_kem);
+    c::DSAS.iter().for_each(c_signatures);
 }
 
 fn measure<R: Send>(alg: &str, op: &str, form: &str, operation: impl Fn() -> R + Send + Sync) {
@@ -204,5 +208,123 @@ fn signatures<P: mldsa::ParameterSet>() {
     measure("verify", &|| {
         let key = mldsa::VerifyingKeyRef::<Small<P>>::borrowed(vk);
         key.verify_in(&message, signature.as_ref(), &mut lock(workspace)).expect("our own signature");
+    });
+}
+
+/// Objects and buffers of a caller in C.
+struct Callers {
+    key: c::Key,
+    hash: c::Hash,
+    public: [u8; c::MOST[1]],
+    private: [u8; c::MOST[1]],
+    sent: [u8; c::MOST[2]],
+    small: [u8; 64],
+}
+
+impl Callers {
+    fn new() -> Mutex<Self> {
+        let [public, private] = [[0; c::MOST[1]]; 2];
+        Mutex::new(Self {
+            key: [0; 96],
+            hash: [0; 31],
+            public,
+            private,
+            sent: [0; c::MOST[2]],
+            small: [0; 64],
+        })
+    }
+}
+
+fn c_hash(calls: &c::Hasher) {
+    let callers = &Callers::new();
+    let name = calls.name.trim_end_matches(" in C");
+    measure(name, "hash", "C", || calls.whole(&mut lock(callers).public[..calls.len], &[7; 200]));
+    measure(name, "hash in pieces", "C", || {
+        let callers = &mut *lock(callers);
+        calls.pieces(&mut callers.hash, &mut callers.public[..calls.len], &[7; 200]);
+    });
+}
+
+fn c_prehash() {
+    let callers = &Callers::new();
+    for (function, prehash) in c::PREHASHES {
+        measure(function.name(), "hash for HashML-DSA", "C", || {
+            let callers = &mut *lock(callers);
+            let digest = &mut callers.small[..function.digest_len()];
+            c::prehash(&mut callers.hash, prehash, &[7; 200], digest);
+        });
+    }
+}
+
+fn c_kem(calls: &c::Kem) {
+    let form = if calls.name.contains("small") { "C, small" } else { "C" };
+    let [ek_len, dk_len, c_len] = calls.sizes;
+    let (seed, m): ([u8; 64], [u8; 32]) = (bytes(calls.set), bytes("m"));
+    let callers = &Callers::new();
+    let measure = |op: &str, work: &(dyn Fn(&mut Callers, &mut [u8; 32]) + Sync)| {
+        let shared = &Mutex::new([0; 32]);
+        measure(calls.set, op, form, || work(&mut lock(callers), &mut lock(shared)));
+    };
+    let keypair = |its: &mut Callers, _: &mut _| {
+        calls.keypair_from_seed(&mut its.public[..ek_len], &mut its.private[..dk_len], &seed);
+    };
+    // The standard's keys have no schedule.
+    if form == "C" {
+        measure("keypair", &keypair)
+    } else {
+        keypair(&mut lock(callers), &mut [0; 32])
+    }
+    measure("keygen", &|its, _| calls.key_from_seed(&mut its.key, &mut its.public[..ek_len], &seed));
+    measure("keygen, hash only", &|its, _| calls.key_generate_with(&mut its.key, &seed));
+    measure("public key", &|its, _| calls.key_public(&its.key, &mut its.public[..ek_len]));
+    measure("encaps", &|its, shared| {
+        calls.encapsulate_deterministic(&mut its.sent[..c_len], shared, &its.public[..ek_len], &m);
+    });
+    measure("decaps", &|its, shared| calls.key_decapsulate(&its.key, shared, &its.sent[..c_len]));
+    measure("check dk", &|its, _| calls.check_dk(&its.private[..dk_len]));
+    measure("decaps, encoded", &|its, shared| {
+        calls.decapsulate(shared, &its.sent[..c_len], &its.private[..dk_len]);
+    });
+}
+
+fn c_signatures(calls: &c::Dsa) {
+    let form = if calls.name.contains("small") { "C, small" } else { "C" };
+    let [vk_len, sk_len, signature_len] = calls.sizes;
+    let (seed, message): ([u8; 32], [u8; 100]) = (bytes(calls.set), bytes("message"));
+    let digest = (c::prehash_number(PreHash::Sha2_512), &[7; 64][..]);
+    let callers = &Callers::new();
+    let measure = |op: &str, form: &str, work: &(dyn Fn(&mut Callers) + Sync)| {
+        measure(calls.set, op, form, || work(&mut lock(callers)));
+    };
+    let keypair = |its: &mut Callers| {
+        calls.keypair_from_seed(&mut its.public[..vk_len], &mut its.private[..sk_len], &seed);
+    };
+    if form == "C" {
+        measure("keypair", form, &keypair)
+    } else {
+        keypair(&mut lock(callers))
+    }
+    measure("keygen", form, &|its| calls.key_from_seed(&mut its.key, &mut its.public[..vk_len], &seed));
+    measure("keygen, hash only", form, &|its| calls.key_generate_with(&mut its.key, &seed));
+    measure("public key", form, &|its| calls.key_public(&its.key, &mut its.public[..vk_len]));
+    measure("μ in pieces", form, &|its| {
+        calls.mu(&mut its.hash, &its.public[..vk_len], &message, &mut its.small);
+    });
+    measure("sign pre-hashed", form, &|its| {
+        calls.key_sign_prehashed_with_rnd(&its.key, &mut its.sent[..signature_len], digest, &[0; 32]);
+    });
+    measure("verify pre-hashed", form, &|its| {
+        calls.verify_prehashed(&its.sent[..signature_len], digest, &its.public[..vk_len]);
+    });
+    measure("sign", form, &|its| {
+        calls.key_sign_with_rnd(&its.key, &mut its.sent[..signature_len], &message, &[0; 32]);
+    });
+    measure("verify", form, &|its| {
+        calls.verify(&its.sent[..signature_len], &message, &its.public[..vk_len]);
+    });
+    let encoded = if form == "C" { "C, sk" } else { form };
+    measure("check sk", encoded, &|its| calls.check_sk(&its.private[..sk_len]));
+    measure("sign, encoded", encoded, &|its| {
+        calls.sign_with_rnd(&mut its.sent[..signature_len], &message, &its.private[..sk_len], &[0; 32]);
     });
 }

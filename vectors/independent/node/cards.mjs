@@ -1,7 +1,7 @@
 // docs/spec/did.md: identity cards, their log, who keeps it, recovery.
 
 import * as keys from './keys.mjs'
-import { Document, parseUrl, suiteOf } from './did.mjs'
+import { Document, splitUrl, suiteOf } from './did.mjs'
 import {
   canonical, decode, encode, fromMultibase, isObject, isText, multibase, need, parseObject, parseTime, same, text, utf8, within,
 } from './reading.mjs'
@@ -119,7 +119,7 @@ export function recover(seed, cards) {
   need(newest.did === `did:gambeson:${multibase(keys.multihash(newest.suite, first))}`, 'wrong-seed')
   const indexes = Object.fromEntries([...ROLES.keys()].map(role => [role, '0']))
   for (const { url, expires, revoked } of newest.document.methods.values()) {
-    const match = /^(.*)-(0|[1-9][0-9]*)$/.exec(parseUrl(url).fragment)
+    const match = /^(.*)-(0|[1-9][0-9]*)$/.exec(splitUrl(url).fragment)
     if (match && ROLES.has(match[1]) && expires === undefined && revoked === undefined) indexes[match[1]] = match[2]
   }
   indexes.did = String(newest.version - 1)

@@ -1,7 +1,7 @@
 // docs/spec/did.md: DIDs, DID URLs, DID documents.
 
-import { ML_DSA, VerifyingKey, fromJwk, fromMultikey } from './keys.mjs'
-import { Refused, decode, fromMultibase, has, isObject, isText, need, parseTime, text, utf8 } from './reading.mjs'
+import { ML_DSA, VerifyingKey, fromJwk, fromMultikey, isPrivate } from './keys.mjs'
+import { Refused, decode, fromMultibase, has, isObject, isText, need, parseObject, parseTime, text, utf8 } from './reading.mjs'
 
 export const RELATIONSHIPS = [
   'authentication',
@@ -63,13 +63,42 @@ export function webAddress(did) {
 export const suiteOf = did =>
   did.startsWith('did:gambeson:u') && fromMultibase(did.slice(13), 50)[0] === 0x20 ? 'cnsa2' : 'default'
 
-/** DID and fragment of the URL of a key. */
+const PLAIN = "[A-Za-z0-9\\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2}"
+const REST = new RegExp(`^((?:${PLAIN})*)(?:\\?((?:${PLAIN}|\\?)*))?(?:#((?:${PLAIN}|\\?)*))?$`)
+
+/** The parts of a DID URL; `undefined` where there is no query or fragment. */
+export function splitUrl(url) {
+  const at = url.search(/[/?#]|$/)
+  const rest = url.slice(at)
+  const match = REST.exec(rest)
+  need(match && utf8(rest).length <= 4096, 'bad-did')
+  return { did: parseDid(url.slice(0, at)), path: match[1], query: match[2], fragment: match[3] }
+}
+
+/** The same of the URL of a key, which has a fragment. */
 export function parseUrl(url) {
-  const at = url.indexOf('#')
-  need(at >= 0, 'bad-did')
-  const fragment = url.slice(at + 1)
-  need(/^[A-Za-z0-9\-._~!$&'()*+,;=:@/?]{1,4096}$/.test(fragment), 'bad-did')
-  return { did: parseDid(url.slice(0, at)), fragment }
+  const parts = splitUrl(url)
+  need(parts.fragment, 'bad-did')
+  return parts
+}
+
+/** The DID URL of a reference in the document of a DID (RFC 3986, section 5.2). */
+export function join(base, reference) {
+  need(!reference.startsWith('//'), 'bad-did')
+  const absolute = /^[^/?#]*:/.test(reference)
+  const { did, path, query, fragment } = absolute ? splitUrl(reference) : splitUrl(base + rooted(reference))
+  const tail = (query === undefined ? '' : `?${query}`) + (fragment === undefined ? '' : `#${fragment}`)
+  const url = did + (path === '' ? '' : withoutDots(path)) + tail
+  splitUrl(url)
+  return url
+}
+
+const rooted = reference => (/^([/?#]|$)/.test(reference) ? reference : `/${reference}`)
+
+function withoutDots(path) {
+  const segments = path.slice(1).split('/')
+  const kept = segments.reduce((kept, one) => (one === '..' ? kept.slice(0, -1) : one === '.' ? kept : [...kept, one]), [])
+  return `/${[...kept, ...(/^\.\.?$/.test(segments.at(-1)) ? [''] : [])].join('/')}`
 }
 
 export const isUri = value => isText(value) && /^[A-Za-z][A-Za-z0-9+.-]*:[!-~]+$/.test(value) && !/["<>\\^`{|}]/.test(value)
@@ -83,7 +112,7 @@ export class Document {
     controllers(value)
     const aliases = list(value, 'alsoKnownAs')
     need(aliases.every(isUri) && new Set(aliases).size === aliases.length, 'bad-form')
-    services(value)
+    services(this.id, value)
     this.methods = new Map()
     for (const method of list(value, 'verificationMethod')) this.add(method)
     this.relationships = new Map()
@@ -91,7 +120,7 @@ export class Document {
       const urls = new Set()
       need(!has(value, name) || value[name].length !== 0, 'bad-form')
       for (const entry of list(value, name)) {
-        const url = isText(entry) ? this.absolute(entry) : this.add(entry)
+        const url = isText(entry) ? join(this.id, entry) : this.add(entry)
         need(!urls.has(url), 'bad-form')
         urls.add(url)
       }
@@ -99,15 +128,9 @@ export class Document {
     }
   }
 
-  absolute(url) {
-    const whole = url.startsWith('#') ? this.id + url : url
-    parseUrl(whole)
-    return whole
-  }
-
   add(value) {
     need(isObject(value), 'bad-form')
-    const method = readMethod(this.absolute(text(value, 'id')), value)
+    const method = readMethod(join(this.id, text(value, 'id')), value)
     need(!this.methods.has(method.url), 'bad-form')
     this.methods.set(method.url, method)
     return method.url
@@ -115,7 +138,7 @@ export class Document {
 
   usable(url, now) {
     const method = this.methods.get(url)
-    need(method && method.controller === this.id && parseUrl(url).did === this.id, 'unknown-key')
+    need(method && method.controller === this.id && splitUrl(url).did === this.id, 'unknown-key')
     need(method.revoked === undefined || method.revoked > now, 'key-revoked')
     need(method.expires === undefined || now <= method.expires, 'expired')
     return method
@@ -131,7 +154,7 @@ export class Document {
   keyOfRole(url, role, now) {
     const method = this.usable(url, now)
     const alone = [...this.relationships.values()].every(urls => !urls.has(url))
-    need(method.key instanceof VerifyingKey && parseUrl(url).fragment.startsWith(`${role}-`) && alone, 'wrong-purpose')
+    need(method.key instanceof VerifyingKey && splitUrl(url).fragment?.startsWith(`${role}-`) && alone, 'wrong-purpose')
     return method.key
   }
 
@@ -171,7 +194,7 @@ function readMethod(url, value) {
 }
 
 function jwkKey(jwk) {
-  need(!has(jwk, 'priv') && !has(jwk, 'd'), 'bad-key')
+  need(!isPrivate(jwk), 'bad-key')
   if (jwk.kty !== 'AKP') return undefined
   const name = text(jwk, 'alg')
   if (has(ML_DSA, name)) return fromJwk(jwk)
@@ -210,12 +233,12 @@ function controllers(value) {
   }
 }
 
-function services(value) {
+function services(did, value) {
   const seen = new Set()
   for (const service of list(value, 'service')) {
     need(isObject(service), 'bad-form')
-    const id = text(service, 'id')
-    need((id.startsWith('#') || isUri(id)) && !seen.has(id), 'bad-form')
+    const id = text(service, 'id').replace(/^#/, `${did}#`)
+    need(isUri(id) && !seen.has(id), 'bad-form')
     seen.add(id)
     need(oneOrMore(service.type, isText), 'bad-form')
     need(oneOrMore(service.serviceEndpoint, one => isUri(one) || isObject(one)), 'bad-form')
@@ -223,6 +246,18 @@ function services(value) {
 }
 
 const oneOrMore = (value, fits) => (Array.isArray(value) ? value.length > 0 && value.every(fits) : fits(value))
+
+export const DID_JSON = 'application/did+json'
+export const DID_LD_JSON = 'application/did+ld+json'
+
+/** A document in the representation of a media type. */
+export function readRepresentation(mediaType, bytes) {
+  const kind = mediaType.toLowerCase()
+  need(kind === DID_JSON || kind === DID_LD_JSON, 'bad-type')
+  const value = parseObject(bytes, 65536)
+  need(kind === DID_JSON || has(value, '@context'), 'bad-form')
+  return new Document(value)
+}
 
 /** The document of a did:key. */
 export function ofDidKey(did) {

@@ -185,8 +185,10 @@ export class VerifyingKey {
   }
 }
 
+export const isPrivate = jwk => ['priv', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].some(name => has(jwk, name))
+
 export function fromJwk(jwk) {
-  need(!has(jwk, 'priv') && !has(jwk, 'd'), 'bad-key')
+  need(!isPrivate(jwk), 'bad-key')
   need(text(jwk, 'kty') === 'AKP', 'bad-key')
   const name = text(jwk, 'alg')
   need(has(ML_DSA, name), 'bad-algorithm')

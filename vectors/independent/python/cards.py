@@ -1,7 +1,7 @@
 """docs/spec/did.md: identity cards, their log, who keeps it, recovery."""
 
 import keys
-from did import Document, parse_url, suite
+from did import Document, split_url, suite
 from reading import canonical, decode, encode, from_multibase, is_integer, multibase, need, parse_object, parse_time, text, within
 
 MAX_CARD = 65536
@@ -122,7 +122,7 @@ def recover(seed, cards):
     need(newest.did == "did:gambeson:" + multibase(keys.multihash(its_suite, first)), "wrong-seed")
     indexes = {}
     for found in newest.document.methods.values():
-        role, _, index = parse_url(found.url)[1].rpartition("-")
+        role, _, index = (split_url(found.url)[3] or "").rpartition("-")
         if role in ROLES and found.expires is None and found.revoked is None:
             indexes[role] = int(index)
     indexes["did"] = newest.version - 1

@@ -2,8 +2,8 @@
 
 import re
 
-from keys import ML_DSA, VerifyingKey, from_jwk, from_multikey
-from reading import Refused, decode, from_multibase, need, parse_time, text
+from keys import ML_DSA, PRIVATE, VerifyingKey, from_jwk, from_multikey
+from reading import Refused, decode, from_multibase, need, parse_object, parse_time, text
 
 RELATIONSHIPS = ("authentication", "assertionMethod", "keyAgreement", "capabilityInvocation", "capabilityDelegation")
 CONTEXTS = ("https://www.w3.org/ns/did/v1", "https://www.w3.org/ns/did/v1.1", "https://www.w3.org/ns/cid/v1")
@@ -56,12 +56,54 @@ def suite(did):
     return "cnsa2" if did.startswith("did:gambeson:u") and from_multibase(did[13:], 50)[0] == 0x20 else "default"
 
 
+CHARACTER = r"(?:[A-Za-z0-9\-._~!$&'()*+,;=:@%s]|%%[0-9A-Fa-f]{2})*"
+
+
+def split_url(url):
+    """DID, path, query and fragment of a DID URL; `None` where there is no query or fragment."""
+    did = re.match("[^/?#]*", url)[0]
+    path, query, fragment = parts = parts_of(url[len(did) :])
+    need(len(url.encode()) - len(did.encode()) <= 4096 and re.fullmatch(CHARACTER % "/", path), "bad-did")
+    need(all(re.fullmatch(CHARACTER % "/?", part) for part in parts[1:] if part is not None), "bad-did")
+    return parse_did(did), path, query, fragment
+
+
+def parts_of(text):
+    """Path, query and fragment."""
+    text, hash_sign, fragment = text.partition("#")
+    path, mark, query = text.partition("?")
+    return path, query if mark else None, fragment if hash_sign else None
+
+
 def parse_url(url):
     """DID and fragment of the URL of a key."""
-    did, hash_sign, fragment = url.partition("#")
-    need(hash_sign, "bad-did")
-    need(re.fullmatch(r"[A-Za-z0-9\-._~!$&'()*+,;=:@/?]{1,4096}", fragment), "bad-did")
-    return parse_did(did), fragment
+    did, _, _, fragment = split_url(url)
+    need(fragment, "bad-did")
+    return did, fragment
+
+
+def join(base, reference):
+    """The DID URL of a reference in the document of a DID (RFC 3986, section 5.2)."""
+    path = parts_of(reference)[0]
+    need(not path.startswith("//"), "bad-did")
+    if ":" in path.split("/")[0]:
+        base, path, query, fragment = split_url(reference)
+    else:
+        path, query, fragment = parts_of(reference)
+    kept = []
+    segments = path.removeprefix("/").split("/")
+    for segment in segments:
+        if segment == "..":
+            kept = kept[:-1]
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in (".", ".."):
+        kept.append("")
+    url = base + ("/" + "/".join(kept) if path else "")
+    url += "" if query is None else "?" + query
+    url += "" if fragment is None else "#" + fragment
+    split_url(url)
+    return url
 
 
 def is_uri(value):
@@ -80,7 +122,7 @@ class Document:
         controllers(value)
         aliases = listed(value, "alsoKnownAs")
         need(all(map(is_uri, aliases)) and len(set(aliases)) == len(aliases), "bad-form")
-        services(value)
+        services(self.id, value)
         self.methods = {}
         for method in listed(value, "verificationMethod"):
             self.add(method)
@@ -89,26 +131,21 @@ class Document:
             urls = []
             need(name not in value or value[name] != [], "bad-form")
             for entry in listed(value, name):
-                url = self.absolute(entry) if isinstance(entry, str) else self.add(entry)
+                url = join(self.id, entry) if isinstance(entry, str) else self.add(entry)
                 need(url not in urls, "bad-form")
                 urls.append(url)
             self.relationships[name] = urls
 
-    def absolute(self, url):
-        url = self.id + url if url.startswith("#") else url
-        parse_url(url)
-        return url
-
     def add(self, value):
         need(isinstance(value, dict), "bad-form")
-        method = Method(self.absolute(text(value, "id")), value)
+        method = Method(join(self.id, text(value, "id")), value)
         need(method.url not in self.methods, "bad-form")
         self.methods[method.url] = method
         return method.url
 
     def usable(self, url, now):
         method = self.methods.get(url)
-        need(method and method.controller == self.id and parse_url(url)[0] == self.id, "unknown-key")
+        need(method and method.controller == self.id and split_url(url)[0] == self.id, "unknown-key")
         need(method.revoked is None or method.revoked > now, "key-revoked")
         need(method.expires is None or now <= method.expires, "expired")
         return method
@@ -121,7 +158,7 @@ class Document:
 
     def key_of_role(self, url, role, now):
         method = self.usable(url, now)
-        named = parse_url(url)[1].startswith(role + "-")
+        named = (split_url(url)[3] or "").startswith(role + "-")
         alone = all(url not in urls for urls in self.relationships.values())
         need(isinstance(method.key, VerifyingKey) and named and alone, "wrong-purpose")
         return method.key
@@ -163,7 +200,7 @@ class Method:
 
 
 def jwk_key(jwk):
-    need("priv" not in jwk and "d" not in jwk, "bad-key")
+    need(not PRIVATE & jwk.keys(), "bad-key")
     if jwk.get("kty") != "AKP":
         return None
     name = text(jwk, "alg")
@@ -206,12 +243,13 @@ def controllers(value):
             parse_did(controller)
 
 
-def services(value):
+def services(did, value):
     seen = set()
     for service in listed(value, "service"):
         need(isinstance(service, dict), "bad-form")
         name = text(service, "id")
-        need((name.startswith("#") or is_uri(name)) and name not in seen, "bad-form")
+        name = did + name if name.startswith("#") else name
+        need(is_uri(name) and name not in seen, "bad-form")
         seen.add(name)
         need(one_or_more(service.get("type"), lambda item: isinstance(item, str)), "bad-form")
         need(one_or_more(service.get("serviceEndpoint"), lambda item: is_uri(item) or isinstance(item, dict)), "bad-form")
@@ -219,6 +257,17 @@ def services(value):
 
 def one_or_more(value, fits):
     return bool(value) and all(map(fits, value)) if isinstance(value, list) else fits(value)
+
+
+DID_JSON, DID_LD_JSON = "application/did+json", "application/did+ld+json"
+
+
+def read_representation(media_type, data):
+    """A document in the representation of a media type."""
+    need(media_type.lower() in (DID_JSON, DID_LD_JSON), "bad-type")
+    value = parse_object(data, 65536)
+    need(media_type.lower() == DID_JSON or "@context" in value, "bad-form")
+    return Document(value)
 
 
 def of_did_key(did):

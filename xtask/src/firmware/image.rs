@@ -109,7 +109,7 @@ pub fn build(
     // Doors for gates, which no other program calls.
     cargo.arg("--config").arg(format!("target.{}.rustflags=['--cfg=gambeson_ct']", target.triple));
     cargo.envs(variables.iter().copied());
-    workspace.logged(&format!("firmware-build-{}", target.name), &mut cargo)?;
+    workspace.logged(&format!("firmware-build-{}-{package}", target.name), &mut cargo)?;
     let folder = workspace.target.join("xtask/firmware").join(target.name);
     fs::create_dir_all(&folder)?;
     let path = folder.join(name.replace(' ', "-"));

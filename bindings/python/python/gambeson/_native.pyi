@@ -53,6 +53,7 @@ __all__ = [
     "check_credential",
     "check_did_document",
     "check_presentation",
+    "dereference",
     "did_web_address",
     "format_time",
     "generate_words",
@@ -70,7 +71,9 @@ __all__ = [
     "parse_path",
     "parse_time",
     "protect_words",
+    "resolve_did",
     "resolve_key",
+    "resolve_representation",
     "sd_jwt_disclosable",
     "sd_jwt_disclose",
     "share_words",
@@ -591,6 +594,14 @@ class WebResolver:
 
 _Resolver = CardStore | CardDirectory | WebResolver
 
+def resolve_did(did: str, *, resolver: _Resolver, now: _Time | None = None) -> dict[str, Any]: ...
+def resolve_representation(
+    did: str, accept: str | None = None, *, resolver: _Resolver, now: _Time | None = None
+) -> dict[str, Any]: ...
+def dereference(
+    url: str, accept: str | None = None, *, resolver: _Resolver, now: _Time | None = None
+) -> dict[str, Any]: ...
+
 def verify(
     signature: Buffer,
     data: Buffer,
@@ -879,7 +890,7 @@ def agreement_key(
     did: str, algorithm: str, *, resolver: _Resolver, now: _Time | None = None
 ) -> tuple[str, bytes]: ...
 def parse_did(did: str) -> tuple[str, str]: ...
-def parse_did_url(url: str) -> tuple[str, str]: ...
+def parse_did_url(url: str, *, base: str | None = None) -> tuple[str, str, str, str]: ...
 def did_web_address(did: str) -> str: ...
 def parse_path(path: str) -> tuple[int, int]: ...
 def parse_time(text: str) -> int: ...
@@ -911,7 +922,7 @@ def verify_jws(
     max_len: int = ...,
     now: _Time | None = None,
 ) -> tuple[dict[str, Any], bytes]: ...
-def check_did_document(document: _Json) -> None: ...
+def check_did_document(document: _Json, media_type: str | None = None) -> None: ...
 def check_credential(credential: _Json) -> None: ...
 def check_presentation(presentation: _Json) -> None: ...
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use gambeson_identity::{
-    self as identity, Did, DidDocument, DidUrl, Reason, Relationship, Resolver as _, Timestamp,
+    self as identity, Did, DidDocument, DidUrl, Reason, Relationship, Resolver as _, Timestamp, resolution,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -238,6 +238,55 @@ fn resolve<'py>(
     to_python(py, document.json())
 }
 
+/// `resolve` of DID Core 1.0, §7.1. It does not raise: what it returns has `metadata`, `content` (the document, or `None`),
+/// `contentMetadata`, and `reason`, the code of a refusal.
+#[pyfunction]
+#[pyo3(signature = (did, *, resolver, now=None))]
+pub fn resolve_did<'py>(
+    py: Python<'py>,
+    did: &str,
+    resolver: Resolver,
+    now: Option<Time>,
+) -> PyResult<Bound<'py, PyAny>> {
+    returned(py, now, |now| resolution::resolve(&resolver, did, now))
+}
+
+/// `resolveRepresentation` of DID Core 1.0, §7.1: as `resolve_did`, for the media type `accept`.
+#[pyfunction]
+#[pyo3(signature = (did, accept=None, *, resolver, now=None))]
+pub fn resolve_representation<'py>(
+    py: Python<'py>,
+    did: &str,
+    accept: Option<&str>,
+    resolver: Resolver,
+    now: Option<Time>,
+) -> PyResult<Bound<'py, PyAny>> {
+    returned(py, now, |now| resolution::resolve_representation(&resolver, did, accept, now))
+}
+
+/// `dereference` of DID Core 1.0, §7.2: as `resolve_representation`, of a DID URL, which may name a key or a service.
+#[pyfunction]
+#[pyo3(signature = (url, accept=None, *, resolver, now=None))]
+pub fn dereference<'py>(
+    py: Python<'py>,
+    url: &str,
+    accept: Option<&str>,
+    resolver: Resolver,
+    now: Option<Time>,
+) -> PyResult<Bound<'py, PyAny>> {
+    returned(py, now, |now| resolution::dereference(&resolver, url, accept, now))
+}
+
+fn returned<'py>(
+    py: Python<'py>,
+    now: Option<Time>,
+    ask: impl FnOnce(Timestamp) -> resolution::Resolution + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let now = self::now(now);
+    let found = detached(py, || Ok(ask(now).into_json()))?;
+    to_python(py, &found)
+}
+
 /// Returns if `signature` is that of the key `signer`, a DID URL, over `data` in `context`; else it raises.
 #[pyfunction]
 #[pyo3(signature = (signature, data, context, *, signer, resolver, now=None))]
@@ -253,7 +302,7 @@ pub fn verify(
     let (context, now) = (application_context(py, &context)?, self::now(now));
     let (signature, data) = (signature.as_slice(), data.as_slice());
     detached(py, || {
-        let url: DidUrl = signer.parse()?;
+        let url = DidUrl::of_key(signer)?;
         let document = resolver.resolve(url.did(), now)?;
         let kind = identity::Kind::JsonWebKey;
         document.key_for(&url, kind, Relationship::AssertionMethod, now)?.verify(context, data, signature)

@@ -239,8 +239,7 @@ impl Agent {
         now: Option<Time>,
     ) -> PyResult<String> {
         let now = crate::convert::now(now);
-        let holder: Option<DidUrl> =
-            holder.map(str::parse).transpose().map_err(|error| refused(py, &error))?;
+        let holder = holder.map(DidUrl::of_key).transpose().map_err(|error| refused(py, &error))?;
         let builder = SdJwt::builder(vct).claims(claims.value(py)?).decoys(decoys);
         let builder = disclosable.iter().fold(builder, |builder, pointer| builder.disclosable(pointer));
         let builder = holder.iter().fold(builder, |builder, holder| builder.holder(holder));

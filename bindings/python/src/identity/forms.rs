@@ -102,10 +102,15 @@ pub fn parse_path(py: Python<'_>, path: &str) -> PyResult<(u8, u64)> {
     detached(py, || path.parse::<Path>()).map(|path| (path.role, path.index))
 }
 
-/// Returns if the JSON is a DID document (DID Core 1.0), else raises; nothing of it is thereby true.
+/// Returns if the JSON is a DID document (DID Core 1.0), in the representation of `media_type` if one is given, else raises; nothing of it
+/// is thereby true.
 #[pyfunction]
-pub fn check_did_document(py: Python<'_>, document: Json) -> PyResult<()> {
-    detached(py, || DidDocument::from_json(json::parse_object(document.bytes(), MAX_LEN)?).map(drop))
+#[pyo3(signature = (document, media_type=None))]
+pub fn check_did_document(py: Python<'_>, document: Json, media_type: Option<&str>) -> PyResult<()> {
+    detached(py, || match media_type {
+        Some(media_type) => DidDocument::read(media_type, document.bytes()).map(drop),
+        None => DidDocument::from_json(json::parse_object(document.bytes(), MAX_LEN)?).map(drop),
+    })
 }
 
 /// Returns if the JSON has the form of a credential (VC Data Model 2.0), else raises; nothing of it is thereby true.

@@ -2,11 +2,12 @@
 //! (`httpsig`).
 
 use super::identity::{File, Found, bad, now, size, text};
+use base64ct::{Base64UrlUnpadded, Encoding};
 use gambeson_identity::http::{self, Component, Message, Policy};
 use gambeson_identity::vc::{self, Binding, Credential, Presentation, Request, Status};
 use gambeson_identity::{
-    CardLog, CardStore, Did, DidDocument, DidUrl, Error, Fetch, MemoryReplayCache, Relationship, Resolver,
-    Timestamp, Web, a2a, json as strict,
+    CardLog, CardStore, Did, DidDocument, DidUrl, Error, Fetch, Kind, MemoryReplayCache, Relationship,
+    Timestamp, Web, a2a, json as strict, resolution,
 };
 use serde_json::{Map, Value};
 
@@ -17,21 +18,37 @@ fn object(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// `did`, `did-url`, `document`, `text`, `resolution`.
+/// `did`, `did-url`, `relative`, `document`, `text`, `representation`, `signed`, `resolution`.
 pub(super) fn did(_: &File, vector: &Value) -> Option<Found> {
     let input = &vector["input"];
     let line = input.as_str().unwrap_or_default();
-    let judged = match text(vector, "kind") {
-        "did" => line.parse::<Did>().map(drop),
-        "did-url" => line.parse::<DidUrl>().map(drop),
-        "document" => DidDocument::from_json(object(input)).map(drop),
-        "text" => {
-            strict::parse_object(line.as_bytes(), MAX_DOCUMENT).and_then(DidDocument::from_json).map(drop)
+    Some(match text(vector, "kind") {
+        "did" => line.parse::<Did>().map(|_| Vec::new()),
+        "did-url" => line.parse::<DidUrl>().map(|url| vec![("input", url.to_string().into())]),
+        "relative" => text(input, "did")
+            .parse::<Did>()
+            .and_then(|did| did.join(text(input, "reference")))
+            .map(|url| vec![("url", url.to_string().into())]),
+        "document" => DidDocument::from_json(object(input)).map(|_| Vec::new()),
+        "text" => strict::parse_object(line.as_bytes(), MAX_DOCUMENT)
+            .and_then(DidDocument::from_json)
+            .map(|_| Vec::new()),
+        "representation" => {
+            DidDocument::read(text(input, "mediaType"), text(input, "text").as_bytes()).map(|_| Vec::new())
         }
-        "resolution" => resolved(input),
+        "signed" => by_key_of(input).map(|()| Vec::new()),
+        "resolution" => resolved(vector),
         _ => return None,
-    };
-    Some(judged.map(|()| Vec::new()))
+    })
+}
+
+fn by_key_of(input: &Value) -> Result<(), Error> {
+    let document = DidDocument::from_json(object(&input["document"]))?;
+    let url = DidUrl::of_key(text(input, "url"))?;
+    let key = document.key_for(&url, Kind::JsonWebKey, Relationship::AssertionMethod, Timestamp(0))?;
+    let signature =
+        Base64UrlUnpadded::decode_vec(text(input, "signature")).map_err(|_| bad("no base64url"))?;
+    key.verify(text(input, "context").as_bytes(), text(input, "message").as_bytes(), &signature)
 }
 
 /// A site that has one document, whatever the address.
@@ -43,10 +60,27 @@ impl Fetch for Site {
     }
 }
 
-fn resolved(input: &Value) -> Result<(), Error> {
-    let did: Did = text(input, "did").parse()?;
-    let site = Site(input["document"].to_string().into_bytes());
-    Web::new(site, CardStore::default()).resolve(&did, Timestamp(0)).map(drop)
+fn resolved(vector: &Value) -> Found {
+    let input = &vector["input"];
+    let (url, accept, now) = (text(input, "url"), input["accept"].as_str(), now(input));
+    let mut cards = CardStore::default();
+    if let Some(log) = input["log"].as_str() {
+        cards.add(CardLog::verify(log.as_bytes())?)?;
+    }
+    let site = Web::new(Site(input["document"].to_string().into_bytes()), cards);
+    let found = match text(input, "function") {
+        "resolve" => resolution::resolve(&site, url, now),
+        "resolveRepresentation" => resolution::resolve_representation(&site, url, accept, now),
+        _ => resolution::dereference(&site, url, accept, now),
+    };
+    let (refusal, mut returned) = (found.refusal.clone(), found.into_json());
+    returned.remove("reason");
+    match refusal {
+        None => Ok(vec![("returned", returned.into())]),
+        Some(error) if vector["returned"] == Value::from(returned) => Err(error),
+        // What a failure returns is judged too: with anything else it is none.
+        Some(_) => Ok(Vec::new()),
+    }
 }
 
 /// `credential`, `presentation`, `secured`, `secured-presentation`.

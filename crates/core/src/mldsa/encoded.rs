@@ -6,17 +6,17 @@ use core::marker::PhantomData;
 use super::keys::{InvalidSignature, PublicKey, VerifyingKeyLength, scrubbed};
 
 use super::dsa;
-use super::message::Message;
+use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T0_BYTES};
 use super::small;
 use crate::Bytes;
-use crate::secret::{declassify, declassify_value};
+use crate::secret::{StackGuard, declassify, declassify_value};
 use crate::small::{Small, Stack, Workspace};
 
 /// A private key in the standard's encoding ρ ‖ K ‖ tr ‖ s1 ‖ s2 ‖ t0, borrowed: for a device that keeps such bytes, and has no
 /// room for another form.
 ///
-/// No heap. A plain set signs with the whole key decoded on the stack, 36, 56 or 91 KiB; `Small` takes 2.5 to 3.5 KiB. Who has
+/// No heap. A plain set signs with the whole key decoded on the stack, 38, 58 or 93 KiB; `Small` takes 2.5 to 3.5 KiB. Who has
 /// a heap and signs often holds an `ExpandedSigningKey`.
 ///
 /// ```
@@ -52,6 +52,7 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
             return Err(SigningKeyError::Length { expected, actual: bytes.len() });
         }
         let key = Self { bytes, set: PhantomData };
+        let _guard = StackGuard::<512>;
         // public: whether the bytes are a key.
         if declassify_value(small::s_outside(key.s(), P::ETA)) == 0 {
             Ok(key)
@@ -177,6 +178,15 @@ impl<'a, P: ParameterSet> VerifyingKeyRef<'a, P> {
             return key.verify(message, signature);
         }
         PublicKey(self.bytes).verify::<P>(&message.into(), signature)
+    }
+
+    /// Starts μ of a message of any size, for [`Message::mu`].
+    ///
+    /// # Errors
+    ///
+    /// [`ContextTooLong`] if the context has more than 255 bytes.
+    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
+        MuHasher::new(&PublicKey(self.bytes).tr(), context)
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) mod tests;
 use super::ring::{Poly, Short};
 use crate::cpu::{self, Level};
 #[cfg(gambeson_dsp)]
-pub(crate) use armv7em::{half_butterfly, half_ntt};
+pub(crate) use armv7em::{challenge_product, half_butterfly, half_ntt};
 #[cfg(any(not(any(gambeson_dsp, gambeson_rv32)), test))]
 pub(crate) use portable::PORTABLE;
 pub(crate) use portable::{
@@ -38,7 +38,7 @@ pub(crate) use portable::{
     unpack_one,
 };
 #[cfg(not(gambeson_dsp))]
-pub(crate) use portable::{half_butterfly, half_ntt};
+pub(crate) use portable::{challenge_product, half_butterfly, half_ntt};
 
 /// The operations of R_q and T_q that dominate the time. One table per instruction set; every table obeys the
 /// bounds that `portable.rs` documents and gives the same residues.

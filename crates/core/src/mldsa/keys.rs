@@ -123,9 +123,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
 
     /// H(pk, 64).
     pub(super) fn tr(&self) -> [u8; 64] {
-        let mut tr = [0; 64];
-        h(&[self.bytes.as_ref()], &mut tr);
-        tr
+        PublicKey(self.bytes.as_ref()).tr()
     }
 
     #[cfg(feature = "alloc")]
@@ -159,9 +157,14 @@ impl PublicKey<'_> {
     /// μ, in a frame that is gone when the work begins.
     #[inline(never)]
     fn represent(&self, message: &Message<'_>) -> [u8; 64] {
+        message.representative(&self.tr())
+    }
+
+    /// H(pk, 64).
+    pub(super) fn tr(&self) -> [u8; 64] {
         let mut tr = [0; 64];
         h(&[self.0], &mut tr);
-        message.representative(&tr)
+        tr
     }
 
     /// NTT(-2^d·t1\[row\]).
@@ -306,6 +309,9 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// The key of the seed ξ, and its public key to `vk`: both in the time of one.
     ///
+    /// With [`Small`](crate::Small) `vk` is worked in: until this returns it holds secrets, so it should not lie where others
+    /// read.
+    ///
     /// ```
     /// use gambeson::Small;
     /// use gambeson::mldsa::{MlDsa65, SigningKey};
@@ -347,7 +353,8 @@ impl<P: ParameterSet> SigningKey<P> {
         VerifyingKey { bytes: vk }
     }
 
-    /// The bytes of the public key, made again in the caller's memory.
+    /// The bytes of the public key, made again in the caller's memory, under the conditions of
+    /// [`from_seed_into`](Self::from_seed_into).
     pub fn verifying_key_into(&self, vk: &mut P::VerifyingKeyBytes) {
         let seed = self.seed.expose();
         if P::SMALL {

@@ -10,8 +10,8 @@ use core::marker::PhantomData;
 use super::InvalidSignature;
 use super::encode::Hint;
 use super::kernels::{
-    Kernels, bounded_one, decompose_one, freeze, half_butterfly, half_ntt, hint_one, least, montgomery_word,
-    pack_group, power2round_one, reduce, unpack_one,
+    Kernels, bounded_one, challenge_product, decompose_one, freeze, half_butterfly, half_ntt, hint_one,
+    least, montgomery_word, pack_group, power2round_one, reduce,
 };
 use super::message::Message;
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES, sealed::Parameters};
@@ -21,21 +21,29 @@ use crate::secret::{Secret, declassify, declassify_value};
 use crate::sha3::{Shake128, Shake256, Sponge};
 use crate::small::{Memory, Zero, words};
 
-/// How deep the operations go on 64-bit and on 32-bit processors (`cargo xtask stack`), with some to spare.
-const fn depth(wide: usize, narrow: usize) -> usize {
-    if size_of::<usize>() == 8 { wide } else { narrow }
+/// How deep the operations go, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits, on Armv7E-M, and on
+/// others of 32 bits; and how much deeper in a build for size.
+const fn depth(wide: usize, armv7em: usize, narrow: usize) -> usize {
+    let (depth, more) = if cfg!(target_pointer_width = "64") {
+        (wide, 0)
+    } else if cfg!(gambeson_dsp) {
+        (armv7em, 80)
+    } else {
+        (narrow, 160)
+    };
+    if cfg!(gambeson_size) { depth + more } else { depth }
 }
-pub(super) const KEY_GEN: usize = depth(2560, 2272);
-pub(super) const TR: usize = depth(2816, 2560);
-pub(super) const SIGN_44: usize = depth(3968, 3392);
-pub(super) const SIGN_65: usize = depth(4608, 4064);
-pub(super) const SIGN_87: usize = depth(4864, 4320);
-pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2592);
-pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3232);
-pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3488);
+pub(super) const KEY_GEN: usize = depth(2624, 2272, 2368);
+pub(super) const TR: usize = depth(2880, 2560, 2688);
+pub(super) const SIGN_44: usize = depth(3968, 3392, 3456);
+pub(super) const SIGN_65: usize = depth(4608, 4064, 4128);
+pub(super) const SIGN_87: usize = depth(4864, 4320, 4384);
+pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2592, 2720);
+pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3232, 3360);
+pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3488, 3632);
 
 /// The same in a workspace, of every operation and set.
-pub(super) const IN_WORKSPACE: usize = if cfg!(gambeson_dsp) { 720 } else { depth(1280, 800) };
+pub(super) const IN_WORKSPACE: usize = depth(1280, 720, 800);
 
 /// Words of a workspace: signing from the seed takes most, where t0 is made again.
 pub(super) const fn workspace<P: Parameters>() -> usize {
@@ -67,35 +75,27 @@ fn absorbed(sponge: &mut Sponge, rate: usize, a: &[u8], b: &[u8]) {
     sponge.finish(SHAKE);
 }
 
-/// A group of numbers; the number of bytes is their width.
+/// The number of this place among packed ones; no fewer than four bytes.
 #[inline(always)]
-fn read_group(bytes: &[u8]) -> [u32; GROUP] {
-    #[inline(always)]
-    fn of<const BITS: usize>(bytes: &[u8]) -> [u32; GROUP] {
-        bytes.first_chunk::<BITS>().map_or([0; GROUP], |bytes| core::array::from_fn(|i| unpack_one(bytes, i)))
-    }
-    if cfg!(gambeson_size) {
-        return read_bits(bytes);
-    }
-    match bytes.len() {
-        3 => of::<3>(bytes),
-        4 => of::<4>(bytes),
-        10 => of::<10>(bytes),
-        13 => of::<13>(bytes),
-        18 => of::<18>(bytes),
-        _ => of::<20>(bytes),
-    }
+fn number_at(packed: &[u8], width: usize, place: usize) -> u32 {
+    let bit = width * place;
+    // From a word that does not reach beyond the end.
+    let at = (bit >> 3).min(packed.len() - 4);
+    let word =
+        packed.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |word| u32::from_le_bytes(*word));
+    word >> (bit - 8 * at) & ((1 << width) - 1)
 }
 
-/// Undoes [`read_group`].
+/// Packs a group of numbers; the number of bytes is their width.
 #[inline(always)]
-fn write_group(bytes: &mut [u8], numbers: [u32; GROUP]) {
+fn write_group(bytes: &mut [u8], number: impl FnMut(usize) -> u32) {
     #[inline(always)]
     fn to<const BITS: usize>(bytes: &mut [u8], numbers: [u32; GROUP]) {
         if let Some(bytes) = bytes.first_chunk_mut::<BITS>() {
             pack_group(bytes, numbers.into_iter());
         }
     }
+    let numbers = core::array::from_fn(number);
     if cfg!(gambeson_size) {
         return write_bits(bytes, &numbers);
     }
@@ -109,27 +109,7 @@ fn write_group(bytes: &mut [u8], numbers: [u32; GROUP]) {
     }
 }
 
-/// [`read_group`] of every width in one loop, in a build for size: three kilobytes less of code.
-#[inline(never)]
-fn read_bits(bytes: &[u8]) -> [u32; GROUP] {
-    let width = bytes.len();
-    let mut bytes = bytes.iter();
-    let mut numbers = [0; GROUP];
-    // Fewer than 8 bits more than a number.
-    let (mut buffer, mut bits) = (0, 0);
-    for number in &mut numbers {
-        while bits < width {
-            buffer |= bytes.next().map_or(0, |byte| u32::from(*byte)) << bits;
-            bits += 8;
-        }
-        *number = buffer & ((1 << width) - 1);
-        buffer >>= width;
-        bits -= width;
-    }
-    numbers
-}
-
-/// [`write_group`] likewise.
+/// The same of every width in one loop, in a build for size.
 #[inline(never)]
 fn write_bits(bytes: &mut [u8], numbers: &[u32; GROUP]) {
     let width = bytes.len();
@@ -219,13 +199,10 @@ fn add_entry(
 fn read_half(packed: &[u8], high: i32, upper: usize, half: &mut [i32; HALF]) {
     let width = packed.len() >> 5;
     let (first, second) = packed.split_at(packed.len() >> 1);
-    for (group, half) in half.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
-        // Not `chunks_exact`, which divides lengths where the program is to be small.
-        let (a, b) = (&first[group * width..][..width], &second[group * width..][..width]);
-        let pairs = read_group(a).into_iter().zip(read_group(b));
-        for (half, (a, b)) in half.iter_mut().zip(pairs) {
-            *half = half_butterfly(high - a as i32, high - b as i32, upper);
-        }
+    for (place, half) in half.iter_mut().enumerate() {
+        let a = high - number_at(first, width, place) as i32;
+        let b = high - number_at(second, width, place) as i32;
+        *half = half_butterfly(a, b, upper);
     }
 }
 
@@ -269,7 +246,7 @@ fn expand_s(sponge: &mut Sponge, rho_prime: &[u8; 64], place: usize, eta: i32, p
     let width = packed.len() >> 5;
     each_bounded(sponge, rho_prime, place, eta, &mut |g, s| {
         if let Some(packed) = packed.chunks_exact_mut(width).nth(g) {
-            write_group(packed, s.map(|s| (eta - s) as u32));
+            write_group(packed, |i| (eta - s[i]) as u32);
         }
     });
 }
@@ -290,8 +267,9 @@ fn each_mask<P: Parameters>(
     let bytes = &mut bytes[..P::Z_BYTES >> 3];
     for first in (0..GROUPS).step_by(4) {
         sponge.squeeze(bytes);
-        for (group, bytes) in bytes.chunks_exact(P::Z_BYTES >> 5).enumerate() {
-            take(first + group, &read_group(bytes).map(|x| P::GAMMA1 - x as i32));
+        for group in 0..4 {
+            let y = |i| P::GAMMA1 - number_at(bytes, P::Z_BYTES >> 5, GROUP * group + i) as i32;
+            take(first + group, &core::array::from_fn(y));
         }
     }
 }
@@ -322,7 +300,8 @@ impl<P: Parameters> Remade<P> {
 ///
 /// The last `kept` polynomials of s1 stand packed at the end of `scratch`; the others are made at its beginning, one after the
 /// other.
-#[inline(always)]
+#[cfg_attr(not(gambeson_size), inline(always))]
+#[cfg_attr(gambeson_size, inline(never))]
 fn add_row_of_t<P: Parameters>(
     sponge: &mut Sponge,
     seeds: &Remade<P>,
@@ -370,7 +349,7 @@ fn make_public_key<P: Parameters>(sponge: &mut Sponge, seed: &[u8; 32], pk: &mut
             let kept = rest.rchunks_exact(P::S_BYTES).len().min(P::L);
             add_row_of_t(sponge, seeds, row, kept, rest, t, memory.part());
             for (bytes, t) in rest.chunks_exact_mut(T1_BYTES >> 5).zip(t.0.as_chunks::<GROUP>().0) {
-                write_group(bytes, t.map(|t| power2round_one(t).0 as u32));
+                write_group(bytes, |i| power2round_one(t[i]).0 as u32);
             }
         }
         // public: t1 is the public key.
@@ -408,7 +387,7 @@ pub(super) fn hash_of_public_key<P: Parameters>(seed: &[u8; 32], tr: &mut [u8; 6
             add_row_of_t(sponge, seeds, row, 0, s, t, memory.part());
             for t in t.0.as_chunks::<GROUP>().0 {
                 let mut bytes = [0; 10];
-                write_group(&mut bytes, t.map(|t| power2round_one(t).0 as u32));
+                write_group(&mut bytes, |i| power2round_one(t[i]).0 as u32);
                 // public: t1 is the public key.
                 hasher.absorb(declassify(&bytes));
             }
@@ -428,42 +407,37 @@ impl Zero for Multiplicand {
 
 impl Multiplicand {
     #[inline(always)]
-    fn set(&mut self, group: usize, values: &[i32; GROUP]) {
-        if let Some(place) = self.0.as_chunks_mut().0.get_mut(group + 1) {
-            *place = values.map(|value| value as i16);
+    fn set(&mut self, place: usize, value: i32) {
+        if let Some(to) = self.0.get_mut(GROUP + place) {
+            *to = value as i16;
         }
-        if group == GROUPS - 1 {
-            *self.0.first_chunk_mut().expect("longer") = values.map(|value| -value as i16);
+        if let Some(to) = self.0.get_mut(place.wrapping_sub(N - GROUP)) {
+            *to = -value as i16;
+        }
+    }
+
+    #[inline(always)]
+    fn set_group(&mut self, group: usize, values: &[i32; GROUP]) {
+        for (i, value) in values.iter().enumerate() {
+            self.set(GROUP * group + i, *value);
         }
     }
 
     /// From numbers of as many bits as there are bytes in a group: `high` - x.
     #[inline(never)]
     fn read(&mut self, packed: &[u8], high: i32) {
-        for (group, bytes) in packed.chunks_exact(packed.len() >> 5).enumerate() {
-            self.set(group, &read_group(bytes).map(|x| high - x as i32));
+        for place in 0..N {
+            self.set(place, high - number_at(packed, packed.len() >> 5, place) as i32);
         }
     }
 
     /// A group of the product with the challenge.
     ///
     /// The time and the addresses depend on its places.
-    #[inline(never)]
+    #[inline(always)]
     fn product(&self, c: &Challenge, group: usize, product: &mut [i32; GROUP]) {
-        // By fours, which leaves registers for the rest.
-        for (first, product) in (0..).step_by(4).zip(product.as_chunks_mut::<4>().0) {
-            let from = GROUP * (group + 1) + first + N - 1;
-            let mut sums = [0; 4];
-            for (n, place) in c.places.iter().take(c.count.into()).enumerate() {
-                // X^256 = -1: the coefficient i of X^j·p is p[i - j], or -p[i - j + 256] where that is below 0.
-                let at = from + if n < c.plus.into() { N } else { 0 } - usize::from(*place);
-                let sign = 1 - (at >> 7 & 2) as i32;
-                for (sum, value) in sums.iter_mut().zip(&self.0[(at & (N - 1)) + 1..][..4]) {
-                    *sum += sign * i32::from(*value);
-                }
-            }
-            *product = sums;
-        }
+        let places = c.places.get(..c.count.into()).unwrap_or_default();
+        challenge_product(&self.0, places, c.plus.into(), group, product);
     }
 }
 
@@ -528,12 +502,13 @@ impl<'a> Sums<'a> {
         if at < here { self.0.get_mut(at) } else { self.1.get_mut(at - here) }
     }
 
-    /// Does `work` on each number of a group.
-    #[inline(always)]
-    fn update(&mut self, row: usize, group: usize, mut work: impl FnMut(usize, u32) -> u32) {
-        for i in 0..GROUP {
-            if let Some(place) = self.at(row, GROUP * group + i) {
-                *place = bytes(work(i, number(place)));
+    /// Does `work` on each number of a row.
+    #[cfg_attr(not(gambeson_size), inline(always))]
+    #[cfg_attr(gambeson_size, inline(never))]
+    fn update(&mut self, row: usize, work: &mut dyn FnMut(usize, u32) -> u32) {
+        for n in 0..N {
+            if let Some(place) = self.at(row, n) {
+                *place = bytes(work(n, number(place)));
             }
         }
     }
@@ -569,7 +544,7 @@ impl<P: Parameters> PrivateKey for Remade<P> {
 
     #[inline(never)]
     fn s(&self, sponge: &mut Sponge, place: usize, out: &mut Multiplicand) {
-        each_bounded(sponge, self.rho_prime.expose(), place, P::ETA, &mut |group, s| out.set(group, s));
+        each_bounded(sponge, self.rho_prime.expose(), place, P::ETA, &mut |group, s| out.set_group(group, s));
     }
 
     #[inline(never)]
@@ -577,8 +552,8 @@ impl<P: Parameters> PrivateKey for Remade<P> {
         #[inline(never)]
         fn multiplied(t: &Poly, memory: impl Memory, work: &mut dyn FnMut(&Multiplicand)) {
             memory.lend(|t0: &mut Multiplicand, _| {
-                for (group, t) in t.0.as_chunks::<GROUP>().0.iter().enumerate() {
-                    t0.set(group, &t.map(|t| power2round_one(t).1));
+                for (place, t) in t.0.iter().enumerate() {
+                    t0.set(place, power2round_one(*t).1);
                 }
                 work(t0);
             });
@@ -624,7 +599,9 @@ impl PrivateKey for Encoded<'_> {
 /// 0 if the polynomials of s1 and s2, packed, have all coefficients in -η..=η, else 1.
 #[inline(never)]
 pub(super) fn s_outside(packed: &[u8], eta: i32) -> u32 {
-    let numbers = packed.chunks_exact(if eta == 2 { 3 } else { 4 }).flat_map(read_group);
+    let width = if eta == 2 { 3 } else { 4 };
+    let places = (0..).take_while(|place| (width * place) >> 3 < packed.len());
+    let numbers = places.map(|place| number_at(packed, width, place));
     numbers.fold(0, |outside, x| outside | (2 * eta - x as i32)) as u32 >> 31
 }
 
@@ -795,22 +772,18 @@ fn challenge<P: Parameters>(
         sponge.restart(Shake256::RATE);
         sponge.absorb(mu);
         for row in 0..P::K {
-            for (group, poly) in poly.0.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
-                w.update(row, group, |i, w| {
-                    poly[i & 7] = w as i32;
-                    w
-                });
-            }
+            w.update(row, &mut |n, w| {
+                poly.0[n & (N - 1)] = w as i32;
+                w
+            });
             (TABLE.inverse_ntt)(poly);
-            for (group, poly) in poly.0.as_chunks::<GROUP>().0.iter().enumerate() {
-                let mut w1 = [0; GROUP];
-                w.update(row, group, |i, _| {
-                    let (r1, r0) = decompose::<P>(poly[i & 7]);
-                    w1[i & 7] = r1 as u32;
-                    (r0 + BIAS as i32) as u32 | (-r1 as u32 >> 31) << 23
-                });
-                absorb_w1::<P>(sponge, w1);
-            }
+            w.update(row, &mut |n, _| {
+                let place = &mut poly.0[n & (N - 1)];
+                let (r1, r0) = decompose::<P>(*place);
+                *place = r1;
+                (r0 + BIAS as i32) as u32 | (-r1 as u32 >> 31) << 23
+            });
+            absorb_row_of_w1::<P>(sponge, poly);
         }
         sponge.finish(SHAKE);
         sponge.squeeze(c_tilde);
@@ -825,13 +798,15 @@ fn decompose<P: Parameters>(r: i32) -> (i32, i32) {
     if P::M == 44 { decompose_one::<44>(r) } else { decompose_one::<16>(r) }
 }
 
-/// Absorbs a group of w1: FIPS 204, Algorithm 28 (w1Encode).
-#[inline(always)]
-fn absorb_w1<P: Parameters>(sponge: &mut Sponge, w1: [u32; GROUP]) {
-    let mut bytes = [0; 6];
-    let bytes = &mut bytes[..P::W1_BYTES >> 5];
-    write_group(bytes, w1);
-    sponge.absorb(bytes);
+/// Absorbs a row of w1: FIPS 204, Algorithm 28 (w1Encode).
+#[inline(never)]
+fn absorb_row_of_w1<P: Parameters>(sponge: &mut Sponge, w1: &Poly) {
+    for w1 in w1.0.as_chunks::<GROUP>().0 {
+        let mut bytes = [0; 6];
+        let bytes = &mut bytes[..P::W1_BYTES >> 5];
+        write_group(bytes, |i| w1[i] as u32);
+        sponge.absorb(bytes);
+    }
 }
 
 /// z and the hint, or `false` if the attempt is rejected: lines 16 to 32 of Algorithm 7.
@@ -892,15 +867,15 @@ fn subtract_cs2<P: Parameters>(
         for row in 0..P::K {
             key.s(sponge, P::L + row, s2);
             let mut outside = 0;
-            for group in 0..GROUPS {
-                let mut cs2 = [0; GROUP];
-                s2.product(c, group, &mut cs2);
-                w.update(row, group, |i, w| {
-                    let difference = w.wrapping_sub(cs2[i & 7] as u32);
-                    outside |= within(low_bits(difference), P::GAMMA2 - P::BETA);
-                    difference
-                });
-            }
+            let mut cs2 = [0; GROUP];
+            w.update(row, &mut |n, w| {
+                if n & 7 == 0 {
+                    s2.product(c, n >> 3, &mut cs2);
+                }
+                let difference = w.wrapping_sub(cs2[n & 7] as u32);
+                outside |= within(low_bits(difference), P::GAMMA2 - P::BETA);
+                difference
+            });
             // public: that the attempt fails here, and in which row. That a coefficient is too large is as likely for
             // every key and row; neither which one nor its sign is told.
             if declassify_value(outside as u32 >> 31) == 1 {
@@ -936,7 +911,7 @@ fn make_z<P: Parameters>(
                 outside |= within(*z, P::GAMMA1 - P::BETA);
             }
             if let Some(out) = out.chunks_exact_mut(P::Z_BYTES >> 5).nth(group) {
-                write_group(out, z.map(|z| (P::GAMMA1 - z) as u32));
+                write_group(out, |i| (P::GAMMA1 - z[i]) as u32);
             }
         });
         outside as u32 >> 31
@@ -960,22 +935,22 @@ fn make_hint<P: Parameters>(
     for (row, end) in ends.iter_mut().enumerate() {
         let mut outside = 0;
         key.t0(sponge, row, memory.part(), &mut |t0| {
-            for group in 0..GROUPS {
-                let mut ct0 = [0; GROUP];
-                t0.product(c, group, &mut ct0);
-                w.update(row, group, |i, w| {
-                    let ct0 = ct0[i & 7];
-                    outside |= within(ct0, P::GAMMA2);
-                    // public: z is small, so it is as if it were published; from it, c and the public key the hint follows.
-                    if declassify_value(hint_one(low_bits(w) + ct0, P::GAMMA2, w >> 23)) == 1 {
-                        if let Some(place) = places.get_mut(ones) {
-                            *place = (GROUP * group + i) as u8;
-                        }
-                        ones += 1;
+            let mut ct0 = [0; GROUP];
+            w.update(row, &mut |n, w| {
+                if n & 7 == 0 {
+                    t0.product(c, n >> 3, &mut ct0);
+                }
+                let ct0 = ct0[n & 7];
+                outside |= within(ct0, P::GAMMA2);
+                // public: z is small, so it is as if it were published; from it, c and the public key the hint follows.
+                if declassify_value(hint_one(low_bits(w) + ct0, P::GAMMA2, w >> 23)) == 1 {
+                    if let Some(place) = places.get_mut(ones) {
+                        *place = n as u8;
                     }
-                    w
-                });
-            }
+                    ones += 1;
+                }
+                w
+            });
         });
         // public: whether c·t0 is small: t0 is no secret (FIPS 204, §6.1).
         if declassify_value(outside as u32 >> 31) == 1 || ones > P::OMEGA {
@@ -1034,7 +1009,7 @@ fn absorb_mu(hash: &mut Sponge, sponge: &mut Sponge, pk: &[u8], message: &Messag
 /// Whether z, packed, is below γ1 - β.
 #[inline(never)]
 fn is_small<P: Parameters>(z: &[u8]) -> bool {
-    let numbers = z.chunks_exact(P::Z_BYTES >> 5).flat_map(read_group);
+    let numbers = (0..P::L * N).map(|place| number_at(z, P::Z_BYTES >> 5, place));
     numbers.fold(0, |outside, x| outside | within(P::GAMMA1 - x as i32, P::GAMMA1 - P::BETA)) >= 0
 }
 
@@ -1059,9 +1034,7 @@ fn absorb_row<P: Parameters>(
         if let Some(t1) = t1.as_chunks::<T1_BYTES>().0.get(row) {
             high_bits::<P>(w, sponge, t1, c_tilde, hint, memory);
         }
-        for w1 in w.0.as_chunks::<GROUP>().0 {
-            absorb_w1::<P>(hash, w1.map(|w1| w1 as u32));
-        }
+        absorb_row_of_w1::<P>(hash, w);
     });
 }
 

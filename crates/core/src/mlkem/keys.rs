@@ -164,7 +164,8 @@ impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<P, B
 
     /// The same, into the caller's memory.
     ///
-    /// With [`Small`](crate::Small) `c` is worked in: until this returns it holds secrets, so it should not lie where others read.
+    /// With [`Small`](crate::Small), and on processors of 32 bits with any set, `c` is worked in: until this returns it holds
+    /// secrets, so it should not lie where others read.
     pub fn encapsulate_deterministic_into(
         &self,
         m: &[u8; 32],
@@ -322,8 +323,8 @@ impl<P: ParameterSet> DecapsulationKey<P> {
 
     /// The key of the seed d ‖ z, and its encapsulation key to `ek`: both in the time of one.
     ///
-    /// With [`Small`](crate::Small) `ek` is worked in: until this returns it holds secrets, so it should not lie where others
-    /// read.
+    /// With [`Small`](crate::Small), and on processors of 32 bits with any set, `ek` is worked in: until this returns it holds
+    /// secrets, so it should not lie where others read.
     ///
     /// ```
     /// use gambeson::Small;

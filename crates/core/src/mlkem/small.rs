@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 use super::encoded::ExpandedKeyRef;
 #[cfg(gambeson_dsp)]
 use super::kernels::armv7em as loops;
-use super::kernels::portable::{COMPRESS_FACTOR, PAIR_ZETAS, decompress_coefficient, noise3_of};
+use super::kernels::portable::{COMPRESS_FACTOR, decompress_coefficient, noise3_of};
 use super::kernels::{Kernels, least};
 use super::keys::scrubbed;
 use super::params::ParameterSet;
@@ -31,19 +31,22 @@ const SHAKE: u8 = 0b11111;
 const ETA2: usize = 2;
 
 /// How deep the operations go with each K, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits, on
-/// Armv7E-M, and on others of 32 bits.
+/// Armv7E-M, and on others of 32 bits, where it is more in a build for size.
 const fn depths(wide: [usize; 3], armv7em: [usize; 3], narrow: [usize; 3]) -> [usize; 3] {
     if cfg!(target_pointer_width = "64") {
         wide
     } else if cfg!(gambeson_dsp) {
         armv7em
+    } else if cfg!(gambeson_size) {
+        let [a, b, c] = narrow;
+        [a + 64, b + 64, c + 64]
     } else {
         narrow
     }
 }
 pub(super) const KEY_GEN: [usize; 3] = depths([1472; 3], [1072; 3], [1336; 3]);
 pub(super) const HASH: [usize; 3] = depths([2160; 3], [1840; 3], [2096; 3]);
-pub(super) const ENCAPS: [usize; 3] = depths([1992, 2064, 1992], [1584, 1680, 1600], [1904, 1968, 1888]);
+pub(super) const ENCAPS: [usize; 3] = depths([2048, 2128, 2096], [1608, 1688, 1624], [1904, 1968, 1888]);
 pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [2192; 3], [2424; 3]);
 pub(super) const DECAPS_ENCODED: [usize; 3] =
     depths([2288, 2384, 2480], [1824, 1928, 2032], [2064, 2160, 2256]);
@@ -61,6 +64,12 @@ const TABLE: &Kernels = least();
 /// plain sets remember ŷ there.
 pub(super) const fn runs<P: ParameterSet>() -> bool {
     P::SMALL || INTERLEAVED
+}
+
+/// Parts of 32 bytes. Not an array of them, which is built and wiped part by part.
+#[inline(always)]
+fn seeds<const N: usize>(bytes: &mut [u8]) -> &mut [[u8; 32]; N] {
+    bytes.as_chunks_mut().0.first_chunk_mut().expect("so many are there")
 }
 
 /// Starts the sponge on these inputs, and ends absorbing.
@@ -95,7 +104,7 @@ impl Sum for Ntt {
     #[inline(always)]
     fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
         let (x, zetas) = pairs_of(x, first);
-        loops::add_products(&mut self.0.0.as_chunks_mut().0[first..], a, x, zetas);
+        loops::add_products(self.0.0.as_chunks_mut().0.get_mut(first..).unwrap_or_default(), a, x, zetas);
     }
 }
 
@@ -123,19 +132,26 @@ impl<'a> Packed<'a> {
 impl Sum for Packed<'_> {
     #[inline(always)]
     fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
-        let (x, zetas) = pairs_of(x, first);
-        let start = first.min(self.0.len());
-        let here = (self.0.len() - start).min(a.len());
+        let here = self.0.len().saturating_sub(first).min(a.len());
         let spill = (first + here).saturating_sub(self.0.len());
-        loops::add_products_packed(&mut self.0[start..], a, x, zetas);
-        loops::add_products_packed(&mut self.1[spill..], &a[here..], &x[here..], &zetas[here..]);
+        let (a, rest) = a.split_at(here);
+        add_products_packed(self.0, first, a, x, first);
+        add_products_packed(self.1, spill, rest, x, first + here);
     }
+}
+
+#[cfg_attr(not(gambeson_size), inline(always))]
+#[cfg_attr(gambeson_size, inline(never))]
+fn add_products_packed(sums: &mut [[u8; 3]], place: usize, a: &[[i16; 2]], x: &Ntt, first: usize) {
+    let (x, zetas) = pairs_of(x, first);
+    loops::add_products_packed(sums.get_mut(place..).unwrap_or_default(), a, x, zetas);
 }
 
 /// The pairs of `x` from `first` on, and the ζ of each.
 #[inline(always)]
 fn pairs_of(x: &Ntt, first: usize) -> (&[[i16; 2]], &[i16]) {
-    (&x.0.0.as_chunks().0[first..], &PAIR_ZETAS[first..])
+    let (x, zetas) = (x.0.0.as_chunks().0, loops::pair_zetas());
+    (x.get(first..).unwrap_or_default(), zetas.get(first..).unwrap_or_default())
 }
 
 /// The residue of x in \[0, q), for |x| ≤ 3q.
@@ -162,7 +178,7 @@ fn packed([a, b]: [i16; 2]) -> [u8; 3] {
 ///
 /// FIPS 203, Algorithm 7 (SampleNTT) of ρ ‖ j ‖ i. Variable time: ρ is public.
 #[inline(never)]
-fn add_entry(sum: &mut impl Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j: usize, x: &Ntt) {
+fn add_entry(sum: &mut dyn Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j: usize, x: &Ntt) {
     absorbed(sponge, Shake128::RATE, SHAKE, rho, &[j as u8, i as u8]);
     let mut bytes = [[0; 8]; 3];
     // One that waits for another, and sixteen candidates.
@@ -212,7 +228,7 @@ fn add_noise(f: &mut Poly, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usi
             }
         }
     }
-    bytes.zeroize();
+    bytes.as_flattened_mut().zeroize();
 }
 
 /// The transform of that noise, which only multiplies: ŝ or ŷ.
@@ -244,17 +260,21 @@ fn compare(f: &Poly, bytes: &[u8]) -> u32 {
     barrier(loops::compressed_difference(&f.0, bytes.as_chunks().0))
 }
 
-/// ByteDecode_d and Decompress_d, coefficient by coefficient.
-#[inline(always)]
-fn decompressed(bytes: &[u8], mut put: impl FnMut(usize, i16)) {
+/// ByteDecode_d and Decompress_d of `bytes`, whose length tells d, coefficient by coefficient.
+#[cfg_attr(not(gambeson_size), inline(always))]
+#[cfg_attr(gambeson_size, inline(never))]
+fn decompressed(f: &mut Poly, bytes: &[u8], put: &mut dyn FnMut(&mut i16, i16)) {
     let d = bytes.len() >> 5;
-    let (mut held, mut bits, mut at) = (0, 0, 0);
+    let mut f = f.0.iter_mut();
+    let (mut held, mut bits) = (0, 0);
     for byte in bytes {
         held |= u32::from(*byte) << bits;
         bits += 8;
         while bits >= d {
-            put(at, decompress_coefficient(d, (held & ((1 << d) - 1)) as u16));
-            (held, bits, at) = (held >> d, bits - d, at + 1);
+            if let Some(f) = f.next() {
+                put(f, decompress_coefficient(d, (held & ((1 << d) - 1)) as u16));
+            }
+            (held, bits) = (held >> d, bits - d);
         }
     }
 }
@@ -308,15 +328,15 @@ fn make_public_key<P: ParameterSet>(
         }
         for i in 0..P::K {
             error_hat(x, sponge, sigma, P::K + i, P::ETA1);
-            add_packed(Packed::row(rows, &mut [], i), x);
+            add_packed(&mut rows[384 * i..], x);
         }
         declassify(ek); // public: the encapsulation key is published
     });
 }
 
 #[inline(never)]
-fn add_packed(mut sum: Packed<'_>, x: &Ntt) {
-    for (bytes, x) in sum.pairs().zip(x.0.0.as_chunks::<2>().0) {
+fn add_packed(sum: &mut [u8], x: &Ntt) {
+    for (bytes, x) in sum.as_chunks_mut().0.iter_mut().zip(x.0.0.as_chunks::<2>().0) {
         *bytes = packed(loops::residues_of_sum(decoded(bytes), *x));
     }
 }
@@ -333,10 +353,10 @@ fn unpack(mut packed: Packed<'_>, x: &mut Ntt) {
 /// The lines of FIPS 203, Algorithm 13 (K-PKE.KeyGen), row by row.
 #[inline(never)]
 pub(super) fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], hash: &mut [u8; 32], memory: impl Memory) {
-    type Lent = ([Sponge; 2], Secret<[[u8; 32]; 2]>, [Secret<Ntt>; 2]);
+    type Lent = ([Sponge; 2], Secret<[u8; 64]>, [Secret<Ntt>; 2]);
     memory.lend(|([sponge, hasher], rho_sigma, [t, x]): &mut Lent, _| {
         let (t, x) = (t.expose_mut(), x.expose_mut());
-        let [rho, sigma] = rho_sigma.expose_mut();
+        let [rho, sigma] = seeds(rho_sigma.expose_mut());
         g(sponge, &seed[..32], &[P::K as u8], rho, sigma);
         declassify(rho); // public: ρ is part of the encapsulation key
         hasher.restart(Sha3_256::RATE);
@@ -431,20 +451,20 @@ fn finish_u(u: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize) {
 #[inline(never)]
 fn finish_v(v: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize, m: &[u8; 32]) {
     finish_u(v, sponge, r, b);
-    decompressed(m, |at, mu| v.0.0[at] += mu);
+    decompressed(&mut v.0, m, &mut |v, mu| *v += mu);
 }
 
 /// The message of `c`: FIPS 203, Algorithm 15 (K-PKE.Decrypt), from the sum ŝᵀ ∘ NTT(u).
 #[inline(never)]
 fn finish_message(sum: &mut Ntt, v: &[u8], m: &mut [u8; 32]) {
     (TABLE.inverse_ntt)(&mut sum.0.0);
-    decompressed(v, |at, v| sum.0.0[at] = v - sum.0.0[at]);
+    decompressed(&mut sum.0, v, &mut |sum, v| *sum = v - *sum);
     loops::compress(&sum.0.0, m.as_chunks_mut().0);
 }
 
 #[inline(never)]
 fn decompress_hat(x: &mut Ntt, bytes: &[u8]) {
-    decompressed(bytes, |at, u| x.0.0[at] = u);
+    decompressed(&mut x.0, bytes, &mut |x, u| *x = u);
     (TABLE.ntt)(&mut x.0.0);
 }
 
@@ -515,15 +535,27 @@ pub(super) fn decapsulate<P: ParameterSet>(
     if P::SMALL {
         decapsulate_with::<P, Nothing>(seed, hash, c, shared, &mut Nothing, memory);
     } else {
+        /// In a frame of its own, which the guard scrubs.
+        #[inline(never)]
+        fn apart<P: ParameterSet>(
+            seed: &[u8; 64],
+            hash: &[u8; 32],
+            c: &[u8],
+            shared: &mut [u8; 32],
+            y: &mut [Ntt],
+            memory: impl Memory,
+        ) {
+            decapsulate_with::<P, [Ntt]>(seed, hash, c, shared, y, memory);
+        }
         let mut y = Secret::new(P::vector());
         let y = y.expose_mut().as_mut();
         scrubbed::<P, { DECAPS[0] }, { DECAPS[1] }, { DECAPS[2] }, _>(|| {
-            decapsulate_with::<P, [Ntt]>(seed, hash, c, shared, y, memory);
+            apart::<P>(seed, hash, c, shared, y, memory);
         });
     }
 }
 
-type OfDecapsulation = (Sponge, Secret<[[u8; 32]; 3]>, [Secret<Ntt>; 3]);
+type OfDecapsulation = (Sponge, Secret<[u8; 96]>, [Secret<Ntt>; 3]);
 
 #[inline(always)]
 fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
@@ -535,7 +567,7 @@ fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
     memory: impl Memory,
 ) {
     memory.lend(|(sponge, secrets, [u, v, x]): &mut OfDecapsulation, _| {
-        let [rho, sigma, r] = secrets.expose_mut();
+        let [rho, sigma, r] = seeds(secrets.expose_mut());
         g(sponge, &seed[..32], &[P::K as u8], rho, sigma);
         declassify(rho); // public: ρ is part of the encapsulation key
         let (u, v, x) = (u.expose_mut(), v.expose_mut(), x.expose_mut());
@@ -593,10 +625,21 @@ pub(super) fn decapsulate_encoded<P: ParameterSet>(
             decapsulate_encoded_with::<P, [SmallPoly]>(key, c, shared, y.expose_mut().as_mut(), memory);
         });
     } else {
+        /// In a frame of its own, which the guard scrubs.
+        #[inline(never)]
+        fn apart<P: ParameterSet>(
+            key: &ExpandedKeyRef<'_, P>,
+            c: &[u8],
+            shared: &mut [u8; 32],
+            y: &mut [Ntt],
+            memory: impl Memory,
+        ) {
+            decapsulate_encoded_with::<P, [Ntt]>(key, c, shared, y, memory);
+        }
         let mut y = Secret::new(P::vector());
         let y = y.expose_mut().as_mut();
         scrubbed::<P, { DECAPS_ENCODED[0] }, { DECAPS_ENCODED[1] }, { DECAPS_ENCODED[2] }, _>(|| {
-            decapsulate_encoded_with::<P, [Ntt]>(key, c, shared, y, memory);
+            apart::<P>(key, c, shared, y, memory);
         });
     }
 }
@@ -609,9 +652,9 @@ fn decapsulate_encoded_with<P: ParameterSet, Y: Noise + ?Sized>(
     y: &mut Y,
     memory: impl Memory,
 ) {
-    type Lent = (Sponge, Secret<[[u8; 32]; 2]>, [Secret<Ntt>; 2]);
+    type Lent = (Sponge, Secret<[u8; 64]>, [Secret<Ntt>; 2]);
     memory.lend(|(sponge, secrets, [u, x]): &mut Lent, _| {
-        let [m, r] = secrets.expose_mut();
+        let [m, r] = seeds(secrets.expose_mut());
         let (u, x) = (u.expose_mut(), x.expose_mut());
         let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
         let (t, rho) = key.ek().split_at(384 * P::K);
@@ -794,7 +837,7 @@ mod tests {
         let edges = |bound: i16| [-bound, 1 - bound, -1665, -1, 0, 1, 1664, bound - 1, bound];
         for pair in [0, 1, 63, 127] {
             // ζ^(2·BitRev7(i) + 1), in the form in which the table has it: times 2^16.
-            let zeta = PAIR_ZETAS[pair];
+            let zeta = loops::pair_zetas()[pair];
             for a in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| [a, b])) {
                 for b in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| [a, b])) {
                     let mut sum = [[0; 2]; 2];

@@ -30,6 +30,25 @@ pub(crate) fn to_word(lane: u64) -> u64 {
     if IN_FORCE { deinterleave(lane) } else { lane }
 }
 
+/// The lane of a sponge for bytes from `place` on, which `word` has from its first on.
+#[inline(always)]
+pub(super) fn from_word_at(word: u64, place: usize) -> u64 {
+    if !IN_FORCE {
+        return word << (8 * place);
+    }
+    let lane = interleave(word);
+    u64::from((lane as u32) << (4 * place)) | u64::from(((lane >> 32) as u32) << (4 * place)) << 32
+}
+
+/// The bytes of a lane of a sponge from `place` on.
+#[inline(always)]
+pub(super) fn to_word_from(lane: u64, place: usize) -> u64 {
+    if !IN_FORCE {
+        return lane >> (8 * place);
+    }
+    deinterleave(u64::from(lane as u32 >> (4 * place)) | u64::from((lane >> 32) as u32 >> (4 * place)) << 32)
+}
+
 /// The lane of a sponge for byte `place` of eight, the others being zero.
 #[inline(always)]
 pub(super) fn from_byte(byte: u8, place: usize) -> u64 {
@@ -61,24 +80,16 @@ pub(super) fn as_interleaved(state: &mut State, permute: impl FnOnce(&mut State)
 
 /// Even bits down, odd bits up.
 const fn interleave(word: u64) -> u64 {
-    let mut halves = [word as u32, (word >> 32) as u32];
-    let mut place = EXCHANGES.len();
-    while place > 0 {
-        place -= 1;
-        halves = exchange(halves, place);
-    }
+    let halves = [word as u32, (word >> 32) as u32];
+    let halves = exchange(exchange(exchange(exchange(exchange(halves, 4), 3), 2), 1), 0);
     halves[0] as u64 | (halves[1] as u64) << 32
 }
 
 /// A bit has a number of six bits, the first of which is its half: that goes to the end, the others move up, by exchanges of
 /// the first with each of them.
 const fn deinterleave(lane: u64) -> u64 {
-    let mut halves = [lane as u32, (lane >> 32) as u32];
-    let mut place = 0;
-    while place < EXCHANGES.len() {
-        halves = exchange(halves, place);
-        place += 1;
-    }
+    let halves = [lane as u32, (lane >> 32) as u32];
+    let halves = exchange(exchange(exchange(exchange(exchange(halves, 0), 1), 2), 3), 4);
     halves[0] as u64 | (halves[1] as u64) << 32
 }
 

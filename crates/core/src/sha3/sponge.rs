@@ -32,6 +32,9 @@ macro_rules! sponge {
             }
 
             pub(crate) fn absorb(&mut self, mut data: &[u8]) {
+                if cfg!(gambeson_size) {
+                    return self.absorb_by_lanes(data);
+                }
                 // Up to the next lane, byte by byte; then whole lanes; then what is left of one.
                 while !data.is_empty() {
                     let position = usize::from(self.position);
@@ -58,6 +61,32 @@ macro_rules! sponge {
                 }
             }
 
+            /// The same in one loop, in a build for size.
+            #[inline(never)]
+            fn absorb_by_lanes(&mut self, mut data: &[u8]) {
+                while !data.is_empty() {
+                    let (piece, rest) = data.split_at(data.len().min(8 - usize::from(self.position & 7)));
+                    self.mix(piece);
+                    if self.position == self.rate {
+                        self.permute();
+                    }
+                    data = rest;
+                }
+            }
+
+            /// Adds what does not go beyond the lane at hand.
+            #[inline(never)]
+            fn mix(&mut self, piece: &[u8]) {
+                let word = match piece.first_chunk() {
+                    Some(word) => u64::from_le_bytes(*word),
+                    None => piece.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+                };
+                if let Some(lane) = self.state.0.get_mut(usize::from(self.position >> 3)) {
+                    *lane ^= interleaved::from_word_at(word, usize::from(self.position & 7));
+                }
+                self.position += piece.len() as u8;
+            }
+
             #[inline]
             fn advance(&mut self, bytes: usize) {
                 self.position += bytes as u8;
@@ -66,6 +95,7 @@ macro_rules! sponge {
                 }
             }
 
+            #[cfg_attr(gambeson_size, inline(never))]
             fn permute(&mut self) {
                 let permute: fn(&mut State) = $permute;
                 permute(&mut self.state);
@@ -83,8 +113,12 @@ macro_rules! sponge {
             /// Appends the domain bits and pad10*1 (FIPS 202, §5.1 and Appendix B.2): `suffix` holds the domain bits and the
             /// first 1, least significant first.
             pub(crate) fn finish(&mut self, suffix: u8) {
-                let position = usize::from(self.position);
-                self.state.0[position >> 3] ^= interleaved::from_byte(suffix, position & 7);
+                if cfg!(gambeson_size) {
+                    self.mix(&[suffix]);
+                } else {
+                    let position = usize::from(self.position);
+                    self.state.0[position >> 3] ^= interleaved::from_byte(suffix, position & 7);
+                }
                 // The last bit is the last in either form of a lane.
                 self.state.0[(usize::from(self.rate) >> 3) - 1] ^= 1 << 63;
                 self.permute();
@@ -97,8 +131,12 @@ macro_rules! sponge {
 
             /// The next N lanes of the output, where it stands at a lane and a block does not end within them.
             #[allow(dead_code)] // Of the two sponges, one is asked for them.
-            #[inline(never)]
+            #[cfg_attr(gambeson_size, inline(always))]
+            #[cfg_attr(not(gambeson_size), inline(never))]
             pub(crate) fn squeeze_lanes<const N: usize>(&mut self, out: &mut [[u8; 8]; N]) {
+                if cfg!(gambeson_size) {
+                    return self.squeeze_by_lanes(out.as_flattened_mut());
+                }
                 if self.position == self.rate {
                     self.permute();
                 }
@@ -112,6 +150,9 @@ macro_rules! sponge {
 
             /// The next bytes of the output, once it is finished.
             pub(crate) fn squeeze(&mut self, mut out: &mut [u8]) {
+                if cfg!(gambeson_size) {
+                    return self.squeeze_by_lanes(out);
+                }
                 while !out.is_empty() {
                     if self.position == self.rate {
                         self.permute();
@@ -130,6 +171,30 @@ macro_rules! sponge {
                         out[0] = interleaved::to_byte(self.state.0[position >> 3], position & 7);
                         out = &mut out[1..];
                         self.position += 1;
+                    }
+                }
+            }
+
+            /// The same in one loop, in a build for size.
+            #[inline(never)]
+            fn squeeze_by_lanes(&mut self, mut out: &mut [u8]) {
+                while !out.is_empty() {
+                    if self.position == self.rate {
+                        self.permute();
+                    }
+                    let place = usize::from(self.position & 7);
+                    let lane = self.state.0.get(usize::from(self.position >> 3)).map_or(0, |lane| *lane);
+                    let mut word = interleaved::to_word_from(lane, place);
+                    let (piece, rest) = out.split_at_mut(out.len().min(8 - place));
+                    self.position += piece.len() as u8;
+                    out = rest;
+                    if let Some(piece) = piece.first_chunk_mut() {
+                        *piece = word.to_le_bytes();
+                    } else {
+                        for byte in piece {
+                            *byte = word as u8;
+                            word >>= 8;
+                        }
                     }
                 }
             }

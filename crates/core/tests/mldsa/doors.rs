@@ -6,7 +6,7 @@ use core::fmt::{self, Debug};
 use gambeson::mldsa::{
     ContextTooLong, DigestLength, ExpandedSigningKey, ExpandedVerifyingKey, InvalidSignature, Message,
     MuHasher, ParameterSet, PreHash, SigningKey, SigningKeyError, UnknownPreHash, VerifyingKey,
-    VerifyingKeyLength,
+    VerifyingKeyLength, VerifyingKeyRef,
 };
 use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson::{Bytes, cpu};
@@ -142,6 +142,8 @@ fn mu_in_any_pieces_is_mu_of_the_whole() {
                 };
                 let mu = pieces(key.mu_hasher(context).unwrap());
                 assert_eq!(mu, pieces(public.mu_hasher(context).unwrap()));
+                let borrowed = VerifyingKeyRef::<P>::borrowed(public.as_bytes());
+                assert_eq!(mu, pieces(borrowed.mu_hasher(context).unwrap()));
                 assert_eq!(mu, pieces(expanded.mu_hasher(context).unwrap()));
                 assert_eq!(mu, pieces(public.expand().mu_hasher(context).unwrap()));
                 assert_eq!(key.sign_deterministic(Message::mu(&mu)), signature);
@@ -177,6 +179,8 @@ fn a_context_has_at_most_255_bytes_at_every_door() {
     assert_eq!(key.expand().mu_hasher(&too_long).err(), Some(ContextTooLong));
     assert_eq!(public.mu_hasher(&too_long).err(), Some(ContextTooLong));
     assert_eq!(public.expand().mu_hasher(&too_long).err(), Some(ContextTooLong));
+    let borrowed = VerifyingKeyRef::<MlDsa44>::borrowed(public.as_bytes());
+    assert_eq!(borrowed.mu_hasher(&too_long).err(), Some(ContextTooLong));
 }
 
 #[test]

@@ -45,6 +45,75 @@ int is(const uint8_t *bytes, const char *hex)
 #define SET MLKEM1024
 #include "answers_mlkem.h"
 
+// The digest for HashML-DSA, in two pieces, and its length.
+static size_t digest_of(int prehash, uint8_t digest[GAMBESON_PREHASH_MAX_BYTES], const uint8_t *message, size_t len)
+{
+    static const size_t lengths[13] = {
+        [GAMBESON_PREHASH_SHA2_256] = GAMBESON_PREHASH_SHA2_256_BYTES,
+        [GAMBESON_PREHASH_SHA2_384] = GAMBESON_PREHASH_SHA2_384_BYTES,
+        [GAMBESON_PREHASH_SHA2_512] = GAMBESON_PREHASH_SHA2_512_BYTES,
+        [GAMBESON_PREHASH_SHA2_224] = GAMBESON_PREHASH_SHA2_224_BYTES,
+        [GAMBESON_PREHASH_SHA2_512_224] = GAMBESON_PREHASH_SHA2_512_224_BYTES,
+        [GAMBESON_PREHASH_SHA2_512_256] = GAMBESON_PREHASH_SHA2_512_256_BYTES,
+        [GAMBESON_PREHASH_SHA3_224] = GAMBESON_PREHASH_SHA3_224_BYTES,
+        [GAMBESON_PREHASH_SHA3_256] = GAMBESON_PREHASH_SHA3_256_BYTES,
+        [GAMBESON_PREHASH_SHA3_384] = GAMBESON_PREHASH_SHA3_384_BYTES,
+        [GAMBESON_PREHASH_SHA3_512] = GAMBESON_PREHASH_SHA3_512_BYTES,
+        [GAMBESON_PREHASH_SHAKE128] = GAMBESON_PREHASH_SHAKE128_BYTES,
+        [GAMBESON_PREHASH_SHAKE256] = GAMBESON_PREHASH_SHAKE256_BYTES,
+    };
+    gambeson_prehash_ctx hash;
+    CHECK(!gambeson_prehash_init(&hash, prehash) && !gambeson_prehash_update(&hash, message, len / 3));
+    CHECK(!gambeson_prehash_update(&hash, message + len / 3, len - len / 3));
+    CHECK(!gambeson_prehash_final(&hash, digest, lengths[prehash]));
+    return lengths[prehash];
+}
+
+// FIPS 204, Algorithm 4, and Algorithm 7, line 6: H(tr || 1 || length of the context || context || OID || digest, 64).
+static void represent(uint8_t mu[64], const uint8_t tr[64], const uint8_t *context, uint8_t context_len, int prehash,
+                      const uint8_t *digest, size_t digest_len)
+{
+    uint8_t oid[11] = {0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, (uint8_t)prehash}, head[2] = {1, context_len};
+    gambeson_shake256_ctx hash;
+    CHECK(!gambeson_shake256_init(&hash) && !gambeson_shake256_update(&hash, tr, 64));
+    CHECK(!gambeson_shake256_update(&hash, head, 2) && !gambeson_shake256_update(&hash, context, context_len));
+    CHECK(!gambeson_shake256_update(&hash, oid, 11) && !gambeson_shake256_update(&hash, digest, digest_len));
+    CHECK(!gambeson_shake256_squeeze(&hash, mu, 64));
+}
+
+// The SHA-2 of "abc", as FIPS 180-4's examples have them.
+static void prehashes(void)
+{
+    static const struct { int prehash; const char *of_abc; } known[6] = {
+        {GAMBESON_PREHASH_SHA2_224, "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"},
+        {GAMBESON_PREHASH_SHA2_256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {GAMBESON_PREHASH_SHA2_384, "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7"},
+        {GAMBESON_PREHASH_SHA2_512, "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+                                    "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"},
+        {GAMBESON_PREHASH_SHA2_512_224, "4634270f707b6a54daae7530460842e20e37ed265ceee9a43e8924aa"},
+        {GAMBESON_PREHASH_SHA2_512_256, "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"},
+    };
+    uint8_t digest[GAMBESON_PREHASH_MAX_BYTES], same_digest[64], message[200];
+    for (int i = 0; i < 6; i++) {
+        digest_of(known[i].prehash, digest, (const uint8_t *)"abc", 3);
+        CHECK(is(digest, known[i].of_abc));
+    }
+    // The others are those of FIPS 202.
+    for (int i = 0; i < 200; i++) message[i] = 0xa3;
+    CHECK(digest_of(GAMBESON_PREHASH_SHA3_224, digest, message, 200) == 28 && !gambeson_sha3_224(same_digest, message, 200));
+    CHECK(same(digest, same_digest, 28));
+    CHECK(digest_of(GAMBESON_PREHASH_SHA3_256, digest, message, 200) == 32 && !gambeson_sha3_256(same_digest, message, 200));
+    CHECK(same(digest, same_digest, 32));
+    CHECK(digest_of(GAMBESON_PREHASH_SHA3_384, digest, message, 200) == 48 && !gambeson_sha3_384(same_digest, message, 200));
+    CHECK(same(digest, same_digest, 48));
+    CHECK(digest_of(GAMBESON_PREHASH_SHA3_512, digest, message, 200) == 64 && !gambeson_sha3_512(same_digest, message, 200));
+    CHECK(same(digest, same_digest, 64));
+    CHECK(digest_of(GAMBESON_PREHASH_SHAKE128, digest, message, 200) == 32 && !gambeson_shake128(same_digest, 32, message, 200));
+    CHECK(same(digest, same_digest, 32));
+    CHECK(digest_of(GAMBESON_PREHASH_SHAKE256, digest, message, 200) == 64 && !gambeson_shake256(same_digest, 64, message, 200));
+    CHECK(same(digest, same_digest, 64));
+}
+
 #define set mldsa44
 #define SET MLDSA44
 #include "answers_mldsa.h"
@@ -112,6 +181,7 @@ static void hashes(void)
 void answers(int all)
 {
     hashes();
+    prehashes();
     run_mlkem512(10, "3dd07a86fcec47735136b0034d3282cc90a16ccf01e49e1b66a87afcae696690", "4dfc0763671ffc6fac05500debfc30e2f46ed9b2e98c3eeefd7c5f513733b345");
     run_mlkem768(10, "3313043a4b8d07165cc64e27ff58f11d8527cae5db1767f85529b6a505faa833", "44e1a1bc922dc324121d983f0fbc987fa85f2d046030319a0dbe6af4c865f6c6");
     run_mlkem1024(10, "e9f17641909d966e70ce0b84ce53c582d5e69db5644b12b20b9e86dbc4dabd9d", "27afc271af270f79af1d5d10a00e0c1fa603b4db8f818e7e421485f407c69057");

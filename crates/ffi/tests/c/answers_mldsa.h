@@ -62,6 +62,23 @@ static void JOIN(run_, set, )(int steps, const char *published)
             CHECK(CALL(verify)(same_signature, SIGNATURE, vk, VK, seed, 9, vk, VK) == GAMBESON_ERROR_SIGNATURE);
             CHECK(SMALL(verify_in)(same_signature, SIGNATURE, vk, VK, seed, 9, vk, VK, &work) == GAMBESON_ERROR_SIGNATURE);
             CHECK(zeros(&work, sizeof work));
+
+            // Of a digest: μ is made here as FIPS 204 has it, and the signature is the one of μ.
+            for (int prehash = 1; prehash <= 12; prehash++) {
+                uint8_t tr[64], hashed[64], of_mu[SIGNATURE];
+                size_t len = digest_of(prehash, hashed, vk, VK);
+                CHECK(!gambeson_shake256(tr, sizeof tr, vk, VK));
+                represent(mu, tr, seed, 9, prehash, hashed, len);
+                CHECK(!CALL(key_sign_mu_with_rnd)(&key, of_mu, mu, seed));
+                CHECK(!CALL(key_sign_prehashed_with_rnd)(&key, same_signature, prehash, hashed, len, seed, 9, seed));
+                CHECK(same(of_mu, same_signature, SIGNATURE));
+                CHECK(!SMALL(key_sign_prehashed_with_rnd)(&small, same_signature, prehash, hashed, len, seed, 9, seed));
+                CHECK(same(of_mu, same_signature, SIGNATURE));
+                CHECK(!CALL(verify_prehashed)(of_mu, SIGNATURE, prehash, hashed, len, seed, 9, vk, VK));
+                CHECK(!SMALL(verify_prehashed)(of_mu, SIGNATURE, prehash, hashed, len, seed, 9, vk, VK));
+                hashed[0] ^= 1;
+                CHECK(CALL(verify_prehashed)(of_mu, SIGNATURE, prehash, hashed, len, seed, 9, vk, VK) == GAMBESON_ERROR_SIGNATURE);
+            }
         }
 #if IS_HOSTED
         uint8_t sk[SK];

@@ -34,6 +34,12 @@ void answers(int all);
 // Every error, and what is refused.
 void misuse(void);
 
+// Every call that draws randomness, of every set.
+void doors(void);
+
+// A caller's randomness for tests, none at all: the bytes 0, 1, 2, and so on. `ctx` counts the calls.
+int fill(void *ctx, uint8_t *out, size_t len);
+
 int same(const void *a, const void *b, size_t len);
 
 int zeros(const void *a, size_t len);

@@ -2,7 +2,7 @@
 
 #include "checks.h"
 
-static int fill(void *ctx, uint8_t *out, size_t len)
+int fill(void *ctx, uint8_t *out, size_t len)
 {
     int *calls = (int *)ctx;
     (*calls)++;
@@ -20,11 +20,11 @@ static int broken(void *ctx, uint8_t *out, size_t len)
 static void errors(void)
 {
     const char *unknown = gambeson_strerror(1);
-    for (int error = 0; error >= GAMBESON_ERROR_INTERNAL; error--) {
+    for (int error = 0; error >= GAMBESON_ERROR_PREHASH; error--) {
         CHECK(gambeson_strerror(error) != unknown);
         CHECK(error == 0 || gambeson_strerror(error) != gambeson_strerror(error + 1));
     }
-    CHECK(gambeson_strerror(GAMBESON_ERROR_INTERNAL - 1) == unknown);
+    CHECK(gambeson_strerror(GAMBESON_ERROR_PREHASH - 1) == unknown);
     const char *version = gambeson_version();
     CHECK(version[0] == '0' + GAMBESON_VERSION_MAJOR && version[1] == '.');
     CHECK(version[2] == '0' + GAMBESON_VERSION_MINOR && version[3] == '.');
@@ -200,6 +200,60 @@ static void mldsa(void)
     (void)rnd;
 }
 
+static void prehash(void)
+{
+    uint8_t vk[GAMBESON_MLDSA65_VK_BYTES], signature[GAMBESON_MLDSA65_SIGNATURE_BYTES], digest[65] = {0}, rnd[32] = {0};
+    gambeson_mldsa65_key key;
+    gambeson_prehash_ctx hash, copy;
+    CHECK(!gambeson_mldsa65_key_generate(&key, vk));
+
+    // Numbers of no function, lengths of another, null, and what is written over what is read.
+    static const int none[5] = {0, -1, 13, 257, 0x7fffffff};
+    for (int i = 0; i < 5; i++) {
+        CHECK(gambeson_prehash_init(&hash, none[i]) == GAMBESON_ERROR_PREHASH);
+        CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, none[i], digest, 32, NULL, 0) == GAMBESON_ERROR_PREHASH);
+        CHECK(gambeson_mldsa65_verify_prehashed(signature, sizeof signature, none[i], digest, 32, NULL, 0, vk, sizeof vk) ==
+              GAMBESON_ERROR_PREHASH);
+    }
+    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 65, NULL, 0) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 32, NULL, 0) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 0, NULL, 0) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, NULL, 64, NULL, 0) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, NULL, 0, NULL, 0) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, signature, 64, NULL, 0) == GAMBESON_ERROR_OVERLAP);
+    CHECK(gambeson_mldsa65_key_sign_prehashed_with_rnd(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 64, vk, 256, rnd) ==
+          GAMBESON_ERROR_CONTEXT);
+    CHECK(gambeson_mldsa65_key_sign_prehashed_with(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 64, NULL, 0, NULL, NULL) ==
+          GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mldsa65_verify_prehashed(signature, sizeof signature, GAMBESON_PREHASH_SHA2_512, digest, 32, NULL, 0, vk, sizeof vk) ==
+          GAMBESON_ERROR_LENGTH);
+
+    // A digest is not the message: neither's signature is the other's.
+    CHECK(!gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 64, NULL, 0));
+    CHECK(gambeson_mldsa65_verify(signature, sizeof signature, digest, 64, NULL, 0, vk, sizeof vk) == GAMBESON_ERROR_SIGNATURE);
+    CHECK(gambeson_mldsa65_verify_prehashed(signature, sizeof signature, GAMBESON_PREHASH_SHA3_512, digest, 64, NULL, 0, vk, sizeof vk) ==
+          GAMBESON_ERROR_SIGNATURE);
+    CHECK(!gambeson_mldsa65_key_sign(&key, signature, digest, 64, NULL, 0));
+    CHECK(gambeson_mldsa65_verify_prehashed(signature, sizeof signature, GAMBESON_PREHASH_SHA2_512, digest, 64, NULL, 0, vk, sizeof vk) ==
+          GAMBESON_ERROR_SIGNATURE);
+
+    // A hash that was not started, or has ended; a wrong length leaves it as it was; a copy goes on.
+    for (int i = 0; i < 31; i++) hash.opaque[i] = 0;
+    CHECK(gambeson_prehash_update(&hash, rnd, 1) == GAMBESON_ERROR_STATE);
+    CHECK(gambeson_prehash_init(NULL, GAMBESON_PREHASH_SHA2_256) == GAMBESON_ERROR_NULL);
+    CHECK(!gambeson_prehash_init(&hash, GAMBESON_PREHASH_SHA2_256) && !gambeson_prehash_update(&hash, (const uint8_t *)"ab", 2));
+    CHECK(gambeson_prehash_update(&hash, NULL, 1) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_prehash_final(&hash, digest, 64) == GAMBESON_ERROR_LENGTH);
+    copy = hash;
+    CHECK(!gambeson_prehash_update(&hash, (const uint8_t *)"c", 1) && !gambeson_prehash_final(&hash, digest, 32));
+    CHECK(is(digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+    CHECK(gambeson_prehash_final(&hash, digest, 32) == GAMBESON_ERROR_STATE);
+    CHECK(gambeson_prehash_final(&copy, (uint8_t *)copy.opaque, 32) == GAMBESON_ERROR_OVERLAP);
+    CHECK(!gambeson_prehash_update(&copy, (const uint8_t *)"c", 1) && !gambeson_prehash_final(&copy, digest + 1, 32));
+    CHECK(same(digest + 1, "\xba\x78\x16\xbf", 4));
+    CHECK(gambeson_prehash_init((gambeson_prehash_ctx *)((uint8_t *)&hash + 4), GAMBESON_PREHASH_SHA2_256) == GAMBESON_ERROR_STATE);
+}
+
 // Keccak-f[1600] from the table of round constants, plainly (FIPS 202, §3).
 static void keccak(uint64_t a[25])
 {
@@ -248,6 +302,7 @@ static void plugged(void)
     static gambeson_keccak right = {permute, &calls}, bad = {wrong, &calls}, none = {NULL, NULL};
     uint8_t digest[32];
     CHECK(gambeson_set_keccak(&none) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_set_keccak((const gambeson_keccak *)((const uint8_t *)&right + 1)) == GAMBESON_ERROR_STATE);
     CHECK(gambeson_set_keccak(&bad) == GAMBESON_ERROR_KECCAK);
     calls = 0;
     CHECK(!gambeson_sha3_256(digest, NULL, 0) && calls == 0);
@@ -270,5 +325,6 @@ void misuse(void)
     mlkem();
     mldsa();
     workspaces();
+    prehash();
     plugged();
 }

@@ -11,6 +11,7 @@ use super::model::{self, has_type};
 use super::presentation::{Asked, Binding};
 use super::{MAX_PRESENTATION, Status};
 use crate::error::bad;
+use crate::resolution::{DID_JSON, DID_LD_JSON, represented};
 use crate::{Agent, CardLog, Error, Reason, Resolver, Result, Timestamp, json};
 use serde_json::{Map, Value, json};
 
@@ -153,36 +154,33 @@ fn problem(error: &Error) -> Value {
 ///
 /// # Errors
 ///
-/// [`Reason::BadJson`] for a document without canonical form, which no card has.
+/// [`Reason::BadType`] for a document that does not begin with the context of DID Core 1.0, which every card of this crate does.
 pub fn did_suite(log: &CardLog) -> Result<Value> {
     let did = log.did().as_str();
-    let document = log.newest().document().json();
-    let mut properties = document.clone();
+    let document = log.newest().document();
+    let mut properties = document.json().clone();
     let context = properties.remove("@context");
-    let text = |document: &Map<String, Value>| {
-        json::canonicalize_object(document).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-    };
-    let representation = |content_type: &str, text: String, entries: Value| {
-        json!({
+    let representation = |content_type: &str, entries: Value| -> Result<Value> {
+        let found = represented(document, Some(content_type)).map_err(|(_, error)| error)?;
+        Ok(json!({
             "didDocumentDataModel": {"representationSpecificEntries": entries},
-            "representation": text,
-            "didDocumentMetadata": {},
-            "didResolutionMetadata": {"contentType": content_type},
-        })
+            "representation": String::from_utf8_lossy(&found.stream()),
+            "didDocumentMetadata": found.content_metadata,
+            "didResolutionMetadata": found.metadata,
+        }))
     };
-    let (linked, plain) = ("application/did+ld+json", "application/did+json");
     let mut file = json!({
         "didMethod": "did:gambeson",
         "implementation": "gambeson-identity",
         "implementer": "The gambeson founders",
-        "supportedContentTypes": [linked, plain],
+        "supportedContentTypes": [DID_LD_JSON, DID_JSON],
         "dids": [did],
         "didParameters": {},
     });
     file[did] = json!({
         "didDocumentDataModel": {"properties": properties},
-        linked: representation(linked, text(document)?, json!({"@context": context})),
-        plain: representation(plain, text(&properties)?, json!({})),
+        DID_LD_JSON: representation(DID_LD_JSON, json!({"@context": context}))?,
+        DID_JSON: representation(DID_JSON, json!({}))?,
     });
     Ok(file)
 }

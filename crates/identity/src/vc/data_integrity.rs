@@ -138,8 +138,9 @@ pub fn verify(
     let (created, expires) = (time(proof, "created")?, time(proof, "expires")?);
     bound(proof.get("domain"), expected.domain, Reason::WrongAudience, "domain")?;
     bound(proof.get("challenge"), expected.challenge, Reason::WrongNonce, "challenge")?;
-    let signer: DidUrl =
-        text("verificationMethod").ok_or_else(|| bad("a proof names its verificationMethod"))?.parse()?;
+    let signer = DidUrl::of_key(
+        text("verificationMethod").ok_or_else(|| bad("a proof names its verificationMethod"))?,
+    )?;
     let resolved = resolver.resolve(signer.did(), now)?;
     let key = resolved.key_for(&signer, Kind::Multikey, expected.purpose, now)?;
     let unsecured = verify_signature(document, proof, key)?;

@@ -700,7 +700,7 @@ fn validity(claims: &Map<String, Value>) -> Result<(Option<Timestamp>, Option<Ti
 fn holder(claims: &Map<String, Value>) -> Result<Option<DidUrl>> {
     match claims.get("cnf") {
         None => Ok(None),
-        Some(Value::Object(cnf)) => text(cnf, "kid")?.parse().map(Some),
+        Some(Value::Object(cnf)) => DidUrl::of_key(text(cnf, "kid")?).map(Some),
         Some(_) => Err(bad("cnf is an object with the URL of the holder's key (kid)")),
     }
 }

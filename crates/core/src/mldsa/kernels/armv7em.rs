@@ -9,45 +9,22 @@
 use core::arch::naked_asm;
 
 use super::Kernels;
-use super::portable::{Factor, PORTABLE, Q_INVERSE, SCALE, ZETAS, freeze, montgomery, montgomery_word};
+use super::portable::{Factor, PORTABLE, Q_INVERSE, SCALE, ZETAS, montgomery_word};
 use crate::cpu::Level;
 use crate::mldsa::ring::{N, Poly, Q};
 
 pub(super) static ARMV7EM: Kernels =
     Kernels { level: Level::Armv7em, ntt, inverse_ntt, multiply, multiply_add, inner_product, ..PORTABLE };
 
-/// 2^32 / 256, what ends the inverse transform; ζ^BitRev8(k) for k from 1 to 255; the first times the second. All times 2^32, mod± q.
-static FACTORS: [i32; N + 1] = {
-    const fn centred(factor: Factor) -> i32 {
-        let f = factor.f as i32;
-        if f > Q >> 1 { f - Q } else { f }
-    }
-    let mut factors = [0; N + 1];
-    factors[0] = centred(SCALE);
-    let mut k = 1;
-    while k < N {
-        factors[k] = centred(ZETAS[k]);
-        k += 1;
-    }
-    let last = freeze(montgomery(SCALE.f, ZETAS[1].f)) as i32;
-    factors[N] = if last > Q >> 1 { last - Q } else { last };
-    factors
-};
+/// The factor mod± q, times 2^32.
+const fn centred(factor: Factor) -> i32 {
+    let f = factor.f as i32;
+    if f > Q >> 1 { f - Q } else { f }
+}
 
 fn ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| -Q < *c && *c < Q));
-    // SAFETY: 256 coefficients, and every factor of the transform.
-    unsafe { forward(&raw mut w.0, &FACTORS) }
-}
-
-#[unsafe(naked)]
-unsafe extern "C" fn forward(w: *mut [i32; N], factors: *const [i32; N + 1]) {
-    naked_asm!(
-        include_str!("armv7em.s"),
-        include_str!("armv7em_ntt.s"),
-        include_str!("armv7em_end.s"),
-        options(raw)
-    );
+    transforms::forward(&mut w.0);
 }
 
 /// The first layer of `ntt`, of one butterfly: its lower sum where `upper` is 0, its upper one where that is 1.
@@ -55,7 +32,7 @@ unsafe extern "C" fn forward(w: *mut [i32; N], factors: *const [i32; N + 1]) {
 /// -q < a, b < q on entry, |c| < 2q on return.
 #[inline(always)]
 pub(crate) fn half_butterfly(a: i32, b: i32, upper: usize) -> i32 {
-    let p = i64::from(b) * i64::from(FACTORS[1]);
+    let p = i64::from(b) * i64::from(const { centred(ZETAS[1]) });
     let m = (p as u32).wrapping_mul(Q_INVERSE.wrapping_neg()) as i32;
     let t = ((p + i64::from(m) * i64::from(Q)) >> 32) as i32;
     if upper == 0 { a + t } else { a - t }
@@ -67,36 +44,175 @@ pub(crate) fn half_butterfly(a: i32, b: i32, upper: usize) -> i32 {
 pub(crate) fn half_ntt(w: &mut [i32; N >> 1], upper: usize) {
     // Seven layers add less than 3.7q; then 6q makes all positive.
     debug_assert!(w.iter().all(|c| c.abs() < 2 * Q));
-    // SAFETY: 128 coefficients, and every factor of the transform; 4k is 8 or 12.
-    unsafe { half_forward(w, &FACTORS, 8 + 4 * (upper & 1)) }
-}
-
-#[unsafe(naked)]
-unsafe extern "C" fn half_forward(w: *mut [i32; N >> 1], factors: *const [i32; N + 1], first: usize) {
-    naked_asm!(
-        include_str!("armv7em.s"),
-        include_str!("armv7em_half_ntt.s"),
-        include_str!("armv7em_end.s"),
-        options(raw)
-    );
+    transforms::half_forward(w, upper & 1);
 }
 
 fn inverse_ntt(w: &mut Poly) {
     debug_assert!(w.0.iter().all(|c| 0 <= *c));
     // From |c| ≤ q on, eight layers double it at most; a quarter of q is left of that by the last factor, and half of q.
     const { assert!(256 * (Q as i64) < 1 << 31) };
-    // SAFETY: 256 coefficients, and every factor of the transform.
-    unsafe { inverse(&raw mut w.0, &FACTORS) }
+    transforms::inverse(&mut w.0);
+}
+
+#[cfg(gambeson_size)]
+use rolled as transforms;
+#[cfg(not(gambeson_size))]
+use unrolled as transforms;
+
+/// Two or three layers between load and store.
+#[cfg(not(gambeson_size))]
+mod unrolled {
+    use super::*;
+    use crate::mldsa::kernels::portable::{freeze, montgomery};
+
+    /// 2^32 / 256, what ends the inverse transform; ζ^BitRev8(k) for k from 1 to 255; the first times the second. All times 2^32, mod± q.
+    static FACTORS: [i32; N + 1] = {
+        let mut factors = [0; N + 1];
+        factors[0] = centred(SCALE);
+        let mut k = 1;
+        while k < N {
+            factors[k] = centred(ZETAS[k]);
+            k += 1;
+        }
+        let last = freeze(montgomery(SCALE.f, ZETAS[1].f)) as i32;
+        factors[N] = if last > Q >> 1 { last - Q } else { last };
+        factors
+    };
+
+    pub fn forward(w: &mut [i32; N]) {
+        // SAFETY: 256 coefficients, and every factor of the transform.
+        unsafe { layers(w, &FACTORS) }
+    }
+
+    pub fn half_forward(w: &mut [i32; N >> 1], upper: usize) {
+        // SAFETY: 128 coefficients, and every factor of the transform; 4k is 8 or 12.
+        unsafe { half_layers(w, &FACTORS, 8 + 4 * upper) }
+    }
+
+    pub fn inverse(w: &mut [i32; N]) {
+        // SAFETY: 256 coefficients, and every factor of the transform.
+        unsafe { inverse_layers(w, &FACTORS) }
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn layers(w: *mut [i32; N], factors: *const [i32; N + 1]) {
+        naked_asm!(
+            include_str!("armv7em.s"),
+            include_str!("armv7em_ntt.s"),
+            include_str!("armv7em_end.s"),
+            options(raw)
+        );
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn half_layers(w: *mut [i32; N >> 1], factors: *const [i32; N + 1], first: usize) {
+        naked_asm!(
+            include_str!("armv7em.s"),
+            include_str!("armv7em_half_ntt.s"),
+            include_str!("armv7em_end.s"),
+            options(raw)
+        );
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn inverse_layers(w: *mut [i32; N], factors: *const [i32; N + 1]) {
+        naked_asm!(
+            include_str!("armv7em.s"),
+            include_str!("armv7em_inverse_ntt.s"),
+            include_str!("armv7em_end.s"),
+            options(raw)
+        );
+    }
+}
+
+/// Layer by layer, in a build for size: an eighth of the code and half of the table for twice the cycles.
+#[cfg(any(gambeson_size, test))]
+mod rolled {
+    use super::*;
+
+    /// ζ^BitRev8(2k) for k from 0 to 127; ζ^BitRev8(1), by which the one behind each is more; 2^32 / 256, what ends the inverse transform. All
+    /// times 2^32, mod± q.
+    static FACTORS: [i32; (N >> 1) + 2] = {
+        let mut factors = [0; (N >> 1) + 2];
+        let mut k = 0;
+        while k < N >> 1 {
+            factors[k] = centred(ZETAS[2 * k]);
+            k += 1;
+        }
+        factors[k] = centred(ZETAS[1]);
+        factors[k + 1] = centred(SCALE);
+        factors
+    };
+
+    pub fn forward(w: &mut [i32; N]) {
+        // SAFETY: 256 coefficients, and every factor of the transform.
+        unsafe { layers(w.as_mut_ptr(), &FACTORS, 4 * N, 1) }
+    }
+
+    pub fn half_forward(w: &mut [i32; N >> 1], upper: usize) {
+        // SAFETY: 128 coefficients, and every factor of the transform; k is 2 or 3.
+        unsafe { layers(w.as_mut_ptr(), &FACTORS, 2 * N, 2 + upper) }
+    }
+
+    pub fn inverse(w: &mut [i32; N]) {
+        // SAFETY: 256 coefficients, and every factor of the transform.
+        unsafe { inverse_layers(w, &FACTORS, 4 * N) }
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn layers(
+        w: *mut i32,
+        factors: *const [i32; (N >> 1) + 2],
+        bytes: usize,
+        first: usize,
+    ) {
+        naked_asm!(
+            include_str!("armv7em_rolled.s"),
+            include_str!("armv7em_rolled_ntt.s"),
+            include_str!("armv7em_rolled_end.s"),
+            options(raw)
+        );
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn inverse_layers(w: *mut [i32; N], factors: *const [i32; (N >> 1) + 2], bytes: usize) {
+        naked_asm!(
+            include_str!("armv7em_rolled.s"),
+            include_str!("armv7em_rolled_inverse.s"),
+            include_str!("armv7em_rolled_end.s"),
+            options(raw)
+        );
+    }
+}
+
+/// Eight coefficients of a product with the challenge, from 8·`group` on, whose `ones` are the places of 1, and whose `minus_ones` are those of -1;
+/// `multiplicand` begins with its last eight coefficients negated, and then has all.
+///
+/// The time and the addresses depend on the places.
+pub(crate) fn challenge_product(
+    multiplicand: &[i16; N + 8],
+    places: &[u8],
+    ones: usize,
+    group: usize,
+    product: &mut [i32; 8],
+) {
+    let (ones, group) = (ones.min(places.len()), group.min((N >> 3) - 1));
+    let places = places.as_ptr_range();
+    let from = 8 * (group + 1) + 2 * N - 1;
+    // SAFETY: as many places as there are; (from - place) modulo 256, and 1 to 8 more, is below 264; eight sums.
+    unsafe { eight_products(multiplicand, places.start, from, product, places.start.add(ones), places.end) }
 }
 
 #[unsafe(naked)]
-unsafe extern "C" fn inverse(w: *mut [i32; N], factors: *const [i32; N + 1]) {
-    naked_asm!(
-        include_str!("armv7em.s"),
-        include_str!("armv7em_inverse_ntt.s"),
-        include_str!("armv7em_end.s"),
-        options(raw)
-    );
+unsafe extern "C" fn eight_products(
+    multiplicand: *const [i16; N + 8],
+    places: *const u8,
+    from: usize,
+    product: *mut [i32; 8],
+    ones: *const u8,
+    end: *const u8,
+) {
+    naked_asm!(include_str!("armv7em_product.s"), options(raw));
 }
 
 fn multiply(a: &mut Poly, b: &Poly) {
@@ -115,5 +231,33 @@ fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
     c.0.fill(0);
     for (a, b) in a.iter().step_by(stride).zip(b) {
         multiply_add(c, a, b);
+    }
+}
+
+#[cfg(all(test, not(gambeson_size)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_texts_of_the_transforms_give_the_same_residues() {
+        let same = |a: &[i32], b: &[i32]| a.iter().zip(b).all(|(a, b)| (a - b).rem_euclid(Q) == 0);
+        for k in [1, 7, 1000, 8_380_416] {
+            let f: [i32; N] =
+                core::array::from_fn(|i| ((k * (i as i64 + 1)) % (2 * i64::from(Q) - 1)) as i32 - Q + 1);
+            let (mut a, mut b) = (f, f);
+            unrolled::forward(&mut a);
+            rolled::forward(&mut b);
+            assert!(same(&a, &b) && b.iter().all(|c| (0..18 * Q).contains(c)));
+            for upper in [0, 1] {
+                let half: [i32; N >> 1] = core::array::from_fn(|i| half_butterfly(f[i], f[i + 128], upper));
+                let (mut lower, mut other) = (half, half);
+                unrolled::half_forward(&mut lower, upper);
+                rolled::half_forward(&mut other, upper);
+                assert!(same(&lower, &other) && other.iter().all(|c| (0..18 * Q).contains(c)));
+            }
+            unrolled::inverse(&mut a);
+            rolled::inverse(&mut b);
+            assert_eq!(a, b);
+        }
     }
 }

@@ -119,6 +119,7 @@
     movw r10, #0x4006
     movt r10, #0x2ff
     turns 28, \n
+    .p2align 2
 9:
     ldr r4, [r0]
     ldr r5, [r0, #4]

@@ -7,6 +7,7 @@
     // Layers of length 64, 32 and 16.
     factors
     turns 28, 16
+    .p2align 2
 2:
     eight ldr.w, 64
     three_layers
@@ -22,12 +23,14 @@
     add r9, r8, r2, lsl #4
     add r8, r8, r2, lsl #3
     turns 40, 8
+    .p2align 2
 3:
     ldr r10, [r8], #4
     ldr r11, [r9], #4
     ldr r1, [r9], #4
     str r1, [sp]
     turns 28, 4
+    .p2align 2
 4:
     ldr r4, [r0]
     ldr r5, [r0, #16]

@@ -6,6 +6,7 @@
     add r9, r1, #1024
     add r8, r1, #512
     turns 28, 64
+    .p2align 2
 2:
     ldr r4, [r0]
     ldr r5, [r0, #4]
@@ -34,9 +35,11 @@
     // Layers of length 4, 8 and 16, for 32 coefficients.
     mov r2, #60
     str r2, [sp, #32]
+    .p2align 2
 3:
     factors
     turns 28, 4
+    .p2align 2
 4:
     eight ldr.w, 16
     two_inverse_layers
@@ -65,6 +68,7 @@
     str r2, [sp]
     str r3, [sp, #32]
     turns 28, 32
+    .p2align 2
 5:
     eight ldr.w, 128
     two_inverse_layers

@@ -6,6 +6,7 @@
     mov r2, #4
     factors
     turns 28, 32
+    .p2align 2
 2:
     eight ldr.w, 128
     three_layers
@@ -18,9 +19,11 @@
     // Layers of length 16, 8 and 4, for 32 coefficients.
     mov r2, #32
     str r2, [sp, #32]
+    .p2align 2
 3:
     factors
     turns 28, 4
+    .p2align 2
 4:
     eight ldr.w, 16
     three_layers

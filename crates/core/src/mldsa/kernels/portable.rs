@@ -280,6 +280,35 @@ pub(crate) fn half_ntt(w: &mut [i32; N >> 1], upper: usize) {
     }
 }
 
+/// Eight coefficients of a product with the challenge, from 8·`group` on, whose first places, `ones` of them, are those of 1, and the others
+/// those of -1; `multiplicand` begins with its last eight coefficients negated, and then has all.
+///
+/// The time and the addresses depend on the places.
+#[inline(never)]
+#[cfg_attr(gambeson_dsp, allow(dead_code))]
+pub(crate) fn challenge_product(
+    multiplicand: &[i16; N + 8],
+    places: &[u8],
+    ones: usize,
+    group: usize,
+    product: &mut [i32; 8],
+) {
+    // By fours, which leaves registers for the rest.
+    for (first, product) in (0..).step_by(4).zip(product.as_chunks_mut::<4>().0) {
+        let from = 8 * (group + 1) + first + N - 1;
+        let mut sums = [0; 4];
+        for (n, place) in places.iter().enumerate() {
+            // X^256 = -1: the coefficient i of X^j·p is p[i - j], or -p[i - j + 256] where that is below 0.
+            let at = from + if n < ones { N } else { 0 } - usize::from(*place);
+            let sign = 1 - (at >> 7 & 2) as i32;
+            for (sum, value) in sums.iter_mut().zip(&multiplicand[(at & (N - 1)) + 1..][..4]) {
+                *sum += sign * i32::from(*value);
+            }
+        }
+        *product = sums;
+    }
+}
+
 /// Layers of butterflies 2^`log` and half of it apart, four coefficients in registers: for processors without vectors, which
 /// spend half of a layer on loads and stores. The first layer's factors begin at `first`.
 #[cfg(any(not(gambeson_dsp), test))]

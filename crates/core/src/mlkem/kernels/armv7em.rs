@@ -9,6 +9,8 @@
 use core::arch::{asm, naked_asm};
 
 use super::Kernels;
+#[cfg(not(gambeson_size))]
+use super::portable::PAIR_ZETAS;
 use super::portable::{PORTABLE, Q_INVERSE, ZETAS};
 use crate::cpu::Level;
 use crate::mlkem::ring::{Coefficients, Ntt, Q};
@@ -43,6 +45,7 @@ impl Factor {
     }
 
     /// ζ^BitRev7(i): `portable` keeps it times 2^16.
+    #[cfg(not(gambeson_size))]
     const fn zeta(i: usize) -> Self {
         /// 2^-16 modulo q.
         const R_INVERSE: i64 = 169;
@@ -141,33 +144,25 @@ pub(in crate::mlkem) fn compress(f: &Coefficients, words: &mut [[u8; 4]]) {
     let d = words.len() >> 3;
     debug_assert!((1..=11).contains(&d) && words.len() == 8 * d);
     // SAFETY: 256 coefficients, and 8d words.
-    unsafe { compress_to(f, words.as_mut_ptr(), d) }
+    unsafe { compress_or_compare(f, words.as_mut_ptr(), d, true) };
 }
 
 /// What differs between that and `words`: zero if nothing does.
 pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, words: &[[u8; 4]]) -> u32 {
     let d = words.len() >> 3;
     debug_assert!((1..=11).contains(&d) && words.len() == 8 * d);
-    // SAFETY: 256 coefficients, and 8d words.
-    unsafe { compress_and_compare(f, words.as_ptr(), d) }
+    // SAFETY: 256 coefficients, and 8d words, which are only read.
+    unsafe { compress_or_compare(f, words.as_ptr().cast_mut(), d, false) }
 }
 
 #[unsafe(naked)]
-unsafe extern "C" fn compress_to(f: *const Coefficients, words: *mut [u8; 4], d: usize) {
-    naked_asm!(".macro word", "str r8, [r1], #4", ".endm", include_str!("armv7em_compress.s"), options(raw));
-}
-
-#[unsafe(naked)]
-unsafe extern "C" fn compress_and_compare(f: *const Coefficients, words: *const [u8; 4], d: usize) -> u32 {
-    naked_asm!(
-        ".macro word",
-        "ldr r12, [r1], #4",
-        "eor r8, r8, r12",
-        "orr lr, lr, r8",
-        ".endm",
-        include_str!("armv7em_compress.s"),
-        options(raw)
-    );
+unsafe extern "C" fn compress_or_compare(
+    f: *const Coefficients,
+    words: *mut [u8; 4],
+    d: usize,
+    write: bool,
+) -> u32 {
+    naked_asm!(include_str!("armv7em_compress.s"), options(raw));
 }
 
 /// What `portable::reject_vartime` does, for sixteen candidates and room for them.
@@ -178,7 +173,10 @@ pub(in crate::mlkem) fn reject_vartime(out: &mut [i16; 16], bytes: &[[u8; 8]; 3]
 
 #[unsafe(naked)]
 unsafe extern "C" fn reject(out: *mut [i16; 16], bytes: *const [[u8; 8]; 3]) -> usize {
+    #[cfg(not(gambeson_size))]
     naked_asm!(include_str!("armv7em_reject.s"), options(raw));
+    #[cfg(gambeson_size)]
+    naked_asm!(include_str!("armv7em_reject_size.s"), options(raw));
 }
 
 /// Adds the noise that `portable::noise2_of` takes from this word.
@@ -335,46 +333,44 @@ mod assembly {
 mod rolled {
     use super::*;
 
-    /// ζ^BitRev7(i).
-    static FACTORS: [Factor; 128] = {
-        let mut factors = [Factor(0); 128];
+    /// ζ^BitRev7(i) times 2^16, for i < 64; then each of the last layer, which is the factor of a product of pairs, and its negative, which
+    /// is that of the next.
+    pub static FACTORS: [i16; 192] = {
+        let mut factors = [0; 192];
         let mut i = 0;
-        while i < 128 {
-            factors[i] = Factor::zeta(i);
+        while i < 64 {
+            factors[i] = ZETAS[i].value;
+            (factors[64 + 2 * i], factors[65 + 2 * i]) = (ZETAS[64 + i].value, -ZETAS[64 + i].value);
             i += 1;
         }
         factors
     };
 
     pub fn ntt(f: &mut Coefficients) {
-        ntt_of_factor(f);
+        forward(f);
         reduce(f);
     }
 
-    /// The same for what only multiplies reduced coefficients: |x| ≤ 9q/2 on return.
+    /// The same for what only multiplies noise: |x| ≤ 3 on entry, ≤ 9q/2 on return.
     pub fn ntt_of_factor(f: &mut Coefficients) {
+        debug_assert!(f.iter().all(|x| x.abs() <= 3));
+        forward(f);
+    }
+
+    /// Each layer adds 5q/8 at most to the bound.
+    fn forward(f: &mut Coefficients) {
         debug_assert!(f.iter().all(|x| x.abs() <= Q));
-        let mut factors = FACTORS[1..].iter();
-        // Each layer adds (q + 1)/2 to the bound.
-        for log in (0..7).rev() {
-            layer(f, 1 << log, &mut factors, |a, b, factor| {
-                let t = factor.times(b);
-                (add_both(a, t), subtract_both(a, t))
-            });
-        }
+        // SAFETY: 256 coefficients, and every factor of the transform.
+        unsafe { layers(f, (&raw const FACTORS).cast::<i16>().add(1), 256, 2) }
     }
 
     pub fn inverse_ntt(f: &mut Coefficients) {
         debug_assert!(f.iter().all(|x| i32::from(x.abs()) <= 8 * i32::from(Q)));
-        let mut factors = FACTORS.iter().rev();
-        for log in 0..7 {
-            // Each layer doubles the bound of the lower half: 8q at most, of four from (q + 1)/2 on.
-            if log == 0 || log == 3 {
-                reduce(f);
-            }
-            layer(f, 1 << log, &mut factors, |a, b, factor| {
-                (add_both(a, b), factor.times(subtract_both(b, a)))
-            });
+        // Each layer doubles the bound of the lower half: from (q + 1)/2 to 8q at most, of four.
+        for (end, first, last) in [(192, 4, 32), (16, 32, 512)] {
+            reduce(f);
+            // SAFETY: 256 coefficients, and every factor of these layers in front of the end.
+            unsafe { inverse_layers(f, (&raw const FACTORS).cast::<i16>().add(end), first, last) }
         }
         multiply_all(f, LAST);
     }
@@ -382,26 +378,23 @@ mod rolled {
     /// 128^-1, times 2^16.
     const LAST: Factor = Factor::new(3303 << 16);
 
-    /// Butterflies of words so far apart.
-    #[inline(always)]
-    fn layer<'a>(
-        f: &mut Coefficients,
-        length: usize,
-        factors: &mut impl Iterator<Item = &'a Factor>,
-        butterfly: impl Fn(u32, u32, Factor) -> (u32, u32),
-    ) {
-        let mut rest = f.as_chunks_mut::<2>().0;
-        while let Some((low, others)) = rest.split_at_mut_checked(length)
-            && let Some((high, others)) = others.split_at_mut_checked(length)
-            && let Some(factor) = factors.next()
-        {
-            for (a, b) in low.iter_mut().zip(high) {
-                let (sum, difference) = butterfly(of_pair(*a), of_pair(*b), *factor);
-                (*a, *b) = (to_pair(sum), to_pair(difference));
-            }
-            rest = others;
-        }
+    #[unsafe(naked)]
+    unsafe extern "C" fn layers(f: *mut Coefficients, factors: *const i16, first: usize, behind: usize) {
+        naked_asm!(include_str!("armv7em_rolled_ntt.s"), include_str!("armv7em_rolled.s"), options(raw));
     }
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn inverse_layers(f: *mut Coefficients, end: *const i16, first: usize, behind: usize) {
+        naked_asm!(include_str!("armv7em_rolled_inverse.s"), include_str!("armv7em_rolled.s"), options(raw));
+    }
+}
+
+/// The factor of each pair's product: ζ^(2·BitRev7(i) + 1) times 2^16.
+pub(in crate::mlkem) fn pair_zetas() -> &'static [i16; 128] {
+    #[cfg(gambeson_size)]
+    return rolled::FACTORS.last_chunk().expect("there are more factors");
+    #[cfg(not(gambeson_size))]
+    &PAIR_ZETAS
 }
 
 fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
@@ -409,10 +402,16 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     debug_assert!(b.iter().all(|x| x.abs() <= Q));
     // Of the cross products, 16q² at most, less than q is left, and (q + 1)/2 of the reduction.
     const { assert!(16 * (Q as i64) * (Q as i64) >> 16 < Q as i64) };
+    #[cfg(gambeson_size)]
+    add_products(sum.as_chunks_mut().0, a.as_chunks().0, b.as_chunks().0, pair_zetas());
+    #[cfg(not(gambeson_size))]
     // SAFETY: 256 coefficients of each, 64 factors.
-    unsafe { multiply_pairs_add(sum, a, b, &PAIR_ZETAS) }
+    unsafe {
+        multiply_pairs_add(sum, a, b, &TWO_PAIRS_ZETAS)
+    }
 }
 
+#[cfg(not(gambeson_size))]
 #[unsafe(naked)]
 unsafe extern "C" fn multiply_pairs_add(
     sum: *mut Coefficients,
@@ -424,7 +423,8 @@ unsafe extern "C" fn multiply_pairs_add(
 }
 
 /// ζ^(2·BitRev7(2i) + 1) times 2^16; of the next pair it is the negative.
-static PAIR_ZETAS: [i16; 64] = {
+#[cfg(not(gambeson_size))]
+static TWO_PAIRS_ZETAS: [i16; 64] = {
     let mut zetas = [0; 64];
     let mut i = 0;
     while i < 64 {
@@ -454,6 +454,7 @@ fn reduce(f: &mut Coefficients) {
     multiply_all(f, ONE);
 }
 
+#[cfg_attr(gambeson_size, inline(never))]
 fn multiply_all(f: &mut Coefficients, factor: Factor) {
     for i in 0..128 {
         set_word(f, i, factor.times(word(f, i)));

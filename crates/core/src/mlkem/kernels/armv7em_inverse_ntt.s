@@ -4,6 +4,7 @@
 
     // A reduction, and the layer of length 2.
     turns 16
+    .p2align 2
 2:
     eight_words ldr.w, 4
     movw r2, #0xafb8
@@ -29,8 +30,10 @@
     // sums are added to sums: 8q + 8 for the first word, a quarter of it for the second, which are reduced; less for the others.
     mov r3, #1
     str r3, [sp]
+    .p2align 2
 2:
     turns 8
+    .p2align 2
 3:
     eight_words ldr.w, 8
     three_inverse_layers 28
@@ -50,11 +53,13 @@
     sub r0, r0, #508
     add r1, r1, #224
     b 2b
+    .p2align 2
 4:
     sub r0, r0, #516
 
     // Layers of length 32, 64 and 128; the factor of the last has 2^16 / 128 in it, and so have the words that it leaves.
     turns 16
+    .p2align 2
 5:
     eight_words ldr.w, 64
     three_inverse_layers 32

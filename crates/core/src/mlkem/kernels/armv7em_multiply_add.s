@@ -24,6 +24,7 @@
     pkhtb r9, \a, r9, asr #16
     uadd16 \sum, \sum, r9
     .endm
+    .p2align 2
 2:
     ldr r4, [r1], #4
     ldr r5, [r1], #4

@@ -5,6 +5,7 @@
 
     // Layers of length 128, 64 and 32.
     turns 16
+    .p2align 2
 2:
     eight_words ldr.w, 64
     three_layers
@@ -18,8 +19,10 @@
     // Layers of length 16, 8 and 4: the even words of every eighth, then the odd ones.
     mov r3, #1
     str r3, [sp]
+    .p2align 2
 2:
     turns 8
+    .p2align 2
 3:
     eight_words ldr.w, 8
     three_layers
@@ -35,11 +38,13 @@
     sub r0, r0, #508
     sub r1, r1, #224
     b 2b
+    .p2align 2
 4:
     sub r0, r0, #516
 
     // The layer of length 2, and the reduction.
     turns 16
+    .p2align 2
 5:
     eight_words ldr.w, 4
     ldr r2, [r1], #4
@@ -59,6 +64,7 @@
     .irp x, r4, r5, r6, r7, r8, r9, r10, r11
     multiply \x
     .endr
+    .p2align 2
 6:
     eight_words str.w, 4
     add r0, r0, #32

@@ -12,6 +12,7 @@
     .endm
 
     movw r12, #3329
+    .p2align 2
 2:
     ldr r2, [r1], #4
     ldr r3, [r1], #4

@@ -1,6 +1,7 @@
 // Between armv7em_sampled.s and its end: the first factor of twelve bits a coefficient, a sum of 16.
 
     begin_products
+    .p2align 2
 2:
     twelve_bits r4, r1
     add r1, r1, #3

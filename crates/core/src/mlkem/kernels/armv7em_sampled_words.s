@@ -1,6 +1,7 @@
 // Between armv7em_sampled.s and its end: a sum of 16 bits a coefficient.
 
     begin_products
+    .p2align 2
 2:
     ldr r4, [r1], #4
     product

@@ -1,13 +1,18 @@
 //! The inner loops of the schedule, where there is no text in assembly for them (`kernels::armv7em`).
 
 use super::super::kernels::least;
-use super::super::kernels::portable::{self as kernels, Q_INVERSE, noise2_of};
+use super::super::kernels::portable::{self as kernels, PAIR_ZETAS, Q_INVERSE, noise2_of};
 use super::super::ring::{Coefficients, Q};
 use super::{decoded, packed, residue};
 
 /// FIPS 203, Algorithm 9 (NTT), of what only multiplies reduced coefficients.
 pub(in crate::mlkem) fn ntt_of_factor(f: &mut Coefficients) {
     (least().ntt)(f);
+}
+
+/// The factor of each pair's product: ζ^(2·BitRev7(i) + 1) times 2^16.
+pub(in crate::mlkem) fn pair_zetas() -> &'static [i16; 128] {
+    &PAIR_ZETAS
 }
 
 /// a·2^-16 modulo q, |result| ≤ q, for |a| ≤ 2^15·q (Montgomery).

@@ -351,6 +351,7 @@
     .set .Lp\w, 0
     .endr
 
+    .p2align 2
 2:
     .set .Lsettle, 0
     theta_all

@@ -49,6 +49,7 @@
 
     push {r1, r2, r4-r11, lr}
 
+    .p2align 2
 2:
     parity 0, r4
     parity 1, r5
@@ -131,6 +132,7 @@
 
     mov r7, r0
     add r8, r0, #200
+    .p2align 2
 3:
     half_plane
     add r7, r7, #4
@@ -153,6 +155,7 @@
     beq 4f
     push {r3, r4}
     b 2b
+    .p2align 2
 4:
     pop {r4-r11, pc}
     .purgem parity

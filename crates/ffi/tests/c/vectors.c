@@ -1,0 +1,90 @@
+// Published signatures, from standard input: a line for each, with the set, the number of the pre-hash function or 0, the verdict (0 or 1),
+// and in hexadecimal, or `-` for nothing, message, context, public key and signature. `cargo xtask test` writes them from ACVP's files.
+
+#define _POSIX_C_SOURCE 200809L
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks.h"
+
+LOCAL int checks;
+
+void failed(const char *file, int line, const char *check)
+{
+    fprintf(stderr, "%s:%d: %s\n", file, line, check);
+    exit(1);
+}
+
+typedef gambeson_error verify(const uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t);
+typedef gambeson_error verify_prehashed(const uint8_t *, size_t, int, const uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t);
+
+static const struct {
+    const char *name;
+    verify *verify[2];
+    verify_prehashed *verify_prehashed[2];
+} sets[3] = {
+    {"ML-DSA-44", {gambeson_mldsa44_verify, gambeson_small_mldsa44_verify},
+     {gambeson_mldsa44_verify_prehashed, gambeson_small_mldsa44_verify_prehashed}},
+    {"ML-DSA-65", {gambeson_mldsa65_verify, gambeson_small_mldsa65_verify},
+     {gambeson_mldsa65_verify_prehashed, gambeson_small_mldsa65_verify_prehashed}},
+    {"ML-DSA-87", {gambeson_mldsa87_verify, gambeson_small_mldsa87_verify},
+     {gambeson_mldsa87_verify_prehashed, gambeson_small_mldsa87_verify_prehashed}},
+};
+
+static int nibble(char c)
+{
+    return c <= '9' ? c - '0' : c - 'a' + 10;
+}
+
+// The next field of a line, which becomes the bytes that it stands for.
+static const uint8_t *bytes(size_t *len)
+{
+    char *field = strtok(NULL, " \n");
+    CHECK(field);
+    *len = strcmp(field, "-") ? strlen(field) / 2 : 0;
+    uint8_t *out = (uint8_t *)field;
+    for (size_t i = 0; i < *len; i++) out[i] = (uint8_t)(nibble(field[2 * i]) << 4 | nibble(field[2 * i + 1]));
+    return out;
+}
+
+static int number(void)
+{
+    const char *field = strtok(NULL, " ");
+    CHECK(field);
+    return atoi(field);
+}
+
+int main(void)
+{
+    static const size_t lengths[13] = {0, 32, 48, 64, 28, 28, 32, 28, 32, 48, 64, 32, 64};
+    char *line = NULL;
+    size_t room = 0, lines = 0;
+    while (getline(&line, &room, stdin) > 0) {
+        const char *name = strtok(line, " ");
+        int set = 0, prehash = number(), is_valid = number();
+        while (set < 3 && strcmp(sets[set].name, name)) set++;
+        CHECK(set < 3);
+        size_t message_len, context_len, vk_len, signature_len;
+        const uint8_t *message = bytes(&message_len), *context = bytes(&context_len);
+        const uint8_t *vk = bytes(&vk_len), *signature = bytes(&signature_len);
+        uint8_t digest[GAMBESON_PREHASH_MAX_BYTES];
+        if (prehash) {
+            gambeson_prehash_ctx hash;
+            CHECK(!gambeson_prehash_init(&hash, prehash) && !gambeson_prehash_update(&hash, message, message_len));
+            CHECK(!gambeson_prehash_final(&hash, digest, lengths[prehash]));
+        }
+        for (int schedule = 0; schedule < 2; schedule++) {
+            gambeson_error error = prehash ? sets[set].verify_prehashed[schedule](signature, signature_len, prehash, digest, lengths[prehash],
+                                                                                  context, context_len, vk, vk_len)
+                                           : sets[set].verify[schedule](signature, signature_len, message, message_len, context,
+                                                                        context_len, vk, vk_len);
+            CHECK(error == (is_valid ? GAMBESON_OK : GAMBESON_ERROR_SIGNATURE));
+        }
+        lines++;
+    }
+    free(line);
+    printf("%zu signatures\n", lines);
+    return 0;
+}
