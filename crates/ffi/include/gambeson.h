@@ -57,12 +57,6 @@
 #endif
 #endif
 
-// The frames of this interface, at most: seeds on their way stand there. Below them, the core scrubs what it used.
-#define FRAMES 1024
-
-// Those of a call in a workspace, which hands on what it was given.
-#define FRAMES_IN 384
-
 // The call did what it says. The same number as `GAMBESON_ERROR_NONE`.
 #define GAMBESON_OK 0
 
@@ -238,7 +232,6 @@ typedef enum gambeson_error {
     GAMBESON_ERROR_CONTEXT = -6,
     // The source of randomness failed: no key was made, nothing was encapsulated or signed.
     GAMBESON_ERROR_RANDOM = -7,
-    // The hash was not started, or has ended; or its object, or a workspace, is not aligned.
     // The hash was not started, or has ended; or an object is not aligned.
     GAMBESON_ERROR_STATE = -8,
     // The function is not `Keccak-f[1600]`.
@@ -425,6 +418,7 @@ typedef struct gambeson_small_mlkem1024_workspace {
     // Nobody else's.
     uint64_t opaque[230];
 } gambeson_small_mlkem1024_workspace;
+
 // A digest of a message in pieces, for `_sign_prehashed` and `_verify_prehashed`.
 //
 // It may be copied, to go on from there twice; gambeson_wipe ends it early.
@@ -2573,6 +2567,51 @@ enum gambeson_error gambeson_small_mldsa87_sign_mu_with_rnd(uint8_t signature[GA
                                                             size_t sk_len,
                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
+// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
+//
+// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_prehashed(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                          int prehash,
+                                                          const uint8_t *digest,
+                                                          size_t digest_len,
+                                                          const uint8_t *context,
+                                                          size_t context_len,
+                                                          const uint8_t *sk,
+                                                          size_t sk_len);
+
+// The same with the caller's randomness: 32 bytes are asked for, once.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                               int prehash,
+                                                               const uint8_t *digest,
+                                                               size_t digest_len,
+                                                               const uint8_t *context,
+                                                               size_t context_len,
+                                                               const uint8_t *sk,
+                                                               size_t sk_len,
+                                                               gambeson_fill fill,
+                                                               void *fill_ctx);
+
+// The same with `rnd`, as `_key_sign_with_rnd`.
+//
+// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                                   int prehash,
+                                                                   const uint8_t *digest,
+                                                                   size_t digest_len,
+                                                                   const uint8_t *context,
+                                                                   size_t context_len,
+                                                                   const uint8_t *sk,
+                                                                   size_t sk_len,
+                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
+
 // `_key_from_seed` in a workspace.
 //
 // FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
@@ -2866,50 +2905,6 @@ enum gambeson_error gambeson_small_mldsa87_verify_mu_in(const uint8_t *signature
                                                         const uint8_t *vk,
                                                         size_t vk_len,
                                                         struct gambeson_small_mldsa87_workspace *workspace);
-// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_prehashed(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                          int prehash,
-                                                          const uint8_t *digest,
-                                                          size_t digest_len,
-                                                          const uint8_t *context,
-                                                          size_t context_len,
-                                                          const uint8_t *sk,
-                                                          size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                               int prehash,
-                                                               const uint8_t *digest,
-                                                               size_t digest_len,
-                                                               const uint8_t *context,
-                                                               size_t context_len,
-                                                               const uint8_t *sk,
-                                                               size_t sk_len,
-                                                               gambeson_fill fill,
-                                                               void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                                   int prehash,
-                                                                   const uint8_t *digest,
-                                                                   size_t digest_len,
-                                                                   const uint8_t *context,
-                                                                   size_t context_len,
-                                                                   const uint8_t *sk,
-                                                                   size_t sk_len,
-                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
 
 // A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
 // that is null.
@@ -3849,6 +3844,7 @@ enum gambeson_error gambeson_small_mlkem1024_decapsulate_in(uint8_t shared[GAMBE
                                                             const uint8_t *dk,
                                                             size_t dk_len,
                                                             struct gambeson_small_mlkem1024_workspace *workspace);
+
 // Starts a digest in pieces by one of gambeson_prehash, whatever was in `hash` before. Errors: NULL, STATE, PREHASH.
 GAMBESON_API
 GAMBESON_MUST_USE
