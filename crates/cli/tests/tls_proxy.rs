@@ -194,6 +194,16 @@ fn clients_show_certificates_where_they_are_asked_for() {
     // PP2_CLIENT_SSL with a certificate in this connection, which holds.
     let ssl = rest.windows(8).find(|field| field[0] == 0x20).unwrap();
     assert_eq!(ssl[3..], [7, 0, 0, 0, 0]);
+
+    // In every connection: a session that is resumed rests on a certificate that may have ended since.
+    let mut front = proxy(&folder, echo(), &format!("{TERMINATE} --client-ca pki/root.pem"));
+    let front_address = SocketAddr::from(([127, 0, 0, 1], front.port));
+    let with = proxy(&folder, front_address, &format!("--tls --ca pki/root.pem --name localhost {own}"));
+    for _ in 0..2 {
+        there_and_back(&mut TcpStream::connect(("127.0.0.1", with.port)).unwrap(), b"x");
+        let told = self::told(&mut front);
+        assert_eq!((&told["client"]["resumed"], &told["end"]), (&false.into(), &"closed".into()), "{told}");
+    }
 }
 
 #[test]
