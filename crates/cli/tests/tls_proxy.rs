@@ -113,6 +113,13 @@ fn a_server_that_does_not_hold_gets_no_byte_and_the_check_is_named() {
         (nobody, "--ca pki/root.pem --name localhost", "connect"),
     ] {
         let mut proxy = proxy(&folder, address, &format!("--tls {more}"));
+        if !code.is_empty() {
+            // Whoever has said nothing yet does not take that for an answer without a byte.
+            let mut silent = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
+            let end = silent.read(&mut [0; 1]).map_err(|error| error.kind());
+            assert_eq!(end, Err(ErrorKind::ConnectionReset), "{more}");
+            told(&mut proxy);
+        }
         let mut client = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
         let _ = client.write_all(b"secret");
         let mut got = Vec::new();
@@ -422,6 +429,18 @@ fn whoever_finds_no_place_is_told_so() {
     drop(first);
     self::told(&mut proxy);
     there_and_back(&mut proxy.call(&folder), b"now");
+
+    // One without TLS is told by a reset: an end would look like an answer without a byte.
+    let server = Server::start(&folder, "--echo");
+    let address = SocketAddr::from(([127, 0, 0, 1], server.port));
+    let line = "--tls --ca pki/root.pem --name localhost --connections 1";
+    let proxy = self::proxy(&folder, address, line);
+    let mut first = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
+    there_and_back(&mut first, b"here");
+    let mut second = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
+    let end = second.read(&mut [0; 1]).map_err(|error| error.kind());
+    assert_eq!(end, Err(ErrorKind::ConnectionReset));
+    there_and_back(&mut first, b"still here");
 }
 
 #[test]
