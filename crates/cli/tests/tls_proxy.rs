@@ -240,6 +240,7 @@ fn files_that_no_client_could_take_are_refused_at_the_start() {
     start("--cert pki/server.pem").exits(2);
     start("--tls --own-cert pki/server.pem").exits(2);
     folder.run(&format!("tls proxy --connect nowhere {TERMINATE}")).exits(2).tells("not HOST:PORT");
+    start(&format!("{TERMINATE} --alpn h2,,http/1.1")).exits(2).tells("1 to 255 bytes");
     start(&format!("{TERMINATE} --key-log")).exits(2).tells("SSLKEYLOGFILE names no file");
     start(&format!("{TERMINATE} --access-log no/such/folder")).exits(3).tells("no/such/folder");
     start(&format!("{TERMINATE} --connections 1000000")).exits(2).tells("raise the hard limit");
