@@ -445,6 +445,19 @@ fn whoever_finds_no_place_is_told_so() {
 }
 
 #[test]
+fn whoever_does_not_read_the_log_does_not_keep_the_proxy_from_its_end() {
+    let folder = with_chain("ml-dsa-44");
+    let mut proxy = proxy(&folder, echo(), TERMINATE);
+    // More lines than a pipe holds.
+    for _ in 0..1000 {
+        drop(TcpStream::connect(("127.0.0.1", proxy.port)).unwrap());
+    }
+    proxy.signal(Signal::TERM);
+    soon("it ends", || proxy.child.try_wait().unwrap().is_some());
+    assert_eq!(proxy.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn slow_readers_are_not_read_for() {
     const ALL: usize = 64 << 20;
     let folder = with_chain("ml-dsa-44");
