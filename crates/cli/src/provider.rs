@@ -41,7 +41,9 @@ fn run(options: &ProviderRun) -> Result<Status, Error> {
     let file = folder.path().join("openssl.cnf");
     fs::write(&file, text).map_err(|e| Error::io(&file, &e))?;
     let name = program.to_string_lossy();
-    let child = Command::new(program).args(arguments).env("OPENSSL_CONF", &file).spawn();
+    let mut command = Command::new(program);
+    signals.leave_to(&mut command);
+    let child = command.args(arguments).env("OPENSSL_CONF", &file).spawn();
     let child = child.map_err(|e| Error::stream(&name, &e))?;
     let ended = signals.wait(child).map_err(|e| Error::stream(&name, &e))?;
     drop(folder);

@@ -149,6 +149,16 @@ fn who_ends_the_program_ends_the_command_and_the_configuration_goes() {
     }
 }
 
+/// A shell clears its mask by itself; most programs take over what they are given, and could not be ended.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_signal_is_held_back_from_the_command() {
+    let held = ["grep", "SigBlk", "/proc/self/status"];
+    let without = Command::new(held[0]).args(&held[1..]).output().unwrap();
+    let with = Folder::new().run(&format!("provider run -- {}", held.join(" "))).exits(0);
+    assert_eq!(with.text(), String::from_utf8(without.stdout).unwrap());
+}
+
 #[test]
 fn what_the_terminal_sends_is_left_to_the_command() {
     let folder = Folder::new();

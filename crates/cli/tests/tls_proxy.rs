@@ -113,6 +113,13 @@ fn a_server_that_does_not_hold_gets_no_byte_and_the_check_is_named() {
         (nobody, "--ca pki/root.pem --name localhost", "connect"),
     ] {
         let mut proxy = proxy(&folder, address, &format!("--tls {more}"));
+        if !code.is_empty() {
+            // Whoever has said nothing yet does not take that for an answer without a byte.
+            let mut silent = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
+            let end = silent.read(&mut [0; 1]).map_err(|error| error.kind());
+            assert_eq!(end, Err(ErrorKind::ConnectionReset), "{more}");
+            told(&mut proxy);
+        }
         let mut client = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
         let _ = client.write_all(b"secret");
         let mut got = Vec::new();
@@ -194,6 +201,16 @@ fn clients_show_certificates_where_they_are_asked_for() {
     // PP2_CLIENT_SSL with a certificate in this connection, which holds.
     let ssl = rest.windows(8).find(|field| field[0] == 0x20).unwrap();
     assert_eq!(ssl[3..], [7, 0, 0, 0, 0]);
+
+    // In every connection: a session that is resumed rests on a certificate that may have ended since.
+    let mut front = proxy(&folder, echo(), &format!("{TERMINATE} --client-ca pki/root.pem"));
+    let front_address = SocketAddr::from(([127, 0, 0, 1], front.port));
+    let with = proxy(&folder, front_address, &format!("--tls --ca pki/root.pem --name localhost {own}"));
+    for _ in 0..2 {
+        there_and_back(&mut TcpStream::connect(("127.0.0.1", with.port)).unwrap(), b"x");
+        let told = self::told(&mut front);
+        assert_eq!((&told["client"]["resumed"], &told["end"]), (&false.into(), &"closed".into()), "{told}");
+    }
 }
 
 #[test]
@@ -223,6 +240,7 @@ fn files_that_no_client_could_take_are_refused_at_the_start() {
     start("--cert pki/server.pem").exits(2);
     start("--tls --own-cert pki/server.pem").exits(2);
     folder.run(&format!("tls proxy --connect nowhere {TERMINATE}")).exits(2).tells("not HOST:PORT");
+    start(&format!("{TERMINATE} --alpn h2,,http/1.1")).exits(2).tells("1 to 255 bytes");
     start(&format!("{TERMINATE} --key-log")).exits(2).tells("SSLKEYLOGFILE names no file");
     start(&format!("{TERMINATE} --access-log no/such/folder")).exits(3).tells("no/such/folder");
     start(&format!("{TERMINATE} --connections 1000000")).exits(2).tells("raise the hard limit");
@@ -412,6 +430,31 @@ fn whoever_finds_no_place_is_told_so() {
     drop(first);
     self::told(&mut proxy);
     there_and_back(&mut proxy.call(&folder), b"now");
+
+    // One without TLS is told by a reset: an end would look like an answer without a byte.
+    let server = Server::start(&folder, "--echo");
+    let address = SocketAddr::from(([127, 0, 0, 1], server.port));
+    let line = "--tls --ca pki/root.pem --name localhost --connections 1";
+    let proxy = self::proxy(&folder, address, line);
+    let mut first = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
+    there_and_back(&mut first, b"here");
+    let mut second = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
+    let end = second.read(&mut [0; 1]).map_err(|error| error.kind());
+    assert_eq!(end, Err(ErrorKind::ConnectionReset));
+    there_and_back(&mut first, b"still here");
+}
+
+#[test]
+fn whoever_does_not_read_the_log_does_not_keep_the_proxy_from_its_end() {
+    let folder = with_chain("ml-dsa-44");
+    let mut proxy = proxy(&folder, echo(), TERMINATE);
+    // More lines than a pipe holds.
+    for _ in 0..1000 {
+        drop(TcpStream::connect(("127.0.0.1", proxy.port)).unwrap());
+    }
+    proxy.signal(Signal::TERM);
+    soon("it ends", || proxy.child.try_wait().unwrap().is_some());
+    assert_eq!(proxy.child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Who gets the signals that end programs while a command runs: the command, and it decides.
+#![cfg_attr(unix, expect(unsafe_code, reason = "sets the mask of a command between fork and exec"))]
 
 pub(super) use system::Signals;
 
@@ -9,20 +10,28 @@ mod system {
     use nix::unistd::Pid;
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     use std::io;
-    use std::process::{Child, ExitStatus};
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command, ExitStatus};
     use std::sync::{Arc, Mutex, PoisonError};
     use std::thread;
 
-    /// The signals that come to this program.
-    pub(in super::super) struct Signals(SigSet);
+    /// The signals that come to this program, and those that were held back before.
+    pub(in super::super) struct Signals(SigSet, SigSet);
 
     impl Signals {
-        /// Holds them back, in this thread and those that it starts; a command that it starts gets its own as ever.
+        /// Holds them back, in this thread, those that it starts, and commands that are not [left](Self::leave_to) theirs.
         pub(in super::super) fn hold() -> Result<Self, Error> {
             let signals = [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP];
             let signals: SigSet = signals.into_iter().collect();
-            signals.thread_block().map_err(|e| Error::stream(&"signals", &e.into()))?;
-            Ok(Self(signals))
+            let before = SigSet::thread_get_mask().and_then(|before| signals.thread_block().map(|()| before));
+            Ok(Self(signals, before.map_err(|e| Error::stream(&"signals", &e.into()))?))
+        }
+
+        /// A command that is started gets its signals as ever.
+        pub(in super::super) fn leave_to(&self, command: &mut Command) {
+            let before = self.1;
+            // SAFETY: all that is done between fork and exec is to set a mask, which is allowed there (signal-safety(7)).
+            unsafe { command.pre_exec(move || before.thread_set_mask().map_err(io::Error::from)) };
         }
 
         /// Waits for a command. What the terminal sends, it sends to the command, too; the rest is passed on.
@@ -53,7 +62,7 @@ mod system {
 mod system {
     use crate::error::Error;
     use std::io;
-    use std::process::{Child, ExitStatus};
+    use std::process::{Child, Command, ExitStatus};
 
     /// The signals that come to this program.
     pub(in super::super) struct Signals;
@@ -64,6 +73,9 @@ mod system {
             let _ = ctrlc::set_handler(|| {});
             Ok(Self)
         }
+
+        /// It has them.
+        pub(in super::super) fn leave_to(&self, _: &mut Command) {}
 
         /// Waits for a command.
         pub(in super::super) fn wait(self, mut child: Child) -> io::Result<ExitStatus> {

@@ -17,7 +17,7 @@ pub struct TlsProxy {
     pub connect: String,
     /// The protocols to agree on (ALPN), such as h2,http/1.1, the best first [default: with TLS on both sides what server and client
     /// agree on, else none]
-    #[arg(long, value_name = "PROTOCOL", value_delimiter = ',')]
+    #[arg(long, value_name = "PROTOCOL", value_delimiter = ',', value_parser = protocol)]
     pub alpn: Vec<String>,
 
     /// Speak TLS with clients: the certificate that they see, and those between it and the root
@@ -87,4 +87,12 @@ pub struct TlsProxy {
     /// Where the passphrases of the keys come from
     #[command(flatten)]
     pub passphrase: crate::args::PassphraseSource,
+}
+
+/// A name that TLS has room for (RFC 7301).
+fn protocol(name: &str) -> Result<String, String> {
+    match name.len() {
+        1..=255 => Ok(name.to_owned()),
+        _ => Err("the name of a protocol has 1 to 255 bytes".to_owned()),
+    }
 }

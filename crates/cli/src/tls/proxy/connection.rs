@@ -210,6 +210,24 @@ impl Stream {
     }
 }
 
+/// A client without TLS for which there is no server yet. If none comes, a reset says so: an end would look like an answer without a
+/// byte.
+struct Waiting(Option<Stream>);
+
+impl Waiting {
+    fn met(mut self) -> Stream {
+        self.0.take().expect("nobody else takes it")
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(client) = &self.0 {
+            client.abort();
+        }
+    }
+}
+
 /// Serves a connection to its end, and tells of it.
 pub(super) async fn serve(proxy: Arc<Proxy>, socket: TcpStream, from: SocketAddr) {
     let mut record = Record {
@@ -278,8 +296,9 @@ async fn meet(proxy: &Proxy, mut socket: TcpStream, record: &mut Record) -> Resu
             _ => proxy.alpn.clone(),
         };
         let header = proxy.send_header.then(|| header::write(from, called, None));
+        let client = Waiting(Some(Stream::Plain(socket)));
         let server = connect(proxy, &sides, header, offer, record).await?;
-        return Ok((Stream::Plain(socket), server));
+        return Ok((client.met(), server));
     };
     let begun = Instant::now();
     let hello =
@@ -391,10 +410,11 @@ pub(super) async fn refuse(mut socket: TcpStream, speaks_tls: bool) {
     /// A record with the fatal alert `internal_error`, which stands for "memory allocation failure" and the like (RFC 8446, section
     /// 6.2): TLS has none for servers that are full.
     const NO_PLACE: [u8; 7] = [21, 3, 3, 0, 2, 2, 80];
+    if !speaks_tls {
+        return drop(Waiting(Some(Stream::Plain(socket))));
+    }
     let parting = async {
-        if speaks_tls {
-            socket.write_all(&NO_PLACE).await?;
-        }
+        socket.write_all(&NO_PLACE).await?;
         socket.shutdown().await?;
         // What it has sent is read: a reset would take the alert away.
         let mut rest = [0; 1024];

@@ -15,6 +15,9 @@ const PREFIX: usize = 16;
 /// The most bytes after the prefix: all that the standard names fits, and a chain of certificates does not.
 const MAX_REST: usize = 4096;
 
+/// The longest name of a protocol, in bytes (RFC 7301).
+const MAX_PROTOCOL: usize = 255;
+
 /// Types that the standard has and `ppp` does not name: of the group and the scheme of a handshake.
 const SSL_GROUP: u8 = 0x26;
 const SSL_SIG_SCHEME: u8 = 0x27;
@@ -79,6 +82,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Caller, String> {
                 }
             }
             kind if kind == Type::ALPN as u8 => {
+                if !(1..=MAX_PROTOCOL).contains(&field.value.len()) {
+                    return Err(format!("it names a protocol of {} bytes", field.value.len()));
+                }
                 let earlier = caller.alpn.replace(field.value.into_owned());
                 if earlier.is_some() {
                     return Err("it names two protocols".into());
@@ -195,7 +201,7 @@ mod tests {
         let with = |rest: &[u8]| [&V4[..], rest].concat();
         let mut behind = header(0x21, 0x11, &V4);
         behind.push(0);
-        let cases: [(Vec<u8>, &str); 11] = [
+        let cases: [(Vec<u8>, &str); 13] = [
             (b"PROXY TCP4 192.0.2.1 198.51.100.2 4660 443\r\n".to_vec(), "prefix"),
             (header(0x11, 0x11, &V4), "version"),
             (header(0x22, 0x11, &V4), "command"),
@@ -205,6 +211,12 @@ mod tests {
             (header(0x21, 0x11, &V4[..11]), "length"),
             (header(0x21, 0x11, &with(b"\x01\0\x03h2")), "length"),
             (header(0x21, 0x11, &with(b"\x01\0\x02h2\x01\0\x02h3")), "two protocols"),
+            // TLS has no room for such a name in its own message.
+            (header(0x21, 0x11, &with(b"\x01\0\0")), "protocol of 0 bytes"),
+            (
+                header(0x21, 0x11, &with(&[&b"\x01\x01\0"[..], &[b'h'; 256]].concat())),
+                "protocol of 256 bytes",
+            ),
             (header(0x21, 0x11, &with(b"\x03\0\x03abc")), "no CRC32C"),
             (behind, "something behind"),
         ];

@@ -10,11 +10,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// The most lines that wait to be written; more are lost, and counted.
 const WAITING: usize = 8192;
+/// How long the end waits for whoever reads.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is told.
 enum Line {
@@ -80,12 +83,17 @@ impl Log {
         }
     }
 
-    /// Writes what waits, and ends the thread.
+    /// Writes what waits, and ends the thread. Whoever has stopped reading is not waited for.
     pub(super) fn end(&self) {
+        let until = Instant::now() + PATIENCE;
+        let patient = || {
+            thread::sleep(Duration::from_millis(10));
+            Instant::now() < until
+        };
         // A thread that has gone needs no word.
-        let _ = self.lines.send(Line::End);
+        while matches!(self.lines.try_send(Line::End), Err(TrySendError::Full(_))) && patient() {}
         if let Some(writer) = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            let _ = writer.join();
+            while !writer.is_finished() && patient() {}
         }
     }
 }

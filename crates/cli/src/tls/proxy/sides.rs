@@ -6,7 +6,7 @@ use crate::error::Error;
 use gambeson_pki::Certificate;
 use gambeson_rustls::rustls::client::WebPkiServerVerifier;
 use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName};
-use gambeson_rustls::rustls::server::WebPkiClientVerifier;
+use gambeson_rustls::rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use gambeson_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 use gambeson_rustls::rustls::{self, ClientConfig, KeyLog, ServerConfig, version};
 use std::fmt::Display;
@@ -77,6 +77,11 @@ impl Clients {
         let resolver = SingleCertAndKey::from(Arc::clone(&key));
         let mut config = builder.with_cert_resolver(Arc::new(resolver));
         config.alpn_protocols = protocols(options);
+        if options.client_ca.is_some() {
+            // Who resumes shows no certificate: the one that was shown may have ended since.
+            config.send_tls13_tickets = 0;
+            config.session_storage = Arc::new(NoServerSessionStorage {});
+        }
         if let Some(keys) = keys {
             config.key_log = Arc::clone(keys);
         }
