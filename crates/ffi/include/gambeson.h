@@ -10,6 +10,7 @@
 // - Buffers are the caller's, and none is kept. An array in brackets has that many bytes. What comes from elsewhere has a length
 //   beside it, and another than the set's is refused. Outputs need not be initialised, and are not to be used after an error.
 //   Bytes and keys may lie at any address; an object whose name ends in _ctx is aligned to 8 bytes, as the compiler does it.
+//   Until the call returns, outputs may hold secrets, public ones too (ek, vk, ciphertext, signature): not for memory that others read.
 // - A null pointer is refused; so are buffers that overlap where one is written. A pointer that names fewer bytes than said is
 //   the caller's mistake, which nobody can see.
 // - While a call runs, nobody else may write what it reads, nor touch what it writes. Otherwise threads and interrupts need no care: there
@@ -213,8 +214,7 @@
 // The version of this header: patch.
 #define GAMBESON_VERSION_PATCH 0
 
-// What a call came to. After any error the outputs are not to be used; what was written to them is no secret but in the calls that
-// say so.
+// What a call came to. After any error the outputs are not to be used. They hold no secret then, unless the error is INTERNAL.
 typedef enum gambeson_error {
     // The call did what it says.
     GAMBESON_ERROR_NONE = 0,

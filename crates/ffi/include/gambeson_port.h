@@ -19,8 +19,9 @@ extern "C" {
 #endif
 
 // Entropy: writes `len` random bytes (32 or 64) to `out`, and returns 0; any other number says that there are none, and then nothing
-// is made. Needed by the calls that ask the system for randomness: _key_generate, _encapsulate, _key_sign, _key_sign_mu. A program that
-// uses none of them, and is linked with --gc-sections, need not define it. Called by every thread that uses these calls.
+// is made. Needed by the calls that ask the system for randomness: _key_generate, _encapsulate, and those that end in _sign, _sign_mu or
+// _sign_prehashed. A program that uses none of them, and is linked with --gc-sections, need not define it. Called by every thread, and from
+// every interrupt, that uses these calls.
 int gambeson_port_entropy(uint8_t *out, size_t len);
 
 #ifdef __cplusplus
@@ -33,7 +34,7 @@ int gambeson_port_entropy(uint8_t *out, size_t len);
 // Wipe: nothing to supply. The library wipes what it used, by writes that no compiler leaves out; for the caller's own secrets there is
 // gambeson_wipe. Memory that others see while a call runs (DMA, a debugger, another core) is the platform's concern.
 //
-// Memory: nothing to supply. There is no heap and no thread-local storage; the constant tables are read-only, and one pointer, which
-// gambeson_set_keccak writes, is all the static memory. The C library gives memcpy, memmove, memset and memcmp, or the archive does.
+// Memory: nothing to supply. There is no heap and no thread-local storage; the constant tables are read-only, and two pointers, which
+// gambeson_set_keccak writes, are all the static memory. The C library gives memcpy, memmove, memset and memcmp, or the archive does.
 
 #endif

@@ -6,8 +6,7 @@ use core::ffi::{CStr, c_char, c_int};
 /// The call did what it says. The same number as `GAMBESON_ERROR_NONE`.
 pub const GAMBESON_OK: c_int = 0;
 
-/// What a call came to. After any error the outputs are not to be used; what was written to them is no secret but in the calls that
-/// say so.
+/// What a call came to. After any error the outputs are not to be used. They hold no secret then, unless the error is INTERNAL.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum gambeson_error {
