@@ -12,7 +12,7 @@ use gambeson_identity::vc::{
 use gambeson_identity::{
     Agent, CardLog, CardStore, Did, DidDocument, DidUrl, Error, Fetch, Kind, MemoryReplayCache, Method,
     PendingReplay, Reason, Relationship, ReplayCache, ReplayId, Resolver, Result, Suite, Timestamp, Verified,
-    Web, a2a, application_context, http, json, mcp, resolution, sealed,
+    Web, a2a, application_context, http, json, mcp, sealed,
 };
 use serde_json::Value;
 
@@ -157,7 +157,9 @@ pub fn ask(verifier: &mut Verifier, verb: &str, input: &Input<'_>) -> Result<Ans
             let document = verifier.known.resolve(&input.text("did")?.parse()?, input.now()?)?;
             said(document.json().clone())
         }
+        #[cfg(feature = "whole")]
         "resolution" => {
+            use gambeson_identity::resolution;
             let (known, url) = (&verifier.known, input.text("url")?);
             let (accept, now) = (input.text_if("accept")?, input.now()?);
             said(Value::from(match input.text("function")? {
