@@ -123,11 +123,28 @@ fn deinterleave_byte(lane: u64, place: usize) -> u8 {
 }
 
 /// The round constants in a sponge's form.
+#[cfg(not(all(gambeson_dsp, gambeson_size)))]
 static CONSTANTS: [u64; 24] = {
     let mut constants = ROUND_CONSTANTS;
     let mut i = 0;
     while i < 24 {
         constants[i] = interleave(constants[i]);
+        i += 1;
+    }
+    constants
+};
+
+/// The same in two bytes each: of the odd half bits 0, 1, 3, 7 and 15, its bit 31 at place 4, and bit 0 of the even half at place 2.
+/// No constant has other bits.
+#[cfg(all(gambeson_dsp, gambeson_size))]
+static CONSTANTS: [u16; 24] = {
+    let mut constants = [0; 24];
+    let mut i = 0;
+    while i < 24 {
+        let lane = interleave(ROUND_CONSTANTS[i]);
+        let (even, odd) = (lane as u32, (lane >> 32) as u32);
+        assert!(even >> 1 == 0 && odd & !0x8000_808b == 0);
+        constants[i] = (odd & 0x808b | odd >> 31 << 4 | even << 2) as u16;
         i += 1;
     }
     constants

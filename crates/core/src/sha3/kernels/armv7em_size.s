@@ -1,4 +1,4 @@
-// Keccak-p[1600, n] on Armv7E-M in 1.2 kB; armv7em.rs tells the plan. r0: the state, r1: round constants, r2: their end.
+// Keccak-p[1600, n] on Armv7E-M in 1.2 kB; armv7em.rs tells the plan. r0: the state, r1: round constants, two bytes each, r2: their end.
 //
 // Word 2(x + 5y) + h is half h of lane (x, y); column 2x + h is half h of the column x.
 
@@ -145,10 +145,14 @@
     pop {r3, r4}
     ldr r1, [r0]
     ldr r2, [r0, #4]
-    ldr r5, [r3], #4
-    ldr r6, [r3], #4
-    eor r1, r1, r5
+    ldrh r5, [r3], #2
+    ubfx r6, r5, #2, #1
+    eor r1, r1, r6
+    movw r6, #0x808b
+    and r6, r6, r5
     eor r2, r2, r6
+    and r5, r5, #16
+    eor r2, r2, r5, lsl #27
     str r1, [r0]
     str r2, [r0, #4]
     cmp r3, r4
