@@ -9,12 +9,22 @@
 use core::arch::naked_asm;
 
 use super::Kernels;
-use super::portable::{Factor, PORTABLE, Q_INVERSE, SCALE, ZETAS, montgomery_word};
+use super::portable::{Factor, PORTABLE, Q_INVERSE, SCALE, ZETAS, at_once, montgomery_word};
 use crate::cpu::Level;
-use crate::mldsa::ring::{N, Poly, Q};
+use crate::mldsa::ring::{N, Poly, Q, Short};
 
-pub(super) static ARMV7EM: Kernels =
-    Kernels { level: Level::Armv7em, ntt, inverse_ntt, multiply, multiply_add, inner_product, ..PORTABLE };
+pub(super) static ARMV7EM: Kernels = Kernels {
+    level: Level::Armv7em,
+    ntt,
+    inverse_ntt,
+    multiply,
+    multiply_add,
+    inner_product,
+    add_short_product,
+    high_bits_44,
+    high_bits_16,
+    ..PORTABLE
+};
 
 /// The factor mod± q, times 2^32.
 const fn centred(factor: Factor) -> i32 {
@@ -228,10 +238,70 @@ fn multiply_add(c: &mut Poly, a: &Poly, b: &Poly) {
 }
 
 fn inner_product(c: &mut Poly, a: &[Poly], stride: usize, b: &[Poly]) {
-    c.0.fill(0);
-    for (a, b) in a.iter().step_by(stride).zip(b) {
-        multiply_add(c, a, b);
+    assert!(!b.is_empty() && stride * (b.len() - 1) < a.len());
+    // SAFETY: as many polynomials of either as the last has, and one at least.
+    unsafe {
+        sum_products(&mut c.0, a.as_ptr(), b.as_ptr(), stride * size_of::<Poly>(), b.as_ptr_range().end)
     }
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn sum_products(
+    c: *mut [i32; N],
+    a: *const Poly,
+    b: *const Poly,
+    stride: usize,
+    end: *const Poly,
+) {
+    naked_asm!(include_str!("armv7em_inner_product.s"), options(raw));
+}
+
+fn add_short_product(p: &mut Poly, s: &Short, places: &[u16], eta: i32, bound: i32) -> u32 {
+    debug_assert!(places.iter().all(|place| *place < 512));
+    let middle = s.0[2 * N..].as_ptr();
+    let mut outside = 0;
+    for places in places.chunks(at_once(eta)) {
+        let places = places.as_ptr_range();
+        // SAFETY: a window of 256 bytes that begins at most 511 bytes in front of the middle; one place at least.
+        outside = unsafe { add_shifted(&mut p.0, middle, places.start, places.end, bound - 1) };
+    }
+    (outside >> 31) ^ 1
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn add_shifted(
+    p: *mut [i32; N],
+    middle: *const i8,
+    places: *const u16,
+    end: *const u16,
+    bound: i32,
+) -> u32 {
+    naked_asm!(include_str!("armv7em_short.s"), options(raw));
+}
+
+macro_rules! high_bits {
+    ($($name:ident = $assembly:ident, $m:literal, $bits:literal;)*) => {$(
+        fn $name(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]) {
+            debug_assert!(r.0.iter().all(|c| -Q < *c && *c < Q));
+            assert!(packed.len() == 32 * $bits);
+            // SAFETY: 256 coefficients, the bytes of as many numbers, 256 bits.
+            unsafe { $assembly(&mut r.0, packed.as_mut_ptr(), not_zero) }
+        }
+
+        #[unsafe(naked)]
+        unsafe extern "C" fn $assembly(r: *mut [i32; N], packed: *mut u8, not_zero: *mut [u32; 8]) {
+            naked_asm!(
+                concat!(".set m, ", $m, "\n.set bits, ", $bits),
+                include_str!("armv7em_high_bits.s"),
+                options(raw)
+            );
+        }
+    )*};
+}
+
+high_bits! {
+    high_bits_44 = decompose_and_pack_44, 44, 6;
+    high_bits_16 = decompose_and_pack_16, 16, 4;
 }
 
 #[cfg(all(test, not(gambeson_size)))]
