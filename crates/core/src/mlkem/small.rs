@@ -479,10 +479,21 @@ pub(super) fn decapsulate<P: ParameterSet>(
     if P::SMALL {
         decapsulate_with::<P, Nothing>(seed, hash, c, shared, &mut Nothing);
     } else {
+        /// In a frame of its own, which the guard scrubs.
+        #[inline(never)]
+        fn apart<P: ParameterSet>(
+            seed: &[u8; 64],
+            hash: &[u8; 32],
+            c: &[u8],
+            shared: &mut [u8; 32],
+            y: &mut [Ntt],
+        ) {
+            decapsulate_with::<P, [Ntt]>(seed, hash, c, shared, y);
+        }
         let mut y = Secret::new(P::vector());
         let y = y.expose_mut().as_mut();
         scrubbed::<P, { DECAPS[0] }, { DECAPS[1] }, { DECAPS[2] }, _>(|| {
-            decapsulate_with::<P, [Ntt]>(seed, hash, c, shared, y);
+            apart::<P>(seed, hash, c, shared, y);
         });
     }
 }
@@ -553,10 +564,20 @@ pub(super) fn decapsulate_encoded<P: ParameterSet>(
         let mut y = Secret::new(P::SMALL_VECTOR);
         decapsulate_encoded_with::<P, [SmallPoly]>(key, c, shared, y.expose_mut().as_mut());
     } else {
+        /// In a frame of its own, which the guard scrubs.
+        #[inline(never)]
+        fn apart<P: ParameterSet>(
+            key: &ExpandedKeyRef<'_, P>,
+            c: &[u8],
+            shared: &mut [u8; 32],
+            y: &mut [Ntt],
+        ) {
+            decapsulate_encoded_with::<P, [Ntt]>(key, c, shared, y);
+        }
         let mut y = Secret::new(P::vector());
         let y = y.expose_mut().as_mut();
         scrubbed::<P, { DECAPS_ENCODED[0] }, { DECAPS_ENCODED[1] }, { DECAPS_ENCODED[2] }, _>(|| {
-            decapsulate_encoded_with::<P, [Ntt]>(key, c, shared, y);
+            apart::<P>(key, c, shared, y);
         });
     }
 }
