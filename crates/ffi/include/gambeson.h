@@ -17,7 +17,7 @@
 // - The stack that a call used is wiped before it returns, and so are the library's copies of secrets. The caller's own (seeds,
 //   keys, shared secrets, hashes of secrets) are the caller's to wipe: gambeson_wipe.
 // - Stack, at most, measured on x86-64: hashes 2 kB, ML-KEM 20 kB (_small_: 3 kB), ML-DSA 26 kB, signing
-//   by the standard's sk 38, 58 and 94 kB (_small_: 6 kB); docs/memory.md has more.
+//   by the standard's sk 39, 60 and 95 kB (_small_: 6 kB); docs/memory.md has more.
 // - Calls marked GAMBESON_HOSTED take heap, and are not in the library for bare metal.
 //
 // Names end in _generate, _encapsulate, _sign, _keypair where the operating system gives the randomness (on bare metal:

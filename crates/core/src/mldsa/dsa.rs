@@ -264,8 +264,8 @@ impl<P: Parameters> SigningForm for Decoded<'_, P> {
 
 /// How deep [`sign_encoded`] goes, with some to spare.
 pub(super) const SIGN_44: usize = 37_888;
-pub(super) const SIGN_65: usize = 58_368;
-pub(super) const SIGN_87: usize = 93_696;
+pub(super) const SIGN_65: usize = 59_136;
+pub(super) const SIGN_87: usize = 94_208;
 
 /// Signs μ by a key in the standard's encoding, whose length and s1 and s2 are checked.
 ///

@@ -15,7 +15,7 @@ use crate::secret::{StackGuard, declassify, declassify_value};
 /// A private key in the standard's encoding ρ ‖ K ‖ tr ‖ s1 ‖ s2 ‖ t0, borrowed: for a device that keeps such bytes, and has no
 /// room for another form.
 ///
-/// No heap. A plain set signs with the whole key decoded on the stack, 36, 56 or 91 KiB; `Small` takes 2.5 to 3.5 KiB. Who has
+/// No heap. A plain set signs with the whole key decoded on the stack, 38, 58 or 93 KiB; `Small` takes 2.5 to 3.5 KiB. Who has
 /// a heap and signs often holds an `ExpandedSigningKey`.
 ///
 /// ```

@@ -20,18 +20,26 @@ use crate::Bytes;
 use crate::secret::{Secret, declassify, declassify_value};
 use crate::sha3::{Shake128, Shake256, Sponge};
 
-/// How deep the operations go on 64-bit and on 32-bit processors (`cargo xtask stack`), with some to spare.
-const fn depth(wide: usize, narrow: usize) -> usize {
-    if size_of::<usize>() == 8 { wide } else { narrow }
+/// How deep the operations go, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits, on Armv7E-M, and on
+/// others of 32 bits; and how much deeper in a build for size.
+const fn depth(wide: usize, armv7em: usize, narrow: usize) -> usize {
+    let (depth, more) = if cfg!(target_pointer_width = "64") {
+        (wide, 0)
+    } else if cfg!(gambeson_dsp) {
+        (armv7em, 80)
+    } else {
+        (narrow, 160)
+    };
+    if cfg!(gambeson_size) { depth + more } else { depth }
 }
-pub(super) const KEY_GEN: usize = depth(2560, 2272);
-pub(super) const TR: usize = depth(2816, 2560);
-pub(super) const SIGN_44: usize = depth(3968, 3392);
-pub(super) const SIGN_65: usize = depth(4608, 4064);
-pub(super) const SIGN_87: usize = depth(4864, 4320);
-pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2592);
-pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3232);
-pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3488);
+pub(super) const KEY_GEN: usize = depth(2624, 2272, 2368);
+pub(super) const TR: usize = depth(2880, 2560, 2688);
+pub(super) const SIGN_44: usize = depth(3968, 3392, 3456);
+pub(super) const SIGN_65: usize = depth(4608, 4064, 4128);
+pub(super) const SIGN_87: usize = depth(4864, 4320, 4384);
+pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2592, 2720);
+pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3232, 3360);
+pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3488, 3632);
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
