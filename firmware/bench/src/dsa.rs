@@ -16,6 +16,7 @@ pub struct KeyGen<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for KeyGen<P> {
     const KEY: usize = size_of::<SigningKey<P>>();
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self { seed: [0; 32], key: None, vk: P::VerifyingKeyBytes::zeroed() }
@@ -43,6 +44,7 @@ pub struct SignSeed<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for SignSeed<P> {
     const KEY: usize = size_of::<SigningKey<P>>();
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self { key: None, message: [0; 32], signature: P::Signature::zeroed() }
@@ -75,6 +77,7 @@ pub struct Sign<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for Sign<P> {
     const KEY: usize = P::ExpandedKeyBytes::LEN;
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self { key: None, message: [0; 32], signature: P::Signature::zeroed() }
@@ -106,6 +109,7 @@ pub struct Verify<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for Verify<P> {
     const KEY: usize = P::VerifyingKeyBytes::LEN;
+    const GUARDED: Option<bool> = Some(false);
 
     fn new() -> Self {
         Self {

@@ -16,6 +16,7 @@ pub struct KeyGen<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for KeyGen<P> {
     const KEY: usize = size_of::<DecapsulationKey<P>>();
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self { seed: [0; 64], dk: None, ek: P::EncapsulationKeyBytes::zeroed() }
@@ -44,6 +45,7 @@ pub struct Encaps<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for Encaps<P> {
     const KEY: usize = P::EncapsulationKeyBytes::LEN;
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self {
@@ -79,6 +81,7 @@ pub struct Decaps<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for Decaps<P> {
     const KEY: usize = size_of::<DecapsulationKey<P>>();
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self { dk: None, c: P::Ciphertext::zeroed(), shared: SharedSecret::new([0; 32]) }
@@ -111,6 +114,7 @@ pub struct DecapsEncoded<P: ParameterSet> {
 
 impl<P: ParameterSet> Operation for DecapsEncoded<P> {
     const KEY: usize = P::ExpandedKeyBytes::LEN;
+    const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
         Self { dk: None, c: P::Ciphertext::zeroed(), shared: SharedSecret::new([0; 32]) }

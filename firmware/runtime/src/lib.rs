@@ -14,7 +14,7 @@ mod riscv;
 
 #[cfg(target_arch = "arm")]
 pub use cortex_m_rt::entry;
-pub use measure::{PAINTED, measure};
+pub use measure::{PAINTED, Stack, measure};
 #[cfg(target_arch = "riscv32")]
 pub use riscv_rt::entry;
 

@@ -12,22 +12,33 @@ pub const PAINTED: usize = 96 * 1024;
 const PATTERN: u32 = 0xa5c3_965a;
 
 unsafe extern "C" {
-    fn gambeson_measure(work: extern "C" fn(*mut c_void), subject: *mut c_void) -> usize;
+    /// The bytes that changed, and in the upper half those that hold something.
+    fn gambeson_measure(work: extern "C" fn(*mut c_void), subject: *mut c_void) -> u64;
 }
 
-/// Calls `work` on `subject` and returns how many bytes of the stack below the call changed, [`PAINTED`] if the paint did not reach.
+/// What a call did to the stack below it, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Stack {
+    /// Down to the lowest word that changed, [`PAINTED`] if the paint did not reach.
+    pub changed: u32,
+    /// Down to the lowest of these words that is not zero: what lies deeper was wiped.
+    pub left: u32,
+}
+
+/// Calls `work` on `subject`, and tells of the stack below.
 ///
 /// A store to the address `_mark` of the memory map comes before the call, then one of the word below the stack pointer,
 /// which tells it to whoever watches; a store to `_mark` + 4 comes after.
 #[must_use]
-pub fn measure<T>(subject: &mut T, work: extern "C" fn(&mut T)) -> usize {
+pub fn measure<T>(subject: &mut T, work: extern "C" fn(&mut T)) -> Stack {
     let subject: *mut T = subject;
     // SAFETY: the two types of functions differ in that of their pointer alone. The assembly keeps to the procedure call standard,
     // hands the pointer on, and writes only below its own frame, where nothing lives, and to `_mark`.
-    unsafe {
+    let both = unsafe {
         let work = transmute::<extern "C" fn(&mut T), extern "C" fn(*mut c_void)>(work);
         gambeson_measure(work, subject.cast())
-    }
+    };
+    Stack { changed: both as u32, left: (both >> 32) as u32 }
 }
 
 #[cfg(target_arch = "arm")]
@@ -62,6 +73,13 @@ global_asm!(
     "beq 3b",
     "sub r1, r1, #4",
     "4: sub r0, sp, r1",
+    "5: cmp r1, sp",
+    "beq 6f",
+    "ldr r2, [r1], #4",
+    "cmp r2, #0",
+    "beq 5b",
+    "sub r1, r1, #4",
+    "6: sub r1, sp, r1",
     "pop {{r3, r4, r5, r6, r7, pc}}",
     ".ltorg",
     ".size gambeson_measure, . - gambeson_measure",
@@ -101,6 +119,12 @@ global_asm!(
     "addi t1, t1, 4",
     "j 3b",
     "4: sub a0, sp, t1",
+    "5: beq t1, sp, 6f",
+    "lw t2, 0(t1)",
+    "bnez t2, 6f",
+    "addi t1, t1, 4",
+    "j 5b",
+    "6: sub a1, sp, t1",
     "lw ra, 12(sp)",
     "lw s0, 8(sp)",
     "lw s1, 4(sp)",

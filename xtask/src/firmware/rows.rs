@@ -125,6 +125,8 @@ impl Row {
 /// A row that is still to be measured, built.
 pub struct Built {
     pub image: Image,
+    /// The one whose code is told, if it is another. It is run, too: its frames are others.
+    sized: Option<Image>,
     pub profile: &'static str,
     pub alg: &'static str,
     pub op: &'static str,
@@ -156,15 +158,14 @@ pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Resu
         let (_, empty_writes) = image(workspace, target, "nothing", level)?.sizes(workspace)?;
         for (alg, op) in rows {
             let row = format!("{alg} {op} {profile}").to_lowercase();
-            let sized = image(workspace, target, &row, size)?;
-            let (code, mut writes) = sized.sizes(workspace)?;
-            let mut run = sized;
+            let (mut run, mut sized) = (image(workspace, target, &row, size)?, None);
+            let (code, mut writes) = run.sizes(workspace)?;
             if level != size && !op.contains('+') {
-                run = image(workspace, target, &row, level)?;
+                sized = Some(std::mem::replace(&mut run, image(workspace, target, &row, level)?));
                 (_, writes) = run.sizes(workspace)?;
             }
             let (code, statics) = (code.saturating_sub(empty_code), writes.saturating_sub(empty_writes));
-            built.push(Built { image: run, profile, alg, op, code, statics });
+            built.push(Built { image: run, sized, profile, alg, op, code, statics });
         }
     }
     Ok(built)
@@ -183,6 +184,9 @@ impl Built {
         if self.op.contains('+') {
             self.image.run(workspace, None)?;
             return Ok(self.of_code());
+        }
+        if let Some(sized) = &self.sized {
+            sized.run(workspace, None)?;
         }
         let name = self.image.path.display();
         let text = self.image.run(workspace, Some(plugin))?;
