@@ -297,7 +297,8 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal).
     pub fn expanded_bytes_from_seed(seed: &[u8; 64], bytes: &mut P::ExpandedKeyBytes) {
         let mut elements = P::elements();
-        let _guard = StackGuard::<DEPTH>;
+        // ŝ is on the stack, too.
+        let _guard = StackGuard::<{ 8 * 1024 + 128 }>;
         generate_encoded::<P>(seed, elements.as_mut(), bytes.as_mut());
     }
 
