@@ -70,6 +70,8 @@ mod ring;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 mod sample;
+#[cfg(feature = "alloc")]
+mod serial;
 mod small;
 
 use core::fmt;

@@ -1,9 +1,12 @@
 //! ML-KEM: encapsulation of eight messages; decapsulation with eight values of z, of one ciphertext each, two of them refused; and the same
-//! by keys in the standard's form, whose secret vectors differ too.
+//! by keys in the standard's form, whose secret vectors differ too, borrowed and expanded on the heap.
 
 use super::{SECRETS, begin, bytes, region};
 use gambeson::Bytes;
-use gambeson::mlkem::{DecapsulationKey, EncapsulationKeyRef, ExpandedKeyRef, ParameterSet, SharedSecret};
+use gambeson::mlkem::{
+    DecapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey, ExpandedEncapsulationKey,
+    ExpandedKeyRef, ParameterSet, SharedSecret,
+};
 
 /// Every operation of a set.
 pub fn all<P: ParameterSet>(name: &str) {
@@ -76,6 +79,42 @@ fn of_encoded_keys<P: ParameterSet>(name: &str, ek: &P::EncapsulationKeyBytes) {
         encode::<P>(&mut job.0, ek, number);
         job.1 = ciphertext::<P>(ek, number);
         region(&mut job, run::<P>);
+    }
+}
+
+/// Encapsulation and decapsulation by expanded keys.
+pub fn on_the_heap<P: ParameterSet>(name: &str) {
+    struct Sending<P: ParameterSet>(ExpandedEncapsulationKey<P>, [u8; 32], P::Ciphertext, SharedSecret);
+    extern "C" fn send<P: ParameterSet>(Sending(ek, m, c, shared): &mut Sending<P>) {
+        (*c, *shared) = ek.encapsulate_deterministic(m);
+    }
+    struct Receiving<P: ParameterSet>(Option<ExpandedDecapsulationKey<P>>, P::Ciphertext, SharedSecret);
+    extern "C" fn receive<P: ParameterSet>(Receiving(dk, c, shared): &mut Receiving<P>) {
+        if let Some(dk) = dk {
+            *shared = dk.decapsulate(c);
+        }
+    }
+    let mut ek = P::EncapsulationKeyBytes::zeroed();
+    let dk = DecapsulationKey::<P>::from_seed_into(&seed(0), &mut ek);
+    begin("trace", name, "encaps");
+    let nothing = SharedSecret::new([0; 32]);
+    let mut job = Sending::<P>(dk.encapsulation_key().expand(), [0; 32], P::Ciphertext::zeroed(), nothing);
+    for number in 0..SECRETS {
+        job.1 = bytes(b"m", number);
+        region(&mut job, send::<P>);
+    }
+    drop(job);
+    begin("trace", name, "decaps");
+    let mut job = Receiving::<P>(None, P::Ciphertext::zeroed(), SharedSecret::new([0; 32]));
+    let mut encoded = P::ExpandedKeyBytes::zeroed();
+    for number in 0..SECRETS {
+        encode::<P>(&mut encoded, &ek, number);
+        // The last one goes first, so that all stand in the same place.
+        job.0 = None;
+        let Ok(dk) = ExpandedDecapsulationKey::from_expanded_bytes(encoded.as_ref()) else { return };
+        job.0 = Some(dk);
+        job.1 = ciphertext::<P>(&ek, number);
+        region(&mut job, receive::<P>);
     }
 }
 

@@ -10,8 +10,15 @@
 
 mod kem;
 
+// What serves the allocator where nothing else interrupts.
+#[cfg(target_arch = "arm")]
+use cortex_m as _;
+#[cfg(target_arch = "riscv32")]
+use riscv as _;
+
 use core::hint::black_box;
 use core::panic::PanicInfo;
+use embedded_alloc::LlffHeap;
 use gambeson::Small;
 #[cfg(gambeson_ct)]
 use gambeson::mldsa::gate;
@@ -22,15 +29,29 @@ use gambeson_firmware::{entry, exit, measure, print};
 /// How many secrets.
 const SECRETS: u8 = 8;
 
+#[global_allocator]
+static HEAP: LlffHeap = LlffHeap::empty();
+
+/// What an expanded key of ML-KEM takes at most, twice.
+const HEAP_BYTES: usize = 32 * 1024;
+
 /// All operations, then what must be seen.
 #[entry]
 fn main() -> ! {
+    #[allow(unsafe_code)]
+    // SAFETY: it happens once, before anything is allocated, and the memory is nobody else's.
+    unsafe {
+        embedded_alloc::init!(HEAP, HEAP_BYTES);
+    }
     kem::all::<MlKem512>("plain ML-KEM-512");
     kem::all::<Small<MlKem512>>("small ML-KEM-512");
     kem::all::<MlKem768>("plain ML-KEM-768");
     kem::all::<Small<MlKem768>>("small ML-KEM-768");
     kem::all::<MlKem1024>("plain ML-KEM-1024");
     kem::all::<Small<MlKem1024>>("small ML-KEM-1024");
+    kem::on_the_heap::<MlKem512>("expanded ML-KEM-512");
+    kem::on_the_heap::<MlKem768>("expanded ML-KEM-768");
+    kem::on_the_heap::<MlKem1024>("expanded ML-KEM-1024");
     permutation();
     #[cfg(gambeson_ct)]
     kernels();

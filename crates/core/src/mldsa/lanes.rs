@@ -12,14 +12,14 @@ use super::ring::{N, Poly};
 use super::sample::{Masks, place_vartime};
 use crate::secret::wipe;
 use crate::sha3::{
-    Aligned, LANES, Shake128, Shake256, State, absorb, lanes, permute_aligned, squeeze, squeezed,
+    Aligned, LANES, Shake128, Shake256, State, absorb, from_word, lanes, permute_aligned, squeeze, squeezed,
 };
 
 /// Makes a sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
 fn sponge(state: &mut State, seed: &[u8], place: [u8; 2], rate: usize) {
     state.0.fill(0);
     absorb(&mut state.0, seed);
-    state.0[seed.len() >> 3] = u64::from(u16::from_le_bytes(place)) | 0x1f << 16;
+    state.0[seed.len() >> 3] = from_word(u64::from(u16::from_le_bytes(place)) | 0x1f << 16);
     state.0[(rate >> 3) - 1] |= 1 << 63;
 }
 

@@ -12,14 +12,16 @@ use rand_core::TryCryptoRng;
 use super::encode::{self, Writer};
 use super::encoded::ExpandedKeyRef;
 use super::kem::{Elements, decaps_hashed, encaps_hashed};
+use super::keys::scrubbed;
 use super::lanes::{Chain, Hashed, Operation};
 use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, decrypt};
 use super::ring::Ntt;
-use super::{DecapsulationKeyError, EncapsulationKey, SharedSecret, kem};
+use super::{DecapsulationKeyError, EncapsulationKey, SharedSecret, kem, serial};
 use crate::Bytes;
 use crate::rng;
 use crate::secret::{Secret, StackGuard, declassify};
+use crate::sha3::INTERLEAVED;
 
 /// The stack that the work behind a door of an expanded key uses at most, batches of states included.
 const DEPTH: usize = 7 * 1024;
@@ -110,8 +112,15 @@ impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
     pub fn encapsulate_deterministic(&self, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
         let mut c = P::Ciphertext::zeroed();
         let mut shared = Secret::new([0; 32]);
-        let _guard = StackGuard::<DEPTH>;
-        encapsulate(self, m, c.as_mut(), shared.expose_mut());
+        if INTERLEAVED {
+            let Self { elements, h, .. } = self;
+            scrubbed::<P, { serial::DEPTH[0] }, { serial::DEPTH[1] }, { serial::DEPTH[2] }, _>(|| {
+                serial::encapsulate::<P>(elements, h, m, c.as_mut(), shared.expose_mut());
+            });
+        } else {
+            let _guard = StackGuard::<DEPTH>;
+            encapsulate(self, m, c.as_mut(), shared.expose_mut());
+        }
         (c, shared.hand_over())
     }
 }
@@ -320,6 +329,11 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
         &self.ek
     }
 
+    #[cfg(test)]
+    pub(super) fn s(&self) -> &[Ntt] {
+        self.s.expose()
+    }
+
     pub(super) const fn z(&self) -> &[u8; 32] {
         self.z.expose()
     }
@@ -333,8 +347,16 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     #[must_use]
     pub fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret {
         let mut shared = Secret::new([0; 32]);
-        let _guard = StackGuard::<DEPTH>;
-        decapsulate(self, c.as_ref(), shared.expose_mut());
+        if INTERLEAVED {
+            let ExpandedEncapsulationKey { elements, h, .. } = &self.ek;
+            let (s, z) = (self.s.expose(), self.z.expose());
+            scrubbed::<P, { serial::DEPTH[0] }, { serial::DEPTH[1] }, { serial::DEPTH[2] }, _>(|| {
+                serial::decapsulate::<P>(elements, s, h, z, c.as_ref(), shared.expose_mut());
+            });
+        } else {
+            let _guard = StackGuard::<DEPTH>;
+            decapsulate(self, c.as_ref(), shared.expose_mut());
+        }
         shared.hand_over()
     }
 }
@@ -401,7 +423,9 @@ fn generate<P: ParameterSet>(
         public_rows::<P>(elements, from.0..to.0, s, &hashed, ek);
         from = to;
     }
-    Chain::h(&ek[known..]).finish(hashed.begun.clone())
+    let mut h = [0; 32];
+    Chain::h(&ek[known..]).finish(&mut hashed.begun, &mut h);
+    h
 }
 
 /// These rows of t̂, encoded.

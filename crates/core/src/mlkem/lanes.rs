@@ -12,8 +12,8 @@ use super::ring::{Ntt, Poly};
 use super::sample::{Noise, noise_of, reject_vartime};
 use crate::secret::wipe;
 use crate::sha3::{
-    Aligned, LANES, Sha3_256, Sha3_512, Shake128, Shake256, State, absorb, lanes, permute_aligned,
-    permute_many, squeeze,
+    Aligned, LANES, Sha3_256, Sha3_512, Shake128, Shake256, State, absorb, from_word, lanes, permute_aligned,
+    permute_sponge, squeeze, to_word,
 };
 
 /// The bytes of a block of H and J, and the unit in which [`run`] measures the work that is left.
@@ -42,18 +42,16 @@ impl<'a> Chain<'a> {
     }
 
     /// J (FIPS 203, §4.1, (4.4)): SHAKE256 of z and a ciphertext.
-    const fn j(z: &'a [u8; 32], c: &'a [u8]) -> Self {
+    pub(super) const fn j(z: &'a [u8; 32], c: &'a [u8]) -> Self {
         Self { head: z, tail: c, suffix: Some(0b1_1111), begun: false }
     }
 
     /// Runs alone to its end, from the state that its beginning left.
-    pub(super) fn finish(mut self, mut state: State) -> [u8; 32] {
-        while self.feed(&mut state) {
-            permute_many(core::slice::from_mut(&mut state));
+    pub(super) fn finish(mut self, state: &mut State, digest: &mut [u8; 32]) {
+        while self.feed(state) {
+            permute_sponge(state);
         }
-        let mut digest = [0; 32];
-        squeeze(&state, &mut digest);
-        digest
+        squeeze(state, digest);
     }
 
     /// Adds the next block to the state; false if there is none.
@@ -81,8 +79,9 @@ impl<'a> Chain<'a> {
 }
 
 /// pad10*1 behind `end` whole words of a block.
-const fn pad(state: &mut State, end: usize, suffix: u8, rate: usize) {
-    state.0[end >> 3] ^= suffix as u64;
+fn pad(state: &mut State, end: usize, suffix: u8, rate: usize) {
+    state.0[end >> 3] ^= from_word(u64::from(suffix));
+    // The last bit is the last in either form of a lane.
     state.0[(rate >> 3) - 1] ^= 1 << 63;
 }
 
@@ -281,7 +280,7 @@ impl<'a> Operation<'a> {
                 matrix.next = if j + 1 < P::K { (i, j + 1) } else { (i + 1, 0) };
                 state.0 = [0; 25];
                 absorb(&mut state.0, matrix.rho);
-                state.0[4] = (j | i << 8 | 0b1_1111 << 16) as u64;
+                state.0[4] = from_word((j | i << 8 | 0b1_1111 << 16) as u64);
                 state.0[(Shake128::RATE >> 3) - 1] = 1 << 63;
                 return Begun::Part((i * P::K + j) as u8);
             }
@@ -296,7 +295,7 @@ impl<'a> Operation<'a> {
                 self.next_noise += 1;
                 state.0 = [0; 25];
                 absorb(&mut state.0, &self.hashed.r);
-                state.0[4] = (b | 0b1_1111 << 8) as u64;
+                state.0[4] = from_word((b | 0b1_1111 << 8) as u64);
                 state.0[(BLOCK >> 3) - 1] = 1 << 63;
                 return Begun::Part(b as u8);
             }
@@ -328,7 +327,7 @@ impl<'a> Operation<'a> {
             Kind::G => {
                 squeeze(state, &mut self.hashed.k);
                 for (bytes, word) in self.hashed.r.as_chunks_mut::<8>().0.iter_mut().zip(&state.0[4..]) {
-                    *bytes = word.to_le_bytes();
+                    *bytes = to_word(*word).to_le_bytes();
                 }
                 self.g = G::Done;
             }

@@ -9,8 +9,8 @@ use zeroize::Zeroize;
 
 use super::encoded::ExpandedKeyRef;
 #[cfg(gambeson_dsp)]
-use super::kernels::armv7em as loops;
-use super::kernels::portable::{COMPRESS_FACTOR, decompress_coefficient, noise3_of};
+pub(super) use super::kernels::armv7em as loops;
+use super::kernels::portable::{COMPRESS_FACTOR, noise3_of};
 use super::kernels::{Kernels, least};
 use super::keys::scrubbed;
 use super::params::ParameterSet;
@@ -19,10 +19,12 @@ use crate::secret::{Secret, barrier, declassify, mask_nonzero, select_bytes};
 use crate::sha3::{INTERLEAVED, Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
 use crate::small::{Memory, words};
 
+#[cfg(any(not(gambeson_dsp), gambeson_size, test))]
+pub(super) mod decompression;
 #[cfg(any(not(gambeson_dsp), test))]
-mod portable;
+pub(super) mod portable;
 #[cfg(not(gambeson_dsp))]
-use portable as loops;
+pub(super) use portable as loops;
 
 /// The domain bits and the first 1 of the padding (FIPS 202, §6.1 and §6.2).
 const SHA3: u8 = 0b110;
@@ -180,14 +182,14 @@ fn packed([a, b]: [i16; 2]) -> [u8; 3] {
 #[inline(never)]
 fn add_entry(sum: &mut dyn Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j: usize, x: &Ntt) {
     absorbed(sponge, Shake128::RATE, SHAKE, rho, &[j as u8, i as u8]);
-    let mut bytes = [[0; 8]; 3];
+    let mut words = [0; 3];
     // One that waits for another, and sixteen candidates.
     let mut accepted = [0; 17];
     let (mut pair, mut held) = (0, 0);
     while pair < 128 {
-        sponge.squeeze_lanes(&mut bytes);
+        sponge.squeeze_lanes(&mut words);
         let room = accepted[held..].first_chunk_mut().expect("at most one waits");
-        held += loops::reject_vartime(room, &bytes);
+        held += loops::reject_vartime(room, &words);
         let a = accepted[..held].as_chunks().0;
         let a = &a[..a.len().min(128 - pair)];
         sum.add_products(pair, a, x);
@@ -210,10 +212,10 @@ fn add_encoded(sum: &mut Ntt, encoded: &[u8], x: &Ntt) {
 #[inline(never)]
 fn add_noise(f: &mut Poly, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usize) {
     absorbed(sponge, Shake256::RATE, SHAKE, s, &[b as u8]);
-    let mut bytes = [[0; 8]; 4];
+    let mut bytes = [0; 32];
     let add = |x: &mut [i16], noise: &[i16]| x.iter_mut().zip(noise).for_each(|(x, noise)| *x += noise);
     if eta == 3 {
-        let bytes = bytes[..3].as_flattened_mut();
+        let bytes = &mut bytes[..24];
         for f in f.0.as_chunks_mut::<32>().0 {
             sponge.squeeze(bytes);
             for (x, bytes) in f.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks().0) {
@@ -222,13 +224,13 @@ fn add_noise(f: &mut Poly, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usi
         }
     } else {
         for f in f.0.as_chunks_mut::<64>().0 {
-            sponge.squeeze_lanes(&mut bytes);
-            for (f, word) in f.as_chunks_mut().0.iter_mut().zip(bytes.as_flattened().as_chunks().0) {
-                loops::add_noise2(f, *word);
+            sponge.squeeze(&mut bytes);
+            for (f, word) in f.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
+                loops::add_noise2(f, u32::from_le_bytes(*word));
             }
         }
     }
-    bytes.as_flattened_mut().zeroize();
+    bytes.zeroize();
 }
 
 /// The transform of that noise, which only multiplies: ŝ or ŷ.
@@ -255,28 +257,11 @@ fn noise_hat(
     ntt(&mut f.0.0);
 }
 
-/// What differs between the compressed polynomial and `bytes`, whose length tells d. Secret.
-fn compare(f: &Poly, bytes: &[u8]) -> u32 {
-    barrier(loops::compressed_difference(&f.0, bytes.as_chunks().0))
-}
-
-/// ByteDecode_d and Decompress_d of `bytes`, whose length tells d, coefficient by coefficient.
-#[cfg_attr(not(gambeson_size), inline(always))]
+/// What differs between the compressed polynomial and `bytes`. Secret.
 #[cfg_attr(gambeson_size, inline(never))]
-fn decompressed(f: &mut Poly, bytes: &[u8], put: &mut dyn FnMut(&mut i16, i16)) {
-    let d = bytes.len() >> 5;
-    let mut f = f.0.iter_mut();
-    let (mut held, mut bits) = (0, 0);
-    for byte in bytes {
-        held |= u32::from(*byte) << bits;
-        bits += 8;
-        while bits >= d {
-            if let Some(f) = f.next() {
-                put(f, decompress_coefficient(d, (held & ((1 << d) - 1)) as u16));
-            }
-            (held, bits) = (held >> d, bits - d);
-        }
-    }
+#[cfg_attr(not(gambeson_size), inline(always))] // Who knows d has a loop of its own.
+pub(super) fn compare(f: &Poly, d: usize, bytes: &[u8]) -> u32 {
+    barrier(loops::compressed_difference(&f.0, d, bytes.as_chunks().0))
 }
 
 /// Both keys of the seed: ek to its buffer, H(ek).
@@ -433,10 +418,10 @@ fn encrypt<P: ParameterSet>(
             unpack(Packed::row(c, spill, j), x);
             // A row ends before the sums of the next begin.
             finish_u(x, sponge, r, P::K + j);
-            loops::compress(&x.0.0, c[32 * P::DU * j..][..32 * P::DU].as_chunks_mut().0);
+            loops::compress(&x.0.0, P::DU, c[32 * P::DU * j..][..32 * P::DU].as_chunks_mut().0);
         }
         finish_v(v, sponge, r, 2 * P::K, m);
-        loops::compress(&v.0.0, c[32 * P::DU * P::K..].as_chunks_mut().0);
+        loops::compress(&v.0.0, P::DV, c[32 * P::DU * P::K..].as_chunks_mut().0);
         declassify(c); // public: the ciphertext is sent
     });
 }
@@ -451,20 +436,22 @@ fn finish_u(u: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize) {
 #[inline(never)]
 fn finish_v(v: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize, m: &[u8; 32]) {
     finish_u(v, sponge, r, b);
-    decompressed(&mut v.0, m, &mut |v, mu| *v += mu);
+    loops::add_decompressed(&mut v.0.0, 1, m.as_chunks().0);
 }
 
 /// The message of `c`: FIPS 203, Algorithm 15 (K-PKE.Decrypt), from the sum ŝᵀ ∘ NTT(u).
-#[inline(never)]
-fn finish_message(sum: &mut Ntt, v: &[u8], m: &mut [u8; 32]) {
+#[cfg_attr(gambeson_size, inline(never))]
+#[cfg_attr(not(gambeson_size), inline(always))] // Who knows d has a loop of its own.
+fn finish_message(sum: &mut Ntt, d: usize, v: &[u8], m: &mut [u8; 32]) {
     (TABLE.inverse_ntt)(&mut sum.0.0);
-    decompressed(&mut sum.0, v, &mut |sum, v| *sum = v - *sum);
-    loops::compress(&sum.0.0, m.as_chunks_mut().0);
+    loops::subtract_from_decompressed(&mut sum.0.0, d, v.as_chunks().0);
+    loops::compress(&sum.0.0, 1, m.as_chunks_mut().0);
 }
 
-#[inline(never)]
-fn decompress_hat(x: &mut Ntt, bytes: &[u8]) {
-    decompressed(&mut x.0, bytes, &mut |x, u| *x = u);
+#[cfg_attr(gambeson_size, inline(never))]
+#[cfg_attr(not(gambeson_size), inline(always))] // Who knows d has a loop of its own.
+fn decompress_hat(x: &mut Ntt, d: usize, bytes: &[u8]) {
+    loops::decompress(&mut x.0.0, d, bytes.as_chunks().0);
     (TABLE.ntt)(&mut x.0.0);
 }
 
@@ -575,12 +562,12 @@ fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
 
         for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
             factor_hat(x, sponge, sigma, j, P::ETA1);
-            decompress_hat(u, row);
+            decompress_hat(u, P::DU, row);
             (TABLE.multiply_add)(&mut v.0.0, &x.0.0, &u.0.0);
         }
         // Until the end `shared` holds the message, from which K is made again then.
         let m = shared;
-        finish_message(v, c_v, m);
+        finish_message(v, P::DV, c_v, m);
         absorbed(sponge, Sha3_512::RATE, SHA3, m, hash);
         sponge.squeeze(r);
         sponge.squeeze(r);
@@ -598,14 +585,14 @@ fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
             (TABLE.scale)(&mut x.0.0);
             (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
             finish_u(u, sponge, r, P::K + j);
-            different |= compare(&u.0, row);
+            different |= compare(&u.0, P::DU, row);
             error_hat(x, sponge, sigma, P::K + j, P::ETA1);
             let y = y.hat(j, u, sponge, r, P::ETA1);
             (TABLE.multiply_add)(&mut v.0.0, &y.0.0, &x.0.0);
             (TABLE.reduce)(&mut v.0.0);
         }
         finish_v(v, sponge, r, 2 * P::K, m);
-        different |= compare(&v.0, c_v);
+        different |= compare(&v.0, P::DV, c_v);
         absorbed(sponge, Sha3_512::RATE, SHA3, m, hash);
         sponge.squeeze(m);
         reject(sponge, &seed[32..], c, different, r, m);
@@ -661,10 +648,10 @@ fn decapsulate_encoded_with<P: ParameterSet, Y: Noise + ?Sized>(
         let rho = rho.first_chunk().expect("a key ends with ρ");
 
         for (row, s) in c_u.chunks_exact(32 * P::DU).zip(key.s().chunks_exact(384)) {
-            decompress_hat(x, row);
+            decompress_hat(x, P::DU, row);
             add_encoded(u, s, x);
         }
-        finish_message(u, c_v, m);
+        finish_message(u, P::DV, c_v, m);
         g(sponge, m, key.h(), shared, r);
         (0..P::K).for_each(|i| y.make(i, x, sponge, r, P::ETA1));
 
@@ -676,14 +663,14 @@ fn decapsulate_encoded_with<P: ParameterSet, Y: Noise + ?Sized>(
                 add_entry(u, sponge, rho, i, j, y);
             }
             finish_u(u, sponge, r, P::K + j);
-            different |= compare(&u.0, row);
+            different |= compare(&u.0, P::DU, row);
         }
         u.clear();
         for (i, t) in t.chunks_exact(384).enumerate() {
             add_encoded(u, t, y.hat(i, x, sponge, r, P::ETA1));
         }
         finish_v(u, sponge, r, 2 * P::K, m);
-        different |= compare(&u.0, c_v);
+        different |= compare(&u.0, P::DV, c_v);
         reject(sponge, key.z(), c, different, r, shared);
     });
 }
@@ -797,11 +784,11 @@ mod tests {
                     });
                 }
                 let mut ours = vec![[0; 4]; 8 * d];
-                loops::compress(&f, &mut ours);
+                loops::compress(&f, d, &mut ours);
                 assert_eq!(ours.as_flattened(), expected);
-                assert_eq!(loops::compressed_difference(&f, &ours), 0);
+                assert_eq!(loops::compressed_difference(&f, d, &ours), 0);
                 ours[8 * d - 1][3] ^= 0x80;
-                assert_eq!(loops::compressed_difference(&f, &ours), 0x8000_0000);
+                assert_eq!(loops::compressed_difference(&f, d, &ours), 0x8000_0000);
             }
         }
     }
@@ -815,7 +802,7 @@ mod tests {
             // 3328 and 3329 beside each other.
             bytes[1][..3].copy_from_slice(&[0x00, 0x1d, 0xd0]);
             let (mut ours, mut expected) = ([0; 16], [0; 17]);
-            let n = loops::reject_vartime(&mut ours, &bytes);
+            let n = loops::reject_vartime(&mut ours, &bytes.map(u64::from_le_bytes));
             assert_eq!(n, kernels::portable::reject_vartime(&mut expected, bytes.as_flattened()));
             assert_eq!(ours[..n], expected[..n]);
         }
@@ -823,9 +810,10 @@ mod tests {
 
     #[test]
     fn noise_is_that_of_the_portable_table() {
-        for word in (0..20_000u32).map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes()) {
+        for word in (0..20_000u32).map(|i| i.wrapping_mul(0x9e37_79b9)) {
             let mut f = [-1665, -1, 0, 1, 3329, -3329, 7, 1664];
-            let expected: Vec<i16> = f.iter().zip(noise2_of(word)).map(|(x, noise)| x + noise).collect();
+            let expected: Vec<i16> =
+                f.iter().zip(noise2_of(word.to_le_bytes())).map(|(x, noise)| x + noise).collect();
             loops::add_noise2(&mut f, word);
             assert_eq!(f[..], expected);
         }

@@ -9,6 +9,8 @@ use super::State;
 #[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 use super::keccak::{Lane, rounds};
 use super::keccak::{ROUND_CONSTANTS, permute_reduced as permute_words_reduced};
+#[cfg(all(gambeson_dsp, not(gambeson_size)))]
+pub(super) use super::kernels::armv7em::absorb;
 #[cfg(gambeson_dsp)]
 use super::kernels::armv7em::last_rounds;
 #[cfg(gambeson_rv32)]
@@ -22,6 +24,15 @@ pub(crate) const IN_FORCE: bool =
 #[inline(always)]
 pub(crate) fn from_word(word: u64) -> u64 {
     if IN_FORCE { interleave(word) } else { word }
+}
+
+/// Adds words to the lanes of a sponge.
+#[cfg(any(not(gambeson_dsp), gambeson_size))]
+#[inline(always)]
+pub(super) fn absorb(lanes: &mut [u64], words: &[[u8; 8]]) {
+    for (lane, word) in lanes.iter_mut().zip(words) {
+        *lane ^= from_word(u64::from_le_bytes(*word));
+    }
 }
 
 /// The eight bytes of a lane of a sponge.
@@ -47,6 +58,14 @@ pub(super) fn to_word_from(lane: u64, place: usize) -> u64 {
         return lane >> (8 * place);
     }
     deinterleave(u64::from(lane as u32 >> (4 * place)) | u64::from((lane >> 32) as u32 >> (4 * place)) << 32)
+}
+
+/// The even and the odd bits of a lane of a sponge.
+#[cfg_attr(gambeson_dsp, allow(dead_code))] // Assembly reads them in their places.
+#[inline(always)]
+pub(crate) fn halves(lane: u64) -> [u32; 2] {
+    let lane = if IN_FORCE { lane } else { interleave(lane) };
+    [lane as u32, (lane >> 32) as u32]
 }
 
 /// The lane of a sponge for byte `place` of eight, the others being zero.

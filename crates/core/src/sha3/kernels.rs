@@ -129,10 +129,11 @@ pub fn permute_many(states: &mut [State]) {
     }
 }
 
-/// The same for states that are aligned.
+/// The states of sponges that are aligned.
 #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Without memory nothing is done in batches.
 pub(crate) fn permute_aligned(states: &mut [Aligned]) {
     match plugged() {
+        _ if interleaved::IN_FORCE => states.iter_mut().for_each(|state| permute_sponge(&mut state.0)),
         None => (active().permute_aligned)(states),
         Some(permutation) => {
             states.iter_mut().for_each(|state| permutation(core::slice::from_mut(&mut state.0)))

@@ -1,13 +1,14 @@
-//! What the batches of ML-KEM and ML-DSA do with their sponges, lane by lane.
+//! What the batches of ML-KEM and ML-DSA do with their sponges, lane by lane. Lanes have the form of a sponge's (`interleaved`).
 
 #![allow(unsafe_code)] // Words are read as bytes.
 
 use super::State;
+use super::interleaved::{self, IN_FORCE as INTERLEAVED, to_word};
 use super::kernels::{is_plugged, kernels};
 use crate::cpu::Level;
 
-/// The most sponges that any table permutes side by side.
-pub(crate) const LANES: usize = 8;
+/// The most sponges that any table permutes side by side; where lanes are interleaved, none does.
+pub(crate) const LANES: usize = if INTERLEAVED { 1 } else { 8 };
 
 /// How many sponges what is in force permutes side by side; a plugged-in permutation, as far as we know, one.
 pub(crate) fn lanes() -> usize {
@@ -23,15 +24,13 @@ pub(crate) fn lanes() -> usize {
 /// Adds whole words.
 pub(crate) fn absorb(words: &mut [u64], bytes: &[u8]) {
     debug_assert!(bytes.len() & 7 == 0);
-    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
-        *word ^= u64::from_le_bytes(*bytes);
-    }
+    interleaved::absorb(words, bytes.as_chunks().0);
 }
 
 /// The first words of the state.
 pub(crate) fn squeeze(state: &State, bytes: &mut [u8]) {
     for (bytes, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(&state.0) {
-        *bytes = word.to_le_bytes();
+        *bytes = to_word(*word).to_le_bytes();
     }
 }
 

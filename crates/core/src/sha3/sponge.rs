@@ -42,10 +42,7 @@ macro_rules! sponge {
                     if position & 7 == 0 && data.len() >= 8 {
                         let lanes = ((rate - position) >> 3).min(data.len() >> 3);
                         let (words, rest) = data.split_at(8 * lanes);
-                        let state = &mut self.state.0[position >> 3..][..lanes];
-                        for (lane, word) in state.iter_mut().zip(words.as_chunks::<8>().0) {
-                            *lane ^= interleaved::from_word(u64::from_le_bytes(*word));
-                        }
+                        interleaved::absorb(&mut self.state.0[position >> 3..][..lanes], words.as_chunks().0);
                         data = rest;
                         self.advance(8 * lanes);
                     } else if interleaved::IN_FORCE && position & 7 == 0 {
@@ -129,13 +126,16 @@ macro_rules! sponge {
                 $squeeze(self)
             }
 
-            /// The next N lanes of the output, where it stands at a lane and a block does not end within them.
+            /// The next N words of the output, where it stands at a lane and a block does not end within them.
             #[allow(dead_code)] // Of the two sponges, one is asked for them.
             #[cfg_attr(gambeson_size, inline(always))]
             #[cfg_attr(not(gambeson_size), inline(never))]
-            pub(crate) fn squeeze_lanes<const N: usize>(&mut self, out: &mut [[u8; 8]; N]) {
+            pub(crate) fn squeeze_lanes<const N: usize>(&mut self, out: &mut [u64; N]) {
                 if cfg!(gambeson_size) {
-                    return self.squeeze_by_lanes(out.as_flattened_mut());
+                    let mut bytes = [[0; 8]; N];
+                    self.squeeze_by_lanes(bytes.as_flattened_mut());
+                    *out = bytes.map(u64::from_le_bytes);
+                    return;
                 }
                 if self.position == self.rate {
                     self.permute();
@@ -143,7 +143,7 @@ macro_rules! sponge {
                 debug_assert!(self.position & 7 == 0 && self.position + 8 * N as u8 <= self.rate);
                 let lanes = &self.state.0[usize::from(self.position) >> 3..][..N];
                 for (word, lane) in out.iter_mut().zip(lanes) {
-                    *word = interleaved::to_word(*lane).to_le_bytes();
+                    *word = interleaved::to_word(*lane);
                 }
                 self.position += 8 * N as u8;
             }

@@ -15,6 +15,9 @@ use super::portable::{PORTABLE, Q_INVERSE, ZETAS};
 use crate::cpu::Level;
 use crate::mlkem::ring::{Coefficients, Ntt, Q};
 
+#[cfg(feature = "alloc")]
+mod serial;
+
 pub(super) const ARMV7EM: Kernels = Kernels {
     level: Level::Armv7em,
     ntt,
@@ -140,21 +143,22 @@ sums_of_products! {
 }
 
 /// Compress_d and ByteEncode_d of `f`, |x| ≤ 3q, to as many words as that are: d.
-pub(in crate::mlkem) fn compress(f: &Coefficients, words: &mut [[u8; 4]]) {
-    let d = words.len() >> 3;
+#[cfg(gambeson_size)]
+pub(in crate::mlkem) fn compress(f: &Coefficients, d: usize, words: &mut [[u8; 4]]) {
     debug_assert!((1..=11).contains(&d) && words.len() == 8 * d);
     // SAFETY: 256 coefficients, and 8d words.
     unsafe { compress_or_compare(f, words.as_mut_ptr(), d, true) };
 }
 
 /// What differs between that and `words`: zero if nothing does.
-pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, words: &[[u8; 4]]) -> u32 {
-    let d = words.len() >> 3;
+#[cfg(gambeson_size)]
+pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, d: usize, words: &[[u8; 4]]) -> u32 {
     debug_assert!((1..=11).contains(&d) && words.len() == 8 * d);
     // SAFETY: 256 coefficients, and 8d words, which are only read.
     unsafe { compress_or_compare(f, words.as_ptr().cast_mut(), d, false) }
 }
 
+#[cfg(gambeson_size)]
 #[unsafe(naked)]
 unsafe extern "C" fn compress_or_compare(
     f: *const Coefficients,
@@ -165,14 +169,154 @@ unsafe extern "C" fn compress_or_compare(
     naked_asm!(include_str!("armv7em_compress.s"), options(raw));
 }
 
+#[cfg(gambeson_size)]
+pub(in crate::mlkem) use crate::mlkem::small::decompression::{
+    add_decompressed, decompress, subtract_from_decompressed,
+};
+
+#[cfg(not(gambeson_size))]
+macro_rules! numbers {
+    ($($d:literal, $many:literal: $compress:ident, $compare:ident, $decompress:ident, $add:ident, $subtract:ident;)*) => {
+        /// Compress_d and ByteEncode_d of `f`, |x| ≤ 3q, to 8d words; d is one that a set has, and known to the compiler.
+        #[inline(always)]
+        pub(in crate::mlkem) fn compress(f: &Coefficients, d: usize, words: &mut [[u8; 4]]) {
+            debug_assert!([1, 4, 5, 10, 11].contains(&d) && words.len() == 8 * d);
+            match d {
+                // SAFETY: 256 coefficients, and 8d words.
+                $($d if words.len() == 8 * $d => unsafe { $compress(f, words.as_mut_ptr()) },)*
+                _ => {}
+            }
+        }
+
+        /// What differs between that and `words`: zero if nothing does.
+        #[inline(always)]
+        pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, d: usize, words: &[[u8; 4]]) -> u32 {
+            debug_assert!([1, 4, 5, 10, 11].contains(&d) && words.len() == 8 * d);
+            match d {
+                // SAFETY: as above.
+                $($d if words.len() == 8 * $d => unsafe { $compare(f, words.as_ptr()) },)*
+                _ => u32::MAX,
+            }
+        }
+
+        /// ByteDecode_d and Decompress_d of 8d words: 0 ≤ x < q.
+        #[inline(always)]
+        pub(in crate::mlkem) fn decompress(f: &mut Coefficients, d: usize, words: &[[u8; 4]]) {
+            debug_assert!([1, 4, 5, 10, 11].contains(&d) && words.len() == 8 * d);
+            match d {
+                // SAFETY: as above.
+                $($d if words.len() == 8 * $d => unsafe { $decompress(f, words.as_ptr()) },)*
+                _ => {}
+            }
+        }
+
+        /// Adds such coefficients.
+        #[inline(always)]
+        pub(in crate::mlkem) fn add_decompressed(f: &mut Coefficients, d: usize, words: &[[u8; 4]]) {
+            debug_assert!([1, 4, 5, 10, 11].contains(&d) && words.len() == 8 * d);
+            match d {
+                // SAFETY: as above.
+                $($d if words.len() == 8 * $d => unsafe { $add(f, words.as_ptr()) },)*
+                _ => {}
+            }
+        }
+
+        /// Such coefficients less those of `f`.
+        #[inline(always)]
+        pub(in crate::mlkem) fn subtract_from_decompressed(f: &mut Coefficients, d: usize, words: &[[u8; 4]]) {
+            debug_assert!([1, 4, 5, 10, 11].contains(&d) && words.len() == 8 * d);
+            match d {
+                // SAFETY: as above.
+                $($d if words.len() == 8 * $d => unsafe { $subtract(f, words.as_ptr()) },)*
+                _ => {}
+            }
+        }
+
+        $(
+            #[unsafe(naked)]
+            unsafe extern "C" fn $compress(f: *const Coefficients, words: *mut [u8; 4]) {
+                naked_asm!(
+                    concat!(".set d, ", $d, "\n.set many, ", $many),
+                    ".macro word",
+                    "str r8, [r1], #4",
+                    ".endm",
+                    include_str!("armv7em_pack.s"),
+                    options(raw)
+                );
+            }
+
+            #[unsafe(naked)]
+            unsafe extern "C" fn $compare(f: *const Coefficients, words: *const [u8; 4]) -> u32 {
+                naked_asm!(
+                    concat!(".set d, ", $d, "\n.set many, ", $many),
+                    ".macro word",
+                    "ldr r12, [r1], #4",
+                    "eor r8, r8, r12",
+                    "orr lr, lr, r8",
+                    ".endm",
+                    include_str!("armv7em_pack.s"),
+                    options(raw)
+                );
+            }
+
+            #[unsafe(naked)]
+            unsafe extern "C" fn $decompress(f: *mut Coefficients, words: *const [u8; 4]) {
+                naked_asm!(
+                    concat!(".set d, ", $d, "\n.set many, ", $many),
+                    ".macro other",
+                    ".endm",
+                    include_str!("armv7em_unpack.s"),
+                    options(raw)
+                );
+            }
+
+            #[unsafe(naked)]
+            unsafe extern "C" fn $add(f: *mut Coefficients, words: *const [u8; 4]) {
+                naked_asm!(
+                    concat!(".set d, ", $d, "\n.set many, ", $many),
+                    ".macro other",
+                    "ldr r7, [r0]",
+                    "uadd16 r6, r6, r7",
+                    ".endm",
+                    include_str!("armv7em_unpack.s"),
+                    options(raw)
+                );
+            }
+
+            #[unsafe(naked)]
+            unsafe extern "C" fn $subtract(f: *mut Coefficients, words: *const [u8; 4]) {
+                naked_asm!(
+                    concat!(".set d, ", $d, "\n.set many, ", $many),
+                    ".macro other",
+                    "ldr r7, [r0]",
+                    "usub16 r6, r6, r7",
+                    ".endm",
+                    include_str!("armv7em_unpack.s"),
+                    options(raw)
+                );
+            }
+
+        )*
+    };
+}
+
+#[cfg(not(gambeson_size))]
+numbers! {
+    1, 32: compress_1, compare_1, decompress_1, add_1, subtract_1;
+    4, 8: compress_4, compare_4, decompress_4, add_4, subtract_4;
+    5, 32: compress_5, compare_5, decompress_5, add_5, subtract_5;
+    10, 16: compress_10, compare_10, decompress_10, add_10, subtract_10;
+    11, 32: compress_11, compare_11, decompress_11, add_11, subtract_11;
+}
+
 /// What `portable::reject_vartime` does, for sixteen candidates and room for them.
-pub(in crate::mlkem) fn reject_vartime(out: &mut [i16; 16], bytes: &[[u8; 8]; 3]) -> usize {
+pub(in crate::mlkem) fn reject_vartime(out: &mut [i16; 16], words: &[u64; 3]) -> usize {
     // SAFETY: 24 bytes, and a place for each integer of twelve bits in them.
-    unsafe { reject(out, bytes) }
+    unsafe { reject(out, words) }
 }
 
 #[unsafe(naked)]
-unsafe extern "C" fn reject(out: *mut [i16; 16], bytes: *const [[u8; 8]; 3]) -> usize {
+unsafe extern "C" fn reject(out: *mut [i16; 16], words: *const [u64; 3]) -> usize {
     #[cfg(not(gambeson_size))]
     naked_asm!(include_str!("armv7em_reject.s"), options(raw));
     #[cfg(gambeson_size)]
@@ -181,8 +325,7 @@ unsafe extern "C" fn reject(out: *mut [i16; 16], bytes: *const [[u8; 8]; 3]) -> 
 
 /// Adds the noise that `portable::noise2_of` takes from this word.
 #[inline(always)]
-pub(in crate::mlkem) fn add_noise2(f: &mut [i16; 8], word: [u8; 4]) {
-    let word = u32::from_le_bytes(word);
+pub(in crate::mlkem) fn add_noise2(f: &mut [i16; 8], word: u32) {
     let counts = (word & 0x5555_5555) + (word >> 1 & 0x5555_5555);
     // Each of four bits: 4 more than the coefficient.
     let sums = (counts & 0x3333_3333) + 0x4444_4444 - (counts >> 2 & 0x3333_3333);
@@ -235,12 +378,18 @@ fn set_word(f: &mut Coefficients, i: usize, word: u32) {
 
 #[cfg(not(gambeson_size))]
 use assembly::inverse_ntt;
+#[cfg(all(feature = "alloc", not(gambeson_size)))]
+pub(in crate::mlkem) use assembly::inverse_of_row;
 #[cfg(not(gambeson_size))]
 pub(in crate::mlkem) use assembly::{ntt, ntt_of_factor};
 #[cfg(gambeson_size)]
 use rolled::inverse_ntt;
+#[cfg(all(feature = "alloc", gambeson_size))]
+pub(in crate::mlkem) use rolled::inverse_of_row;
 #[cfg(gambeson_size)]
 pub(in crate::mlkem) use rolled::{ntt, ntt_of_factor};
+#[cfg(feature = "alloc")]
+pub(in crate::mlkem) use serial::{add_noise2_of, noise2_of, noise3_of, row};
 
 /// Three layers between load and store.
 #[cfg(not(gambeson_size))]
@@ -250,7 +399,9 @@ mod assembly {
     /// The factors of the forward transform in the order of their use; the inverse transform takes each part backwards.
     #[repr(C)]
     struct Factors {
-        /// 128^-1, times 2^16; and that, times the factor of the layer of length 128: what ends the inverse transform.
+        /// 128^-1, times 2^32; and that, times the factor of the layer of length 128: what ends the inverse transform of a row.
+        ends_of_row: [Factor; 2],
+        /// The same times 2^16: what ends that of other products.
         ends: [Factor; 2],
         /// Of the layers of length 128, 64 and 32.
         first: [Factor; 7],
@@ -285,7 +436,8 @@ mod assembly {
             i += 1;
         }
         let ends = [Factor::new(3303 << 16), Factor::new(3303 * ZETAS[1].value as i64)];
-        Factors { ends, first: three(1, 0), middle, last }
+        let ends_of_row = [Factor::new(3303 << 32), Factor::new((3303 * ZETAS[1].value as i64) << 16)];
+        Factors { ends_of_row, ends, first: three(1, 0), middle, last }
     };
 
     pub fn ntt(f: &mut Coefficients) {
@@ -321,6 +473,29 @@ mod assembly {
     unsafe extern "C" fn inverse(f: *mut Coefficients, end: *const Factors) {
         naked_asm!(
             include_str!("armv7em.s"),
+            ".set reduced, 0",
+            ".set ends, 36",
+            include_str!("armv7em_inverse_ntt.s"),
+            include_str!("armv7em_end.s"),
+            options(raw)
+        );
+    }
+
+    /// `inverse_ntt` of a row of [`row`](super::row).
+    #[cfg(feature = "alloc")]
+    pub fn inverse_of_row(f: &mut Coefficients) {
+        debug_assert!(f.iter().all(|x| x.abs() <= Q / 2 + 1));
+        // SAFETY: 256 coefficients, and every factor of the transform in front of the end.
+        unsafe { inverse_of_reduced(f, (&raw const FACTORS).add(1)) }
+    }
+
+    #[cfg(feature = "alloc")]
+    #[unsafe(naked)]
+    unsafe extern "C" fn inverse_of_reduced(f: *mut Coefficients, end: *const Factors) {
+        naked_asm!(
+            include_str!("armv7em.s"),
+            ".set reduced, 1",
+            ".set ends, 44",
             include_str!("armv7em_inverse_ntt.s"),
             include_str!("armv7em_end.s"),
             options(raw)
@@ -373,6 +548,13 @@ mod rolled {
             unsafe { inverse_layers(f, (&raw const FACTORS).cast::<i16>().add(end), first, last) }
         }
         multiply_all(f, LAST);
+    }
+
+    /// `inverse_ntt` of a row of [`row`](super::row).
+    #[cfg(feature = "alloc")]
+    pub fn inverse_of_row(f: &mut Coefficients) {
+        inverse_ntt(f);
+        multiply_all(f, R);
     }
 
     /// 128^-1, times 2^16.

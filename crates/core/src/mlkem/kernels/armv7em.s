@@ -92,7 +92,7 @@
     ldr r2, [r1, #-24]
     inverse_butterfly r8, r10
     inverse_butterfly r9, r11
-    ldr r2, [r1, #-\last]
+    ldr r2, [r1, #-(\last)]
     inverse_butterfly r4, r8
     inverse_butterfly r5, r9
     inverse_butterfly r6, r10

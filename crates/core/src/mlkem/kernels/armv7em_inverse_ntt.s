@@ -1,17 +1,20 @@
-// FIPS 203, Algorithm 10 (NTT^-1), between armv7em.s and armv7em_end.s. r1: the end of the factors.
+// FIPS 203, Algorithm 10 (NTT^-1), between armv7em.s and armv7em_end.s. r1: the end of the factors, whose first two are `ends` bytes
+// in front of the last layer's; `reduced`: whether the coefficients are.
 
     begin
 
-    // A reduction, and the layer of length 2.
+    // A reduction, unless there was one, and the layer of length 2.
     turns 16
     .p2align 2
 2:
     eight_words ldr.w, 4
+    .if !reduced
     movw r2, #0xafb8
     movt r2, #0x13
     .irp x, r4, r5, r6, r7, r8, r9, r10, r11
     multiply \x
     .endr
+    .endif
     ldr r2, [r1, #-4]!
     inverse_butterfly r4, r5
     ldr r2, [r1, #-4]!
@@ -62,8 +65,8 @@
     .p2align 2
 5:
     eight_words ldr.w, 64
-    three_inverse_layers 32
-    ldr r2, [r1, #-36]
+    three_inverse_layers ends-4
+    ldr r2, [r1, #-ends]
     .irp x, r4, r5, r6, r7
     multiply \x
     .endr

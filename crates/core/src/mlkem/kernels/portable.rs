@@ -7,7 +7,7 @@ use super::Kernels;
 use crate::cpu::Level;
 use crate::mlkem::ring::{Coefficients, Ntt, Q};
 
-pub(super) const PORTABLE: Kernels = Kernels {
+pub(in crate::mlkem) const PORTABLE: Kernels = Kernels {
     level: Level::Portable,
     ntt,
     inverse_ntt,

@@ -1,8 +1,9 @@
 //! The inner loops of the schedule, where there is no text in assembly for them (`kernels::armv7em`).
 
 use super::super::kernels::least;
-use super::super::kernels::portable::{self as kernels, PAIR_ZETAS, Q_INVERSE, noise2_of};
+use super::super::kernels::portable::{PAIR_ZETAS, Q_INVERSE, noise2_of};
 use super::super::ring::{Coefficients, Q};
+pub(in crate::mlkem) use super::decompression::{add_decompressed, decompress, subtract_from_decompressed};
 use super::{decoded, packed, residue};
 
 /// FIPS 203, Algorithm 9 (NTT), of what only multiplies reduced coefficients.
@@ -74,13 +75,23 @@ pub(in crate::mlkem) fn residues_of_sum(a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
 
 /// What of sixteen candidates is below q, and how many there are.
 #[inline(always)]
-pub(in crate::mlkem) fn reject_vartime(out: &mut [i16; 16], bytes: &[[u8; 8]; 3]) -> usize {
-    kernels::reject_vartime(out, bytes.as_flattened())
+pub(in crate::mlkem) fn reject_vartime(out: &mut [i16; 16], words: &[u64; 3]) -> usize {
+    let mut n = 0;
+    let halves = words.map(|word| [word as u32, (word >> 32) as u32]);
+    for [x, y, z] in halves.as_flattened().as_chunks::<3>().0 {
+        for bits in [*x, x >> 12, x >> 24 | y << 8, y >> 4, y >> 16, y >> 28 | z << 4, z >> 8, z >> 20] {
+            // Written first and counted after, as in the portable table.
+            let candidate = (bits & 0xfff) as i16;
+            out[n & 15] = candidate;
+            n += usize::from(candidate < Q);
+        }
+    }
+    n
 }
 
 #[inline(always)]
-pub(in crate::mlkem) fn add_noise2(f: &mut [i16; 8], word: [u8; 4]) {
-    f.iter_mut().zip(noise2_of(word)).for_each(|(x, noise)| *x += noise);
+pub(in crate::mlkem) fn add_noise2(f: &mut [i16; 8], word: u32) {
+    f.iter_mut().zip(noise2_of(word.to_le_bytes())).for_each(|(x, noise)| *x += noise);
 }
 
 /// Compress_d(x) (FIPS 203, §4.2.1, (4.7)) of any representative, |x| ≤ 3q.
@@ -114,9 +125,9 @@ fn compressed(f: &Coefficients, d: usize, mut words: impl FnMut(u32)) {
 
 /// Compress_d and ByteEncode_d of `f`, |x| ≤ 3q, to as many words as that are: d.
 #[inline(never)]
-pub(in crate::mlkem) fn compress(f: &Coefficients, words: &mut [[u8; 4]]) {
+pub(in crate::mlkem) fn compress(f: &Coefficients, d: usize, words: &mut [[u8; 4]]) {
     let mut places = words.iter_mut();
-    compressed(f, places.len() >> 3, |word| {
+    compressed(f, d, |word| {
         if let Some(place) = places.next() {
             *place = word.to_le_bytes();
         }
@@ -125,10 +136,10 @@ pub(in crate::mlkem) fn compress(f: &Coefficients, words: &mut [[u8; 4]]) {
 
 /// What differs between that and `words`: zero if nothing does.
 #[inline(never)]
-pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, words: &[[u8; 4]]) -> u32 {
+pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, d: usize, words: &[[u8; 4]]) -> u32 {
     let mut different = 0;
     let mut expected = words.iter();
-    compressed(f, words.len() >> 3, |word| {
+    compressed(f, d, |word| {
         different |= expected.next().map_or(!0, |expected| word ^ u32::from_le_bytes(*expected));
     });
     different

@@ -32,6 +32,23 @@ pub(crate) fn last_rounds(state: &mut State, constants: &[Constant]) {
     unsafe { turns_of_four(state, constants.start, constants.end) }
 }
 
+/// Adds the words to as many lanes, or as many as there are.
+#[cfg(not(gambeson_size))]
+pub(crate) fn absorb(lanes: &mut [u64], words: &[[u8; 8]]) {
+    let words = &words[..words.len().min(lanes.len())];
+    if !words.is_empty() {
+        let words = words.as_ptr_range();
+        // SAFETY: one word at least, and as many lanes.
+        unsafe { absorb_words(lanes.as_mut_ptr(), words.start, words.end) }
+    }
+}
+
+#[cfg(not(gambeson_size))]
+#[unsafe(naked)]
+unsafe extern "C" fn absorb_words(lanes: *mut u64, words: *const [u8; 8], end: *const [u8; 8]) {
+    naked_asm!(include_str!("armv7em_absorb.s"), options(raw));
+}
+
 /// Keccak-p of the state, with constants from `constant` up to `end`, four at a time.
 #[unsafe(naked)]
 unsafe extern "C" fn turns_of_four(state: *mut State, constant: *const Constant, end: *const Constant) {
