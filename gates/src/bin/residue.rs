@@ -208,7 +208,7 @@ fn small_kem<P: mlkem::ParameterSet>(
             std::hint::black_box(&shared);
         });
     }
-    kem_in_a_workspace(gate, hunt, (seed, m, exported), ciphertexts);
+    kem_in_a_workspace::<P>(gate, hunt, (seed, m, exported), ciphertexts);
 }
 
 /// The same in a workspace, which is searched with the stack that it lies on.

@@ -34,7 +34,8 @@ pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2592);
 pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3232);
 pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3488);
 
-/// The same in a workspace, of every operation and set.
+/// The same in a workspace, of every set: on Armv7E-M, and on others.
+pub(super) const KEY_GEN_IN_WORKSPACE: usize = if cfg!(gambeson_dsp) { 480 } else { depth(1280, 640) };
 pub(super) const IN_WORKSPACE: usize = if cfg!(gambeson_dsp) { 720 } else { depth(1280, 800) };
 
 /// Words of a workspace: signing from the seed takes most, where t0 is made again.
