@@ -18,9 +18,9 @@
 //   keys, shared secrets, hashes of secrets) are the caller's to wipe: gambeson_wipe.
 // - Stack, at most, measured on x86-64: hashes 2 kB, ML-KEM 20 kB (_small_: 3 kB), ML-DSA 26 kB, signing
 //   by the standard's sk 38, 58 and 94 kB (_small_: 6 kB); docs/memory.md has more.
-// - Calls that end in _in work in memory of the caller's, an object of the type ..._workspace that lies on a heap or is static: on a
-//   Cortex-M4 they take 1.1 kB of stack at most (x86-64: 3 kB). One workspace serves one call at a time. They wipe it; it need
-//   not be initialised.
+// - Calls that end in _in work in memory of the caller's, an object of the type ..._workspace on a heap or static, and take of the
+//   stack only frames: docs/embedded/README.md has those of the core on small devices (profile workspace), and this interface
+//   wipes 384 bytes. One workspace serves one call at a time. It need not be initialised, and is wiped.
 // - Calls marked GAMBESON_HOSTED take heap, and are not in the library for bare metal.
 //
 // Names end in _generate, _encapsulate, _sign, _keypair where the operating system gives the randomness (on bare metal:
@@ -52,12 +52,6 @@
 #define GAMBESON_MUST_USE
 #endif
 #endif
-
-// The frames of this interface, at most: seeds on their way stand there. Below them, the core scrubs what it used.
-#define FRAMES 1024
-
-// Those of a call in a workspace, which hands on what it was given.
-#define FRAMES_IN 384
 
 // The call did what it says. The same number as `GAMBESON_ERROR_NONE`.
 #define GAMBESON_OK 0

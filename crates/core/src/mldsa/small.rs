@@ -25,7 +25,7 @@ use crate::small::{Memory, Zero, words};
 const fn depth(wide: usize, narrow: usize) -> usize {
     if size_of::<usize>() == 8 { wide } else { narrow }
 }
-pub(super) const KEY_GEN: usize = depth(2560, 2272);
+pub(super) const KEY_GEN: usize = depth(2624, 2272);
 pub(super) const TR: usize = depth(2816, 2560);
 pub(super) const SIGN_44: usize = depth(3968, 3392);
 pub(super) const SIGN_65: usize = depth(4608, 4064);
