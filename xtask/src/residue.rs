@@ -11,7 +11,7 @@ const C_OPERATIONS: usize = 2 * 6 + 12 + 6 * (13 + 14);
 /// planted in it.
 type Gate = (&'static str, &'static str, &'static str, usize, usize);
 const GATES: [Gate; 3] = [
-    ("gate-residue", "c", "operations", 188 + C_OPERATIONS, 7),
+    ("gate-residue", "c", "operations", 227 + C_OPERATIONS, 7),
     ("gate-doors", "doors", "operations at doors", 244, 2),
     ("gate-mls-residue", "mls", "operations of MLS", 18 * 13, 2),
 ];

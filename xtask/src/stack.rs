@@ -24,7 +24,7 @@ const BOUNDS: &[Bound] = &[
     Bound { alg: Some("ML-KEM-768"), op: Some("rejection"), form: "compact", field: "stack", most: 8 << 10 },
     Bound { alg: Some("ML-DSA-65"), op: Some("sign"), form: "compact", field: "stack", most: 24 << 10 },
     Bound { alg: None, op: None, form: "expanded", field: "stack", most: 24 << 10 },
-    Bound { alg: None, op: None, form: "workspace", field: "stack", most: 1536 },
+    Bound { alg: None, op: None, form: "workspace", field: "stack", most: 1600 },
     // What the head of gambeson.h says of each call.
     Bound { alg: None, op: Some("hash"), form: "C", field: "stack", most: 2_000 },
     Bound { alg: None, op: Some("hash in pieces"), form: "C", field: "stack", most: 2_000 },

@@ -6,7 +6,6 @@
 //! with `--cfg gambeson_ct`, where the core's listed declassifications speak to valgrind.
 
 use gambeson::Bytes;
-use gambeson::Small;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{
     self, ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, PreHash, SigningKey, VerifyingKey,
@@ -18,6 +17,7 @@ use gambeson::mlkem::{
 };
 use gambeson::sha3::{self, CShake128, CShake256, Kmac128, Kmac256, Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 use gambeson::sha3::{Shake128, Shake256};
+use gambeson::{Small, Workspace};
 use gambeson_gates::marked::{Gate, VERDICTS, secret};
 use gambeson_gates::{bytes, canary, valgrind};
 use gambeson_hybrid::composite::{self, Classical};
@@ -241,6 +241,15 @@ fn small_kem<P: mlkem::ParameterSet>(gate: &mut Gate) {
     let public = EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("our own key is valid");
     gate.run(&format!("{name} encaps"), || public.encapsulate_deterministic_into(&m, &mut c, &mut shared));
     let sent = *shared.expose();
+    let workspace = &mut Workspace::<P>::new();
+    gate.run(&format!("{name} in a workspace: keygen, encaps"), || {
+        let (mut other, mut other_c) = (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed());
+        let key = DecapsulationKey::<Small<P>>::from_seed_in(&seed, None, workspace);
+        key.encapsulation_key_in(&mut other, workspace);
+        drop(DecapsulationKey::<Small<P>>::from_seed_in(&seed, Some(&mut other), workspace));
+        public.encapsulate_deterministic_in(&m, &mut other_c, &mut shared, workspace);
+        assert!(other == ek && other_c == c, "one key and one ciphertext");
+    });
 
     let mut dk = P::ExpandedKeyBytes::zeroed();
     ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(&seed, &mut dk);
@@ -260,9 +269,15 @@ fn small_kem<P: mlkem::ParameterSet>(gate: &mut Gate) {
         gate.run(&format!("{name} decaps{kind}"), || key.decapsulate_into(&c, &mut shared));
         let mut other = SharedSecret::new([0; 32]);
         gate.run(&format!("{name} decaps, encoded{kind}"), || encoded.decapsulate_into(&c, &mut other));
-        let mut secrets = [sent, *shared.expose(), *other.expose()];
+        let mut third = SharedSecret::new([0; 32]);
+        let mut fourth = SharedSecret::new([0; 32]);
+        gate.run(&format!("{name} in a workspace: decaps{kind}"), || {
+            key.decapsulate_in(&c, &mut third, workspace);
+            encoded.decapsulate_in(&c, &mut fourth, workspace);
+        });
+        let mut secrets = [sent, *shared.expose(), *other.expose(), *third.expose(), *fourth.expose()];
         secrets.iter_mut().for_each(|secret| valgrind::mark_public(secret));
-        assert_eq!(secrets[1], secrets[2]);
+        assert!(secrets[2..].iter().all(|secret| *secret == secrets[1]), "every form gives one secret");
         assert_eq!(secrets[0] == secrets[1], right);
     }
 }
@@ -346,8 +361,12 @@ fn small_signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
     let encoded = gate.run(&format!("{name} borrow"), || mldsa::ExpandedKeyRef::<Small<P>>::borrowed(sk));
     let encoded = encoded.expect("our own key is valid");
     let fast = mldsa::ExpandedKeyRef::<P>::borrowed(sk).expect("our own key is valid");
-    let (mut one, mut two, mut three) =
-        (P::Signature::zeroed(), P::Signature::zeroed(), P::Signature::zeroed());
+    let [mut one, mut two, mut three, mut four, mut five] = [P::Signature::zeroed(); 5];
+    let workspace = &mut Workspace::<P>::new();
+    gate.run(&format!("{name} in a workspace: keygen"), || {
+        SigningKey::<Small<P>>::from_seed_in(&seed, None, workspace).verifying_key_in(&mut again, workspace);
+        drop(SigningKey::<Small<P>>::from_seed_in(&seed, Some(&mut again), workspace));
+    });
     // Several messages, so that each reason to reject is met.
     for round in 0..4 {
         let message: [u8; 50] = bytes(&format!("message {round}"));
@@ -357,10 +376,14 @@ fn small_signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
         gate.run(&format!("{} sign, encoded", P::NAME), || {
             fast.sign_with_rnd_into(&rnd, &message, &mut three)
         });
-        for signature in [&one, &two, &three] {
+        gate.run(&format!("{name} in a workspace: sign"), || {
+            key.sign_with_rnd_in(&rnd, &message, &mut four, workspace);
+            encoded.sign_with_rnd_in(&rnd, &message, &mut five, workspace);
+        });
+        for signature in [&one, &two, &three, &four, &five] {
             valgrind::mark_public(signature.as_ref());
         }
-        assert!(one == two && one == three, "every form gives one signature");
+        assert!([two, three, four, five] == [one; 4], "every form gives one signature");
         gate.run(&format!("{name} verify"), || {
             let public = VerifyingKeyRef::<Small<P>>::borrowed(&vk);
             public.verify(&message, one.as_ref()).expect("our own signature is valid");

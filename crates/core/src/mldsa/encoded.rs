@@ -76,7 +76,7 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
 
     #[inline(never)]
     fn sign_guarded(&self, message: &Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
-        let tr = declassify(self.part(64));
+        let (key, own @ (_, tr)) = self.parts();
         if !P::SMALL {
             let mu = message.representative(tr);
             return scrubbed::<P, { dsa::SIGN_44 }, { dsa::SIGN_65 }, { dsa::SIGN_87 }, _>(|| {
@@ -85,13 +85,16 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
         }
         scrubbed::<P, { small::SIGN_ENCODED_44 }, { small::SIGN_ENCODED_65 }, { small::SIGN_ENCODED_87 }, _>(
             || {
-                small::sign_encoded::<P>(&self.parts(), (self.part(32), tr), message, rnd, signature, Stack);
+                small::sign_encoded::<P>(&key, own, message, rnd, signature, Stack);
             },
         );
     }
 
-    fn parts(&self) -> small::Encoded<'_> {
-        small::Encoded { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA }
+    /// What signing reads: the polynomials, K and tr.
+    #[inline(always)]
+    fn parts(&self) -> (small::Encoded<'_>, (&[u8; 32], &[u8; 64])) {
+        let key = small::Encoded { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA };
+        (key, (self.part(32), declassify(self.part(64))))
     }
 
     /// `N` of the bytes.
@@ -119,7 +122,7 @@ impl<P: ParameterSet> ExpandedKeyRef<'_, Small<P>> {
         signature: &mut P::Signature,
         workspace: &mut Workspace<P>,
     ) {
-        let (message, key, own) = (message.into(), self.parts(), (self.part(32), declassify(self.part(64))));
+        let (message, (key, own)) = (message.into(), self.parts());
         workspace.run::<{ small::IN_WORKSPACE }, _>(|memory| {
             small::sign_encoded::<Small<P>>(&key, own, &message, rnd, signature.as_mut(), memory);
         });

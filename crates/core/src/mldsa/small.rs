@@ -42,7 +42,8 @@ pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2592, 2720);
 pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3232, 3360);
 pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3488, 3632);
 
-/// The same in a workspace, of every operation and set.
+/// The same in a workspace, of every set.
+pub(super) const KEY_GEN_IN_WORKSPACE: usize = depth(1280, 480, 640);
 pub(super) const IN_WORKSPACE: usize = depth(1280, 720, 800);
 
 /// Words of a workspace: signing from the seed takes most, where t0 is made again.

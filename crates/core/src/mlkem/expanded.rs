@@ -24,7 +24,7 @@ use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::INTERLEAVED;
 
 /// The stack that the work behind a door of an expanded key uses at most, batches of states included.
-const DEPTH: usize = 7 * 1024;
+const DEPTH: usize = 8 * 1024;
 
 /// An encapsulation key that remembers Â, t̂ and H(ek): for many encapsulations to one peer.
 ///

@@ -43,7 +43,7 @@ pub(super) fn scrubbed<P: ParameterSet, const N512: usize, const N768: usize, co
             work()
         }
         _ if kernels::active().level == Level::Portable => {
-            let _guard = StackGuard::<{ 6 * 1024 + 496 }>;
+            let _guard = StackGuard::<{ 6 * 1024 + 752 }>;
             work()
         }
         _ => {

@@ -46,7 +46,7 @@ const fn depths(wide: [usize; 3], armv7em: [usize; 3], narrow: [usize; 3]) -> [u
         narrow
     }
 }
-pub(super) const KEY_GEN: [usize; 3] = depths([1472; 3], [1072; 3], [1336; 3]);
+pub(super) const KEY_GEN: [usize; 3] = depths([1488; 3], [1072; 3], [1336; 3]);
 pub(super) const HASH: [usize; 3] = depths([2160; 3], [1840; 3], [2096; 3]);
 pub(super) const ENCAPS: [usize; 3] = depths([2048, 2128, 2096], [1608, 1688, 1624], [1904, 1968, 1888]);
 pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [2192; 3], [2424; 3]);

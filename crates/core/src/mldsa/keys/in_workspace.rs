@@ -1,6 +1,6 @@
 //! The doors that work in memory of the caller's.
 
-use super::super::small::{self, IN_WORKSPACE};
+use super::super::small::{self, IN_WORKSPACE, KEY_GEN_IN_WORKSPACE};
 use super::{Message, ParameterSet, SigningKey};
 use crate::{Small, Workspace};
 
@@ -17,7 +17,7 @@ impl<P: ParameterSet> SigningKey<Small<P>> {
         workspace: &mut Workspace<P>,
     ) -> Self {
         let mut tr = [0; 64];
-        workspace.run::<IN_WORKSPACE, _>(|memory| match vk {
+        workspace.run::<KEY_GEN_IN_WORKSPACE, _>(|memory| match vk {
             Some(vk) => small::key_gen::<Small<P>>(seed, vk.as_mut(), &mut tr, memory),
             None => small::hash_of_public_key::<Small<P>>(seed, &mut tr, memory),
         });
@@ -26,7 +26,7 @@ impl<P: ParameterSet> SigningKey<Small<P>> {
 
     /// [`verifying_key_into`](Self::verifying_key_into) in a workspace.
     pub fn verifying_key_in(&self, vk: &mut P::VerifyingKeyBytes, workspace: &mut Workspace<P>) {
-        workspace.run::<IN_WORKSPACE, _>(|memory| {
+        workspace.run::<KEY_GEN_IN_WORKSPACE, _>(|memory| {
             small::public_key::<Small<P>>(self.seed.expose(), vk.as_mut(), memory);
         });
     }
