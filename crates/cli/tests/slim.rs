@@ -37,12 +37,19 @@ fn sim_tells_of_suites_side_by_side_marks_each_figure_and_draws() {
         assert_eq!(figures["bytes in, MB a whole member and hour"]["mark"], "measured");
         assert!(!row["samples"].as_object().unwrap().is_empty());
     }
-    let plots = rows[2]["plots"].as_array().unwrap();
-    assert!(!plots.is_empty());
-    for plot in plots {
-        let plot = folder.read(&format!("plots/{}", plot.as_str().unwrap()));
-        assert!(String::from_utf8(plot).unwrap().contains("<svg"));
-    }
+    assert_eq!(rows[2]["files"], serde_json::json!(["sim-12.md", "sim-12.svg"]));
+    let [page, picture] = ["md", "svg"].map(|kind| folder.read(&format!("plots/sim-12.{kind}")));
+    let page = String::from_utf8(page).unwrap();
+    assert!(
+        page.contains("gambeson sim --members 12 --minutes 4 --full 4 --seed 7 --leave 20 --loss 1`"),
+        "{page}"
+    );
+    assert!(page.contains("| 0xf00a: values |") && page.contains("| 0x1: values |"), "{page}");
+    assert!(String::from_utf8(picture).unwrap().contains("<svg"));
+    folder
+        .run("sim --members 8 --full 4 --minutes 1 --suite 1 --check")
+        .exits(2)
+        .tells("not of such a channel");
     folder.run("sim --members 8 --full 3").exits(2).tells("at least 4");
     folder.run("sim --suite 0x7777").exits(2).tells("no suite");
 }

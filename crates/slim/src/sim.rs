@@ -16,8 +16,10 @@
 //! | --- | --- |
 //! | `world` | who comes, goes, commits and falls silent |
 //! | `whole` | a whole member |
-//! | `report` | figures, as text and as plots |
+//! | `report` | figures, and as text |
+//! | `page` | those of several suites side by side, as a page and a picture |
 
+mod page;
 mod report;
 mod whole;
 mod world;

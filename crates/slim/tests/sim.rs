@@ -27,9 +27,25 @@ fn all_whole_members_agree_in_every_epoch_though_some_come_go_and_fall_silent() 
     }
     assert!(told >= 12);
     let folder = tempfile::tempdir().unwrap();
-    let files = Report::plots(&[report.clone(), report], folder.path()).unwrap();
-    assert!(files.len() > 8);
-    assert!(std::fs::read_to_string(folder.path().join(&files[0])).unwrap().contains("<svg"));
+    let files = Report::write(&[report.clone(), report], "gambeson sim", folder.path()).unwrap();
+    assert_eq!(files, ["sim-40.md", "sim-40.svg"]);
+    let [page, picture] = [0, 1].map(|at| std::fs::read_to_string(folder.path().join(&files[at])).unwrap());
+    // A row has a mark, four columns for each suite, and the ratio of their halves.
+    let rows: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("| join, CPU ms | measured |")).collect();
+    assert_eq!(rows.len(), 1);
+    assert!(rows[0].matches('|').count() == 12 && rows[0].ends_with(" 1.00 |"), "{}", rows[0]);
+    let marked = |line: &&str| {
+        !line.starts_with("| ") || line.contains(" measured |") || line.contains(" multiplied |")
+    };
+    assert!(
+        page.lines()
+            .filter(|line| !line.starts_with("| |") && !line.starts_with("| ---"))
+            .all(|line| marked(&line)),
+        "{page}"
+    );
+    assert!(picture.contains("<svg") && picture.contains("join, CPU ms (measured)"));
+    assert!(picture.contains("bytes in, GB all members and hour (multiplied)"));
 }
 
 #[test]

@@ -39,9 +39,12 @@ pub struct Sim {
     /// An MLS suite's number, such as 0xf00a (may be given again) [default: 0xf00a and the classical 1, side by side]
     #[arg(long, value_name = "NUMBER", value_parser = suite)]
     pub suite: Vec<u16>,
-    /// Draw plots (SVG) into this folder, which is made if there is none
+    /// Write a page and a picture of it (SVG) into this folder, which is made if there is none
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Exit with status 1 when a number is missed that this project promises of such a channel: of 10,000 members, or of an hour
+    #[arg(long)]
+    pub check: bool,
 }
 
 fn percent(text: &str) -> Result<f64, String> {

@@ -1,14 +1,12 @@
-//! Figures, as text and as plots.
+//! Figures, and as text.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::time::Duration;
 
 use gambeson_mls::Suite;
-use plotters::prelude::*;
 
 use super::Options;
-use crate::error::{Error, Result};
 
 /// Where a figure comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +42,15 @@ impl Sample {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length")]
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     pub fn at(&self, share: f64) -> f64 {
-        let mut sorted = self.0.clone();
-        sorted.sort_by(f64::total_cmp);
+        let sorted = self.sorted();
         let last = sorted.len().saturating_sub(1);
         sorted.get((last as f64 * share).round() as usize).copied().unwrap_or_default()
+    }
+
+    pub(super) fn sorted(&self) -> Vec<f64> {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted
     }
 
     /// The sum.
@@ -112,11 +115,13 @@ impl Report {
         [bytes_in, bytes_out]: [u64; 2],
         resident: BTreeMap<u64, u64>,
         settled: usize,
+        wall: Duration,
     ) -> Self {
         let (n, full) = (options.members as f64, options.full as f64);
         let mut figures = Vec::new();
         let mut add = |name: &str, mark, value| figures.push(Figure { name: name.to_owned(), mark, value });
         add("whole members in one epoch at the end", Mark::Measured, settled as f64);
+        add("wall time of the simulation, s", Mark::Measured, wall.as_secs_f64().round());
         for (name, count) in &samples.counts {
             add(name, Mark::Measured, *count as f64);
         }
@@ -146,77 +151,6 @@ impl Report {
         let size = (options.members, options.full, options.minutes);
         Self { suite: suite.name(), size, samples: samples.by_name, figures, resident }
     }
-
-    /// Draws samples of several runs side by side, one SVG a kind: the share of values that are at most so large. Returns the files' names.
-    ///
-    /// # Errors
-    /// [`Error::Simulation`]: a file cannot be written.
-    pub fn plots(reports: &[Self], folder: &Path) -> Result<Vec<String>> {
-        let mut files = Vec::new();
-        let Some(first) = reports.first() else { return Ok(files) };
-        for name in first.samples.keys() {
-            let all: Vec<(String, Vec<f64>)> = reports
-                .iter()
-                .filter_map(|report| {
-                    let mut sorted = report.samples.get(name)?.0.clone();
-                    sorted.sort_by(f64::total_cmp);
-                    let number = Suite::by_name(report.suite).map(|suite| format!("{:#x}", suite.number()));
-                    Some((number.unwrap_or_else(|| report.suite.to_owned()), sorted))
-                })
-                .collect();
-            if all.iter().all(|(_, values)| values.len() < 2) {
-                continue;
-            }
-            let words =
-                name.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-            let file =
-                format!("sim-{}-{}.svg", first.size.0, words.collect::<Vec<_>>().join("-").to_lowercase());
-            draw(&folder.join(&file), name, &all)
-                .map_err(|error| Error::Simulation(format!("{file}: {error}")))?;
-            files.push(file);
-        }
-        Ok(files)
-    }
-}
-
-/// A line of so many points looks the same with more.
-const MOST_POINTS: usize = 500;
-
-#[expect(clippy::cast_precision_loss, reason = "places in a list")]
-fn draw(
-    path: &Path,
-    title: &str,
-    all: &[(String, Vec<f64>)],
-) -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let area = SVGBackend::new(path, (760, 420)).into_drawing_area();
-    area.fill(&WHITE)?;
-    let largest = all.iter().filter_map(|(_, values)| values.last()).fold(0.0_f64, |a, b| a.max(*b));
-    let mut chart = ChartBuilder::on(&area)
-        .caption(title, ("sans-serif", 18))
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(48)
-        .build_cartesian_2d(0.0..largest.max(f64::MIN_POSITIVE) * 1.05, 0.0..1.0)?;
-    chart.configure_mesh().light_line_style(TRANSPARENT).y_desc("share of values").x_desc(title).draw()?;
-    for (number, (suite, values)) in all.iter().enumerate() {
-        let color = Palette99::pick(number).to_rgba();
-        let last = values.len().max(1) as f64;
-        let each = values.len().div_ceil(MOST_POINTS);
-        let drawn = values.iter().enumerate().filter(|(at, _)| at % each == 0 || at + 1 == values.len());
-        let points = drawn.map(|(at, value)| (*value, (at + 1) as f64 / last));
-        chart
-            .draw_series(LineSeries::new(points, color.stroke_width(2)))?
-            .label(suite)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color.stroke_width(2)));
-    }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .border_style(BLACK)
-        .background_style(WHITE.mix(0.8))
-        .draw()?;
-    area.present()?;
-    Ok(())
 }
 
 impl fmt::Display for Report {
@@ -236,16 +170,38 @@ impl fmt::Display for Report {
     }
 }
 
-/// A number in as many digits as it deserves.
-struct Short(f64);
+/// A number in as many digits as it deserves, in groups of three.
+pub(super) struct Short(pub(super) f64);
 
 impl fmt::Display for Short {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            value if value == value.trunc() && value.abs() < 1e15 => write!(f, "{value:.0}"),
-            value if value.abs() >= 100.0 => write!(f, "{value:.0}"),
-            value if value.abs() >= 1.0 => write!(f, "{value:.2}"),
-            value => write!(f, "{value:.4}"),
+        let size = self.0.abs();
+        let digits = match self.0 {
+            value if value == value.trunc() || size >= 100.0 => 0,
+            _ if size >= 1.0 => 2,
+            _ => 4,
+        };
+        let text = format!("{:.digits$}", self.0);
+        let whole = text.find('.').unwrap_or(text.len());
+        for (at, digit) in text.char_indices() {
+            let behind = text[..at].ends_with(|before: char| before.is_ascii_digit());
+            if behind && at < whole && (whole - at).is_multiple_of(3) {
+                f.write_str(",")?;
+            }
+            write!(f, "{digit}")?;
         }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Short;
+
+    #[test]
+    fn numbers_have_the_digits_they_deserve_in_groups_of_three() {
+        let texts =
+            [0.0, 0.123_45, 1.5, 99.0, 150.4, 999.6, 5_767_264.0, -1_234.5].map(|v| Short(v).to_string());
+        assert_eq!(texts, ["0", "0.1235", "1.50", "99", "150", "1,000", "5,767,264", "-1,234"]);
     }
 }

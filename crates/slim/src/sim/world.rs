@@ -51,6 +51,8 @@ pub(super) struct Shared {
     failures: RefCell<Vec<String>>,
     /// Chunks and when they were put last.
     chunks: RefCell<Chunks>,
+    /// When it began by the clock on the wall.
+    started: std::time::Instant,
 }
 
 /// When each was put last, and in which order.
@@ -162,6 +164,7 @@ pub(super) async fn run(
         samples: RefCell::default(),
         failures: RefCell::default(),
         chunks: RefCell::default(),
+        started: std::time::Instant::now(),
         options,
     });
     let engine = Arc::new(MemoryService::new());
@@ -524,6 +527,7 @@ impl World {
             [read(&self.traffic.bytes_in), read(&self.traffic.bytes_out)],
             resident,
             settled,
+            self.shared.started.elapsed(),
         )
     }
 }
