@@ -59,7 +59,7 @@ mod sponge;
 mod turbo;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
-#[cfg(any(not(gambeson_dsp), test))]
+#[cfg(all(feature = "alloc", any(not(gambeson_dsp), test)))]
 pub(crate) use interleaved::halves;
 pub(crate) use interleaved::{IN_FORCE as INTERLEAVED, from_word, to_word};
 #[cfg(not(gambeson_ct))]
