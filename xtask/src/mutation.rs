@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Two half-words that only our kernels have: where each is `value` under its mask, the first is changed.
+/// Two half-words that only our kernels have: where an instruction begins with such, each `value` under its mask, the first is changed.
 pub struct Mutation {
     pub mask: [u16; 2],
     pub value: [u16; 2],
@@ -15,16 +15,20 @@ impl Mutation {
     /// A copy of the program with such instructions changed, and how many were.
     pub fn broken(&self, program: &Path) -> Result<(PathBuf, usize)> {
         let mut file = fs::read(program)?;
+        let length = length(&file).context("a processor whose instructions are not known here")?;
         let mut changed = 0;
         for (start, length) in executable_sections(&file).context("not a 32-bit ELF file")? {
             let code = file.get_mut(start..start + length).context("a section beyond the file")?;
             let halves = code.as_chunks_mut::<2>().0;
-            for at in 1..halves.len() {
-                let found = [u16::from_le_bytes(halves[at - 1]), u16::from_le_bytes(halves[at])];
+            let mut at = 0;
+            while let Some(&[first, second]) = halves.get(at..).and_then(<[_]>::first_chunk) {
+                let found = [first, second].map(u16::from_le_bytes);
                 if [found[0] & self.mask[0], found[1] & self.mask[1]] == self.value {
-                    halves[at - 1] = (found[0] ^ self.change).to_le_bytes();
+                    halves[at] = (found[0] ^ self.change).to_le_bytes();
                     changed += 1;
                 }
+                // Between its halves, an instruction of somebody else's may look like it.
+                at += length(found[0]);
             }
         }
         ensure!(changed > 0, "canary: the kernels have no instruction {:x?}", self.value);
@@ -33,6 +37,15 @@ impl Mutation {
         fs::copy(program, &path)?;
         fs::write(&path, file)?;
         Ok((path, changed))
+    }
+}
+
+/// How many half-words an instruction has, by its first: of Thumb (Arm v7-M ARM, A5.1) and of RISC-V (unprivileged ISA, 1.5).
+fn length(file: &[u8]) -> Option<fn(u16) -> usize> {
+    match file.get(0x12..)?.first_chunk()? {
+        [40, 0] => Some(|first| if first >> 11 >= 0b11101 { 2 } else { 1 }),
+        [243, 0] => Some(|first| if first & 3 == 3 { 2 } else { 1 }),
+        _ => None,
     }
 }
 
