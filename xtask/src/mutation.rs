@@ -15,7 +15,7 @@ impl Mutation {
     /// A copy of the program with such instructions changed, and how many were.
     pub fn broken(&self, program: &Path) -> Result<(PathBuf, usize)> {
         let mut file = fs::read(program)?;
-        let length = length(&file).context("a processor whose instructions are not known here")?;
+        let halves_of = length(&file).context("a processor whose instructions are not known here")?;
         let mut changed = 0;
         for (start, length) in executable_sections(&file).context("not a 32-bit ELF file")? {
             let code = file.get_mut(start..start + length).context("a section beyond the file")?;
@@ -28,7 +28,7 @@ impl Mutation {
                     changed += 1;
                 }
                 // Between its halves, an instruction of somebody else's may look like it.
-                at += length(found[0]);
+                at += halves_of(found[0]);
             }
         }
         ensure!(changed > 0, "canary: the kernels have no instruction {:x?}", self.value);
