@@ -74,7 +74,8 @@ without wait states: against 45 figures that pqm4 published of a board it errs b
 The model for RV32 was compared with no silicon. **Stack** is bytes below the caller's stack pointer, all frames and the Keccak \
 state included; painted and seen by the plugin, which must agree. Keys, messages and outputs are the caller's buffers. What a program keeps \
 in memory of its own beside them is no stack and would count as such: every row of ours has none unless the table \
-says so. **Code** is `.text` and `.rodata` of a program with that operation alone, less an empty one.\n\n\
+says so. **Code** is `.text` and `.rodata` of a program with that operation alone, less an empty one, which copies, clears and compares \
+bytes as the peers' does.\n\n\
 ML-KEM: ten keys. ML-DSA: ten keys, one key that signs fifty messages without randomness, ten signatures that are verified; the same for \
 every peer. Profile `small` is `Small<P>`, `fast` the plain set; `workspace` is `Small<P>` in memory of the caller's, whose bytes are in the column of the heap, \
 so that the stack is frames alone (one set each: frames do not depend on it). All run at `opt-level = 3`; the code of `small` and `workspace` is \
