@@ -117,10 +117,11 @@ impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
             scrubbed::<P, { serial::DEPTH[0] }, { serial::DEPTH[1] }, { serial::DEPTH[2] }, _>(|| {
                 serial::encapsulate::<P>(elements, h, m, c.as_mut(), shared.expose_mut());
             });
-        } else {
-            let _guard = StackGuard::<DEPTH>;
-            encapsulate(self, m, c.as_mut(), shared.expose_mut());
+            return (c, shared.hand_over());
         }
+        // Until the secret was handed over, which goes through vector registers.
+        let _guard = StackGuard::<DEPTH>;
+        encapsulate(self, m, c.as_mut(), shared.expose_mut());
         (c, shared.hand_over())
     }
 }
@@ -353,10 +354,11 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
             scrubbed::<P, { serial::DEPTH[0] }, { serial::DEPTH[1] }, { serial::DEPTH[2] }, _>(|| {
                 serial::decapsulate::<P>(elements, s, h, z, c.as_ref(), shared.expose_mut());
             });
-        } else {
-            let _guard = StackGuard::<DEPTH>;
-            decapsulate(self, c.as_ref(), shared.expose_mut());
+            return shared.hand_over();
         }
+        // Until the secret was handed over, which goes through vector registers.
+        let _guard = StackGuard::<DEPTH>;
+        decapsulate(self, c.as_ref(), shared.expose_mut());
         shared.hand_over()
     }
 }
