@@ -123,14 +123,18 @@ impl Border {
         unsafe { object.cast::<K>().as_ref() }.ok_or(gambeson_error::Null)
     }
 
-    /// The place for a key, or for a workspace.
+    /// The place for a key, or for a workspace. Where C's object is larger, as that of a workspace is on processors of 32 bits, its end is zeros.
     pub fn place<K: Key>(&self, object: *mut K::Object) -> Result<&mut MaybeUninit<K>, gambeson_error> {
         if !object.is_aligned() {
             return Err(gambeson_error::State);
         }
-        self.claim(object.addr(), size_of::<K>(), true)?;
+        self.claim(object.addr(), size_of::<K::Object>(), true)?;
         // SAFETY: `call`'s caller promised it; `Key` promises size and alignment, and nothing else of this call overlaps it.
-        unsafe { object.cast::<MaybeUninit<K>>().as_mut() }.ok_or(gambeson_error::Null)
+        unsafe {
+            object.cast::<u8>().add(size_of::<K>()).write_bytes(0, size_of::<K::Object>() - size_of::<K>());
+            object.cast::<MaybeUninit<K>>().as_mut()
+        }
+        .ok_or(gambeson_error::Null)
     }
 
     /// A context of C's.
