@@ -215,13 +215,12 @@ pub(crate) const fn words<T>() -> usize {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::vec::Vec;
 
     use super::*;
     use crate::Bytes;
     use crate::mldsa::{self, MlDsa44, MlDsa65, MlDsa87, SigningKey, VerifyingKeyRef};
-    use crate::mlkem::{self, DecapsulationKey, ExpandedKeyRef, MlKem512, MlKem768, MlKem1024, SharedSecret};
+    use crate::mlkem::{self, DecapsulationKey, MlKem512, MlKem768, MlKem1024, SharedSecret};
 
     impl<P: Worked> Workspace<P> {
         /// Whether it is wiped. Then something else stands in it, so that the next wiping is seen.
@@ -252,15 +251,19 @@ pub(crate) mod tests {
             assert!(workspace.is_wiped());
             key.decapsulate_in(&c, &mut shared, workspace);
             assert!(workspace.is_wiped());
-            let mut dk = mlkem::ExpandedDecapsulationKey::<P>::from_seed(&[1; 64]).to_expanded_bytes();
-            let dk = dk.expose_mut();
-            let encoded = ExpandedKeyRef::<Small<P>>::borrowed_in(dk, workspace).expect("a key");
-            assert!(workspace.is_wiped());
-            encoded.decapsulate_in(&c, &mut shared, workspace);
-            assert!(workspace.is_wiped());
-            // H(ek) is another.
-            dk[P::ExpandedKeyBytes::LEN - 40] ^= 1;
-            assert!(ExpandedKeyRef::<Small<P>>::borrowed_in(dk, workspace).is_err() && workspace.is_wiped());
+            #[cfg(feature = "alloc")]
+            {
+                let mut dk = mlkem::ExpandedDecapsulationKey::<P>::from_seed(&[1; 64]).to_expanded_bytes();
+                let dk = dk.expose_mut();
+                let encoded = mlkem::ExpandedKeyRef::<Small<P>>::borrowed_in(dk, workspace).expect("a key");
+                assert!(workspace.is_wiped());
+                encoded.decapsulate_in(&c, &mut shared, workspace);
+                assert!(workspace.is_wiped());
+                // H(ek) is another.
+                dk[P::ExpandedKeyBytes::LEN - 40] ^= 1;
+                let refused = mlkem::ExpandedKeyRef::<Small<P>>::borrowed_in(dk, workspace).is_err();
+                assert!(refused && workspace.is_wiped());
+            }
         }
         fn of_signatures<P: mldsa::ParameterSet>() {
             let workspace = &mut Workspace::<P>::new();
@@ -271,10 +274,13 @@ pub(crate) mod tests {
             assert!(workspace.is_wiped());
             _ = SigningKey::<Small<P>>::from_seed_in(&[1; 32], Some(&mut vk), workspace);
             assert!(workspace.is_wiped());
-            let sk = mldsa::ExpandedSigningKey::<P>::from_seed(&[1; 32]).to_expanded_bytes();
-            let encoded = mldsa::ExpandedKeyRef::<Small<P>>::borrowed(sk.expose()).expect("a key");
-            encoded.sign_with_rnd_in(&[0; 32], b"message", &mut signature, workspace);
-            assert!(workspace.is_wiped());
+            #[cfg(feature = "alloc")]
+            {
+                let sk = mldsa::ExpandedSigningKey::<P>::from_seed(&[1; 32]).to_expanded_bytes();
+                let encoded = mldsa::ExpandedKeyRef::<Small<P>>::borrowed(sk.expose()).expect("a key");
+                encoded.sign_with_rnd_in(&[0; 32], b"message", &mut signature, workspace);
+                assert!(workspace.is_wiped());
+            }
             key.sign_with_rnd_in(&[0; 32], b"message", &mut signature, workspace);
             assert!(workspace.is_wiped());
             let public = VerifyingKeyRef::<Small<P>>::borrowed(&vk);
@@ -296,7 +302,13 @@ pub(crate) mod tests {
         of_signatures::<MlDsa44>();
         of_signatures::<MlDsa65>();
         of_signatures::<MlDsa87>();
-        // And where the work does not end.
+    }
+
+    #[test]
+    #[cfg(panic = "unwind")]
+    fn a_workspace_is_wiped_where_the_work_does_not_end() {
+        use std::panic::{AssertUnwindSafe, catch_unwind};
+
         let mut workspace = Workspace::<MlKem768>::new();
         let work = |memory: Borrowed<'_>| {
             memory.lend(|words: &mut [u64; 9], _| {

@@ -724,13 +724,15 @@ mod tests {
         self,
         portable::{compress_coefficient, noise2_of},
     };
-    use super::super::{ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
     use super::*;
-    use crate::small::tests::most_words;
-    use crate::{Bytes, Small};
 
     #[test]
+    #[cfg(feature = "alloc")]
     fn no_word_of_a_workspace_is_too_many() {
+        use super::super::{ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+        use crate::small::tests::most_words;
+        use crate::{Bytes, Small};
+
         fn most<P: ParameterSet>() -> usize {
             let (mut ek, mut c, mut out) =
                 (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed(), [0; 32]);
