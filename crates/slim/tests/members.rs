@@ -353,21 +353,32 @@ fn state_that_is_not_whole_or_anothers_is_refused() {
 fn three_epochs_that_are_over_can_be_read_and_no_more() {
     let (alice, bob) = (Person::new(1), Person::new(2));
     let cards = known(&[&alice, &bob]);
-    let mut members = channel(&[&alice, &bob], &cards, |_| {});
-    let mut late = Vec::new();
-    for _ in 0..=PAST_EPOCHS {
-        late.push(members[0].seal(b"late", b"").unwrap());
+    for written_in_between in [false, true] {
+        let mut members = channel(&[&alice, &bob], &cards, |_| {});
+        let mut disk = Disk::new();
+        let mut late = Vec::new();
+        for _ in 0..=PAST_EPOCHS {
+            late.push([b"early", b"late."].map(|text| members[0].seal(text, b"").unwrap()));
+            let [early, _] = late.last().unwrap();
+            assert!(matches!(members[1].process(early, NOW), Ok(Processed::Application(_))));
+            if written_in_between {
+                write(&mut disk, members[1].state().unwrap());
+            }
+            commit(&mut members, 0, Changes::default());
+        }
+        let b = &mut members[1];
+        assert_eq!(refused(b, &late[0][1]), Reason::OtherEpoch);
+        for [early, message] in &late[1..] {
+            assert_eq!(refused(b, early), Reason::Replayed);
+            assert!(matches!(b.process(message, NOW), Ok(Processed::Application(_))));
+            assert_eq!(refused(b, message), Reason::Replayed);
+        }
+        write(&mut disk, b.state().unwrap());
+        assert_eq!(disk.keys().filter(|name| name.starts_with("epoch/")).count(), PAST_EPOCHS as usize);
+        // One that was read is over, too.
         commit(&mut members, 0, Changes::default());
+        assert_eq!(refused(&mut members[1], &late[1][0]), Reason::OtherEpoch);
     }
-    let b = &mut members[1];
-    assert_eq!(refused(b, &late[0]), Reason::OtherEpoch);
-    for message in &late[1..] {
-        assert!(matches!(b.process(message, NOW), Ok(Processed::Application(_))));
-        assert_eq!(refused(b, message), Reason::Replayed);
-    }
-    let mut disk = Disk::new();
-    write(&mut disk, b.state().unwrap());
-    assert_eq!(disk.keys().filter(|name| name.starts_with("epoch/")).count(), PAST_EPOCHS as usize);
 }
 
 #[test]

@@ -69,10 +69,15 @@ impl Written {
 }
 
 impl Member {
-    /// Puts the state of a new epoch away, and lets go of epochs that are too old.
+    /// Lets go of epochs that are too old. mls-rs has the one that is over in memory until the state is written, for which it copies its tree: here only
+    /// if the state was not asked for in that epoch, or something was read since.
     pub(super) fn settle_epoch(&mut self) -> Result<()> {
-        self.group.write_to_storage_without_ratchet_tree().map_err(|error| refused(&error))?;
-        let oldest = self.epoch().saturating_sub(PAST_EPOCHS);
+        let epoch = self.epoch();
+        if self.written.received || self.written.epoch.is_none_or(|written| written + 1 < epoch) {
+            self.group.write_to_storage_without_ratchet_tree().map_err(|error| refused(&error))?;
+        }
+        let oldest = epoch.saturating_sub(PAST_EPOCHS);
+        self.vault.hold().forget_before(oldest);
         self.former.retain(|(until, _)| *until >= oldest);
         // Keys of the new epoch begin anew.
         (self.written.sent, self.written.skip) = (0, false);

@@ -25,6 +25,14 @@ pub(super) struct Kept {
     pub(super) key_packages: BTreeMap<Vec<u8>, KeyPackageData>,
 }
 
+impl Kept {
+    /// Deletes the epochs before `oldest`.
+    pub(super) fn forget_before(&mut self, oldest: u64) {
+        let kept = self.epochs.split_off(&oldest);
+        self.touched.extend(std::mem::replace(&mut self.epochs, kept).into_keys());
+    }
+}
+
 /// The storage of one member.
 #[derive(Clone, Default)]
 pub(super) struct Vault(Arc<Mutex<Kept>>);
@@ -64,10 +72,8 @@ impl GroupStateStorage for Vault {
             kept.touched.insert(record.id);
             kept.epochs.insert(record.id, record.data);
         }
-        while kept.epochs.len() as u64 > PAST_EPOCHS {
-            if let Some((oldest, _)) = kept.epochs.pop_first() {
-                kept.touched.insert(oldest);
-            }
+        if let Some((&last, _)) = kept.epochs.last_key_value() {
+            kept.forget_before((last + 1).saturating_sub(PAST_EPOCHS));
         }
         Ok(())
     }
