@@ -27,20 +27,20 @@ const fn depth(wide: usize, armv7em: usize, narrow: usize) -> usize {
     let (depth, more) = if cfg!(target_pointer_width = "64") {
         (wide, 0)
     } else if cfg!(gambeson_dsp) {
-        (armv7em, 80)
+        (armv7em, 96)
     } else {
-        (narrow, 160)
+        (narrow, 288)
     };
     if cfg!(gambeson_size) { depth + more } else { depth }
 }
 pub(super) const KEY_GEN: usize = depth(2624, 2272, 2368);
 pub(super) const TR: usize = depth(2880, 2560, 2688);
-pub(super) const SIGN_44: usize = depth(3968, 3392, 3456);
-pub(super) const SIGN_65: usize = depth(4608, 4064, 4128);
-pub(super) const SIGN_87: usize = depth(4864, 4320, 4384);
-pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2592, 2720);
-pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3232, 3360);
-pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3488, 3632);
+pub(super) const SIGN_44: usize = depth(3968, 3504, 3584);
+pub(super) const SIGN_65: usize = depth(4608, 4176, 4256);
+pub(super) const SIGN_87: usize = depth(4864, 4432, 4512);
+pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2704, 2848);
+pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3344, 3488);
+pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3600, 3760);
 
 /// The same in a workspace, of every set.
 pub(super) const KEY_GEN_IN_WORKSPACE: usize = depth(1280, 480, 640);

@@ -41,7 +41,7 @@ const fn depths(wide: [usize; 3], armv7em: [usize; 3], narrow: [usize; 3]) -> [u
         armv7em
     } else if cfg!(gambeson_size) {
         let [a, b, c] = narrow;
-        [a + 64, b + 64, c + 64]
+        [a + 192, b + 192, c + 192]
     } else {
         narrow
     }
