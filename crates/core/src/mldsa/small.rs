@@ -36,8 +36,8 @@ const fn depth(wide: usize, armv7em: usize, narrow: usize) -> usize {
 pub(super) const KEY_GEN: usize = depth(2624, 2272, 2368);
 pub(super) const TR: usize = depth(2880, 2560, 2688);
 pub(super) const SIGN_44: usize = depth(3968, 3504, 3584);
-pub(super) const SIGN_65: usize = depth(4608, 4176, 4256);
-pub(super) const SIGN_87: usize = depth(4864, 4432, 4512);
+pub(super) const SIGN_65: usize = depth(4608, 4160, 4256);
+pub(super) const SIGN_87: usize = depth(4864, 4416, 4512);
 pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2704, 2848);
 pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3344, 3488);
 pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3600, 3760);
