@@ -7,7 +7,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::{Arc, Mutex};
 
 use gambeson::mlkem;
-use gambeson_pki::{Algorithm, Form, PrivateKey, PublicKey};
+use gambeson_pki::{
+    Algorithm, Certificate, Error, Failure, Form, PrivateKey, PublicKey, RevocationList, Verifier,
+    name_of_unsupported,
+};
 use libtest_mimic::Trial;
 
 use crate::tools::{Result, check, command, succeed, unavailable};
@@ -47,6 +50,8 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     }
     // 22 kinds of keys, 14 of which sign, 7 of these composites.
     assert_eq!(trials.len(), 22 + 3 * 14 + 7);
+    let name = "bouncy_castle::we_name_its_keys_and_certificates_of_slh_dsa_and_refuse_them";
+    trials.push(Trial::test(name, move || names_slh_dsa(&peer)));
     trials
 }
 
@@ -271,6 +276,51 @@ fn verifies_its(peer: &BouncyCastle, algorithm: Algorithm) -> Result {
     let its = peer.ask("chain", &[("alg", algorithm.name())])?;
     let file = |name: &str| its.bytes(name);
     x509::judge(algorithm, &file("root")?, &file("middle")?, &file("leaf")?, &file("crl")?, &file("request")?)
+}
+
+/// What is known by name alone has the names that the peer has for it.
+fn names_slh_dsa(peer: &BouncyCastle) -> Result {
+    let named = |error: Error, expected: &str| match error {
+        Error::Algorithm { oid } => {
+            let name = name_of_unsupported(&oid).unwrap_or_default();
+            // The peer writes the variant with a digest as the parameter set and the digest.
+            let same = name.trim_start_matches("Hash").eq_ignore_ascii_case(expected);
+            check(same, format!("{expected} is {name:?} here ({oid})"))
+        }
+        error => Err(format!("{expected}: {error}").into()),
+    };
+    let mut met = 0;
+    for family in ["SHA2", "SHAKE"] {
+        for (size, speed) in [128, 192, 256].into_iter().flat_map(|size| [(size, 'S'), (size, 'F')]) {
+            let digest = match (family, size) {
+                ("SHA2", 128) => "SHA256",
+                ("SHA2", _) => "SHA512",
+                (_, 128) => "SHAKE128",
+                _ => "SHAKE256",
+            };
+            let pure = format!("SLH-DSA-{family}-{size}{speed}");
+            for name in [pure.clone(), format!("{pure}-WITH-{digest}")] {
+                let made = peer.ask("generate", &[("alg", &name)])?;
+                let refused = PrivateKey::from_pkcs8_der(&made.bytes("private")?).err();
+                named(refused.ok_or("its private key was read")?, &name)?;
+                let refused = PublicKey::from_spki_der(&made.bytes("public")?).err();
+                named(refused.ok_or("its public key was read")?, &name)?;
+                met += 1;
+            }
+        }
+    }
+    check(met == 24, "every parameter set, pure and with a digest")?;
+    let its = peer.ask("chain", &[("alg", "SLH-DSA-SHA2-128F")])?;
+    let read = |file| -> Result<Certificate> { Ok(Certificate::read(&its.bytes(file)?).map_err(text)?) };
+    let (root, middle, leaf) = (read("root")?, read("middle")?, read("leaf")?);
+    check(RevocationList::read(&its.bytes("crl")?).is_ok(), "its list is read")?;
+    match Verifier::new(&[root]).verify(&leaf, &[middle]) {
+        Err(error) => match error.failure() {
+            Failure::Key(error) => named(error.clone(), "SLH-DSA-SHA2-128F"),
+            failure => Err(format!("refused for another reason: {failure}").into()),
+        },
+        Ok(_) => Err("a chain was taken that nobody here can verify".into()),
+    }
 }
 
 fn opens_pkcs12(peer: &BouncyCastle, algorithm: Algorithm) -> Result {

@@ -63,7 +63,55 @@ fn generated(workspace: &Workspace) -> Result<String> {
     let bindings = cbindgen::Builder::new().with_config(config).with_src(&source).generate()?;
     let mut header = Vec::new();
     bindings.write(&mut header);
-    String::from_utf8(header).context("cbindgen writes UTF-8")
+    with_stack(&String::from_utf8(header).context("cbindgen writes UTF-8")?)
+}
+
+/// Calls in the least memory that only copy, compare or begin a hash: frames of the interface.
+const SHALLOW: [&str; 5] = ["key_seed", "check_ek", "check_dk", "check_sk", "mu_init"];
+
+/// The operation of the bench that a call of `small_` goes as deep as, and whether in a workspace; `None` if it is a shallow one.
+fn deepest(call: &str) -> Result<Option<(&'static str, bool)>> {
+    let (call, in_workspace) = call.strip_suffix("_in").map_or((call, false), |call| (call, true));
+    let operations = [
+        ("key_generate", "keygen"),
+        ("key_from_seed", "keygen"),
+        ("key_public", "keygen"),
+        ("encapsulate", "encaps"),
+        ("key_decapsulate", "decaps"),
+        ("decapsulate", "decaps-dk"),
+        ("key_sign", "sign-seed"),
+        ("sign", "sign"),
+        ("verify", "verify"),
+    ];
+    if SHALLOW.contains(&call) {
+        return Ok(None);
+    }
+    let operation = operations.iter().find(|(begins, _)| call.starts_with(begins));
+    let (_, operation) = operation.with_context(|| format!("how deep {call} goes is not said"))?;
+    Ok(Some((operation, in_workspace)))
+}
+
+/// Says in front of each call in the least memory what it may take of the stack: the limit that `firmware bench --check` holds the core to.
+fn with_stack(header: &str) -> Result<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut said = 0;
+    for line in header.lines() {
+        let declared = line.split_once("gambeson_small_").filter(|_| !line.starts_with("//"));
+        if let Some((set, call)) = declared.and_then(|(_, rest)| rest.split_once('(')?.0.split_once('_')) {
+            let (family, number) = set.split_at(5);
+            let algorithm = format!("ML-{}-{number}", family[2..].to_uppercase());
+            if let Some((operation, in_workspace)) = deepest(call)? {
+                let stack = crate::firmware::stack_on_cortex_m4(&algorithm, operation, in_workspace);
+                let stack = stack.with_context(|| format!("{algorithm} has no limit for {operation}"))?;
+                let comment = lines.iter().rposition(|line| line.starts_with("//")).context("a comment")?;
+                lines.insert(comment + 1, format!("// Stack on a Cortex-M4: at most {stack}."));
+                said += 1;
+            }
+        }
+        lines.push(line.to_owned());
+    }
+    ensure!(said > 100, "{said} calls have their stack beside them");
+    Ok(lines.join("\n") + "\n")
 }
 
 /// The functions that a header declares.
@@ -449,6 +497,23 @@ fn canary(workspace: &Workspace, folder: &Path, archive: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_says_the_limit_of_its_operation() {
+        let of = |call| deepest(call).unwrap();
+        assert_eq!(of("key_decapsulate"), Some(("decaps", false)));
+        assert_eq!(of("decapsulate_in"), Some(("decaps-dk", true)));
+        assert_eq!(of("key_sign_mu_with_rnd_in"), Some(("sign-seed", true)));
+        assert_eq!(of("verify_prehashed"), Some(("verify", false)));
+        assert_eq!(of("key_seed"), None);
+        assert!(deepest("planted").is_err());
+        let stack = crate::firmware::stack_on_cortex_m4;
+        assert_eq!(stack("ML-KEM-768", "encaps", false), Some(1792));
+        assert_eq!(stack("ML-DSA-44", "sign", true), Some(832));
+        assert_eq!(stack("ML-DSA-44", "planted", false), None);
+        // Fewer calls than there are: something was not read.
+        assert!(with_stack("// A.\nint gambeson_small_mlkem512_key_generate(void);\n").is_err());
+    }
 
     #[test]
     fn calls_are_told_from_types_and_comments() {

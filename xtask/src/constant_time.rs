@@ -1,7 +1,7 @@
 //! The constant-time gates: valgrind over every operation on secrets, stepping through the tables that it does not
 //! know, and the search for divisions.
 
-use crate::run::{Workspace, installed, side_by_side};
+use crate::run::{Workspace, as_made, installed};
 use crate::{aarch64, bare};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -37,17 +37,20 @@ fn levels() -> &'static [&'static str] {
 /// Builds the gate at each optimisation level and runs it: no report for ours, a report for each canary. Returns a sentence, and
 /// how many tables of kernels this machine cannot run.
 pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
-    let mut runs = Vec::new();
-    for profile in PROFILES {
-        let program = build(workspace, profile, "gate-ct")?;
-        let files = build(workspace, profile, "gate-files")?;
-        let mls = build(workspace, profile, "gate-mls")?;
-        let c = C_PROFILES.contains(profile).then(|| build(workspace, profile, "gate-c")).transpose()?;
-        runs.extend(levels().iter().map(|level| {
-            (format!("{profile}-{level}"), program.clone(), [files.clone(), mls.clone()], c.clone(), *level)
-        }));
-    }
-    let operations = side_by_side(&runs, |_, (name, program, [files, mls], c, level)| {
+    let build_all = |hand_on: &dyn Fn(_)| {
+        for profile in PROFILES {
+            let program = build(workspace, profile, "gate-ct")?;
+            let files = build(workspace, profile, "gate-files")?;
+            let mls = build(workspace, profile, "gate-mls")?;
+            let c = C_PROFILES.contains(profile).then(|| build(workspace, profile, "gate-c")).transpose()?;
+            for level in levels() {
+                let name = format!("{profile}-{level}");
+                hand_on((name, program.clone(), [files.clone(), mls.clone()], c.clone(), *level));
+            }
+        }
+        Ok(())
+    };
+    let operations = as_made(build_all, |_, (name, program, [files, mls], c, level)| {
         let mut clean = workspace.command("valgrind", VALGRIND);
         clean.arg(program).args(["operations", level]);
         let text = workspace.logged(&format!("ct-{name}"), &mut clean)?;
@@ -119,28 +122,29 @@ pub enum Stepped {
 /// Builds the stepping gate at each optimisation level and runs it: equal traces for ours, different ones for each
 /// canary.
 pub fn step(workspace: &Workspace) -> Result<Stepped> {
-    // The longest first.
-    let profiles: Vec<_> = PROFILES.iter().rev().collect();
-    let programs = profiles
-        .into_iter()
-        .map(|profile| Ok((profile, build(workspace, profile, "gate-step")?)))
-        .collect::<Result<Vec<_>>>()?;
-    let texts = side_by_side(&programs, |processor, (profile, program)| {
+    let build_all = |hand_on: &dyn Fn(_)| {
+        // The longest first.
+        for profile in PROFILES.iter().rev() {
+            hand_on((*profile, build(workspace, profile, "gate-step")?));
+        }
+        Ok(())
+    };
+    let texts = as_made(build_all, |processor, (profile, program)| {
         let mut gate = workspace.command(program, &["avx512", &processor.to_string()]);
-        workspace.logged(&format!("step-{profile}"), &mut gate)
+        Ok((*profile, workspace.logged(&format!("step-{profile}"), &mut gate)?))
     })?;
-    if texts.iter().any(|text| text.starts_with("skipped: ")) {
+    if texts.iter().any(|(_, text)| text.starts_with("skipped: ")) {
         return Ok(Stepped::NotHere);
     }
     let mut operations = 0;
-    for (text, (profile, _)) in texts.iter().zip(&programs) {
+    for (profile, text) in &texts {
         operations +=
             number_before(text, " operations, 0 with different traces").context("the gate said nothing")?;
         if !text.contains("4 of 4 canaries told apart") {
             bail!("canary: at {profile} the gate did not tell all of them apart\n{text}");
         }
     }
-    let tables = texts[0].lines().find_map(|line| line.strip_prefix("tables: ")).unwrap_or_default();
+    let tables = texts[0].1.lines().find_map(|line| line.strip_prefix("tables: ")).unwrap_or_default();
     Ok(Stepped::Alike(format!(
         "{operations} operations ({tables}) at {} optimisation levels, each with one trace for eight secrets; \
          {} planted ones told apart",

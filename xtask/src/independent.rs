@@ -6,6 +6,9 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The environment variable that names a Node to the tests of the provider for OpenSSL.
+pub const NODE: &str = "GAMBESON_NODE";
+
 /// What this machine lacks for it.
 pub fn missing() -> Option<&'static str> {
     if cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {

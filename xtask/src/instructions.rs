@@ -21,9 +21,12 @@ const ROWS: &[(&str, &[&str])] = &[
     ("session-known", &["verify"]),
 ];
 
-/// Of each row, with and without verification: a warm-up and a handshake. That none of so many signatures fits at once happens in one
-/// of ten thousand runs.
-const ROUNDS: usize = 25;
+/// Of each row, with and without verification. That none of the signatures in so many rounds fits at once happens in one of ten thousand
+/// runs.
+const ROUNDS: usize = 10;
+
+/// Handshakes of a turn, one kind after the other: those with which `tls bench` warms up, and the one that it times.
+const TURN: usize = 5;
 
 /// By how much a row may grow.
 const TOLERANCE: f64 = 0.03;
@@ -104,13 +107,15 @@ fn count(
         "other tables than those for AVX2 ran:\n{said}"
     );
     let mut counts = vec![Vec::new(); verify.len()];
-    // A round is two handshakes of each, one kind after the other.
-    for part in 0..ROUNDS * 2 * verify.len() {
+    for part in 0..ROUNDS * TURN * verify.len() {
         let path = folder.join(format!("part.{}", part + 1));
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
         let total = total.context("a profile has a total")?.trim().parse()?;
-        counts[part / 2 % verify.len()].push(total);
+        // Every other round goes backwards.
+        let (round, place) = (part / TURN / verify.len(), part / TURN % verify.len());
+        let row = if round % 2 == 0 { place } else { verify.len() - 1 - place };
+        counts[row].push(total);
     }
     let _ = fs::remove_dir_all(&folder);
     let least = |(verify, counts): (&&str, &Vec<u64>)| {

@@ -75,10 +75,10 @@ cargo xtask COMMAND
   stack --massif [--json] [--check] [--markdown FILE]
                           the least stack of every operation under valgrind's massif, and its speed, beside a published low-memory
                           library's
-  firmware [trace | keccak | peers]
-                          the vectors, the demonstration, equal traces and the permutation on Cortex-M4 and RV32 under QEMU; trace,
-                          keccak: only the last but one, or the last; peers: what such programs made, put to RustCrypto and liboqs, and
-                          the other way round
+  firmware [vectors | trace | keccak | peers]
+                          the vectors, the demonstration, equal traces and the permutation on Cortex-M4 and RV32 under QEMU; vectors,
+                          trace: only these, and all of them; keccak: only the last; peers: what such programs made, put to RustCrypto
+                          and liboqs, and the other way round
   firmware bench [--json] [--check] [--only TEXT]
                           stack, code, instructions and cycles of every operation on Cortex-M4 and RV32, beside the peers';
                           all of them written into docs/embedded; --check: within the limits
@@ -86,9 +86,10 @@ cargo xtask COMMAND
   answers                 `vectors serve` in release and checked builds
   independent             vectors/*.json by a Python and a Node program that share no code with us
   fuzz [SECONDS]          every fuzz target
-  typescript [core | page | bench [--check]]
+  typescript [core | page | bench [--check] | size [--check]]
                           the npm package: built, tested, its size; core: the core's tests as WebAssembly; page: the
-                          page that verifies; bench: beside its peers, --check: at least as fast as liboqs-js
+                          page that verifies; bench: beside its peers, --check: at least as fast as liboqs-js; size: what
+                          a page loads, --check: as little as was promised
   python [bench [--check]]
                           the Python package: wheel, types, tests; or its speed beside its peers and native Rust";
 
@@ -205,6 +206,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "firmware" if firmware::missing().is_some() => {
             bail!("{} is not here", firmware::missing().unwrap_or_default())
         }
+        "firmware" if rest.first().is_some_and(|first| first == "vectors") => firmware::vectors(workspace)?,
         "firmware" if rest.first().is_some_and(|first| first == "trace") => {
             firmware::constant_time(workspace)?
         }
@@ -222,6 +224,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             None => independent::check(workspace)?.1,
         },
         "typescript" if has("bench") => return typescript::bench(workspace, has("--check")),
+        "typescript" if has("size") => return typescript::size(workspace, has("--check")),
         "typescript" if has("page") => typescript::page(workspace)?,
         "typescript" if has("core") => typescript::core(workspace)?.1,
         "typescript" => typescript::check(workspace)?.1,

@@ -172,6 +172,36 @@ fn outcomes(text: &str, word: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+
+    /// What the wheel and the workspace both stand on is built once only if both take the same version of it.
+    #[test]
+    fn both_lock_files_take_the_same_versions() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let of_the_workspace = locked(&root.join("Cargo.lock"));
+        let of_the_wheel = locked(&root.join("bindings/python/Cargo.lock"));
+        let both: Vec<_> =
+            of_the_wheel.iter().filter(|(package, _)| of_the_workspace.contains_key(*package)).collect();
+        assert!(both.len() > 300, "{} packages are in both", both.len());
+        let differ: Vec<_> =
+            both.into_iter().filter(|(package, version)| of_the_workspace[*package] != **version).collect();
+        assert!(differ.is_empty(), "cargo update --precise, for Cargo.lock has others: {differ:?}");
+    }
+
+    /// The version of each package, by its name and the part of the version that says what it is compatible with.
+    fn locked(file: &Path) -> BTreeMap<(String, String), String> {
+        let lock: toml::Table = toml::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        let packages = lock["package"].as_array().unwrap().iter();
+        let text = |package: &toml::Value, key: &str| package[key].as_str().unwrap().to_owned();
+        let named = packages.map(|package| (text(package, "name"), text(package, "version")));
+        let compatible = |version: &str| match version.split('.').collect::<Vec<_>>()[..] {
+            ["0", "0", patch] => format!("0.0.{patch}"),
+            ["0", minor, ..] => format!("0.{minor}"),
+            [major, ..] => major.to_owned(),
+            [] => String::new(),
+        };
+        named.map(|(name, version)| ((name, compatible(&version)), version)).collect()
+    }
 
     #[test]
     fn the_last_line_of_pytest_is_read() {

@@ -1,8 +1,7 @@
 //! The search for secrets in dead stack, freed heap and vector registers.
 
-use crate::run::Workspace;
+use crate::run::{Workspace, as_made};
 use anyhow::{Result, bail, ensure};
-use std::thread;
 
 /// What of `gate-residue` are calls of the C interface: six hashes at once and in pieces, twelve of HashML-DSA, and of both algorithms six
 /// tables of calls.
@@ -20,19 +19,17 @@ const LEVELS: [&str; 4] = ["portable", "neon", "avx2", "avx512"];
 
 /// Builds the gates as released and runs them, one while the next is built.
 pub fn check(workspace: &Workspace) -> Result<String> {
-    let said: Result<Vec<String>> = thread::scope(|scope| {
-        let mut runs = Vec::new();
+    let build_all = |hand_on: &dyn Fn(_)| {
         for gate in &GATES {
             let (name, feature, ..) = gate;
             let arguments = ["build", "--quiet", "--release", "-p", "gambeson-gates", "--bin", name];
             let mut build = workspace.cargo(&arguments);
             workspace.logged(&format!("{name}-build"), build.args(["--features", feature]))?;
-            runs.push(scope.spawn(|| run(workspace, gate)));
+            hand_on(gate);
         }
-        let ended = runs.into_iter().map(|run| run.join().unwrap_or_else(|_| bail!("a gate was not run")));
-        ended.collect()
-    });
-    Ok(said?.join("; "))
+        Ok(())
+    };
+    Ok(as_made(build_all, |_, gate| run(workspace, gate))?.join("; "))
 }
 
 fn run(workspace: &Workspace, (name, _, counted, operations, planted): &Gate) -> Result<String> {

@@ -8,8 +8,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -156,21 +155,36 @@ pub fn side_by_side<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(usize, &T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
+    let all = |hand_on: &dyn Fn(_)| {
+        items.iter().for_each(hand_on);
+        Ok(())
+    };
+    as_made(all, |processor, item| work(processor, item))
+}
+
+/// Like `side_by_side`, on items that are handed on one by one: the work on one begins while the next is made.
+pub fn as_made<T: Send, R: Send>(
+    make: impl FnOnce(&dyn Fn(T)) -> Result<()>,
+    work: impl Fn(usize, &T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let (sender, receiver) = mpsc::channel();
+    let (items, results) = (Mutex::new(receiver.into_iter().enumerate()), Mutex::new(Vec::new()));
+    let next = || items.lock().expect("nobody panics with it").next();
+    thread::scope(|scope| {
         for processor in 0..processors {
             let (next, results, work) = (&next, &results, &work);
             scope.spawn(move || {
-                while let Some((number, item)) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|n| Some((n, items.get(n)?)))
-                {
-                    let result = work(processor, item);
+                while let Some((number, item)) = next() {
+                    let result = work(processor, &item);
                     results.lock().expect("no work panics with the lock").push((number, result));
                 }
             });
         }
-    });
+        let made = make(&|item| sender.send(item).expect("who works waits for the last item"));
+        drop(sender);
+        made
+    })?;
     let mut results = results.into_inner().expect("every thread has ended");
     results.sort_by_key(|(number, _)| *number);
     results.into_iter().map(|(_, result)| result).collect()
@@ -302,6 +316,26 @@ mod tests {
         let items: Vec<u32> = (0..100).collect();
         assert_eq!(side_by_side(&items, |_, item| Ok(*item)).unwrap(), items);
         assert!(side_by_side(&items, |_, item| if *item == 50 { bail!("no") } else { Ok(()) }).is_err());
+    }
+
+    #[test]
+    fn work_begins_while_more_is_made() {
+        let (begun, wait) = mpsc::channel();
+        let made = as_made(
+            |hand_on| {
+                hand_on(1);
+                wait.recv_timeout(Duration::from_secs(60))?;
+                hand_on(2);
+                Ok(())
+            },
+            |_, item| Ok(begun.send(()).map(|()| *item)?),
+        );
+        assert_eq!(made.unwrap(), [1, 2]);
+        let half = |hand_on: &dyn Fn(u32)| {
+            hand_on(1);
+            bail!("no more")
+        };
+        assert!(as_made(half, |_, item| Ok(*item)).is_err());
     }
 
     #[test]

@@ -135,7 +135,7 @@ macro_rules! parameter_sets {
             fn from_public_bytes(py: Python<'_>, data: Input<'_>) -> PyResult<Self> {
                 let what = concat!("an ", $name, " public key");
                 let bytes = data.array(py, what, <$set as ParameterSet>::VerifyingKeyBytes::LEN)?;
-                Ok(Self::of(VerifyingKey::from_bytes(&bytes)))
+                Ok(py.detach(|| Self::of(VerifyingKey::from_bytes(&bytes))))
             }
 
             /// Returns if `signature` is this key's over `data`; else it raises `InvalidSignature`.

@@ -74,6 +74,15 @@ def test_the_examples_print_what_the_readme_says(which: int, fresh: Path, tmp_pa
     assert run.returncode == 0
 
 
+def test_the_minute_of_the_front_page_runs(fresh: Path, tmp_path: Path) -> None:
+    front = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    minute = front.split("\n## A minute for a Python developer\n")[1].split("\n## ")[0]
+    (code,) = re.findall(r"^```python\n(.*?)^```$", minute, re.MULTILINE | re.DOTALL)
+    script = code + 'print("verified", len(secret))'
+    run = subprocess.run([fresh, "-I", "-W", "error", "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert (run.stdout, run.stderr, run.returncode) == ("verified 32\n", "", 0)
+
+
 def test_the_panel_runs_from_the_wheel_and_votes(fresh: Path, tmp_path: Path) -> None:
     run = subprocess.run([fresh, "-W", "error", EXAMPLES / "panel.py"], cwd=tmp_path, capture_output=True, text=True)
     assert (run.stderr, run.returncode) == ("", 0)

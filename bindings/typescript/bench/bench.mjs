@@ -1,11 +1,11 @@
 // The same work by this package and by its peers, in turn in one run, after their outputs were compared.
 //
-// node bench/bench.mjs [--check]: with --check it fails unless this package is at least as fast as liboqs-js in every row, and as small as promised.
+// node bench/bench.mjs [--check]: with --check it fails unless this package is at least as fast as liboqs-js in every row. Sizes are judged by size.mjs.
 //
 // The figures are microseconds of processor time, which a machine that does other things disturbs less than the time on the
 // clock: the median of rounds, and the best. Messages have 32 bytes and are new each time, for signing repeats until an
-// attempt passes. The peers' private keys are bytes, which they read in each operation. Ours are held, and there is a row that
-// imports them from the seed each time.
+// attempt passes. The peers' private keys are expanded bytes, which they read in each operation; they have no door for a seed (noble has).
+// Ours are held. In the rows of a key that is used once, everybody makes the key first, from new randomness.
 import assert from "node:assert/strict";
 import { cpus } from "node:os";
 import { createMLDSA65, createMLKEM768 } from "@oqs/liboqs-js";
@@ -13,6 +13,7 @@ import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import { ml_kem768 } from "@noble/post-quantum/ml-kem.js";
 import { MlKem768 } from "mlkem";
 import { init, mldsa65, mlkem768 } from "../dist/index.js";
+import { slower } from "./promises.mjs";
 import { sizes } from "./size.mjs";
 
 const ROUNDS = 15;
@@ -91,9 +92,11 @@ const rows = [
     () => tsKem.decap(ours.ciphertext, tsDk),
   ],
   [
-    "ML-KEM-768 decapsulation, key imported",
-    () => { const key = mlkem768.fromSeed(seed); key.decapsulate(ours.ciphertext); key.wipe(); },
-    () => oqsKem.decapsulate(ours.ciphertext, oqsKemKey.secretKey),
+    "ML-KEM-768 key made, used for one decapsulation",
+    () => { const key = mlkem768.generate(); key.decapsulate(ours.ciphertext); key.wipe(); },
+    () => oqsKem.decapsulate(ours.ciphertext, oqsKem.generateKeyPair().secretKey),
+    () => ml_kem768.decapsulate(ours.ciphertext, ml_kem768.keygen().secretKey),
+    async () => tsKem.decap(ours.ciphertext, (await tsKem.generateKeyPair())[1]),
   ],
   [
     "ML-DSA-65 key generation",
@@ -108,9 +111,10 @@ const rows = [
     () => ml_dsa65.sign(fresh(), nobleDsa.secretKey),
   ],
   [
-    "ML-DSA-65 signature, key imported",
-    () => { const key = mldsa65.fromSeed(xi); key.sign(fresh()); key.wipe(); },
-    () => oqsDsa.sign(fresh(), oqsDsaKey.secretKey),
+    "ML-DSA-65 key made, used for one signature",
+    () => { const key = mldsa65.generate(); key.sign(fresh()); key.wipe(); },
+    () => oqsDsa.sign(fresh(), oqsDsa.generateKeyPair().secretKey),
+    () => ml_dsa65.sign(fresh(), ml_dsa65.keygen().secretKey),
   ],
   [
     "ML-DSA-65 verification, from bytes",
@@ -119,9 +123,6 @@ const rows = [
     () => ml_dsa65.verify(signature, verified, nobleDsa.publicKey),
   ],
 ];
-
-/** Which rows a check may not demand: work that liboqs-js's row does not have. */
-const MORE_WORK = /key imported/;
 
 async function spent(work, times) {
   const before = process.cpuUsage();
@@ -136,7 +137,7 @@ async function spent(work, times) {
 
 console.log(`Node ${process.version}, ${cpus()[0].model}; µs of processor time, median (best) of ${ROUNDS} rounds\n`);
 console.log(`| | ${peers.join(" | ")} |\n|---|${peers.map(() => "---:|").join("")}`);
-let slower = 0;
+const judged = [];
 for (const [name, ...works] of rows) {
   const figures = works.map(() => []);
   const times = [];
@@ -150,21 +151,14 @@ for (const [name, ...works] of rows) {
   const medians = figures.map((all) => all.sort((a, b) => a - b)[ROUNDS >> 1]);
   const cells = figures.map((all, i) => `${medians[i].toFixed(1)} (${all[0].toFixed(1)})`);
   console.log(`| ${[name, ...cells, ...peers.slice(cells.length).map(() => "")].join(" | ")} |`);
-  if (!MORE_WORK.test(name) && medians[0] > medians[1]) slower += 1;
+  judged.push({ name, times: medians });
 }
 
-/** At most 80 KB by gzip for primitives and identity together: what the package promised before it was built. */
-const PROMISED = 80_000;
-const loaded = await sizes();
-const total = loaded.filter(({ name }) => name !== "whole").reduce((sum, { size }) => sum + size, 0);
 console.log("\nBytes a page loads, by gzip\n\n| | WebAssembly | with JavaScript |\n|---|---:|---:|");
-for (const { name, module, size } of loaded) console.log(`| ${name} | ${module} | ${size} |`);
-console.log(`| both | | ${total}, at most ${PROMISED} promised |`);
+for (const { name, module, size } of await sizes()) console.log(`| ${name} | ${module} | ${size} |`);
 
 if (process.argv.includes("--check")) {
-  const over = total - PROMISED;
-  console.log(slower === 0 ? "\nat least as fast as liboqs-js in every row" : `\nslower than liboqs-js in ${slower} rows`);
-  // Red until it is kept: the reason, and what would be left out, stand in decision 15.
-  console.log(over <= 0 ? "as small as promised" : `${over} bytes above the promised ${PROMISED}: see decision 15`);
-  process.exitCode = slower === 0 && over <= 0 ? 0 : 1;
+  const lost = slower(judged);
+  console.log(`\n${lost.length === 0 ? "at least as fast as liboqs-js in every row" : `slower than liboqs-js: ${lost.join("; ")}`}`);
+  process.exitCode = lost.length === 0 ? 0 : 1;
 }

@@ -17,7 +17,7 @@ before(() => {
   [{ filename }] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", folder], package_));
   mkdirSync(join(folder, "app"));
   folder = join(folder, "app");
-  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  writeFileSync(join(folder, "package.json"), '{ "private": true }');
   // The README's own command, in the folder where the tarball lies.
   copyFileSync(join(folder, "..", filename), join(folder, filename));
   run("sh", ["-c", `${install} --offline --no-audit --no-fund`]);
@@ -30,10 +30,19 @@ test("there are two examples", () => assert.equal(examples.length, 2));
 
 for (const [i, [, code, output]] of examples.entries()) {
   test(`example ${i + 1} of the README runs as printed`, () => {
-    writeFileSync(join(folder, "example.js"), code);
-    assert.equal(run(process.execPath, ["example.js"]), output);
+    writeFileSync(join(folder, "example.mjs"), code);
+    assert.equal(run(process.execPath, ["example.mjs"]), output);
   });
 }
+
+test("the minute of the front page runs", () => {
+  const front = readFileSync(join(package_, "../../README.md"), "utf8");
+  const [, minute] = front.match(/\n## A minute for a JavaScript developer\n(.*?)\n## /s);
+  const [, code] = minute.match(/```js\n(.*?)```/s);
+  writeFileSync(join(folder, "minute.mjs"), `${code}console.log(String(again) === String(sharedSecret), again.length);`);
+  assert.equal(run(process.execPath, ["minute.mjs"]), "true 32\n");
+  assert.ok(minute.includes(`npm install target/typescript/${filename}`));
+});
 
 test("the package has no dependencies, and holds what it says and nothing else", () => {
   const installed = JSON.parse(readFileSync(join(folder, "node_modules/gambeson/package.json"), "utf8"));
@@ -48,7 +57,7 @@ test("the package has no dependencies, and holds what it says and nothing else",
 
 test("TypeScript finds the types", () => {
   writeFileSync(
-    join(folder, "types.ts"),
+    join(folder, "types.mts"),
     `import { mlkem768, type Encapsulation } from "gambeson";
      import { Agent, AuditLog, CardLog, Verifier, init, type VerifiedMessage } from "gambeson/agent";
      import { signedFetch } from "gambeson/http";
@@ -65,5 +74,5 @@ test("TypeScript finds the types", () => {
      // @ts-expect-error: a verifier is no agent
      signedFetch(new Verifier());`,
   );
-  run(process.execPath, [join(package_, "node_modules/typescript/bin/tsc"), "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable,esnext.disposable", "types.ts"]);
+  run(process.execPath, [join(package_, "node_modules/typescript/bin/tsc"), "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable,esnext.disposable", "types.mts"]);
 });

@@ -552,8 +552,13 @@ fn described(certificate: &Certificate) -> Value {
     })
 }
 
-fn key_name(certificate: &Certificate) -> String {
-    certificate.public_key().map_or_else(|error| error.to_string(), |key| key.algorithm().to_string())
+/// The name of the algorithm of the subject's key, or why there is none.
+pub(crate) fn key_name(certificate: &Certificate) -> String {
+    match certificate.public_key() {
+        Ok(key) => key.algorithm().to_string(),
+        Err(pki::Error::Algorithm { oid }) if pki::name_of_unsupported(&oid).is_some() => scheme_name(&oid),
+        Err(error) => error.to_string(),
+    }
 }
 
 /// The name of a signature's algorithm, or its object identifier.
@@ -564,7 +569,8 @@ fn scheme_name(oid: &str) -> String {
         "1.2.840.10045.4.3.4" => "ECDSA with SHA-512".to_owned(),
         _ => {
             let known = pki::Algorithm::ALL.into_iter().find(|algorithm| algorithm.oid() == oid);
-            known.map_or_else(|| oid.to_owned(), |algorithm| algorithm.to_string())
+            let known = known.map(pki::Algorithm::name).or_else(|| pki::name_of_unsupported(oid));
+            known.unwrap_or(oid).to_owned()
         }
     }
 }

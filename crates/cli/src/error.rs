@@ -42,6 +42,11 @@ impl Error {
         Self { reason: Some(reason), ..self }
     }
 
+    /// The same error with more in its sentence.
+    pub(crate) fn adding(self, more: &str) -> Self {
+        Self { message: self.message + more, ..self }
+    }
+
     /// The identity layer refused to judge something well of others.
     pub(crate) fn refused(error: gambeson_identity::Error) -> Self {
         Self::of_identity(Status::NotVerified, &error)

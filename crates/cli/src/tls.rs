@@ -12,6 +12,7 @@ mod scan;
 mod serve;
 
 use crate::args::tls::{TlsCommand, TlsPeer};
+use crate::cert::key_name;
 use crate::console::Console;
 use crate::error::{Error, Status, named};
 use crate::files;
@@ -337,9 +338,7 @@ fn chain(certificates: &[CertificateDer<'_>]) -> Vec<String> {
         let Ok(certificate) = Certificate::from_der(der) else {
             return format!("a certificate of {} bytes", der.len());
         };
-        let key = certificate.public_key().map(|key| key.algorithm().name());
-        let key = key.unwrap_or("a key of another algorithm");
-        format!("{} ({key})", certificate.subject())
+        format!("{} ({})", certificate.subject(), key_name(&certificate))
     };
     certificates.iter().map(line).collect()
 }

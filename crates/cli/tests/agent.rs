@@ -274,6 +274,77 @@ fn a_passphrase_comes_from_a_descriptor() {
     run("sign plan --home alice --force").exits(0);
 }
 
+/// What the program does at a terminal of its own, where somebody types these lines, each after its prompt: exit status, and what the
+/// terminal showed.
+#[cfg(target_os = "linux")]
+fn typed(folder: &Folder, arguments: &str, lines: &[(&str, &str)]) -> (Option<i32>, String) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use rustix::termios::{LocalModes, tcgetattr};
+    use std::io::{Read, Write};
+
+    let mut keyboard = std::fs::File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
+    grantpt(&keyboard).unwrap();
+    unlockpt(&keyboard).unwrap();
+    let name = ptsname(&keyboard, Vec::new()).unwrap().into_string().unwrap();
+    let terminal = std::fs::File::options().read(true).write(true).open(name).unwrap();
+    let mut command = std::process::Command::new("setsid");
+    command
+        .args(["--ctty", "--wait", env!("CARGO_BIN_EXE_gambeson"), "agent"])
+        .args(arguments.split_whitespace());
+    command.current_dir(folder.path("")).env_remove("GAMBESON_PASSPHRASE").env_remove("GAMBESON_HOME");
+    command.stdin(terminal.try_clone().unwrap()).stdout(terminal.try_clone().unwrap()).stderr(terminal);
+    let mut child = command.spawn().unwrap();
+    // With it the last terminal on this side is closed: a program that ends ends what is read below.
+    drop(command);
+    let (mut shown, mut byte) = (Vec::new(), [0]);
+    for (prompt, line) in lines {
+        while !shown.ends_with(prompt.as_bytes()) {
+            keyboard
+                .read_exact(&mut byte)
+                .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&shown)));
+            shown.push(byte[0]);
+        }
+        while tcgetattr(&keyboard).unwrap().local_modes.contains(LocalModes::ECHO) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        keyboard.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+    // Linux tells of a terminal that is closed by an error.
+    while keyboard.read_exact(&mut byte).is_ok() {
+        shown.push(byte[0]);
+    }
+    (child.wait().unwrap().code(), String::from_utf8_lossy(&shown).into_owned())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_person_types_a_passphrase_that_nobody_sees() {
+    if !program::has_program("setsid", &["--version"]) {
+        return;
+    }
+    let folder = Folder::new();
+    let (new, again) = ("New passphrase for the agent: ", "Once more: ");
+    let (status, shown) =
+        typed(&folder, "init --home alice", &[(new, "correct horse"), (again, "correct house")]);
+    assert!(status == Some(2) && shown.contains("the two passphrases differ"), "{status:?} {shown}");
+    let (status, shown) = typed(&folder, "init --home alice", &[(new, ""), (again, "")]);
+    assert!(status == Some(2) && shown.contains("an empty passphrase"), "{status:?} {shown}");
+    assert!(!folder.exists("alice/seed"));
+
+    let (status, shown) =
+        typed(&folder, "init --home alice", &[(new, "correct horse"), (again, "correct horse")]);
+    assert!(status == Some(0) && shown.contains("did:gambeson:"), "{status:?} {shown}");
+    assert!(!shown.contains("correct horse"), "{shown}");
+    folder.write("plan", "do it");
+    let prompt = "Passphrase of the agent: ";
+    let (status, shown) = typed(&folder, "sign plan --home alice", &[(prompt, "wrong horse")]);
+    assert!(status == Some(1) && !shown.contains("wrong horse"), "{status:?} {shown}");
+    let (status, shown) = typed(&folder, "sign plan --home alice", &[(prompt, "correct horse")]);
+    assert_eq!(status, Some(0), "{shown}");
+    // It is the one that the other ways give.
+    agent(&folder, "sign plan --home alice --force").exits(0);
+}
+
 #[test]
 fn did_web_is_fetched_only_when_asked_and_did_key_needs_nobody() {
     let folder = two();

@@ -98,6 +98,29 @@ fn every_algorithm_that_signs_makes_chains_of_every_length() {
 }
 
 #[test]
+fn certificates_of_slh_dsa_are_shown_by_name_and_refused() {
+    let folder = with_chain();
+    let chain = include_str!("../../pki/tests/data/SLH-DSA-SHA2-128s.pem");
+    folder.write("slh-dsa.pem", chain);
+    for row in folder.run("cert show slh-dsa.pem --json").exits(0).rows() {
+        assert_eq!(
+            (&row["alg"], &row["signature"]),
+            (&"SLH-DSA-SHA2-128s".into(), &"SLH-DSA-SHA2-128s".into())
+        );
+    }
+    let text = folder.run("cert show slh-dsa.pem").exits(0).text().to_owned();
+    assert_eq!(text.matches("\n  key          SLH-DSA-SHA2-128s\n").count(), 2, "{text}");
+    folder.write("slh-dsa-root.pem", chain.split_inclusive("-----END CERTIFICATE-----\n").nth(1).unwrap());
+    let verify = "cert verify slh-dsa.pem --roots slh-dsa-root.pem --at 2026-11-25T13:30:00Z --json";
+    let report = folder.run(verify).exits(1).json();
+    assert_eq!((&report["reason"], &report["subject"]), (&"key".into(), &"CN=Root".into()), "{report}");
+    let detail = report["detail"].as_str().unwrap();
+    assert!(detail.contains("SLH-DSA-SHA2-128s") && detail.contains("not built in"), "{detail}");
+    folder.write("slh-dsa.key", include_str!("../../pki/tests/data/SLH-DSA-SHAKE-256f.priv"));
+    folder.run("key show slh-dsa.key").exits(3).tells("SLH-DSA-SHAKE-256f");
+}
+
+#[test]
 fn a_request_is_signed_and_its_certificate_verified() {
     let folder = with_chain();
     folder.run("key gen --alg ml-dsa-65 -o client.key -p client.pub").exits(0);

@@ -59,12 +59,29 @@ mod with_slim {
     use super::program::{self, Folder};
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
     use serde_json::{Value, json};
+    use std::ffi::OsString;
+    use std::fs::{self, Permissions};
     use std::io::{BufRead, BufReader};
     use std::net::TcpStream;
-    use std::process::{Child, ChildStdout, Stdio};
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Child, ChildStdout, Command, Stdio};
     use std::time::{Duration, Instant};
     use tungstenite::client::IntoClientRequest;
     use tungstenite::{Message, WebSocket};
+
+    /// The environment variable that names a Python with the wheel.
+    const PYTHON: &str = "GAMBESON_SLIM_PYTHON";
+
+    /// What nodes are made of, which `cargo xtask test` brings.
+    fn python(test: &str) -> Option<OsString> {
+        let python = std::env::var_os(PYTHON);
+        if python.is_none() {
+            assert!(std::env::var_os("CI").is_none(), "no Python with slim-bindings is here");
+            println!("test {test} (skipped): no Python with slim-bindings is here");
+        }
+        python
+    }
 
     /// `slim up`, which ends with its test.
     struct Up {
@@ -77,14 +94,13 @@ mod with_slim {
     }
 
     impl Up {
-        /// None where there is nothing to make nodes of, which `cargo xtask test` brings.
+        /// None where there is nothing to make nodes of.
         fn start(test: &str, folder: &Folder, more: &str) -> Option<Self> {
-            if std::env::var_os("GAMBESON_SLIM_PYTHON").is_none() {
-                assert!(std::env::var_os("CI").is_none(), "no Python with slim-bindings is here");
-                println!("test {test} (skipped): no Python with slim-bindings is here");
-                return None;
-            }
-            let mut command = folder.command();
+            python(test)?;
+            Some(Self::run(folder.command(), more))
+        }
+
+        fn run(mut command: Command, more: &str) -> Self {
             command.env(program::agents::PASSPHRASE.0, program::agents::PASSPHRASE.1);
             command.args("slim up --json --listen 127.0.0.1:0 --data .".split_whitespace());
             let mut child = command.args(more.split_whitespace()).stdout(Stdio::piped()).spawn().unwrap();
@@ -102,7 +118,7 @@ mod with_slim {
                 }
                 up.said.push(report);
             }
-            Some(up)
+            up
         }
 
         fn next(&mut self) -> Value {
@@ -121,6 +137,59 @@ mod with_slim {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
+    }
+
+    /// A Python that makes environments of itself, writes down what is installed in them, and else is the one with the wheel. The word in
+    /// the file `pip` says what becomes of an installation.
+    const STAND_IN: &str = r#"#!/bin/sh
+PATH=/usr/bin:/bin
+case "$1 $2" in
+"-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+"-m pip")
+    echo "$*" >> installed
+    case "$(cat pip)" in
+    refuses) echo "ERROR: No matching distribution found" >&2 && exit 1 ;;
+    dies) kill -KILL $PPID ;;
+    esac ;;
+*) exec "$WITH_THE_WHEEL" "$@" ;;
+esac
+"#;
+
+    #[test]
+    fn the_wheel_is_installed_once_and_an_installation_that_fails_or_is_killed_leaves_none() {
+        let test = "the_wheel_is_installed_once_and_an_installation_that_fails_or_is_killed_leaves_none";
+        let folder = Folder::new();
+        let Some(python) = python(test) else { return };
+        fs::create_dir(folder.path("bin")).unwrap();
+        folder.write("bin/python3", STAND_IN);
+        fs::set_permissions(folder.path("bin/python3"), Permissions::from_mode(0o700)).unwrap();
+        let command = || {
+            let mut command = folder.command();
+            command.env_remove(PYTHON).env("WITH_THE_WHEEL", &python).env("PATH", folder.path("bin"));
+            command.env("HOME", folder.path("home")).env("XDG_DATA_HOME", folder.path("data"));
+            command
+        };
+        let up = |pip: &str| {
+            folder.write("pip", pip);
+            let mut command = command();
+            command.args("slim up --listen 127.0.0.1:0 --engine memory".split_whitespace());
+            command
+        };
+        let failed = program::finish(up("refuses"), b"").exits(3).tells("No matching distribution found");
+        failed.tells("cargo install agntcy-slim");
+        assert!(folder.names_in("data/gambeson").is_empty());
+        let killed = up("dies").stderr(Stdio::null()).status().unwrap();
+        assert_eq!(killed.signal(), Some(Signal::KILL.as_raw()));
+        folder.write("pip", "installs");
+        for _ in 0..2 {
+            let mut up = Up::run(command(), "--engine memory");
+            up.signal(Signal::TERM);
+            assert_eq!(up.child.wait().unwrap().code(), Some(0));
+        }
+        let installed = String::from_utf8(folder.read("installed")).unwrap();
+        let installed: Vec<&str> = installed.lines().collect();
+        assert_eq!(installed.len(), 3, "what failed is done again, what is whole is not: {installed:?}");
+        assert!(installed.iter().all(|line| line.contains("--only-binary :all: slim-bindings==")));
     }
 
     fn soon(mut so: impl FnMut() -> bool) -> bool {
@@ -231,6 +300,48 @@ mod with_slim {
         assert!(told.rows().iter().any(|row| row["text"] == "without carol"), "{}", told.text());
         let told = channel(&folder, nodes, "tail --home carol", b"");
         assert!(!told.text().contains("without carol"), "{}", told.text());
+    }
+
+    #[test]
+    fn an_agent_rules_its_channel_looks_back_at_it_takes_it_out_and_ends_it() {
+        let test = "an_agent_rules_its_channel_looks_back_at_it_takes_it_out_and_ends_it";
+        let folder = Folder::new();
+        let Some(up) = Up::start(test, &folder, "--engine memory") else { return };
+        program::agents::agent(&folder, "init --channels --home alice").exits(0);
+        let run = |line: &str, input: &[u8]| {
+            channel(&folder, &up.endpoints, &format!("{line} --home alice"), input)
+        };
+        let id = run("create --others listener", b"").exits(0).json()["channel"].clone();
+        assert_eq!(run("list", b"").exits(0).json()["channel"], id);
+        assert_eq!(run("send --lines", b"one\ntwo\n").exits(0).json()["messages"], 2);
+        assert_eq!(run("rotate", b"").exits(0).json()["epoch"], 1);
+        let rules = run("policy", b"").exits(0).json();
+        assert_eq!((&rules["others"], &rules["version"]), (&"listener".into(), &1.into()), "{rules}");
+        let changed =
+            run("policy --others member --retention 3600 --rotate-messages 500", b"").exits(0).json();
+        let others = (&changed["others"], &changed["retention"], &changed["rotateMessages"]);
+        assert_eq!(others, (&"member".into(), &3600.into(), &500.into()), "{changed}");
+        assert_eq!(changed["version"], 2);
+        assert_eq!(run("policy", b"").exits(0).json(), changed);
+
+        let past = run("history", b"").exits(0).rows();
+        let events: Vec<&str> = past.iter().map(|row| row["event"].as_str().unwrap()).collect();
+        assert_eq!(events, ["message", "message", "rotated", "policy"]);
+        assert_eq!((&past[0]["text"], &past[1]["text"]), (&"one".into(), &"two".into()));
+        assert_eq!(run("history --from 2 --limit 1", b"").exits(0).rows(), past[1..2]);
+        assert_eq!(run("export --out all.jsonl", b"").exits(0).json()["events"], 4);
+        let kept = String::from_utf8(folder.read("all.jsonl")).unwrap();
+        let kept: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(kept, past);
+        run("export --out all.jsonl", b"").exits(3).tells("--force replaces it");
+
+        let other = run("create", b"").exits(0).json()["channel"].clone();
+        run("members", b"").exits(2).tells("several channels");
+        let left = run(&format!("leave --channel {}", other.as_str().unwrap()), b"").exits(0).json();
+        assert_eq!(left["left"], other);
+        assert_eq!(run("close", b"").exits(0).json()["closed"], id);
+        assert!(run("list", b"").exits(0).rows().is_empty());
+        run("send", b"to nobody").exits(2).tells("in no channel");
     }
 
     /// A client of a gateway.

@@ -135,6 +135,59 @@ fn what_is_sent_to_an_echo_comes_back() {
     assert_eq!((&served["what"], &served["bytes"]), (&"echo".into(), &100_000.into()));
 }
 
+/// All that a server says is one alert, and some say nothing: the client tells what it had offered.
+#[test]
+fn a_handshake_without_anything_in_common_tells_what_was_offered_and_what_to_try() {
+    let folder = Folder::new();
+    folder.run("cert new --levels 3 -o pki").exits(0);
+    let server = Server::start(&folder, "");
+    let port = server.port;
+    let get = |port: u16, more: &str| {
+        let line = format!("tls get https://localhost:{port}/ -o x --ca pki/root.pem --json {more}");
+        let told = folder.run(&line);
+        let code = told.code;
+        (code, told.json()["error"].as_str().unwrap().to_owned())
+    };
+    let (code, told) = get(port, "");
+    assert_eq!(code, 1);
+    let groups = "--preset default: groups X25519MLKEM768, SecP256r1MLKEM768, SecP384r1MLKEM1024, X25519, ";
+    let schemes = "; schemes mldsa65, mldsa87, mldsa44, ";
+    let scan = format!("`gambeson tls scan localhost:{port}` tells");
+    for part in ["HandshakeFailure", groups, schemes, &scan, "wants --preset fully-hybrid"] {
+        assert!(told.contains(part), "{part:?}: {told}");
+    }
+    assert!(!told.contains("ed448_shake256"), "the one scheme that would do was not offered: {told}");
+    server.get(&folder, "/", "--preset fully-hybrid").exits(0);
+    let (_, told) = get(port, &format!("--preset cnsa2 --connect-to 127.0.0.1:{port}"));
+    assert!(
+        told.contains("--preset cnsa2: groups SecP384r1MLKEM1024, MLKEM1024; schemes mldsa87; "),
+        "{told}"
+    );
+    assert!(told.contains(&format!("scan localhost:{port} --connect-to 127.0.0.1:{port}`")), "{told}");
+
+    // The other way round; and a check that failed for itself has nothing to do with the offer.
+    let classical = with_chain("ed25519");
+    let server = Server::start(&classical, "");
+    let (_, told) = get(server.port, "--preset fully-hybrid");
+    assert!(told.contains("groups X448MLKEM1024; schemes mldsa87_ed448_shake256; "), "{told}");
+    assert!(told.ends_with("wants --preset default"), "{told}");
+    let (_, told) = get(server.port, "");
+    assert!(!told.contains("offered"), "an unknown issuer: {told}");
+
+    // One that hangs up without a word.
+    let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = mute.local_addr().unwrap().port();
+    let hanging_up = thread::spawn(move || {
+        let (mut socket, _) = mute.accept().unwrap();
+        // What has not been read would make it a reset.
+        let _ = socket.read(&mut [0; 4096]);
+    });
+    let (code, told) = get(port, &format!("--connect-to 127.0.0.1:{port}"));
+    hanging_up.join().unwrap();
+    assert_eq!(code, 3);
+    assert!(told.contains("--preset default: groups X25519MLKEM768"), "{told}");
+}
+
 #[test]
 fn each_failed_check_is_named() {
     let folder = with_chain("ml-dsa-65");

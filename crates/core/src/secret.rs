@@ -198,7 +198,7 @@ pub(crate) fn clear<T: DefaultIsZeroes>(values: &mut [T]) {
 /// # Safety
 /// They are there, and nobody else's.
 #[inline]
-unsafe fn clear_bytes(start: *mut u8, bytes: usize) {
+pub(crate) unsafe fn clear_bytes(start: *mut u8, bytes: usize) {
     #[cfg(gambeson_dsp)]
     if start.cast::<u32>().is_aligned() && bytes.is_multiple_of(4) {
         // SAFETY: whole words, and the caller's promise.

@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 
 use zeroize::Zeroize;
 
-use crate::secret::{Secret, StackGuard, wipe};
+use crate::secret::{Secret, StackGuard, clear_bytes, wipe};
 use crate::sha3::Sponge;
 
 /// A parameter set, worked in the order that takes the least stack: `DecapsulationKey<Small<MlKem768>>`.
@@ -112,38 +112,48 @@ impl<P: Worked> Worked for Small<P> {
 }
 
 /// What can be lent.
-pub trait Zero {
+///
+/// # Safety
+///
+/// A value whose bytes are all zero is [`ZERO`](Self::ZERO).
+pub unsafe trait Zero {
     /// With all numbers zero.
     const ZERO: Self;
 }
 
 macro_rules! zero {
     ($($number:ty)*) => {$(
-        impl Zero for $number {
+        // SAFETY: an integer.
+        unsafe impl Zero for $number {
             const ZERO: Self = 0;
         }
     )*};
 }
 zero! { u8 i32 u64 }
 
-impl<T: Zero, const N: usize> Zero for [T; N] {
+// SAFETY: this and what follows hold nothing else.
+unsafe impl<T: Zero, const N: usize> Zero for [T; N] {
     const ZERO: Self = [const { T::ZERO }; N];
 }
 
-impl<A: Zero, B: Zero> Zero for (A, B) {
+// SAFETY: as above.
+unsafe impl<A: Zero, B: Zero> Zero for (A, B) {
     const ZERO: Self = (A::ZERO, B::ZERO);
 }
 
-impl<A: Zero, B: Zero, C: Zero> Zero for (A, B, C) {
+// SAFETY: as above.
+unsafe impl<A: Zero, B: Zero, C: Zero> Zero for (A, B, C) {
     const ZERO: Self = (A::ZERO, B::ZERO, C::ZERO);
 }
 
-impl<T: Zero + Zeroize + 'static> Zero for Secret<T> {
+// SAFETY: as above.
+unsafe impl<T: Zero + Zeroize + 'static> Zero for Secret<T> {
     const ZERO: Self = Self::new(T::ZERO);
 }
 
 /// To be started.
-impl Zero for Sponge {
+// SAFETY: a sponge is integers.
+unsafe impl Zero for Sponge {
     const ZERO: Self = Self::new(0);
 }
 
@@ -174,8 +184,22 @@ impl Memory for Stack {
 
     #[inline(always)]
     fn lend<T: Zero, R>(self, work: impl FnOnce(&mut T, Self) -> R) -> R {
-        let mut variable = T::ZERO;
-        work(&mut variable, self)
+        /// Aligned for whole words. Dropped, also where `work` does not end.
+        #[repr(align(8))]
+        struct Variable<T>(MaybeUninit<T>);
+        impl<T> Drop for Variable<T> {
+            fn drop(&mut self) {
+                // SAFETY: it was written.
+                unsafe { self.0.assume_init_drop() }
+            }
+        }
+        let mut variable = Variable::<T>(MaybeUninit::uninit());
+        // SAFETY: as many bytes as it has are written, and that makes it a `T`. Not `T::ZERO`, which would be the compiler's `memset`.
+        let zero = unsafe {
+            clear_bytes(variable.0.as_mut_ptr().cast(), size_of::<T>());
+            variable.0.assume_init_mut()
+        };
+        work(zero, self)
     }
 }
 
@@ -200,7 +224,7 @@ impl<'w> Memory for Borrowed<'w> {
         let place: *mut T = place.as_mut_ptr().cast();
         // SAFETY: these words are as long as a `T` and aligned for one, they are nobody else's, and it is written first.
         let variable = unsafe {
-            place.write(T::ZERO);
+            clear_bytes(place.cast(), size_of::<T>());
             &mut *place
         };
         work(variable, Borrowed(rest))

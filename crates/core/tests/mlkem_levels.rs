@@ -1,5 +1,5 @@
-//! Every kernel table that this machine can run gives the same accumulated digests. One test: the limit is the
-//! process's.
+//! Every kernel table that this machine can run gives the same accumulated digests, passes Wycheproof, and agrees with
+//! other implementations. One test: the limit is the process's.
 
 use gambeson::Bytes;
 use gambeson::cpu::{self, Level};
@@ -8,8 +8,19 @@ use gambeson::mlkem::{
 };
 use gambeson::sha3::{self, Shake128};
 
+// Peers take minutes to build; the gate for aarch64 leaves them out.
+#[cfg(not(gambeson_without_peers))]
+#[path = "mlkem/differential.rs"]
+mod differential;
 #[path = "mlkem/wycheproof.rs"]
 mod wycheproof;
+
+/// What others published, and what they compute, under the tables in force.
+fn others() {
+    wycheproof::run_all();
+    #[cfg(not(gambeson_without_peers))]
+    differential::run_all();
+}
 
 /// Keys, ciphertexts and secrets of both forms, in one digest.
 fn accumulate<P: ParameterSet>(steps: usize) -> [u8; 32] {
@@ -43,7 +54,7 @@ fn every_table_gives_the_results_of_the_portable_one() {
     cpu::limit(Level::Portable);
     assert_eq!([sha3::kernels(), mlkem::kernels()], [Level::Portable; 2]);
     let expected = run();
-    wycheproof::run_all();
+    others();
     // A key that one table made serves another: nothing in it depends on the table.
     let made_by_portable = ExpandedDecapsulationKey::<MlKem768>::from_seed(&[7; 64]);
     let (c, k) = made_by_portable.expanded_encapsulation_key().encapsulate_deterministic(&[8; 32]);
@@ -56,7 +67,7 @@ fn every_table_gives_the_results_of_the_portable_one() {
         }
         println!("{level}: sha3 {}, mlkem {}", sha3::kernels(), mlkem::kernels());
         assert!(run() == expected, "{level}");
-        wycheproof::run_all();
+        others();
         assert_eq!(made_by_portable.decapsulate(&c).expose(), k.expose(), "{level}");
         ran += 1;
     }

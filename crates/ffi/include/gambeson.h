@@ -21,6 +21,9 @@
 //   keys, shared secrets, hashes of secrets) are the caller's to wipe: gambeson_wipe.
 // - Stack, at most, measured on x86-64: hashes 2 kB, those of HashML-DSA 2.7 kB, ML-KEM 20 kB (_small_: 3.1 kB), ML-DSA 26 kB, signing
 //   by the standard's sk 39, 60 and 95 kB (_small_: 6 kB); docs/memory.md has each call.
+// - Stack on a Cortex-M4, in bytes: what the core takes of it is beside each call of _small_, and this interface adds 1,024 at most, 384 to calls
+//   that end in _in. Calls of _small_ that say nothing take no more than that. Of the others docs/embedded/README.md has what was
+//   measured (profile fast).
 // - Calls that end in _in work in memory of the caller's, an object of the type ..._workspace on a heap or static, and take of the
 //   stack only frames: docs/embedded/README.md has those of the core on small devices (profile workspace), and this interface
 //   wipes 384 bytes. One workspace serves one call at a time. It need not be initialised, and is wiped.
@@ -1605,6 +1608,7 @@ enum gambeson_error gambeson_mldsa87_sign_prehashed_with_rnd(uint8_t signature[G
 // unless that is null.
 //
 // FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_generate(struct gambeson_small_mldsa44_key *key,
@@ -1613,6 +1617,7 @@ enum gambeson_error gambeson_small_mldsa44_key_generate(struct gambeson_small_ml
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_generate_with(struct gambeson_small_mldsa44_key *key,
@@ -1623,6 +1628,7 @@ enum gambeson_error gambeson_small_mldsa44_key_generate_with(struct gambeson_sma
 // The key of a seed ξ, which is random or was stored.
 //
 // FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_from_seed(struct gambeson_small_mldsa44_key *key,
@@ -1640,6 +1646,7 @@ enum gambeson_error gambeson_small_mldsa44_key_seed(const struct gambeson_small_
 // The public half of a key, made again.
 //
 // Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_public(const struct gambeson_small_mldsa44_key *key,
@@ -1649,6 +1656,7 @@ enum gambeson_error gambeson_small_mldsa44_key_public(const struct gambeson_smal
 // and context may be null if they have no bytes.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 3584.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign(const struct gambeson_small_mldsa44_key *key,
@@ -1661,6 +1669,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign(const struct gambeson_small_
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 3584.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign_with(const struct gambeson_small_mldsa44_key *key,
@@ -1676,6 +1685,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_with(const struct gambeson_s
 // signature.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+// Stack on a Cortex-M4: at most 3584.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign_with_rnd(const struct gambeson_small_mldsa44_key *key,
@@ -1689,6 +1699,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_with_rnd(const struct gambes
 // Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 3584.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign_mu(const struct gambeson_small_mldsa44_key *key,
@@ -1698,6 +1709,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_mu(const struct gambeson_sma
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 3584.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with(const struct gambeson_small_mldsa44_key *key,
@@ -1709,6 +1721,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with(const struct gambeso
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 3584.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with_rnd(const struct gambeson_small_mldsa44_key *key,
@@ -1720,6 +1733,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with_rnd(const struct gam
 // the one of gambeson_prehash that made the digest, and `digest_len` its length.
 //
 // FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 3584.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed(const struct gambeson_small_mldsa44_key *key,
@@ -1733,6 +1747,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed(const struct gambe
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 3584.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed_with(const struct gambeson_small_mldsa44_key *key,
@@ -1748,6 +1763,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed_with(const struct 
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
+// Stack on a Cortex-M4: at most 3584.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed_with_rnd(const struct gambeson_small_mldsa44_key *key,
@@ -1762,6 +1778,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed_with_rnd(const str
 // Verifies a signature over a message in its context.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
+// Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_verify(const uint8_t *signature,
@@ -1776,6 +1793,7 @@ enum gambeson_error gambeson_small_mldsa44_verify(const uint8_t *signature,
 // Verifies a signature over the message that `_mu_final` made μ of.
 //
 // FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
+// Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_verify_mu(const uint8_t *signature,
@@ -1787,6 +1805,7 @@ enum gambeson_error gambeson_small_mldsa44_verify_mu(const uint8_t *signature,
 // Verifies a signature over a digest of the message in its context, which `prehash` made.
 //
 // FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
+// Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_verify_prehashed(const uint8_t *signature,
@@ -1814,6 +1833,7 @@ enum gambeson_error gambeson_small_mldsa44_mu_init(struct gambeson_mldsa_mu_ctx 
 // unless that is null.
 //
 // FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_generate(struct gambeson_small_mldsa65_key *key,
@@ -1822,6 +1842,7 @@ enum gambeson_error gambeson_small_mldsa65_key_generate(struct gambeson_small_ml
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_generate_with(struct gambeson_small_mldsa65_key *key,
@@ -1832,6 +1853,7 @@ enum gambeson_error gambeson_small_mldsa65_key_generate_with(struct gambeson_sma
 // The key of a seed ξ, which is random or was stored.
 //
 // FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_from_seed(struct gambeson_small_mldsa65_key *key,
@@ -1849,6 +1871,7 @@ enum gambeson_error gambeson_small_mldsa65_key_seed(const struct gambeson_small_
 // The public half of a key, made again.
 //
 // Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_public(const struct gambeson_small_mldsa65_key *key,
@@ -1858,6 +1881,7 @@ enum gambeson_error gambeson_small_mldsa65_key_public(const struct gambeson_smal
 // and context may be null if they have no bytes.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 4224.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign(const struct gambeson_small_mldsa65_key *key,
@@ -1870,6 +1894,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign(const struct gambeson_small_
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 4224.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign_with(const struct gambeson_small_mldsa65_key *key,
@@ -1885,6 +1910,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_with(const struct gambeson_s
 // signature.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+// Stack on a Cortex-M4: at most 4224.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign_with_rnd(const struct gambeson_small_mldsa65_key *key,
@@ -1898,6 +1924,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_with_rnd(const struct gambes
 // Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 4224.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign_mu(const struct gambeson_small_mldsa65_key *key,
@@ -1907,6 +1934,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_mu(const struct gambeson_sma
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 4224.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with(const struct gambeson_small_mldsa65_key *key,
@@ -1918,6 +1946,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with(const struct gambeso
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 4224.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with_rnd(const struct gambeson_small_mldsa65_key *key,
@@ -1929,6 +1958,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with_rnd(const struct gam
 // the one of gambeson_prehash that made the digest, and `digest_len` its length.
 //
 // FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 4224.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed(const struct gambeson_small_mldsa65_key *key,
@@ -1942,6 +1972,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed(const struct gambe
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 4224.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed_with(const struct gambeson_small_mldsa65_key *key,
@@ -1957,6 +1988,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed_with(const struct 
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
+// Stack on a Cortex-M4: at most 4224.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed_with_rnd(const struct gambeson_small_mldsa65_key *key,
@@ -1971,6 +2003,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed_with_rnd(const str
 // Verifies a signature over a message in its context.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
+// Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_verify(const uint8_t *signature,
@@ -1985,6 +2018,7 @@ enum gambeson_error gambeson_small_mldsa65_verify(const uint8_t *signature,
 // Verifies a signature over the message that `_mu_final` made μ of.
 //
 // FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
+// Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_verify_mu(const uint8_t *signature,
@@ -1996,6 +2030,7 @@ enum gambeson_error gambeson_small_mldsa65_verify_mu(const uint8_t *signature,
 // Verifies a signature over a digest of the message in its context, which `prehash` made.
 //
 // FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
+// Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_verify_prehashed(const uint8_t *signature,
@@ -2023,6 +2058,7 @@ enum gambeson_error gambeson_small_mldsa65_mu_init(struct gambeson_mldsa_mu_ctx 
 // unless that is null.
 //
 // FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_generate(struct gambeson_small_mldsa87_key *key,
@@ -2031,6 +2067,7 @@ enum gambeson_error gambeson_small_mldsa87_key_generate(struct gambeson_small_ml
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_generate_with(struct gambeson_small_mldsa87_key *key,
@@ -2041,6 +2078,7 @@ enum gambeson_error gambeson_small_mldsa87_key_generate_with(struct gambeson_sma
 // The key of a seed ξ, which is random or was stored.
 //
 // FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_from_seed(struct gambeson_small_mldsa87_key *key,
@@ -2058,6 +2096,7 @@ enum gambeson_error gambeson_small_mldsa87_key_seed(const struct gambeson_small_
 // The public half of a key, made again.
 //
 // Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_public(const struct gambeson_small_mldsa87_key *key,
@@ -2067,6 +2106,7 @@ enum gambeson_error gambeson_small_mldsa87_key_public(const struct gambeson_smal
 // and context may be null if they have no bytes.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 4480.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign(const struct gambeson_small_mldsa87_key *key,
@@ -2079,6 +2119,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign(const struct gambeson_small_
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 4480.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign_with(const struct gambeson_small_mldsa87_key *key,
@@ -2094,6 +2135,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_with(const struct gambeson_s
 // signature.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+// Stack on a Cortex-M4: at most 4480.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign_with_rnd(const struct gambeson_small_mldsa87_key *key,
@@ -2107,6 +2149,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_with_rnd(const struct gambes
 // Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 4480.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign_mu(const struct gambeson_small_mldsa87_key *key,
@@ -2116,6 +2159,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_mu(const struct gambeson_sma
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 4480.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with(const struct gambeson_small_mldsa87_key *key,
@@ -2127,6 +2171,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with(const struct gambeso
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 4480.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with_rnd(const struct gambeson_small_mldsa87_key *key,
@@ -2138,6 +2183,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with_rnd(const struct gam
 // the one of gambeson_prehash that made the digest, and `digest_len` its length.
 //
 // FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 4480.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed(const struct gambeson_small_mldsa87_key *key,
@@ -2151,6 +2197,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed(const struct gambe
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 4480.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed_with(const struct gambeson_small_mldsa87_key *key,
@@ -2166,6 +2213,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed_with(const struct 
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
+// Stack on a Cortex-M4: at most 4480.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed_with_rnd(const struct gambeson_small_mldsa87_key *key,
@@ -2180,6 +2228,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed_with_rnd(const str
 // Verifies a signature over a message in its context.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
+// Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_verify(const uint8_t *signature,
@@ -2194,6 +2243,7 @@ enum gambeson_error gambeson_small_mldsa87_verify(const uint8_t *signature,
 // Verifies a signature over the message that `_mu_final` made μ of.
 //
 // FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
+// Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_verify_mu(const uint8_t *signature,
@@ -2205,6 +2255,7 @@ enum gambeson_error gambeson_small_mldsa87_verify_mu(const uint8_t *signature,
 // Verifies a signature over a digest of the message in its context, which `prehash` made.
 //
 // FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
+// Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_verify_prehashed(const uint8_t *signature,
@@ -2239,6 +2290,7 @@ enum gambeson_error gambeson_small_mldsa44_check_sk(const uint8_t *sk,
 // `_key_sign` with a key in the form of FIPS 204, which is checked first.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 2816.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2252,6 +2304,7 @@ enum gambeson_error gambeson_small_mldsa44_sign(uint8_t signature[GAMBESON_MLDSA
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 2816.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2267,6 +2320,7 @@ enum gambeson_error gambeson_small_mldsa44_sign_with(uint8_t signature[GAMBESON_
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
+// Stack on a Cortex-M4: at most 2816.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2281,6 +2335,7 @@ enum gambeson_error gambeson_small_mldsa44_sign_with_rnd(uint8_t signature[GAMBE
 // `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 2816.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign_mu(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2291,6 +2346,7 @@ enum gambeson_error gambeson_small_mldsa44_sign_mu(uint8_t signature[GAMBESON_ML
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 2816.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign_mu_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2303,6 +2359,7 @@ enum gambeson_error gambeson_small_mldsa44_sign_mu_with(uint8_t signature[GAMBES
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY.
+// Stack on a Cortex-M4: at most 2816.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2314,6 +2371,7 @@ enum gambeson_error gambeson_small_mldsa44_sign_mu_with_rnd(uint8_t signature[GA
 // `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
 //
 // FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 2816.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign_prehashed(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2328,6 +2386,7 @@ enum gambeson_error gambeson_small_mldsa44_sign_prehashed(uint8_t signature[GAMB
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 2816.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2344,6 +2403,7 @@ enum gambeson_error gambeson_small_mldsa44_sign_prehashed_with(uint8_t signature
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+// Stack on a Cortex-M4: at most 2816.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2367,6 +2427,7 @@ enum gambeson_error gambeson_small_mldsa65_check_sk(const uint8_t *sk,
 // `_key_sign` with a key in the form of FIPS 204, which is checked first.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 3456.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2380,6 +2441,7 @@ enum gambeson_error gambeson_small_mldsa65_sign(uint8_t signature[GAMBESON_MLDSA
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 3456.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2395,6 +2457,7 @@ enum gambeson_error gambeson_small_mldsa65_sign_with(uint8_t signature[GAMBESON_
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
+// Stack on a Cortex-M4: at most 3456.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2409,6 +2472,7 @@ enum gambeson_error gambeson_small_mldsa65_sign_with_rnd(uint8_t signature[GAMBE
 // `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 3456.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign_mu(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2419,6 +2483,7 @@ enum gambeson_error gambeson_small_mldsa65_sign_mu(uint8_t signature[GAMBESON_ML
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 3456.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign_mu_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2431,6 +2496,7 @@ enum gambeson_error gambeson_small_mldsa65_sign_mu_with(uint8_t signature[GAMBES
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY.
+// Stack on a Cortex-M4: at most 3456.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2442,6 +2508,7 @@ enum gambeson_error gambeson_small_mldsa65_sign_mu_with_rnd(uint8_t signature[GA
 // `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
 //
 // FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 3456.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign_prehashed(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2456,6 +2523,7 @@ enum gambeson_error gambeson_small_mldsa65_sign_prehashed(uint8_t signature[GAMB
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 3456.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2472,6 +2540,7 @@ enum gambeson_error gambeson_small_mldsa65_sign_prehashed_with(uint8_t signature
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+// Stack on a Cortex-M4: at most 3456.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2495,6 +2564,7 @@ enum gambeson_error gambeson_small_mldsa87_check_sk(const uint8_t *sk,
 // `_key_sign` with a key in the form of FIPS 204, which is checked first.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 3712.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2508,6 +2578,7 @@ enum gambeson_error gambeson_small_mldsa87_sign(uint8_t signature[GAMBESON_MLDSA
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// Stack on a Cortex-M4: at most 3712.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2523,6 +2594,7 @@ enum gambeson_error gambeson_small_mldsa87_sign_with(uint8_t signature[GAMBESON_
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
+// Stack on a Cortex-M4: at most 3712.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2537,6 +2609,7 @@ enum gambeson_error gambeson_small_mldsa87_sign_with_rnd(uint8_t signature[GAMBE
 // `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 3712.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign_mu(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2547,6 +2620,7 @@ enum gambeson_error gambeson_small_mldsa87_sign_mu(uint8_t signature[GAMBESON_ML
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 3712.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign_mu_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2559,6 +2633,7 @@ enum gambeson_error gambeson_small_mldsa87_sign_mu_with(uint8_t signature[GAMBES
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY.
+// Stack on a Cortex-M4: at most 3712.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2570,6 +2645,7 @@ enum gambeson_error gambeson_small_mldsa87_sign_mu_with_rnd(uint8_t signature[GA
 // `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
 //
 // FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 3712.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign_prehashed(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2584,6 +2660,7 @@ enum gambeson_error gambeson_small_mldsa87_sign_prehashed(uint8_t signature[GAMB
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
+// Stack on a Cortex-M4: at most 3712.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2600,6 +2677,7 @@ enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with(uint8_t signature
 // The same with `rnd`, as `_key_sign_with_rnd`.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
+// Stack on a Cortex-M4: at most 3712.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2615,6 +2693,7 @@ enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with_rnd(uint8_t signa
 // `_key_from_seed` in a workspace.
 //
 // FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_from_seed_in(struct gambeson_small_mldsa44_key *key,
@@ -2625,6 +2704,7 @@ enum gambeson_error gambeson_small_mldsa44_key_from_seed_in(struct gambeson_smal
 // `_key_public` in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_public_in(const struct gambeson_small_mldsa44_key *key,
@@ -2634,6 +2714,7 @@ enum gambeson_error gambeson_small_mldsa44_key_public_in(const struct gambeson_s
 // `_key_sign_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign_with_rnd_in(const struct gambeson_small_mldsa44_key *key,
@@ -2648,6 +2729,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_with_rnd_in(const struct gam
 // `_key_sign_mu_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with_rnd_in(const struct gambeson_small_mldsa44_key *key,
@@ -2659,6 +2741,7 @@ enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with_rnd_in(const struct 
 // `_sign_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign_with_rnd_in(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2674,6 +2757,7 @@ enum gambeson_error gambeson_small_mldsa44_sign_with_rnd_in(uint8_t signature[GA
 // `_sign_mu_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign_mu_with_rnd_in(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
@@ -2686,6 +2770,7 @@ enum gambeson_error gambeson_small_mldsa44_sign_mu_with_rnd_in(uint8_t signature
 // `_verify` in a workspace.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_verify_in(const uint8_t *signature,
@@ -2701,6 +2786,7 @@ enum gambeson_error gambeson_small_mldsa44_verify_in(const uint8_t *signature,
 // `_verify_mu` in a workspace.
 //
 // FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, OVERLAP, SIGNATURE, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_verify_mu_in(const uint8_t *signature,
@@ -2713,6 +2799,7 @@ enum gambeson_error gambeson_small_mldsa44_verify_mu_in(const uint8_t *signature
 // `_key_from_seed` in a workspace.
 //
 // FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_from_seed_in(struct gambeson_small_mldsa65_key *key,
@@ -2723,6 +2810,7 @@ enum gambeson_error gambeson_small_mldsa65_key_from_seed_in(struct gambeson_smal
 // `_key_public` in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_public_in(const struct gambeson_small_mldsa65_key *key,
@@ -2732,6 +2820,7 @@ enum gambeson_error gambeson_small_mldsa65_key_public_in(const struct gambeson_s
 // `_key_sign_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign_with_rnd_in(const struct gambeson_small_mldsa65_key *key,
@@ -2746,6 +2835,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_with_rnd_in(const struct gam
 // `_key_sign_mu_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with_rnd_in(const struct gambeson_small_mldsa65_key *key,
@@ -2757,6 +2847,7 @@ enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with_rnd_in(const struct 
 // `_sign_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign_with_rnd_in(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2772,6 +2863,7 @@ enum gambeson_error gambeson_small_mldsa65_sign_with_rnd_in(uint8_t signature[GA
 // `_sign_mu_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign_mu_with_rnd_in(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
@@ -2784,6 +2876,7 @@ enum gambeson_error gambeson_small_mldsa65_sign_mu_with_rnd_in(uint8_t signature
 // `_verify` in a workspace.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_verify_in(const uint8_t *signature,
@@ -2799,6 +2892,7 @@ enum gambeson_error gambeson_small_mldsa65_verify_in(const uint8_t *signature,
 // `_verify_mu` in a workspace.
 //
 // FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, OVERLAP, SIGNATURE, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_verify_mu_in(const uint8_t *signature,
@@ -2811,6 +2905,7 @@ enum gambeson_error gambeson_small_mldsa65_verify_mu_in(const uint8_t *signature
 // `_key_from_seed` in a workspace.
 //
 // FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_from_seed_in(struct gambeson_small_mldsa87_key *key,
@@ -2821,6 +2916,7 @@ enum gambeson_error gambeson_small_mldsa87_key_from_seed_in(struct gambeson_smal
 // `_key_public` in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_public_in(const struct gambeson_small_mldsa87_key *key,
@@ -2830,6 +2926,7 @@ enum gambeson_error gambeson_small_mldsa87_key_public_in(const struct gambeson_s
 // `_key_sign_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign_with_rnd_in(const struct gambeson_small_mldsa87_key *key,
@@ -2844,6 +2941,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_with_rnd_in(const struct gam
 // `_key_sign_mu_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with_rnd_in(const struct gambeson_small_mldsa87_key *key,
@@ -2855,6 +2953,7 @@ enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with_rnd_in(const struct 
 // `_sign_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign_with_rnd_in(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2870,6 +2969,7 @@ enum gambeson_error gambeson_small_mldsa87_sign_with_rnd_in(uint8_t signature[GA
 // `_sign_mu_with_rnd` in a workspace.
 //
 // FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign_mu_with_rnd_in(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
@@ -2882,6 +2982,7 @@ enum gambeson_error gambeson_small_mldsa87_sign_mu_with_rnd_in(uint8_t signature
 // `_verify` in a workspace.
 //
 // FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_verify_in(const uint8_t *signature,
@@ -2897,6 +2998,7 @@ enum gambeson_error gambeson_small_mldsa87_verify_in(const uint8_t *signature,
 // `_verify_mu` in a workspace.
 //
 // FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, OVERLAP, SIGNATURE, STATE.
+// Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_verify_mu_in(const uint8_t *signature,
@@ -3339,6 +3441,7 @@ enum gambeson_error gambeson_mlkem1024_keypair_from_seed(uint8_t ek[GAMBESON_MLK
 // that is null.
 //
 // FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_key_generate(struct gambeson_small_mlkem512_key *key,
@@ -3347,6 +3450,7 @@ enum gambeson_error gambeson_small_mlkem512_key_generate(struct gambeson_small_m
 // The same with the caller's randomness: 64 bytes are asked for, once.
 //
 // Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_key_generate_with(struct gambeson_small_mlkem512_key *key,
@@ -3357,6 +3461,7 @@ enum gambeson_error gambeson_small_mlkem512_key_generate_with(struct gambeson_sm
 // The key of a seed d ‖ z, which is random or was stored.
 //
 // FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_key_from_seed(struct gambeson_small_mlkem512_key *key,
@@ -3374,6 +3479,7 @@ enum gambeson_error gambeson_small_mlkem512_key_seed(const struct gambeson_small
 // The public half of a key, made again.
 //
 // Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_key_public(const struct gambeson_small_mlkem512_key *key,
@@ -3383,6 +3489,7 @@ enum gambeson_error gambeson_small_mlkem512_key_public(const struct gambeson_sma
 // knows.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
+// Stack on a Cortex-M4: at most 2240.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_key_decapsulate(const struct gambeson_small_mlkem512_key *key,
@@ -3402,6 +3509,7 @@ enum gambeson_error gambeson_small_mlkem512_check_ek(const uint8_t *ek,
 // system's randomness, or the port's.
 //
 // FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 1728.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
@@ -3412,6 +3520,7 @@ enum gambeson_error gambeson_small_mlkem512_encapsulate(uint8_t ciphertext[GAMBE
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 1728.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
@@ -3424,6 +3533,7 @@ enum gambeson_error gambeson_small_mlkem512_encapsulate_with(uint8_t ciphertext[
 // The same with coins, which must be random, secret and used once.
 //
 // FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
+// Stack on a Cortex-M4: at most 1728.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
@@ -3443,6 +3553,7 @@ enum gambeson_error gambeson_small_mlkem512_check_dk(const uint8_t *dk,
 // `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
+// Stack on a Cortex-M4: at most 1856.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_decapsulate(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
@@ -3455,6 +3566,7 @@ enum gambeson_error gambeson_small_mlkem512_decapsulate(uint8_t shared[GAMBESON_
 // that is null.
 //
 // FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_key_generate(struct gambeson_small_mlkem768_key *key,
@@ -3463,6 +3575,7 @@ enum gambeson_error gambeson_small_mlkem768_key_generate(struct gambeson_small_m
 // The same with the caller's randomness: 64 bytes are asked for, once.
 //
 // Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_key_generate_with(struct gambeson_small_mlkem768_key *key,
@@ -3473,6 +3586,7 @@ enum gambeson_error gambeson_small_mlkem768_key_generate_with(struct gambeson_sm
 // The key of a seed d ‖ z, which is random or was stored.
 //
 // FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_key_from_seed(struct gambeson_small_mlkem768_key *key,
@@ -3490,6 +3604,7 @@ enum gambeson_error gambeson_small_mlkem768_key_seed(const struct gambeson_small
 // The public half of a key, made again.
 //
 // Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_key_public(const struct gambeson_small_mlkem768_key *key,
@@ -3499,6 +3614,7 @@ enum gambeson_error gambeson_small_mlkem768_key_public(const struct gambeson_sma
 // knows.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
+// Stack on a Cortex-M4: at most 2240.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_key_decapsulate(const struct gambeson_small_mlkem768_key *key,
@@ -3518,6 +3634,7 @@ enum gambeson_error gambeson_small_mlkem768_check_ek(const uint8_t *ek,
 // system's randomness, or the port's.
 //
 // FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 1792.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
@@ -3528,6 +3645,7 @@ enum gambeson_error gambeson_small_mlkem768_encapsulate(uint8_t ciphertext[GAMBE
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 1792.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
@@ -3540,6 +3658,7 @@ enum gambeson_error gambeson_small_mlkem768_encapsulate_with(uint8_t ciphertext[
 // The same with coins, which must be random, secret and used once.
 //
 // FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
+// Stack on a Cortex-M4: at most 1792.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
@@ -3559,6 +3678,7 @@ enum gambeson_error gambeson_small_mlkem768_check_dk(const uint8_t *dk,
 // `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
+// Stack on a Cortex-M4: at most 1984.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_decapsulate(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
@@ -3571,6 +3691,7 @@ enum gambeson_error gambeson_small_mlkem768_decapsulate(uint8_t shared[GAMBESON_
 // that is null.
 //
 // FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_key_generate(struct gambeson_small_mlkem1024_key *key,
@@ -3579,6 +3700,7 @@ enum gambeson_error gambeson_small_mlkem1024_key_generate(struct gambeson_small_
 // The same with the caller's randomness: 64 bytes are asked for, once.
 //
 // Errors: NULL, OVERLAP, RANDOM.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_key_generate_with(struct gambeson_small_mlkem1024_key *key,
@@ -3589,6 +3711,7 @@ enum gambeson_error gambeson_small_mlkem1024_key_generate_with(struct gambeson_s
 // The key of a seed d ‖ z, which is random or was stored.
 //
 // FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_key_from_seed(struct gambeson_small_mlkem1024_key *key,
@@ -3606,6 +3729,7 @@ enum gambeson_error gambeson_small_mlkem1024_key_seed(const struct gambeson_smal
 // The public half of a key, made again.
 //
 // Errors: NULL, OVERLAP.
+// Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_key_public(const struct gambeson_small_mlkem1024_key *key,
@@ -3615,6 +3739,7 @@ enum gambeson_error gambeson_small_mlkem1024_key_public(const struct gambeson_sm
 // knows.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
+// Stack on a Cortex-M4: at most 2240.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_key_decapsulate(const struct gambeson_small_mlkem1024_key *key,
@@ -3634,6 +3759,7 @@ enum gambeson_error gambeson_small_mlkem1024_check_ek(const uint8_t *ek,
 // system's randomness, or the port's.
 //
 // FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 1728.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
@@ -3644,6 +3770,7 @@ enum gambeson_error gambeson_small_mlkem1024_encapsulate(uint8_t ciphertext[GAMB
 // The same with the caller's randomness: 32 bytes are asked for, once.
 //
 // Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// Stack on a Cortex-M4: at most 1728.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
@@ -3656,6 +3783,7 @@ enum gambeson_error gambeson_small_mlkem1024_encapsulate_with(uint8_t ciphertext
 // The same with coins, which must be random, secret and used once.
 //
 // FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
+// Stack on a Cortex-M4: at most 1728.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
@@ -3675,6 +3803,7 @@ enum gambeson_error gambeson_small_mlkem1024_check_dk(const uint8_t *dk,
 // `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
+// Stack on a Cortex-M4: at most 2112.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_decapsulate(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
@@ -3686,6 +3815,7 @@ enum gambeson_error gambeson_small_mlkem1024_decapsulate(uint8_t shared[GAMBESON
 // `_key_from_seed` in a workspace.
 //
 // FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_key_from_seed_in(struct gambeson_small_mlkem512_key *key,
@@ -3696,6 +3826,7 @@ enum gambeson_error gambeson_small_mlkem512_key_from_seed_in(struct gambeson_sma
 // `_key_public` in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_key_public_in(const struct gambeson_small_mlkem512_key *key,
@@ -3705,6 +3836,7 @@ enum gambeson_error gambeson_small_mlkem512_key_public_in(const struct gambeson_
 // `_key_decapsulate` in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_key_decapsulate_in(const struct gambeson_small_mlkem512_key *key,
@@ -3716,6 +3848,7 @@ enum gambeson_error gambeson_small_mlkem512_key_decapsulate_in(const struct gamb
 // `_encapsulate_deterministic` in a workspace.
 //
 // FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_encapsulate_deterministic_in(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
@@ -3728,6 +3861,7 @@ enum gambeson_error gambeson_small_mlkem512_encapsulate_deterministic_in(uint8_t
 // `_decapsulate` in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_decapsulate_in(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
@@ -3740,6 +3874,7 @@ enum gambeson_error gambeson_small_mlkem512_decapsulate_in(uint8_t shared[GAMBES
 // `_key_from_seed` in a workspace.
 //
 // FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_key_from_seed_in(struct gambeson_small_mlkem768_key *key,
@@ -3750,6 +3885,7 @@ enum gambeson_error gambeson_small_mlkem768_key_from_seed_in(struct gambeson_sma
 // `_key_public` in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_key_public_in(const struct gambeson_small_mlkem768_key *key,
@@ -3759,6 +3895,7 @@ enum gambeson_error gambeson_small_mlkem768_key_public_in(const struct gambeson_
 // `_key_decapsulate` in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_key_decapsulate_in(const struct gambeson_small_mlkem768_key *key,
@@ -3770,6 +3907,7 @@ enum gambeson_error gambeson_small_mlkem768_key_decapsulate_in(const struct gamb
 // `_encapsulate_deterministic` in a workspace.
 //
 // FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_encapsulate_deterministic_in(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
@@ -3782,6 +3920,7 @@ enum gambeson_error gambeson_small_mlkem768_encapsulate_deterministic_in(uint8_t
 // `_decapsulate` in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_decapsulate_in(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
@@ -3794,6 +3933,7 @@ enum gambeson_error gambeson_small_mlkem768_decapsulate_in(uint8_t shared[GAMBES
 // `_key_from_seed` in a workspace.
 //
 // FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_key_from_seed_in(struct gambeson_small_mlkem1024_key *key,
@@ -3804,6 +3944,7 @@ enum gambeson_error gambeson_small_mlkem1024_key_from_seed_in(struct gambeson_sm
 // `_key_public` in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_key_public_in(const struct gambeson_small_mlkem1024_key *key,
@@ -3813,6 +3954,7 @@ enum gambeson_error gambeson_small_mlkem1024_key_public_in(const struct gambeson
 // `_key_decapsulate` in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_key_decapsulate_in(const struct gambeson_small_mlkem1024_key *key,
@@ -3824,6 +3966,7 @@ enum gambeson_error gambeson_small_mlkem1024_key_decapsulate_in(const struct gam
 // `_encapsulate_deterministic` in a workspace.
 //
 // FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_encapsulate_deterministic_in(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
@@ -3836,6 +3979,7 @@ enum gambeson_error gambeson_small_mlkem1024_encapsulate_deterministic_in(uint8_
 // `_decapsulate` in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_decapsulate_in(uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],

@@ -31,8 +31,12 @@ int gambeson_port_entropy(uint8_t *out, size_t len);
 // Keccak: a hardware unit, or assembly, is handed over at start-up by gambeson_set_keccak, which tries it first. Without one the
 // library's own runs.
 //
-// Wipe: nothing to supply. The library wipes what it used, by writes that no compiler leaves out; for the caller's own secrets there is
-// gambeson_wipe. Memory that others see while a call runs (DMA, a debugger, another core) is the platform's concern.
+// Wipe: nothing to supply, and no hook. Other libraries have one (mbedtls_platform_zeroize, ForceZero) because a compiler may leave out the
+// memset of what nobody reads again. Here no compiler can: the writes are assembly, or are observed. A function of the
+// platform's could do no more, and could do less: what a call used of the stack is wiped last, below the frame that is left, where a
+// function would have a frame of its own, and one that does nothing would pass every test of results. For the caller's own secrets there
+// is gambeson_wipe. What is not the stack's or an object's is the platform's concern: caches, and memory that others see while a
+// call runs (DMA, a debugger, another core).
 //
 // Memory: nothing to supply. There is no heap and no thread-local storage; the constant tables are read-only, and two pointers, which
 // gambeson_set_keccak writes, are all the static memory. The C library gives memcpy, memmove, memset and memcmp, or the archive does.

@@ -8,6 +8,7 @@ use crate::did::multihash;
 use crate::document::CONTEXT;
 use crate::{Agent, Did, DidDocument, Error, Reason, Result, Role, Timestamp, VerifyingKey, encoding, json};
 use serde_json::{Map, Value};
+use std::io::BufRead;
 use std::sync::Arc;
 
 /// The longest card that is read, in bytes.
@@ -81,6 +82,11 @@ impl Card {
     /// When it begins and ends.
     pub fn validity(&self) -> (Timestamp, Timestamp) {
         (self.valid_from, self.valid_until)
+    }
+
+    /// The canonical document (RFC 8785): what the signature and the hash are over.
+    pub fn canonical(&self) -> &[u8] {
+        &self.canonical
     }
 
     /// The multihash of the canonical document, in multibase: peers that know it need not be sent the card.
@@ -366,9 +372,9 @@ fn compose(
     Ok(document)
 }
 
-/// All the cards of a DID, oldest first: a hash chain. Its file has one card a line.
+/// All the cards of a DID, oldest first: a hash chain. Its file has one card a line. Clones share them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CardLog(Vec<Card>);
+pub struct CardLog(Arc<Vec<Card>>);
 
 impl CardLog {
     /// A log of the first card alone.
@@ -378,7 +384,7 @@ impl CardLog {
     /// [`Reason::BrokenChain`] if it is not the first.
     pub fn new(first: Card) -> Result<Self> {
         first.follows(None)?;
-        Ok(Self(vec![first]))
+        Ok(Self(Arc::new(vec![first])))
     }
 
     /// Reads a log and verifies every card of it.
@@ -387,14 +393,27 @@ impl CardLog {
     ///
     /// What is wrong with the first card that does not hold; [`Reason::TooLarge`] beyond [`MAX_CARDS`].
     pub fn verify(text: &[u8]) -> Result<Self> {
-        let mut lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let mut lines = Self::lines(text);
         let first =
             lines.next().ok_or_else(|| Error::new(Reason::BadForm, "a log of cards has at least one"))?;
-        let mut log = Self(vec![Card::verify_first(first)?]);
+        let mut log = Self(Arc::new(vec![Card::verify_first(first)?]));
         for line in lines {
             log.append(line)?;
         }
         Ok(log)
+    }
+
+    /// The cards in a file of a log, of which none was looked at yet: its lines that are not empty.
+    pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let mut rest = text;
+        let lines = core::iter::from_fn(move || {
+            let from = rest;
+            // The standard library's search, word by word: byte by byte takes a twentieth of what a card takes to verify.
+            let len = rest.skip_until(b'\n').ok().filter(|len| *len > 0)?;
+            let line = &from[..len];
+            Some(line.strip_suffix(b"\n").unwrap_or(line))
+        });
+        lines.filter(|line| !line.is_empty())
     }
 
     /// Verifies the next card and adds it.
@@ -422,7 +441,7 @@ impl CardLog {
     /// Adds a card that was seen to follow the newest.
     pub(crate) fn push_verified(&mut self, card: Card) -> Result<()> {
         self.room()?;
-        self.0.push(card);
+        Arc::make_mut(&mut self.0).push(card);
         Ok(())
     }
 
@@ -470,7 +489,7 @@ mod tests {
         let content = CardContent::default();
         let first = agent.first_card(NOW, NOW.after(60), &content).unwrap();
         // Not a chain, but as long as one.
-        let mut full = CardLog(vec![first.clone(); MAX_CARDS]);
+        let mut full = CardLog(vec![first.clone(); MAX_CARDS].into());
         let rotated = agent.rotate(&mut full, &[], Retired::Compromised, (NOW, NOW.after(60)), &content);
         assert_eq!(rotated.unwrap_err().reason(), Reason::TooLarge);
         assert_eq!((full.cards().len(), agent.index(Role::Did)), (MAX_CARDS, 0));
@@ -480,9 +499,17 @@ mod tests {
         let second = log.newest().clone();
         assert_eq!(full.append(second.to_json().as_bytes()).unwrap_err().reason(), Reason::TooLarge);
         assert_eq!(full.push(second).unwrap_err().reason(), Reason::TooLarge);
-        full.0.pop();
+        Arc::make_mut(&mut full.0).pop();
         full.push(log.newest().clone()).unwrap();
         assert_eq!(full.cards().len(), MAX_CARDS);
+    }
+
+    #[test]
+    fn the_cards_of_a_file_are_its_lines_that_are_not_empty() {
+        let lines = |text: &'static str| CardLog::lines(text.as_bytes()).collect::<Vec<_>>();
+        assert_eq!(lines("a\nbc\n"), [&b"a"[..], b"bc"]);
+        assert_eq!(lines("\n\na\n\nbc"), [&b"a"[..], b"bc"]);
+        assert!(lines("").is_empty() && lines("\n").is_empty());
     }
 
     #[test]

@@ -249,6 +249,47 @@ impl Algorithm {
     }
 }
 
+/// The name of an algorithm that files may have and that is recognised here by its object identifier alone: keys and
+/// signatures of SLH-DSA (RFC 9909, §3), as FIPS 205 calls its parameter sets. Nothing is computed with them.
+///
+/// ```
+/// assert_eq!(gambeson_pki::name_of_unsupported("2.16.840.1.101.3.4.3.20"), Some("SLH-DSA-SHA2-128s"));
+/// assert_eq!(gambeson_pki::name_of_unsupported("2.16.840.1.101.3.4.3.18"), None, "ML-DSA-65 is supported");
+/// ```
+#[must_use]
+pub fn name_of_unsupported(oid: &str) -> Option<&'static str> {
+    let last: u8 = oid.strip_prefix("2.16.840.1.101.3.4.3.")?.parse().ok()?;
+    UNSUPPORTED.iter().find(|(number, _)| *number == last).map(|(_, name)| *name)
+}
+
+/// Below NIST's `sigAlgs`, 2.16.840.1.101.3.4.3.
+const UNSUPPORTED: [(u8, &str); 24] = [
+    (20, "SLH-DSA-SHA2-128s"),
+    (21, "SLH-DSA-SHA2-128f"),
+    (22, "SLH-DSA-SHA2-192s"),
+    (23, "SLH-DSA-SHA2-192f"),
+    (24, "SLH-DSA-SHA2-256s"),
+    (25, "SLH-DSA-SHA2-256f"),
+    (26, "SLH-DSA-SHAKE-128s"),
+    (27, "SLH-DSA-SHAKE-128f"),
+    (28, "SLH-DSA-SHAKE-192s"),
+    (29, "SLH-DSA-SHAKE-192f"),
+    (30, "SLH-DSA-SHAKE-256s"),
+    (31, "SLH-DSA-SHAKE-256f"),
+    (35, "HashSLH-DSA-SHA2-128s-with-SHA256"),
+    (36, "HashSLH-DSA-SHA2-128f-with-SHA256"),
+    (37, "HashSLH-DSA-SHA2-192s-with-SHA512"),
+    (38, "HashSLH-DSA-SHA2-192f-with-SHA512"),
+    (39, "HashSLH-DSA-SHA2-256s-with-SHA512"),
+    (40, "HashSLH-DSA-SHA2-256f-with-SHA512"),
+    (41, "HashSLH-DSA-SHAKE-128s-with-SHAKE128"),
+    (42, "HashSLH-DSA-SHAKE-128f-with-SHAKE128"),
+    (43, "HashSLH-DSA-SHAKE-192s-with-SHAKE256"),
+    (44, "HashSLH-DSA-SHAKE-192f-with-SHAKE256"),
+    (45, "HashSLH-DSA-SHAKE-256s-with-SHAKE256"),
+    (46, "HashSLH-DSA-SHAKE-256f-with-SHAKE256"),
+];
+
 /// `ecdsa-with-SHA256`
 pub(crate) const ECDSA_WITH_SHA256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.4.3.2");
 /// `ecdsa-with-SHA384`

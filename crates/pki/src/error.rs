@@ -6,6 +6,8 @@ use gambeson::mldsa::SigningKeyError;
 use gambeson::mlkem::{DecapsulationKeyError, EncapsulationKeyError};
 use gambeson_hybrid::{composite, kem};
 
+use crate::algorithm::name_of_unsupported;
+
 /// Why a key, a certificate, a request or a revocation list was not read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -124,7 +126,10 @@ impl fmt::Display for Error {
             Self::Pem => f.write_str("not PEM"),
             Self::Label { expected, found } => write!(f, "a PEM file of a {found}, not of a {expected}"),
             Self::Der => f.write_str("not the DER encoding of a key"),
-            Self::Algorithm { oid } => write!(f, "a key of an unsupported algorithm ({oid})"),
+            Self::Algorithm { oid } => match name_of_unsupported(oid) {
+                Some(name) => write!(f, "a key of {name} ({oid}), which is known by name and not built in"),
+                None => write!(f, "a key of an unsupported algorithm ({oid})"),
+            },
             Self::Parameters => f.write_str("the algorithm identifier has parameters, which must be absent"),
             Self::PrivateKey => {
                 f.write_str("the private key is neither a seed, nor an expanded key, nor both")
@@ -153,9 +158,14 @@ impl fmt::Display for Error {
             Self::CompositeKem(error) => error.fmt(f),
             Self::CurveKey => f.write_str("not a key of its curve"),
             Self::NotASigningKey => f.write_str("a key for key encapsulation, which does not sign"),
-            Self::SignatureAlgorithm { oid } => {
-                write!(f, "the signature's algorithm ({oid}) is not supported, or not that of the key")
-            }
+            Self::SignatureAlgorithm { oid } => match name_of_unsupported(oid) {
+                Some(name) => {
+                    write!(f, "the signature's algorithm, {name} ({oid}), is known by name and not built in")
+                }
+                None => {
+                    write!(f, "the signature's algorithm ({oid}) is not supported, or not that of the key")
+                }
+            },
             Self::Signature => f.write_str("the signature is invalid"),
             Self::Name => f.write_str("not a distinguished name, such as CN=Example,O=Company"),
             Self::AltName { text } => write!(f, "not a DNS name, an IP address or a URI: {text}"),

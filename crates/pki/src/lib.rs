@@ -37,7 +37,7 @@ mod revocation;
 mod signed;
 mod template;
 
-pub use algorithm::{Algorithm, UnknownAlgorithm};
+pub use algorithm::{Algorithm, UnknownAlgorithm, name_of_unsupported};
 pub use certificate::Certificate;
 pub use chain::{ChainError, Failure, Verifier};
 pub use curve::{CurveSigningKey, CurveVerifyingKey};

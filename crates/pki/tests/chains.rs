@@ -318,6 +318,36 @@ fn keys_that_cannot_have_signed_say_so() {
 }
 
 #[test]
+fn a_chain_signed_with_slh_dsa_is_read_and_refused_by_name() {
+    let file = include_bytes!("data/SLH-DSA-SHA2-128s.pem");
+    let [middle, root] = <[Certificate; 2]>::try_from(Certificate::read_all(file).unwrap()).unwrap();
+    let now = middle.not_before();
+    let oid = || "2.16.840.1.101.3.4.3.20".to_owned();
+    assert_eq!((middle.signature_algorithm(), root.signature_algorithm()), (oid(), oid()));
+    assert_eq!(root.public_key(), Err(Error::Algorithm { oid: oid() }));
+    assert_eq!((middle.path_length(), middle.is_authority()), (Some(0), true));
+
+    let roots = [root];
+    let error = Verifier::new(&roots).at(now).verify(&middle, &[]).unwrap_err();
+    assert_eq!(error.failure(), &Failure::Key(Error::Algorithm { oid: oid() }));
+    let told =
+        "CN=Root: its signature cannot be verified: a key of SLH-DSA-SHA2-128s (2.16.840.1.101.3.4.3.20)";
+    assert!(error.to_string().starts_with(told), "{error}");
+
+    // A root of that name with another key has not signed it, whatever the signature is worth.
+    let other = PrivateKey::generate(Algorithm::MlDsa44).unwrap();
+    let root = Template::authority(name("CN=Root"))
+        .valid(now - Duration::from_secs(1), now + Duration::from_secs(9));
+    let roots = [root.self_signed(&other).unwrap()];
+    let error = Verifier::new(&roots).at(now).verify(&middle, &[]).unwrap_err();
+    assert_eq!(error.failure(), &Failure::Key(Error::SignatureAlgorithm { oid: oid() }));
+    assert!(
+        error.to_string().starts_with("CN=Middle: ") && error.to_string().contains("SLH-DSA-SHA2-128s"),
+        "{error}"
+    );
+}
+
+#[test]
 fn critical_extensions_that_are_unknown_are_refused() {
     let chain = chain();
     let verifier = Verifier::new(&chain.roots).at(at(NOW));

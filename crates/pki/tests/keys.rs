@@ -6,7 +6,9 @@ use der::asn1::{AnyRef, BitStringRef, Null, OctetStringRef};
 use der::{Encode, Tag, TagNumber};
 use gambeson::mldsa::SigningKeyError;
 use gambeson::mlkem::{DecapsulationKeyError, EncapsulationKeyError};
-use gambeson_pki::{Algorithm, Encryption, Error, Form, PrivateKey, PublicKey, UnknownAlgorithm};
+use gambeson_pki::{
+    Algorithm, Encryption, Error, Form, PrivateKey, PublicKey, UnknownAlgorithm, name_of_unsupported,
+};
 use pkcs8::pkcs5::pbes2;
 use pkcs8::{EncryptedPrivateKeyInfo, PrivateKeyInfoRef};
 use spki::{AlgorithmIdentifierRef, ObjectIdentifier, SubjectPublicKeyInfoRef};
@@ -311,6 +313,29 @@ fn another_algorithm_is_named() {
     assert_eq!("ml-kem-768".parse(), Ok(Algorithm::MlKem768));
     assert_eq!("ML-KEM-769".parse::<Algorithm>(), Err(UnknownAlgorithm));
     assert!(UnknownAlgorithm.to_string().contains("ML-DSA-87"));
+}
+
+#[test]
+fn keys_of_slh_dsa_are_refused_by_name() {
+    let oid = "2.16.840.1.101.3.4.3.31";
+    let error = Error::Algorithm { oid: oid.into() };
+    assert!(error.to_string().contains("SLH-DSA-SHAKE-256f (2.16.840.1.101.3.4.3.31)"), "{error}");
+    let private = include_str!("data/SLH-DSA-SHAKE-256f.priv");
+    assert_eq!(PrivateKey::read(private.as_bytes(), None).err(), Some(error.clone()));
+    let public = include_str!("data/SLH-DSA-SHAKE-256f.pub");
+    assert_eq!(PublicKey::read(public.as_bytes()), Err(error));
+
+    // Twelve parameter sets, pure and with a digest; what lies around and between them is none.
+    let named = |last: u32| name_of_unsupported(&format!("2.16.840.1.101.3.4.3.{last}"));
+    let numbers: Vec<_> = (0..300).filter(|last| named(*last).is_some()).collect();
+    assert_eq!(numbers, (20..=31).chain(35..=46).collect::<Vec<_>>());
+    for (last, hashed) in (20..=31).zip(35..=46) {
+        let (pure, hashed) = (named(last).unwrap(), named(hashed).unwrap());
+        assert!(hashed.starts_with(&format!("Hash{pure}-with-SHA")), "{pure} {hashed}");
+    }
+    for other in ["2.16.840.1.101.3.4.3.", "2.16.840.1.101.3.4.3.20.1", "1.2.20", ""] {
+        assert_eq!(name_of_unsupported(other), None);
+    }
 }
 
 #[test]

@@ -155,7 +155,7 @@ impl Group {
                 Ok(Box::new(ActiveMlKem { name: self.name(), share: key.encapsulation_key(), key }))
             }
             Kind::Hybrid(layout) => {
-                let (curve, ml_kem) = (layout.curve.start()?, layout.ml_kem.generate()?);
+                let (curve, ml_kem) = (layout.curve.group()?.start()?, layout.ml_kem.generate()?);
                 let share = layout.join(&ml_kem.encapsulation_key(), curve.pub_key());
                 Ok(Box::new(ActiveHybrid { name: self.name(), layout, share, curve, ml_kem }))
             }
@@ -295,6 +295,7 @@ struct ActiveHybrid {
     name: NamedGroup,
     layout: Hybrid,
     share: Vec<u8>,
+    /// Of the base, or X448: what it leaves on the stack is scrubbed here.
     curve: Box<dyn ActiveKeyExchange>,
     ml_kem: Box<ml_kem::Private>,
 }
@@ -313,6 +314,7 @@ impl ActiveKeyExchange for ActiveHybrid {
     }
 
     fn complete_hybrid_component(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
+        let _guard = StackGuard::<DEPTH>;
         self.curve.complete(peer)
     }
 

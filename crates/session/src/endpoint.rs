@@ -51,7 +51,7 @@ impl Endpoint {
         }
         let provider = Builder::new(Preset::Default).groups(&[&X25519_MLKEM768]).build()?;
         let provider = Arc::new(provider);
-        let own = Arc::new(IdentityKey::of(agent)?);
+        let own = Arc::new(IdentityKey::of(agent));
         // Whose key it is comes with the cards; TLS sees to it that the other side has it.
         let anybody = || KeyVerifier::accepting(&provider, |shown| key::is_of_an_agent(shown));
         let mut client = client_with_raw_keys(provider.clone(), Some(own.clone()), anybody())?;
@@ -104,9 +104,16 @@ impl Endpoint {
 
 /// The cards, or the hash of the newest for somebody who has them.
 fn introduction(cards: &CardLog, known: bool) -> Arc<[u8]> {
+    let (hash, lines);
     let message = match known {
-        true => Message::Hash(cards.did().clone(), cards.newest().hash()),
-        false => Message::Cards(cards.to_lines().into_bytes()),
+        true => {
+            hash = cards.newest().hash();
+            Message::Hash(cards.did().clone(), &hash)
+        }
+        false => {
+            lines = cards.to_lines();
+            Message::Cards(lines.as_bytes())
+        }
     };
     message.encode().into()
 }

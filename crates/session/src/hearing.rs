@@ -34,20 +34,26 @@ impl Hearing {
 
     /// Hears the next message, if it is there whole. `key` is the raw public key that the other side proved to have.
     pub(crate) fn next(&mut self, key: Option<&[u8]>, now: Timestamp) -> Result<Option<Heard>> {
-        let Some(message) = Message::take(&mut self.inbox)? else { return Ok(None) };
+        let Some((message, len)) = Message::first(&self.inbox)? else { return Ok(None) };
         let key = || key.ok_or(Error::BadMessage);
-        let peer = match (message, &self.peer) {
-            (Message::Cards(lines), None) => self.terms.judge_cards(&lines, key()?, now)?,
-            (Message::Hash(did, hash), None) => self.terms.judge_hash(&did, &hash, key()?, now)?,
+        let heard = match (message, &self.peer) {
+            (Message::Cards(lines), None) => {
+                self.peer = Some(self.terms.judge_cards(lines, key()?, now)?);
+                Heard::Taken
+            }
+            (Message::Hash(did, hash), None) => {
+                self.peer = Some(self.terms.judge_hash(&did, hash, key()?, now)?);
+                Heard::Taken
+            }
             (Message::Ready, Some(_)) => {
                 self.agreed = true;
-                return Ok(Some(Heard::Agreed));
+                Heard::Agreed
             }
-            (Message::Refused(code), _) => return Err(Error::RefusedByPeer(code)),
+            (Message::Refused(code), _) => return Err(Error::RefusedByPeer(code.to_owned())),
             _ => return Err(Error::BadMessage),
         };
-        self.peer = Some(peer);
-        Ok(Some(Heard::Taken))
+        self.inbox.drain(..len);
+        Ok(Some(heard))
     }
 }
 

@@ -15,35 +15,39 @@ const MAX_SHORT: usize = 512;
 const HEADER: usize = 5;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Message {
+pub(crate) enum Message<'a> {
     /// Type 1: all cards, oldest first, one a line.
-    Cards(Vec<u8>),
+    Cards(&'a [u8]),
     /// Type 2: the DID, a line feed, and the hash of the newest card.
-    Hash(Did, String),
+    Hash(Did, &'a str),
     /// Type 3, empty: the other's cards are taken.
     Ready,
     /// Type 4: they are refused, for the reason with this code.
-    Refused(String),
+    Refused(&'a str),
 }
 
-impl Message {
+impl<'a> Message<'a> {
     pub(crate) fn encode(&self) -> Vec<u8> {
+        let hash;
         let (kind, body) = match self {
-            Self::Cards(lines) => (1, lines.clone()),
-            Self::Hash(did, hash) => (2, format!("{did}\n{hash}").into_bytes()),
-            Self::Ready => (3, Vec::new()),
-            Self::Refused(code) => (4, code.clone().into_bytes()),
+            Self::Cards(lines) => (1, *lines),
+            Self::Hash(did, newest) => {
+                hash = format!("{did}\n{newest}");
+                (2, hash.as_bytes())
+            }
+            Self::Ready => (3, &[][..]),
+            Self::Refused(code) => (4, code.as_bytes()),
         };
         let len = u32::try_from(body.len()).expect("bodies are shorter than MAX_CARDS_LEN");
         let mut out = Vec::with_capacity(HEADER + body.len());
         out.push(kind);
         out.extend_from_slice(&len.to_be_bytes());
-        out.extend_from_slice(&body);
+        out.extend_from_slice(body);
         out
     }
 
-    /// Takes a message from the front of `bytes`, or leaves them as they are when it is not whole.
-    pub(crate) fn take(bytes: &mut Vec<u8>) -> Result<Option<Self>> {
+    /// The message at the front of `bytes` and its length, if it is whole.
+    pub(crate) fn first(bytes: &'a [u8]) -> Result<Option<(Self, usize)>> {
         // What is no message is refused at its first byte: nothing is collected that nobody will read.
         let limit = match bytes.first() {
             None => return Ok(None),
@@ -59,24 +63,22 @@ impl Message {
             return Err(if kind == 1 { Error::TooLong { len } } else { Error::BadMessage });
         }
         let Some(body) = rest.get(..len) else { return Ok(None) };
-        let message = Self::read(kind, body)?;
-        bytes.drain(..HEADER + len);
-        Ok(Some(message))
+        Ok(Some((Self::read(kind, body)?, HEADER + len)))
     }
 
-    fn read(kind: u8, body: &[u8]) -> Result<Self> {
+    fn read(kind: u8, body: &'a [u8]) -> Result<Self> {
         let text = || std::str::from_utf8(body).map_err(|_| Error::BadMessage);
         Ok(match kind {
-            1 => Self::Cards(body.to_vec()),
+            1 => Self::Cards(body),
             2 => {
                 let (did, hash) = text()?.split_once('\n').ok_or(Error::BadMessage)?;
-                Self::Hash(did.parse()?, hash.to_owned())
+                Self::Hash(did.parse()?, hash)
             }
             3 => Self::Ready,
             _ => {
                 let of_code = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
                 match !body.is_empty() && body.iter().copied().all(of_code) {
-                    true => Self::Refused(text()?.to_owned()),
+                    true => Self::Refused(text()?),
                     false => return Err(Error::BadMessage),
                 }
             }
@@ -95,24 +97,26 @@ mod tests {
     fn messages_come_back_whole_and_one_by_one() {
         let did = Agent::generate().unwrap().did().clone();
         let all = [
-            Message::Cards(vec![7; 100_000]),
-            Message::Hash(did, "u123".into()),
+            Message::Cards(&[7; 100_000]),
+            Message::Hash(did, "u123"),
             Message::Ready,
-            Message::Refused("other-peer".into()),
+            Message::Refused("other-peer"),
         ];
         let wire: Vec<u8> = all.iter().flat_map(Message::encode).collect();
-        let (mut inbox, mut found) = (Vec::new(), Vec::new());
-        for byte in wire {
-            inbox.push(byte);
-            found.extend(Message::take(&mut inbox).unwrap());
+        let (mut from, mut found) = (0, Vec::new());
+        for to in 1..=wire.len() {
+            if let Some((message, len)) = Message::first(&wire[from..to]).unwrap() {
+                found.push(message);
+                from += len;
+            }
         }
         assert_eq!(found, all);
-        assert!(inbox.is_empty());
+        assert_eq!(from, wire.len());
     }
 
     #[test]
     fn what_is_no_message_is_refused_as_soon_as_that_is_seen() {
-        let code = |bytes: &[u8]| Message::take(&mut bytes.to_vec()).unwrap_err().code();
+        let code = |bytes: &[u8]| Message::first(bytes).unwrap_err().code();
         assert_eq!(code(b"GET / HTTP/1.1"), "bad-message");
         assert_eq!(code(&[0]), "bad-message");
         assert_eq!(code(&[1, 0, 0x40, 0, 1]), "too-large");
@@ -123,6 +127,6 @@ mod tests {
         assert_eq!(code(&[2, 0, 0, 0, 1, 0xff]), "bad-message");
         assert_eq!(code(&[4, 0, 0, 0, 0]), "bad-message");
         assert_eq!(code(&[4, 0, 0, 0, 1, b'!']), "bad-message");
-        assert!(Message::take(&mut vec![1, 0, 0x40, 0, 0]).unwrap().is_none());
+        assert!(Message::first(&[1, 0, 0x40, 0, 0]).unwrap().is_none());
     }
 }

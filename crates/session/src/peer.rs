@@ -122,7 +122,7 @@ impl Terms {
     ///
     /// What is known here is asked last: whoever does not have the key does not learn whom this agent knows.
     pub(crate) fn judge_cards(&self, lines: &[u8], spki: &[u8], now: Timestamp) -> Result<Peer> {
-        let mut lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let mut lines = CardLog::lines(lines);
         let first = lines.next().unwrap_or_default();
         // A log may be long, and its first card tells whose it is.
         let mut log = CardLog::verify(first)?;

@@ -99,7 +99,7 @@ impl Session {
             let told = !matches!(error, Error::Tls(_) | Error::RefusedByPeer(_) | Error::ClosedEarly);
             if told && self.introduction.is_none() {
                 // The other side may be gone: then nobody reads this.
-                let _ = self.say(&Message::Refused(error.code().to_owned()).encode());
+                let _ = self.say(&Message::Refused(error.code()).encode());
             }
             self.tls.send_close_notify();
         }

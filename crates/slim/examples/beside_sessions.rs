@@ -6,6 +6,8 @@
 //! cargo run --release -p gambeson-slim --features bridge,datapath --example beside_sessions -- [--members 50] [--messages 400] [--rounds 3] [--check]
 //! ```
 //!
+//! With `--check` a missed goal is exit status 1.
+//!
 //! Both sides: the members in this process, the node in another, every member behind a connection of its own; the clock stops when the last
 //! member has the last message, of which none may be missing. Rounds alternate, and medians are compared. Sessions are SLIM's reliable ones
 //! with SLIM's MLS, which is classical.
@@ -15,13 +17,14 @@ use gambeson_identity::{Agent, CardContent, CardLog, Did, Role, Timestamp};
 use gambeson_mls::Preset;
 use gambeson_slim::bridge::{FromStock, StockAgent};
 use gambeson_slim::datapath::DatapathLink;
-use gambeson_slim::delivery::{Client, Patience, Rules, serve};
+use gambeson_slim::delivery::{Client, LINKS, Patience, Rules, serve};
 use gambeson_slim::memory::MemoryService;
-use gambeson_slim::stock::{Maker, start};
+use gambeson_slim::stock::{Maker, WHEEL, start};
 use gambeson_slim::{
     Admit, Cards, Channel, Clock, Event, Keys, Me, MemoryStore, Name, Node, Options, Services, SystemClock,
 };
 use std::collections::HashMap;
+use std::fmt;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,6 +33,9 @@ use tokio::time::sleep;
 
 /// The goals: how much faster inviting, and delivering, has to be than SLIM's own session in the same run.
 const GOALS: [f64; 2] = [5.0, 1.0];
+/// Why the first is missed where it is.
+const WHY: &str =
+    "Two processors are busy with what fifty agents in one process do, 1.6 s of it; SLIM's session waits.";
 /// What SLIM's clients share.
 const SECRET: &str = "a secret of the stock clients, of 32 bytes and more";
 /// What is sent: its first bytes are a number.
@@ -49,6 +55,7 @@ struct Round {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    assert!(missed([4.9, 1.0]) && missed([5.0, 0.9]) && missed([f64::NAN, 1.0]) && !missed(GOALS), "canary");
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |flag: &str, otherwise: usize| -> Result<usize, std::num::ParseIntError> {
         let place = arguments.iter().position(|argument| argument == flag);
@@ -69,31 +76,64 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let nodes = start(&maker, 1, Ipv4Addr::LOCALHOST.into(), folder.path()).await?;
         ours.push(channels(&nodes[0].endpoint(), size).await?);
     }
-    let (ours, theirs) = (medians(&ours), medians(&theirs));
-    println!("{} members, {} messages of 1 KiB, one stock node", size.members, size.messages);
+    let invite = [&theirs, &ours].map(|rounds| Column::of(rounds, |round| round.invited.as_secs_f64(), 2));
+    let deliver = [&theirs, &ours].map(|rounds| Column::of(rounds, |round| round.delivered, 0));
+    let times = [invite[0].median / invite[1].median, deliver[1].median / deliver[0].median];
+    let node = match &maker {
+        Maker::Program(program) => program.display().to_string(),
+        Maker::Wheel(_) => format!("slim-bindings {WHEEL}"),
+    };
     println!(
-        "| | SLIM's session, its MLS | channel, 0xF00A | times | goal |\n| --- | ---: | ---: | ---: | ---: |"
+        "{} members, {} messages of 1 KiB, one stock node ({node}) on loopback. Medians, and in brackets each round.\n\n\
+         | | SLIM's session, its MLS | channel, 0xf00a | times as good | at least |\n| --- | ---: | ---: | ---: | ---: |\n\
+         | invite all, s | {} | {} | {:.1} | {} |\n| delivered a second | {} | {} | {:.1} | {} |\n",
+        size.members,
+        size.messages,
+        invite[0],
+        invite[1],
+        times[0],
+        GOALS[0],
+        deliver[0],
+        deliver[1],
+        times[1],
+        GOALS[1]
     );
-    let ratios = [theirs.0 / ours.0, ours.1 / theirs.1];
-    println!("| invite all, s | {:.2} | {:.2} | {:.1} | {} |", theirs.0, ours.0, ratios[0], GOALS[0]);
-    println!("| delivered a second | {:.0} | {:.0} | {:.1} | {} |", theirs.1, ours.1, ratios[1], GOALS[1]);
-    let missed = ratios.iter().zip(GOALS).any(|(ratio, goal)| *ratio < goal);
-    match missed && arguments.iter().any(|argument| argument == "--check") {
+    if times[0] < GOALS[0] {
+        println!("Inviting: {WHY} docs/performance/mls/README.md has what was tried.");
+    }
+    match missed(times) && arguments.iter().any(|argument| argument == "--check") {
         true => Err("a goal was missed".into()),
         false => Ok(()),
     }
 }
 
-/// Seconds, and deliveries a second.
-fn medians(rounds: &[Round]) -> (f64, f64) {
-    let median = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
-    (
-        median(rounds.iter().map(|round| round.invited.as_secs_f64()).collect()),
-        median(rounds.iter().map(|round| round.delivered).collect()),
-    )
+/// Whether one of the two is below its goal, or is no number.
+fn missed(times: [f64; 2]) -> bool {
+    !times.iter().zip(GOALS).all(|(times, goal)| *times >= goal)
+}
+
+/// What rounds of one side came to.
+struct Column {
+    median: f64,
+    rounds: Vec<f64>,
+    digits: usize,
+}
+
+impl Column {
+    fn of(rounds: &[Round], value: impl Fn(&Round) -> f64, digits: usize) -> Self {
+        let rounds: Vec<f64> = rounds.iter().map(value).collect();
+        let mut sorted = rounds.clone();
+        sorted.sort_by(f64::total_cmp);
+        Self { median: sorted[sorted.len() / 2], rounds, digits }
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rounds: Vec<String> =
+            self.rounds.iter().map(|value| format!("{value:.*}", self.digits)).collect();
+        write!(f, "{:.*} ({})", self.digits, self.median, rounds.join(", "))
+    }
 }
 
 fn payload(number: usize) -> Vec<u8> {
@@ -158,7 +198,10 @@ async fn sessions(endpoint: &str, size: Size) -> Result<Round, Box<dyn std::erro
 async fn channels(endpoint: &str, size: Size) -> Result<Round, Box<dyn std::error::Error>> {
     let service = Name::new("bench", "services", "delivery");
     let link = DatapathLink::connect([endpoint]).await?;
-    let server = serve(link, service.clone(), Arc::new(MemoryService::new()), Rules::default()).await?;
+    let mut server = serve(link, service.clone(), Arc::new(MemoryService::new()), Rules::default()).await?;
+    for _ in 1..LINKS {
+        server.also(DatapathLink::connect([endpoint]).await?).await?;
+    }
     let owner = Arc::new(Agent::generate()?);
     let admit = Admit::From([owner.did().clone()].into());
     let (first, _) = node(endpoint, &service, owner, Admit::Ask).await?;
@@ -218,7 +261,8 @@ async fn node(
     let link = DatapathLink::connect([endpoint]).await?;
     let client =
         Client::new(DatapathLink::connect([endpoint]).await?, service.clone(), Patience::default()).await?;
-    let options = Options { admit, key_packages: 1, ..Options::default() };
+    // All are invited by one call: there is nothing to gather.
+    let options = Options { admit, key_packages: 1, gather: Duration::ZERO, ..Options::default() };
     let services = Services::of(Arc::new(client.clone()));
     let (cards, store) = (Arc::new(Cards::default()), Arc::new(MemoryStore::new()));
     Ok((Node::open(me, &log, cards, Arc::new(link), services, store, options).await?, client))

@@ -8,12 +8,14 @@ use std::collections::HashMap;
 use aes_gcm::Aes256Gcm;
 use aes_gcm::aead::{AeadInOut, KeyInit};
 use bytes::Bytes;
+use futures_util::TryStreamExt;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::blobs::{BlobId, Blobs, MAX_BLOB};
 use crate::error::{Error, Result};
 use crate::name::Name;
 use crate::wire::{Malformed, Reader, Writer};
+use crate::{TOGETHER, side_by_side};
 
 const TAG: usize = 16;
 const SALT: usize = 32;
@@ -132,14 +134,14 @@ impl Surface {
         for some in ids.chunks(1_000) {
             kept.extend(blobs.has(some).await?);
         }
-        for ((_, sealed), _) in chunks.iter().zip(kept).filter(|(_, kept)| !kept) {
-            blobs.put(sealed.clone()).await?;
-        }
+        let missing = chunks.iter().zip(kept).filter(|(_, kept)| !kept);
+        let mut put = side_by_side(missing.map(|((_, sealed), _)| blobs.put(sealed.clone())));
+        while put.try_next().await?.is_some() {}
         Ok(chunks.into_iter().map(|(chunk, _)| chunk).collect())
     }
 }
 
-/// Gathers chunks again, at most `most` bytes. `near` has sealed chunks that need not be fetched.
+/// Gathers chunks again, at most `most` bytes, and [`AT_ONCE`](crate::AT_ONCE) times [`TOGETHER`] blobs on their way. `near` has sealed chunks that need not be fetched.
 pub(crate) async fn gather(
     blobs: &dyn Blobs,
     chunks: &[Chunk],
@@ -147,16 +149,22 @@ pub(crate) async fn gather(
     most: usize,
 ) -> Result<Bytes> {
     let mut out = Vec::new();
-    for chunk in chunks {
-        let sealed = match near.get(&chunk.blob) {
-            Some(sealed) => sealed.clone(),
-            None => blobs.get(&chunk.blob).await?.ok_or(Error::BlobMissing(chunk.blob))?,
-        };
-        let opened = open(&chunk.key, &sealed).ok_or(Error::BlobMismatch(chunk.blob))?;
-        if out.len() + opened.len() > most {
-            return Err(Error::TooLarge(out.len() + opened.len()));
+    let mut fetched = side_by_side(chunks.chunks(TOGETHER).map(|some| async move {
+        let far = some.iter().map(|chunk| chunk.blob).filter(|blob| !near.contains_key(blob));
+        let far = blobs.get_many(&far.collect::<Vec<_>>()).await?;
+        Ok::<_, Error>((some, far))
+    }));
+    while let Some((some, far)) = fetched.try_next().await? {
+        let mut far = far.into_iter();
+        for chunk in some {
+            let sealed = near.get(&chunk.blob).cloned().or_else(|| far.next().flatten());
+            let sealed = sealed.ok_or(Error::BlobMissing(chunk.blob))?;
+            let opened = open(&chunk.key, &sealed).ok_or(Error::BlobMismatch(chunk.blob))?;
+            if out.len() + opened.len() > most {
+                return Err(Error::TooLarge(out.len() + opened.len()));
+            }
+            out.extend_from_slice(&opened);
         }
-        out.extend_from_slice(&opened);
     }
     Ok(out.into())
 }

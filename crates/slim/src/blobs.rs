@@ -2,9 +2,11 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures_util::TryStreamExt as _;
 use std::fmt;
 
 use crate::error::Result;
+use crate::side_by_side;
 
 /// The largest blob, in bytes: half a frame. What is larger is cut into chunks, and their hashes make a blob.
 pub const MAX_BLOB: usize = 128 * 1024;
@@ -47,6 +49,15 @@ pub trait Blobs: Send + Sync {
     /// # Errors
     /// [`Error::BlobMismatch`](crate::Error::BlobMismatch), or the store does not answer.
     async fn get(&self, id: &BlobId) -> Result<Option<Bytes>>;
+
+    /// Each of these as [`get`](Self::get) has it, in their order: a client asks for as many in one call as fit into its answer. All are
+    /// held at once, of up to [`MAX_BLOB`] bytes each.
+    ///
+    /// # Errors
+    /// Those of [`get`](Self::get), of any of them.
+    async fn get_many(&self, ids: &[BlobId]) -> Result<Vec<Option<Bytes>>> {
+        side_by_side(ids.iter().map(|id| self.get(id))).try_collect().await
+    }
 
     /// Which of these are kept, in their order: who has a tree in chunks sends or fetches only the others.
     ///

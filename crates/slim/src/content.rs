@@ -271,8 +271,11 @@ impl CommitEntry {
         let (form, inner) = if bytes.len() + ROOM <= MAX_ENTRY {
             (0, bytes)
         } else {
+            let Peek { epoch, .. } = Peek::parse(&self.commit)
+                .map_err(|Malformed| Error::Malformed("a commit that names no epoch"))?;
             let chunks = surface.keep(blobs, &bytes).await?;
-            (1, Writer::default().count(chunks.len()).each(&chunks, |to, chunk| chunk.write(to)).finish())
+            let inner = Writer::default().u64(epoch).count(chunks.len());
+            (1, inner.each(&chunks, |to, chunk| chunk.write(to)).finish())
         };
         let content =
             Writer::default().u8(VERSION).u8(form).put(&surface.seal(Self::LABEL, &inner)?).finish();
@@ -282,30 +285,50 @@ impl CommitEntry {
         Ok(content.into())
     }
 
-    /// Of an entry of the log. `Err(Malformed)` for what nobody can read; an error if the blobs do not answer.
+    /// Of an entry of the log. `Err(Malformed)` for what nobody can read, `None` for a commit of an epoch before this one, whose parts are
+    /// not fetched; an error if the blobs do not answer.
     pub(crate) async fn of_content(
         content: &Bytes,
         surface: &Surface,
         blobs: &dyn Blobs,
-    ) -> Result<Result<Self, Malformed>> {
+        from: u64,
+    ) -> Result<Result<Option<(Peek, Self)>, Malformed>> {
         let mut fields = Reader::new(content.clone());
         let head = fields.u8().and_then(|version| Ok((version, fields.u8()?)));
         let Some(inner) = surface.open(Self::LABEL, &fields.rest()) else { return Ok(Err(Malformed)) };
-        let bytes = match head {
-            Ok((VERSION, 0)) => inner,
-            Ok((VERSION, 1)) => {
-                let mut fields = Reader::new(inner);
-                match Chunk::read_all(&mut fields).and_then(|chunks| fields.end().map(|()| chunks)) {
-                    Ok(chunks) => {
-                        crate::archive::gather(blobs, &chunks, &Default::default(), MAX_GATHERED).await?
-                    }
-                    Err(Malformed) => return Ok(Err(Malformed)),
+        let (told, bytes) = match head {
+            Ok((VERSION, 0)) => (None, inner),
+            Ok((VERSION, 1)) => match Self::parts(inner) {
+                Ok((told, _)) if told < from => return Ok(Ok(None)),
+                Ok((told, chunks)) => {
+                    let none = Default::default();
+                    (Some(told), crate::archive::gather(blobs, &chunks, &none, MAX_GATHERED).await?)
                 }
-            }
+                Err(Malformed) => return Ok(Err(Malformed)),
+            },
             _ => return Ok(Err(Malformed)),
         };
+        Ok(Self::read(bytes, told).map(|(peek, entry)| (peek.epoch >= from).then_some((peek, entry))))
+    }
+
+    /// The epoch and the parts of one that is too large for an entry.
+    fn parts(inner: Bytes) -> Result<(u64, Vec<Chunk>), Malformed> {
+        let mut fields = Reader::new(inner);
+        let parts = (fields.u64()?, Chunk::read_all(&mut fields)?);
+        fields.end()?;
+        Ok(parts)
+    }
+
+    /// Who has the epoch behind it passes over one without looking at its parts: all others, then, over one that tells another epoch.
+    fn read(bytes: Bytes, told: Option<u64>) -> Result<(Peek, Self), Malformed> {
         let mut fields = Reader::new(bytes);
-        Ok(CardPlace::read_all(&mut fields).map(|cards| Self { commit: fields.rest(), cards }))
+        let cards = CardPlace::read_all(&mut fields)?;
+        let commit = fields.rest();
+        let peek = Peek::parse(&commit)?;
+        match told {
+            Some(told) if told != peek.epoch => Err(Malformed),
+            _ => Ok((peek, Self { commit, cards })),
+        }
     }
 }
 
@@ -440,4 +463,49 @@ fn vector(fields: &mut Reader) -> Result<Bytes, Malformed> {
         len = len << 8 | usize::from(fields.u8()?);
     }
     fields.take(len)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // A test may fail that way.
+
+    use super::*;
+    use crate::memory::MemoryService;
+
+    /// A PublicMessage of this epoch as far as it is read here, with so much behind it.
+    fn commit(epoch: u64, more: usize) -> Bytes {
+        let head = Writer::default().u16(1).u16(1).u8(4).put(b"this").u64(epoch).finish();
+        [head, vec![7; more]].concat().into()
+    }
+
+    #[tokio::test]
+    async fn of_a_commit_that_a_member_has_behind_it_no_part_is_fetched() {
+        let (surface, service, none) =
+            (Surface::new([1; 32]).unwrap(), MemoryService::new(), MemoryService::new());
+        for more in [0, MAX_ENTRY] {
+            let entry = CommitEntry { commit: commit(7, more), cards: Vec::new() };
+            let content = entry.to_content(&surface, &service).await.unwrap();
+            let (peek, read) =
+                CommitEntry::of_content(&content, &surface, &service, 7).await.unwrap().unwrap().unwrap();
+            assert_eq!((peek.epoch, read), (7, entry));
+            assert_eq!(CommitEntry::of_content(&content, &surface, &none, 8).await.unwrap(), Ok(None));
+            let fetched = CommitEntry::of_content(&content, &surface, &none, 7).await;
+            assert_eq!(more > 0, matches!(fetched, Err(Error::BlobMissing(_))), "{fetched:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_commit_that_tells_another_epoch_than_its_own_is_passed_over_by_all() {
+        let (surface, service) = (Surface::new([1; 32]).unwrap(), MemoryService::new());
+        let bytes = CardPlace::write_all(&[], Writer::default()).put(&commit(7, MAX_ENTRY)).finish();
+        let chunks = surface.keep(&service, &bytes).await.unwrap();
+        for (told, from, read) in [(7, 7, true), (6, 6, false), (8, 7, false), (8, 8, false)] {
+            let inner = Writer::default().u64(told).count(chunks.len());
+            let inner = inner.each(&chunks, |to, chunk| chunk.write(to)).finish();
+            let sealed = surface.seal(CommitEntry::LABEL, &inner).unwrap();
+            let content = Writer::default().u8(VERSION).u8(1).put(&sealed).finish().into();
+            let opened = CommitEntry::of_content(&content, &surface, &service, from).await.unwrap();
+            assert_eq!(read, opened.is_ok(), "told {told}, read from {from}");
+        }
+    }
 }

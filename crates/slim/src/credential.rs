@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gambeson_identity::{Card, Did, json};
+use gambeson_identity::{Card, Did};
 
 use crate::refusal::{Reason, Refusal};
 
@@ -16,9 +16,7 @@ impl CardHash {
     /// The hash of a card.
     #[must_use]
     pub fn of(card: &Card) -> Self {
-        // A card that was verified has a canonical form.
-        let canonical = json::canonicalize_object(card.document().json()).unwrap_or_default();
-        Self(*blake3::hash(&canonical).as_bytes())
+        Self(*blake3::hash(card.canonical()).as_bytes())
     }
 }
 

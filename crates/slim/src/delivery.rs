@@ -40,7 +40,7 @@ pub mod frame;
 mod server;
 
 pub use client::{Client, Patience};
-pub use server::{Rules, Served, Server, serve};
+pub use server::{LINKS, Rules, Served, Server, serve};
 
 use crate::name::Name;
 

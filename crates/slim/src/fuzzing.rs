@@ -36,7 +36,7 @@ pub async fn sealed(bytes: &[u8]) {
         surface.seal(label, inner).map(|sealed| head.put(&sealed).finish().into())
     };
     if let Ok(content) = entry(CommitEntry::LABEL, Writer::default().u8(1).u8(*form)) {
-        let _ = CommitEntry::of_content(&content, &surface, &blobs).await;
+        let _ = CommitEntry::of_content(&content, &surface, &blobs, 0).await;
     }
     if let Ok(content) = entry(CheckpointEntry::LABEL, Writer::default().u8(1)) {
         let _ = CheckpointEntry::of_content(&content, &surface);
@@ -45,6 +45,6 @@ pub async fn sealed(bytes: &[u8]) {
         let _ = Snapshot::open(&snapshot, &surface);
     }
     // And what no member sealed.
-    let _ = CommitEntry::of_content(&bytes.to_vec().into(), &surface, &blobs).await;
+    let _ = CommitEntry::of_content(&bytes.to_vec().into(), &surface, &blobs, 0).await;
     let _ = Snapshot::open(bytes, &surface);
 }

@@ -75,6 +75,10 @@ pub mod stock;
 mod store;
 mod wire;
 
+use std::pin::Pin;
+
+use futures_util::stream::{self, Buffered, StreamExt};
+
 pub use blobs::{BlobId, Blobs, MAX_BLOB};
 pub use bridge_news::{BridgeNews, FarEnd, FarMessage, MAX_NAMED_CLIENTS};
 pub use cards::{Cards, DEFAULT_CAPACITY, SKEW};
@@ -104,3 +108,18 @@ pub use store::{Batch, MemoryStore, Store, StoreKey};
 fn hold<T>(of: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     of.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
+
+/// How many calls of the delivery service one work makes at once. As many of one caller a service works on ([`delivery::Rules::of_one`]).
+const AT_ONCE: usize = 16;
+
+/// How many blobs are asked for together: with as many as they may have bytes, [`AT_ONCE`] times so many are 32 MiB.
+const TOGETHER: usize = 16;
+
+/// Makes calls that do not wait for each other side by side, [`AT_ONCE`] of them. The answers come in the order of the calls; once they are
+/// dropped, as after the first error of many, no further call is made.
+fn side_by_side<F: Future>(calls: impl IntoIterator<Item = F>) -> SideBySide<F> {
+    let calls: Vec<F> = calls.into_iter().collect();
+    Box::pin(stream::iter(calls).buffered(AT_ONCE))
+}
+
+type SideBySide<F> = Pin<Box<Buffered<stream::Iter<std::vec::IntoIter<F>>>>>;

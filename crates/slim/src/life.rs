@@ -54,7 +54,7 @@ use crate::store::Writes;
 pub(crate) use commit::Note;
 pub(crate) use kept::{Birth, Outgoing, Pending};
 use work::Done;
-pub(crate) use work::{fetch_card, load_snapshot};
+pub(crate) use work::{fetch_cards, load_snapshot};
 
 /// How many bundles may wait for the log before senders wait too.
 const MOST_UNSENT: usize = 4_096;
@@ -412,16 +412,17 @@ impl Life {
         for (name, frame) in self.outward.drain(..) {
             self.shared.publish(name, To::All, &frame);
         }
-        self.answers.drain(..).for_each(|answer| answer());
-        if wrote {
-            self.news.notify_waiters();
-        }
         let status = self.standing();
         self.status.send_if_modified(|before| {
             let changed = *before != status;
             *before = status;
             changed
         });
+        // Who is answered finds the status that the answer is of.
+        self.answers.drain(..).for_each(|answer| answer());
+        if wrote {
+            self.news.notify_waiters();
+        }
         Ok(())
     }
 

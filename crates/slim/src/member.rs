@@ -408,7 +408,7 @@ impl Member {
     fn take_application(&mut self, message: MlsMessage, at: Timestamp) -> Result<Application> {
         let epoch = message.epoch().unwrap_or_default();
         let taken = self.group.process_incoming_message_with_time(message, MlsTime::from(at.0));
-        self.written.received();
+        self.written.received(epoch < self.epoch());
         let ReceivedMessage::ApplicationMessage(taken) = taken.map_err(|error| refused(&error))? else {
             return Err(Refusal::new(Reason::Malformed, "another message than an application's").into());
         };

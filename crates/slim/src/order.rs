@@ -30,6 +30,10 @@ pub(crate) struct Order {
     /// How many of those that wait had another number before.
     renumbered: usize,
     causal: bool,
+    /// The tag of this member, whose own words do not pass here.
+    me: [u8; 16],
+    /// What bundles that wait came after, of senders of whom nothing came: the log was read to its end, and does not have it.
+    absent: HashMap<([u8; 16], u64), u64>,
     numbers: u64,
     /// Whose row has to be written anew.
     touched: BTreeSet<Source>,
@@ -55,6 +59,11 @@ impl Waiting {
 impl Order {
     pub(crate) fn new(causal: bool) -> Self {
         Self { causal, ..Self::default() }
+    }
+
+    /// The same queue, of the member with this tag.
+    pub(crate) fn of(self, me: [u8; 16]) -> Self {
+        Self { me, ..self }
     }
 
     /// Whether another early bundle finds room.
@@ -166,6 +175,21 @@ impl Order {
         ready
     }
 
+    /// The log was read to its end: of who is not known from it, nothing will come that those who wait have seen.
+    pub(crate) fn give_up_strangers(&mut self) -> Vec<(Source, u64, Bundle)> {
+        if !self.causal || self.held == 0 {
+            return Vec::new();
+        }
+        let waiting = self.sources.values().flat_map(|waiting| waiting.early.values());
+        let mut absent = HashMap::new();
+        for upto in waiting.flat_map(|bundle| &bundle.after).filter(|upto| self.of_upto(upto).is_none()) {
+            let most: &mut u64 = absent.entry((upto.sender, upto.born)).or_default();
+            *most = upto.counter.max(*most);
+        }
+        self.absent = absent;
+        self.ready()
+    }
+
     /// What of this source is given out next; `None` before its first.
     pub(crate) fn next(&self, source: &Source) -> Option<u64> {
         self.sources.get(source).map(|waiting| waiting.next)
@@ -256,12 +280,18 @@ impl Order {
         Some((counter, bundle))
     }
 
-    /// Whether this was given out; of who is not known, nothing will come.
+    /// Whether this was given out, or will not come.
     fn has(&self, upto: &Upto) -> bool {
-        self.sources
-            .iter()
-            .find(|((did, born), _)| *born == upto.born && Upto::tag(did) == upto.sender)
-            .is_none_or(|(_, waiting)| waiting.next > upto.counter)
+        let absent = || self.absent.get(&(upto.sender, upto.born)).is_some_and(|most| *most >= upto.counter);
+        match self.of_upto(upto) {
+            Some(waiting) => waiting.next > upto.counter,
+            None => upto.sender == self.me || absent(),
+        }
+    }
+
+    fn of_upto(&self, upto: &Upto) -> Option<&Waiting> {
+        let is_it = |(did, born): &Source| *born == upto.born && Upto::tag(did) == upto.sender;
+        self.sources.iter().find(|(source, _)| is_it(source)).map(|(_, waiting)| waiting)
     }
 
     /// The rows that changed since the last call: where each is kept, and what. Bundles that wait are in them, for MLS opens each once.
@@ -364,6 +394,23 @@ mod tests {
             assert_eq!(question.len(), if causal { 2 } else { 1 });
             assert_eq!(question[0], ("alice".to_owned(), 2));
         }
+    }
+
+    #[test]
+    fn an_answer_waits_for_the_first_word_of_a_sender_until_the_log_is_known_not_to_have_it() {
+        let (alice, bob) = (source("alice"), source("bob"));
+        let mut order = Order::new(true).of(Upto::tag("carol"));
+        assert_eq!(counters(order.arrive(&bob, 1, bundle(1, &[("carol", 9)]), 1)).len(), 1, "her own words");
+        assert_eq!(order.arrive(&bob, 2, bundle(1, &[("alice", 4)]), 1), Arrived::Early);
+        let both = counters(order.arrive(&alice, 4, bundle(4, &[]), 1));
+        assert_eq!(both, [("alice".to_owned(), 4), ("bob".to_owned(), 2)]);
+
+        assert_eq!(order.arrive(&bob, 3, bundle(1, &[("dave", 2)]), 1), Arrived::Early);
+        assert_eq!(order.give_up_strangers(), [(bob.clone(), 3, bundle(1, &[("dave", 2)]))]);
+        assert_eq!(order.arrive(&bob, 4, bundle(1, &[("dave", 3)]), 1), Arrived::Early, "another word");
+        assert_eq!(order.arrive(&bob, 5, bundle(1, &[("alice", 5)]), 1), Arrived::Early);
+        let given: Vec<u64> = order.give_up_strangers().into_iter().map(|(_, counter, _)| counter).collect();
+        assert_eq!((given, order.held()), (vec![4], 1), "alice is known, and her next word to come");
     }
 
     #[test]

@@ -195,6 +195,112 @@ async fn tokens_that_stream_travel_in_bundles() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_comes_after_its_question_where_causal_order_is_asked_for() {
+    for causal in [true, false] {
+        let world = World::new(12);
+        let (_nodes, channels) = world.channel(2, |options| options.causal = causal).await;
+        let mut carol = world.agent("carol");
+        carol.options.causal = causal;
+        let link = std::sync::Arc::new(Faulty::new(world.hub.link(), 12, Faults::NONE));
+        let at_carol = carol.node_on(link.clone()).await.unwrap();
+        at_carol.offered(&world).await;
+        // What carol cannot read is no reason to wait.
+        channels[0].send("before her time").await.unwrap();
+        assert_eq!(messages(&channels[1], 1).await.len(), 1);
+        channels[0].invite(&[carol.did()]).await.unwrap();
+        let c = at_carol.joined(&channels[0].id()).await;
+        channels[1].until(|status| status.members.len() == 3).await.unwrap();
+        for round in ["first", "second"] {
+            link.cut(true);
+            channels[0].send(format!("{round} question")).await.unwrap();
+            assert_eq!(messages(&channels[1], 1).await.len(), 1);
+            link.cut(false);
+            channels[1].send(format!("{round} answer")).await.unwrap();
+            assert_eq!(messages(&channels[1], 1).await.len(), 1, "its own words");
+            let heard: Vec<String> = messages(&c, 2).await.into_iter().map(|(_, text)| text).collect();
+            let expected = match causal {
+                true => [format!("{round} question"), format!("{round} answer")],
+                false => [format!("{round} answer"), format!("{round} question")],
+            };
+            assert_eq!(heard, expected, "causal: {causal}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn receipts_tell_how_far_a_member_has_everything_whatever_the_log_has() {
+    let world = World::new(24);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let (_at_alice, at_bob, a) = invited(&world, &alice, &bob).await;
+    at_bob.joined(&a.id()).await;
+    let behind = || {
+        let status = a.status();
+        status.members.iter().find(|member| member.did == bob.did().as_str()).unwrap().behind
+    };
+    a.send("heard").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(behind(), 0);
+    drop(at_bob);
+    for word in ["not", "yet"] {
+        a.send(word).await.unwrap();
+    }
+    a.until(|status| status.unsent == 0).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(behind(), 2);
+    let _at_bob = bob.node().await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(behind(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_messages_after_new_keys_a_member_takes_new_ones() {
+    let world = World::new(22);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    let mut policy = at_alice.policy().unwrap();
+    policy.rotate_messages = 5;
+    let a = at_alice.create(policy.sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at_bob.joined(&a.id()).await;
+    let rotated = async || {
+        let all = a.history(1, 100).await.unwrap();
+        let by_bob = |event: &Event| matches!(event, Event::Rotated { by, .. } if by == bob.did().as_str());
+        all.iter().filter(|happened| by_bob(&happened.event)).count()
+    };
+    for (word, times) in [(0, 0), (4, 1), (9, 2)] {
+        while b.status().sent.0 <= word {
+            b.send("a word").await.unwrap();
+        }
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        assert_eq!(rotated().await, times, "after {} words", word + 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_lets_the_log_forget_what_is_before_it_where_members_ask_for_that() {
+    for prune in [true, false] {
+        let world = World::new(23);
+        let (_nodes, channels) = world.channel(2, |options| options.prune = prune).await;
+        let id = channels[0].id();
+        for word in 0..3 {
+            channels[0].send(format!("word {word}")).await.unwrap();
+            channels[1].rotate().await.unwrap();
+        }
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        let head = world.services.log.read(&id, 1, 1).await.unwrap().head;
+        assert_eq!(head.first > 1, prune, "{head:?}");
+        let carol = world.agent("carol");
+        let at_carol = carol.node().await;
+        at_carol.offered(&world).await;
+        channels[0].invite(&[carol.did()]).await.unwrap();
+        let c = at_carol.joined(&id).await;
+        channels[0].send("to all").await.unwrap();
+        assert_eq!(messages(&c, 1).await[0].1, "to all");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_closes_a_channel_ends_it_for_everybody() {
     let world = World::new(10);
     let (nodes, channels) = world.channel(4, |_| {}).await;

@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
 mod people;
+#[path = "people/spoiling.rs"]
+mod spoiling;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gambeson_identity::{Retired, Role as Key, Timestamp};
 use gambeson_slim::{
@@ -19,6 +22,7 @@ use mls_rs::psk::ExternalPskId;
 use mls_rs::time::MlsTime;
 use mls_rs::{Extension, ExtensionList, MlsMessage};
 use people::*;
+use spoiling::Spoiling;
 
 /// What an insider commits, as bytes; it drops the commit.
 fn commits<C: MlsConfig>(
@@ -68,6 +72,43 @@ fn a_member_without_the_right_adds_removes_and_rotates_nobody() {
     }
     // The log's next place goes to somebody else.
     commit(&mut members, 1, Changes { remove: vec![mallory.did().clone()], ..Changes::default() });
+}
+
+#[test]
+fn a_commit_that_one_member_cannot_decrypt_leaves_it_where_it_was_and_it_comes_back_from_outside() {
+    let people: Vec<Person> = (1..=4).map(Person::new).collect();
+    let [alice, bob, carol, mallory] = &people[..] else { panic!() };
+    let cards = known(&[alice, bob, carol, mallory]);
+    let armed = Arc::new(AtomicBool::new(false));
+    let (agent, credential) = (mallory.me.agent(), mallory.me.credential().to_bytes());
+    let client = outlaw_over(agent, Key::GroupMlDsa65, credential, suite(), |honest| Spoiling {
+        honest,
+        armed: Arc::clone(&armed),
+    });
+    let (mut members, mut group) = with_insider(&[alice, bob, carol], mallory, &client, &cards, |_| {});
+    // The lowest secret of the path goes to the leaf beside the committer's, which is carol's.
+    armed.store(true, Ordering::SeqCst);
+    let spoilt = commits(&mut group, |builder| builder);
+    assert!(!armed.load(Ordering::SeqCst), "one was spoilt");
+    assert_eq!(refused(&mut members[2], &spoilt), Reason::Forged);
+    for honest in &mut members[..2] {
+        assert!(matches!(honest.process(&spoilt, NOW), Ok(Processed::Commit(_))));
+    }
+    let lost = members[0].seal(b"without carol", b"").unwrap();
+    assert_eq!(refused(&mut members[2], &lost), Reason::OtherEpoch);
+
+    let (info, tree) = members[0].checkpoint().unwrap();
+    let (back, commit) = Member::rejoin(&carol.me, &cards, &info, &tree, NOW).unwrap();
+    members[2] = back;
+    for honest in &mut members[..2] {
+        let Processed::Commit(changed) = honest.process(&commit, NOW).unwrap() else { panic!() };
+        assert_eq!((&changed.by, changed.rejoined), (carol.did(), true));
+    }
+    for honest in &members {
+        assert_eq!(honest.authenticator().unwrap(), members[2].authenticator().unwrap());
+    }
+    let [alice, _, carol] = &mut members[..] else { panic!() };
+    assert_eq!(heard(alice, b"with carol", carol), b"with carol");
 }
 
 #[test]

@@ -19,6 +19,7 @@ fn all_whole_members_agree_in_every_epoch_though_some_come_go_and_fall_silent() 
     for name in [
         "commit (add and remove): make, CPU ms",
         "commit (add and remove): process, CPU ms",
+        "new epoch: put it away, CPU ms",
         "join: from the order to the group, s",
         "message: receive, CPU ms",
         "agree, who was away or joins, s",

@@ -1,49 +1,179 @@
-//! ML-KEM: key, ciphertext, and the secret of a random ciphertext, which is rejected.
+//! ML-KEM by every door.
 
-use super::{is, same};
-use gambeson::Bytes;
+use super::agreed;
+use super::case::{Case, OfKem};
+use alloc::vec::Vec;
 use gambeson::mlkem::{
-    DecapsulationKey, ExpandedDecapsulationKey, ExpandedKeyRef, ParameterSet, SharedSecret,
+    DecapsulationKey, EncapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey, ExpandedKeyRef,
+    ParameterSet, SharedSecret,
 };
 use gambeson::sha3::Shake128;
+use gambeson::{Bytes, Small, Workspace};
 
-/// As many as the digests are of.
-const STEPS: usize = 1000;
+/// Steps of a digest in which every door is asked; later ones ask a door in turn.
+const BY_ALL: usize = 100;
 
-/// Runs the steps, whose digest is known, and returns their number.
-pub fn accumulate<P: ParameterSet>(digest: &str) -> usize {
+/// Whether what the case gives is accepted, and gives what the case expects.
+pub fn run<P: ParameterSet>(kind: OfKem, case: &Case) -> bool {
+    let expects = |number, found: &[u8]| case.field(number).is_none_or(|expected| expected == found);
+    match kind {
+        OfKem::Accumulated => {
+            let (steps, digest) = case.steps();
+            accumulated::<P>(steps) == digest
+        }
+        OfKem::Encapsulation => {
+            let Ok(ek) = P::EncapsulationKeyBytes::try_from(case.known(0)) else { return false };
+            let m = case.known(1).try_into().expect("32 bytes");
+            encapsulated::<P>(None, &ek, m).is_some_and(|(c, k)| expects(2, c.as_ref()) && expects(3, &k))
+        }
+        OfKem::Decapsulation => {
+            let Ok(c) = P::Ciphertext::try_from(case.known(1)) else { return false };
+            decapsulated_by_dk::<P>(None, case.known(0), &c).is_some_and(|k| expects(2, &k))
+        }
+        OfKem::Seed => {
+            let Ok(seed) = case.known(0).try_into() else { return false };
+            let (ek, dk) = keys::<P>(None, seed);
+            let right = expects(1, ek.as_ref()) && expects(2, &dk);
+            match case.field(3).map(P::Ciphertext::try_from) {
+                None => right,
+                Some(Ok(c)) => right && expects(4, &decapsulated::<P>(None, seed, &c)),
+                Some(Err(_)) => false,
+            }
+        }
+    }
+}
+
+/// The digest of many steps: key, ciphertext, and the secret of a random ciphertext, which is rejected (C2SP/CCTV, `ML-KEM/README.md`).
+fn accumulated<P: ParameterSet>(steps: usize) -> [u8; 32] {
     let mut input = Shake128::new().finalize_xof();
     let mut output = Shake128::new();
-    let (mut shared, mut rejection) = (SharedSecret::new([0; 32]), SharedSecret::new([0; 32]));
-    for step in 0..STEPS {
+    for step in 0..steps {
         let (mut seed, mut m, mut random_c) = ([0; 64], [0; 32], P::Ciphertext::zeroed());
         input.squeeze(&mut seed);
         input.squeeze(&mut m);
         input.squeeze(random_c.as_mut());
-
-        let mut ek = P::EncapsulationKeyBytes::zeroed();
-        let key = DecapsulationKey::<P>::from_seed_into(&seed, &mut ek);
-        let expanded = ExpandedDecapsulationKey::<P>::from_seed(&seed);
-        let dk = expanded.to_expanded_bytes();
-        let public = key.encapsulation_key();
-        same("the encapsulation key", step, public.as_bytes().as_ref(), ek.as_ref());
-        let mut c = P::Ciphertext::zeroed();
-        public.encapsulate_deterministic_into(&m, &mut c, &mut shared);
-        key.decapsulate_into(&random_c, &mut rejection);
-        output.update(ek.as_ref()).update(dk.expose()).update(c.as_ref());
-        output.update(shared.expose()).update(rejection.expose());
-
-        same("the secret", step, key.decapsulate(&c).expose(), shared.expose());
-        same("the secret on the heap", step, expanded.decapsulate(&c).expose(), shared.expose());
-        let encoded = ExpandedKeyRef::<P>::borrowed(dk.expose()).expect("our own key");
-        for (c, expected) in [(&c, &shared), (&random_c, &rejection)] {
-            let mut found = SharedSecret::new([0; 32]);
-            encoded.decapsulate_into(c, &mut found);
-            same("the secret by the standard's key", step, found.expose(), expected.expose());
+        let only = (step >= BY_ALL).then_some(step);
+        let (ek, dk) = keys::<P>(only, &seed);
+        let (c, k) = encapsulated::<P>(only, &ek, &m).expect("our own key");
+        let rejection = decapsulated::<P>(only, &seed, &random_c);
+        output.update(ek.as_ref()).update(&dk).update(c.as_ref()).update(&k).update(&rejection);
+        assert!(decapsulated::<P>(only, &seed, &c) == k, "the secret of step {step} is another");
+        for (c, expected) in [(c, k), (random_c, rejection)] {
+            let found = decapsulated_by_dk::<P>(only, &dk, &c);
+            assert!(found == Some(expected), "the secret by dk of step {step} is another");
         }
     }
-    let mut found = [0; 32];
-    output.finalize_xof().squeeze(&mut found);
-    is(P::NAME, STEPS, &found, digest);
-    STEPS
+    let mut digest = [0; 32];
+    output.finalize_xof().squeeze(&mut digest);
+    digest
+}
+
+/// What `work` writes.
+fn shared(work: impl FnOnce(&mut SharedSecret)) -> [u8; 32] {
+    let mut shared = SharedSecret::new([0; 32]);
+    work(&mut shared);
+    *shared.expose()
+}
+
+/// ek and dk.
+fn keys<P: ParameterSet>(only: Option<usize>, seed: &[u8; 64]) -> (P::EncapsulationKeyBytes, Vec<u8>) {
+    let written = |work: &dyn Fn(&mut P::EncapsulationKeyBytes)| {
+        let mut ek = P::EncapsulationKeyBytes::zeroed();
+        work(&mut ek);
+        ek
+    };
+    let expanded = ExpandedDecapsulationKey::<P>::from_seed(seed);
+    let ek = agreed(
+        only,
+        [
+            &|| written(&|ek| _ = DecapsulationKey::<P>::from_seed_into(seed, ek)),
+            &|| written(&|ek| _ = DecapsulationKey::<Small<P>>::from_seed_into(seed, ek)),
+            &|| {
+                written(&|ek| {
+                    _ = DecapsulationKey::<Small<P>>::from_seed_in(seed, Some(ek), &mut Workspace::default())
+                })
+            },
+            &|| *expanded.encapsulation_key().as_bytes(),
+        ],
+    );
+    // One that was made without its public key makes the same later.
+    let again = |seed| *DecapsulationKey::<P>::from_seed(seed).encapsulation_key().as_bytes();
+    assert!(only.is_some() || again(seed) == ek, "the public key made later is another");
+    (ek, expanded.to_expanded_bytes().expose().to_vec())
+}
+
+/// c and K, if the key is one.
+fn encapsulated<P: ParameterSet>(
+    only: Option<usize>,
+    ek: &P::EncapsulationKeyBytes,
+    m: &[u8; 32],
+) -> Option<(P::Ciphertext, [u8; 32])> {
+    fn by<P: ParameterSet>(ek: &P::EncapsulationKeyBytes, m: &[u8; 32]) -> Option<(P::Ciphertext, [u8; 32])> {
+        let ek = EncapsulationKeyRef::<P>::borrowed(ek).ok()?;
+        let mut c = P::Ciphertext::zeroed();
+        let k = shared(|k| ek.encapsulate_deterministic_into(m, &mut c, k));
+        Some((c, k))
+    }
+    agreed(
+        only,
+        [
+            &|| by::<P>(ek, m),
+            &|| by::<Small<P>>(ek, m),
+            &|| {
+                let ek = EncapsulationKeyRef::<Small<P>>::borrowed(ek).ok()?;
+                let mut c = P::Ciphertext::zeroed();
+                let k = shared(|k| ek.encapsulate_deterministic_in(m, &mut c, k, &mut Workspace::default()));
+                Some((c, k))
+            },
+            &|| {
+                let (c, k) =
+                    EncapsulationKey::<P>::from_bytes(ek).ok()?.expand().encapsulate_deterministic(m);
+                Some((c, *k.expose()))
+            },
+        ],
+    )
+}
+
+/// K by the key of the seed.
+fn decapsulated<P: ParameterSet>(only: Option<usize>, seed: &[u8; 64], c: &P::Ciphertext) -> [u8; 32] {
+    agreed(
+        only,
+        [
+            &|| shared(|k| DecapsulationKey::<P>::from_seed(seed).decapsulate_into(c, k)),
+            &|| shared(|k| DecapsulationKey::<Small<P>>::from_seed(seed).decapsulate_into(c, k)),
+            &|| {
+                let workspace = &mut Workspace::default();
+                let dk = DecapsulationKey::<Small<P>>::from_seed_in(seed, None, workspace);
+                shared(|k| dk.decapsulate_in(c, k, workspace))
+            },
+            &|| *ExpandedDecapsulationKey::<P>::from_seed(seed).decapsulate(c).expose(),
+        ],
+    )
+}
+
+/// The same by the key in the standard's encoding, if it is one.
+fn decapsulated_by_dk<P: ParameterSet>(
+    only: Option<usize>,
+    dk: &[u8],
+    c: &P::Ciphertext,
+) -> Option<[u8; 32]> {
+    agreed(
+        only,
+        [
+            &|| {
+                let dk = ExpandedKeyRef::<P>::borrowed(dk).ok()?;
+                Some(shared(|k| dk.decapsulate_into(c, k)))
+            },
+            &|| {
+                let dk = ExpandedKeyRef::<Small<P>>::borrowed(dk).ok()?;
+                Some(shared(|k| dk.decapsulate_into(c, k)))
+            },
+            &|| {
+                let workspace = &mut Workspace::default();
+                let dk = ExpandedKeyRef::<Small<P>>::borrowed_in(dk, workspace).ok()?;
+                Some(shared(|k| dk.decapsulate_in(c, k, workspace)))
+            },
+            &|| Some(*ExpandedDecapsulationKey::<P>::from_expanded_bytes(dk).ok()?.decapsulate(c).expose()),
+        ],
+    )
 }

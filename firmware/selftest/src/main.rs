@@ -1,12 +1,12 @@
-//! Every parameter set in both profiles, against the accumulated vectors of C2SP/CCTV (`ML-KEM/README.md`, `ML-DSA/README.md`): a
-//! digest of many random operations. Keys on the heap must give the same results on the way.
-//!
-//! A hundred steps of ML-DSA, whose digests are published there; a thousand of ML-KEM, computed with an independent implementation
-//! that meets the published digests of ten thousand.
+//! Published vectors of every parameter set by every door of the keys: both schedules, a workspace, the heap, and the standard's encodings.
+//! They are in the file `vectors`, which lies beside the program: `cargo xtask firmware` writes it, and has its form.
 
 #![no_std]
 #![no_main]
 
+extern crate alloc;
+
+mod case;
 mod dsa;
 mod kem;
 
@@ -16,28 +16,21 @@ use cortex_m as _;
 #[cfg(target_arch = "riscv32")]
 use riscv as _;
 
+use case::{Case, Kind};
 use core::fmt::Write;
 use core::panic::PanicInfo;
 use embedded_alloc::LlffHeap;
-use gambeson::Small;
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{MlKem512, MlKem768, MlKem1024};
 use gambeson_firmware::{Console, entry, exit};
 
-const ML_KEM_512: &str = "9144b1054d29546b0f7fdd2e48dbb6d68c573dd468845c5e97eb2dba77a8f1e9";
-const ML_KEM_768: &str = "5706194c22e3e0977b570e636de7364abce0609b341433cc4eb48062080b7c76";
-const ML_KEM_1024: &str = "df23d235ef494a38b2de2deda2704bb1312dd88ef6987ec4fc6f08fe5963ed7f";
-const ML_DSA_44: &str = "d51148e1f9f4fa1a723a6cf42e25f2a99eb5c1b378b3d2dbbd561b1203beeae4";
-const ML_DSA_65: &str = "8358a1843220194417cadbc2651295cd8fc65125b5a5c1a239a16dc8b57ca199";
-const ML_DSA_87: &str = "8c3ad714777622b8f21ce31bb35f71394f23bc0fcf3c78ace5d608990f3b061b";
-
 #[global_allocator]
 static HEAP: LlffHeap = LlffHeap::empty();
 
-/// What expanded keys take at most, twice.
+/// What expanded keys take at most, twice, and a case.
 const HEAP_BYTES: usize = 384 * 1024;
 
-/// Every set in both profiles.
+/// Every case in turn.
 #[entry]
 fn main() -> ! {
     #[allow(unsafe_code)]
@@ -45,39 +38,36 @@ fn main() -> ! {
     unsafe {
         embedded_alloc::init!(HEAP, HEAP_BYTES);
     }
-    let ran = [
-        kem::accumulate::<MlKem512>(ML_KEM_512),
-        kem::accumulate::<Small<MlKem512>>(ML_KEM_512),
-        kem::accumulate::<MlKem768>(ML_KEM_768),
-        kem::accumulate::<Small<MlKem768>>(ML_KEM_768),
-        kem::accumulate::<MlKem1024>(ML_KEM_1024),
-        kem::accumulate::<Small<MlKem1024>>(ML_KEM_1024),
-        dsa::accumulate::<MlDsa44>(ML_DSA_44),
-        dsa::accumulate::<Small<MlDsa44>>(ML_DSA_44),
-        dsa::accumulate::<MlDsa65>(ML_DSA_65),
-        dsa::accumulate::<Small<MlDsa65>>(ML_DSA_65),
-        dsa::accumulate::<MlDsa87>(ML_DSA_87),
-        dsa::accumulate::<Small<MlDsa87>>(ML_DSA_87),
-    ];
+    let (mut cases, mut refused) = (0, 0);
+    for case in case::all() {
+        let accepted = match case.kind {
+            Kind::OfKem(kind) => {
+                [kem::run::<MlKem512>, kem::run::<MlKem768>, kem::run::<MlKem1024>][case.set](kind, &case)
+            }
+            Kind::OfDsa(kind) => {
+                [dsa::run::<MlDsa44>, dsa::run::<MlDsa65>, dsa::run::<MlDsa87>][case.set](kind, &case)
+            }
+        };
+        assert!(accepted == case.valid, "case {cases}, {:?}: not as published", case.kind);
+        cases += 1;
+        refused += usize::from(!accepted);
+    }
     // The console writes all that it is given.
-    _ = writeln!(Console, "{} runs, {} steps", ran.len(), ran.iter().sum::<usize>());
+    _ = writeln!(Console, "{cases} cases, {refused} of them refused");
     exit(true)
 }
 
-/// Fails unless the bytes are what the hexadecimal digits say.
-fn is(what: &str, steps: usize, found: &[u8; 32], digest: &str) {
-    let digits = digest.as_bytes().as_chunks::<2>().0;
-    let digit = |digit: u8| (digit as char).to_digit(16).unwrap_or(16);
-    let equal = digits
-        .iter()
-        .zip(found)
-        .all(|([high, low], byte)| digit(*high) * 16 + digit(*low) == u32::from(*byte));
-    assert!(equal && digits.len() == 32, "{what}: the digest of {steps} steps is another");
-}
-
-/// Fails unless the two are equal.
-fn same(what: &str, step: usize, left: &[u8], right: &[u8]) {
-    assert!(left == right, "{what} of step {step} is another");
+/// What all doors give, which must be the same; or what the one of this number gives, where there are too many cases for all.
+fn agreed<T: PartialEq>(only: Option<usize>, doors: [&dyn Fn() -> T; 4]) -> T {
+    if let Some(number) = only {
+        return doors[number % doors.len()]();
+    }
+    let [first, others @ ..] = doors;
+    let first = first();
+    for (number, other) in (1..).zip(others) {
+        assert!(other() == first, "door {number} gives another result than the first");
+    }
+    first
 }
 
 #[panic_handler]

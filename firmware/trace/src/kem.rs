@@ -2,11 +2,11 @@
 //! by keys in the standard's form, whose secret vectors differ too, borrowed and expanded on the heap.
 
 use super::{SECRETS, begin, bytes, region};
-use gambeson::Bytes;
 use gambeson::mlkem::{
     DecapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey, ExpandedEncapsulationKey,
     ExpandedKeyRef, ParameterSet, SharedSecret,
 };
+use gambeson::{Bytes, Small, Workspace};
 
 /// Every operation of a set.
 pub fn all<P: ParameterSet>(name: &str) {
@@ -79,6 +79,51 @@ fn of_encoded_keys<P: ParameterSet>(name: &str, ek: &P::EncapsulationKeyBytes) {
         encode::<P>(&mut job.0, ek, number);
         job.1 = ciphertext::<P>(ek, number);
         region(&mut job, run::<P>);
+    }
+}
+
+/// The same in a workspace.
+pub fn in_a_workspace<P: ParameterSet>(name: &str) {
+    struct Job<P: ParameterSet> {
+        ek: P::EncapsulationKeyBytes,
+        compact: Option<DecapsulationKey<Small<P>>>,
+        dk: P::ExpandedKeyBytes,
+        m: [u8; 32],
+        c: P::Ciphertext,
+        shared: SharedSecret,
+        workspace: Workspace<P>,
+    }
+    extern "C" fn encaps<P: ParameterSet>(job: &mut Job<P>) {
+        if let Ok(ek) = EncapsulationKeyRef::<Small<P>>::borrowed(&job.ek) {
+            ek.encapsulate_deterministic_in(&job.m, &mut job.c, &mut job.shared, &mut job.workspace);
+        }
+    }
+    extern "C" fn decaps<P: ParameterSet>(job: &mut Job<P>) {
+        if let Some(dk) = &job.compact {
+            dk.decapsulate_in(&job.c, &mut job.shared, &mut job.workspace);
+        }
+    }
+    extern "C" fn decaps_dk<P: ParameterSet>(job: &mut Job<P>) {
+        if let Ok(dk) = ExpandedKeyRef::<Small<P>>::borrowed_in(job.dk.as_ref(), &mut job.workspace) {
+            dk.decapsulate_in(&job.c, &mut job.shared, &mut job.workspace);
+        }
+    }
+    let (ek, dk, c) =
+        (P::EncapsulationKeyBytes::zeroed(), P::ExpandedKeyBytes::zeroed(), P::Ciphertext::zeroed());
+    let (shared, workspace) = (SharedSecret::new([0; 32]), Workspace::default());
+    let mut job = Job::<P> { ek, compact: None, dk, m: [0; 32], c, shared, workspace };
+    _ = DecapsulationKey::from_seed_in(&seed(0), Some(&mut job.ek), &mut job.workspace);
+    let operations: [(&str, extern "C" fn(&mut Job<P>)); 3] =
+        [("encaps", encaps::<P>), ("decaps", decaps::<P>), ("decaps-dk", decaps_dk::<P>)];
+    for (operation, run) in operations {
+        begin("trace", name, operation);
+        for number in 0..SECRETS {
+            job.compact = Some(DecapsulationKey::from_seed_in(&seed(number), None, &mut job.workspace));
+            encode::<P>(&mut job.dk, &job.ek, number);
+            job.m = bytes(b"m", number);
+            job.c = ciphertext::<P>(&job.ek, number);
+            region(&mut job, run);
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! Each operation eight times, on other secrets: `cargo xtask firmware trace` compares the traces. Built with `--cfg gambeson_ct`.
 //!
 //! A line `trace NAME` or `canary NAME` comes before the regions of an operation. The public matrix is one for all eight where it is
-//! sampled, because how many bytes are refused is public and differs. So key generation, whose seed makes both, is not here;
-//! what it does with secrets is: their sampling and transforms in encapsulation, the products and sums in decapsulation, and the
-//! kernels of ML-DSA, one by one.
+//! sampled, because how many bytes are refused is public and differs. So key generation, whose seed makes both, is not here, nor
+//! signing from the seed; what they do with secrets is: their sampling and transforms in encapsulation, the products and sums in
+//! decapsulation and in the import of a key, and the kernels of ML-DSA, one by one.
 
 #![no_std]
 #![no_main]
 
+mod dsa;
 mod kem;
 
 // What serves the allocator where nothing else interrupts.
@@ -22,6 +23,7 @@ use embedded_alloc::LlffHeap;
 use gambeson::Small;
 #[cfg(gambeson_ct)]
 use gambeson::mldsa::gate;
+use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{MlKem512, MlKem768, MlKem1024};
 use gambeson::sha3::{Shake256, State, permute_many};
 use gambeson_firmware::{entry, exit, measure, print};
@@ -32,8 +34,8 @@ const SECRETS: u8 = 8;
 #[global_allocator]
 static HEAP: LlffHeap = LlffHeap::empty();
 
-/// What an expanded key of ML-KEM takes at most, twice.
-const HEAP_BYTES: usize = 32 * 1024;
+/// What expanded keys take at most, twice.
+const HEAP_BYTES: usize = 384 * 1024;
 
 /// All operations, then what must be seen.
 #[entry]
@@ -49,9 +51,18 @@ fn main() -> ! {
     kem::all::<Small<MlKem768>>("small ML-KEM-768");
     kem::all::<MlKem1024>("plain ML-KEM-1024");
     kem::all::<Small<MlKem1024>>("small ML-KEM-1024");
+    kem::in_a_workspace::<MlKem512>("workspace ML-KEM-512");
+    kem::in_a_workspace::<MlKem768>("workspace ML-KEM-768");
+    kem::in_a_workspace::<MlKem1024>("workspace ML-KEM-1024");
     kem::on_the_heap::<MlKem512>("expanded ML-KEM-512");
     kem::on_the_heap::<MlKem768>("expanded ML-KEM-768");
     kem::on_the_heap::<MlKem1024>("expanded ML-KEM-1024");
+    dsa::borrowed::<MlDsa44>("ML-DSA-44", 35);
+    dsa::borrowed::<MlDsa65>("ML-DSA-65", 9);
+    dsa::borrowed::<MlDsa87>("ML-DSA-87", 14);
+    dsa::on_the_heap::<MlDsa44>("ML-DSA-44");
+    dsa::on_the_heap::<MlDsa65>("ML-DSA-65");
+    dsa::on_the_heap::<MlDsa87>("ML-DSA-87");
     permutation();
     #[cfg(gambeson_ct)]
     kernels();
@@ -131,8 +142,14 @@ fn planted_division(secret: &mut u32) {
     *secret = black_box(17_u32).checked_div(*secret).unwrap_or(0);
 }
 
+/// Ends the program, which found no inputs as they must be.
+fn fail(what: &str) -> ! {
+    print(what);
+    print("\n");
+    exit(false)
+}
+
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
-    print("a panic\n");
-    exit(false)
+    fail("a panic")
 }

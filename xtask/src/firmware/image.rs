@@ -82,10 +82,14 @@ pub fn missing() -> Option<&'static str> {
 }
 
 /// A program that was built.
+#[derive(Clone)]
 pub struct Image {
     pub target: &'static Target,
     pub path: PathBuf,
 }
+
+/// Among the variables: that a build for size keeps the assembly of speed.
+pub const FAST: (&str, &str) = ("GAMBESON_FAST", "1");
 
 /// Builds a package of `firmware/` and sets the program aside under a name of its own.
 ///
@@ -107,7 +111,11 @@ pub fn build(
     // The flags and the linker are those of `firmware/.cargo/config.toml`.
     cargo.current_dir(workspace.root.join("firmware")).env_remove("RUSTFLAGS");
     // Doors for gates, which no other program calls.
-    cargo.arg("--config").arg(format!("target.{}.rustflags=['--cfg=gambeson_ct']", target.triple));
+    let mut flags = "'--cfg=gambeson_ct'".to_owned();
+    if variables.contains(&FAST) {
+        flags += ", '--cfg=gambeson_fast'";
+    }
+    cargo.arg("--config").arg(format!("target.{}.rustflags=[{flags}]", target.triple));
     cargo.envs(variables.iter().copied());
     workspace.logged(&format!("firmware-build-{}-{package}", target.name), &mut cargo)?;
     let folder = workspace.target.join("xtask/firmware").join(target.name);
@@ -161,9 +169,14 @@ impl Image {
 
     /// Bytes of code with what it reads, and of what it writes.
     pub fn sizes(&self, workspace: &Workspace) -> Result<(u64, u64)> {
+        Ok(sizes(&self.sections(workspace)?))
+    }
+
+    /// The sections: name, bytes, address.
+    pub fn sections(&self, workspace: &Workspace) -> Result<Vec<(String, u64, u64)>> {
         let mut size = workspace.command(format!("{}-size", self.target.binutils), &["-A"]);
         let text = workspace.logged("firmware-size", size.arg(&self.path))?;
-        Ok(sizes(&text))
+        Ok(sections(&text))
     }
 
     /// The disassembly.
@@ -173,15 +186,20 @@ impl Image {
     }
 }
 
-/// The sums of `.text` and `.rodata`, and of `.data` and `.bss`, in the table of `size -A`.
-fn sizes(text: &str) -> (u64, u64) {
+/// The table of `size -A`.
+fn sections(text: &str) -> Vec<(String, u64, u64)> {
+    let of_line = |line: &str| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [name, bytes, address] => Some((name.to_owned(), bytes.parse().ok()?, address.parse().ok()?)),
+        _ => None,
+    };
+    text.lines().filter_map(of_line).collect()
+}
+
+/// The sums of `.text` and `.rodata`, and of `.data` and `.bss`.
+fn sizes(sections: &[(String, u64, u64)]) -> (u64, u64) {
     let sum = |names: [&str; 2]| {
-        let of_line = |line: &str| {
-            let mut words = line.split_whitespace();
-            let named = words.next().is_some_and(|name| names.contains(&name));
-            named.then(|| words.next()?.parse::<u64>().ok()).flatten()
-        };
-        text.lines().filter_map(of_line).sum()
+        let named = sections.iter().filter(|(name, ..)| names.contains(&name.as_str()));
+        named.map(|(_, bytes, _)| bytes).sum()
     };
     (sum([".text", ".rodata"]), sum([".data", ".bss"]))
 }
@@ -194,6 +212,7 @@ mod tests {
     fn sections_are_summed() {
         let text = "x  :\nsection size addr\n.vector_table 1024 0\n.text 100 1024\n.rodata 20 2000\n.inputs 999 3000\n\
             .data 3 0\n.bss 4 0\n.debug_info 5 0\nTotal 7\n";
-        assert_eq!(sizes(text), (120, 7));
+        assert_eq!(sizes(&sections(text)), (120, 7));
+        assert_eq!(sections(text)[1], (".text".into(), 100, 1024));
     }
 }

@@ -96,8 +96,9 @@ const PERMUTATION: [(&str, u64); 2] = [("cortex-m4", 9800), ("rv32imac", 12_800)
 /// The speed variants, whose stack a fast row may take.
 const SPEED: [&str; 2] = ["pqm4 m4fspeed", "pqm4 m4f"];
 
-/// Instructions on RV32, as a part of what these take.
-const RV32: [&str; 2] = ["mlkem-native -Os", "mldsa-native reduced -Os"];
+/// The smallest code of others: what a build for size may take of their cycles on the Cortex-M4 is all, and a fast one of their instructions on
+/// RV32 this part.
+const SMALLEST: [&str; 2] = ["mlkem-native -Os", "mldsa-native reduced -Os"];
 const RV32_RATIO: f64 = 0.80;
 
 /// Code by profile: of one set with these operations, joined by `+`.
@@ -121,6 +122,8 @@ pub struct Verdict {
     pub what: String,
     pub measured: u64,
     pub most: u64,
+    /// Why it is missed, where the row itself tells.
+    why: Option<String>,
 }
 
 impl Verdict {
@@ -138,16 +141,26 @@ fn verdict(row: &Row, what: impl Into<String>, measured: u64, most: u64) -> Verd
         what: what.into(),
         measured,
         most,
+        why: None,
     }
 }
 
 /// What is hoped for, of a row that has a limit.
 pub fn stretch(row: &Row) -> Option<u64> {
-    of_compact(row).map(|limit| limit.stretch)
+    of_compact(row).filter(|_| row.profile == "small").map(|limit| limit.stretch)
+}
+
+/// The most that an operation of the core in the least memory may take of a Cortex-M4's stack: its frames alone where memory is the
+/// caller's. `gambeson.h` has it beside each call.
+pub fn stack_on_cortex_m4(alg: &str, op: &str, in_workspace: bool) -> Option<u64> {
+    let limit = COMPACT.iter().find(|limit| limit.alg == alg && limit.op == op)?;
+    let of_frames = || FRAMES.iter().find(|(set, _)| alg.starts_with(set)).map(|(_, most)| *most);
+    if in_workspace { of_frames() } else { Some(limit.stack) }
 }
 
 fn of_compact(row: &Row) -> Option<&'static Compact> {
-    COMPACT.iter().find(|limit| row.profile == "small" && limit.alg == row.alg && limit.op == row.op)
+    let is_compact = ["small", rows::SIZE].contains(&row.profile);
+    COMPACT.iter().find(|limit| is_compact && limit.alg == row.alg && limit.op == row.op)
 }
 
 /// Every limit that binds one of the rows.
@@ -160,7 +173,10 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
         |peer: &&Peer| peer.target == row.target && peer.alg == row.alg && peer.op == of_peers(&row.op);
     let peers: Vec<&Peer> = peers.iter().filter(same).collect();
     let mut verdicts = Vec::new();
-    if let Some((target, most)) =
+    if let Some(why) = &row.failed {
+        let failed = verdict(row, "program that fails", 1, 0);
+        verdicts.push(Verdict { why: Some(why.clone()), ..failed });
+    } else if let Some((target, most)) =
         PERMUTATION.iter().find(|(target, _)| row.alg == rows::PERMUTATION.0 && *target == row.target)
     {
         let cycles = *target == "cortex-m4";
@@ -180,8 +196,16 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
             }
             ("cortex-m4", Some(limit)) => {
                 verdicts.push(verdict(row, "bytes of stack", stack, limit.stack));
-                verdicts.push(verdict(row, "thousand cycles", thousands(row.cycles), limit.kcycles));
                 verdicts.push(verdict(row, "bytes of key", row.key, limit.key));
+                let cycles = thousands(row.cycles);
+                if row.profile == "small" {
+                    verdicts.push(verdict(row, "thousand cycles", cycles, limit.kcycles));
+                } else {
+                    for peer in peers.iter().filter(|peer| SMALLEST.contains(&peer.peer.as_str())) {
+                        let what = format!("thousand cycles ({})", peer.peer);
+                        verdicts.push(verdict(row, what, cycles, peer.kcycles));
+                    }
+                }
             }
             ("rv32imac", Some(limit)) => {
                 verdicts.push(verdict(row, "bytes of stack", stack, limit.stack + WIDER))
@@ -200,7 +224,7 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
                 }
             }
             ("rv32imac", None) if of_peers(&row.op) == row.op => {
-                for peer in peers.iter().filter(|peer| RV32.contains(&peer.peer.as_str())) {
+                for peer in peers.iter().filter(|peer| SMALLEST.contains(&peer.peer.as_str())) {
                     let what = format!("thousand instructions ({RV32_RATIO} of {})", peer.peer);
                     let most = (peer.kinstructions as f64 * RV32_RATIO).floor() as u64;
                     verdicts.push(verdict(row, what, thousands(row.instructions), most));
@@ -211,7 +235,7 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
     }
     for (set, ops, most) in CODE {
         if row.target == "cortex-m4"
-            && row.profile != rows::WORKSPACE
+            && ["small", "fast"].contains(&row.profile)
             && row.alg.starts_with(set)
             && row.op == *ops
         {
@@ -231,6 +255,7 @@ fn thousands(number: u64) -> u64 {
 /// Why rows miss a limit: `docs/embedded/missed.toml`.
 #[derive(Deserialize)]
 pub struct Missed {
+    #[serde(default)]
     reason: Vec<Reason>,
 }
 
@@ -249,6 +274,9 @@ struct Reason {
 
 pub const MISSED: &str = "docs/embedded/missed.toml";
 
+/// What stands where a reason is missing; `faults` tells of it.
+const UNKNOWN: &str = "nobody knows yet why";
+
 impl Missed {
     pub fn read(text: &str) -> Result<Self> {
         let missed: Self = toml::from_str(text).context(MISSED)?;
@@ -260,17 +288,45 @@ impl Missed {
     }
 
     /// The reason of a row that misses its limit.
-    pub fn reason(&self, verdict: &Verdict) -> &str {
+    pub fn reason<'a>(&'a self, verdict: &'a Verdict) -> &'a str {
+        let listed = || self.place(verdict).map_or(UNKNOWN, |place| &self.reason[place].text);
+        verdict.why.as_deref().unwrap_or_else(listed)
+    }
+
+    /// What does not fit the verdicts: a limit that is missed without a reason, and, where these are `all`, a reason of none that is.
+    pub fn faults(&self, verdicts: &[Verdict], all: bool) -> Vec<String> {
+        let mut bound = vec![!all; self.reason.len()];
+        let mut faults = Vec::new();
+        for verdict in verdicts.iter().filter(|verdict| !verdict.is_met() && verdict.why.is_none()) {
+            match self.place(verdict) {
+                Some(place) => bound[place] = true,
+                None => {
+                    let Verdict { target, profile, alg, op, what, .. } = verdict;
+                    faults.push(format!("{MISSED} has no reason for {target} {profile} {alg} {op}: {what}"));
+                }
+            }
+        }
+        let idle = self.reason.iter().zip(bound).filter(|(_, bound)| !bound);
+        faults.extend(
+            idle.map(|(reason, _)| {
+                format!("{MISSED}: no row is missed that has the reason {:?}", reason.text)
+            }),
+        );
+        faults
+    }
+
+    /// The first reason that selects the verdict.
+    fn place(&self, verdict: &Verdict) -> Option<usize> {
         let fits =
             |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|wanted| is.starts_with(wanted));
-        let of = |reason: &&Reason| {
+        let of = |reason: &Reason| {
             fits(&reason.target, verdict.target)
                 && fits(&reason.profile, verdict.profile)
                 && fits(&reason.alg, &verdict.alg)
                 && reason.op.as_ref().is_none_or(|op| *op == verdict.op)
                 && fits(&reason.what, &verdict.what)
         };
-        self.reason.iter().find(of).map_or("nobody knows yet why", |reason| &reason.text)
+        self.reason.iter().position(of)
     }
 }
 
@@ -292,6 +348,7 @@ mod tests {
             code: 5601,
             instructions: cycles,
             cycles,
+            failed: None,
         }
     }
 
@@ -313,6 +370,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_built_for_size_is_as_fast_as_the_smallest_of_others() {
+        let of = |op, stack, cycles| row("cortex-m4", "size", op, stack, cycles);
+        assert_eq!(missed(of("encaps", 1792, 1_246_499)), ["bytes of key"; 0]);
+        assert_eq!(
+            missed(of("encaps", 1793, 1_247_000)),
+            ["bytes of stack", "thousand cycles (mlkem-native -Os)"]
+        );
+        // The peer has no key of 96 bytes, and code is told of another row.
+        assert_eq!(missed(of("decaps", 2240, 9_000_000)), [""; 0]);
+        assert_eq!(missed(of("keygen", 1280, 1)), [""; 0]);
+        assert_eq!(missed(row("rv32imac", "size", "encaps", 2049, 9_000_000)), ["bytes of stack"]);
+    }
+
+    #[test]
     fn a_workspace_leaves_only_frames_to_the_stack() {
         let of = |target, alg: &str, stack| Row {
             alg: alg.into(),
@@ -323,6 +394,16 @@ mod tests {
         assert_eq!(missed(of("cortex-m4", "ML-KEM-768", 641)), ["bytes of stack"]);
         assert_eq!(missed(of("rv32emc", "ML-DSA-65", 832 + WIDER)), [""; 0]);
         assert_eq!(missed(of("rv32emc", "ML-DSA-65", 833 + WIDER)), ["bytes of stack"]);
+    }
+
+    #[test]
+    fn a_program_that_fails_misses_with_its_own_reason() {
+        let failed =
+            Row { failed: Some("left on the stack".into()), ..row("rv32emc", "workspace", "encaps", 0, 0) };
+        let verdicts = judge(&[failed], &[]);
+        assert_eq!((verdicts.len(), verdicts[0].is_met()), (1, false));
+        let missed = Missed::read("[[reason]]\ntext = \"another\"\n").unwrap();
+        assert_eq!(missed.reason(&verdicts[0]), "left on the stack");
     }
 
     #[test]
@@ -354,8 +435,30 @@ mod tests {
     fn reasons_are_of_the_rows_that_they_select() {
         let missed = Missed::read(include_str!("../../../docs/embedded/missed.toml")).unwrap();
         let verdict = verdict(&row("cortex-m4", "none", "nothing", 1, 1), "nothing", 2, 1);
-        assert_eq!(missed.reason(&verdict), "nobody knows yet why");
+        assert_eq!(missed.reason(&verdict), UNKNOWN);
         let text = "[[reason]]\nprofile = \"none\"\ntext = \"planted\"\n";
         assert_eq!(Missed::read(text).unwrap().reason(&verdict), "planted");
+    }
+
+    #[test]
+    fn a_missed_row_without_a_reason_and_a_reason_without_one_are_faults() {
+        let row = row("cortex-m4", "small", "nothing", 1, 1);
+        let verdicts = [verdict(&row, "bytes", 2, 1), verdict(&row, "cycles", 1, 1)];
+        let missed = |reasons: &[(&str, &str)]| {
+            let of = |(what, text): &(&str, &str)| format!("[[reason]]\nwhat = {what:?}\ntext = {text:?}\n");
+            Missed::read(&reasons.iter().map(of).collect::<String>()).unwrap()
+        };
+        assert_eq!(missed(&[("bytes", "so")]).faults(&verdicts, true), [""; 0]);
+        let without = missed(&[("cycles", "met")]).faults(&verdicts, true);
+        assert_eq!(without.len(), 2);
+        assert!(
+            without[0].ends_with("no reason for cortex-m4 small ML-KEM-768 nothing: bytes"),
+            "{without:?}"
+        );
+        assert!(without[1].ends_with("that has the reason \"met\""), "{without:?}");
+        // Of a part of the rows, a reason may be another's.
+        assert_eq!(missed(&[("bytes", "so"), ("cycles", "met")]).faults(&verdicts, false), [""; 0]);
+        // One behind another that selects its row binds nothing.
+        assert_eq!(missed(&[("b", "so"), ("bytes", "hidden")]).faults(&verdicts, true).len(), 1);
     }
 }

@@ -3,26 +3,43 @@
 use super::image;
 use super::limits::{self, Missed, Verdict};
 use super::rows::{self, Peer, Row};
+use serde::Serialize;
 
-/// A line a row.
-pub fn text(rows: &[Row], verdicts: &[Verdict]) -> String {
+/// A line a row; what one misses stands behind it, and `red` colours it.
+pub fn text(rows: &[Row], verdicts: &[Verdict], missed: &Missed, red: impl Fn(&str) -> String) -> String {
     let mut text = format!(
-        "{:<10} {:<6} {:<21} {:<44} {:>7} {:>7} {:>6} {:>7} {:>9} {:>9}\n",
+        "{:<10} {:<9} {:<21} {:<44} {:>7} {:>7} {:>6} {:>7} {:>9} {:>9}\n",
         "target", "", "set", "operation", "stack", "heap", "key", "code", "kinsns", "kcycles"
     );
     for row in rows {
-        let misses = verdicts.iter().any(|verdict| is_of(verdict, row) && !verdict.is_met());
         let [stack, beside, key, code, instructions, cycles] = cells(row);
-        text += &format!(
-            "{:<10} {:<6} {:<21} {:<44} {stack:>7} {beside:>7} {key:>6} {code:>7} {instructions:>9} {cycles:>9}{}\n",
-            row.target,
-            row.profile,
-            row.alg,
-            row.op,
-            if misses { "  missed" } else { "" }
+        let line = format!(
+            "{:<10} {:<9} {:<21} {:<44} {stack:>7} {beside:>7} {key:>6} {code:>7} {instructions:>9} {cycles:>9}",
+            row.target, row.profile, row.alg, row.op,
         );
+        let misses = misses(row, verdicts, missed);
+        text +=
+            &if misses.is_empty() { line } else { red(&format!("{line}  missed: {}", misses.join(" | "))) };
+        text += "\n";
     }
     text
+}
+
+/// An object a row, of its figures and of what it misses.
+pub fn json(row: &Row, verdicts: &[Verdict], missed: &Missed) -> serde_json::Result<String> {
+    #[derive(Serialize)]
+    struct Told<'a> {
+        #[serde(flatten)]
+        row: &'a Row,
+        missed: Vec<String>,
+    }
+    serde_json::to_string(&Told { row, missed: misses(row, verdicts, missed) })
+}
+
+/// The limits that a row misses, each with its reason.
+fn misses(row: &Row, verdicts: &[Verdict], missed: &Missed) -> Vec<String> {
+    let of_row = verdicts.iter().filter(|verdict| is_of(verdict, row) && !verdict.is_met());
+    of_row.map(|verdict| figures(verdict, missed)).collect()
 }
 
 /// Stack, heap and static memory, key, code, thousands of instructions and of cycles; nothing where nothing was measured.
@@ -43,10 +60,15 @@ fn is_of(verdict: &Verdict, row: &Row) -> bool {
         && (&verdict.alg, &verdict.op) == (&row.alg, &row.op)
 }
 
-/// A limit that is missed, and why.
+/// A row whose limit is missed, by how much, and why.
 pub fn sentence(verdict: &Verdict, missed: &Missed) -> String {
-    let Verdict { target, profile, alg, op, what, measured, most } = verdict;
-    format!("{target} {profile} {alg} {op}: {measured} {what}, at most {most}: {}", missed.reason(verdict))
+    let Verdict { target, profile, alg, op, .. } = verdict;
+    format!("{target} {profile} {alg} {op}: {}", figures(verdict, missed))
+}
+
+fn figures(verdict: &Verdict, missed: &Missed) -> String {
+    let Verdict { what, measured, most, .. } = verdict;
+    format!("{measured} {what}, at most {most}: {}", missed.reason(verdict))
 }
 
 /// With two decimals below ten.
@@ -78,8 +100,9 @@ says so. **Code** is `.text` and `.rodata` of a program with that operation alon
 bytes as the peers' does.\n\n\
 ML-KEM: ten keys. ML-DSA: ten keys, one key that signs fifty messages without randomness, ten signatures that are verified; the same for \
 every peer. Profile `small` is `Small<P>`, `fast` the plain set; `workspace` is `Small<P>` in memory of the caller's, whose bytes are in the column of the heap, \
-so that the stack is frames alone (one set each: frames do not depend on it). All run at `opt-level = 3`; the code of `small` and `workspace` is \
-that of a build for size, at `\"s\"`, where the permutation is rolled and takes more cycles. Operations joined by `+` are one program, of which only the code is told. \
+so that the stack is frames alone (one set each: frames do not depend on it). These run at `opt-level = 3`; but the code of `small` and `workspace` is \
+that of a build for size, at `\"s\"`, where permutation and transforms are rolled. What such a build of `small` takes beside its code are the rows `size`. \
+On the Cortex-M4 `fast` is built for size with `--cfg gambeson_fast`, which keeps the assembly of speed (decision 38): code, stack and cycles are that one build's. Operations joined by `+` are one program, of which only the code is told. \
 `decaps` takes the key of 96 bytes, `decaps-dk` \
 the standard's bytes; `sign-seed` the key that holds the seed, `sign` the standard's bytes; what ends with `-expanded` a key whose matrix is on the heap, whose bytes \
 are in the column of the heap with all that the operation takes there, and in the code the allocator is.\n\n\
@@ -129,7 +152,7 @@ pub fn markdown(rows: &[Row], peers: &[Peer], verdicts: &[Verdict], missed: &Mis
         text += "\n| row | measured | at most | why |\n| --- | ---: | ---: | --- |\n";
     }
     for verdict in failed {
-        let Verdict { target, profile, alg, op, what, measured, most } = verdict;
+        let Verdict { target, profile, alg, op, what, measured, most, .. } = verdict;
         let (measured, most, why) = (grouped(*measured), grouped(*most), missed.reason(verdict));
         text += &format!("| {target}, {profile}, {alg} {op}: {what} | {measured} | {most} | {why} |\n");
     }
@@ -163,6 +186,7 @@ mod tests {
             code: 100,
             instructions: 600_000,
             cycles: 660_000,
+            failed: None,
         };
         let verdicts = limits::judge(std::slice::from_ref(&row), &[]);
         let missed = Missed::read("[[reason]]\ntext = \"planted\"\n").unwrap();
@@ -173,6 +197,18 @@ mod tests {
             )
         );
         assert!(page.contains("| **gambeson, small** | keygen | 1,281 | 0 | 96 | 100 | 600 | 660 | 1,024 |"));
-        assert!(text(&[row], &verdicts).lines().last().unwrap().ends_with("missed"));
+        let told = text(std::slice::from_ref(&row), &verdicts, &missed, |line| format!("red {line}"));
+        let line = told.lines().last().unwrap();
+        let reason = "1281 bytes of stack, at most 1280: planted";
+        assert!(line.starts_with("red cortex-m4") && line.ends_with(&format!("missed: {reason}")), "{line}");
+        let told: serde_json::Value = serde_json::from_str(&json(&row, &verdicts, &missed).unwrap()).unwrap();
+        assert_eq!((&told["stack"], &told["missed"][0]), (&1281.into(), &reason.into()));
+
+        // A program that failed has no figures but that of its code, and its own reason.
+        let failed = Row { failed: Some("left on the stack".into()), ..row };
+        let verdicts = limits::judge(std::slice::from_ref(&failed), &[]);
+        let page = markdown(std::slice::from_ref(&failed), &[], &verdicts, &missed);
+        assert!(page.contains("| **gambeson, small** | keygen |  |  |  | 100 |  |  | 1,024 |"), "{page}");
+        assert!(page.contains("keygen: program that fails | 1 | 0 | left on the stack |"), "{page}");
     }
 }

@@ -1,6 +1,6 @@
 //! The least stack of each operation as a picture: a line for each, a mark for each implementation.
 
-use super::rows::{Peer, Row, SETS, WORKSPACE};
+use super::rows::{Peer, Row, SETS};
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::element::{Circle, PathElement, Rectangle, Text};
@@ -79,7 +79,11 @@ fn draw(svg: &mut String, rows: &[Row], peers: &[Peer]) -> Result<(), Box<dyn st
             mark(&area, kind, (across(peer.stack + peer.heap), y))?;
         }
         let is_here = |row: &&Row| {
-            row.target == "cortex-m4" && row.profile != WORKSPACE && row.alg == alg && row.op == op
+            row.target == "cortex-m4"
+                && ["small", "fast"].contains(&row.profile)
+                && row.alg == alg
+                && row.op == op
+                && row.failed.is_none()
         };
         for row in rows.iter().filter(is_here) {
             let kind = usize::from(row.profile == "fast");

@@ -4,9 +4,11 @@ use super::image::{self, Image, Target};
 use crate::run::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::path::Path;
 
-/// How the core is asked to work: `small` is `Small<P>`, `workspace` the same in memory of the caller's, `fast` the plain set.
+/// How the core is asked to work: `small` is `Small<P>`, `size` the same built for size, `workspace` in memory of the caller's, `fast`
+/// the plain set.
 struct Profile {
     name: &'static str,
     /// The compiler's level for what is run, and that for the bytes of code.
@@ -15,11 +17,15 @@ struct Profile {
 }
 
 /// At `s` the permutation is rolled: a third less code for nearly twice the cycles.
-const PROFILES: [Profile; 3] = [
+const PROFILES: [Profile; 4] = [
     Profile { name: "small", level: "3", size: "s" },
+    Profile { name: SIZE, level: "s", size: "s" },
     Profile { name: WORKSPACE, level: "3", size: "s" },
     Profile { name: "fast", level: "3", size: "3" },
 ];
+pub const SIZE: &str = "size";
+/// The level of `fast` on the Cortex-M4: for size, with the assembly of speed (decision 38).
+pub const FAST_FOR_SIZE: &str = "s-fast";
 pub const WORKSPACE: &str = "workspace";
 
 const KEM: [&str; 4] = ["keygen", "encaps", "decaps", "decaps-dk"];
@@ -68,10 +74,14 @@ fn of_profile(target: &Target, profile: &str) -> Vec<(&'static str, &'static str
             true => (&KEM_CODE, &KEM_EXPANDED),
             false => (&DSA_CODE, &DSA_EXPANDED),
         };
+        // Their code is told of `small`, of the same programs.
+        let code = if profile == SIZE { &[] } else { code };
         let expanded = if profile == "fast" { expanded } else { &[] };
         rows.extend(ops.iter().chain(expanded).chain(code).map(|op| (alg, *op)));
     }
-    rows.push(BOTH);
+    if profile != SIZE {
+        rows.push(BOTH);
+    }
     if profile == "fast" {
         let others = CLASSICAL.map(|(alg, ops, _)| (alg, ops));
         for (alg, ops) in [PERMUTATION].into_iter().chain(others) {
@@ -105,6 +115,9 @@ pub struct Row {
     pub code: u64,
     pub instructions: u64,
     pub cycles: u64,
+    /// Why its program failed; then only the code is known.
+    #[serde(skip)]
+    pub failed: Option<String>,
 }
 
 impl Row {
@@ -118,7 +131,7 @@ impl Row {
 
     /// Whether it tells only of code.
     pub fn is_of_code(&self) -> bool {
-        self.op.contains('+')
+        self.op.contains('+') || self.failed.is_some()
     }
 
     /// Bytes of memory, other than stack and key, that it needs.
@@ -130,7 +143,7 @@ impl Row {
 /// A row that is still to be measured, built.
 pub struct Built {
     pub image: Image,
-    /// The one whose code is told, if it is another. It is run, too: its frames are others.
+    /// The one whose code is told, if it is another and no row of its own. It is run, too: its frames are others.
     sized: Option<Image>,
     pub profile: &'static str,
     pub alg: &'static str,
@@ -141,17 +154,21 @@ pub struct Built {
     statics: u64,
 }
 
-/// The environment that chooses a row.
-pub fn variables<'a>(row: &'a str, level: &'a str) -> [(&'a str, &'a str); 2] {
-    [("GAMBESON_ROW", row), ("CARGO_PROFILE_RELEASE_OPT_LEVEL", level)]
+/// The environment that chooses a row, and a level.
+pub fn variables<'a>(row: &'a str, level: &'a str) -> Vec<(&'a str, &'a str)> {
+    let (level, fast) = if level == FAST_FOR_SIZE { ("s", Some(image::FAST)) } else { (level, None) };
+    let chosen = [("GAMBESON_ROW", row), ("CARGO_PROFILE_RELEASE_OPT_LEVEL", level)];
+    chosen.into_iter().chain(fast).collect()
 }
 
 pub const PACKAGE: &str = "gambeson-firmware-bench";
 
 /// Builds every row whose name has `only` in it.
 pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Result<Vec<Built>> {
-    let mut built = Vec::new();
+    let (mut built, mut images) = (Vec::new(), HashMap::new());
     for Profile { name: profile, level, size } in PROFILES {
+        // Where all that is hot is assembly, the rest may be small.
+        let for_size = profile == "fast" && target.name == image::CORTEX_M4.name;
         let wanted = |(alg, op): &(&str, &str)| {
             format!("{} {alg} {op} {profile}", target.name).to_lowercase().contains(only)
         };
@@ -159,16 +176,23 @@ pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Resu
         if rows.is_empty() {
             continue;
         }
-        let (empty_code, _) = image(workspace, target, "nothing", size)?.sizes(workspace)?;
-        let (_, empty_writes) = image(workspace, target, "nothing", level)?.sizes(workspace)?;
+        let mut image = |row: &str, level| image(workspace, target, row, level, &mut images);
         for (alg, op) in rows {
-            let row = format!("{alg} {op} {profile}").to_lowercase();
-            let (mut run, mut sized) = (image(workspace, target, &row, size)?, None);
+            let is_ours = !CLASSICAL.iter().any(|(other, ..)| *other == alg);
+            let (level, size) =
+                if for_size && is_ours { (FAST_FOR_SIZE, FAST_FOR_SIZE) } else { (level, size) };
+            let (empty_code, _) = image("nothing", size)?.sizes(workspace)?;
+            let (_, empty_writes) = image("nothing", level)?.sizes(workspace)?;
+            let schedule = if profile == SIZE { "small" } else { profile };
+            let row = format!("{alg} {op} {schedule}").to_lowercase();
+            let (mut run, mut sized) = (image(&row, size)?, None);
             let (code, mut writes) = run.sizes(workspace)?;
             if level != size && !op.contains('+') {
-                sized = Some(std::mem::replace(&mut run, image(workspace, target, &row, level)?));
+                sized = Some(std::mem::replace(&mut run, image(&row, level)?));
                 (_, writes) = run.sizes(workspace)?;
             }
+            // That of `small` is a row of its own.
+            sized = sized.filter(|_| profile == WORKSPACE);
             let (code, statics) = (code.saturating_sub(empty_code), writes.saturating_sub(empty_writes));
             built.push(Built { image: run, sized, profile, alg, op, code, statics });
         }
@@ -176,41 +200,62 @@ pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Resu
     Ok(built)
 }
 
-/// The program of a row.
-fn image(workspace: &Workspace, target: &'static Target, row: &str, level: &str) -> Result<Image> {
+/// The program of a row, built if it is not among those that are.
+fn image(
+    workspace: &Workspace,
+    target: &'static Target,
+    row: &str,
+    level: &str,
+    images: &mut HashMap<String, Image>,
+) -> Result<Image> {
+    let name = format!("{row} {level}");
+    if let Some(image) = images.get(&name) {
+        return Ok(image.clone());
+    }
     let classical = CLASSICAL.iter().any(|(alg, ..)| row.starts_with(&alg.to_lowercase()));
     let package = if classical { format!("{PACKAGE}/classical") } else { PACKAGE.into() };
-    image::build(workspace, target, &package, &format!("{row} {level}"), &variables(row, level))
+    let image = image::build(workspace, target, &package, &name, &variables(row, level))?;
+    images.insert(name, image.clone());
+    Ok(image)
 }
 
 impl Built {
-    /// Runs it on all its inputs.
+    /// Runs it on all its inputs. A program that fails is a row, too, with the reason.
     pub fn measure(&self, workspace: &Workspace, plugin: &Path) -> Result<Row> {
-        if self.op.contains('+') {
-            self.image.run(workspace, None)?;
-            return Ok(self.of_code());
-        }
         if let Some(sized) = &self.sized {
-            sized.run(workspace, None)?;
+            let (well, text) = sized.tried(workspace, None, None)?;
+            if !well {
+                return Ok(self.failed(&format!("built for size: {}", last_words(&text))));
+            }
         }
-        let name = self.image.path.display();
-        let text = self.image.run(workspace, Some(plugin))?;
-        let regions = regions(&text)?;
-        let painted: Vec<u64> = numbers(&text, "painted=")?;
-        ensure!(!regions.is_empty() && regions.len() == painted.len(), "{name}: {} regions", regions.len());
+        let is_of_code = self.op.contains('+');
+        let (well, text) = self.image.tried(workspace, (!is_of_code).then_some(plugin), None)?;
+        Ok(match (well, is_of_code) {
+            (false, _) => self.failed(last_words(&text)),
+            (true, true) => self.of_code(),
+            (true, false) => self.figures(&text).unwrap_or_else(|error| self.failed(&format!("{error:#}"))),
+        })
+    }
+
+    /// The row of what program and plugin printed.
+    fn figures(&self, text: &str) -> Result<Row> {
+        let regions = regions(text)?;
+        let painted: Vec<u64> = numbers(text, "painted=")?;
+        let (seen, counted) = (regions.len(), painted.len());
+        ensure!(seen > 0 && seen == counted, "the plugin saw {seen} regions, the program {counted}");
         for (region, painted) in regions.iter().zip(&painted) {
             let stack = region.stack;
-            ensure!(stack == *painted, "{name}: the plugin saw {stack} bytes of stack, the paint {painted}");
+            ensure!(stack == *painted, "the plugin saw {stack} bytes of stack, the paint {painted}");
         }
         let mean = |of: fn(&Region) -> u64| {
             let sum: u64 = regions.iter().map(of).sum();
             (sum as f64 / regions.len() as f64).round() as u64
         };
-        let only = |field| numbers(&text, field)?.first().copied().context("the program says its sizes");
+        let only = |field| numbers(text, field)?.first().copied().context("the program says its sizes");
         Ok(Row {
             stack: regions.iter().map(|region| region.stack).max().unwrap_or(0),
             statics: self.statics,
-            heap: numbers(&text, "heap=")?.into_iter().max().unwrap_or(0),
+            heap: numbers(text, "heap=")?.into_iter().max().unwrap_or(0),
             workspace: only("workspace=")?,
             key: only("key=")?,
             instructions: mean(|region| region.instructions),
@@ -234,8 +279,19 @@ impl Built {
             code: self.code,
             instructions: 0,
             cycles: 0,
+            failed: None,
         }
     }
+
+    fn failed(&self, why: &str) -> Row {
+        Row { failed: Some(why.into()), ..self.of_code() }
+    }
+}
+
+/// The last line of a program that failed; between those of programs stand the plugin's.
+fn last_words(text: &str) -> &str {
+    let said = |line: &&str| !line.trim().is_empty() && !line.starts_with("@region ");
+    text.lines().rev().find(said).unwrap_or("the program fails without a word")
 }
 
 /// What the plugin says of a region.
@@ -320,6 +376,22 @@ mod tests {
         assert_eq!(regions(text).unwrap(), [expected]);
         assert_eq!(numbers(text, "painted=").unwrap(), [8]);
         assert!(regions("@region instructions=12\n").is_err());
+    }
+
+    #[test]
+    fn a_program_that_fails_is_a_row_with_its_last_words() {
+        let image = Image { target: &image::CORTEX_M4, path: "none".into() };
+        let (alg, op) = ("ML-KEM-768", "encaps");
+        let built = Built { image, sized: None, profile: "small", alg, op, code: 5000, statics: 0 };
+        let region = |stack| format!("@region instructions=1 cycles=2 stack={stack} trace=0\n");
+        let said = format!("key=96\nworkspace=0\n{}painted=8\n", region(8));
+        assert_eq!(built.figures(&said).unwrap().failed, None);
+        let other = built.figures(&said.replace("painted=8", "painted=12")).unwrap_err();
+        assert_eq!(other.to_string(), "the plugin saw 8 bytes of stack, the paint 12");
+        let text = format!("{said}{}left on the stack: 12 bytes of 12\n\n{}", region(12), region(12));
+        let row = built.failed(last_words(&text));
+        assert_eq!(row.failed.as_deref(), Some("left on the stack: 12 bytes of 12"));
+        assert_eq!((row.stack, row.cycles, row.code), (0, 0, 5000));
     }
 
     #[test]

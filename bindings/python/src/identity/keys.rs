@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyString};
 use super::cards::{CardLog, Resolver};
 use super::detached;
 use crate::convert::{Json, Time, now, to_python};
-use crate::error::{BAD_KEY, USAGE, error, refused};
+use crate::error::{BAD_KEY, USAGE, error};
 use crate::mldsa::{MLDSA44PublicKey, MLDSA65PublicKey, MLDSA87PublicKey};
 
 /// The longest JWK that is read, in bytes: that of ML-DSA-87 has about 3,500.
@@ -26,17 +26,17 @@ macro_rules! names {
             impl $public {
                 /// The key as a JSON Web Key (RFC 9964, §3): `kty` AKP, `alg`, `pub`.
                 fn to_jwk<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-                    to_python(py, &known(py, Algorithm::$algorithm, self.as_bytes())?.to_jwk())
+                    to_python(py, &named(py, Algorithm::$algorithm, self.as_bytes(), |key| key.to_jwk())?)
                 }
 
                 /// The key as a Multikey: multibase `u` over multicodec and key.
                 fn to_multikey(&self, py: Python<'_>) -> PyResult<String> {
-                    Ok(known(py, Algorithm::$algorithm, self.as_bytes())?.to_multikey())
+                    named(py, Algorithm::$algorithm, self.as_bytes(), |key| key.to_multikey())
                 }
 
                 /// The `did:key` of the key, which every resolver of this package knows.
                 fn to_did(&self, py: Python<'_>) -> PyResult<String> {
-                    Ok(Did::from_key(&known(py, Algorithm::$algorithm, self.as_bytes())?).to_string())
+                    named(py, Algorithm::$algorithm, self.as_bytes(), |key| Did::from_key(&key).to_string())
                 }
             }
         )*
@@ -52,7 +52,7 @@ macro_rules! names {
         fn of_object(object: Borrowed<'_, '_, PyAny>) -> PyResult<Option<VerifyingKey>> {
             $(
                 if let Ok(key) = object.cast::<$public>() {
-                    return known(object.py(), Algorithm::$algorithm, key.get().as_bytes()).map(Some);
+                    return named(object.py(), Algorithm::$algorithm, key.get().as_bytes(), Some);
                 }
             )*
             Ok(None)
@@ -66,12 +66,18 @@ names! {
     MlDsa87 MLDSA87PublicKey;
 }
 
-fn known(py: Python<'_>, algorithm: Algorithm, bytes: &[u8]) -> PyResult<VerifyingKey> {
-    VerifyingKey::from_bytes(algorithm, bytes).map_err(|error| refused(py, &error))
+/// What a key is called, or what else is made of it, detached.
+fn named<T: Send>(
+    py: Python<'_>,
+    algorithm: Algorithm,
+    bytes: &[u8],
+    name: impl FnOnce(VerifyingKey) -> T + Send,
+) -> PyResult<T> {
+    detached(py, || VerifyingKey::from_bytes(algorithm, bytes).map(name))
 }
 
 fn primitive<P: ParameterSet>(py: Python<'_>, key: &VerifyingKey) -> PyResult<mldsa::VerifyingKey<P>> {
-    mldsa::VerifyingKey::try_from(key.as_bytes()).map_err(|reason| error(py, BAD_KEY, reason))
+    py.detach(|| mldsa::VerifyingKey::try_from(key.as_bytes())).map_err(|reason| error(py, BAD_KEY, reason))
 }
 
 /// A public key of ML-DSA as an argument: an object of `gambeson.mldsa`.

@@ -91,6 +91,9 @@ pub struct Create {
     /// After how many hours each member takes new keys; 0: never by itself
     #[arg(long, value_name = "HOURS", default_value = "24")]
     pub rotate: u32,
+    /// After how many messages of its own each member takes new keys; 0: however many they are
+    #[arg(long, value_name = "MESSAGES", default_value = "0")]
+    pub rotate_messages: u32,
     /// For how many seconds members keep what was said; 0: for ever
     #[arg(long, value_name = "SECONDS", default_value = "0")]
     pub retention: u64,
@@ -193,6 +196,9 @@ pub struct PolicyOf {
     /// After how many hours each member takes new keys from now on; 0: never by itself
     #[arg(long, value_name = "HOURS")]
     pub rotate: Option<u32>,
+    /// After how many messages of its own each member takes new keys from now on; 0: however many they are
+    #[arg(long, value_name = "MESSAGES")]
+    pub rotate_messages: Option<u32>,
     /// For how many seconds members keep what was said from now on; 0: for ever
     #[arg(long, value_name = "SECONDS")]
     pub retention: Option<u64>,

@@ -56,23 +56,27 @@ fn wheel(console: Console) -> Result<Maker, Error> {
             "no program slim in PATH: installing slim-bindings {WHEEL} into {}, once",
             place.display()
         ))?;
-        let unfinished = Unfinished::new(&place);
-        let installed = install(&place, &python(&place));
-        if let Err(error) = installed {
-            let _ = fs::remove_dir_all(&place);
-            return Err(error);
-        }
+        // It gets its name when it is whole: a program that is killed leaves nothing that looks installed.
+        let part = folder()?.join(format!("slim-bindings-{WHEEL}.{}", std::process::id()));
+        let unfinished = Unfinished::new(&part);
+        let installed = install(&part).and_then(|()| match fs::rename(&part, &place) {
+            // Another program was faster.
+            Err(_) if python(&place).exists() => Ok(()),
+            named => named.map_err(|error| Error::io(&place, &error)),
+        });
+        let _ = fs::remove_dir_all(&part);
         drop(unfinished);
+        installed?;
     }
     Ok(Maker::Wheel(python(&place)))
 }
 
-fn install(place: &Path, python: &Path) -> Result<(), Error> {
+fn install(place: &Path) -> Result<(), Error> {
     fs::create_dir_all(place).map_err(|error| Error::io(place, &error))?;
     ran(Command::new("python3").args(["-m", "venv"]).arg(place), "apt-get install python3-venv")?;
     let wheel = format!("slim-bindings=={WHEEL}");
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
-    ran(Command::new(python).args(pip).arg(wheel), "cargo install agntcy-slim, which takes longer")
+    ran(Command::new(python(place)).args(pip).arg(wheel), "cargo install agntcy-slim, which takes longer")
 }
 
 /// Runs a step of the installation, or says what went wrong and what else there is to do.

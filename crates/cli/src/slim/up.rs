@@ -6,7 +6,7 @@ use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::unfinished::Unfinished;
 use gambeson_slim::datapath::DatapathLink;
-use gambeson_slim::delivery::{Rules, Server, serve};
+use gambeson_slim::delivery::{LINKS, Rules, Server, serve};
 use gambeson_slim::engine::{self, File, Limits, Retention};
 use gambeson_slim::memory::MemoryService;
 use gambeson_slim::stock::{self, Node};
@@ -115,7 +115,11 @@ async fn begin(
     endpoints: &[String],
     engine: Arc<dyn engine::Engine>,
 ) -> Result<(Server, DatapathLink), Error> {
-    let server = serve(link(endpoints).await?, service(), engine, Rules::default()).await.map_err(failed)?;
+    let mut server =
+        serve(link(endpoints).await?, service(), engine, Rules::default()).await.map_err(failed)?;
+    for _ in 1..LINKS {
+        server.also(link(endpoints).await?).await.map_err(failed)?;
+    }
     Ok((server, link(endpoints).await?))
 }
 

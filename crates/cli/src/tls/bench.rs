@@ -2,8 +2,8 @@
 //!
 //! Each row is a full handshake of TLS 1.3 with a server that shows a chain (itself, an authority, below a root that the client
 //! has), without tickets; the row `session` is one between two agents, until both know each other. Rows take turns, so that all of
-//! them see the same machine. Times are medians over all rounds of the thread's processor time; elsewhere than on Unix they are those
-//! of the clock.
+//! them see the same machine, forwards and backwards, so that none always has the same row before it. Times are medians over all
+//! rounds of the thread's processor time; elsewhere than on Unix they are those of the clock.
 //!
 //! # Layout
 //!
@@ -52,6 +52,10 @@ pub(crate) const NAMES: [&str; 7] = [CLASSICAL, HYBRID, DEFAULT, ECDSA, ML_DSA, 
 /// Why a handshake did not come about.
 pub type Failure = Box<dyn std::error::Error>;
 
+/// How many handshakes, or operations, of each turn do not count: a server's follow others of their kind, and what ran before this turn is
+/// still in the caches, and in what the processor knows of branches.
+const WARM_UP: u32 = 4;
+
 struct Row {
     preset: &'static str,
     stack: &'static str,
@@ -69,11 +73,12 @@ pub(crate) fn bench(console: Console, options: &TlsBench, others: &[Stack]) -> R
     let mut rows = rows(&wanted, others).map_err(refused)?;
     let mut operations = Operations::new().map_err(refused)?;
     let bar = console.steps_bar(options.rounds.into(), "handshakes");
-    for _ in 0..options.rounds {
-        for row in &mut rows {
-            // A server's handshakes follow others of their kind: the first of each turn finds nothing in the caches, and does not count.
-            once(row, options.planted).map_err(refused)?;
-            let cost = once(row, options.planted).map_err(refused)?;
+    for round in 0..options.rounds {
+        for place in 0..rows.len() {
+            // Backwards every other time: else X25519 always finds warm what X25519MLKEM768 with the same chain has just used.
+            let row = if round % 2 == 0 { place } else { rows.len() - 1 - place };
+            let row = &mut rows[row];
+            let cost = warm(|| once(row, options.planted)).map_err(refused)?;
             row.costs.push(cost);
         }
         if options.matrix {
@@ -84,6 +89,14 @@ pub(crate) fn bench(console: Console, options: &TlsBench, others: &[Stack]) -> R
     bar.finish_and_clear();
     table(console, &rows)?;
     if options.matrix { promises::compare(console, options, &rows, &operations) } else { Ok(Status::Done) }
+}
+
+/// The last of several.
+fn warm<T>(mut once: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+    for _ in 0..WARM_UP {
+        once()?;
+    }
+    once()
 }
 
 /// One handshake and nothing else: what `cargo xtask instructions` counts.

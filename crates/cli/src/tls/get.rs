@@ -1,15 +1,16 @@
 //! `tls get`: one request, and how the answer came.
 
 use super::{
-    Noting, Seen, chain, connect, explained, host_and_port, negotiated, provider, roots, scheme_name,
-    server_name,
+    Noting, Seen, chain, connect, explained, group_name, host_and_port, negotiated, provider, roots,
+    scheme_name, server_name,
 };
 use crate::args::tls::TlsGet;
 use crate::console::{Console, printable};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
+use gambeson_rustls::Preset;
 use gambeson_rustls::rustls::client::WebPkiServerVerifier;
-use gambeson_rustls::rustls::{ClientConfig, ClientConnection, Stream};
+use gambeson_rustls::rustls::{self, ClientConfig, ClientConnection, Stream};
 use serde_json::json;
 use std::io::{ErrorKind, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,6 +31,8 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     let algorithms = provider.signature_verification_algorithms;
     let seen: Arc<Mutex<Seen>> = Arc::default();
     let schemes = algorithms.supported_schemes();
+    let groups = provider.kx_groups.iter().map(|group| group_name(group.name())).collect::<Vec<_>>();
+    let offered = (groups, schemes.iter().copied().map(scheme_name).collect::<Vec<_>>());
     let verifier = Noting { inner: Some(inner), algorithms, schemes, seen: Some(Arc::clone(&seen)) };
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -43,7 +46,15 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     let mut connection = ClientConnection::new(Arc::new(config), server_name(&host)?)
         .map_err(|error| Error::outside(error.to_string()))?;
     while connection.is_handshaking() {
-        connection.complete_io(&mut wire).map_err(|error| explained(&host, error))?;
+        if let Err(error) = connection.complete_io(&mut wire) {
+            let common = !may_have_nothing_in_common(&error);
+            let error = explained(&host, error);
+            return Err(if common {
+                error
+            } else {
+                error.adding(&offer(options, &offered, &authority(&host, port)))
+            });
+        }
     }
     let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
     let (sent, received) = (wire.sent, wire.received);
@@ -91,6 +102,37 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     files::write(&options.out, body, Access::Shared, options.force)?;
     console.report(format_args!("{}: {} bytes", options.out.display(), body.len()), details)?;
     Ok(Status::Done)
+}
+
+/// Whether a handshake may have failed because the server takes nothing of what was offered: all that it says is an alert, which
+/// is the same for groups and schemes (RFC 8446, section 4.1.1), and some close without one.
+fn may_have_nothing_in_common(error: &std::io::Error) -> bool {
+    use rustls::{AlertDescription, Error};
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(Error::AlertReceived(alert)) => matches!(
+            alert,
+            AlertDescription::HandshakeFailure
+                | AlertDescription::InsufficientSecurity
+                | AlertDescription::ProtocolVersion
+        ),
+        Some(error) => matches!(error, Error::PeerIncompatible(_)),
+        None => matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset),
+    }
+}
+
+/// What was offered, groups and schemes, and what to try next.
+fn offer(options: &TlsGet, (groups, schemes): &(Vec<String>, Vec<String>), server: &str) -> String {
+    let other = match options.preset {
+        Preset::FullyHybrid => "a server without composite certificates wants --preset default",
+        _ => "a server with a composite certificate wants --preset fully-hybrid",
+    };
+    let to = options.peer.connect_to.map_or_else(String::new, |address| format!(" --connect-to {address}"));
+    format!(
+        "; offered with --preset {}: groups {}; schemes {}; `gambeson tls scan {server}{to}` tells what the server takes; {other}",
+        options.preset,
+        groups.join(", "),
+        schemes.join(", "),
+    )
 }
 
 /// Host, port and path of a URL of HTTPS.

@@ -167,12 +167,16 @@ pub fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
+/// Whether a test that cannot run, or not whole, has failed.
+pub fn must_run() -> bool {
+    std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1")
+}
+
 /// Whether a program is on this machine; where all must run, it has to be.
 pub fn has_program(program: &str, arguments: &[&str]) -> bool {
     let there =
         Command::new(program).args(arguments).stdout(Stdio::null()).status().is_ok_and(|s| s.success());
-    let must_run = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
-    assert!(there || !must_run, "{program} is missing");
+    assert!(there || !must_run(), "{program} is missing");
     if !there {
         println!("skipped: {program} is not on this machine");
     }

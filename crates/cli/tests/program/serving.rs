@@ -4,10 +4,11 @@ use super::{Folder, Outcome};
 use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use gambeson_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -89,7 +90,15 @@ impl Drop for Server {
 
 /// A port that was free just now.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    // The system gives a port again as soon as its listener is gone: no two tests of a program that run at once get the same.
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    loop {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let port = listener.local_addr().expect("it is bound").port();
+        if GIVEN.lock().expect("nobody panics beside it").insert(port) {
+            return port;
+        }
+    }
 }
 
 /// nginx, run by `command`, with these servers of HTTP, one of which listens there. It ends when it is told to.

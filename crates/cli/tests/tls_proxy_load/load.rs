@@ -1,7 +1,7 @@
 //! The processes, and the test.
 
-use crate::program::Folder;
 use crate::program::serving::{Server, with_chain};
+use crate::program::{Folder, must_run};
 use gambeson_rustls::rustls::client::Resumption;
 use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use gambeson_rustls::rustls::{ClientConfig, RootCertStore};
@@ -282,12 +282,27 @@ pub fn proxy(folder: &Folder, port: u16, more: &str) -> Server {
     Server::run(folder, &line)
 }
 
+/// How many connections the proxy can have with so many descriptors; why that is not enough, where all must run.
+fn affordable(descriptors: u64, all_must_run: bool) -> Result<usize, String> {
+    let count = usize::try_from(descriptors.saturating_sub(160) / 2).unwrap_or(CONNECTIONS).min(CONNECTIONS);
+    if count < CONNECTIONS && all_must_run {
+        let wanted = 2 * CONNECTIONS + 160;
+        return Err(format!(
+            "the system allows {descriptors} descriptors; `ulimit -Hn` must be {wanted} or more"
+        ));
+    }
+    Ok(count)
+}
+
 /// The test.
 pub fn thousands() {
     println!("\nrunning 1 test");
     let begun = Instant::now();
+    // Fewer than all are a failure where nothing may be skipped, and only there.
+    assert!(affordable(4096, true).is_err_and(|error| error.contains("4096 descriptors")));
+    assert_eq!((affordable(4096, false), affordable(20_000, true)), (Ok(1968), Ok(CONNECTIONS)));
     let all = raise_limit();
-    let count = CONNECTIONS.min(usize::try_from(all.saturating_sub(160) / 2).unwrap_or(CONNECTIONS));
+    let count = affordable(all, must_run()).unwrap();
     if count < CONNECTIONS {
         println!("the system allows {all} descriptors: {count} connections in place of {CONNECTIONS}");
     }

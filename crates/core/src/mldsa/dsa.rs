@@ -14,7 +14,7 @@ use super::ring::Poly;
 use super::sample::{EachMask, Masks, sample_a};
 use super::{InvalidSignature, sample};
 use crate::Bytes;
-use crate::secret::{Secret, declassify, declassify_value};
+use crate::secret::{Secret, clear, declassify, declassify_value};
 use crate::sha3::Shake256;
 
 /// What verification reads of a public key.
@@ -144,8 +144,7 @@ impl<P: Parameters> SigningForm for Seeds<P> {
     fn add_cs1(&self, kernels: &Kernels, c: &Poly, column: usize, p: &mut Poly, bound: i32) -> u32 {
         let mut s = Poly::ZERO;
         self.s1_hat(kernels, column, &mut s);
-        (kernels.multiply)(&mut s, c);
-        (kernels.inverse_ntt)(&mut s);
+        times(kernels, c, &mut s);
         p.add(&s);
         (kernels.is_below)(p, bound)
     }
@@ -155,16 +154,14 @@ impl<P: Parameters> SigningForm for Seeds<P> {
         let mut s = Poly::ZERO;
         self.s2(kernels, row, &mut s);
         (kernels.ntt)(&mut s);
-        (kernels.multiply)(&mut s, c);
-        (kernels.inverse_ntt)(&mut s);
+        times(kernels, c, &mut s);
         p.subtract(&s);
         (kernels.is_below)(p, bound)
     }
 
     fn ct0(&self, kernels: &Kernels, c: &mut Poly, row: usize, out: &mut Poly) {
         self.t0_hat(kernels, row, out);
-        (kernels.multiply)(out, c);
-        (kernels.inverse_ntt)(out);
+        times(kernels, c, out);
     }
 
     fn k(&self) -> &[u8; 32] {
@@ -184,7 +181,7 @@ fn commit_by_columns<P: Parameters>(
 ) {
     let mut y_hat = Poly::ZERO;
     for w in w.iter_mut() {
-        w.0.fill(0);
+        clear(&mut w.0);
     }
     for (column, packed) in z.chunks_exact_mut(P::Z_BYTES).enumerate() {
         masks.next(packed);
@@ -212,12 +209,16 @@ struct Decoded<'a, P: Parameters> {
 }
 
 impl<P: Parameters> Decoded<'_, P> {
-    /// The product of c and that polynomial, of which the matrix is the first.
-    fn times(&self, kernels: &Kernels, c: &Poly, place: usize, out: &mut Poly) {
-        out.0 = self.polynomials.as_ref()[P::K * P::L + place].0;
-        (kernels.multiply)(out, c);
-        (kernels.inverse_ntt)(out);
+    /// That polynomial, the first being the one behind the matrix.
+    fn factor(&self, place: usize) -> &Poly {
+        &self.polynomials.as_ref()[P::K * P::L + place]
     }
+}
+
+/// The factor becomes its product with c.
+fn times(kernels: &Kernels, c: &Poly, factor: &mut Poly) {
+    (kernels.multiply)(factor, c);
+    (kernels.inverse_ntt)(factor);
 }
 
 impl<P: Parameters> SigningForm for Decoded<'_, P> {
@@ -239,22 +240,23 @@ impl<P: Parameters> SigningForm for Decoded<'_, P> {
 
     #[inline(never)]
     fn add_cs1(&self, kernels: &Kernels, c: &Poly, column: usize, p: &mut Poly, bound: i32) -> u32 {
-        let mut product = Poly::ZERO;
-        self.times(kernels, c, column, &mut product);
+        let mut product = self.factor(column).clone();
+        times(kernels, c, &mut product);
         p.add(&product);
         (kernels.is_below)(p, bound)
     }
 
     #[inline(never)]
     fn subtract_cs2(&self, kernels: &Kernels, c: &Poly, row: usize, p: &mut Poly, bound: i32) -> u32 {
-        let mut product = Poly::ZERO;
-        self.times(kernels, c, P::L + row, &mut product);
+        let mut product = self.factor(P::L + row).clone();
+        times(kernels, c, &mut product);
         p.subtract(&product);
         (kernels.is_below)(p, bound)
     }
 
     fn ct0(&self, kernels: &Kernels, c: &mut Poly, row: usize, out: &mut Poly) {
-        self.times(kernels, c, P::L + P::K + row, out);
+        out.0 = self.factor(P::L + P::K + row).0;
+        times(kernels, c, out);
     }
 
     fn k(&self) -> &[u8; 32] {
@@ -318,7 +320,7 @@ pub(super) fn public_key<P: ParameterSet>(seeds: &Seeds<P>, pk: &mut [u8]) {
     let (rho, rows) = pk.split_at_mut(32);
     rho.copy_from_slice(&seeds.rho);
     for (row, t1) in rows.as_chunks_mut::<T1_BYTES>().0.iter_mut().enumerate() {
-        t.0.fill(0);
+        clear(&mut t.0);
         for (column, s1_hat) in s1_hat.as_ref().iter().enumerate() {
             sample_a(kernels, &seeds.rho, row, column, &mut a);
             (kernels.multiply_add)(&mut t, &a, s1_hat);

@@ -3,7 +3,7 @@
 //! Keys and signatures are concatenations of these (Algorithms 22 to 28); whoever writes or reads one walks
 //! through its bytes polynomial by polynomial, so that no vector of them has to exist.
 
-use super::kernels::{Kernels, unpack_one};
+use super::kernels::{Kernels, least, unpack_one};
 use super::params::sealed::Parameters;
 use super::ring::Poly;
 
@@ -28,6 +28,10 @@ pub(crate) fn pack_t0(kernels: &Kernels, t0: &Poly, out: &mut [u8]) {
 
 /// FIPS 204, Algorithm 19 (BitUnpack), of t0.
 pub(crate) fn unpack_t0(bytes: &[u8], t0: &mut Poly) {
+    if cfg!(gambeson_dsp) {
+        // The one loop of every width.
+        return (least().unpack)(t0, bytes, 1 << 12);
+    }
     for (group, bytes) in t0.0.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks::<13>().0) {
         for (i, c) in group.iter_mut().enumerate() {
             *c = (1 << 12) - unpack_one(bytes, i) as i32;

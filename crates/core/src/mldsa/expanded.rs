@@ -15,7 +15,7 @@ use super::encode;
 use super::encoded::SigningKeyError;
 use super::kernels::{Kernels, active};
 use super::keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength, scrubbed};
-use super::lanes::{Absorber, Beside, Hash, MaskBatch, expand};
+use super::lanes::{Absorber, Beside, Hash, KEPT, MaskBatch, expand};
 use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES};
 use super::ring::{Places, Poly, Short};
@@ -61,7 +61,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         let (a, t1) = polynomials.split_at_mut(P::K * P::L);
         let bytes = self.as_bytes().as_ref();
         let mut hash = Hash { message: bytes, absorber: Absorber::default(), digest: [0; 64] };
-        expand::<P>(kernels, self.rho(), None, &mut [], a, &mut hash);
+        expand::<P>(kernels, self.rho(), None, &mut [], a, P::K, &mut hash);
         for (row, t1) in t1.iter_mut().enumerate() {
             self.minus_t1_2d_hat(kernels, row, t1);
         }
@@ -276,14 +276,15 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         let (a, t0) = self.polynomials.split_at_mut(P::K * P::L);
         let mut pk = P::VerifyingKeyBytes::zeroed();
         let (short, sk, tr) = (&mut self.short[..], self.sk.expose_mut(), &mut *self.tr);
-        write_keys::<P>(rho, rho_prime, self.k.expose(), s, Parts { a, t0, short, sk, pk: &mut pk, tr });
+        let parts = Parts { a, kept: P::K, t0, short, sk, pk: &mut pk, tr };
+        write_keys::<P>(rho, rho_prime, self.k.expose(), s, parts);
         *self.public = VerifyingKey::from_bytes(&pk);
     }
 
     /// Both keys of the seed ξ in the standard's encodings, at once: for who stores keys, and uses them later.
     ///
     /// As [`from_seed`](Self::from_seed), [`to_expanded_bytes`](Self::to_expanded_bytes) and
-    /// [`verifying_key`](Self::verifying_key), with less on the heap: 24, 41 or 71 KiB. `sk` is secret, and the caller's to
+    /// [`verifying_key`](Self::verifying_key), with less on the heap: 24, 31 or 43 KiB. `sk` is secret, and the caller's to
     /// wipe.
     ///
     /// ```
@@ -303,7 +304,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         sk: &mut P::ExpandedKeyBytes,
         vk: &mut P::VerifyingKeyBytes,
     ) {
-        let mut a = polynomials(P::K * P::L);
+        let mut a = polynomials(KEPT * P::L);
         let mut s = Secret::new(polynomials(P::L + P::K));
         scrubbed::<P, 10_240, 10_880, 11_520, _>(|| {
             generate_encoded::<P>(seed, &mut a, s.expose_mut(), sk.as_mut(), vk);
@@ -402,15 +403,16 @@ fn generate_encoded<P: ParameterSet>(
 ) {
     let seeds = Seeds::<P>::new(seed);
     let mut t0 = [Poly::ZERO];
-    let parts = Parts { a, t0: &mut t0, short: &mut [], sk, pk, tr: &mut [0; 64] };
+    let parts = Parts { a, kept: KEPT, t0: &mut t0, short: &mut [], sk, pk, tr: &mut [0; 64] };
     write_keys::<P>(&seeds.rho, Some(seeds.rho_prime()), seeds.k(), s, parts);
     t0.zeroize();
 }
 
 /// What the making of a key fills.
 struct Parts<'a, P: ParameterSet> {
-    /// Â, column by column.
+    /// Â, column by column: all of it, or as many rows as are kept.
     a: &'a mut [Poly],
+    kept: usize,
     /// All of t0, or one polynomial for each in its turn.
     t0: &'a mut [Poly],
     /// s1 and s2, or nothing.
@@ -430,7 +432,7 @@ fn write_keys<P: ParameterSet>(
     parts: Parts<'_, P>,
 ) {
     let kernels = active();
-    let Parts { a, t0, short, sk, pk, tr } = parts;
+    let Parts { a, kept, t0, short, sk, pk, tr } = parts;
     let (head, rest) = sk.split_at_mut(128);
     head[..32].copy_from_slice(rho);
     head[32..64].copy_from_slice(k);
@@ -438,7 +440,7 @@ fn write_keys<P: ParameterSet>(
     pk.as_mut()[..32].copy_from_slice(rho);
     let absorber = Absorber::default();
     let mut rows = KeyRows::<P> { kernels, short, sk_s, t0, sk_t0, pk, rows: 0, absorber, tr };
-    expand::<P>(kernels, rho, rho_prime, s, a, &mut rows);
+    expand::<P>(kernels, rho, rho_prime, s, a, kept, &mut rows);
     head[64..].copy_from_slice(rows.tr);
 }
 
@@ -457,7 +459,7 @@ struct KeyRows<'a, P: ParameterSet> {
 }
 
 impl<P: ParameterSet> Beside for KeyRows<'_, P> {
-    fn row(&mut self, a: &[Poly], s: &mut [Poly], row: usize) {
+    fn row(&mut self, a: &mut [Poly], stride: usize, s: &mut [Poly], row: usize) {
         let kernels = self.kernels;
         if row == 0 {
             for (s, packed) in s.iter().zip(self.sk_s.chunks_exact_mut(P::S_BYTES)) {
@@ -471,7 +473,7 @@ impl<P: ParameterSet> Beside for KeyRows<'_, P> {
         let (s1_hat, s2) = s.split_at(P::L);
         let place = row.min(self.t0.len() - 1);
         let (t, mut t1) = (&mut self.t0[place], Poly::ZERO);
-        (kernels.inner_product)(t, &a[row..], P::K, s1_hat);
+        (kernels.inner_product)(t, a, stride, s1_hat);
         finish_t(kernels, t, &s2[row], &mut t1);
         encode::pack_t0(kernels, t, &mut self.sk_t0[row * T0_BYTES..][..T0_BYTES]);
         let packed = &mut self.pk.as_mut()[32 + row * T1_BYTES..][..T1_BYTES];

@@ -30,15 +30,15 @@ pub(crate) mod tests;
 use super::ring::{Poly, Short};
 use crate::cpu::{self, Level};
 #[cfg(gambeson_dsp)]
-pub(crate) use armv7em::{challenge_product, half_butterfly, half_ntt};
+pub(crate) use armv7em::{add_products_vartime, challenge_product, half_butterfly, half_ntt};
 #[cfg(any(not(any(gambeson_dsp, gambeson_rv32)), test))]
 pub(crate) use portable::PORTABLE;
-pub(crate) use portable::{
-    bounded_one, decompose_one, freeze, hint_one, montgomery_word, pack_group, power2round_one, reduce,
-    unpack_one,
-};
 #[cfg(not(gambeson_dsp))]
-pub(crate) use portable::{challenge_product, half_butterfly, half_ntt};
+pub(crate) use portable::{add_products_vartime, challenge_product, half_butterfly, half_ntt};
+pub(crate) use portable::{
+    bounded_one, candidate_one, decompose_one, freeze, hint_one, montgomery_word, pack_group,
+    power2round_one, reduce, unpack_one,
+};
 
 /// The operations of R_q and T_q that dominate the time. One table per instruction set; every table obeys the
 /// bounds that `portable.rs` documents and gives the same residues.

@@ -430,7 +430,7 @@ impl<P: ParameterSet> SigningKey<P> {
             return wide::sign(self, message, rnd, signature);
         }
         let mu = message.representative(&self.tr);
-        scrubbed::<P, 10_752, 12_928, 15_104, _>(|| self.sign_mu(&mu, rnd, signature));
+        scrubbed::<P, 10_496, 12_672, 14_848, _>(|| self.sign_mu(&mu, rnd, signature));
     }
 
     #[inline(never)]

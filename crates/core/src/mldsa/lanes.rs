@@ -7,12 +7,14 @@ use core::marker::PhantomData;
 use zeroize::Zeroize;
 
 use super::kernels::Kernels;
+use super::message::Message;
 use super::params::sealed::Parameters;
 use super::ring::{N, Poly};
 use super::sample::{Masks, place_vartime};
 use crate::secret::wipe;
 use crate::sha3::{
-    Aligned, LANES, Shake128, Shake256, State, absorb, from_word, lanes, permute_aligned, squeeze, squeezed,
+    Aligned, LANES, Shake128, Shake256, State, absorb, from_word, lanes, permute_aligned, permute_sponge,
+    permuted, squeeze, squeezed,
 };
 
 /// Makes a sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
@@ -60,18 +62,60 @@ impl Absorber {
     }
 }
 
+/// Adds a message in pieces, and the padding; the permutation of its last block is the caller's.
+#[inline(never)]
+fn absorb_all(state: &mut State, parts: &[&[u8]]) {
+    let (mut block, mut length) = ([0; Shake256::RATE], 0);
+    for mut part in parts.iter().copied() {
+        while !part.is_empty() {
+            let (piece, rest) = part.split_at(part.len().min(Shake256::RATE - length));
+            block[length..][..piece.len()].copy_from_slice(piece);
+            length += piece.len();
+            part = rest;
+            if length == Shake256::RATE {
+                absorb(&mut state.0, &block);
+                permute_sponge(state);
+                length = 0;
+            }
+        }
+    }
+    block[length..].fill(0);
+    block[length] = 0x1f;
+    block[Shake256::RATE - 1] |= 0x80;
+    absorb(&mut state.0, &block);
+}
+
+/// Adds what μ is the hash of, but for the permutation of its last block, to a state that is empty; false, if μ is given.
+#[inline(never)]
+pub(crate) fn absorb_message(
+    state: &mut State,
+    tr: &[u8; 64],
+    message: &Message<'_>,
+    mu: &mut [u8; 64],
+) -> bool {
+    let mut is_hashed = false;
+    message.represent(tr, mu, |parts, _| {
+        absorb_all(state, parts);
+        is_hashed = true;
+    });
+    is_hashed
+}
+
 /// What is done beside the sampling of a matrix: with its rows as they come, and with one more lane.
 pub(crate) trait Beside {
-    /// This row of the matrix, which stands in `a` column by column, is complete, as are those before it and `s`.
-    fn row(&mut self, a: &[Poly], s: &mut [Poly], row: usize);
+    /// This row of the matrix, every `stride`-th polynomial of `a`, is complete, as are those before it and `s`.
+    fn row(&mut self, a: &mut [Poly], stride: usize, s: &mut [Poly], row: usize);
 
     /// Adds the next block of what is to be hashed to the state of the lane; false if there is none now.
     fn feed(&mut self, hash: &mut State) -> bool;
 }
 
+/// How many rows of a matrix are kept that is used as it comes: those that eight lanes are at, and the one that is used.
+pub(crate) const KEPT: usize = 4;
+
 /// FIPS 204, Algorithm 32 (ExpandA), to `a`, column by column; before it, if there is a ρ′, Algorithm 33 (ExpandS) to
 /// `s`; and what `beside` does. As many permutations run side by side as the table likes: when a polynomial is full,
-/// its lane takes up the next.
+/// its lane takes up the next. A column of `a` has `kept` places, K or [`KEPT`]: a row that `beside` had makes room.
 ///
 /// Variable time: the matrix is public, and so must be the lengths of what is hashed.
 #[inline(never)]
@@ -81,10 +125,12 @@ pub(crate) fn expand<P: Parameters>(
     rho_prime: Option<&[u8; 64]>,
     s: &mut [Poly],
     a: &mut [Poly],
+    kept: usize,
     beside: &mut impl Beside,
 ) {
     let mut sampling = Sampling::<P> {
         kernels,
+        kept,
         rho,
         rho_prime,
         secrets: if rho_prime.is_some() { s.len() } else { 0 },
@@ -92,37 +138,35 @@ pub(crate) fn expand<P: Parameters>(
         next_row: 0,
         set: PhantomData,
     };
-    let mut jobs = 0..sampling.secrets + P::K * P::L;
+    let mut next = 0;
     let lanes = lanes();
     // The lane of the hash, and one more than can run beside it: when the hash has nothing to do, all others run.
     let mut states = [const { Aligned(State::new()) }; 1 + LANES];
     let mut job = [0; 1 + LANES];
     let mut busy = 0;
-    for (state, (job, i)) in states[1..].iter_mut().zip(job[1..].iter_mut().zip(&mut jobs)).take(lanes) {
-        *job = sampling.job(i);
-        sampling.begin(*job, &mut state.0);
-        busy += 1;
-    }
     loop {
         let first = usize::from(!beside.feed(&mut states[0].0));
+        while busy + 1 < first + lanes && next < sampling.room() {
+            busy += 1;
+            job[busy] = sampling.job(next);
+            sampling.begin(job[busy], &mut states[busy].0);
+            next += 1;
+        }
         let end = (first + lanes).min(1 + busy);
         if first == end {
             break;
         }
-        permute_aligned(&mut states[first..end]);
-        // Backwards: what takes an emptied place has had its turn, or was not permuted.
+        permute_aligned(&mut states[first..first + permuted(end - first, lanes)]);
+        // Backwards: what takes an emptied place has had its turn, or was not permuted because the hash was.
         for lane in (1..end).rev() {
             if !sampling.take(job[lane], &states[lane].0, s, a, beside) {
                 continue;
             }
-            if let Some(i) = jobs.next() {
-                job[lane] = sampling.job(i);
-                sampling.begin(job[lane], &mut states[lane].0);
-            } else {
+            if lane != busy {
                 states.swap(lane, busy);
                 job.swap(lane, busy);
-                busy -= 1;
             }
+            busy -= 1;
         }
     }
     wipe_states(&mut states);
@@ -131,6 +175,8 @@ pub(crate) fn expand<P: Parameters>(
 /// The polynomials of a key in the making: s has the first numbers, then comes the matrix row by row.
 struct Sampling<'a, P> {
     kernels: &'a Kernels,
+    /// How many rows there is room for.
+    kept: usize,
     rho: &'a [u8; 32],
     rho_prime: Option<&'a [u8; 64]>,
     /// How many polynomials of s there are to sample.
@@ -155,6 +201,16 @@ impl<P: Parameters> Sampling<'_, P> {
     #[allow(clippy::integer_division_remainder_used)]
     fn place(i: usize) -> (usize, usize) {
         (i / P::L, i % P::L)
+    }
+
+    /// How many polynomials, of s and of the matrix, there are places for now.
+    fn room(&self) -> usize {
+        self.secrets + P::L * P::K.min(self.next_row + self.kept)
+    }
+
+    /// Where a row begins.
+    fn row(&self, row: usize) -> usize {
+        row & (self.kept.next_power_of_two() - 1)
     }
 
     fn begin(&self, i: usize, state: &mut State) {
@@ -186,7 +242,7 @@ impl<P: Parameters> Sampling<'_, P> {
         } else {
             let (row, column) = Self::place(i - self.secrets);
             squeezed::<{ Shake128::RATE }>(state, |block| {
-                (self.kernels.reject_uniform)(&mut a[column * P::K + row], filled, block)
+                (self.kernels.reject_uniform)(&mut a[column * self.kept + self.row(row)], filled, block)
             })
         };
         self.filled[i] = filled as u16;
@@ -197,7 +253,7 @@ impl<P: Parameters> Sampling<'_, P> {
             if !row.iter().all(is_full) || !secrets.iter().all(is_full) {
                 break;
             }
-            beside.row(a, s, self.next_row);
+            beside.row(&mut a[self.row(self.next_row)..], self.kept, s, self.next_row);
             self.next_row += 1;
         }
         filled == N
@@ -297,7 +353,7 @@ pub(crate) struct Hash<'a> {
 }
 
 impl Beside for Hash<'_> {
-    fn row(&mut self, _: &[Poly], _: &mut [Poly], _: usize) {}
+    fn row(&mut self, _: &mut [Poly], _: usize, _: &mut [Poly], _: usize) {}
 
     fn feed(&mut self, hash: &mut State) -> bool {
         if self.absorber.is_padded {
@@ -439,6 +495,64 @@ mod tests {
     use super::super::{MlDsa44, MlDsa65, MlDsa87};
     use super::*;
 
+    /// Compares each row with what the single sampler gives.
+    struct Compare<'a, P> {
+        rho: &'a [u8; 32],
+        rows: usize,
+        /// How many blocks the lane of the hash is still busy with.
+        blocks: usize,
+        set: PhantomData<P>,
+    }
+
+    impl<P: Parameters> Beside for Compare<'_, P> {
+        fn row(&mut self, a: &mut [Poly], stride: usize, _: &mut [Poly], row: usize) {
+            assert_eq!(row, self.rows);
+            for (column, a) in a.iter().step_by(stride).take(P::L).enumerate() {
+                let mut alone = Poly::ZERO;
+                sample_a(active(), self.rho, row, column, &mut alone);
+                assert_eq!(alone, *a);
+            }
+            self.rows += 1;
+        }
+
+        fn feed(&mut self, _: &mut State) -> bool {
+            self.blocks = self.blocks.saturating_sub(1);
+            self.blocks > 0
+        }
+    }
+
+    #[test]
+    fn rows_are_right_when_few_are_kept() {
+        fn test<P: Parameters>() {
+            for (blocks, kept) in
+                [0, 1, 12, 1_000].into_iter().flat_map(|blocks| [(blocks, KEPT), (blocks, P::K)])
+            {
+                let (rho, mut matrix) = ([9; 32], std::vec![Poly::ZERO; kept * P::L]);
+                let mut rows = Compare::<P> { rho: &rho, rows: 0, blocks, set: PhantomData };
+                expand::<P>(active(), &rho, None, &mut [], &mut matrix, kept, &mut rows);
+                assert_eq!(rows.rows, P::K);
+            }
+        }
+        test::<MlDsa44>();
+        test::<MlDsa65>();
+        test::<MlDsa87>();
+    }
+
+    #[test]
+    fn messages_in_pieces_are_padded_as_shake_pads_them() {
+        let bytes = [7; 300];
+        for length in [0, 1, 134, 135, 136, 137, 271, 272, 273] {
+            for cut in [0, length.min(100), length] {
+                let (mut state, mut digest, mut expected) = (State::new(), [0; 64], [0; 64]);
+                absorb_all(&mut state, &[&bytes[..cut], &[], &bytes[cut..length]]);
+                permute_sponge(&mut state);
+                squeeze(&state, &mut digest);
+                Shake256::digest_into(&bytes[..length], &mut expected);
+                assert_eq!(digest, expected);
+            }
+        }
+    }
+
     #[allow(clippy::integer_division_remainder_used)]
     #[test]
     fn batches_give_what_the_single_samplers_give() {
@@ -452,7 +566,7 @@ mod tests {
                 matrix.iter_mut().for_each(|a| a.0.fill(0));
                 let mut hash = Hash { message: &message, absorber: Absorber::default(), digest: [0; 64] };
                 let given = rho_prime_given.then_some(&rho_prime);
-                expand::<P>(active(), &rho, given, &mut s, &mut matrix, &mut hash);
+                expand::<P>(active(), &rho, given, &mut s, &mut matrix, P::K, &mut hash);
                 let mut expected = [0; 64];
                 Shake256::digest_into(&message, &mut expected);
                 assert_eq!(hash.digest, expected);

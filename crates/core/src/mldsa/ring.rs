@@ -87,7 +87,9 @@ impl Zeroize for Short {
 /// Where a challenge has its coefficients: j for X^j, j + 256 for -X^j; at most 60 of them.
 pub(crate) type Places = [u16; 64];
 
-impl Zero for Poly {
+// SAFETY: an array of integers.
+#[allow(unsafe_code)]
+unsafe impl Zero for Poly {
     const ZERO: Self = Self::ZERO;
 }
 

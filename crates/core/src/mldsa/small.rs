@@ -10,8 +10,8 @@ use core::marker::PhantomData;
 use super::InvalidSignature;
 use super::encode::Hint;
 use super::kernels::{
-    Kernels, bounded_one, challenge_product, decompose_one, freeze, half_butterfly, half_ntt, hint_one,
-    least, montgomery_word, pack_group, power2round_one, reduce,
+    Kernels, add_products_vartime, bounded_one, candidate_one, challenge_product, decompose_one, freeze,
+    half_butterfly, half_ntt, hint_one, least, montgomery_word, pack_group, power2round_one, reduce,
 };
 use super::message::Message;
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES, sealed::Parameters};
@@ -22,29 +22,29 @@ use crate::sha3::{Shake128, Shake256, Sponge};
 use crate::small::{Memory, Zero, words};
 
 /// How deep the operations go, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits, on Armv7E-M, and on
-/// others of 32 bits; and how much deeper in a build for size.
-const fn depth(wide: usize, armv7em: usize, narrow: usize) -> usize {
+/// others of 32 bits; and how much deeper on these in a build for size.
+const fn depth(wide: usize, armv7em: usize, narrow: usize, for_size: usize) -> usize {
     let (depth, more) = if cfg!(target_pointer_width = "64") {
         (wide, 0)
     } else if cfg!(gambeson_dsp) {
-        (armv7em, 96)
+        (armv7em, 8)
     } else {
-        (narrow, 288)
+        (narrow, for_size)
     };
     if cfg!(gambeson_size) { depth + more } else { depth }
 }
-pub(super) const KEY_GEN: usize = depth(2624, 2272, 2368);
-pub(super) const TR: usize = depth(2880, 2560, 2688);
-pub(super) const SIGN_44: usize = depth(3968, 3504, 3584);
-pub(super) const SIGN_65: usize = depth(4608, 4160, 4256);
-pub(super) const SIGN_87: usize = depth(4864, 4416, 4512);
-pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2704, 2848);
-pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3344, 3488);
-pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3600, 3760);
+pub(super) const KEY_GEN: usize = depth(2624, 2272, 2368, 176);
+pub(super) const TR: usize = depth(2880, 2560, 2688, 176);
+pub(super) const SIGN_44: usize = depth(3968, 3504, 3584, 0);
+pub(super) const SIGN_65: usize = depth(4608, 4160, 4256, 0);
+pub(super) const SIGN_87: usize = depth(4864, 4416, 4512, 0);
+pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2704, 2848, 0);
+pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3344, 3488, 0);
+pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3600, 3760, 0);
 
 /// The same in a workspace, of every set.
-pub(super) const KEY_GEN_IN_WORKSPACE: usize = depth(1280, 480, 640);
-pub(super) const IN_WORKSPACE: usize = depth(1280, 720, 800);
+pub(super) const KEY_GEN_IN_WORKSPACE: usize = depth(1280, 480, 640, 0);
+pub(super) const IN_WORKSPACE: usize = depth(1280, 720, 800, 0);
 
 /// Words of a workspace: signing from the seed takes most, where t0 is made again.
 pub(super) const fn workspace<P: Parameters>() -> usize {
@@ -130,7 +130,8 @@ fn write_bits(bytes: &mut [u8], numbers: &[u32; GROUP]) {
 /// A polynomial of the matrix, coefficient by coefficient.
 struct Entry<'a> {
     sponge: &'a mut Sponge,
-    candidates: [[u8; 3]; 8],
+    /// Eight, of three bytes each.
+    candidates: [u8; 24],
     taken: usize,
 }
 
@@ -138,7 +139,28 @@ impl<'a> Entry<'a> {
     /// FIPS 204, Algorithm 32 (ExpandA), one polynomial.
     fn new(sponge: &'a mut Sponge, rho: &[u8; 32], row: usize, column: usize) -> Self {
         absorbed(sponge, Shake128::RATE, rho, &[column as u8, row as u8]);
-        Self { sponge, candidates: [[0; 3]; 8], taken: 8 }
+        Self { sponge, candidates: [0; 24], taken: 8 }
+    }
+
+    /// Those that are not taken, of which there is one at least.
+    #[inline(always)]
+    fn rest(&mut self) -> &[[u8; 3]] {
+        if self.taken == 8 {
+            self.sponge.squeeze(&mut self.candidates);
+            self.taken = 0;
+        }
+        self.candidates.as_chunks().0.get(self.taken..).unwrap_or_default()
+    }
+
+    /// Adds the products of the next coefficients and the factors, times 2^-32, to the sums.
+    #[inline(always)]
+    fn add_products_vartime(&mut self, sums: &mut [i32; HALF], factors: &[i32; HALF]) {
+        let mut n = 0;
+        while let (Some(sums), Some(factors @ [_, ..])) = (sums.get_mut(n..), factors.get(n..)) {
+            let (added, taken) = add_products_vartime(sums, factors, self.rest());
+            n += added;
+            self.taken += taken;
+        }
     }
 
     /// Hands over the next `count`: FIPS 204, Algorithm 30 (RejNTTPoly).
@@ -148,16 +170,10 @@ impl<'a> Entry<'a> {
     fn each_vartime(&mut self, count: usize, mut take: impl FnMut(usize, u32)) {
         let mut n = 0;
         while n < count {
-            if self.taken == self.candidates.len() {
-                self.sponge.squeeze(self.candidates.as_flattened_mut());
-                self.taken = 0;
-            }
-            let mut taken = self.taken;
-            for [b0, b1, b2] in self.candidates.iter().skip(taken) {
+            let mut taken = 0;
+            for candidate in self.rest() {
                 taken += 1;
-                // FIPS 204, Algorithm 14 (CoeffFromThreeBytes).
-                let z = u32::from(*b0) | u32::from(*b1) << 8 | u32::from(*b2 & 0x7f) << 16;
-                if z < Q as u32 {
+                if let Some(z) = candidate_one(*candidate) {
                     take(n, z);
                     n += 1;
                     if n == count {
@@ -165,7 +181,7 @@ impl<'a> Entry<'a> {
                     }
                 }
             }
-            self.taken = taken;
+            self.taken += taken;
         }
     }
 }
@@ -186,11 +202,7 @@ fn add_entry(
         for (upper, sum) in sum.0.as_chunks_mut::<HALF>().0.iter_mut().enumerate() {
             read_half(packed, high, upper, half);
             half_ntt(half, upper);
-            entry.each_vartime(HALF, |n, a| {
-                if let (Some(sum), Some(half)) = (sum.get_mut(n), half.get(n)) {
-                    *sum += montgomery_word(a, *half as u32) as i32;
-                }
-            });
+            entry.add_products_vartime(sum, half);
         }
     });
 }
@@ -246,7 +258,7 @@ fn each_bounded(
 fn expand_s(sponge: &mut Sponge, rho_prime: &[u8; 64], place: usize, eta: i32, packed: &mut [u8]) {
     let width = packed.len() >> 5;
     each_bounded(sponge, rho_prime, place, eta, &mut |g, s| {
-        if let Some(packed) = packed.chunks_exact_mut(width).nth(g) {
+        if let Some(packed) = packed.get_mut(width * g..).and_then(|rest| rest.get_mut(..width)) {
             write_group(packed, |i| (eta - s[i]) as u32);
         }
     });
@@ -282,7 +294,9 @@ struct Remade<P> {
     set: PhantomData<P>,
 }
 
-impl<P> Zero for Remade<P> {
+// SAFETY: bytes, and a type.
+#[allow(unsafe_code)]
+unsafe impl<P> Zero for Remade<P> {
     const ZERO: Self = Self { rho: [0; 32], rho_prime: Secret::new([0; 64]), set: PhantomData };
 }
 
@@ -402,7 +416,9 @@ pub(super) fn hash_of_public_key<P: Parameters>(seed: &[u8; 32], tr: &mut [u8; 6
 /// product is a sum of consecutive eights.
 pub(super) struct Multiplicand([i16; GROUP + N]);
 
-impl Zero for Multiplicand {
+// SAFETY: an array of integers.
+#[allow(unsafe_code)]
+unsafe impl Zero for Multiplicand {
     const ZERO: Self = Self([0; GROUP + N]);
 }
 
@@ -427,8 +443,12 @@ impl Multiplicand {
     /// From numbers of as many bits as there are bytes in a group: `high` - x.
     #[inline(never)]
     fn read(&mut self, packed: &[u8], high: i32) {
-        for place in 0..N {
-            self.set(place, high - number_at(packed, packed.len() >> 5, place) as i32);
+        let (negated, values) = self.0.split_at_mut(GROUP);
+        for (place, value) in values.iter_mut().enumerate() {
+            *value = (high - number_at(packed, packed.len() >> 5, place) as i32) as i16;
+        }
+        for (negated, value) in negated.iter_mut().zip(&values[N - GROUP..]) {
+            *negated = -value;
         }
     }
 
@@ -449,7 +469,9 @@ struct Challenge {
     count: u8,
 }
 
-impl Zero for Challenge {
+// SAFETY: bytes.
+#[allow(unsafe_code)]
+unsafe impl Zero for Challenge {
     const ZERO: Self = Self { places: [0; 64], plus: 0, count: 0 };
 }
 
@@ -465,21 +487,30 @@ impl Challenge {
         let mut signs = u64::from_le_bytes(signs);
         // 1 from the front, -1 from the back.
         let (mut front, mut back) = (0, P::TAU);
-        for i in (0..=u8::MAX).skip(N - P::TAU) {
-            let mut j = [0];
-            loop {
-                sponge.squeeze(&mut j);
-                if j[0] <= i {
-                    break;
+        let (mut bytes, mut taken) = ([0; 8], 8);
+        for i in N - P::TAU..N {
+            let j = loop {
+                if taken == 8 {
+                    sponge.squeeze(&mut bytes);
+                    taken = 0;
                 }
-            }
-            for (n, place) in self.places[..P::TAU].iter_mut().enumerate() {
-                if *place == j[0] && (n < front || n >= back) {
-                    *place = i;
+                let j = bytes[taken & 7];
+                taken += 1;
+                if usize::from(j) <= i {
+                    break j;
                 }
-            }
+            };
+            let goes_to_i = |places: Option<&mut [u8]>| {
+                for place in places.unwrap_or_default() {
+                    if *place == j {
+                        *place = i as u8;
+                    }
+                }
+            };
+            goes_to_i(self.places.get_mut(..front));
+            goes_to_i(self.places.get_mut(back..P::TAU));
             let n = if signs & 1 == 0 { front } else { back - 1 };
-            self.places[n & 63] = j[0];
+            self.places[n & 63] = j;
             (front, back) = if signs & 1 == 0 { (front + 1, back) } else { (front, back - 1) };
             signs >>= 1;
         }
@@ -581,7 +612,8 @@ impl PrivateKey for Encoded<'_> {
 
     fn s(&self, _: &mut Sponge, place: usize, out: &mut Multiplicand) {
         let bytes = if self.eta == 2 { 96 } else { 128 };
-        if let Some(packed) = self.s.chunks_exact(bytes).nth(place) {
+        // Not by `chunks_exact`, which divides by a width that is known only here.
+        if let Some(packed) = self.s.get(bytes * place..).and_then(|rest| rest.get(..bytes)) {
             out.read(packed, self.eta);
         }
     }
@@ -802,10 +834,13 @@ fn decompose<P: Parameters>(r: i32) -> (i32, i32) {
 /// Absorbs a row of w1: FIPS 204, Algorithm 28 (w1Encode).
 #[inline(never)]
 fn absorb_row_of_w1<P: Parameters>(sponge: &mut Sponge, w1: &Poly) {
-    for w1 in w1.0.as_chunks::<GROUP>().0 {
-        let mut bytes = [0; 6];
-        let bytes = &mut bytes[..P::W1_BYTES >> 5];
-        write_group(bytes, |i| w1[i] as u32);
+    // Four groups are whole words.
+    let mut bytes = [0; 24];
+    let bytes = &mut bytes[..P::W1_BYTES >> 3];
+    for w1 in w1.0.as_chunks::<{ 4 * GROUP }>().0 {
+        for (bytes, w1) in bytes.chunks_exact_mut(P::W1_BYTES >> 5).zip(w1.as_chunks::<GROUP>().0) {
+            write_group(bytes, |i| w1[i] as u32);
+        }
         sponge.absorb(bytes);
     }
 }
@@ -1055,17 +1090,21 @@ fn high_bits<P: Parameters>(
         c.fill_vartime::<P>(sponge, c_tilde);
         subtract_ct1(w, packed, c, memory);
     });
-    let mut hint = hint.iter().copied().map(usize::from).peekable();
+    let mut hint = hint;
     for (n, w) in w.0.iter_mut().enumerate() {
         let (r1, r0) = decompose::<P>(*w);
-        // FIPS 204, Algorithm 40 (UseHint).
-        *w = match (hint.next_if_eq(&n), r0 > 0) {
-            (None, _) => r1,
-            (Some(_), true) if r1 == P::M - 1 => 0,
-            (Some(_), true) => r1 + 1,
-            (Some(_), false) if r1 == 0 => P::M - 1,
-            (Some(_), false) => r1 - 1,
-        };
+        *w = r1;
+        let Some((place, rest)) = hint.split_first() else { continue };
+        if usize::from(*place) == n {
+            hint = rest;
+            // FIPS 204, Algorithm 40 (UseHint).
+            *w = match r0 > 0 {
+                true if r1 == P::M - 1 => 0,
+                true => r1 + 1,
+                false if r1 == 0 => P::M - 1,
+                false => r1 - 1,
+            };
+        }
     }
 }
 
@@ -1075,10 +1114,10 @@ fn subtract_ct1(w: &mut Poly, packed: &[u8], c: &Challenge, memory: impl Memory)
     memory.lend(|t1: &mut Multiplicand, _| {
         // As -t1.
         t1.read(packed, 0);
+        let mut minus_ct1 = [0; GROUP];
         for (group, w) in w.0.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
-            let mut minus_ct1 = [0; GROUP];
             t1.product(c, group, &mut minus_ct1);
-            for (w, minus_ct1) in w.iter_mut().zip(minus_ct1) {
+            for (w, minus_ct1) in w.iter_mut().zip(&minus_ct1) {
                 // |c·t1·2^d| < 60·2^23 < 61q.
                 *w = freeze(reduce((*w + (minus_ct1 << D) + 61 * Q) as u32)) as i32;
             }

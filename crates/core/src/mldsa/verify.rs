@@ -8,7 +8,9 @@ use super::encode::Hint;
 use super::expanded::{ExpandedVerifyingKey, polynomials};
 use super::kernels::{Kernels, active};
 use super::keys::{InvalidSignature, VerifyingKey};
-use super::lanes::{Absorber, Beside, INPUT, challenges_vartime, expand, expand_rows, hash_side_by_side};
+use super::lanes::{
+    Absorber, Beside, INPUT, KEPT, absorb_message, challenges_vartime, expand, expand_rows, hash_side_by_side,
+};
 use super::message::Message;
 use super::params::ParameterSet;
 use super::ring::Poly;
@@ -52,10 +54,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         let mut factors = P::FACTORS;
         let (c_tilde, hint) = read_factors_vartime::<P>(kernels, signature, factors.as_mut())?;
 
-        let mut matrix = polynomials(P::K * (P::L + 1));
-        for (row, t1) in matrix[P::K * P::L..].iter_mut().enumerate() {
-            self.minus_t1_2d_hat(kernels, row, t1);
-        }
+        let mut matrix = polynomials(KEPT * (P::L + 1));
         let mut once = Once {
             kernels,
             key: self,
@@ -63,12 +62,12 @@ impl<P: ParameterSet> VerifyingKey<P> {
             factors: factors.as_ref(),
             hint,
             absorber: Absorber::default(),
-            has_mu: false,
+            step: Step::Key,
             input: [0; INPUT],
             rows: 0,
             expected: [0; 64],
         };
-        expand::<P>(kernels, self.rho(), None, &mut [], &mut matrix, &mut once);
+        expand::<P>(kernels, self.rho(), None, &mut [], &mut matrix, KEPT, &mut once);
         if once.expected[..P::C_TILDE] == *c_tilde { Ok(()) } else { Err(InvalidSignature) }
     }
 }
@@ -84,6 +83,16 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
     }
 }
 
+/// What is hashed.
+enum Step {
+    /// The public key, to tr.
+    Key,
+    /// tr and the message, to μ.
+    Message,
+    /// μ and w1, to c̃.
+    Input,
+}
+
 /// One verification on its way.
 struct Once<'a, P: ParameterSet> {
     kernels: &'a Kernels,
@@ -91,9 +100,9 @@ struct Once<'a, P: ParameterSet> {
     message: &'a Message<'a>,
     factors: &'a [Poly],
     hint: Hint<'a>,
-    /// Of the public key, then, once μ is known, of the input.
+    step: Step,
+    /// Of the public key, then of the input.
     absorber: Absorber,
-    has_mu: bool,
     /// μ and all of w1, packed: what c̃ is the hash of.
     input: [u8; INPUT],
     /// How many rows of w1 stand in the input.
@@ -102,25 +111,35 @@ struct Once<'a, P: ParameterSet> {
 }
 
 impl<P: ParameterSet> Beside for Once<'_, P> {
-    fn row(&mut self, a: &[Poly], _: &mut [Poly], row: usize) {
+    fn row(&mut self, a: &mut [Poly], stride: usize, _: &mut [Poly], row: usize) {
         let (mut w, mut scratch) = (Poly::ZERO, Poly::ZERO);
-        (self.kernels.inner_product)(&mut w, &a[row..], P::K, self.factors);
+        // t1 is one more column of the matrix.
+        self.key.minus_t1_2d_hat(self.kernels, row, &mut a[P::L * stride]);
+        (self.kernels.inner_product)(&mut w, a, stride, self.factors);
         let packed = &mut self.input[64 + row * P::W1_BYTES..][..P::W1_BYTES];
         high_bits_vartime::<P>(self.kernels, &mut w, &mut scratch, self.hint.row(row), packed);
         self.rows = row + 1;
     }
 
     fn feed(&mut self, hash: &mut State) -> bool {
-        if !self.has_mu {
+        if let Step::Key = self.step {
             if self.absorber.feed(hash, self.key.as_bytes().as_ref(), true) {
                 return true;
             }
             let mut tr = [0; 64];
             squeeze(hash, &mut tr);
-            self.input[..64].copy_from_slice(&self.message.representative(&tr));
-            self.has_mu = true;
-            self.absorber = Absorber::default();
             *hash = State::new();
+            (self.step, self.absorber) = (Step::Input, Absorber::default());
+            let (mu, _) = self.input.split_first_chunk_mut().expect("μ is in the input");
+            if absorb_message(hash, &tr, self.message, mu) {
+                self.step = Step::Message;
+                return true;
+            }
+        }
+        if let Step::Message = self.step {
+            squeeze(hash, &mut self.input[..64]);
+            *hash = State::new();
+            self.step = Step::Input;
         }
         if self.absorber.is_padded {
             squeeze(hash, &mut self.expected);

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::Bytes;
 use crate::secret::{Secret, StackGuard};
+use crate::sha3::State;
 
 /// The stack that the work behind a door of a batch uses at most.
 const DEPTH: usize = 10 * 1024;
@@ -157,6 +158,8 @@ fn encapsulate_groups<'a, P: ParameterSet>(
     sent: &mut Vec<(P::Ciphertext, SharedSecret)>,
 ) {
     let mut rooms: Vec<P::Elements> = Vec::new();
+    // The first group is the largest: what is in it never moves.
+    let mut hashed: Vec<Hashed> = Vec::new();
     loop {
         let group: Vec<_> = items.take(GROUP).collect();
         if group.is_empty() {
@@ -164,11 +167,12 @@ fn encapsulate_groups<'a, P: ParameterSet>(
         }
         let fresh = group.iter().filter(|(source, _)| matches!(source, Source::Bytes(_))).count();
         rooms.resize_with(rooms.len().max(fresh), P::elements);
-        let mut hashed: Vec<Hashed> = group.iter().map(|_| Hashed::ZERO).collect();
+        hashed.resize_with(hashed.len().max(group.len()), || Hashed::ZERO);
         let mut free = rooms.iter_mut();
         let mut operations = Vec::with_capacity(GROUP);
         for ((source, m), hashed) in group.iter().zip(&mut hashed) {
             hashed.m = **m;
+            hashed.begun = State::new();
             let operation = Operation::new(hashed);
             operations.push(match source {
                 Source::Expanded { h, .. } => operation.secrets::<P>(Some(h)),
@@ -261,6 +265,8 @@ fn decapsulate_groups<'a, P: ParameterSet>(
     give: &mut dyn FnMut(Decapsulated),
 ) {
     let mut rooms: Vec<P::Elements> = Vec::new();
+    // The first group is the largest: what is in it never moves.
+    let mut hashed: Vec<Hashed> = Vec::new();
     loop {
         let group: Vec<_> = items.take(GROUP).collect();
         if group.is_empty() {
@@ -268,10 +274,11 @@ fn decapsulate_groups<'a, P: ParameterSet>(
         }
         let fresh = group.iter().filter(|(key, _)| matches!(key, Ok(Private::Bytes(_)))).count();
         rooms.resize_with(rooms.len().max(fresh), P::elements);
-        let mut hashed: Vec<Hashed> = group.iter().map(|_| Hashed::ZERO).collect();
+        hashed.resize_with(hashed.len().max(group.len()), || Hashed::ZERO);
         let mut free = rooms.iter_mut();
         let mut operations = Vec::with_capacity(GROUP);
         for ((key, c), hashed) in group.iter().zip(&mut hashed) {
+            hashed.begun = State::new();
             match key {
                 Err(_) => {}
                 Ok(Private::Expanded(key)) => {

@@ -7,12 +7,20 @@ use super::sample::Prf;
 use crate::secret::{Secret, mask_nonzero, select_bytes};
 use crate::sha3::{Sha3_512, Shake256};
 
-/// G (FIPS 203, §4.1, (4.5)): two secrets of 32 bytes from two inputs.
+/// G (FIPS 203, §4.1, (4.5)): two secrets of 32 bytes from two inputs. Not inlined: its sponge is no part of the caller's frame,
+/// below which encryption stands.
+#[inline(never)]
 pub(super) fn g(a: &[u8], b: &[u8]) -> Secret<[[u8; 32]; 2]> {
     let digest = Secret::new(Sha3_512::new().update(a).update(b).finalize());
     let mut halves = Secret::new([[0; 32]; 2]);
     halves.expose_mut().as_flattened_mut().copy_from_slice(digest.expose());
     halves
+}
+
+/// J (FIPS 203, §4.1, (4.4)) of z ‖ c. Not inlined, as [`g`].
+#[inline(never)]
+fn j(z: &[u8; 32], c: &[u8], rejection: &mut [u8; 32]) {
+    Shake256::new().update(z).update(c).finalize_xof().squeeze(rejection);
 }
 
 /// The ciphertext and the shared secret of `m`.
@@ -49,7 +57,7 @@ pub(super) fn decaps<P: ParameterSet>(
     encrypt(key, m.expose(), &Prf(r), &mut comparer);
 
     let mut rejection = Secret::new([0; 32]);
-    Shake256::new().update(z).update(c).finalize_xof().squeeze(rejection.expose_mut());
+    j(z, c, rejection.expose_mut());
     *shared = *k;
     select_bytes(shared, rejection.expose(), mask_nonzero(comparer.difference()));
 }

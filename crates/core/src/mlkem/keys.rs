@@ -42,10 +42,20 @@ pub(super) fn scrubbed<P: ParameterSet, const N512: usize, const N768: usize, co
             let _guard = StackGuard::<N1024>;
             work()
         }
-        _ if kernels::active().level == Level::Portable => {
-            let _guard = StackGuard::<{ 6 * 1024 + 752 }>;
-            work()
-        }
+        (false, k) if kernels::active().level == Level::Portable => match k {
+            2 => {
+                let _guard = StackGuard::<5504>;
+                work()
+            }
+            3 => {
+                let _guard = StackGuard::<6000>;
+                work()
+            }
+            _ => {
+                let _guard = StackGuard::<6512>;
+                work()
+            }
+        },
         _ => {
             let _guard = StackGuard::<{ 9 * 1024 }>;
             work()

@@ -13,7 +13,7 @@ use super::sample::{Noise, noise_of, reject_vartime};
 use crate::secret::wipe;
 use crate::sha3::{
     Aligned, LANES, Sha3_256, Sha3_512, Shake128, Shake256, State, absorb, from_word, lanes, permute_aligned,
-    permute_sponge, squeeze, to_word,
+    permute_sponge, permuted, squeeze, to_word,
 };
 
 /// The bytes of a block of H and J, and the unit in which [`run`] measures the work that is left.
@@ -441,9 +441,7 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
                 width = 4;
             }
         }
-        // Of fewer states than lanes the table would make an array of its own: lanes that idle here are cheaper.
-        let permuted = if most < 4 || width == 1 { width } else { width.next_multiple_of(4) };
-        permute_aligned(&mut states[..permuted]);
+        permute_aligned(&mut states[..permuted(width, most)]);
         left = left.saturating_sub(width * BLOCK);
         longest = longest.saturating_sub(BLOCK);
         for lane in (0..width).rev() {

@@ -20,7 +20,7 @@ pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Sen
     /// Bits of a coefficient of v in the ciphertext.
     const DV: usize;
     /// K elements of T_q.
-    type Vector: AsRef<[Ntt]> + AsMut<[Ntt]> + Zeroize + 'static;
+    type Vector: AsRef<[Ntt]> + AsMut<[Ntt]> + Zero + Zeroize + 'static;
 
     /// K zeros.
     fn vector() -> Self::Vector;

@@ -90,7 +90,9 @@ impl Ntt {
     }
 }
 
-impl Zero for Ntt {
+// SAFETY: an array of integers.
+#[allow(unsafe_code)]
+unsafe impl Zero for Ntt {
     const ZERO: Self = Self::ZERO;
 }
 

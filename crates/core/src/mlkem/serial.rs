@@ -3,8 +3,6 @@
 //! Where states are permuted side by side, [`lanes`](super::lanes) hashes all noise of an operation before it is used. Here each polynomial
 //! of noise is made of the lanes of its state, where it is wanted; ŷ is the only vector on the stack.
 
-use zeroize::Zeroize;
-
 use super::lanes::Chain;
 use super::params::ParameterSet;
 use super::ring::{Ntt, Poly};
@@ -14,6 +12,7 @@ use super::small::loops::{
 };
 use crate::secret::{Secret, clear, mask_nonzero, select_bytes};
 use crate::sha3::{Sha3_512, Shake256, State, absorb, from_word, permute_sponge, squeeze};
+use crate::small::{Memory, Stack};
 
 #[cfg(any(not(gambeson_dsp), test))]
 mod portable;
@@ -22,7 +21,7 @@ use super::kernels::armv7em as loops;
 #[cfg(not(gambeson_dsp))]
 use portable as loops;
 
-/// How deep the operations go with each K, and some to spare.
+/// How deep the operations go with each K, and some to spare. The doors scrub the stack as far, so that nothing here is wiped besides.
 pub(super) const DEPTH: [usize; 3] = [2560, 2944, 3456];
 
 /// The ciphertext and the shared secret of `m`; the key is Â by rows, then t̂, and H(ek).
@@ -37,13 +36,14 @@ pub(super) fn encapsulate<P: ParameterSet>(
     shared: &mut [u8; 32],
 ) {
     let mut hasher = Hasher { state: State::new(), r: [0; 4] };
-    let (mut y, mut u) = (Secret::new(P::vector()), Secret::new(Ntt::ZERO));
     hasher.g(m, h, shared);
     let (c_u, c_v) = c.split_at_mut(32 * P::DU * P::K);
     let mut rows = c_u.chunks_exact_mut(32 * P::DU);
-    encrypt::<P>(elements, m, &mut hasher, y.expose_mut().as_mut(), u.expose_mut(), |f| match rows.next() {
-        Some(row) => compress(&f.0, P::DU, row.as_chunks_mut().0),
-        None => compress(&f.0, P::DV, c_v.as_chunks_mut().0),
+    Stack.lend(|(y, u): &mut (P::Vector, Ntt), _| {
+        encrypt::<P>(elements, m, &mut hasher, y.as_mut(), u, |f| match rows.next() {
+            Some(row) => compress(&f.0, P::DU, row.as_chunks_mut().0),
+            None => compress(&f.0, P::DV, c_v.as_chunks_mut().0),
+        });
     });
 }
 
@@ -60,28 +60,29 @@ pub(super) fn decapsulate<P: ParameterSet>(
     shared: &mut [u8; 32],
 ) {
     let mut hasher = Hasher { state: State::new(), r: [0; 4] };
-    let (mut y, mut u) = (Secret::new(P::vector()), Secret::new(Ntt::ZERO));
-    let (y, u) = (y.expose_mut().as_mut(), u.expose_mut());
     let mut bytes = Secret::new([0; 32]);
     let m = bytes.expose_mut();
     let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
-    for (u_hat, row) in y.iter_mut().zip(c_u.chunks_exact(32 * P::DU)) {
-        decompress(&mut u_hat.0.0, P::DU, row.as_chunks().0);
-        ntt_of_factor(&mut u_hat.0.0);
-    }
-    loops::row(u, s, 1, y);
-    loops::inverse_of_row(&mut u.0.0);
-    subtract_from_decompressed(&mut u.0.0, P::DV, c_v.as_chunks().0);
-    compress(&u.0.0, 1, m.as_chunks_mut().0);
-
-    hasher.g(m, h, shared);
     let mut different = 0;
-    let mut rows = c_u.chunks_exact(32 * P::DU);
-    encrypt::<P>(elements, m, &mut hasher, y, u, |f| {
-        different |= match rows.next() {
-            Some(row) => compare(f, P::DU, row),
-            None => compare(f, P::DV, c_v),
-        };
+    Stack.lend(|(y, u): &mut (P::Vector, Ntt), _| {
+        let y = y.as_mut();
+        for (u_hat, row) in y.iter_mut().zip(c_u.chunks_exact(32 * P::DU)) {
+            decompress(&mut u_hat.0.0, P::DU, row.as_chunks().0);
+            ntt_of_factor(&mut u_hat.0.0);
+        }
+        loops::row(u, s, 1, y);
+        loops::inverse_of_row(&mut u.0.0);
+        subtract_from_decompressed(&mut u.0.0, P::DV, c_v.as_chunks().0);
+        compress(&u.0.0, 1, m.as_chunks_mut().0);
+
+        hasher.g(m, h, shared);
+        let mut rows = c_u.chunks_exact(32 * P::DU);
+        encrypt::<P>(elements, m, &mut hasher, y, u, |f| {
+            different |= match rows.next() {
+                Some(row) => compare(f, P::DU, row),
+                None => compare(f, P::DV, c_v),
+            };
+        });
     });
     let rejection = bytes.expose_mut();
     clear(&mut hasher.state.0);
@@ -145,12 +146,13 @@ impl Hasher {
         if eta == 2 {
             return loops::noise2_of(&mut f.0, state.0.first_chunk().expect("16 of 25 lanes"));
         }
-        let mut lanes = Secret::new([0; 24]);
-        let (first, second) = lanes.expose_mut().split_at_mut(Shake256::RATE >> 3);
-        first.copy_from_slice(&state.0[..first.len()]);
-        permute_sponge(state);
-        second.copy_from_slice(&state.0[..second.len()]);
-        loops::noise3_of(&mut f.0, lanes.expose());
+        Stack.lend(|lanes: &mut [u64; 24], _| {
+            let (first, second) = lanes.split_at_mut(Shake256::RATE >> 3);
+            first.copy_from_slice(&state.0[..first.len()]);
+            permute_sponge(state);
+            second.copy_from_slice(&state.0[..second.len()]);
+            loops::noise3_of(&mut f.0, lanes);
+        });
     }
 
     /// Adds that for η = 2, which the noise of u and v has in every set (FIPS 203, Table 2).
@@ -169,13 +171,6 @@ impl Hasher {
         // The last bit is the last in either form of a lane.
         lanes[(Shake256::RATE >> 3) - 1] = 1 << 63;
         permute_sponge(&mut self.state);
-    }
-}
-
-impl Drop for Hasher {
-    fn drop(&mut self) {
-        self.state.zeroize();
-        self.r.zeroize();
     }
 }
 

@@ -33,23 +33,22 @@ const SHAKE: u8 = 0b11111;
 const ETA2: usize = 2;
 
 /// How deep the operations go with each K, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits, on
-/// Armv7E-M, and on others of 32 bits, where it is more in a build for size.
+/// Armv7E-M, and on others of 32 bits.
 const fn depths(wide: [usize; 3], armv7em: [usize; 3], narrow: [usize; 3]) -> [usize; 3] {
     if cfg!(target_pointer_width = "64") {
         wide
     } else if cfg!(gambeson_dsp) {
-        armv7em
-    } else if cfg!(gambeson_size) {
-        let [a, b, c] = narrow;
-        [a + 192, b + 192, c + 192]
+        let [a, b, c] = armv7em;
+        // Where Rust is compiled for size around the assembly of speed, frames are larger.
+        if cfg!(gambeson_fast) { [a + 128, b + 128, c + 128] } else { armv7em }
     } else {
         narrow
     }
 }
 pub(super) const KEY_GEN: [usize; 3] = depths([1488; 3], [1072; 3], [1336; 3]);
 pub(super) const HASH: [usize; 3] = depths([2160; 3], [1840; 3], [2096; 3]);
-pub(super) const ENCAPS: [usize; 3] = depths([2048, 2128, 2096], [1608, 1688, 1624], [1904, 1968, 1888]);
-pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [2192; 3], [2424; 3]);
+pub(super) const ENCAPS: [usize; 3] = depths([2048, 2128, 2096], [1632, 1712, 1648], [1904, 1968, 1888]);
+pub(super) const DECAPS: [usize; 3] = depths([2560; 3], [2200; 3], [2424; 3]);
 pub(super) const DECAPS_ENCODED: [usize; 3] =
     depths([2288, 2384, 2480], [1824, 1928, 2032], [2064, 2160, 2256]);
 
@@ -213,13 +212,13 @@ fn add_encoded(sum: &mut Ntt, encoded: &[u8], x: &Ntt) {
 fn add_noise(f: &mut Poly, sponge: &mut Sponge, s: &[u8; 32], b: usize, eta: usize) {
     absorbed(sponge, Shake256::RATE, SHAKE, s, &[b as u8]);
     let mut bytes = [0; 32];
-    let add = |x: &mut [i16], noise: &[i16]| x.iter_mut().zip(noise).for_each(|(x, noise)| *x += noise);
     if eta == 3 {
+        // Only secrets have this noise (FIPS 203, Table 2), which are zero before.
         let bytes = &mut bytes[..24];
         for f in f.0.as_chunks_mut::<32>().0 {
             sponge.squeeze(bytes);
             for (x, bytes) in f.as_chunks_mut::<4>().0.iter_mut().zip(bytes.as_chunks().0) {
-                add(x, &noise3_of(*bytes));
+                *x = noise3_of(*bytes);
             }
         }
     } else {
@@ -576,9 +575,14 @@ fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
         v.clear();
         let mut different = 0;
         for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
-            u.clear();
-            for i in 0..P::K {
+            // From j on, for then ŷ[j] is at hand where ê[j] has room.
+            for i in (j..P::K).chain(0..j) {
                 let y = y.hat(i, x, sponge, r, P::ETA1);
+                if i == j {
+                    error_hat(u, sponge, sigma, P::K + j, P::ETA1);
+                    (TABLE.multiply_add)(&mut v.0.0, &y.0.0, &u.0.0);
+                    u.clear();
+                }
                 add_entry(u, sponge, rho, i, j, y);
             }
             factor_hat(x, sponge, sigma, j, P::ETA1);
@@ -586,10 +590,10 @@ fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
             (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
             finish_u(u, sponge, r, P::K + j);
             different |= compare(&u.0, P::DU, row);
-            error_hat(x, sponge, sigma, P::K + j, P::ETA1);
-            let y = y.hat(j, u, sponge, r, P::ETA1);
-            (TABLE.multiply_add)(&mut v.0.0, &y.0.0, &x.0.0);
-            (TABLE.reduce)(&mut v.0.0);
+            // Two products a row, each below 2q, and the inverse transform takes 8q.
+            if (1..P::K - 1).contains(&j) {
+                (TABLE.reduce)(&mut v.0.0);
+            }
         }
         finish_v(v, sponge, r, 2 * P::K, m);
         different |= compare(&v.0, P::DV, c_v);

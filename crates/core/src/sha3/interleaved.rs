@@ -5,9 +5,12 @@
 
 #![allow(unsafe_code)] // Lanes are lent under another type.
 
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
+use core::sync::atomic::{Ordering, compiler_fence};
+
 use super::State;
 #[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
-use super::keccak::{Lane, rounds};
+use super::keccak::{Lane, theta};
 use super::keccak::{ROUND_CONSTANTS, permute_reduced as permute_words_reduced};
 #[cfg(all(gambeson_dsp, not(gambeson_size)))]
 pub(super) use super::kernels::armv7em::absorb;
@@ -183,13 +186,49 @@ pub(super) fn permute_reduced(state: &mut State) {
     }
 }
 
-/// The rounds of these constants, a multiple of four.
+/// The rounds of these constants.
+///
+/// In place: `keccak::rounds` would have a second state on the stack, at the deepest place of every operation.
 #[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 #[inline(never)]
 fn last_rounds(state: &mut State, constants: &[u64]) {
     // SAFETY: `Interleaved` is a `u64`, and the only reference to these for as long as it lives.
     let lanes = unsafe { &mut *(&raw mut state.0).cast::<[Interleaved; 25]>() };
-    rounds(lanes, constants);
+    for constant in constants {
+        move_lanes(lanes);
+        // χ (FIPS 202, Algorithm 4).
+        for row in lanes.as_chunks_mut().0 {
+            *row = Lane::chi::<0>(*row);
+        }
+        lanes[0] = lanes[0].xor(Interleaved(*constant));
+    }
+}
+
+/// π ∘ ρ ∘ θ (FIPS 202, Algorithms 1 to 3), where π is one cycle.
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
+#[inline(always)]
+fn move_lanes(a: &mut [Interleaved; 25]) {
+    // Else the compiler would keep lanes from one line to the next, and spill them.
+    let written = || compiler_fence(Ordering::SeqCst);
+    let d = theta(a);
+    written();
+    a[0] = a[0].add(d[0]);
+    let mut lane = a[1].add_rotate::<1>(d[1]);
+    // Where it goes to, the column of the lane that stands there, and by how much that is turned.
+    macro_rules! go_round {
+        ($($place:literal $column:literal $turn:literal,)*) => {$(
+            let next = a[$place].add_rotate::<$turn>(d[$column]);
+            a[$place] = lane;
+            lane = next;
+            written();
+        )*};
+    }
+    go_round! {
+        10 0 3, 7 2 6, 11 1 10, 17 2 15, 18 3 21, 3 3 28, 5 0 36, 16 1 45, 8 3 55, 21 1 2, 24 4 14, 4 4 27,
+        15 0 41, 23 3 56, 19 4 8, 13 3 25, 12 2 43, 2 2 62, 20 0 18, 14 4 39, 22 2 61, 9 4 20, 6 1 44,
+    }
+    a[1] = lane;
+    written();
 }
 
 /// A lane as the text of the permutation sees it.
@@ -235,8 +274,6 @@ impl Lane for Interleaved {
     fn add(self, theta: Self) -> Self {
         self.xor(theta)
     }
-
-    const ONE_BY_ONE: bool = true;
 }
 
 #[cfg(test)]

@@ -136,19 +136,25 @@ fn complement<L: Lane>(a: &mut [L; 25]) {
     }
 }
 
-/// One round ι ∘ χ ∘ π ∘ ρ ∘ θ (FIPS 202, Algorithms 1 to 6).
+/// What θ adds to each column (FIPS 202, Algorithm 1).
 #[inline(always)]
-fn round<L: Lane>(a: &[L; 25], constant: u64) -> [L; 25] {
-    // θ: each lane is added to the parities of two columns.
+pub(super) fn theta<L: Lane>(a: &[L; 25]) -> [L::Theta; 5] {
     let parity = |x: usize| L::parity([a[x], a[x + 5], a[x + 10], a[x + 15], a[x + 20]]);
     let c = [parity(0), parity(1), parity(2), parity(3), parity(4)];
-    let d = [
+    [
         L::theta(c[4], c[1]),
         L::theta(c[0], c[2]),
         L::theta(c[1], c[3]),
         L::theta(c[2], c[4]),
         L::theta(c[3], c[0]),
-    ];
+    ]
+}
+
+/// One round ι ∘ χ ∘ π ∘ ρ ∘ θ (FIPS 202, Algorithms 1 to 6).
+#[inline(always)]
+fn round<L: Lane>(a: &[L; 25], constant: u64) -> [L; 25] {
+    // θ: each lane is added to the parities of two columns.
+    let d = theta(a);
 
     // ρ and π bring lane (x, y) to (y, 2x + 3y), rotated by the offset of FIPS 202, Table 2, modulo 64; then χ.
     let mut b = L::chi::<0>([

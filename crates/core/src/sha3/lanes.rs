@@ -21,6 +21,13 @@ pub(crate) fn lanes() -> usize {
     }
 }
 
+/// How many states to permute where so many are busy, with so many lanes: of fewer a table would make an array of its own, and idle
+/// states beside the busy ones are cheaper.
+#[inline]
+pub(crate) fn permuted(busy: usize, lanes: usize) -> usize {
+    if lanes < 4 || busy == 1 { busy } else { busy.next_multiple_of(4) }
+}
+
 /// Adds whole words.
 pub(crate) fn absorb(words: &mut [u64], bytes: &[u8]) {
     debug_assert!(bytes.len() & 7 == 0);

@@ -5,7 +5,7 @@ use gambeson::mldsa::{
     ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreHash, SigningKey, VerifyingKey,
 };
 
-use super::Stream;
+use super::stream::Stream;
 
 /// One run of another implementation.
 struct Theirs {
@@ -118,21 +118,18 @@ fn agree<P: ParameterSet, Q: Peer>(rounds: usize) {
     }
 }
 
-#[test]
 fn rustcrypto_agrees_on_keys_signatures_and_verdicts() {
     agree::<MlDsa44, RustCrypto<ml_dsa::MlDsa44>>(12);
     agree::<MlDsa65, RustCrypto<ml_dsa::MlDsa65>>(12);
     agree::<MlDsa87, RustCrypto<ml_dsa::MlDsa87>>(12);
 }
 
-#[test]
 fn libcrux_agrees_on_keys_signatures_and_verdicts() {
     agree::<MlDsa44, Libcrux<MlDsa44>>(12);
     agree::<MlDsa65, Libcrux<MlDsa65>>(12);
     agree::<MlDsa87, Libcrux<MlDsa87>>(12);
 }
 
-#[test]
 fn libcrux_agrees_on_prehashed_messages() {
     use libcrux_ml_dsa::ml_dsa_65::portable;
     let mut stream = Stream::new("prehash");
@@ -148,4 +145,11 @@ fn libcrux_agrees_on_prehashed_messages() {
             .sign_deterministic(Message::prehashed(&digest, b"context").expect("agreed inputs"));
         assert_eq!(ours, *signature.as_ref());
     }
+}
+
+/// Under the tables in force.
+pub fn run_all() {
+    rustcrypto_agrees_on_keys_signatures_and_verdicts();
+    libcrux_agrees_on_keys_signatures_and_verdicts();
+    libcrux_agrees_on_prehashed_messages();
 }

@@ -1,10 +1,12 @@
 //! Programs of this machine with the provider: a folder, a configuration in it, and commands that see both.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -211,6 +213,13 @@ impl Drop for Server {
 
 /// A port that nobody has now.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    listener.local_addr().expect("it is bound").port()
+    // The system gives a port again as soon as its listener is gone: no two tests of a program that run at once get the same.
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    loop {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let port = listener.local_addr().expect("it is bound").port();
+        if GIVEN.lock().expect("nobody panics beside it").insert(port) {
+            return port;
+        }
+    }
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::frame::{Answer, Ask, Call, CallId, MAX_ASKED, Reply};
-use super::replies;
+use super::{Rules, replies};
 use crate::blobs::{BlobId, Blobs, MAX_BLOB};
 use crate::error::{Error, Result};
 use crate::hold;
@@ -54,6 +54,8 @@ struct Inner {
     caller: u128,
     patience: Patience,
     waiting: Arc<Mutex<Waiting>>,
+    /// For as many calls as a service works on of one caller: one more would hear that it is busy, and wait longer than for its turn.
+    turns: Semaphore,
     listener: JoinHandle<()>,
 }
 
@@ -86,7 +88,8 @@ impl Client {
         link.subscribe(&replies(&service, caller)).await?;
         let waiting = Arc::new(Mutex::new(Waiting::default()));
         let listener = tokio::spawn(listen(Arc::clone(&link), Arc::clone(&waiting)));
-        Ok(Self { inner: Arc::new(Inner { link, service, caller, patience, waiting, listener }) })
+        let turns = Semaphore::new(Rules::default().of_one);
+        Ok(Self { inner: Arc::new(Inner { link, service, caller, patience, waiting, turns, listener }) })
     }
 
     /// How long a call that does nothing takes, there and back.
@@ -115,6 +118,7 @@ impl Client {
         let _forget = Forget { waiting: &inner.waiting, id: call.id };
         let frame = call.encode();
         let asked = async {
+            let _turn = inner.turns.acquire().await.map_err(|_| Error::LinkClosed)?;
             let mut pause = inner.patience.repeat;
             loop {
                 match inner.link.publish(&inner.service, To::One, frame.clone()).await {
@@ -216,11 +220,26 @@ impl Blobs for Client {
     }
 
     async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
-        match self.ask(Ask::Get(*id)).await? {
-            Answer::Bytes(Some(bytes)) if BlobId::of(&bytes) != *id => Err(Error::BlobMismatch(*id)),
-            Answer::Bytes(bytes) => Ok(bytes),
-            _ => Err(odd()),
+        Ok(self.get_many(std::slice::from_ref(id)).await?.pop().flatten())
+    }
+
+    async fn get_many(&self, ids: &[BlobId]) -> Result<Vec<Option<Bytes>>> {
+        let mut all = Vec::with_capacity(ids.len());
+        while all.len() < ids.len() {
+            let asked = &ids[all.len()..ids.len().min(all.len() + MAX_ASKED)];
+            let Answer::Blobs(blobs) = self.ask(Ask::Get(asked.to_vec())).await? else { return Err(odd()) };
+            if blobs.is_empty() || blobs.len() > asked.len() {
+                return Err(odd());
+            }
+            let other = |(id, blob): &(&BlobId, &Option<Bytes>)| {
+                blob.as_ref().is_some_and(|bytes| BlobId::of(bytes) != **id)
+            };
+            if let Some((id, _)) = asked.iter().zip(&blobs).find(other) {
+                return Err(Error::BlobMismatch(*id));
+            }
+            all.extend(blobs);
         }
+        Ok(all)
     }
 
     async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {

@@ -25,6 +25,9 @@ pub const MAX_PAGE: usize = crate::link::MAX_FRAME - 1_024;
 /// What a record takes besides its content.
 const RECORD_HEAD: usize = 8 + 8 + 16 + 1 + 4;
 
+/// What a blob of several takes besides its bytes.
+const BLOB_HEAD: usize = 1 + 4;
+
 /// Which call: chosen at random by who calls, the same in every repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallId(pub [u8; 16]);
@@ -51,8 +54,8 @@ pub enum Ask {
     Prune(ChannelId, u64),
     /// [`Blobs::put`](crate::Blobs::put).
     Put(Bytes),
-    /// [`Blobs::get`](crate::Blobs::get).
-    Get(BlobId),
+    /// [`Blobs::get_many`](crate::Blobs::get_many).
+    Get(Vec<BlobId>),
     /// [`Blobs::has`](crate::Blobs::has).
     Has(Vec<BlobId>),
     /// [`Keys::publish`](crate::Keys::publish).
@@ -83,12 +86,14 @@ pub enum Answer {
     Done,
     /// Of [`Ask::Put`].
     Kept(BlobId),
-    /// Of [`Ask::Get`] and [`Ask::Take`].
+    /// Of [`Ask::Take`].
     Bytes(Option<Bytes>),
     /// Of [`Ask::Has`].
     Has(Vec<bool>),
     /// Of [`Ask::Left`].
     Left(u64),
+    /// Of [`Ask::Get`]: of the first of those that were asked for, as many as fit into one frame, at least one.
+    Blobs(Vec<Option<Bytes>>),
     /// Not now: call again a little later.
     Busy,
     /// No.
@@ -198,8 +203,7 @@ impl Call {
                 out.put_u64(*before);
             }
             Ask::Put(bytes) => put_bytes(&mut out, bytes),
-            Ask::Get(id) => out.put_slice(&id.0),
-            Ask::Has(ids) => {
+            Ask::Get(ids) | Ask::Has(ids) => {
                 put_len(&mut out, ids.len());
                 ids.iter().for_each(|id| out.put_slice(&id.0));
             }
@@ -230,11 +234,8 @@ impl Call {
             2 => Ask::Read(ChannelId(input.array()?), input.u64()?, input.u32()?),
             3 => Ask::Prune(ChannelId(input.array()?), input.u64()?),
             4 => Ask::Put(input.bytes(MAX_BLOB)?),
-            5 => Ask::Get(BlobId(input.array()?)),
-            6 => {
-                let count = input.len(MAX_ASKED)?;
-                Ask::Has((0..count).map(|_| Ok(BlobId(input.array()?))).collect::<Result<_>>()?)
-            }
+            5 => Ask::Get(input.blobs()?),
+            6 => Ask::Has(input.blobs()?),
             7 => {
                 let did = input.did()?;
                 let last_resort = input.option(MAX_KEY_PACKAGE)?;
@@ -274,6 +275,7 @@ impl Reply {
             Answer::Left(_) => 135,
             Answer::Busy => 136,
             Answer::Refused(_) => 137,
+            Answer::Blobs(_) => 138,
         };
         let mut out = begun(kind, self.id);
         match &self.answer {
@@ -304,6 +306,10 @@ impl Reply {
                 has.iter().for_each(|has| out.put_u8(u8::from(*has)));
             }
             Answer::Left(left) => out.put_u64(*left),
+            Answer::Blobs(blobs) => {
+                put_len(&mut out, blobs.len());
+                blobs.iter().for_each(|blob| put_option(&mut out, blob.as_deref()));
+            }
             Answer::Refused(refusal) => put_refusal(&mut out, refusal),
         }
         out.freeze()
@@ -330,7 +336,7 @@ impl Reply {
             }
             131 => Answer::Done,
             132 => Answer::Kept(BlobId(input.array()?)),
-            133 => Answer::Bytes(input.option(MAX_BLOB)?),
+            133 => Answer::Bytes(input.option(MAX_KEY_PACKAGE)?),
             134 => {
                 let count = input.len(MAX_ASKED)?;
                 Answer::Has((0..count).map(|_| input.flag()).collect::<Result<_>>()?)
@@ -338,11 +344,30 @@ impl Reply {
             135 => Answer::Left(input.u64()?),
             136 => Answer::Busy,
             137 => Answer::Refused(input.refusal()?),
+            138 => {
+                let count = input.len(MAX_ASKED)?;
+                Answer::Blobs((0..count).map(|_| input.option(MAX_BLOB)).collect::<Result<_>>()?)
+            }
             _ => return Err(Error::Malformed("no such answer")),
         };
         input.end()?;
         Ok(Self { id, answer })
     }
+}
+
+/// Of the first of these blobs as many as fit into one frame; at least one.
+pub(super) async fn first_of(blobs: &dyn crate::Blobs, ids: &[BlobId]) -> Result<Vec<Option<Bytes>>> {
+    let (mut first, mut room) = (Vec::new(), MAX_PAGE);
+    for id in ids {
+        let blob = blobs.get(id).await?;
+        let takes = BLOB_HEAD + blob.as_ref().map_or(0, Bytes::len);
+        if takes > room && !first.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(takes);
+        first.push(blob);
+    }
+    Ok(first)
 }
 
 /// As many of the records, from the first on, as fit into one frame; at least one.
@@ -474,6 +499,11 @@ impl Input {
 
     fn text(&mut self, most: usize) -> Result<String> {
         String::from_utf8(self.bytes(most)?.into()).map_err(|_| Error::Malformed("a text is not UTF-8"))
+    }
+
+    fn blobs(&mut self) -> Result<Vec<BlobId>> {
+        let count = self.len(MAX_ASKED)?;
+        (0..count).map(|_| self.array().map(BlobId)).collect()
     }
 
     fn did(&mut self) -> Result<String> {

@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 
-use super::frame::{Answer, Ask, Call, CallId, Refusal, Reply, fitting};
+use super::frame::{Answer, Ask, Call, CallId, Refusal, Reply, first_of, fitting};
 use super::replies;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -18,12 +18,18 @@ use crate::hold;
 use crate::link::{Link, MAX_FRAME, To};
 use crate::name::Name;
 
+/// How many links a service does well with: one carries some forty megabytes a second to a node on the same machine.
+pub const LINKS: usize = 4;
+
 /// What a service does for those who call.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// So many calls are worked on at once; a further one hears that the service is busy, and is repeated.
+    /// So many calls are worked on at once.
     pub at_once: usize,
-    /// So many of them of one caller. Callers name themselves: this is fairness among the honest, [`at_once`](Self::at_once) the bound.
+    /// So many more wait for their turn on each link, each with its frame; what comes beyond that is not heard, and is repeated.
+    pub waiting: usize,
+    /// So many are worked on or wait of one caller, who hears of a further one that the service is busy. Callers name themselves: this is
+    /// fairness among the honest, the two above are the bound.
     pub of_one: usize,
     /// At most so many records in a page.
     pub page: usize,
@@ -35,7 +41,14 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { at_once: 64, of_one: 16, page: 1_024, reply: Duration::from_secs(5), prune: false }
+        Self {
+            at_once: 64,
+            waiting: 448,
+            of_one: 16,
+            page: 1_024,
+            reply: Duration::from_secs(5),
+            prune: false,
+        }
     }
 }
 
@@ -74,7 +87,7 @@ fn count(counter: &AtomicU64) {
 pub struct Server {
     desk: Arc<Desk>,
     stop: watch::Sender<bool>,
-    running: JoinHandle<()>,
+    running: Vec<JoinHandle<()>>,
 }
 
 impl std::fmt::Debug for Server {
@@ -99,22 +112,38 @@ impl Server {
         }
     }
 
+    /// Hears and answers on one more link too: a connection to a node takes only so many bytes before it waits for the other side.
+    ///
+    /// # Errors
+    /// The link does not answer.
+    pub async fn also(&mut self, link: impl Link + 'static) -> Result<()> {
+        let mut instance = [0; 16];
+        getrandom::fill(&mut instance).map_err(|error| Error::Service(Box::new(error)))?;
+        let listening = self.desk.name.clone().everyone().with_instance(u128::from_be_bytes(instance));
+        link.subscribe(&listening).await?;
+        let running = run(Arc::clone(&self.desk), Arc::new(link), listening, self.stop.subscribe());
+        self.running.push(tokio::spawn(running));
+        Ok(())
+    }
+
     /// Hears no more calls, answers those that were heard, and ends.
     pub async fn stop(mut self) {
         let _ = self.stop.send(true);
-        // It can only fail by a panic, and then there is nothing left to wait for.
-        let _ = (&mut self.running).await;
+        self.ended().await;
     }
 
-    /// Ends when the link does.
+    /// Ends when its links do.
     pub async fn ended(&mut self) {
-        let _ = (&mut self.running).await;
+        for running in &mut self.running {
+            // It can only fail by a panic, and then there is nothing left to wait for.
+            let _ = running.await;
+        }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.running.abort();
+        self.running.iter().for_each(JoinHandle::abort);
     }
 }
 
@@ -130,29 +159,24 @@ pub async fn serve(
     engine: Arc<dyn Engine>,
     rules: Rules,
 ) -> Result<Server> {
-    let mut instance = [0; 16];
-    getrandom::fill(&mut instance).map_err(|error| Error::Service(Box::new(error)))?;
-    let listening = name.clone().everyone().with_instance(u128::from_be_bytes(instance));
-    link.subscribe(&listening).await?;
-    let work = Arc::new(Semaphore::new(rules.at_once));
-    let desk = Arc::new(Desk {
-        link: Box::new(link),
+    let desk = Desk {
         name,
         engine,
+        work: Semaphore::new(rules.at_once),
         rules,
         counters: Counters::default(),
         callers: Mutex::default(),
-    });
-    let (stop, stopped) = watch::channel(false);
-    let running = tokio::spawn(run(Arc::clone(&desk), listening, work, stopped));
-    Ok(Server { desk, stop, running })
+    };
+    let mut server = Server { desk: Arc::new(desk), stop: watch::Sender::new(false), running: Vec::new() };
+    server.also(link).await?;
+    Ok(server)
 }
 
 struct Desk {
-    link: Box<dyn Link>,
     name: Name,
     engine: Arc<dyn Engine>,
     rules: Rules,
+    work: Semaphore,
     counters: Counters,
     callers: Mutex<Callers>,
 }
@@ -170,33 +194,26 @@ struct Callers {
 const REMEMBERED: Duration = Duration::from_secs(60);
 const MOST_REMEMBERED: usize = 1_024;
 
-async fn run(desk: Arc<Desk>, listening: Name, work: Arc<Semaphore>, mut stopped: watch::Receiver<bool>) {
+async fn run(desk: Arc<Desk>, link: Arc<dyn Link>, listening: Name, mut stopped: watch::Receiver<bool>) {
     let mut calls = JoinSet::new();
     loop {
         let incoming = tokio::select! {
-            incoming = desk.link.receive() => incoming,
+            incoming = link.receive() => incoming,
             _ = stopped.changed() => break,
         };
         let Ok(incoming) = incoming else { break };
         while calls.try_join_next().is_some() {}
         // Busy replies are work too: there is an end to them.
-        if calls.len() >= 2 * desk.rules.at_once {
+        if calls.len() >= desk.rules.at_once + desk.rules.waiting {
             count(&desk.counters.busy);
             continue;
         }
         let Some(todo) = desk.heard(&incoming.frame) else { continue };
-        let permit = match &todo {
-            Todo::Work(_) => Arc::clone(&work).try_acquire_owned().ok(),
-            Todo::Say(..) => None,
-        };
-        let desk = Arc::clone(&desk);
-        calls.spawn(async move {
-            let _permit = permit;
-            desk.do_it(todo, _permit.is_some()).await;
-        });
+        let (desk, link) = (Arc::clone(&desk), Arc::clone(&link));
+        calls.spawn(async move { desk.do_it(todo, &*link).await });
     }
     // Whether the link still takes it or not: nothing is heard any more.
-    let _ = timeout(desk.rules.reply, desk.link.unsubscribe(&listening)).await;
+    let _ = timeout(desk.rules.reply, link.unsubscribe(&listening)).await;
     while calls.join_next().await.is_some() {}
 }
 
@@ -240,15 +257,17 @@ impl Desk {
         Some(Todo::Work(call))
     }
 
-    async fn do_it(&self, todo: Todo, permitted: bool) {
+    async fn do_it(&self, todo: Todo, link: &dyn Link) {
+        let _turn;
         let (caller, frame) = match todo {
             Todo::Say(caller, frame) => (caller, frame),
             Todo::Work(call) => {
                 let (id, caller, once) = (call.id, call.caller, matches!(call.ask, Ask::Take(_)));
                 let under_way = UnderWay { callers: &self.callers, key: (caller, id) };
-                let answer = if permitted { self.answer(call.ask).await } else { Answer::Busy };
+                // Until the reply is sent: whoever hears nothing keeps others waiting only so long.
+                _turn = self.work.acquire().await;
+                let answer = self.answer(call.ask).await;
                 count(match &answer {
-                    Answer::Busy => &self.counters.busy,
                     Answer::Refused(_) => &self.counters.refused,
                     _ => &self.counters.answered,
                 });
@@ -262,7 +281,7 @@ impl Desk {
             }
         };
         let name = replies(&self.name, caller);
-        let publish = self.link.publish(&name, To::One, frame);
+        let publish = link.publish(&name, To::One, frame);
         if !matches!(timeout(self.rules.reply, publish).await, Ok(Ok(()))) {
             count(&self.counters.unsent);
         }
@@ -284,7 +303,7 @@ impl Desk {
             Ask::Prune(..) if !self.rules.prune => Err(Error::NotAllowed),
             Ask::Prune(channel, before) => engine.prune(&channel, before).await.map(|()| Answer::Done),
             Ask::Put(bytes) => engine.put(bytes).await.map(Answer::Kept),
-            Ask::Get(id) => engine.get(&id).await.map(Answer::Bytes),
+            Ask::Get(ids) => first_of(engine, &ids).await.map(Answer::Blobs),
             Ask::Has(ids) => engine.has(&ids).await.map(Answer::Has),
             Ask::Publish(did, packages) => engine.publish(&did, packages).await.map(|()| Answer::Done),
             Ask::Take(did) => engine.take(&did).await.map(Answer::Bytes),

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use gambeson_identity::{Did, Kind, MemoryReplayCache, Relationship, Resolver, Role as KeyRole, sealed};
 use tokio::time::Instant;
 
-use super::work::{Done, Found, ask_frame, fetch_card, keep_snapshot, load_snapshot, newest_checkpoint};
+use super::work::{Done, Found, ask_frame, fetch_cards, keep_snapshot, load_snapshot, newest_checkpoint};
 use super::{Life, by};
 use crate::archive::{Surface, random};
 use crate::content::{CheckpointEntry, CommitEntry, Snapshot};
@@ -113,11 +113,8 @@ impl Life {
                     }
                     return Err(Error::NoCheckpoint);
                 };
-                for card in &cards {
-                    if !shared.knows(card) {
-                        fetch_card(&shared, card).await?;
-                    }
-                }
+                let missing: Vec<_> = cards.into_iter().filter(|card| !shared.knows(card)).collect();
+                fetch_cards(&shared, &missing).await?.into_iter().collect::<Result<()>>()?;
                 Ok(Box::new(Found { tree, group_info, commit }))
             };
             Done::Found(look.await)

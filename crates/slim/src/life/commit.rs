@@ -7,7 +7,7 @@ use bytes::Bytes;
 use gambeson_identity::{Did, Timestamp};
 use tokio::time::Instant;
 
-use super::work::{Done, Package, Taken, keep_snapshot, take};
+use super::work::{Done, Package, Taken, keep_snapshot, take, vouched};
 use super::{Life, Pending, by};
 use crate::archive::{Surface, random};
 use crate::blobs::BlobId;
@@ -26,7 +26,7 @@ use crate::wire::{Malformed, Writer};
 /// The label of the exporter for the channel's surface after a removal.
 const SURFACE: &str = "gambeson channel surface v1";
 /// How many key packages are taken in one work; what was taken is kept when the next fails.
-const TAKEN_AT_ONCE: usize = 32;
+const TAKEN_AT_ONCE: usize = 64;
 /// How often cards that a commit needs are looked for before this member says that it cannot follow.
 const MOST_SEARCHES: u32 = 3;
 
@@ -164,12 +164,11 @@ impl Life {
             chosen.append(&mut self.wishes);
             self.wishes = chosen;
             return self.start(move |shared| async move {
-                let mut all = Vec::with_capacity(missing.len());
-                for (did, delegation) in missing {
-                    let taken = take(&shared, &did, &delegation).await;
-                    all.push((did, delegation, taken));
+                // One delegation is behind all of them: its cards are fetched once, and whoever still misses one says so.
+                if let Some((_, delegation)) = missing.first() {
+                    drop(vouched(&shared, delegation).await);
                 }
-                Done::Taken(all)
+                Done::Taken(take(&shared, missing).await)
             });
         }
         self.commit_these(chosen);
@@ -249,12 +248,16 @@ impl Life {
             (CommitEntry { commit: pending.commit.clone(), cards }, Arc::clone(&self.present));
         self.start(move |shared| async move {
             let prepared = async {
-                shared.put_present(&present).await?;
-                let head = match &pending.tree {
-                    Some(tree) => Some(keep_snapshot(&shared, &surface, snapshot, (tree, &[]), &all).await?),
-                    None => None,
+                let snapshot = async {
+                    match &pending.tree {
+                        Some(tree) => {
+                            keep_snapshot(&shared, &surface, snapshot, (tree, &[]), &all).await.map(Some)
+                        }
+                        None => Ok(None),
+                    }
                 };
-                let content = entry.to_content(&surface, &*shared.services.blobs).await?;
+                let content = entry.to_content(&surface, &*shared.services.blobs);
+                let ((), head, content) = tokio::try_join!(shared.put_present(&present), snapshot, content)?;
                 Ok((EntryId(random()?), content, head))
             };
             Done::Prepared(prepared.await)
@@ -393,7 +396,7 @@ impl Life {
     pub(super) async fn opened(
         &mut self,
         record: Record,
-        entry: Result<Result<CommitEntry, Malformed>>,
+        entry: Result<Result<Option<(Peek, CommitEntry)>, Malformed>>,
     ) -> Result<()> {
         let entry = match entry {
             Ok(entry) => entry,
@@ -406,8 +409,7 @@ impl Life {
         };
         self.tries = 0;
         let place = (record.place, record.entry.id);
-        let peeked = entry.and_then(|entry| Ok((Peek::parse(&entry.commit)?, entry)));
-        let Ok((peek, entry)) = peeked else {
+        let Ok(entry) = entry else {
             // Who was away while others were removed cannot open it; for all others nobody can.
             if self.unsure {
                 self.cannot_follow(
@@ -419,9 +421,10 @@ impl Life {
             return self.skipped(place);
         };
         let epoch = self.member.epoch();
-        if peek.epoch < epoch || peek.channel[..] != self.id.0[..] {
+        let own = entry.filter(|(peek, _)| peek.epoch >= epoch && peek.channel[..] == self.id.0[..]);
+        let Some((peek, entry)) = own else {
             return self.skipped(place);
-        }
+        };
         if peek.epoch > epoch {
             if self.passed_over || self.unsure {
                 self.cannot_follow(record.place, "commits before it are missing", true);

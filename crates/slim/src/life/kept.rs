@@ -117,7 +117,7 @@ impl Life {
             rotate: None,
             warm_up: None,
         };
-        let causal = options.causal;
+        let (causal, me) = (options.causal, Upto::tag(shared.did.as_str()));
         let mut life = Self {
             present: shared.present(),
             followed: false,
@@ -126,7 +126,7 @@ impl Life {
             member: birth.member,
             listed: Vec::new(),
             surface: birth.surface,
-            order: Order::new(causal),
+            order: Order::new(causal).of(me),
             read: birth.commit,
             commit: birth.commit,
             appended_to: 0,
@@ -232,7 +232,7 @@ impl Life {
 
         let birth = Birth { member, surface: read.surface.clone(), commit: read.commit, joined: read.joined };
         let (mut life, watched) = Self::born(shared, birth);
-        life.order = order;
+        life.order = order.of(Upto::tag(life.did()));
         (life.read, life.last, life.counter, life.since) = (read.read, read.last, read.counter, read.since);
         (life.oldest, life.forked) = (read.oldest, read.forked);
         (life.rotated, life.said_since_rotation) = (read.rotated, read.said);

@@ -79,30 +79,43 @@ impl Life {
             Done::Prepared(prepared) => self.prepared(prepared)?,
             Done::Committed(answer) => self.committed(answer)?,
             Done::Appended(answers) => self.appended(answers)?,
-            Done::Errand(number, Ok(())) => {
-                self.tries = 0;
-                self.errands.remove(&number);
-                self.writes.delete(&self.row("errands"), number);
-            }
-            Done::Errand(number, Err(Error::IdTaken)) => {
-                self.writes.delete(&self.row("errands"), number);
-                if let Some((_, did, frame)) = self.errands.remove(&number) {
-                    self.write_errand(did, frame)?;
-                }
-            }
-            Done::Errand(number, Err(error @ Error::EntryTooLarge(_))) => {
-                self.shared.report(self.id, &error);
-                self.errands.remove(&number);
-                self.writes.delete(&self.row("errands"), number);
-            }
+            Done::Errands(answers) => self.ran(answers)?,
             Done::Checkpoint(Err(error)) => {
                 self.checkpointed = None;
                 self.again(&error);
             }
-            Done::Errand(_, Err(error)) | Done::Spoken(Err(error)) => self.again(&error),
+            Done::Spoken(Err(error)) => self.again(&error),
             Done::Checkpoint(Ok(())) | Done::Spoken(Ok(())) => self.tries = 0,
             Done::Found(found) => self.found(found)?,
             Done::Rejoined(answer) => self.returned(answer).await?,
+        }
+        Ok(())
+    }
+
+    /// Errands were run. Those that failed are left, and run again after a while, which is the longer the more often none went well.
+    fn ran(&mut self, answers: Vec<(u64, Result<()>)>) -> Result<()> {
+        let row = self.row("errands");
+        let mut failed = Vec::new();
+        for (number, answer) in answers {
+            match answer {
+                Ok(()) => self.tries = 0,
+                Err(Error::IdTaken) => {
+                    if let Some((_, did, frame)) = self.errands.get(&number).cloned() {
+                        self.write_errand(did, frame)?;
+                    }
+                }
+                Err(error @ Error::EntryTooLarge(_)) => self.shared.report(self.id, &error),
+                Err(error) => {
+                    failed.push(error);
+                    continue;
+                }
+            }
+            self.errands.remove(&number);
+            self.writes.delete(&row, number);
+        }
+        if let Some(last) = failed.pop() {
+            failed.iter().for_each(|error| self.shared.report(self.id, error));
+            self.again(&last);
         }
         Ok(())
     }
@@ -202,6 +215,12 @@ impl Life {
             self.mark_read((record.place, record.entry.id));
         }
         if self.backlog.is_empty() && !self.behind {
+            if self.timers.gap.is_none() {
+                let ready = self.order.give_up_strangers();
+                if !ready.is_empty() {
+                    self.give(ready);
+                }
+            }
             for (_, answer) in std::mem::take(&mut self.caught_up) {
                 self.answer(answer, Ok(()));
             }

@@ -1,17 +1,18 @@
-//! What takes time: calls of the log, the blobs and the key packages, one at a time beside the task.
+//! What takes time: calls of the log, the blobs and the key packages, one work at a time beside the task.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt};
 use gambeson_identity::{CardLog, Did};
 
 use super::{Life, by};
 use crate::archive::gather;
 use crate::blobs::BlobId;
-use crate::content::{CardPlace, CheckpointEntry, CommitEntry, MAX_GATHERED, Published, Snapshot};
+use crate::content::{CardPlace, CheckpointEntry, CommitEntry, MAX_GATHERED, Peek, Published, Snapshot};
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::hold;
@@ -21,11 +22,14 @@ use crate::member::{MAX_CHANGES, vouching};
 use crate::node::{Shared, inbox, inbox_log};
 use crate::refusal::Need;
 use crate::wire::{Malformed, Reader, Writer};
+use crate::{TOGETHER, side_by_side};
 
 /// How many entries are read at once.
 const PAGE: usize = 256;
 /// How many entries are appended one after the other before the task hears of it.
 const APPENDS: usize = 32;
+/// How many errands are run before the task hears of it.
+const ERRANDS: usize = 64;
 /// How many cards a commit may bring: those of who is added, of who made it, and of a delegation.
 const MOST_CARDS: usize = MAX_CHANGES + 64;
 /// The longest a failed call waits before it is made again.
@@ -48,12 +52,12 @@ pub(super) struct Package {
 pub(crate) enum Done {
     Appended(Vec<(u64, Result<Placed>)>),
     Page(Result<Page>),
-    Opened(Record, Result<Result<CommitEntry, Malformed>>),
+    Opened(Record, Result<Result<Option<(Peek, CommitEntry)>, Malformed>>),
     Cards(Result<()>),
     Taken(Vec<Taken>),
     Prepared(Result<(EntryId, Bytes, Option<BlobId>)>),
     Committed(Result<Placed>),
-    Errand(u64, Result<()>),
+    Errands(Vec<(u64, Result<()>)>),
     Checkpoint(Result<()>),
     Found(Result<Box<Found>>),
     Rejoined(Result<(Placed, EntryId)>),
@@ -108,11 +112,8 @@ impl Life {
                 Done::Spoken(shared.services.log.append(&id, entry, 0).await.map(drop))
             });
         }
-        if let Some((number, (id, did, frame))) = self.errands.first_key_value() {
-            let (number, id, did, frame) = (*number, *id, did.clone(), frame.clone());
-            return self.start(move |shared| async move {
-                Done::Errand(number, to_inbox(&shared, id, &did, frame).await)
-            });
+        if !self.errands.is_empty() {
+            return self.run_errands();
         }
         if self.timers.gather.is_none() && !self.wishes.is_empty() && self.pending.is_none() {
             self.make_commit();
@@ -173,24 +174,38 @@ impl Life {
         });
     }
 
+    fn run_errands(&mut self) {
+        // Of one inbox only the first, so that its log has them in their order.
+        let mut inboxes = HashSet::new();
+        let errands: Vec<_> = self
+            .errands
+            .iter()
+            .filter(|(_, (_, did, _))| inboxes.insert(did))
+            .take(ERRANDS)
+            .map(|(number, (id, did, frame))| (*number, *id, did.clone(), frame.clone()))
+            .collect();
+        self.start(move |shared| async move {
+            let shared = &*shared;
+            let errands = errands.into_iter().map(|(number, id, did, frame)| async move {
+                (number, to_inbox(shared, id, &did, frame).await)
+            });
+            Done::Errands(side_by_side(errands).collect().await)
+        });
+    }
+
     /// Opens a record of the log: messages at once, commits with what they refer to.
     fn open(&mut self, record: Record) {
-        let surface = self.surface.clone();
+        let (surface, epoch) = (self.surface.clone(), self.member.epoch());
         self.start(move |shared| async move {
-            let opened =
-                CommitEntry::of_content(&record.entry.content, &surface, &*shared.services.blobs).await;
-            let opened = match opened {
-                Ok(Ok(entry)) => {
-                    // Cards that cannot be had are missed when the commit is judged, if it needs them.
-                    for place in entry.cards.iter().filter(|place| !shared.knows(place)).take(MOST_CARDS) {
-                        if let Err(error) = fetch_card(&shared, place).await {
-                            shared.note(&error);
-                        }
-                    }
-                    Ok(Ok(entry))
-                }
-                other => other,
-            };
+            let blobs = &*shared.services.blobs;
+            let opened = CommitEntry::of_content(&record.entry.content, &surface, blobs, epoch).await;
+            if let Ok(Ok(Some((_, entry)))) = &opened {
+                // Cards that cannot be had are missed when the commit is judged, if it needs them.
+                let missing = entry.cards.iter().filter(|place| !shared.knows(place)).take(MOST_CARDS);
+                let missing: Vec<CardPlace> = missing.cloned().collect();
+                let fetched = fetch_cards(&shared, &missing).await.unwrap_or_else(|error| vec![Err(error)]);
+                fetched.into_iter().filter_map(Result::err).for_each(|error| shared.note(&error));
+            }
             Done::Opened(record, opened)
         });
     }
@@ -198,22 +213,41 @@ impl Life {
     /// Fetches cards that a commit needs and did not bring.
     pub(super) fn fetch_cards(&mut self, needs: Vec<Need>) {
         self.start(move |shared| async move {
-            for need in needs {
-                if let Err(error) = shared.find_card(&need.did).await {
-                    return Done::Cards(Err(error));
-                }
-            }
-            Done::Cards(Ok(()))
+            let place = |did| shared.card_place(did).ok_or_else(|| Error::NoCard(did.clone()));
+            let places: Result<Vec<_>> = needs.iter().map(|need| place(&need.did)).collect();
+            let found = async { fetch_cards(&shared, &places?).await?.into_iter().collect() };
+            Done::Cards(found.await)
         });
     }
 }
 
-/// The cards of an agent, of the place that somebody named: they prove themselves.
+/// The cards of several agents, of the places that somebody named: an answer for each, in their order.
+pub(crate) async fn fetch_cards(shared: &Shared, places: &[CardPlace]) -> Result<Vec<Result<()>>> {
+    let learnt = side_by_side(places.chunks(TOGETHER).map(|some| async move {
+        let firsts: Vec<BlobId> = some.iter().filter_map(|place| place.parts.first().copied()).collect();
+        let mut firsts = shared.services.blobs.get_many(&firsts).await?.into_iter();
+        let mut learnt = Vec::with_capacity(some.len());
+        for place in some {
+            let first = place.parts.first().and_then(|_| firsts.next().flatten());
+            learnt.push(learn_card(shared, place, first).await);
+        }
+        Ok::<_, Error>(learnt)
+    }));
+    learnt.try_concat().await
+}
+
+/// As [`fetch_cards`], of one.
 pub(crate) async fn fetch_card(shared: &Shared, place: &CardPlace) -> Result<()> {
+    fetch_cards(shared, std::slice::from_ref(place)).await?.into_iter().collect()
+}
+
+/// The cards of an agent, of which the first part was fetched: they prove themselves.
+async fn learn_card(shared: &Shared, place: &CardPlace, mut first: Option<Bytes>) -> Result<()> {
     let did: Did = place.did.parse().map_err(Error::Cards)?;
     let mut text = Vec::new();
-    for part in &place.parts {
-        let part = shared.services.blobs.get(part).await?.ok_or(Error::BlobMissing(*part))?;
+    for (number, id) in place.parts.iter().enumerate() {
+        let part = if number == 0 { first.take() } else { shared.services.blobs.get(id).await? };
+        let part = part.ok_or(Error::BlobMissing(*id))?;
         if text.len() + part.len() > gambeson_identity::MAX_CARD_LOG {
             return Err(Error::TooLarge(text.len() + part.len()));
         }
@@ -229,14 +263,36 @@ pub(crate) async fn fetch_card(shared: &Shared, place: &CardPlace) -> Result<()>
     shared.learn(log, place).await
 }
 
-/// Takes a key package, and learns the cards of who published it, and of those who vouch.
-pub(super) async fn take(shared: &Shared, did: &Did, delegation: &[String]) -> Result<Package> {
-    let vouching = vouched(shared, delegation).await?;
-    let Published { card, key_package } = published(shared, did).await?;
-    Ok(Package { key_package, card, vouching })
+/// Takes key packages, and learns the cards of who published them, and of those who vouch.
+pub(super) async fn take(shared: &Shared, wanted: Vec<(Did, Arc<[String]>)>) -> Vec<Taken> {
+    let taken = side_by_side(wanted.into_iter().map(|(did, delegation)| async move {
+        let package = async {
+            let vouching = vouched(shared, &delegation).await?;
+            let Published { card, key_package } = published(shared, &did).await?;
+            Ok(Package { key_package, card, vouching })
+        };
+        let package = package.await;
+        (did, delegation, package)
+    }));
+    let mut taken: Vec<Taken> = taken.collect().await;
+    let places: Vec<CardPlace> =
+        taken.iter().filter_map(|(_, _, package)| Some(package.as_ref().ok()?.card.clone())).collect();
+    let learnt = fetch_cards(shared, &places).await.unwrap_or_else(|error| {
+        let text = error.to_string();
+        places.iter().map(|_| Err(Error::Service(text.clone().into()))).collect()
+    });
+    let mut learnt = learnt.into_iter();
+    for (_, _, package) in &mut taken {
+        if package.is_ok()
+            && let Some(Err(error)) = learnt.next()
+        {
+            *package = Err(error);
+        }
+    }
+    taken
 }
 
-/// What an agent has published, with its cards learnt.
+/// What an agent has published.
 async fn published(shared: &Shared, did: &Did) -> Result<Published> {
     let none = || Error::NoKeyPackage(did.clone());
     let package = shared.services.keys.take(did.as_str()).await?.ok_or_else(none)?;
@@ -244,12 +300,11 @@ async fn published(shared: &Shared, did: &Did) -> Result<Published> {
     if published.card.did != did.as_str() {
         return Err(none());
     }
-    fetch_card(shared, &published.card).await?;
     Ok(published)
 }
 
 /// Where the cards of those in a delegation are, for those who know none of them. What is known here is put where it can be had.
-async fn vouched(shared: &Shared, delegation: &[String]) -> Result<Vec<CardPlace>> {
+pub(super) async fn vouched(shared: &Shared, delegation: &[String]) -> Result<Vec<CardPlace>> {
     loop {
         let (known, missing) = vouching(delegation, &shared.cards, shared.time());
         let Some(did) = missing else {
@@ -261,7 +316,10 @@ async fn vouched(shared: &Shared, delegation: &[String]) -> Result<Vec<CardPlace
         };
         let found = match shared.card_place(&did) {
             Some(place) => fetch_card(shared, &place).await,
-            None => published(shared, &did).await.map(drop),
+            None => match published(shared, &did).await {
+                Ok(published) => fetch_card(shared, &published.card).await,
+                Err(error) => Err(error),
+            },
         };
         match found {
             Err(Error::NoKeyPackage(_)) => return Err(Error::NoCard(did)),
@@ -294,11 +352,8 @@ pub(super) async fn keep_snapshot(
 ) -> Result<BlobId> {
     let blobs = &*shared.services.blobs;
     let rest = CardPlace::write_all(cards, Writer::default().bytes(group_info)).finish();
-    let snapshot = Snapshot {
-        tree: surface.keep(blobs, tree).await?,
-        rest: surface.keep(blobs, &rest).await?,
-        ..snapshot
-    };
+    let (tree, rest) = tokio::try_join!(surface.keep(blobs, tree), surface.keep(blobs, &rest))?;
+    let snapshot = Snapshot { tree, rest, ..snapshot };
     blobs.put(snapshot.seal(surface)?).await
 }
 
@@ -313,8 +368,11 @@ pub(crate) async fn load_snapshot(
     let sealed = blobs.get(head).await?.ok_or(Error::BlobMissing(*head))?;
     let bad = |Malformed| Error::BlobMismatch(*head);
     let snapshot = Snapshot::open(&sealed, surface).map_err(bad)?;
-    let tree = gather(blobs, &snapshot.tree, near, MAX_GATHERED).await?;
-    let mut rest = Reader::new(gather(blobs, &snapshot.rest, near, MAX_GATHERED).await?);
+    let (tree, rest) = tokio::try_join!(
+        gather(blobs, &snapshot.tree, near, MAX_GATHERED),
+        gather(blobs, &snapshot.rest, near, MAX_GATHERED),
+    )?;
+    let mut rest = Reader::new(rest);
     let group_info = rest.bytes().map_err(bad)?;
     let cards = CardPlace::read_all(&mut rest).map_err(bad)?;
     Ok((snapshot, tree, group_info, cards))

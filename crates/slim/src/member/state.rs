@@ -34,6 +34,8 @@ pub type Piece = (String, Option<SecretBytes>);
 pub(super) struct Written {
     sent: u32,
     received: bool,
+    /// Whether a message of an epoch that is over was read, which mls-rs has in memory since.
+    looked_back: bool,
     /// The epoch whose tree and member was given out.
     epoch: Option<u64>,
     pending: bool,
@@ -51,8 +53,10 @@ impl Written {
         self.sent += 1;
     }
 
-    pub(super) const fn received(&mut self) {
+    /// A message was read, perhaps of an epoch that is over.
+    pub(super) const fn received(&mut self, over: bool) {
         self.received = true;
+        self.looked_back |= over;
     }
 
     pub(super) const fn committed(&mut self) {
@@ -70,11 +74,12 @@ impl Written {
 
 impl Member {
     /// Lets go of epochs that are too old. mls-rs has the one that is over in memory until the state is written, for which it copies its tree: here only
-    /// if the state was not asked for in that epoch, or something was read since.
+    /// if the state was not asked for in that epoch, or something of an earlier one was read since.
     pub(super) fn settle_epoch(&mut self) -> Result<()> {
         let epoch = self.epoch();
-        if self.written.received || self.written.epoch.is_none_or(|written| written + 1 < epoch) {
+        if self.written.looked_back || self.written.epoch.is_none_or(|written| written + 1 < epoch) {
             self.group.write_to_storage_without_ratchet_tree().map_err(|error| refused(&error))?;
+            self.written.looked_back = false;
         }
         let oldest = epoch.saturating_sub(PAST_EPOCHS);
         self.vault.hold().forget_before(oldest);

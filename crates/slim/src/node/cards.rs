@@ -133,12 +133,6 @@ impl Shared {
         Ok(())
     }
 
-    /// Looks for the cards of a DID where they were last.
-    pub(crate) async fn find_card(&self, did: &Did) -> Result<()> {
-        let place = self.card_place(did).ok_or_else(|| Error::NoCard(did.clone()))?;
-        crate::life::fetch_card(self, &place).await
-    }
-
     pub(super) async fn restore_places(&self) -> Result<()> {
         for bytes in self.kept.row("cards", 0, usize::MAX).await?.into_values() {
             let mut fields = Reader::new(bytes.into());

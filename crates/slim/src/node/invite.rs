@@ -9,12 +9,12 @@ use crate::archive::Surface;
 use crate::blobs::BlobId;
 use crate::cards::SKEW;
 use crate::channel::Channel;
-use crate::content::{CardPlace, Published};
+use crate::content::Published;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::hold;
 use crate::keys::KeyPackages;
-use crate::life::{Birth, Note, fetch_card, load_snapshot};
+use crate::life::{Birth, Note, fetch_cards, load_snapshot};
 use crate::log::EntryKind;
 use crate::member::{KeptKeyPackage, Member, welcome_references};
 use crate::name::ChannelId;
@@ -292,8 +292,13 @@ async fn join(shared: &Arc<Shared>, invitation: Invitation) -> Result<Channel> {
     let surface: &Surface = &invitation.note.surface;
     let none = Default::default();
     let (snapshot, tree, _, cards) = load_snapshot(shared, surface, &invitation.snapshot, &none).await?;
-    for place in &cards {
-        learn(shared, place).await?;
+    let missing: Vec<_> = cards.into_iter().filter(|place| !shared.knows(place)).collect();
+    for learnt in fetch_cards(shared, &missing).await? {
+        match learnt {
+            // What is known already is not made worse by somebody who names another place.
+            Err(Error::Cards(_)) => {}
+            learnt => learnt?,
+        }
     }
     let (me, now) = (&shared.present().me, shared.time());
     let member = Member::join(me, &shared.cards, &kept, &invitation.welcome, &tree, now)?;
@@ -334,16 +339,5 @@ async fn still_in(shared: &Shared, id: &ChannelId) -> Result<Option<Channel>> {
             return Ok(None);
         }
         news.await;
-    }
-}
-
-async fn learn(shared: &Shared, place: &CardPlace) -> Result<()> {
-    if shared.knows(place) {
-        return Ok(());
-    }
-    match fetch_card(shared, place).await {
-        // What is known already is not made worse by somebody who names another place.
-        Err(Error::Cards(_)) => Ok(()),
-        other => other,
     }
 }

@@ -139,6 +139,7 @@ impl Whole {
     }
 
     async fn lives(&mut self) -> Result<()> {
+        self.put_away()?;
         let mut look = Instant::now();
         let mut say = Instant::now() + self.until_next_word();
         while !self.member.is_removed() {
@@ -241,6 +242,7 @@ impl Whole {
                     self.shared.note("commit: until it stands, s", begun.elapsed().as_secs_f64());
                     self.newest = place;
                     self.member.confirm()?;
+                    self.put_away()?;
                     self.shared.agree(&self.member, *hold(&self.absence))?;
                     self.notify(place).await?;
                     return self.invite(pending, place, welcome).await;
@@ -287,6 +289,13 @@ impl Whole {
         Ok(ids)
     }
 
+    /// The state of a new epoch, as a channel asks for it before it goes on.
+    fn put_away(&mut self) -> Result<()> {
+        let (pieces, cpu) = self.shared.timed(|| self.member.state());
+        self.shared.note("new epoch: put it away, CPU ms", cpu);
+        pieces.map(drop)
+    }
+
     async fn catch_up(&mut self) -> Result<()> {
         loop {
             let page = match self.client.read(&CHANNEL, self.place + 1, 100).await {
@@ -331,6 +340,7 @@ impl Whole {
                 let kind = if update { "update" } else { "add and remove" };
                 self.shared.note(&format!("commit ({kind}): process, CPU ms"), cpu);
                 if !self.member.is_removed() {
+                    self.put_away()?;
                     self.shared.agree(&self.member, *hold(&self.absence))?;
                 }
             }

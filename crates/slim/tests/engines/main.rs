@@ -40,6 +40,7 @@ macro_rules! runs_on {
                 a_blob_is_found_by_its_hash
                 a_blob_has_a_largest_size
                 of_many_blobs_those_that_are_kept_are_told
+                many_blobs_come_in_their_order_also_if_one_frame_does_not_hold_them
                 a_key_package_is_given_out_once
                 of_many_that_take_at_once_none_gets_what_another_got
                 a_last_resort_is_given_out_when_nothing_else_is_left

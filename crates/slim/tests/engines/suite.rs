@@ -334,6 +334,21 @@ pub async fn of_many_blobs_those_that_are_kept_are_told(engine: One) {
     assert_eq!(engine.has(&[]).await.unwrap(), [false; 0]);
 }
 
+pub async fn many_blobs_come_in_their_order_also_if_one_frame_does_not_hold_them(engine: One) {
+    let (mut ids, mut kept) = (Vec::new(), Vec::new());
+    for number in 0..12 {
+        let bytes = Bytes::from(random::<32>().repeat(if number % 2 == 0 { MAX_BLOB / 32 } else { 1 }));
+        ids.push(BlobId::of(&bytes));
+        let put = number % 5 != 0;
+        if put {
+            engine.put(bytes.clone()).await.unwrap();
+        }
+        kept.push(put.then_some(bytes));
+    }
+    assert_eq!(engine.get_many(&ids).await.unwrap(), kept);
+    assert_eq!(engine.get_many(&[]).await.unwrap(), []);
+}
+
 pub async fn a_key_package_is_given_out_once(engine: One) {
     let did = did();
     assert_eq!(engine.take(&did).await.unwrap(), None);

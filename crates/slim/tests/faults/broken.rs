@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use gambeson_slim::memory::{MemoryLink, MemoryService};
 use gambeson_slim::{
-    Batch, ChannelId, Entry, EntryKind, Error, Incoming, Link, Log, MemoryStore, Name, Page, Placed, Result,
-    Store, To,
+    Batch, BlobId, Blobs, ChannelId, Entry, EntryKind, Error, Incoming, Link, Log, MemoryStore, Name, Page,
+    Placed, Result, Store, To,
 };
 
 /// A store that stops at a write: what comes after it fails, as after the end of a process.
@@ -205,5 +205,26 @@ impl Log for Shut {
 
     async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
         self.inner.prune(channel, before).await
+    }
+}
+
+/// Blobs that are not found while they are hidden.
+pub struct Hidden {
+    pub inner: Arc<dyn Blobs>,
+    pub hidden: AtomicBool,
+}
+
+#[async_trait]
+impl Blobs for Hidden {
+    async fn put(&self, bytes: Bytes) -> Result<BlobId> {
+        self.inner.put(bytes).await
+    }
+
+    async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
+        if self.hidden.load(Ordering::SeqCst) { Ok(None) } else { self.inner.get(id).await }
+    }
+
+    async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
+        self.inner.has(ids).await
     }
 }

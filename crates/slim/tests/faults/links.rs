@@ -75,9 +75,11 @@ async fn a_partition_that_heals_leaves_nothing_out() {
     link.cut(false);
     assert_eq!(messages(&c, 11).await.len(), 11);
     assert_eq!(messages(&channels[1], 11).await.len(), 11);
-    let epoch = channels[0].status().epoch;
-    c.until(|status| status.epoch == epoch).await.unwrap();
-    assert_eq!(c.status().authenticator, channels[0].status().authenticator);
+    let epoch = channels[1].status().epoch;
+    for channel in [&channels[0], &c] {
+        channel.until(|status| status.epoch == epoch).await.unwrap();
+        assert_eq!(channel.status().authenticator, channels[1].status().authenticator);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,11 +7,11 @@ use std::time::Duration;
 use gambeson_slim::faults::{Faults, Faulty};
 use gambeson_slim::memory::MemoryService;
 use gambeson_slim::{
-    Channel, Entry, EntryId, EntryKind, Event, KeyPackages, Keys, Log, MessageId, Placed, Role, Services,
-    Warning,
+    Channel, Entry, EntryId, EntryKind, Event, KeyPackages, Keys, Log, MessageId, Options, Placed, Policy,
+    Role, Services, Warning,
 };
 
-use crate::broken::{Outrun, Shut, Side, TwoHeads};
+use crate::broken::{Hidden, Outrun, Shut, Side, TwoHeads};
 use crate::world::{Offered, World, messages, said};
 
 #[tokio::test(start_paused = true)]
@@ -66,7 +66,8 @@ async fn who_was_away_beyond_pruning_comes_back_from_the_checkpoint() {
 
     let at_carol = carol.node().await;
     let c = at_carol.joined(&id).await;
-    c.until(|status| status.epoch == channels[0].status().epoch && status.epoch > 6).await.unwrap();
+    c.until(|status| status.epoch == 7).await.unwrap();
+    channels[0].until(|status| status.epoch == 7).await.unwrap();
     c.send("back").await.unwrap();
     let heard = messages(&channels[0], 6).await;
     assert_eq!(heard.last().unwrap().1, "back");
@@ -164,16 +165,19 @@ async fn a_key_package_that_is_given_out_twice_lets_an_agent_into_one_channel_an
     let (at_alice, at_bob) = (alice.node().await, bob.node().await);
     at_bob.offered(&world).await;
     let did = bob.did().as_str().to_owned();
-    // Only one is left that is given out once, and a dishonest store gives it again.
+    // A dishonest store gives one again and again that is for once, and then the one of last resort.
     let mut all = Vec::new();
-    for _ in 0..20 {
+    for _ in 0..=Options::default().key_packages {
         all.push(world.services.keys.take(&did).await.unwrap().unwrap());
     }
     let again = Arc::new(MemoryService::new());
-    let packages = KeyPackages { once: Vec::new(), last_resort: Some(all[0].clone()) };
-    again.publish(&did, packages).await.unwrap();
+    let only = |package: &bytes::Bytes| {
+        let packages = KeyPackages { once: Vec::new(), last_resort: Some(package.clone()) };
+        again.publish(&did, packages)
+    };
+    only(&all[0]).await.unwrap();
     let mut services = world.services.clone();
-    services.keys = again;
+    services.keys = again.clone();
     let mut dishonest = alice.clone();
     dishonest.world.services = services;
     dishonest.store = Arc::new(gambeson_slim::MemoryStore::new());
@@ -190,6 +194,49 @@ async fn a_key_package_that_is_given_out_twice_lets_an_agent_into_one_channel_an
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(at_bob.channel(&ids[1]).is_none());
     assert!(at_bob.reports().iter().any(|(_, what)| what.contains("unknown-key-package")));
+    only(&all[Options::default().key_packages]).await.unwrap();
+    for word in ["one", "two"] {
+        let policy = at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap();
+        let channel = at_alice.create(policy).await.unwrap();
+        channel.invite(&[bob.did()]).await.unwrap();
+        at_bob.joined(&channel.id()).await.send(word).await.unwrap();
+        assert_eq!(messages(&channel, 1).await, [said(&bob, word)]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_commit_that_its_maker_alone_takes_is_refused_by_all_others_with_its_reason_and_the_next_follows_it()
+ {
+    let world = World::new(28);
+    let mut people = ["alice", "bob", "carol", "dave"].map(|name| world.agent(name));
+    // In alice's and dave's month the key package of dave is good, in that of the log not yet.
+    (people[0].skew, people[3].skew) = (30 * 86_400, 30 * 86_400);
+    let mut at = Vec::new();
+    for person in &people {
+        let node = person.node().await;
+        node.offered(&world).await;
+        at.push(node);
+    }
+    let policy = Policy { issued: world.now(), ..at[0].policy().unwrap() };
+    let a = at[0].create(policy.sign(at[0].me().agent()).unwrap()).await.unwrap();
+    a.invite(&[people[1].did(), people[2].did()]).await.unwrap();
+    let (b, c) = (at[1].joined(&a.id()).await, at[2].joined(&a.id()).await);
+    a.invite(&[people[3].did()]).await.unwrap();
+    b.rotate().await.unwrap();
+    c.until(|status| status.epoch == 2).await.unwrap();
+    assert_eq!(b.status().authenticator, c.status().authenticator);
+    assert_eq!((b.members().len(), c.members().len()), (3, 3));
+    for channel in [&b, &c] {
+        let happened = channel.history(1, 100).await.unwrap();
+        let refused = happened.iter().filter_map(|one| match &one.event {
+            Event::Warning(Warning::Refused { reason, .. }) => Some(reason.as_str()),
+            _ => None,
+        });
+        let refused: Vec<&str> = refused.collect();
+        assert!(refused.len() == 1 && refused[0].contains("expired-key-package"), "{refused:?}");
+    }
+    c.send("we go on").await.unwrap();
+    assert_eq!(messages(&b, 1).await, [said(&people[2], "we go on")]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -205,6 +252,47 @@ async fn a_key_package_that_expired_is_refused_with_its_reason() {
     let refused = a.invite(&[bob.did()]).await.unwrap_err();
     assert_eq!(refused.reason().unwrap().code(), "expired-key-package", "{refused}");
     assert_eq!((a.status().epoch, a.members().len()), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_cannot_use_a_commit_that_others_took_says_so_and_comes_back() {
+    let world = World::new(29);
+    let (alice, mut bob, carol) = (world.agent("alice"), world.agent("bob"), world.agent("carol"));
+    let blobs = Arc::new(Hidden { inner: Arc::clone(&world.services.blobs), hidden: AtomicBool::new(false) });
+    bob.world.services.blobs = blobs.clone();
+    let at = [alice.node().await, bob.node().await, carol.node().await];
+    for node in &at {
+        node.offered(&world).await;
+    }
+    let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
+    let a = at[0].create(policy).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at[1].joined(&a.id()).await;
+    // Without carol's cards bob cannot judge the commit that brings her.
+    blobs.hidden.store(true, Ordering::SeqCst);
+    a.invite(&[carol.did()]).await.unwrap();
+    let c = at[2].joined(&a.id()).await;
+    c.send("bob cannot read this").await.unwrap();
+    let complaint = async {
+        loop {
+            if let Event::Warning(Warning::Complaint { by, .. }) = a.next().await.unwrap().event {
+                break by;
+            }
+        }
+    };
+    let by = tokio::time::timeout(Duration::from_secs(600), complaint).await.expect("bob complains");
+    assert_eq!(by, bob.did().as_str());
+    assert_eq!((b.status().epoch, a.status().epoch), (1, 2));
+
+    blobs.hidden.store(false, Ordering::SeqCst);
+    b.until(|status| status.members.len() == 3 && status.epoch == 3).await.unwrap();
+    b.send("back").await.unwrap();
+    assert_eq!(messages(&c, 2).await[1], said(&bob, "back"));
+    // Who has heard the word need not be the one that reads the log last.
+    for channel in [&a, &b, &c] {
+        channel.until(|status| status.epoch == 3).await.unwrap();
+        assert_eq!(channel.status().authenticator, b.status().authenticator);
+    }
 }
 
 /// What was said in a channel, as one member has it.

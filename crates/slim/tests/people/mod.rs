@@ -21,7 +21,7 @@ use mls_rs::identity::{Credential as MlsCredential, CredentialType, CustomCreden
 use mls_rs::mls_rules::{CommitOptions, DefaultMlsRules, EncryptionOptions};
 use mls_rs::psk::{ExternalPskId, PreSharedKey};
 use mls_rs::time::MlsTime;
-use mls_rs::{Client, ExtensionList, IdentityProvider, MlsMessage};
+use mls_rs::{Client, CryptoProvider, ExtensionList, IdentityProvider, MlsMessage};
 use mls_rs_core::identity::MemberValidationContext;
 
 pub const NOW: Timestamp = Timestamp(1_795_330_800);
@@ -231,6 +231,17 @@ pub fn outlaw(
     credential: Vec<u8>,
     suite: &Suite,
 ) -> Client<impl MlsConfig + use<>> {
+    outlaw_over(agent, key, credential, suite, |provider| provider)
+}
+
+/// The same, whose cryptography need not be honest either.
+pub fn outlaw_over<P: CryptoProvider + Clone + Send + Sync + 'static, F: FnOnce(Provider) -> P>(
+    agent: &Arc<Agent>,
+    key: Key,
+    credential: Vec<u8>,
+    suite: &Suite,
+    over: F,
+) -> Client<impl MlsConfig + use<P, F>> {
     let provider = Provider::new(Preset::All);
     let (index, public) = (agent.index(key), agent.public_key(key));
     let signer = provider.register_signer(Arc::new(Leaf(Arc::clone(agent), key, index, public.clone())));
@@ -242,7 +253,7 @@ pub fn outlaw(
         )
         .with_encryption_options(EncryptionOptions::new(true, PaddingMode::StepFunction));
     Client::builder()
-        .crypto_provider(provider)
+        .crypto_provider(over(provider))
         .identity_provider(Credulous)
         .mls_rules(rules)
         .extension_type(POLICY_EXTENSION.into())

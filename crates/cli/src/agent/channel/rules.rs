@@ -25,6 +25,7 @@ pub(super) async fn create(open: &Open, options: &Create) -> Result<Status, Erro
     }
     policy.others = options.others.into();
     policy.rotate_hours = options.rotate;
+    policy.rotate_messages = options.rotate_messages;
     policy.retention = options.retention;
     policy.bridge = options.bridge;
     let signed = policy.sign(open.node.me().agent()).map_err(wrong)?;
@@ -44,6 +45,7 @@ pub(super) async fn policy(open: &Open, options: &PolicyOf) -> Result<Status, Er
     next.others = options.others.map_or(next.others, Into::into);
     next.bridge = options.bridge.unwrap_or(next.bridge);
     next.rotate_hours = options.rotate.unwrap_or(next.rotate_hours);
+    next.rotate_messages = options.rotate_messages.unwrap_or(next.rotate_messages);
     next.retention = options.retention.unwrap_or(next.retention);
     let same = Policy { version: rules.version, former: rules.former, issued: rules.issued, ..next.clone() }
         == rules;

@@ -5,21 +5,20 @@
     .irp sum, r4, r5, r6, r7, r8, r9, r10, r11
     mov \sum, #0
     .endr
-    .p2align 2
-2:
+    // Where the places of this sign end.
     ldr r12, [sp, #40]
     cmp r1, r12
-    it eq
-    subeq r2, r2, #256
-    ldr r12, [sp, #44]
-    cmp r1, r12
     beq 3f
+    .p2align 2
+2:
     ldrb lr, [r1], #1
+    ldr r12, [sp, #40]
     sub lr, r2, lr
+    // Nothing up to the branch sets flags.
+    cmp r1, r12
     // The sign is bit 8.
-    lsr r3, lr, #7
-    and r3, r3, #2
-    rsb r3, r3, #1
+    sbfx r3, lr, #8, #1
+    orr r3, r3, #1
     uxtb lr, lr
     add lr, r0, lr, lsl #1
     ldr r12, [lr, #2]
@@ -34,9 +33,14 @@
     ldr r12, [lr, #14]
     smlabb r10, r12, r3, r10
     smlatb r11, r12, r3, r11
-    b 2b
-    .p2align 2
+    bne 2b
 3:
+    // Then those of the other, unless that is done.
+    sub r2, r2, #256
+    ldr r12, [sp, #44]
+    str r12, [sp, #40]
+    cmp r1, r12
+    bne 2b
     pop {r3}
     stm r3, {r4-r11}
     pop {r4-r11, pc}

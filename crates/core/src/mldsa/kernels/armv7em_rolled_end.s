@@ -2,4 +2,3 @@
     pop {r4-r11, pc}
     .purgem begin
     .purgem multiply
-    .purgem factor

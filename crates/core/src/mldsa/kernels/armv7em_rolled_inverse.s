@@ -1,6 +1,8 @@
-// FIPS 204, Algorithm 42 (NTT^-1), layer by layer, between armv7em_rolled.s and its end. r1: the factors; r2: bytes of the coefficients.
+// FIPS 204, Algorithm 42 (NTT^-1), layer by layer, between armv7em_rolled.s and its end. r1: the factors, then k of a block; r2: bytes of
+// the coefficients; r4 and r5: those of a butterfly; r6: a factor; r12: the end of a block; lr: that of the coefficients.
 
     begin
+    add lr, r0, r2
     // To -q..q.
     .p2align 2
 2:
@@ -19,7 +21,17 @@
     ldr r0, [sp]
     .p2align 2
 4:
-    factor
+    // Of the even ones each has its place, and the next one is that times the first.
+    ldr r3, [sp, #4]
+    bic r6, r1, #1
+    ldr r6, [r3, r6, lsl #1]
+    tst r1, #1
+    beq 9f
+    ldr r5, [r3, #512]
+    multiply r5, r6
+    mov r6, r5
+9:
+    add r12, r0, r2
     sub r1, r1, #1
     .p2align 2
 5:
@@ -27,7 +39,7 @@
     ldr r5, [r0, r2]
     sub r5, r5, r4
     add r4, r5, r4, lsl #1
-    multiply
+    multiply r5, r6
     str r5, [r0, r2]
     str r4, [r0], #4
     cmp r0, r12
@@ -47,7 +59,7 @@
     .p2align 2
 6:
     ldr r5, [r0]
-    multiply
+    multiply r5, r6
     and r3, r9, r5, asr #31
     add r5, r5, r3
     sub r3, r8, r5

@@ -257,6 +257,40 @@ pub(crate) fn ntt(w: &mut Poly) {
     narrow_layer::<0>(&mut w.0, &ZETAS[128..]);
 }
 
+/// FIPS 204, Algorithm 14 (CoeffFromThreeBytes); `None` for ⊥.
+///
+/// Variable time: the matrix is public.
+#[inline(always)]
+pub(crate) fn candidate_one([b0, b1, b2]: [u8; 3]) -> Option<u32> {
+    let z = u32::from(b0) | u32::from(b1) << 8 | u32::from(b2 & 0x7f) << 16;
+    (z < QU).then_some(z)
+}
+
+/// Adds to the sums the products, times 2^-32, of the candidates below q and of as many factors, in their order, until either are used
+/// up; returns how many were added, and how many candidates that took. 0 ≤ factor < 18q; a sum grows by less than 2q.
+#[cfg(any(not(gambeson_dsp), test))]
+#[inline(always)]
+pub(crate) fn add_products_vartime(
+    sums: &mut [i32],
+    factors: &[i32],
+    candidates: &[[u8; 3]],
+) -> (usize, usize) {
+    let (mut added, mut taken) = (0, 0);
+    for candidate in candidates {
+        taken += 1;
+        if let (Some(a), Some(sum), Some(factor)) =
+            (candidate_one(*candidate), sums.get_mut(added), factors.get(added))
+        {
+            *sum += montgomery_word(a, *factor as u32) as i32;
+            added += 1;
+            if added == factors.len() {
+                break;
+            }
+        }
+    }
+    (added, taken)
+}
+
 /// The first layer of [`ntt`], of one butterfly: its lower sum where `upper` is 0, its upper one where that is 1.
 ///
 /// -q < a, b < q on entry, 0 ≤ c < 4q on return.

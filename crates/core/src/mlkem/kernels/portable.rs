@@ -188,19 +188,11 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     debug_assert!(b.iter().all(|x| x.abs() <= Q));
     let pairs = sum.as_chunks_mut::<2>().0.iter_mut().zip(a.as_chunks::<2>().0).zip(b.as_chunks::<2>().0);
     for (((sum, a), b), (value, twisted)) in pairs.zip(PAIR_ZETAS.iter().zip(&TWISTED_PAIR_ZETAS)) {
-        let product = multiply(Factor { value: *value, twisted: *twisted }, *a, *b);
-        sum[0] += product[0];
-        sum[1] += product[1];
+        // Sum by sum: of a pair that is returned compilers make no vectors.
+        let zeta = Factor { value: *value, twisted: *twisted };
+        sum[0] += montgomery(a[0], b[0]) + zeta.times(montgomery(a[1], b[1]));
+        sum[1] += montgomery(a[0], b[1]) + montgomery(a[1], b[0]);
     }
-}
-
-/// FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16: |a·b| < q·2^15 on entry, |result| < 2q.
-#[inline(always)]
-fn multiply(zeta: Factor, a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
-    [
-        montgomery(a[0], b[0]) + zeta.times(montgomery(a[1], b[1])),
-        montgomery(a[0], b[1]) + montgomery(a[1], b[0]),
-    ]
 }
 
 fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
