@@ -1,10 +1,10 @@
 //! The core on aarch64, under qemu: its tests with and without the SHA3 extension, and traces of its operations.
 
 use crate::bare::Compiler;
+use crate::programs::{self, Program};
 use crate::run::{Workspace, installed, side_by_side, tail};
 use crate::test::test_results;
 use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -92,15 +92,9 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     Ok((passed, note))
 }
 
-/// A program of tests that cargo built.
-pub struct Program {
-    pub name: String,
-    pub path: PathBuf,
-}
-
 /// Builds the tests and the operations; the programs of tests.
 fn build(workspace: &Workspace) -> Result<Vec<Program>> {
-    workspace.logged("aarch64-operations", &mut cargo(workspace, TARGET, LINKER, &["build"])?)?;
+    workspace.logged("aarch64-operations", &mut cargo(workspace, TARGET, LINKER, &["build", "--quiet"])?)?;
     tests(workspace, "aarch64-tests", TARGET, LINKER)
 }
 
@@ -108,7 +102,7 @@ fn build(workspace: &Workspace) -> Result<Vec<Program>> {
 fn cargo(workspace: &Workspace, target: &str, linker: &str, arguments: &[&str]) -> Result<Command> {
     let compiler = Compiler::for_target(target).with_context(|| format!("no compiler for {target}"))?;
     let mut all = arguments.to_vec();
-    all.extend(["--quiet", "--release", "--locked", "--manifest-path", MANIFEST, "--target", target]);
+    all.extend(["--release", "--locked", "--manifest-path", MANIFEST, "--target", target]);
     let mut cargo = compiler.cargo(workspace, "std,panic_unwind,test", &all);
     let variable = target.to_uppercase().replace('-', "_");
     cargo
@@ -119,29 +113,8 @@ fn cargo(workspace: &Workspace, target: &str, linker: &str, arguments: &[&str]) 
 
 /// Builds the core's tests for a target; the log has this name.
 pub fn tests(workspace: &Workspace, log: &str, target: &str, linker: &str) -> Result<Vec<Program>> {
-    #[derive(Deserialize)]
-    struct Message {
-        target: Option<Target>,
-        executable: Option<PathBuf>,
-        profile: Option<Profile>,
-    }
-    #[derive(Deserialize)]
-    struct Target {
-        name: String,
-    }
-    #[derive(Deserialize)]
-    struct Profile {
-        test: bool,
-    }
-
-    let arguments = ["test", "--no-run", "--package", "gate-aarch64-core", "--message-format", "json"];
-    let text = workspace.logged(log, &mut cargo(workspace, target, linker, &arguments)?)?;
-    let messages = text.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
-    let programs: Vec<Program> = messages
-        .filter(|message| message.profile.as_ref().is_some_and(|profile| profile.test))
-        .filter_map(|message| Some(Program { name: message.target?.name, path: message.executable? }))
-        .collect();
-    Ok(programs)
+    let arguments = ["test", "--package", "gate-aarch64-core"];
+    programs::build(workspace, log, &mut cargo(workspace, target, linker, &arguments)?)
 }
 
 fn emulate(workspace: &Workspace, processor: &Processor, program: &Path) -> Command {

@@ -39,26 +39,25 @@ fn levels() -> &'static [&'static str] {
 pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
     let build_all = |hand_on: &dyn Fn(_)| {
         for profile in PROFILES {
-            let program = build(workspace, profile, "gate-ct")?;
-            let files = build(workspace, profile, "gate-files")?;
-            let mls = build(workspace, profile, "gate-mls")?;
-            let c = C_PROFILES.contains(profile).then(|| build(workspace, profile, "gate-c")).transpose()?;
+            build(workspace, profile)?;
             for level in levels() {
-                let name = format!("{profile}-{level}");
-                hand_on((name, program.clone(), [files.clone(), mls.clone()], c.clone(), *level));
+                hand_on((*profile, *level));
             }
         }
         Ok(())
     };
-    let operations = as_made(build_all, |_, (name, program, [files, mls], c, level)| {
+    let operations = as_made(build_all, |_, (profile, level)| {
+        let name = format!("{profile}-{level}");
+        let [program, files, mls, c] =
+            ["gate-ct", "gate-files", "gate-mls", "gate-c"].map(|gate| workspace.built(profile, gate));
         let mut clean = workspace.command("valgrind", VALGRIND);
-        clean.arg(program).args(["operations", level]);
+        clean.arg(&program).args(["operations", level]);
         let text = workspace.logged(&format!("ct-{name}"), &mut clean)?;
         let operations =
             number_before(&text, " operations, 0 with reports").context("the gate said nothing")?;
         // Its status counts the explained reports too.
         let mut verdicts = workspace.command("valgrind", VALGRIND);
-        verdicts.arg(program).args(["verdicts", level]);
+        verdicts.arg(&program).args(["verdicts", level]);
         let (_, text) = workspace.tried(&format!("ct-verdicts-{name}"), &mut verdicts)?;
         let operations = operations
             + number_before(&text, " operations, 0 with more reports than verdicts").with_context(|| {
@@ -67,8 +66,8 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
         ensure!(operations == OPERATIONS, "at {name} {operations} operations ran, not {OPERATIONS}");
         let mut of_secrets = 0;
         for (gate, program, count, what) in [
-            ("files", files, FILE_OPERATIONS, "a key's file is read or written by its secrets"),
-            ("mls", mls, MLS_OPERATIONS, "MLS works by its secrets"),
+            ("files", &files, FILE_OPERATIONS, "a key's file is read or written by its secrets"),
+            ("mls", &mls, MLS_OPERATIONS, "MLS works by its secrets"),
         ] {
             let mut marked = workspace.command("valgrind", VALGRIND);
             marked.arg(program).args(["operations", level]);
@@ -79,15 +78,15 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
             ensure!(ran == count, "at {name} {ran} operations of gate-{gate} ran, not {count}");
             of_secrets += ran;
         }
-        let mut planted = vec![("ct", program, 2), ("files", files, 1), ("mls", mls, 1)];
-        if let Some(c) = c {
+        let mut planted = vec![("ct", &program, 2), ("files", &files, 1), ("mls", &mls, 1)];
+        if C_PROFILES.contains(profile) {
             let mut clean = workspace.command("valgrind", VALGRIND);
-            clean.arg(c).args(["operations", level]);
+            clean.arg(&c).args(["operations", level]);
             let text = workspace.logged(&format!("ct-c-{name}"), &mut clean)?;
             let ran = number_before(&text, " operations, 0 with reports").context("gate-c said nothing")?;
             ensure!(ran == C_OPERATIONS, "at {name} {ran} calls of C were made, not {C_OPERATIONS}");
             of_secrets += ran;
-            planted.push(("c", c, 1));
+            planted.push(("c", &c, 1));
         }
         for (gate, program, count) in &planted {
             let mut canaries = workspace.command("valgrind", VALGRIND);
@@ -125,12 +124,14 @@ pub fn step(workspace: &Workspace) -> Result<Stepped> {
     let build_all = |hand_on: &dyn Fn(_)| {
         // The longest first.
         for profile in PROFILES.iter().rev() {
-            hand_on((*profile, build(workspace, profile, "gate-step")?));
+            build(workspace, profile)?;
+            hand_on(profile);
         }
         Ok(())
     };
-    let texts = as_made(build_all, |processor, (profile, program)| {
-        let mut gate = workspace.command(program, &["avx512", &processor.to_string()]);
+    let texts = as_made(build_all, |processor, profile| {
+        let mut gate =
+            workspace.command(workspace.built(profile, "gate-step"), &["avx512", &processor.to_string()]);
         Ok((*profile, workspace.logged(&format!("step-{profile}"), &mut gate)?))
     })?;
     if texts.iter().any(|(_, text)| text.starts_with("skipped: ")) {
@@ -163,19 +164,16 @@ const VALGRIND: &[&str] = &[
     "-q",
 ];
 
-fn build(workspace: &Workspace, profile: &str, program: &str) -> Result<std::path::PathBuf> {
-    let arguments = ["build", "--quiet", "-p", "gambeson-gates", "--bin", program, "--profile", profile];
-    let mut build = workspace.cargo(&arguments);
-    match program {
-        "gate-files" => _ = build.args(["--features", "pki"]),
-        "gate-mls" => _ = build.args(["--features", "mls"]),
-        "gate-c" => _ = build.args(["--features", "c"]),
-        _ => {}
-    }
+/// Builds what this module runs and reads, all at once: what the gates stand on is compiled once for all.
+fn build(workspace: &Workspace, profile: &str) -> Result<()> {
+    let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--features", "c,mls,pki"]);
+    build.args(
+        ["gate-ct", "gate-step", "gate-files", "gate-mls", "gate-c"].iter().flat_map(|gate| ["--bin", gate]),
+    );
     // New-style names keep the type arguments, so that an instance of another crate's function tells whose it is.
     build.env("RUSTFLAGS", "--cfg gambeson_ct -Csymbol-mangling-version=v0");
-    workspace.logged(&format!("ct-build-{program}-{profile}"), &mut build)?;
-    Ok(workspace.built(profile, program))
+    workspace.logged(&format!("ct-build-{profile}"), build.args(["--profile", profile]))?;
+    Ok(())
 }
 
 fn number_before(text: &str, mark: &str) -> Option<usize> {
@@ -211,7 +209,8 @@ pub fn divisions(workspace: &Workspace) -> Result<String> {
     let (mut errors, mut functions, mut planted, mut programs) = (Vec::new(), 0, 0, 0);
     let mut objects = Vec::new();
     for profile in PROFILES {
-        objects.push(("objdump", build(workspace, profile, "gate-ct")?));
+        build(workspace, profile)?;
+        objects.push(("objdump", workspace.built(profile, "gate-ct")));
     }
     let thumb = bare::object(workspace);
     for (tool, object) in [

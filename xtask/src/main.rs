@@ -11,6 +11,7 @@
 //! * `firmware`: programs for small devices, and what they take
 //! * `independent`: the vectors, read by programs that share no code with this project
 //! * `instructions`: of handshakes, held against those recorded
+//! * `programs`: programs of tests, built and run side by side
 //! * `run`: starting programs
 
 mod aarch64;
@@ -29,6 +30,7 @@ mod layers;
 mod massif;
 mod mutation;
 mod notices;
+mod programs;
 mod python;
 mod residue;
 mod run;

@@ -1,5 +1,6 @@
 //! The table of stack and heap use, and its bounds.
 
+use crate::residue;
 use crate::run::Workspace;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -89,9 +90,7 @@ const TOLERANCE: u64 = 2_000;
 
 /// Measures; returns the rows, without the canary's.
 pub fn measure(workspace: &Workspace) -> Result<Vec<Value>> {
-    let arguments =
-        ["build", "--quiet", "--release", "-p", "gambeson-gates", "--bin", "gate-stack", "--features", "c"];
-    workspace.logged("stack-build", &mut workspace.cargo(&arguments))?;
+    residue::build(workspace)?;
     let program = workspace.built("release", "gate-stack");
     let text = workspace.logged("stack", &mut workspace.command(program, &[]))?;
     let mut rows = text

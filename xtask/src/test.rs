@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check of the project, in order, with its minutes.
 
 use crate::constant_time::Stepped;
+use crate::programs::{self, Program};
 use crate::run::{Tool, Workspace, cargo_home, installed, provide, side_by_side};
 use crate::{
     aarch64, answers, api, bare, c, cite, constant_time, declassified, firmware, fuzzing, independent,
@@ -295,15 +296,16 @@ fn tests(report: &mut Report<'_>) {
     let vectors =
         workspace.shared_vectors().map_or("../shared/vectors is not there", |_| "with ../shared/vectors");
     report.step("tests of the workspace", None, || {
-        let mut test = everything(workspace, &["test", "--no-fail-fast"]);
-        if channels_missing().is_none() {
-            test.env(slim::PYTHON, slim::python(workspace)?);
+        let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]))?;
+        // What compiles, with one thread for the most part, comes first.
+        let documented = everything(workspace, &["test", "--no-fail-fast", "--doc"]);
+        let mut commands = vec![(String::from("tests-documentation"), documented)];
+        commands.extend(of_each("tests", workspace, &programs));
+        for (variable, program) in peers(workspace)? {
+            commands.iter_mut().for_each(|(_, command)| _ = command.env(variable, &program));
         }
-        // The provider meets the OpenSSL inside it, which is newer than Debian's.
-        if independent::missing().is_none() {
-            test.env(independent::NODE, independent::pinned_node(workspace)?);
-        }
-        counted("tests", workspace, &mut test, vectors)
+        let (success, text) = programs::run(workspace, commands)?;
+        judged(success, &text, vectors)
     });
     // As this program was built: what it stands on is compiled once.
     report.step("tests of xtask", None, || {
@@ -323,20 +325,47 @@ fn tests(report: &mut Report<'_>) {
     });
     report.step("TLS over ring", absent("cc"), || {
         // Of the whole workspace, so that what it stands on is built already; its library has no tests in itself.
-        let mut test =
-            everything(workspace, &["test", "--no-fail-fast", "--features", "gambeson-rustls/ring"]);
+        let mut test = everything(workspace, &["test", "--features", "gambeson-rustls/ring"]);
         for file in entries(&workspace.root.join("crates/rustls/tests")).map(|file| file.path()) {
             if let (Some(name), Some("rs")) = (file.file_stem(), file.extension().and_then(OsStr::to_str)) {
                 test.arg("--test").arg(name);
             }
         }
-        counted("tests-ring", workspace, &mut test, "where graviola does not run")
+        let programs = programs::build(workspace, "tests-ring-build", &mut test)?;
+        let (success, text) =
+            programs::run(workspace, of_each("tests-ring", workspace, &programs).collect())?;
+        judged(success, &text, "where graviola does not run")
     });
     report.step("rustdoc", None, || {
         let mut doc = document(workspace);
         workspace.logged("doc", doc.env("RUSTDOCFLAGS", "-D warnings"))?;
         Ok(String::from("no warning"))
     });
+}
+
+/// Commands that run programs of tests, each with the name of its log.
+fn of_each<'a>(
+    log: &'a str,
+    workspace: &'a Workspace,
+    programs: &'a [Program],
+) -> impl Iterator<Item = (String, Command)> + 'a {
+    let numbered = programs.iter().enumerate();
+    numbered.map(move |(number, program)| {
+        (format!("{log}-{number}-{}", program.name), program.command(workspace))
+    })
+}
+
+/// The programs that tests of the workspace meet, each in its variable.
+fn peers(workspace: &Workspace) -> Result<Vec<(&'static str, PathBuf)>> {
+    let mut peers = Vec::new();
+    if channels_missing().is_none() {
+        peers.push((slim::PYTHON, slim::python(workspace)?));
+    }
+    // The provider meets the OpenSSL inside it, which is newer than Debian's.
+    if independent::missing().is_none() {
+        peers.push((independent::NODE, independent::pinned_node(workspace)?));
+    }
+    Ok(peers)
 }
 
 /// The documentation of every library. The examples are there for the features that come with them: what is checked for clippy is not
@@ -759,12 +788,17 @@ fn cargo_test(workspace: &Workspace, name: &str, arguments: &[&str], note: &str)
 /// Runs tests and counts them; that none ran is a failure.
 fn counted(name: &str, workspace: &Workspace, test: &mut Command, note: &str) -> Result<Done> {
     let (success, text) = workspace.tried(name, test)?;
-    let (passed, failed, ignored) = test_results(&text);
+    judged(success, &text, note)
+}
+
+/// Counts the tests in what their programs wrote.
+fn judged(success: bool, text: &str, note: &str) -> Result<Done> {
+    let (passed, failed, ignored) = test_results(text);
     if !success || passed == 0 || failed != 0 {
-        let text = format!("{passed} tests passed, {failed} failed\n{}", failures(&text));
+        let text = format!("{passed} tests passed, {failed} failed\n{}", failures(text));
         return Err(TestsFailed { passed, failed, text }.into());
     }
-    let skipped = skips(&text);
+    let skipped = skips(text);
     skipped.iter().for_each(|test| println!("   {test}"));
     // Some are ignored by the harness; others returned at once, which the harness takes for passing.
     let ignored_ones = skipped.iter().filter(|line| line.ends_with(" ignored")).count();

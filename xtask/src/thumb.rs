@@ -1,9 +1,10 @@
 //! The core's tests with the kernels for Armv7E-M, under qemu: in a target that has an operating system, the same instructions,
 //! and the sponges of 32-bit machines.
 
-use crate::aarch64::{LEFT_OUT, Program, tests};
+use crate::aarch64::{LEFT_OUT, tests};
 use crate::bare::Compiler;
 use crate::mutation::Mutation;
+use crate::programs::Program;
 use crate::run::{Workspace, installed, side_by_side, tail};
 use crate::test::test_results;
 use anyhow::{Context, Result, ensure};

@@ -2,11 +2,11 @@
 //! own tests as WebAssembly.
 
 use crate::bare::Compiler;
+use crate::programs;
 use crate::run::{Workspace, installed, tail};
 use crate::test::{self, test_results};
 use crate::{constant_time, independent, notices};
 use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -137,16 +137,9 @@ pub fn page(workspace: &Workspace) -> Result<String> {
 
 /// The core's own tests, compiled to WebAssembly with SIMD, under Node. Returns how many passed, and a sentence.
 pub fn core(workspace: &Workspace) -> Result<(usize, String)> {
-    #[derive(Deserialize)]
-    struct Message {
-        executable: Option<PathBuf>,
-    }
-
     let compiler = Compiler::for_target(TEST_TARGET).context("no compiler for wasm32-wasip1")?;
     let manifest = "gates/wasm/Cargo.toml";
-    let mut arguments =
-        vec!["test", "--no-run", "--quiet", "--release", "--locked", "--message-format", "json"];
-    arguments.extend(["--target", TEST_TARGET, "--manifest-path", manifest]);
+    let arguments = ["test", "--release", "--locked", "--target", TEST_TARGET, "--manifest-path", manifest];
     let mut build = compiler.cargo(workspace, "std,panic_abort,test", &arguments);
     let mut flags = String::from("--cfg gambeson_without_peers -Ctarget-feature=+simd128");
     if matches!(compiler, Compiler::Debian) {
@@ -159,16 +152,14 @@ pub fn core(workspace: &Workspace) -> Result<(usize, String)> {
         );
     }
     build.env("RUSTFLAGS", flags);
-    let text = workspace.logged("wasm-tests-build", &mut build)?;
-    let messages = text.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
-    let programs: Vec<PathBuf> = messages.filter_map(|message| message.executable).collect();
+    let programs = programs::build(workspace, "wasm-tests-build", &mut build)?;
     let mut passed = 0;
     let node = node(workspace)?;
     for program in &programs {
         let mut run = workspace.command(&node, &["--no-warnings", "gates/wasm/run.mjs"]);
-        let text = workspace.logged("wasm-tests", run.arg(program))?;
+        let text = workspace.logged("wasm-tests", run.arg(&program.path))?;
         let (good, failed, _) = test_results(&text);
-        ensure!(good > 0 && failed == 0, "{}: {good} passed\n{}", program.display(), tail(&text, 40));
+        ensure!(good > 0 && failed == 0, "{}: {good} passed\n{}", program.name, tail(&text, 40));
         passed += good;
     }
     ensure!(programs.len() == 8, "{} programs of tests, not 8", programs.len());
