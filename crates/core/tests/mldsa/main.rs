@@ -27,6 +27,11 @@ use for_each_set;
 use stream::Stream;
 use wycheproof::sign_both;
 
+#[test]
+fn every_wycheproof_case_has_its_expected_result() {
+    wycheproof::run_all();
+}
+
 fn unhex(hex: &str) -> Vec<u8> {
     let pairs = hex.as_bytes().chunks(2);
     pairs

@@ -3,3 +3,8 @@
 mod accumulated;
 mod properties;
 mod wycheproof;
+
+#[test]
+fn every_wycheproof_case_has_its_published_result() {
+    wycheproof::run_all();
+}
