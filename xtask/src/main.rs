@@ -113,8 +113,21 @@ fn option<'a>(arguments: &'a [String], name: &str) -> Result<&'a str> {
     Ok(value.with_context(|| format!("{name} needs a value"))?)
 }
 
+/// The first argument that looks like an option and is none of the command's.
+fn mistaken<'a>(name: &str, rest: &'a [String]) -> Option<&'a String> {
+    let heads = USAGE.lines().filter(|line| line.split_whitespace().next() == Some(name));
+    let known: Vec<_> = heads.flat_map(|head| head.split([' ', '[', ']'])).collect();
+    rest.iter().find(|argument| argument.starts_with("--") && !known.contains(&argument.as_str()))
+}
+
 fn command(arguments: Vec<String>) -> Result<bool> {
     let Some((name, rest)) = arguments.split_first() else { bail!("{USAGE}") };
+    // The program knows its own.
+    if name != "demo"
+        && let Some(argument) = mistaken(name, rest)
+    {
+        bail!("cargo xtask {name} has no option {argument}\n\n{USAGE}");
+    }
     let has = |flag: &str| rest.iter().any(|argument| argument == flag);
     let workspace = &Workspace::find()?;
     if name == "firmware" {
@@ -237,4 +250,25 @@ fn command(arguments: Vec<String>) -> Result<bool> {
     };
     println!("{said}");
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_that_a_command_does_not_have_is_a_mistake() {
+        let arguments = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
+        let mistake = |text| mistaken("firmware", &arguments(text)).cloned();
+        assert_eq!(mistake("bench --json --check --only ml-kem"), None);
+        assert_eq!(mistake("bench --help").as_deref(), Some("--help"));
+        assert_eq!(mistaken("typescript", &arguments("size --check")), None);
+        assert!(
+            mistaken("test", &arguments("--ful")).is_some()
+                && mistaken("ct", &arguments("--check")).is_some()
+        );
+        assert!(
+            command(arguments("stack --mark x")).is_err_and(|error| error.to_string().contains("--mark"))
+        );
+    }
 }
