@@ -420,13 +420,13 @@ fn without_slim() -> &'static [&'static str] {
 fn packages(report: &mut Report<'_>) {
     let workspace = report.workspace;
     let compiler = (!bare::possible()).then_some("a compiler for a bare target");
-    // Most of their time one thread compiles a standard library, or emulates a processor.
+    // Most of their time one thread compiles a standard library, or emulates a processor. The longest come first.
     report.together(vec![
-        Step::new("no_std", compiler, || bare::check(workspace)),
         Step::new("aarch64 under qemu", aarch64::missing(), || aarch64::check(workspace)),
+        Step::new("firmware", firmware::missing(), || firmware::check(workspace)),
+        Step::new("no_std", compiler, || bare::check(workspace)),
         Step::new("Armv7E-M under qemu", thumb::missing(), || thumb::check(workspace)),
         Step::new("core as WebAssembly", typescript::missing(), || typescript::core(workspace)),
-        Step::new("firmware", firmware::missing(), || firmware::check(workspace)),
         Step::new("C on Cortex-M4", c::missing_for_cortex_m4(), || c::cortex_m4(workspace)),
         Step::new("firmware and peers", firmware::exchange::missing(), || {
             firmware::exchange::check(workspace)
