@@ -72,12 +72,13 @@ pub fn go() -> Command {
     go
 }
 
-/// Our program, built from this checkout.
+/// Our program: the one that `GAMBESON_PROGRAM` names, or built from this checkout.
 ///
 /// # Errors
 /// It cannot be built.
 pub fn gambeson() -> Result<PathBuf> {
-    built("gambeson-cli", "gambeson")
+    std::env::var_os("GAMBESON_PROGRAM")
+        .map_or_else(|| built("gambeson-cli", "gambeson"), |path| Ok(path.into()))
 }
 
 /// A file that cargo makes of a package of this checkout, where its workspace makes it too.

@@ -2,8 +2,8 @@
 
 use crate::bare::Compiler;
 use crate::programs::{self, Program};
+use crate::report::test_results;
 use crate::run::{Workspace, installed, side_by_side, tail};
-use crate::test::test_results;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::io::{BufRead, BufReader};

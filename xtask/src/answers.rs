@@ -1,4 +1,4 @@
-//! The vector program in two builds, release and with every check on: one answer for each request, the same in both.
+//! The vector program in two builds, with every check on and with none: one answer for each request, the same in both.
 
 use crate::run::{Workspace, side_by_side};
 use crate::test;
@@ -11,30 +11,53 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// Builds the program in both profiles.
+/// Builds the program without checks, as a release has it, and with them. What other people wrote has none in either, and is built once.
 pub fn build(workspace: &Workspace) -> Result<String> {
-    let release = ["build", "--quiet", "-p", "gambeson-cli", "--release"];
-    workspace.logged("build-release", &mut workspace.cargo(&release))?;
-    // An example brings the features of the tests, for which this one is built already.
-    let checked = ["build", "--quiet", "--bin", "gambeson", "--example", "passive_clients"];
-    workspace.logged("build-checked", &mut test::everything(workspace, &checked))?;
-    Ok("gambeson in release and checked".into())
+    let mut plain = test::everything(workspace, &PROGRAM);
+    for check in ["overflow-checks", "debug-assertions"] {
+        plain.args(["--config", &format!("profile.checked.{check}=false")]);
+    }
+    workspace.logged("build-plain", &mut plain)?;
+    fs::copy(workspace.built("checked", "gambeson"), self::plain(workspace))?;
+    checked(workspace)?;
+    Ok("gambeson with checks and without".into())
 }
 
-/// Asks both builds everything and compares line by line.
-pub fn compare(workspace: &Workspace) -> Result<String> {
-    let [release, checked] = ["release", "checked"].map(|profile| workspace.built(profile, "gambeson"));
-    let mut requests = made_requests(&release)?;
+/// Builds the program with checks.
+pub fn checked(workspace: &Workspace) -> Result<PathBuf> {
+    workspace.logged("build-checked", &mut test::everything(workspace, &PROGRAM))?;
+    Ok(workspace.built("checked", "gambeson"))
+}
+
+/// Builds the program as it is released.
+pub fn released(workspace: &Workspace) -> Result<PathBuf> {
+    let build = ["build", "--quiet", "--release", "-p", "gambeson-cli"];
+    workspace.logged("build-release", &mut workspace.cargo(&build))?;
+    Ok(workspace.built("release", "gambeson"))
+}
+
+/// An example brings the features of the tests, for which what is checked is built already.
+const PROGRAM: [&str; 6] = ["build", "--quiet", "--bin", "gambeson", "--example", "passive_clients"];
+
+/// The program without checks.
+pub fn plain(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("xtask/gambeson-plain")
+}
+
+/// Asks the program with checks and another everything, and compares line by line.
+pub fn compare(workspace: &Workspace, other: &Path) -> Result<String> {
+    let checked = workspace.built("checked", "gambeson");
+    let mut requests = made_requests(other)?;
     let made = requests.len();
     if let Some(folder) = workspace.shared_vectors() {
         requests.extend(lines_below(&folder)?);
     }
-    let answers = side_by_side(&[&release, &checked], |_, program| serve(program, &requests))?;
+    let answers = side_by_side(&[other, &checked], |_, program| serve(program, &requests))?;
     let [one, two] = &answers[..] else { bail!("two programs answer") };
     let mut errors = Vec::new();
     for (request, (one, two)) in requests.iter().zip(one.iter().zip(two)) {
         if one != two {
-            errors.push(format!("{}\n  release: {}\n  checked: {}", cut(request), cut(one), cut(two)));
+            errors.push(format!("{}\n  without: {}\n  checked: {}", cut(request), cut(one), cut(two)));
         }
     }
     let codes: BTreeSet<String> = one
@@ -58,7 +81,7 @@ pub fn compare(workspace: &Workspace) -> Result<String> {
     } else {
         format!("{} from ../shared/vectors", requests.len() - made)
     };
-    Ok(format!("{} answers identical in release and checked ({made} made here, {shared})", requests.len()))
+    Ok(format!("{} answers identical with checks and without ({made} made here, {shared})", requests.len()))
 }
 
 /// The files of vectors of the identity layer, and of sessions.
@@ -68,7 +91,7 @@ const CLIENTS: (usize, u64) = (2, 13 + 8);
 
 /// The vectors of the identity layer; and each file with one planted mistake, which must be seen.
 pub fn subjects(workspace: &Workspace) -> Result<String> {
-    let program = workspace.built("release", "gambeson");
+    let program = plain(workspace);
     let own = workspace.root.join("vectors");
     let check = |name: &str, folder: &Path| {
         let mut check = workspace.command(&program, &["vectors", "check", "--json"]);
@@ -115,7 +138,7 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
 pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
     let sums = side_by_side(&["portable", "neon", "avx2", "avx512"], |_, level| {
         let arguments = ["vectors", "check", "--json", "--limit", level];
-        let mut command = workspace.command(workspace.built("release", "gambeson"), &arguments);
+        let mut command = workspace.command(plain(workspace), &arguments);
         let text = workspace.logged(&format!("vectors-check-{level}"), command.arg(folder))?;
         let last: Value = serde_json::from_str(text.lines().last().context("nothing was printed")?)?;
         Ok((*level, last))
@@ -129,7 +152,7 @@ pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
     });
     let counts = counts.unwrap_or_default();
     ensure!(levels.first() == Some(&"portable"), "the portable tables did not run: {levels:?}");
-    let mut doctor = workspace.command(workspace.built("release", "gambeson"), &["doctor", "--json"]);
+    let mut doctor = workspace.command(plain(workspace), &["doctor", "--json"]);
     let doctor: Value = serde_json::from_str(&workspace.logged("doctor", &mut doctor)?)?;
     let best = doctor["cpu"]["detected"].as_str().context("the program names its level")?;
     ensure!(levels.contains(&best), "the {best} tables did not run: {levels:?}");
@@ -138,7 +161,7 @@ pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
 
 /// A good vector passes `vectors check`; the same with one bit flipped, an unreadable line and an empty folder do not.
 pub fn canary(workspace: &Workspace) -> Result<String> {
-    let program = workspace.built("release", "gambeson");
+    let program = plain(workspace);
     let requests = keygen_requests();
     let answers = serve(&program, &requests)?;
     let mut lines = Vec::new();

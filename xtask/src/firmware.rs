@@ -86,7 +86,7 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
         "-p",
         "gambeson-firmware-update",
     ]);
-    let (passed, failed, _) = crate::test::test_results(&workspace.logged("firmware-tests", &mut tests)?);
+    let (passed, failed, _) = crate::report::test_results(&workspace.logged("firmware-tests", &mut tests)?);
     ensure!(passed > 10 && failed == 0, "{passed} tests of the plugin and of signed images");
     let vectors = vectors::check(workspace, false)?;
     for target in image::TARGETS {

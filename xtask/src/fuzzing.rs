@@ -104,9 +104,7 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
     if seeds.exists() {
         fs::remove_dir_all(seeds)?;
     }
-    let mut build = workspace.cargo(&["build", "--quiet", "--release", "-p", "gambeson-cli"]);
-    workspace.logged("fuzz-seeds-build", &mut build)?;
-    let program = workspace.built("release", "gambeson");
+    let program = answers::released(workspace)?;
     let folder = |name: &str| -> Result<PathBuf> {
         let folder = seeds.join(name);
         fs::create_dir_all(&folder)?;

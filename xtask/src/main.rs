@@ -32,6 +32,7 @@ mod mutation;
 mod notices;
 mod programs;
 mod python;
+mod report;
 mod residue;
 mod run;
 mod slim;
@@ -232,7 +233,8 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "firmware" => firmware::check(workspace)?.1,
         "answers" => {
             answers::build(workspace)?;
-            format!("{}\n{}", answers::compare(workspace)?, answers::canary(workspace)?)
+            let same = answers::compare(workspace, &answers::plain(workspace))?;
+            format!("{same}\n{}", answers::canary(workspace)?)
         }
         "independent" => match independent::missing() {
             Some(missing) => bail!("{missing} is not here"),

@@ -88,7 +88,14 @@ impl<'a> Package<'a> {
             self.workspace.logged("python-fmt", fmt.arg(&manifest))?;
             let mut clippy = self.workspace.cargo(&["clippy", "--quiet", "--manifest-path"]);
             // What stands on SLIM's crates is a few lines, which the wheel compiles: no reason to check hundreds of crates once more.
-            clippy.arg(&manifest).args(["--no-default-features", "--", "-D", "warnings"]);
+            clippy.arg(&manifest).args([
+                "--no-default-features",
+                "--profile",
+                CHECKED,
+                "--",
+                "-D",
+                "warnings",
+            ]);
             self.workspace.logged("python-clippy", clippy.env("PYO3_PYTHON", self.program("python")))?;
         }
         Ok(())

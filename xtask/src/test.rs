@@ -2,183 +2,20 @@
 
 use crate::constant_time::Stepped;
 use crate::programs::{self, Program};
-use crate::run::{Tool, Workspace, cargo_home, installed, provide, side_by_side};
+use crate::report::{Done, Report, Step, counted, judged};
+use crate::run::{Tool, Workspace, cargo_home, installed, provide};
 use crate::{
     aarch64, answers, api, bare, c, cite, constant_time, declassified, firmware, fuzzing, independent,
     instructions, layers, massif, notices, python, residue, slim, stack, thumb, typescript, without_c,
 };
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use std::ffi::OsStr;
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant};
-
-/// What a step says when it ends well: how many checks passed and how many could not run, and a sentence.
-struct Done {
-    passed: usize,
-    skipped: usize,
-    note: String,
-}
-
-impl From<(usize, String)> for Done {
-    fn from((passed, note): (usize, String)) -> Self {
-        Self { passed, skipped: 0, note }
-    }
-}
-
-impl From<String> for Done {
-    fn from(note: String) -> Self {
-        Self { passed: 1, skipped: 0, note }
-    }
-}
-
-/// A failed run of tests: how many passed and failed before the error.
-#[derive(Debug)]
-struct TestsFailed {
-    passed: usize,
-    failed: usize,
-    text: String,
-}
-
-impl std::fmt::Display for TestsFailed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for TestsFailed {}
-
-struct Report<'a> {
-    workspace: &'a Workspace,
-    only: Option<String>,
-    passed: usize,
-    failed: usize,
-    skipped: usize,
-    minutes: Vec<Minutes>,
-}
-
-/// How long a step took by the clock, and of the processors if it had them for itself; its name, and how it ended.
-struct Minutes {
-    clock: f64,
-    processors: Option<f64>,
-    name: String,
-    word: &'static str,
-}
-
-/// A step that runs beside another.
-struct Step<'a> {
-    name: &'static str,
-    missing: Option<&'static str>,
-    work: Box<dyn FnOnce() -> Result<Done> + Send + 'a>,
-}
-
-impl<'a> Step<'a> {
-    fn new<D: Into<Done>>(
-        name: &'static str,
-        missing: Option<&'static str>,
-        work: impl FnOnce() -> Result<D> + Send + 'a,
-    ) -> Self {
-        Self { name, missing, work: Box::new(|| work().map(Into::into)) }
-    }
-}
-
-impl Report<'_> {
-    fn wants(&self, name: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
-    }
-
-    /// Runs one step; `missing` names what this machine lacks for it.
-    fn step<D: Into<Done>>(&mut self, name: &str, missing: Option<&str>, work: impl FnOnce() -> Result<D>) {
-        if !self.wants(name) {
-            return;
-        }
-        println!("== {name}");
-        let (start, before) = (Instant::now(), processor_minutes());
-        let outcome = match missing {
-            None => work().map(Into::into),
-            Some(missing) if self.workspace.ci => Err(anyhow!("could not run: {missing} is not here")),
-            Some(missing) => return self.skip(name, &format!("{missing} is not here")),
-        };
-        self.ended(name, start.elapsed(), Some(processor_minutes() - before), outcome);
-    }
-
-    /// Runs steps two at a time, for those that wait for one thread of a compiler or an emulator.
-    fn together(&mut self, steps: Vec<Step<'_>>) {
-        let (can, cannot): (Vec<_>, Vec<_>) =
-            steps.into_iter().filter(|step| self.wants(step.name)).partition(|step| step.missing.is_none());
-        for Step { name, missing, .. } in cannot {
-            self.step(name, missing, || Ok(String::new()));
-        }
-        let can: Vec<_> = can.into_iter().map(|step| (step.name, Mutex::new(Some(step.work)))).collect();
-        let report = Mutex::new(self);
-        let ran = side_by_side(&can, |_, (name, work)| {
-            let work = work.lock().expect("nobody panics with it").take();
-            let start = Instant::now();
-            let outcome = work.map_or_else(|| bail!("it ran before"), |work| work());
-            println!("== {name}");
-            report.lock().expect("nobody panics with it").ended(name, start.elapsed(), None, outcome);
-            Ok(())
-        });
-        ran.expect("a step's error is in the report");
-    }
-
-    /// Counts and prints what a step said.
-    fn ended(&mut self, name: &str, took: Duration, processors: Option<f64>, outcome: Result<Done>) {
-        let clock = took.as_secs_f64() / 60.0;
-        let word = match outcome {
-            Ok(done) => {
-                self.passed += done.passed;
-                self.skipped += done.skipped;
-                println!("   ok ({clock:.1} min): {}", done.note);
-                "ok"
-            }
-            Err(error) => {
-                let tests = error.downcast_ref::<TestsFailed>();
-                self.passed += tests.map_or(0, |tests| tests.passed);
-                self.failed += tests.map_or(1, |tests| tests.failed.max(1));
-                println!("   FAILED ({clock:.1} min): {error:#}");
-                "FAILED"
-            }
-        };
-        self.minutes.push(Minutes { clock, processors, name: name.to_owned(), word });
-    }
-
-    /// Counts a step that cannot run, in CI too, because nothing that may be installed would change it.
-    fn skip(&mut self, name: &str, why: &str) {
-        self.skipped += 1;
-        println!("   skipped: {why}");
-        self.minutes.push(Minutes { clock: 0.0, processors: None, name: name.to_owned(), word: "skipped" });
-    }
-
-    /// Prints what there was, and returns whether all is well.
-    fn end(&self, start: Instant) -> bool {
-        println!("\n   clock  processors");
-        for Minutes { clock, processors, name, word } in &self.minutes {
-            let processors = processors.map_or_else(String::new, |minutes| format!("{minutes:.1} min"));
-            println!("{clock:6.1} min {processors:>10}  {word:<7}  {name}");
-        }
-        println!("{:6.1} min {:6.1} min  in all", start.elapsed().as_secs_f64() / 60.0, processor_minutes());
-        println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
-        if self.minutes.is_empty() {
-            println!("no step has {:?} in its name", self.only.as_deref().unwrap_or_default());
-        }
-        self.failed == 0 && !self.minutes.is_empty()
-    }
-}
-
-/// What the programs that ended below this one took of the processors; 0 where the system does not tell it as Linux does.
-fn processor_minutes() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the name, which may have blanks: the 14th and 15th are the user's and the system's ticks of those waited for.
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
-    fields.skip(13).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / TICKS / 60.0
-}
-
-/// Ticks a second, as Linux tells programs on every processor that it runs on here.
-const TICKS: f64 = 100.0;
 
 const TOOLS: &[Tool] = &[
     Tool { program: "valgrind", packages: &["valgrind"] },
@@ -222,13 +59,13 @@ pub fn run(workspace: &Workspace, full: bool, only: Option<String>) -> Result<bo
     if !missing.is_empty() {
         println!("not here and not installable: {}", missing.join(", "));
     }
-    let mut report = Report { workspace, only, passed: 0, failed: 0, skipped: 0, minutes: Vec::new() };
+    let mut report = Report::new(workspace, only);
     sources(&mut report);
     tests(&mut report);
     packages(&mut report);
     gates(&mut report);
     program(&mut report);
-    bindings(&mut report);
+    meetings(&mut report);
     if full {
         long_runs(&mut report);
     }
@@ -268,11 +105,14 @@ fn sources(report: &mut Report<'_>) {
         Ok(format!("{} workspaces are formatted", ALONE.len() + 2))
     });
     report.step("clippy", None, || {
+        // In the profile of the tests: what runs in the compiler, and what is C, is built once for both.
         let mut all = vec!["clippy", "--quiet", "--workspace", "--all-targets", "--all-features"];
-        all.extend(without_slim());
+        all.extend(["--profile", "checked"].iter().chain(without_slim()));
         all.extend(["--", "-D", "warnings"]);
         quiet(workspace, "clippy", &all, "")?;
-        let none = ["clippy", "--quiet", "-p", "gambeson", "--no-default-features", "--", "-D", "warnings"];
+        let mut none =
+            vec!["clippy", "--quiet", "-p", "gambeson", "--no-default-features", "--profile", "checked"];
+        none.extend(["--", "-D", "warnings"]);
         quiet(workspace, "clippy-bare", &none, "")?;
         // What is for devices alone needs their targets, which clippy's compiler does not have.
         let [massif, firmware] = ["gates/massif/Cargo.toml", "firmware/Cargo.toml"];
@@ -296,12 +136,18 @@ fn tests(report: &mut Report<'_>) {
     let vectors =
         workspace.shared_vectors().map_or("../shared/vectors is not there", |_| "with ../shared/vectors");
     report.step("tests of the workspace", None, || {
-        let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]))?;
+        // What is installed for the tests waits for a network.
+        let (programs, peers) = thread::scope(|scope| {
+            let peers = scope.spawn(|| peers(workspace));
+            let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]));
+            (programs, peers.join().unwrap_or_else(|_| bail!("the installation of the peers panicked")))
+        });
+        let programs = programs?;
         // What compiles, with one thread for the most part, comes first.
         let documented = everything(workspace, &["test", "--no-fail-fast", "--doc"]);
         let mut commands = vec![(String::from("tests-documentation"), documented)];
         commands.extend(of_each("tests", workspace, &programs));
-        for (variable, program) in peers(workspace)? {
+        for (variable, program) in peers? {
             commands.iter_mut().for_each(|(_, command)| _ = command.env(variable, &program));
         }
         let (success, text) = programs::run(workspace, commands)?;
@@ -379,6 +225,8 @@ pub fn document(workspace: &Workspace) -> Command {
         "--all-features",
         "--lib",
         "--examples",
+        "--profile",
+        "checked",
     ]);
     doc.args(without_slim());
     doc
@@ -431,10 +279,10 @@ fn packages(report: &mut Report<'_>) {
         Step::new("firmware and peers", firmware::exchange::missing(), || {
             firmware::exchange::check(workspace)
         }),
+        Step::new("public API", None, || api::check(workspace, false)),
+        // That they build, too, is for the long runs: it is another build of everything.
+        Step::new("publish --dry-run", None, || published(workspace, false)),
     ]);
-    report.step("public API", None, || api::check(workspace, false));
-    // That they build, too, is for the long runs: it is another build of everything.
-    report.step("publish --dry-run", None, || published(workspace, false));
     semver(report);
 }
 
@@ -564,7 +412,7 @@ fn gates(report: &mut Report<'_>) {
 fn program(report: &mut Report<'_>) {
     let workspace = report.workspace;
     report.step("program", None, || answers::build(workspace));
-    report.step("vectors serve", None, || answers::compare(workspace));
+    report.step("vectors serve", None, || answers::compare(workspace, &answers::plain(workspace)));
     report.step("vectors check", None, || answers::canary(workspace));
     report.step("identity vectors", None, || answers::subjects(workspace));
     match workspace.shared_vectors() {
@@ -596,11 +444,6 @@ fn program(report: &mut Report<'_>) {
             "files, agents, a channel over a stock node of SLIM; tampering and whoever is removed refused";
         Ok(Done::from(note.to_owned()))
     });
-    let missing = ["go", "python3", "java", "mvn"].into_iter().find_map(absent);
-    report.step("interop", missing, || {
-        let arguments = ["--manifest-path", "interop/Cargo.toml", "--release"];
-        cargo_test(workspace, "interop", &arguments, "with the peers' own programs")
-    });
 }
 
 /// The peers of `interop` that take minutes to build, which no step runs. None may be skipped, and the table in the docs is rewritten.
@@ -612,12 +455,22 @@ pub fn heavy(workspace: &Workspace) -> Result<String> {
     Ok(counted("interop-heavy", workspace, &mut test, "with peers that were built here")?.note)
 }
 
-fn bindings(report: &mut Report<'_>) {
+/// What meets other people's programs: it waits for them, and for one thread of a compiler.
+fn meetings(report: &mut Report<'_>) {
     let workspace = report.workspace;
-    report.step("C", c::missing(), || c::host(workspace));
-    report.step("python", absent("python3"), || python::check(workspace, python::CHECKED));
-    report.step("independent programs", independent::missing(), || independent::check(workspace));
-    report.step("typescript", typescript::missing(), || typescript::check(workspace));
+    let missing = ["go", "python3", "java", "mvn"].into_iter().find_map(absent);
+    report.together(vec![
+        Step::new("interop", missing, || {
+            let mut test = workspace.cargo(&["test", "--no-fail-fast", "--profile", "checked"]);
+            test.args(["--manifest-path", "interop/Cargo.toml"]);
+            test.env("GAMBESON_PROGRAM", answers::checked(workspace)?);
+            counted("interop", workspace, &mut test, "with the peers' own programs")
+        }),
+        Step::new("python", absent("python3"), || python::check(workspace, python::CHECKED)),
+        Step::new("typescript", typescript::missing(), || typescript::check(workspace)),
+        Step::new("C", c::missing(), || c::host(workspace)),
+        Step::new("independent programs", independent::missing(), || independent::check(workspace)),
+    ]);
 }
 
 fn long_runs(report: &mut Report<'_>) {
@@ -627,6 +480,10 @@ fn long_runs(report: &mut Report<'_>) {
         cargo_test(workspace, "tests-ignored", &arguments, "the long ones")
     });
     report.step("packages", None, || published(workspace, true));
+    report.step("answers of the release", None, || {
+        answers::build(workspace)?;
+        answers::compare(workspace, &answers::released(workspace)?)
+    });
     report.step("a hundred processes", channels_missing(), || {
         let mut test = everything(workspace, &["test", "--test", "processes"]);
         test.args(["--", "--ignored"]).env(slim::PYTHON, slim::python(workspace)?);
@@ -680,7 +537,7 @@ fn long_runs(report: &mut Report<'_>) {
     });
     report.step("one key derivation", None, || {
         let arguments = ["bench", "agent", "--op", "derivation", "--check"];
-        let program = workspace.built("release", "gambeson");
+        let program = answers::released(workspace)?;
         workspace.logged("derivation", &mut workspace.command(program, &arguments))?;
         Ok(String::from("at most two bare BLAKE3 hashes of 64 bytes"))
     });
@@ -785,142 +642,9 @@ fn cargo_test(workspace: &Workspace, name: &str, arguments: &[&str], note: &str)
     counted(name, workspace, test.args(arguments), note)
 }
 
-/// Runs tests and counts them; that none ran is a failure.
-fn counted(name: &str, workspace: &Workspace, test: &mut Command, note: &str) -> Result<Done> {
-    let (success, text) = workspace.tried(name, test)?;
-    judged(success, &text, note)
-}
-
-/// Counts the tests in what their programs wrote.
-fn judged(success: bool, text: &str, note: &str) -> Result<Done> {
-    let (passed, failed, ignored) = test_results(text);
-    if !success || passed == 0 || failed != 0 {
-        let text = format!("{passed} tests passed, {failed} failed\n{}", failures(text));
-        return Err(TestsFailed { passed, failed, text }.into());
-    }
-    let skipped = skips(text);
-    skipped.iter().for_each(|test| println!("   {test}"));
-    // Some are ignored by the harness; others returned at once, which the harness takes for passing.
-    let ignored_ones = skipped.iter().filter(|line| line.ends_with(" ignored")).count();
-    let left = ignored.saturating_sub(ignored_ones);
-    let passed = passed.saturating_sub(skipped.len() - ignored_ones);
-    Ok(Done {
-        passed,
-        skipped: skipped.len(),
-        note: format!("{passed} tests, {} skipped, {left} left for --full, {note}", skipped.len()),
-    })
-}
-
-/// The tests that say that they cannot run here: in their name, or in a line of their own (`gambeson_vectors::shared`).
-fn skips(text: &str) -> Vec<&str> {
-    text.lines().filter(|line| line.starts_with("test ") && line.contains("(skipped)")).collect()
-}
-
-/// Passed, failed and ignored tests of all the programs that a `cargo test` ran.
-pub fn test_results(text: &str) -> (usize, usize, usize) {
-    let mut sums = (0, 0, 0);
-    for line in text.lines().filter(|line| line.starts_with("test result: ")) {
-        let count = |word: &str| {
-            let before = line.split(word).next().unwrap_or_default().trim_end();
-            before.rsplit(' ').next().and_then(|number| number.parse::<usize>().ok()).unwrap_or(0)
-        };
-        sums = (sums.0 + count("passed;"), sums.1 + count("failed;"), sums.2 + count("ignored;"));
-    }
-    sums
-}
-
-/// What explains the failures: their output if there is some, else the end of the text.
-fn failures(text: &str) -> String {
-    let failing: Vec<&str> =
-        text.lines().filter(|line| line.starts_with("test ") && line.ends_with("FAILED")).collect();
-    let end = crate::run::tail(text, 100);
-    format!("{}\n{end}", failing.join("\n"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
-    use std::env;
-
-    const TEXT: &str = "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\
-        test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
-        test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out; finished in 1.2s\n";
-
-    #[test]
-    fn results_are_summed() {
-        assert_eq!(test_results(TEXT), (13, 1, 3));
-    }
-
-    #[test]
-    fn tests_that_cannot_run_are_counted() {
-        let text = "test a ... ok\ntest stock age (skipped) ... ignored\ntest b ... ignored\n\n\
-            test all_vectors (skipped): ../shared/vectors is not there\ntest all_vectors ... ok\n";
-        assert_eq!(skips(text).len(), 2);
-    }
-
-    #[test]
-    fn a_test_that_returned_without_its_vectors_counts_as_skipped_and_not_as_passed() {
-        let workspace = Workspace { root: ".".into(), target: env::temp_dir(), ci: true };
-        std::fs::create_dir_all(workspace.target.join("xtask")).unwrap();
-        let text = "test a ... ok\ntest b (skipped): not there\ntest b ... ok\ntest c (skipped) ... ignored\n\
-            test result: ok. 2 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out\n";
-        let done = counted("counted", &workspace, Command::new("printf").arg(text.replace('\n', "\\n")), "x")
-            .unwrap();
-        assert_eq!((done.passed, done.skipped), (1, 2));
-        assert!(done.note.contains("1 left for --full"), "{}", done.note);
-    }
-
-    #[test]
-    fn a_name_that_no_step_has_is_a_mistake() {
-        let workspace = Workspace { root: ".".into(), target: ".".into(), ci: false };
-        let mut report = Report { only: Some("typo".into()), ..report(&workspace) };
-        report.step("fmt", None, || Ok(String::new()));
-        assert!(!report.end(Instant::now()));
-        let mut report = Report { only: Some("fm".into()), ..report };
-        report.step("fmt", None, || Ok(String::new()));
-        assert!(report.end(Instant::now()));
-    }
-
-    #[test]
-    fn a_step_has_minutes_of_the_processors() {
-        let before = processor_minutes();
-        assert!(
-            Command::new("sh")
-                .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"])
-                .status()
-                .unwrap()
-                .success()
-        );
-        let took = processor_minutes() - before;
-        assert!(cfg!(not(target_os = "linux")) || (0.0001..1.0).contains(&took), "{took}");
-    }
-
-    #[test]
-    fn steps_beside_each_other_are_counted_like_others() {
-        let workspace = Workspace { root: ".".into(), target: ".".into(), ci: true };
-        let mut report = report(&workspace);
-        report.together(vec![
-            Step::new("good", None, || Ok((3, String::new()))),
-            Step::new("bad", None, || -> Result<String> { bail!("no") }),
-            Step::new("absent", Some("a tool"), || Ok(String::new())),
-        ]);
-        assert_eq!((report.passed, report.failed, report.skipped), (3, 2, 0));
-        let names: BTreeSet<_> =
-            report.minutes.iter().map(|minutes| (&*minutes.name, minutes.word)).collect();
-        assert_eq!(names, BTreeSet::from([("good", "ok"), ("bad", "FAILED"), ("absent", "FAILED")]));
-        let mut one = Report { only: Some("go".into()), ..self::report(&workspace) };
-        one.together(vec![
-            Step::new("good", None, || Ok((3, String::new()))),
-            Step::new("bad", None, || -> Result<String> { bail!("no") }),
-        ]);
-        assert_eq!((one.passed, one.failed), (3, 0));
-    }
-
-    #[test]
-    fn failing_tests_are_named() {
-        assert!(failures(TEXT).starts_with("test b ... FAILED"));
-    }
 
     #[test]
     fn the_core_is_tested_with_all_its_features() {
@@ -947,31 +671,5 @@ mod tests {
     fn continuous_integration_runs_the_tests() {
         let script = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../.ci/run")).unwrap();
         assert!(script.contains("\nexport CI=true\n") && script.ends_with("\ncargo xtask test\n"));
-    }
-
-    fn report(workspace: &Workspace) -> Report<'_> {
-        Report { workspace, only: None, passed: 0, failed: 0, skipped: 0, minutes: Vec::new() }
-    }
-
-    #[test]
-    fn what_cannot_run_is_skipped_here_and_fails_in_ci() {
-        for (ci, expected) in [(false, (0, 0, 1)), (true, (0, 1, 0))] {
-            let workspace = Workspace { root: ".".into(), target: ".".into(), ci };
-            let mut report = report(&workspace);
-            report.step("a step", Some("a tool"), || Ok(String::new()));
-            assert_eq!((report.passed, report.failed, report.skipped), expected);
-        }
-    }
-
-    #[test]
-    fn failed_tests_are_counted_one_by_one() {
-        let workspace = Workspace { root: ".".into(), target: ".".into(), ci: false };
-        let mut report = report(&workspace);
-        report.step("tests", None, || -> Result<Done> {
-            Err(TestsFailed { passed: 5, failed: 2, text: String::new() }.into())
-        });
-        report.step("plain", None, || -> Result<String> { bail!("no") });
-        report.step("good", None, || Ok(Done { passed: 3, skipped: 1, note: String::new() }));
-        assert_eq!((report.passed, report.failed, report.skipped), (8, 3, 1));
     }
 }

@@ -4,8 +4,9 @@
 use crate::aarch64::LEFT_OUT;
 use crate::bare::Compiler;
 use crate::programs;
+use crate::report::test_results;
 use crate::run::{Workspace, installed, tail};
-use crate::test::{self, test_results};
+use crate::test;
 use crate::{constant_time, independent, notices};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeSet;
