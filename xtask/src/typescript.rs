@@ -160,7 +160,7 @@ pub fn core(workspace: &Workspace) -> Result<(usize, String)> {
     for program in &programs {
         let mut run = workspace.command(&node, &["--no-warnings", "gates/wasm/run.mjs"]);
         run.arg(&program.path).args(LEFT_OUT.iter().flat_map(|name| ["--skip", name]));
-        let text = workspace.logged("wasm-tests", &mut run)?;
+        let text = workspace.logged(&format!("wasm-tests-{}", program.name), &mut run)?;
         let (good, failed, _) = test_results(&text);
         ensure!(good > 0 && failed == 0, "{}: {good} passed\n{}", program.name, tail(&text, 40));
         passed += good;
