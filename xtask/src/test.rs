@@ -466,8 +466,9 @@ fn meetings(report: &mut Report<'_>) {
             test.env("GAMBESON_PROGRAM", answers::checked(workspace)?);
             counted("interop", workspace, &mut test, "with the peers' own programs")
         }),
-        Step::new("python", absent("python3"), || python::check(workspace, python::CHECKED)),
+        // Before python, which would wait for the build of interop.
         Step::new("typescript", typescript::missing(), || typescript::check(workspace)),
+        Step::new("python", absent("python3"), || python::check(workspace, python::CHECKED)),
         Step::new("C", c::missing(), || c::host(workspace)),
         Step::new("independent programs", independent::missing(), || independent::check(workspace)),
     ]);
