@@ -83,9 +83,9 @@ macro_rules! purposes {
             }
 
             /// The BLAKE3 hash of the default suite's context: so one derivation costs one block.
-            const fn context_key(self) -> ContextKey {
+            const fn context_key(self) -> &'static ContextKey {
                 match self {
-                    $(Self::$name => hex($key),)*
+                    $(Self::$name => const { &hex($key) },)*
                 }
             }
         }
@@ -368,12 +368,14 @@ impl MasterSeed {
         let mut out = Secret::new([0; N]);
         match suite {
             Suite::Default => {
-                let mut hasher = blake3::Hasher::new_from_context_key(&purpose.context_key());
+                let mut hasher = blake3::Hasher::new_from_context_key(purpose.context_key());
                 hasher.update(self.0.expose()).update(&index.to_be_bytes());
                 if N == 32 {
                     let mut hash = hasher.finalize();
                     out.expose_mut().copy_from_slice(hash.as_slice());
-                    zeroize::Zeroize::zeroize(&mut hash);
+                    // At once: `zeroize` would take its bytes one by one.
+                    hash = blake3::Hash::from_bytes([0; 32]);
+                    core::hint::black_box(&mut hash);
                 } else {
                     let mut reader = hasher.finalize_xof();
                     reader.fill(out.expose_mut());
@@ -429,7 +431,7 @@ mod tests {
         for purpose in Purpose::ALL {
             let context = purpose.context(Suite::Default);
             let key = blake3::hazmat::hash_derive_key_context(context);
-            assert_eq!(purpose.context_key(), key, "{context}: {}", blake3::Hash::from_bytes(key).to_hex());
+            assert_eq!(*purpose.context_key(), key, "{context}: {}", blake3::Hash::from_bytes(key).to_hex());
         }
     }
 
