@@ -22,8 +22,24 @@ const MLS_OPERATIONS: usize = 2 * 8 + 18 * 27;
 
 /// The same of `gate-c`: six hashes, twelve of HashML-DSA, and of both algorithms six tables of calls.
 const C_OPERATIONS: usize = 3 * 6 + 12 + 6 * (13 + 14);
-/// The levels at which the libraries for C are built: hosted, and for bare metal.
-const C_PROFILES: &[&str] = &["ct-3", "ct-s"];
+/// The levels at which anything is released: hosted, and for bare metal.
+const RELEASED: &[&str] = &["ct-3", "ct-s"];
+
+/// How much is looked at at the levels that nothing is released at.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Extent {
+    /// The primitives and hybrids, by valgrind.
+    Primitives,
+    /// What stands on them as well, and the tables with AVX-512.
+    Everything,
+}
+
+impl Extent {
+    /// Whether more than the primitives is looked at in this profile.
+    fn beyond(self, profile: &str) -> bool {
+        self == Self::Everything || RELEASED.contains(&profile)
+    }
+}
 
 /// Where the processor has no AVX2, the other table is left; the gate would refuse to run.
 fn levels() -> &'static [&'static str] {
@@ -36,10 +52,10 @@ fn levels() -> &'static [&'static str] {
 
 /// Builds the gate at each optimisation level and runs it: no report for ours, a report for each canary. Returns a sentence, and
 /// how many tables of kernels this machine cannot run.
-pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
+pub fn check(workspace: &Workspace, extent: Extent) -> Result<(String, usize)> {
     let build_all = |hand_on: &dyn Fn(_)| {
         for profile in PROFILES {
-            build(workspace, profile)?;
+            build(workspace, profile, extent)?;
             for level in levels() {
                 hand_on((*profile, *level));
             }
@@ -65,10 +81,12 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
             })?;
         ensure!(operations == OPERATIONS, "at {name} {operations} operations ran, not {OPERATIONS}");
         let mut of_secrets = 0;
-        for (gate, program, count, what) in [
+        let mut planted = vec![("ct", &program, 2)];
+        let beyond = [
             ("files", &files, FILE_OPERATIONS, "a key's file is read or written by its secrets"),
             ("mls", &mls, MLS_OPERATIONS, "MLS works by its secrets"),
-        ] {
+        ];
+        for (gate, program, count, what) in beyond.into_iter().filter(|_| extent.beyond(profile)) {
             let mut marked = workspace.command("valgrind", VALGRIND);
             marked.arg(program).args(["operations", level]);
             // Its status counts the verdicts on scalars too.
@@ -77,9 +95,9 @@ pub fn check(workspace: &Workspace) -> Result<(String, usize)> {
                 .with_context(|| format!("at {name} {what}:\n{text}"))?;
             ensure!(ran == count, "at {name} {ran} operations of gate-{gate} ran, not {count}");
             of_secrets += ran;
+            planted.push((gate, program, 1));
         }
-        let mut planted = vec![("ct", &program, 2), ("files", &files, 1), ("mls", &mls, 1)];
-        if C_PROFILES.contains(profile) {
+        if RELEASED.contains(&profile) {
             let mut clean = workspace.command("valgrind", VALGRIND);
             clean.arg(&c).args(["operations", level]);
             let text = workspace.logged(&format!("ct-c-{name}"), &mut clean)?;
@@ -120,11 +138,11 @@ pub enum Stepped {
 
 /// Builds the stepping gate at each optimisation level and runs it: equal traces for ours, different ones for each
 /// canary.
-pub fn step(workspace: &Workspace) -> Result<Stepped> {
+pub fn step(workspace: &Workspace, extent: Extent) -> Result<Stepped> {
     let build_all = |hand_on: &dyn Fn(_)| {
         // The longest first.
-        for profile in PROFILES.iter().rev() {
-            build(workspace, profile)?;
+        for profile in PROFILES.iter().rev().filter(|profile| extent.beyond(profile)) {
+            build(workspace, profile, extent)?;
             hand_on(profile);
         }
         Ok(())
@@ -149,8 +167,8 @@ pub fn step(workspace: &Workspace) -> Result<Stepped> {
     Ok(Stepped::Alike(format!(
         "{operations} operations ({tables}) at {} optimisation levels, each with one trace for eight secrets; \
          {} planted ones told apart",
-        PROFILES.len(),
-        4 * PROFILES.len()
+        texts.len(),
+        4 * texts.len()
     )))
 }
 
@@ -165,11 +183,12 @@ const VALGRIND: &[&str] = &[
 ];
 
 /// Builds what this module runs and reads, all at once: what the gates stand on is compiled once for all.
-fn build(workspace: &Workspace, profile: &str) -> Result<()> {
-    let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--features", "c,mls,pki"]);
-    build.args(
-        ["gate-ct", "gate-step", "gate-files", "gate-mls", "gate-c"].iter().flat_map(|gate| ["--bin", gate]),
-    );
+fn build(workspace: &Workspace, profile: &str, extent: Extent) -> Result<()> {
+    let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--bin", "gate-ct"]);
+    if extent.beyond(profile) {
+        let gates = ["gate-step", "gate-files", "gate-mls", "gate-c"];
+        build.args(["--features", "c,mls,pki"]).args(gates.iter().flat_map(|gate| ["--bin", gate]));
+    }
     // New-style names keep the type arguments, so that an instance of another crate's function tells whose it is.
     build.env("RUSTFLAGS", "--cfg gambeson_ct -Csymbol-mangling-version=v0");
     workspace.logged(&format!("ct-build-{profile}"), build.args(["--profile", profile]))?;
@@ -209,7 +228,7 @@ pub fn divisions(workspace: &Workspace) -> Result<String> {
     let (mut errors, mut functions, mut planted, mut programs) = (Vec::new(), 0, 0, 0);
     let mut objects = Vec::new();
     for profile in PROFILES {
-        build(workspace, profile)?;
+        build(workspace, profile, Extent::Primitives)?;
         objects.push(("objdump", workspace.built(profile, "gate-ct")));
     }
     let thumb = bare::object(workspace);

@@ -42,6 +42,7 @@ mod thumb;
 mod typescript;
 mod without_c;
 
+use crate::constant_time::{Extent, Stepped};
 use anyhow::{Context, Result, bail};
 use run::Workspace;
 use std::env;
@@ -162,10 +163,10 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "aarch64" if has("--count") => aarch64::count(workspace)?,
         "aarch64" => aarch64::check(workspace)?.1,
         "thumb" => thumb::check(workspace)?.1,
-        "ct" => constant_time::check(workspace)?.0,
-        "step" => match constant_time::step(workspace)? {
-            constant_time::Stepped::Alike(said) => said,
-            constant_time::Stepped::NotHere => String::from("skipped: this machine has no AVX-512"),
+        "ct" => constant_time::check(workspace, Extent::Everything)?.0,
+        "step" => match constant_time::step(workspace, Extent::Everything)? {
+            Stepped::Alike(said) => said,
+            Stepped::NotHere => String::from("skipped: this machine has no AVX-512"),
         },
         "divisions" => constant_time::divisions(workspace)?,
         "c" if has("header") => c::header(workspace, true)?,

@@ -40,6 +40,9 @@ pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
 /// The profile that checks itself: most of what the package stands on is built already, for the tests of the workspace.
 pub const CHECKED: &str = "checked";
 
+/// The feature with which that is so; a wheel that is published does not have it.
+const AS_TESTED: &str = "as-tested";
+
 /// Prints where the native module is that was installed.
 const MODULE: &str = "import gambeson._native as module; print(module.__file__)";
 
@@ -115,7 +118,7 @@ impl<'a> Package<'a> {
 
     /// Builds the native module once more, with raw derivations and deterministic signatures, for the vectors. No wheel has them.
     fn unshipped(&self, profile: &str) -> Result<PathBuf> {
-        let wheel = self.wheel("unshipped", profile, &["--features", "test-vectors"])?;
+        let wheel = self.wheel("unshipped", profile, &["test-vectors"])?;
         let folder = self.made.join("unshipped/installed");
         let mut pip = self.pip();
         pip.args(["--no-index", "--no-deps", "--target"]).arg(&folder).arg(wheel);
@@ -123,14 +126,16 @@ impl<'a> Package<'a> {
         Ok(folder.join("gambeson/_native.abi3.so"))
     }
 
-    fn wheel(&self, folder: &str, profile: &str, options: &[&str]) -> Result<PathBuf> {
+    fn wheel(&self, folder: &str, profile: &str, features: &[&str]) -> Result<PathBuf> {
         let wheels = self.made.join(folder);
         if wheels.exists() {
             fs::remove_dir_all(&wheels)?;
         }
         let mut build =
             self.workspace.command(self.program("maturin"), &["build", "--profile", profile, "--out"]);
-        build.arg(&wheels).arg("--interpreter").arg(self.program("python")).args(options);
+        build.arg(&wheels).arg("--interpreter").arg(self.program("python"));
+        let as_tested = (profile == CHECKED).then_some(AS_TESTED);
+        build.args(features.iter().copied().chain(as_tested).flat_map(|feature| ["--features", feature]));
         build.env("RUSTFLAGS", self.workspace.without_paths());
         self.workspace.logged(&format!("python-{folder}"), build.current_dir(&self.folder))?;
         only_file(&wheels)
@@ -179,7 +184,9 @@ fn outcomes(text: &str, word: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
+    use crate::test::{FEATURES, OF_CHANNELS};
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::process::Command;
 
     /// What the wheel and the workspace both stand on is built once only if both take the same version of it.
     #[test]
@@ -193,6 +200,54 @@ mod tests {
         let differ: Vec<_> =
             both.into_iter().filter(|(package, version)| of_the_workspace[*package] != **version).collect();
         assert!(differ.is_empty(), "cargo update --precise, for Cargo.lock has others: {differ:?}");
+    }
+
+    /// What is built with other features is built again, and all that stands on it: `as-tested` asks for those of the workspace.
+    #[test]
+    fn the_wheel_that_is_tested_has_the_features_of_the_workspace() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let of_the_workspace = features(
+            root,
+            &["--workspace", "--exclude", "xtask", "--features", FEATURES, "--features", OF_CHANNELS],
+        );
+        let of_the_wheel = features(&root.join("bindings/python"), &["--features", AS_TESTED]);
+        let both: Vec<_> =
+            of_the_wheel.iter().filter(|(package, _)| of_the_workspace.contains_key(*package)).collect();
+        assert!(both.len() > 300, "{} packages are in both", both.len());
+        for (package, features) in both {
+            let differ: Vec<_> = features.difference(&of_the_workspace[package]).collect();
+            assert!(
+                differ.is_empty(),
+                "bindings/python/as-tested: {package} has {differ:?}, and in the workspace {:?}",
+                of_the_workspace[package]
+            );
+        }
+    }
+
+    /// The sets of features that other people's packages are built with, by name and version.
+    fn features(folder: &Path, selected: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+        let mut tree = Command::new("cargo");
+        tree.args([
+            "tree",
+            "--prefix",
+            "none",
+            "--format",
+            "{p};{f}",
+            "--target",
+            "x86_64-unknown-linux-gnu",
+        ]);
+        let output = tree.args(selected).current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut packages = BTreeMap::<_, BTreeSet<_>>::new();
+        let text = String::from_utf8(output.stdout).unwrap();
+        for (package, features) in text.lines().filter_map(|line| line.split_once(';')) {
+            // A package of ours has its folder after its version.
+            if !package.contains("(/") {
+                let features = features.trim_end_matches(" (*)").to_owned();
+                packages.entry(package.replace(" (proc-macro)", "")).or_default().insert(features);
+            }
+        }
+        packages
     }
 
     /// The version of each package, by its name and the part of the version that says what it is compatible with.

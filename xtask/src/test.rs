@@ -1,6 +1,6 @@
 //! `cargo xtask test`: every check of the project, in order, with its minutes.
 
-use crate::constant_time::Stepped;
+use crate::constant_time::{Extent, Stepped};
 use crate::programs::{self, Program};
 use crate::report::{Done, Report, Step, counted, judged};
 use crate::run::{Tool, Workspace, cargo_home, installed, provide};
@@ -63,7 +63,7 @@ pub fn run(workspace: &Workspace, full: bool, only: Option<String>) -> Result<bo
     sources(&mut report);
     tests(&mut report);
     packages(&mut report);
-    gates(&mut report);
+    gates(&mut report, full);
     program(&mut report);
     meetings(&mut report);
     if full {
@@ -247,15 +247,19 @@ pub fn of_channels(workspace: &Workspace, command: &[&str]) -> Command {
     cargo
 }
 
+/// What is asked for beside the defaults, and what stands on SLIM's crates.
+pub const FEATURES: &str = "gambeson/rustcrypto,gambeson/self-test";
+pub const OF_CHANNELS: &str = "gambeson-cli/slim,gambeson-cli/sim,gambeson-slim/bridge";
+
 /// A cargo command for the whole workspace, in the profile that checks itself: one set of features for all that asks so, which is
 /// built once.
 pub fn everything(workspace: &Workspace, command: &[&str]) -> Command {
     let mut cargo = workspace.cargo(command);
     cargo.args(["--workspace", "--exclude", "xtask", "--profile", "checked"]);
-    cargo.args(["--features", "gambeson/rustcrypto,gambeson/self-test"]);
+    cargo.args(["--features", FEATURES]);
     match channels_missing() {
         Some(_) => cargo.args(["--exclude", "gambeson-slim"]),
-        None => cargo.args(["--features", "gambeson-cli/slim,gambeson-cli/sim,gambeson-slim/bridge"]),
+        None => cargo.args(["--features", OF_CHANNELS]),
     };
     cargo
 }
@@ -372,10 +376,11 @@ fn semver(report: &mut Report<'_>) {
     });
 }
 
-fn gates(report: &mut Report<'_>) {
+fn gates(report: &mut Report<'_>, full: bool) {
     let workspace = report.workspace;
+    let extent = if full { Extent::Everything } else { Extent::Primitives };
     report.step("constant time", absent("valgrind"), || {
-        let (mut note, skipped) = constant_time::check(workspace)?;
+        let (mut note, skipped) = constant_time::check(workspace, extent)?;
         if skipped > 0 {
             note += "; skipped: this machine has no AVX2";
         }
@@ -383,7 +388,7 @@ fn gates(report: &mut Report<'_>) {
     });
     // No installation brings an instruction set: counted as skipped in CI too.
     report.step("constant time, step by step", None, || {
-        Ok(match constant_time::step(workspace)? {
+        Ok(match constant_time::step(workspace, extent)? {
             Stepped::Alike(note) => Done { passed: 1, skipped: 0, note },
             Stepped::NotHere => {
                 Done { passed: 0, skipped: 1, note: String::from("skipped: this machine has no AVX-512") }

@@ -223,10 +223,10 @@ impl<'a> Package<'a> {
             let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
             self.workspace.logged("typescript-fmt", fmt.arg(&manifest))?;
             for features in features {
-                let mut clippy =
-                    self.workspace.cargo(&["clippy", "--quiet", "--locked", features, "--manifest-path"]);
-                self.workspace
-                    .logged("typescript-clippy", clippy.arg(&manifest).args(["--", "-D", "warnings"]))?;
+                let asked = ["clippy", "--quiet", "--locked", "--profile", "checked", features];
+                let mut clippy = self.workspace.cargo(&asked);
+                clippy.arg("--manifest-path").arg(&manifest).args(["--", "-D", "warnings"]);
+                self.workspace.logged("typescript-clippy", &mut clippy)?;
             }
         }
         Ok(())
@@ -341,10 +341,10 @@ impl<'a> Package<'a> {
 
     /// The program that writes the JavaScript that loads a module.
     fn binder(&self) -> Result<PathBuf> {
-        let mut build =
-            self.workspace.cargo(&["build", "--quiet", "--release", "--locked", "--manifest-path"]);
+        let arguments = ["build", "--quiet", "--profile", "checked", "--locked", "--manifest-path"];
+        let mut build = self.workspace.cargo(&arguments);
         self.workspace.logged("wasm-bind-build", build.arg(self.folder.join("bind/Cargo.toml")))?;
-        Ok(self.workspace.target.join("release/gambeson-typescript-bind"))
+        Ok(self.workspace.built("checked", "gambeson-typescript-bind"))
     }
 
     /// What a page loads for each module, compressed, as a sentence.
