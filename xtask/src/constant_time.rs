@@ -97,7 +97,7 @@ pub fn check(workspace: &Workspace, extent: Extent) -> Result<(String, usize)> {
             of_secrets += ran;
             planted.push((gate, program, 1));
         }
-        if RELEASED.contains(&profile) {
+        if RELEASED.contains(profile) {
             let mut clean = workspace.command("valgrind", VALGRIND);
             clean.arg(&c).args(["operations", level]);
             let text = workspace.logged(&format!("ct-c-{name}"), &mut clean)?;
