@@ -121,6 +121,16 @@ impl Error {
     }
 }
 
+/// What went wrong on a connection. That it was closed is news there, where of a pipe it means that nobody reads on.
+pub(crate) fn cut(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => {
+            io::Error::new(io::ErrorKind::ConnectionReset, "the other side closed the connection")
+        }
+        _ => error,
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

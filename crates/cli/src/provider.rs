@@ -102,7 +102,7 @@ fn machine_configuration() -> Option<PathBuf> {
     fs::canonicalize(Path::new(folder).join("openssl.cnf")).ok().filter(|file| file.is_file())
 }
 
-/// The module: the one that was named, or one beside this program.
+/// The module: the one that was named, or one in the places of an installation.
 fn module(options: &ProviderOptions) -> Result<PathBuf, Error> {
     if let Some(named) = &options.module {
         return fs::canonicalize(named).map_err(|e| Error::io(named, &e));
@@ -110,13 +110,14 @@ fn module(options: &ProviderOptions) -> Result<PathBuf, Error> {
     let program = env::current_exe().and_then(fs::canonicalize);
     let program = program.map_err(|e| Error::stream(&"this program", &e))?;
     let folder = program.parent().unwrap_or(Path::new("/"));
-    // Where it is installed, and where cargo builds it.
-    let places = [folder.to_path_buf(), folder.join("../lib"), folder.join("deps")];
+    // Where it is said to be, where it is installed, and where cargo builds it.
+    let said = env::var_os("GAMBESON_LIBDIR").map(PathBuf::from);
+    let places = [".", "../lib/gambeson", "../lib", "deps"].map(|place| folder.join(place));
     let name = module_name();
-    let found = places.iter().map(|place| place.join(&name)).find(|module| module.is_file());
+    let found = said.into_iter().chain(places).map(|place| place.join(&name)).find(|module| module.is_file());
     found.and_then(|module| fs::canonicalize(module).ok()).ok_or_else(|| {
         Error::outside(format!(
-            "no {name} beside this program: build it with `cargo build --release -p gambeson-openssl` and name it with --module"
+            "no {name} beside this program, in ../lib/gambeson or where GAMBESON_LIBDIR says: build it with `cargo build --release -p gambeson-openssl` and name it with --module"
         ))
     })
 }

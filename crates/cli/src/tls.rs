@@ -3,10 +3,12 @@
 //! # Layout
 //!
 //! * `serve`, `get`, `scan`, `bench`, `proxy`: the commands of these names
+//! * `log`: what servers tell
 //! * this file: what they share
 
 pub mod bench;
 mod get;
+mod log;
 mod proxy;
 mod scan;
 mod serve;
@@ -14,7 +16,7 @@ mod serve;
 use crate::args::tls::{TlsCommand, TlsPeer};
 use crate::cert::key_name;
 use crate::console::Console;
-use crate::error::{Error, Status, named};
+use crate::error::{Error, Status, cut, named};
 use crate::files;
 use crate::keyfile::{KeyFile, PrivateKey, pki_error};
 use gambeson_pki::{Certificate, Form};
@@ -197,7 +199,7 @@ impl Wire {
             // Sockets round their limits.
             Some(until) if limit && Instant::now() + Duration::from_millis(10) >= until => too_slow(),
             _ if limit => io::Error::new(io::ErrorKind::TimedOut, "the other side was silent for too long"),
-            _ => error,
+            _ => cut(error),
         }
     }
 }

@@ -40,7 +40,7 @@ impl Unfinished {
     fn thing(thing: Thing) -> Self {
         static HANDLER: Once = Once::new();
         // Without a handler an interrupted program leaves the file: no reason to do nothing at all.
-        HANDLER.call_once(|| drop(ctrlc::set_handler(interrupted)));
+        HANDLER.call_once(|| kept_from_hangup(|| drop(ctrlc::set_handler(interrupted))));
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(thing.clone());
         Self(thing)
     }
@@ -51,6 +51,26 @@ impl Drop for Unfinished {
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         unfinished.retain(|thing| *thing != self.0);
     }
+}
+
+/// Sets handlers, but for SIGHUP where it is ignored: under `nohup` the program outlives its terminal.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "sets what SIGHUP does")]
+fn kept_from_hangup(set: impl FnOnce()) {
+    use nix::sys::signal::{SigHandler, Signal, signal};
+    // SAFETY: nothing runs when an ignored signal comes.
+    let ignore = || unsafe { signal(Signal::SIGHUP, SigHandler::SigIgn) };
+    let before = ignore();
+    set();
+    if matches!(before, Ok(SigHandler::SigIgn)) {
+        let _ = ignore();
+    }
+}
+
+/// There is no such signal.
+#[cfg(not(unix))]
+fn kept_from_hangup(set: impl FnOnce()) {
+    set();
 }
 
 /// Tells services to end; without any, removes what is unfinished and ends the program.

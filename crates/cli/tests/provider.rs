@@ -45,6 +45,25 @@ fn a_command_runs_with_the_provider_and_nothing_stays() {
     assert!(named.ends_with("openssl.cnf") && !std::path::Path::new(named).exists(), "{named}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_module_may_lie_where_the_environment_says() {
+    if !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    let built = std::path::Path::new(env!("CARGO_BIN_EXE_gambeson")).parent().unwrap();
+    let name = "libgambeson_openssl.so";
+    let built = [built.join(name), built.join("deps").join(name)].into_iter().find(|module| module.is_file());
+    std::fs::create_dir(folder.path("modules")).unwrap();
+    std::fs::copy(built.unwrap(), folder.path("modules").join(name)).unwrap();
+    let modules = folder.path("modules").canonicalize().unwrap();
+    let modules = modules.to_str().unwrap();
+    let told =
+        folder.run_with("provider run -- sh -c cat<$OPENSSL_CONF", b"", &[("GAMBESON_LIBDIR", modules)]);
+    assert!(told.exits(0).text().contains(modules));
+}
+
 #[test]
 fn curl_reaches_our_server_with_hybrid_groups() {
     if !has_program("curl", &["--version"]) || !openssl_is_there() {

@@ -460,6 +460,44 @@ fn a_server_that_signs_with_something_else_does_not_take_what_was_offered() {
     assert!(schemes.iter().any(|row| row["why"] == "it signs with mldsa65 all the same"), "{schemes:?}");
 }
 
+/// The pipe that takes the reports holds 64 KiB, which these are more than.
+#[test]
+fn a_server_whose_reports_nobody_reads_goes_on() {
+    let folder = with_chain("ml-dsa-44");
+    let server = Server::start(&folder, "--connections 2");
+    let path = "x".repeat(2000);
+    for _ in 0..60 {
+        let mut stream = server.call(&folder);
+        stream.write_all(format!("GET /{path} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_was_started_with_nohup_outlives_its_terminal() {
+    use rustix::process::Signal;
+
+    let folder = with_chain("ml-dsa-44");
+    let serve = "tls serve --listen 127.0.0.1:0 --cert pki/server.pem --key pki/server.key";
+    for (ignored, outlives) in [("trap '' HUP;", true), ("", false)] {
+        let mut command = std::process::Command::new("sh");
+        let program = folder.command().get_program().to_owned();
+        command.current_dir(folder.path("")).arg("-c").arg(format!("{ignored} exec \"$0\" {serve} \"$@\""));
+        command.arg(program);
+        let mut server = Server::spawn(command);
+        server.signal(Signal::HUP);
+        if outlives {
+            thread::sleep(Duration::from_millis(300));
+            server.get(&folder, "/", "").exits(0);
+            server.signal(Signal::TERM);
+        }
+        assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_server_that_is_asked_to_end_lets_downloads_come_to_their_end() {

@@ -51,6 +51,9 @@ fn the_protocol_is_what_server_and_client_agree_on() {
         (&[], &[b"h2"], "", None),
         // The command line knows better.
         (&[b"h2", b"http/1.1"], &[b"h2", b"http/1.1"], "--alpn http/1.1", Some(b"http/1.1")),
+        // The server is not asked for what the client does not speak.
+        (&[b"http/1.1"], &[b"h2", b"http/1.1"], "--alpn h2,http/1.1", Some(b"http/1.1")),
+        (&[], &[b"h2", b"http/1.1"], "--alpn h2,http/1.1", None),
     ] {
         let (address, serving) = tls_once(&folder, taken);
         let mut proxy = proxy(&folder, address, &format!("{TERMINATE} {towards} {more}"));

@@ -14,6 +14,7 @@ use crate::error::{Error, Reason};
 use crate::params::{Requests, Value, Values};
 use crate::table::{Row, TABLE, Tls, Version, has};
 use crate::{kem, keymgmt, signature};
+use gambeson_hybrid::kem::Curve;
 
 const PROPERTIES: &CStr = c"provider=gambeson";
 /// The name in our section of the configuration of the number that composite signatures get in TLS; without it they have none.
@@ -65,6 +66,10 @@ pub unsafe extern "C" fn OSSL_provider_init(
         let provider = Provider::new(core);
         provider.composite_scheme()?;
         provider.rows().try_for_each(|row| core.register(row))?;
+        // A fork must not come while a thread makes them.
+        for curve in [Curve::X448, Curve::P256, Curve::P384] {
+            curve.prepare();
+        }
         Ok(own(Arc::new(provider)))
     });
     let Some(provider) = provider else { return 0 };

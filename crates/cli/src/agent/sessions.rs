@@ -3,17 +3,18 @@
 use super::{Session, since_1970};
 use crate::args::agent::{AgentConnect, AgentListen, Pipe};
 use crate::console::Console;
-use crate::error::{Error, Status};
+use crate::error::{Error, Status, cut};
 use crate::files::{self, Access, Output};
 use crate::listener::Listener;
 use crate::unfinished::Unfinished;
 use gambeson_identity::{CardDirectory, CardStore, Timestamp};
 use gambeson_session::{self as session, Cards, Endpoint, Expected, Peer};
 use serde_json::json;
+use socket2::{SockRef, TcpKeepalive};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, SendError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many callers may be saying who they are at a time.
 const MAX_CALLERS: usize = 64;
+
+/// After how much silence the system looks whether the other side is still there.
+const KEEPALIVE: Duration = Duration::from_secs(60);
 
 /// How long the other side may take to say goodbye when this one was asked to end.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -147,13 +151,25 @@ pub(super) fn connect(session: &Session, options: &AgentConnect) -> Result<Statu
     let clock = Clock::of(session);
     let endpoint = endpoint(session, &options.pipe)?;
     let target = &options.target;
-    let stream = TcpStream::connect(&target.address).map_err(|e| Error::stream(&target.address, &e))?;
+    let stream = dial(&target.address).map_err(|e| Error::stream(&target.address, &e))?;
     let known = Arc::new(session.home.known());
     let mut connected = endpoint.connect(Expected::did(target.did.clone()), known).map_err(refused)?;
     let peer = establish(&mut connected, &stream, &clock, &AtomicBool::new(false))?;
     let line = line(connected, &stream)?;
     welcome(session, &peer, true)?;
     pump(line, stream, source, output, clock)
+}
+
+/// The first address that answers, each within the time that the other side has to say who it is.
+fn dial(address: &str) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// The clock of the machine, or the time of the command line, which goes on from there.
@@ -220,29 +236,53 @@ fn establish(
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             Error::not_verified("the other side does not say who it is").because("too-slow")
         }
-        _ => Error::stream(&"the connection", &error),
+        _ => wire(error),
     };
     stream.set_nodelay(true).map_err(wire)?;
-    let mut io = Hurried { stream, until: Instant::now() + PATIENCE };
-    loop {
-        while session.wants_write() {
-            session.write_tls(&mut io).map_err(wire)?;
+    SockRef::from(stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE)).map_err(wire)?;
+    let until = Instant::now() + PATIENCE;
+    // Both sides may have more to say than the connection holds, and each reads the other while it does.
+    let peer = thread::scope(|scope| {
+        let (records, waiting) = mpsc::channel::<Vec<u8>>();
+        let writing = scope.spawn(move || {
+            let mut io = Hurried { stream, until };
+            waiting.iter().try_for_each(|records| io.write_all(&records))
+        });
+        let mut io = Hurried { stream, until };
+        let met = loop {
+            let mut out = Vec::new();
+            while session.wants_write() {
+                session.write_tls(&mut out).map_err(wire)?;
+            }
+            // If they cannot be written, who reads here notices, too.
+            let _ = records.send(out);
+            if let Some(peer) = session.peer() {
+                break Ok(peer.clone());
+            }
+            session.read_tls(&mut io).map_err(wire)?;
+            if taken.load(Ordering::SeqCst) {
+                session.decline();
+            }
+            if let Err(error) = session.process(clock.now()) {
+                // It should learn why; whether it still listens is its own business.
+                let mut out = Vec::new();
+                while session.wants_write() && session.write_tls(&mut out).is_ok() {}
+                let _ = records.send(out);
+                break Err(refused(error));
+            }
+        };
+        drop(records);
+        let written = writing.join().map_err(|_| Error::outside("sending failed"))?;
+        match met {
+            Ok(peer) => written.map(|()| peer).map_err(wire),
+            Err(error) => {
+                let _ = stream.shutdown(Shutdown::Write);
+                Err(error)
+            }
         }
-        if let Some(peer) = session.peer() {
-            stream.set_read_timeout(None).and_then(|()| stream.set_write_timeout(None)).map_err(wire)?;
-            return Ok(peer.clone());
-        }
-        session.read_tls(&mut io).map_err(wire)?;
-        if taken.load(Ordering::SeqCst) {
-            session.decline();
-        }
-        if let Err(error) = session.process(clock.now()) {
-            // It should learn why; whether it still listens is its own business.
-            while session.wants_write() && session.write_tls(&mut io).is_ok() {}
-            let _ = stream.shutdown(Shutdown::Write);
-            return Err(refused(error));
-        }
-    }
+    })?;
+    stream.set_read_timeout(None).and_then(|()| stream.set_write_timeout(None)).map_err(wire)?;
+    Ok(peer)
 }
 
 /// A connection on which everything has to be over by a moment.
@@ -300,7 +340,7 @@ fn welcome(session: &Session, peer: &Peer, keep: bool) -> Result<(), Error> {
 }
 
 fn wire(error: io::Error) -> Error {
-    Error::stream(&"the connection", &error)
+    Error::stream(&"the connection", &cut(error))
 }
 
 /// A session, and what has the user or the system end it in good order. It is there before anybody is told of the session.
@@ -416,7 +456,21 @@ fn send(line: &Line, mut source: Source) -> Result<(), Error> {
     }
 }
 
-fn receive(line: &Line, mut stream: TcpStream, output: &mut Output, clock: Clock) -> Result<(), Error> {
+/// What the other side says, until its goodbye. It learns what is wrong with that, if the connection still takes it.
+fn receive(line: &Line, stream: TcpStream, output: &mut Output, clock: Clock) -> Result<(), Error> {
+    let heard = hear(line, &stream, output, clock);
+    if heard.is_err()
+        && let Ok(mut out) = line.out.try_lock()
+    {
+        let mut session = line.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut records = Vec::new();
+        while session.wants_write() && session.write_tls(&mut records).is_ok() {}
+        let _ = stream.set_write_timeout(Some(FAREWELL)).and_then(|()| out.write_all(&records));
+    }
+    heard
+}
+
+fn hear(line: &Line, mut stream: &TcpStream, output: &mut Output, clock: Clock) -> Result<(), Error> {
     let mut buffer = vec![0; 16 << 10];
     let mut piece = vec![0; 16 << 10];
     // What came with the last message is there before anything is read.
@@ -466,4 +520,57 @@ fn refused(error: session::Error) -> Error {
         error => error.to_string(),
     })
     .because(code)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // A test may fail that way.
+
+    use super::*;
+    use gambeson_identity::{Agent, CardContent, CardLog};
+    use std::net::TcpListener;
+
+    const NOW: Timestamp = Timestamp(1_795_330_800);
+
+    fn endpoint() -> (Endpoint, gambeson_identity::Did) {
+        let agent = Arc::new(Agent::generate().unwrap());
+        let card = agent.first_card(NOW, NOW.after(86_400), &CardContent::default()).unwrap();
+        let cards = CardLog::new(card).unwrap();
+        let did = agent.did().clone();
+        (Endpoint::new(agent, &cards).unwrap(), did)
+    }
+
+    /// A card has 23 KB, and the connection holds less each way.
+    #[test]
+    fn cards_that_the_connection_does_not_hold_go_both_ways_at_once() {
+        let ((near, near_did), (far, far_did)) = (endpoint(), endpoint());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        SockRef::from(&listener).set_recv_buffer_size(4096).unwrap();
+        let calling = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        calling.set_recv_buffer_size(4096).unwrap();
+        calling.connect(&listener.local_addr().unwrap().into()).unwrap();
+        let (calling, called) = (TcpStream::from(calling), listener.accept().unwrap().0);
+        let clock = Clock(Some((NOW, Instant::now())));
+        let known = Arc::new(CardStore::default());
+        let meet = |mut session: session::Session, stream: &TcpStream| {
+            SockRef::from(stream).set_send_buffer_size(4096).unwrap();
+            establish(&mut session, stream, &clock, &AtomicBool::new(false)).unwrap().did().clone()
+        };
+        let begun = Instant::now();
+        thread::scope(|scope| {
+            let session = far.accept(Expected::accepting(|_| true), known.clone()).unwrap();
+            let answering = scope.spawn(|| meet(session, &called));
+            let session = near.connect(Expected::did(far_did.clone()), known.clone()).unwrap();
+            assert_eq!(meet(session, &calling), far_did);
+            assert_eq!(answering.join().unwrap(), near_did);
+        });
+        assert!(begun.elapsed() < PATIENCE, "they waited for each other");
+    }
+
+    #[test]
+    fn that_a_connection_was_closed_is_told_and_of_a_pipe_it_is_not() {
+        let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(wire(closed()).to_string().contains("the other side closed the connection"));
+        assert!(Error::stream(&"standard output", &closed()).is_quiet());
+    }
 }

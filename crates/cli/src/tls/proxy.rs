@@ -13,7 +13,6 @@
 mod connection;
 mod header;
 mod host;
-mod log;
 mod metrics;
 mod relay;
 mod sides;
@@ -21,6 +20,7 @@ mod sides;
 pub(super) use connection::note;
 
 use super::host_and_port;
+use super::log::Log;
 use crate::args::tls::TlsProxy;
 use crate::console::Console;
 use crate::error::{Error, Status};
@@ -28,7 +28,6 @@ use crate::unfinished::Unfinished;
 use gambeson_identity::Timestamp;
 use gambeson_rustls::rustls::{CipherSuite, KeyLog, KeyLogFile};
 use host::{Hangup, State, descriptors, tell_manager};
-use log::Log;
 use metrics::Metrics;
 use serde_json::json;
 use sides::Sides;
@@ -106,7 +105,7 @@ pub(super) fn proxy(console: Console, options: &TlsProxy) -> Result<Status, Erro
     let hangup = Hangup::hold()?;
     let metrics = Arc::new(Metrics::new());
     metrics.limit.set(places.into());
-    let log = Log::start(console, &options.access_log, metrics.untold.clone())?;
+    let log = Log::start(console, Some(&options.access_log), metrics.untold.clone())?;
     let (ending, phase) = watch::channel(Phase::Running);
     let ending = Arc::new(ending);
     let proxy = Arc::new(Proxy {

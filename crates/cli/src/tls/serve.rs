@@ -1,5 +1,6 @@
 //! `tls serve`: static files, or an echo.
 
+use super::log::Log;
 use super::{Wire, certificates, negotiated, private_key, provider};
 use crate::args::tls::TlsServe;
 use crate::console::Console;
@@ -7,6 +8,7 @@ use crate::error::{Error, Status};
 use crate::listener::{Ending, Listener};
 use gambeson_rustls::rustls::{self, ServerConfig, ServerConnection, Stream, version};
 use percent_encoding::percent_decode_str;
+use prometheus_client::metrics::counter::Counter;
 use serde_json::json;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -21,7 +23,7 @@ const MAX_HEAD: usize = 16 << 10;
 
 /// What a connection needs to know.
 struct Server {
-    console: Console,
+    log: Log,
     config: Arc<ServerConfig>,
     /// The folder without a symbolic link on its way.
     root: Option<PathBuf>,
@@ -39,8 +41,9 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
     if let Some(root) = root.as_ref().filter(|root| !root.is_dir()) {
         return Err(Error::outside(format!("{}: not a folder", root.display())));
     }
+    let lost = Counter::default();
     let server = Arc::new(Server {
-        console,
+        log: Log::start(console, None, lost.clone())?,
         config: Arc::new(config(options)?),
         root,
         echo: options.echo,
@@ -59,12 +62,15 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
         // Without a thread for it, the connection and its place are gone.
         let _ = std::thread::Builder::new().spawn(move || {
             let server = &place.0;
-            // The reader of our reports may be gone; the connections of others go on.
-            let _ = server.tell(from, server.converse(socket));
+            server.tell(from, server.converse(socket));
         });
     }
     drop(listener);
     server.end(options.connections);
+    server.log.end();
+    if lost.get() != 0 {
+        let _ = writeln!(io::stderr(), "gambeson: {} reports found nobody who read them in time", lost.get());
+    }
     Ok(Status::Done)
 }
 
@@ -134,17 +140,17 @@ impl Server {
         drop(changed.wait_timeout_while(places, self.patience, |places| *places < all));
     }
 
-    fn tell(&self, from: SocketAddr, done: io::Result<Served>) -> Result<(), Error> {
+    fn tell(&self, from: SocketAddr, done: io::Result<Served>) {
         match done {
             Ok(Served { group, what, status, bytes }) => {
                 let told = status.map_or_else(String::new, |status| format!(" {status}"));
-                self.console.report(
-                    format_args!("{from} {group} {what}{told} {bytes} bytes"),
+                self.log.event(
+                    format!("{from} {group} {what}{told} {bytes} bytes"),
                     json!({"from": from.to_string(), "group": group, "what": what, "status": status, "bytes": bytes}),
                 )
             }
-            Err(error) => self.console.report(
-                format_args!("{from} failed: {error}"),
+            Err(error) => self.log.event(
+                format!("{from} failed: {error}"),
                 json!({"from": from.to_string(), "failed": error.to_string()}),
             ),
         }

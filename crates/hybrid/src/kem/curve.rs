@@ -53,6 +53,15 @@ impl Curve {
         }
     }
 
+    /// Makes the table of the base point now, where there is one; else the first operation does (feature `std`). A process that is forked
+    /// while another thread makes it would wait for it for ever.
+    pub fn prepare(self) {
+        let (mut scalar, mut public) = ([0; 56], [0; 97]);
+        // One, as P-256 and P-384 write it.
+        scalar[self.secret_len() - 1] = 1;
+        let _ = self.public_key(&scalar[..self.secret_len()], &mut public[..self.public_len()]);
+    }
+
     /// What the composite drafts put before and behind a scalar: nothing, or the `ECPrivateKey` of RFC 5915 with the curve's
     /// name and without the public key.
     pub(crate) const fn private_key_wrapping(self) -> (&'static [u8], &'static [u8]) {

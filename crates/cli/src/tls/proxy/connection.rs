@@ -291,10 +291,9 @@ async fn meet(proxy: &Proxy, mut socket: TcpStream, record: &mut Record) -> Resu
     let (from, called) = told.unwrap_or((record.from, called));
 
     let Some(clients) = &sides.clients else {
-        let offer = match record.caller.as_ref().and_then(|caller| caller.alpn.clone()) {
-            Some(alpn) if proxy.alpn.is_empty() => vec![alpn],
-            _ => proxy.alpn.clone(),
-        };
+        // What the client speaks is decided already where a balancer tells it.
+        let told = record.caller.as_ref().and_then(|caller| caller.alpn.clone());
+        let offer = told.map_or_else(|| proxy.alpn.clone(), |alpn| vec![alpn]);
         let header = proxy.send_header.then(|| header::write(from, called, None));
         let client = Waiting(Some(Stream::Plain(socket)));
         let server = connect(proxy, &sides, header, offer, record).await?;
@@ -324,7 +323,9 @@ async fn meet(proxy: &Proxy, mut socket: TcpStream, record: &mut Record) -> Resu
     let config = Arc::clone(&clients.config);
     let client = finish(proxy, hello, config, begun, deadline, (name, scheme), record).await?;
     let header = proxy.send_header.then(|| header::write(from, called, record.client.as_ref()));
-    let server = connect(proxy, &sides, header, proxy.alpn.clone(), record).await?;
+    // The client speaks it from here on: the server is asked for nothing else.
+    let agreed = record.client.as_ref().and_then(|facts| facts.alpn.clone());
+    let server = connect(proxy, &sides, header, agreed.into_iter().collect(), record).await?;
     Ok((client, server))
 }
 
@@ -359,10 +360,12 @@ async fn connect(
     record: &mut Record,
 ) -> Result<Stream, End> {
     let (host, port) = &proxy.server;
-    let dialing = timeout(proxy.connect_limit, dial(host, *port)).await;
-    let slow = |_| End::new("connect-timeout", Side::Server, format!("{host}:{port} did not answer"));
-    let unreachable = |error| End::new("connect", Side::Server, format!("{host}:{port}: {error}"));
-    let mut socket = dialing.map_err(slow)?.map_err(unreachable)?;
+    let mut socket = dial(host, *port, proxy.connect_limit).await.map_err(|error| match error.kind() {
+        io::ErrorKind::TimedOut => {
+            End::new("connect-timeout", Side::Server, format!("{host}:{port} did not answer"))
+        }
+        _ => End::new("connect", Side::Server, format!("{host}:{port}: {error}")),
+    })?;
     if let Some(header) = header {
         let header = header.map_err(|error| End::new("proxy-header", Side::Server, error))?;
         // A new connection takes this much without waiting.
@@ -383,11 +386,16 @@ async fn connect(
     Ok(Stream::Tls(Box::new(stream.into())))
 }
 
-/// The first address of the server that answers.
-async fn dial(host: &str, port: u16) -> io::Result<TcpStream> {
+/// The first address of the server that answers. Each has an equal share of the time that is left, so that one that is silent leaves
+/// some to the next.
+async fn dial(host: &str, port: u16, limit: Duration) -> io::Result<TcpStream> {
+    let deadline = Instant::now() + limit;
+    let slow = |_| io::Error::from(io::ErrorKind::TimedOut);
+    let addresses: Vec<_> = timeout_at(deadline, lookup_host((host, port))).await.map_err(slow)??.collect();
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
-    for address in lookup_host((host, port)).await? {
-        match TcpStream::connect(address).await {
+    for (address, waiting) in addresses.iter().zip((1..=addresses.len() as u32).rev()) {
+        let share = deadline.saturating_duration_since(Instant::now()) / waiting;
+        match timeout(share, TcpStream::connect(address)).await.map_err(slow).flatten() {
             Ok(socket) => {
                 let _ = socket.set_nodelay(true);
                 return Ok(socket);

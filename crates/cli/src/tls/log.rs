@@ -1,4 +1,4 @@
-//! The access log and the reports, written by a thread of their own: who reads them slowly keeps no connection waiting.
+//! The access log and the reports of a server, written by a thread of their own: who reads them slowly keeps no connection waiting.
 
 use crate::console::{Console, printable};
 use crate::error::Error;
@@ -51,9 +51,14 @@ struct Writer {
 }
 
 impl Log {
-    /// Opens the file, or standard output, and starts the thread; `lost` counts lines that nobody could take.
-    pub(super) fn start(console: Console, path: &Path, lost: Counter) -> Result<Self, Error> {
-        let file = open(path).map_err(|error| Error::io(path, &error))?;
+    /// Opens the file, or standard output, and starts the thread; `lost` counts lines that nobody could take. Without a file there are
+    /// reports alone.
+    pub(super) fn start(console: Console, path: Option<&Path>, lost: Counter) -> Result<Self, Error> {
+        let file = path.map_or_else(
+            || Ok(Box::new(io::sink()) as Box<dyn Write + Send>),
+            |path| open(path).map_err(|error| Error::io(path, &error)),
+        )?;
+        let path = path.unwrap_or(Path::new(""));
         let (lines, waiting) = sync_channel(WAITING);
         let writer = Writer { console, path: path.to_owned(), file };
         let thread = thread::Builder::new().name("log".into()).spawn(move || writer.run(&waiting));
