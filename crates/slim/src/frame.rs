@@ -9,7 +9,7 @@ use crate::blobs::BlobId;
 use crate::error::{Error, Result};
 use crate::keys::MAX_DID;
 use crate::link::MAX_FRAME;
-use crate::log::{EntryId, EntryKind};
+use crate::log::{EntryId, EntryKind, MAX_ENTRY};
 use crate::name::ChannelId;
 use crate::wire::{Malformed, Reader, Writer};
 
@@ -25,7 +25,7 @@ pub enum Frame {
         id: EntryId,
         /// As in the log; never a commit, which the log orders.
         kind: EntryKind,
-        /// As in the log.
+        /// As in the log: at most [`MAX_ENTRY`] bytes.
         content: Bytes,
     },
     /// The newest entry of the log stands at this place: who is behind reads there.
@@ -114,7 +114,11 @@ impl Frame {
             1 => {
                 let id = EntryId(fields.array()?);
                 let kind = EntryKind::of(fields.u8()?).filter(|kind| *kind != EntryKind::Commit);
-                Self::Entry { id, kind: kind.ok_or(Malformed)?, content: filled(fields.rest())? }
+                let content = filled(fields.rest())?;
+                if content.len() > MAX_ENTRY {
+                    return Err(Malformed);
+                }
+                Self::Entry { id, kind: kind.ok_or(Malformed)?, content }
             }
             2 => Self::Head { last: fields.u64()? },
             3 => Self::Invitation { snapshot: BlobId(fields.array()?), welcome: filled(fields.rest())? },
@@ -201,6 +205,15 @@ mod tests {
         let mut bytes = vec![0; MAX_FRAME + 1];
         bytes[..2].copy_from_slice(&[VERSION, 5]);
         assert!(matches!(Frame::parse(&bytes.into()), Err(Error::BadFrame)));
+    }
+
+    #[test]
+    fn an_entry_that_no_log_takes_is_not_read() {
+        for (len, read) in [(MAX_ENTRY, true), (MAX_ENTRY + 1, false)] {
+            let content = Bytes::from(vec![0; len]);
+            let frame = Frame::Entry { id: EntryId([0; 16]), kind: EntryKind::Application, content };
+            assert_eq!(Frame::parse(&frame.to_bytes().unwrap()).is_ok(), read);
+        }
     }
 
     #[test]

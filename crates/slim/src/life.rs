@@ -62,8 +62,10 @@ const MOST_UNSENT: usize = 4_096;
 const FRAMES_A_TURN: usize = 64;
 /// How many entries are remembered that came by the link before the log was read up to them.
 const MOST_SEEN: usize = 65_536;
-/// How many frames of epochs to come wait for their commits.
-const MOST_AHEAD: usize = 1_024;
+/// How many frames of epochs to come wait for their commits, and how many bytes of them.
+const MOST_AHEAD: (usize, usize) = (1_024, 16 << 20);
+/// How many commits that may be away.
+const EPOCHS_AHEAD: u64 = 16;
 /// How many occurrences are looked at in one turn for whether they are too old.
 const FORGOTTEN_AT_ONCE: usize = 1_024;
 /// Of how many epochs the authenticators are kept.

@@ -11,6 +11,8 @@ mod world;
 mod broken;
 #[path = "faults/crash.rs"]
 mod crash;
+#[path = "faults/early.rs"]
+mod early;
 #[path = "faults/links.rs"]
 mod links;
 #[path = "faults/logs.rs"]

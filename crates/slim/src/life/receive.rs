@@ -4,7 +4,7 @@ use bytes::Bytes;
 use gambeson_identity::Timestamp;
 
 use super::work::Done;
-use super::{FRAMES_A_TURN, Inward, Life, MOST_AHEAD, due};
+use super::{EPOCHS_AHEAD, FRAMES_A_TURN, Inward, Life, MOST_AHEAD, due};
 use crate::bridge_news::BridgeNews;
 use crate::content::{Bundle, Complaint, Mark, MarkKind, MessageId, Payload, Peek, Upto};
 use crate::error::{Error, Result};
@@ -215,6 +215,9 @@ impl Life {
             self.mark_read((record.place, record.entry.id));
         }
         if self.backlog.is_empty() && !self.behind {
+            // Whoever is in an epoch has seen its commit in the log: what came before this was read, of an epoch that it does not have,
+            // is of none.
+            self.ahead.clear();
             if self.timers.gap.is_none() {
                 let ready = self.order.give_up_strangers();
                 if !ready.is_empty() {
@@ -267,7 +270,10 @@ impl Life {
                 // Others went on with a commit that this member passed over.
                 self.others_went_on();
             }
-            if self.ahead.len() < MOST_AHEAD {
+            // What finds no room here is in the log too.
+            let bytes: usize = self.ahead.iter().map(|(_, _, content)| content.len()).sum();
+            let room = self.ahead.len() < MOST_AHEAD.0 && bytes + content.len() <= MOST_AHEAD.1;
+            if room && peek.epoch - epoch <= EPOCHS_AHEAD {
                 self.ahead.push_back((id, kind, content));
             }
             return Ok(());

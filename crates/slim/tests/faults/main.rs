@@ -7,6 +7,7 @@ mod world;
 
 mod broken;
 mod crash;
+mod early;
 mod links;
 mod logs;
 mod strangers;
