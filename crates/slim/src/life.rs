@@ -401,6 +401,8 @@ impl Life {
                 let ready = self.order.give_up_causality();
                 self.give(ready);
             }
+            // What waited all through the time before will not be waited for any more, once the log was read again.
+            self.behind |= self.order.grow_old();
         }
         Ok(())
     }

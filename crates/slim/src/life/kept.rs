@@ -285,7 +285,10 @@ impl Life {
     pub(super) fn write_order(&mut self) {
         let row = self.row("order");
         for (number, bytes) in self.order.changed() {
-            self.writes.put(&row, number, bytes);
+            match bytes {
+                Some(bytes) => self.writes.put(&row, number, bytes),
+                None => self.writes.delete(&row, number),
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use crate::event::{Event, Warning};
 use crate::frame::Frame;
 use crate::log::{EntryId, EntryKind, Page, Placed, Record};
 use crate::member::{Application, PAST_EPOCHS, Processed};
-use crate::order::{Arrived, Source};
+use crate::order::{Arrived, Heard, Source};
 use crate::wire::Malformed;
 
 /// After how many received messages the state is written again, so that keys which were used are gone from the disk too.
@@ -208,9 +208,16 @@ impl Life {
             if self.own_commit(&record)? {
                 continue;
             }
-            if record.entry.kind != EntryKind::Commit && !self.seen.contains(&record.entry.id) {
+            if record.entry.kind != EntryKind::Commit {
                 let Record { place, at, entry } = &record;
-                self.entry(entry.id, entry.kind, entry.content.clone(), Some((*place, *at)))?;
+                match self.order.find(&entry.content) {
+                    // It came by the link; what was to stand before it does not.
+                    Some((source, counter)) => self.stand(&source, counter),
+                    None if self.seen.contains(&entry.id) => {}
+                    None => {
+                        self.entry(entry.id, entry.kind, entry.content.clone(), Some((*place, *at)))?;
+                    }
+                }
             }
             self.mark_read((record.place, record.entry.id));
         }
@@ -218,6 +225,9 @@ impl Life {
             // Whoever is in an epoch has seen its commit in the log: what came before this was read, of an epoch that it does not have,
             // is of none.
             self.ahead.clear();
+            for (source, counter) in self.order.overdue() {
+                self.stand(&source, counter);
+            }
             if self.timers.gap.is_none() {
                 let ready = self.order.give_up_strangers();
                 if !ready.is_empty() {
@@ -278,7 +288,7 @@ impl Life {
             }
             return Ok(());
         }
-        if at.is_none() && mark.kind == MarkKind::Bundle && !self.order.has_room() {
+        if at.is_none() && mark.kind == MarkKind::Bundle && !self.order.has_room(mark.born, mark.counter) {
             // MLS opens a message once: without room it is left to the log.
             self.tally.dropped += 1;
             self.behind = true;
@@ -293,7 +303,7 @@ impl Life {
                     self.unwritten = 0;
                     self.write_member()?;
                 }
-                self.heard(said, mark, at)
+                self.heard(said, mark, at.is_none().then_some(&content))
             }
             Ok(Processed::Commit(_)) => Ok(()),
             Err(_) => {
@@ -317,7 +327,7 @@ impl Life {
     }
 
     /// A message that MLS opened.
-    fn heard(&mut self, said: Application, mark: Mark, at: Option<(u64, u64)>) -> Result<()> {
+    fn heard(&mut self, said: Application, mark: Mark, link: Option<&Bytes>) -> Result<()> {
         let by = said.by.as_str().to_owned();
         let now = self.shared.options.clock.now();
         self.receipts.entry(Upto::tag(&by)).or_default().heard = now;
@@ -330,7 +340,9 @@ impl Life {
                     self.tally.dropped += 1;
                     return Ok(());
                 };
-                self.bundle((by, mark.born), mark.counter, bundle, at.is_some())
+                let heard = Heard { joined: self.joined, epoch: said.epoch, link };
+                self.bundle(&(by, mark.born), mark.counter, bundle, heard);
+                Ok(())
             }
             MarkKind::Receipt => {
                 self.take_receipt(&by, said.data);
@@ -349,27 +361,36 @@ impl Life {
         }
     }
 
-    fn bundle(&mut self, source: Source, counter: u64, bundle: Bundle, logged: bool) -> Result<()> {
+    fn bundle(&mut self, source: &Source, counter: u64, bundle: Bundle, heard: Heard<'_>) {
+        let logged = heard.link.is_none();
         if let Some((born, was)) = bundle.former.filter(|_| logged) {
             self.give_up(&(source.0.clone(), born), was);
         }
-        match self.order.arrive(&source, counter, bundle, self.joined) {
-            Arrived::Duplicate => self.tally.dropped += 1,
+        match self.order.arrive(source, counter, bundle, heard) {
+            Arrived::Duplicate | Arrived::Full => self.tally.dropped += 1,
             Arrived::Ready(ready) => self.give(ready),
             // Where only causes are missing, they stand further on.
-            Arrived::Early if logged && self.order.next(&source).is_some_and(|next| next < counter) => {
-                if !self.order.has_all(&source, counter - 1) {
-                    self.give_up(&source, counter);
-                }
-            }
+            Arrived::Early if logged && self.order.next(source).is_some_and(|next| next < counter) => {}
             Arrived::Early => super::by(&mut self.timers.gap, self.shared.options.gap),
         }
-        Ok(())
+        if logged {
+            self.stand(source, counter);
+        }
     }
 
     /// The log has a sender's bundles in their order: what is missing before one of them will not come.
     fn give_up(&mut self, source: &Source, counter: u64) {
-        let (missing, ready) = self.order.give_up(source, counter);
+        let gone_on = self.order.give_up(source, counter);
+        self.go_on_without(source, gone_on);
+    }
+
+    /// The same, of one that waits.
+    fn stand(&mut self, source: &Source, counter: u64) {
+        let gone_on = self.order.stand(source, counter);
+        self.go_on_without(source, gone_on);
+    }
+
+    fn go_on_without(&mut self, source: &Source, (missing, ready): (u64, Vec<(Source, u64, Bundle)>)) {
         if missing > 0 {
             self.warn(Warning::Missing { sender: source.0.clone(), bundles: missing });
         }

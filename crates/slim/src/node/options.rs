@@ -84,7 +84,8 @@ pub struct Options {
     pub publish: Duration,
     /// After how long a failed call is made again, the first time.
     pub retry: Duration,
-    /// After how long a member that gives no receipts is reported.
+    /// After how long a member that gives no receipts is reported. A message waits for others before it that neither the link nor the log
+    /// brings for twice that at most.
     pub silence: Duration,
     /// How long a member has to bring a new card into its leaf, where that revokes the key of the leaf, before it is warned of and removed by those
     /// who may.

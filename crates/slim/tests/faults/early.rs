@@ -1,14 +1,39 @@
-//! What comes before its time: in an epoch that never comes.
+//! What comes before its time: behind a commit, behind a gap, or in an epoch that never comes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use gambeson_slim::{ChannelId, Entry, EntryId, EntryKind, Frame, Link, Log, Page, Placed, Result, To};
+use gambeson_slim::faults::{Faults, Faulty};
+use gambeson_slim::{
+    Batch, Channel, ChannelId, Entry, EntryId, EntryKind, Event, Frame, Link, Log, MemoryStore, Node, Page,
+    Placed, Result, Store, To, Warning,
+};
 
 use crate::broken::{Shut, Tapped};
-use crate::world::{Offered, World, messages, said};
+use crate::world::{Offered, Person, World, messages, said};
+
+/// A store that counts the bytes that are written.
+#[derive(Default)]
+struct Counted {
+    inner: MemoryStore,
+    bytes: AtomicUsize,
+}
+
+#[async_trait]
+impl Store for Counted {
+    async fn row(&self, row: [u8; 16], from: u64, most: usize) -> Result<BTreeMap<u64, Vec<u8>>> {
+        self.inner.row(row, from, most).await
+    }
+
+    async fn apply(&self, batch: Batch) -> Result<()> {
+        let bytes: usize = batch.values().flatten().map(Vec::len).sum();
+        self.bytes.fetch_add(bytes, Ordering::SeqCst);
+        self.inner.apply(batch).await
+    }
+}
 
 /// A log that is read a while after it was asked.
 struct Late(Arc<dyn Log>, Duration);
@@ -27,6 +52,143 @@ impl Log for Late {
     async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
         self.0.prune(channel, before).await
     }
+}
+
+/// Alice's channel, into which she brought bob and carol by one commit. What alice and bob say reaches the log only while it is open to
+/// them, and carol only while her link is whole.
+struct Three {
+    people: [Person; 3],
+    _nodes: Vec<Node>,
+    channels: Vec<Channel>,
+    logs: [Arc<Shut>; 2],
+    link: Arc<Faulty>,
+}
+
+async fn three(seed: u64, set: impl Fn(&mut [Person; 3])) -> Three {
+    let world = World::new(seed);
+    let mut people = ["alice", "bob", "carol"].map(|name| world.agent(name));
+    let shut = |_| Shut { inner: Arc::clone(&world.services.log), shut: AtomicBool::new(false) };
+    let logs = [0, 1].map(shut).map(Arc::new);
+    for (person, log) in people.iter_mut().zip(&logs) {
+        person.world.services.log = log.clone();
+    }
+    set(&mut people);
+    let link = Arc::new(Faulty::new(world.hub.link(), seed, Faults::NONE));
+    let nodes =
+        vec![people[0].node().await, people[1].node().await, people[2].node_on(link.clone()).await.unwrap()];
+    for node in &nodes {
+        node.offered(&world).await;
+    }
+    let policy = nodes[0].policy().unwrap().sign(nodes[0].me().agent()).unwrap();
+    let mut channels = vec![nodes[0].create(policy).await.unwrap()];
+    channels[0].invite(&[people[1].did(), people[2].did()]).await.unwrap();
+    for node in &nodes[1..] {
+        channels.push(node.joined(&channels[0].id()).await);
+    }
+    for channel in &channels {
+        channel.until(|status| status.epoch == 1).await.unwrap();
+    }
+    Three { people, _nodes: nodes, channels, logs, link }
+}
+
+/// How many bundles a member was told it misses.
+async fn missing(channel: &Channel) -> u64 {
+    let all = channel.history(1, 10_000).await.unwrap().into_iter();
+    all.map(|one| match one.event {
+        Event::Warning(Warning::Missing { bundles, .. }) => bundles,
+        _ => 0,
+    })
+    .sum()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_missed_in_one_epoch_comes_before_what_was_heard_in_the_next() {
+    // Of who was there before her, of who came with her, and of both after she came back.
+    for (speaker, returns) in [(0, false), (1, false), (0, true), (1, true)] {
+        let Three { people, _nodes, channels, logs, link } = three(51 + speaker as u64, |_| {}).await;
+        let (speaking, other, carol) = (&channels[speaker], &channels[1 - speaker], &channels[2]);
+        if returns {
+            speaking.send("zero").await.unwrap();
+            assert_eq!(messages(carol, 1).await[0].1, "zero");
+            speaking.until(|status| status.unsent == 0).await.unwrap();
+            carol.rejoin().await.unwrap();
+        }
+        let epoch = carol.status().epoch;
+        speaking.until(|status| status.epoch == epoch).await.unwrap();
+        logs[speaker].shut.store(true, Ordering::SeqCst);
+        link.cut(true);
+        speaking.send("one").await.unwrap();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        link.cut(false);
+        other.rotate().await.unwrap();
+        for channel in &channels {
+            channel.until(|status| status.epoch == epoch + 1).await.unwrap();
+        }
+        speaking.send("two").await.unwrap();
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        logs[speaker].shut.store(false, Ordering::SeqCst);
+        let heard = messages(carol, 2).await;
+        assert_eq!(heard, ["one", "two"].map(|word| said(&people[speaker], word)), "{speaker} {returns}");
+        assert_eq!((missing(carol).await, carol.status().held), (0, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_who_was_there_before_all_that_is_said_after_a_commit_is_heard_as_soon_as_the_log_has_it() {
+    let Three { _nodes, channels, .. } = three(55, |_| {}).await;
+    channels[1].rotate().await.unwrap();
+    for channel in &channels {
+        channel.until(|status| status.epoch == 2).await.unwrap();
+    }
+    for word in ["one", "two", "three"] {
+        channels[0].send(word).await.unwrap();
+    }
+    let heard = tokio::time::timeout(Duration::from_secs(2), messages(&channels[2], 3)).await.unwrap();
+    assert_eq!(heard.into_iter().map(|(_, word)| word).collect::<Vec<_>>(), ["one", "two", "three"]);
+    assert_eq!((missing(&channels[2]).await, channels[2].status().held), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn for_what_its_sender_never_puts_into_the_log_nobody_waits_for_ever() {
+    let Three { people, _nodes, channels, logs, link } = three(56, |_| {}).await;
+    let carol = &channels[2];
+    logs[1].shut.store(true, Ordering::SeqCst);
+    link.cut(true);
+    channels[1].send("one").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    link.cut(false);
+    for word in ["two", "three"] {
+        channels[1].send(word).await.unwrap();
+    }
+    carol.until(|status| status.held == 2).await.unwrap();
+    // So long it may still come.
+    tokio::time::sleep(Duration::from_secs(200)).await;
+    assert_eq!((carol.status().held, missing(carol).await), (2, 0));
+    let heard = messages(carol, 2).await;
+    assert_eq!(heard, ["two", "three"].map(|word| said(&people[1], word)));
+    assert_eq!((carol.status().held, missing(carol).await), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bundle_that_waits_is_written_once_however_many_wait_with_it() {
+    let store = Arc::new(Counted::default());
+    let Three { _nodes, channels, logs, link, .. } =
+        three(57, |people| people[2].store = store.clone()).await;
+    logs[1].shut.store(true, Ordering::SeqCst);
+    link.cut(true);
+    channels[1].send("the first").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    link.cut(false);
+    let mut written = Vec::new();
+    for held in 1..=120 {
+        let before = store.bytes.load(Ordering::SeqCst);
+        channels[1].send(vec![b'x'; 1_000]).await.unwrap();
+        channels[2].until(|status| status.held == held).await.unwrap();
+        written.push(store.bytes.load(Ordering::SeqCst) - before);
+    }
+    // The state of MLS is written now and then, too: the middle of all tells.
+    written.sort_unstable();
+    assert!(written[60] < 2_000, "{} bytes for one of 1,000", written[60]);
 }
 
 #[tokio::test(start_paused = true)]
