@@ -299,7 +299,8 @@ impl Channel {
     /// their own policy accepts.
     ///
     /// # Errors
-    /// [`Error::NoKeyPackage`] for an agent that has published none, [`Error::Refused`] if this member may not, [`Error::Over`].
+    /// [`Error::NoKeyPackage`] for an agent that has published none, [`Error::Refused`] if this member may not, [`Error::Forked`],
+    /// [`Error::Over`].
     pub async fn invite(&self, dids: &[Did]) -> Result<()> {
         self.invite_by(dids, &[]).await
     }
@@ -344,10 +345,11 @@ impl Channel {
         self.ask(|answer| Command::Invite(dids.to_vec(), delegation.to_vec(), answer)).await
     }
 
-    /// Removes members; returns when the commit stands in the log.
+    /// Removes members; returns when the commit stands in the log. After a fork, too, which is over for the others when all who signed for
+    /// another state are out.
     ///
     /// # Errors
-    /// [`Error::Refused`] if this member may not, [`Error::Over`].
+    /// [`Error::Refused`] if this member may not, [`Error::Forked`] on another side of a fork than the log's, [`Error::Over`].
     pub async fn remove(&self, dids: &[Did]) -> Result<()> {
         self.ask(|answer| Command::Remove(dids.to_vec(), answer)).await
     }
@@ -363,7 +365,7 @@ impl Channel {
     /// Gives this member new keys: after this, what leaked before helps nobody.
     ///
     /// # Errors
-    /// [`Error::Refused`], [`Error::Over`].
+    /// [`Error::Refused`], [`Error::Forked`], [`Error::Over`].
     pub async fn rotate(&self) -> Result<()> {
         self.ask(Command::Rotate).await
     }
@@ -393,10 +395,11 @@ impl Channel {
         }
     }
 
-    /// Comes back from outside: takes the state that the newest checkpoint of the log shows. After a fork, this is the decision for the log.
+    /// Comes back from outside: takes the state that the newest checkpoint of the log shows. After a fork, this is the decision for the
+    /// log: who is on its side stays there, and takes nobody's word on an epoch up to this one any more; who is not comes back.
     ///
     /// # Errors
-    /// [`Error::NoCheckpoint`], [`Error::Refused`], [`Error::Over`].
+    /// [`Error::NoCheckpoint`] while nobody is there who makes one on the log's side, [`Error::Refused`], [`Error::Over`].
     pub async fn rejoin(&self) -> Result<()> {
         self.ask(Command::Rejoin).await
     }
@@ -404,7 +407,7 @@ impl Channel {
     /// Reads the log to its end.
     ///
     /// # Errors
-    /// What the log says, [`Error::Over`].
+    /// What the log says; [`Error::Forked`] if it shows another entry where this member had read one; [`Error::Over`].
     pub async fn catch_up(&self) -> Result<()> {
         self.ask(Command::CatchUp).await
     }

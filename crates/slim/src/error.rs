@@ -108,7 +108,8 @@ pub enum Error {
     NoRandomness,
     /// This agent is in the channel no more.
     Over,
-    /// Two states of the channel were seen: nothing is said in it before somebody decided.
+    /// Two states of the channel were seen: nothing is said in it, and nobody let in, before somebody decided
+    /// ([`Channel::rejoin`](crate::Channel::rejoin)).
     Forked,
     /// A bridge does not begin: why.
     NotBridged(String),

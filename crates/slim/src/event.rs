@@ -85,8 +85,9 @@ pub enum Event {
     },
     /// Something that nobody should overlook.
     Warning(Warning),
-    /// The log shows others another channel than this member. Nothing is sent any more until somebody decides: `Channel::rejoin` takes the
-    /// log's side as it is shown here now.
+    /// The log shows others another channel than this member, or a member says so that lies. Nothing is sent any more, and nobody let in,
+    /// until somebody decides: `Channel::rejoin` takes the log's side as it is shown here now. It is over, too, when all who signed for
+    /// another state came back into this one or were removed.
     Fork(Fork),
 }
 

@@ -15,10 +15,12 @@
 //! | `speak` | messages that go out: bundles, receipts, complaints |
 //! | `commit` | wishes gathered into commits; commits of the log |
 //! | `back` | checkpoints, and coming back by an external commit |
+//! | `fork` | signed views that differ, and what ends a fork |
 //! | `warm` | paths after many were added at once |
 
 mod back;
 mod commit;
+mod fork;
 mod kept;
 mod receive;
 mod renewal;
@@ -41,7 +43,7 @@ use crate::archive::Surface;
 use crate::channel::{Answer, Command, MemberStatus, Status};
 use crate::content::{MessageId, Payload};
 use crate::error::{Error, Result};
-use crate::event::{Event, Fork, Occurrence, Warning};
+use crate::event::{Event, Occurrence, Warning};
 use crate::frame::Frame;
 use crate::link::To;
 use crate::log::{EntryId, EntryKind, Record};
@@ -76,6 +78,8 @@ const MOST_EPOCHS: usize = 256;
 pub(crate) enum Inward {
     /// A frame on the channel's name, or one that names the channel.
     Frame(Frame),
+    /// A frame on a name that the channel had before a removal.
+    Former(Frame),
     /// The link does not take frames in time.
     Blocked,
     /// The link has lost frames of others, and perhaps ours.
@@ -116,6 +120,9 @@ pub(crate) struct Life {
     returning: Option<Box<Member>>,
     authenticators: BTreeMap<u64, [u8; 16]>,
     forked: bool,
+    views: fork::Views,
+    /// Whether the log had what was read last before, when it was read last, and when that was. What is pruned it has not.
+    shown: Option<(bool, Instant)>,
     /// Members that asked to be let go.
     leaving: BTreeSet<Did>,
     /// A commit that this member could not use: the place, why, and whether others are known to have used it.
@@ -273,7 +280,7 @@ impl Life {
         if let Err(error) = self.live(&mut commands, &mut frames).await {
             self.shared.report(self.id, &error);
         }
-        self.shared.forget(self.id, self.surface.route());
+        self.shared.forget(self.id);
         drop(commands);
         self.news.notify_waiters();
     }
@@ -329,6 +336,10 @@ impl Life {
     async fn command(&mut self, command: Command) -> Result<()> {
         match command {
             Command::Send(purpose, bytes, answer) => self.say(purpose, bytes, answer),
+            Command::Invite(_, _, answer) | Command::Rotate(answer) if self.forked => {
+                self.answer(answer, Err(Error::Forked));
+                Ok(())
+            }
             Command::Invite(dids, delegation, answer) => {
                 let delegation: Arc<[String]> = delegation.into();
                 let add = |did| commit::Want::Add(did, Arc::clone(&delegation));
@@ -342,7 +353,7 @@ impl Life {
             Command::Leave(answer) => self.go(answer).await,
             Command::Rejoin(answer) => {
                 self.rejoin.get_or_insert_default().push(answer);
-                self.behind = true;
+                (self.behind, self.shown) = (true, None);
                 Ok(())
             }
             Command::CatchUp(answer) => {
@@ -395,7 +406,7 @@ impl Life {
         }
         if self.timers.silence <= now {
             self.timers.silence = now + self.shared.options.silence;
-            self.look_for_silence();
+            self.look_for_silence()?;
             if self.order.held() > 0 && !self.behind {
                 // Causes that did not come in all this time will not.
                 let ready = self.order.give_up_causality();
@@ -473,14 +484,6 @@ impl Life {
         self.tell(Event::Warning(warning));
     }
 
-    /// Tells of a fork, once for each side and epoch.
-    fn fork(&mut self, epoch: u64, ours: [u8; 16], theirs: [u8; 16], by: Option<String>) {
-        if !self.forked {
-            self.tell(Event::Fork(Fork { epoch, ours, theirs, by }));
-            self.write_places();
-        }
-    }
-
     fn row(&self, what: &str) -> String {
         crate::channel::row(self.id, what)
     }
@@ -507,7 +510,7 @@ impl Life {
     }
 
     /// Looks for members that have said nothing for long while others spoke.
-    fn look_for_silence(&mut self) {
+    fn look_for_silence(&mut self) -> Result<()> {
         let silence = self.shared.options.silence.as_millis();
         let now = self.shared.options.clock.now();
         let silent: Vec<String> = self
@@ -521,9 +524,11 @@ impl Life {
             })
             .map(|member| member.did)
             .collect();
-        if !silent.is_empty() {
-            self.warn(Warning::Silent { members: silent });
+        if silent.is_empty() {
+            return Ok(());
         }
+        self.warn(Warning::Silent { members: silent });
+        self.show_view_to_silent()
     }
 
     fn standing_len(&self) -> usize {

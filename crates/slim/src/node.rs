@@ -55,7 +55,8 @@ pub(crate) struct Shared {
     out: mpsc::Sender<Outward>,
     places: Mutex<HashMap<String, CardPlace>>,
     living: Mutex<HashMap<ChannelId, Living>>,
-    routes: Mutex<HashMap<Name, ChannelId>>,
+    /// Which channel a name is of, and whether it is the one that the channel has now.
+    routes: Mutex<HashMap<Name, (ChannelId, bool)>>,
     /// A subscription did not get to the link: it is asked for again.
     deaf: AtomicBool,
     reports: Mutex<Vec<(Option<ChannelId>, String)>>,
@@ -356,7 +357,11 @@ impl Shared {
             }),
         };
         let (route, overrun) = (life.route(), life.overrun());
-        hold(&self.routes).insert(route.clone(), id);
+        for former in life.former_names() {
+            hold(&self.routes).insert(former.clone(), (id, false));
+            self.order_out(Outward::Subscribe(former));
+        }
+        hold(&self.routes).insert(route.clone(), (id, true));
         self.order_out(Outward::Subscribe(route));
         let task = tokio::spawn(life.run(asked, arrived)).abort_handle();
         let living = Living { channel: channel.clone(), frames, overrun, task };
@@ -401,17 +406,39 @@ impl Shared {
     pub(crate) fn move_listener(&self, id: ChannelId, from: &Name, to: Name) {
         let mut routes = hold(&self.routes);
         routes.remove(from);
-        routes.insert(to.clone(), id);
+        routes.insert(to.clone(), (id, true));
         drop(routes);
         self.order_out(Outward::Subscribe(to));
         self.order_out(Outward::Unsubscribe(from.clone()));
     }
 
+    /// The same, and the name before it is still listened on, for forks.
+    pub(crate) fn move_on(&self, id: ChannelId, from: Name, to: Name) {
+        let mut routes = hold(&self.routes);
+        routes.insert(from, (id, false));
+        routes.insert(to.clone(), (id, true));
+        drop(routes);
+        self.order_out(Outward::Subscribe(to));
+    }
+
+    /// No channel is on this name any more.
+    pub(crate) fn stop_listening(&self, name: Name) {
+        hold(&self.routes).remove(&name);
+        self.order_out(Outward::Unsubscribe(name));
+    }
+
     /// A channel is over.
-    pub(crate) fn forget(&self, id: ChannelId, route: Name) {
+    pub(crate) fn forget(&self, id: ChannelId) {
         hold(&self.living).remove(&id);
-        hold(&self.routes).remove(&route);
-        self.order_out(Outward::Unsubscribe(route));
+        let mut names = Vec::new();
+        hold(&self.routes).retain(|name, (of, _)| {
+            let other = *of != id;
+            if !other {
+                names.push(name.clone());
+            }
+            other
+        });
+        names.into_iter().for_each(|name| self.order_out(Outward::Unsubscribe(name)));
         self.news.notify_waiters();
     }
 
@@ -499,9 +526,11 @@ async fn receive(shared: Arc<Shared>, link: Arc<dyn Link>) {
             }
             continue;
         }
-        let id = hold(&shared.routes).get(&incoming.to).copied();
-        if let (Some(id), Frame::Entry { .. } | Frame::Head { .. } | Frame::View { .. }) = (id, &frame) {
-            shared.inward(&id, Inward::Frame(frame));
+        let route = hold(&shared.routes).get(&incoming.to).copied();
+        if let (Some((id, present)), Frame::Entry { .. } | Frame::Head { .. } | Frame::View { .. }) =
+            (route, &frame)
+        {
+            shared.inward(&id, if present { Inward::Frame(frame) } else { Inward::Former(frame) });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use gambeson_identity::{Did, Kind, MemoryReplayCache, Relationship, Resolver, Role as KeyRole, sealed};
+use gambeson_identity::{Did, MemoryReplayCache, Resolver, sealed};
 use tokio::time::Instant;
 
 use super::work::{Done, Found, ask_frame, fetch_cards, keep_snapshot, load_snapshot, newest_checkpoint};
@@ -25,8 +25,6 @@ use crate::wire::Writer;
 const ANSWER: &str = "application/vnd.gambeson.channel-surface";
 /// How long an answer can be opened, in seconds.
 const ANSWER_LIFETIME: u64 = 600;
-/// The context of signatures of views (FIPS 204, §5.2).
-const VIEW: &[u8] = b"gambeson channel view v1";
 /// How many members are asked.
 const ASKED: usize = 5;
 /// For how long a checkpoint of the newest commit is good enough for all who ask.
@@ -83,8 +81,9 @@ impl Life {
                 return;
             }
         }
-        // A checkpoint of use is of the newest commit, which is not before this member's.
-        let (id, surface, from) = (self.id, self.surface.clone(), self.commit.max(1));
+        // A checkpoint of use is of the newest commit, which is not before this member's, unless that is of another side.
+        let from = if self.forked { 1 } else { self.commit.max(1) };
+        let (id, surface) = (self.id, self.surface.clone());
         let near: HashMap<_, _> = self
             .member
             .checkpoint()
@@ -203,6 +202,7 @@ impl Life {
         self.write_pending();
         self.authenticators.clear();
         self.forked = false;
+        self.views_after_return();
         self.stuck = None;
         self.unsure = false;
         self.complained = false;
@@ -312,51 +312,6 @@ impl Life {
         }
         self.timers.retry = None;
         by(&mut self.timers.retry, self.shared.options.retry);
-        Ok(())
-    }
-
-    /// Shows how this member sees an epoch, signed, so that two who differ find out.
-    pub(super) fn show_view(&mut self, epoch: u64) -> Result<()> {
-        if self.timers.view.is_some() {
-            return Ok(());
-        }
-        by(&mut self.timers.view, self.shared.options.view);
-        let Some(authenticator) = self.authenticators.get(&epoch).copied() else { return Ok(()) };
-        let said = self.view_bytes(epoch, authenticator);
-        if let Ok(signature) = self.present.me.agent().key(KeyRole::Signing).sign(VIEW, &said) {
-            let did = self.did().to_owned();
-            let frame =
-                Frame::View { channel: self.id, did, epoch, authenticator, signature: signature.into() };
-            self.outward.push((self.surface.route(), frame));
-        }
-        Ok(())
-    }
-
-    fn view_bytes(&self, epoch: u64, authenticator: [u8; 16]) -> Vec<u8> {
-        Writer::default().put(&self.id.0).u64(epoch).put(&authenticator).finish()
-    }
-
-    /// How another member sees an epoch.
-    pub(super) fn viewed(&mut self, did: &str, epoch: u64, theirs: [u8; 16], signature: &[u8]) -> Result<()> {
-        let Some(ours) = self.authenticators.get(&epoch).copied().filter(|ours| *ours != theirs) else {
-            return Ok(());
-        };
-        let Ok(by) = did.parse::<Did>() else { return Ok(()) };
-        if !self.dids().contains(&by) {
-            return Ok(());
-        }
-        let said = self.view_bytes(epoch, theirs);
-        let now = self.now();
-        let Ok(document) = self.shared.cards.resolve(&by, now) else { return Ok(()) };
-        let signed = document.methods().any(|method| {
-            document
-                .key_for(method.id(), Kind::JsonWebKey, Relationship::AssertionMethod, now)
-                .is_ok_and(|key| key.verify(VIEW, &said, signature).is_ok())
-        });
-        if signed {
-            self.show_view(epoch)?;
-            self.fork(epoch, ours, theirs, Some(did.to_owned()));
-        }
         Ok(())
     }
 }

@@ -56,6 +56,11 @@ impl Wish {
             _ => &[],
         }
     }
+
+    /// Whether it may come true while a fork is not decided on.
+    pub(super) fn mends(&self) -> bool {
+        matches!(self.want, Want::Remove(_) | Want::Policy(_))
+    }
 }
 
 /// A call whose wishes come true one by one.
@@ -135,6 +140,7 @@ impl Life {
                     self.settle(&wish, Ok(()));
                     continue;
                 }
+                _ if self.forked && !wish.mends() => false,
                 _ if chosen.first().is_some_and(|first: &Wish| first.delegation() != wish.delegation()) => {
                     false
                 }
@@ -172,6 +178,18 @@ impl Life {
             });
         }
         self.commit_these(chosen);
+    }
+
+    /// Nothing of what was wished for to mend a fork can be had from here.
+    pub(super) fn refuse_wishes(&mut self) {
+        let (mending, later): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.wishes).into_iter().partition(Wish::mends);
+        self.wishes = later;
+        if !mending.is_empty() {
+            // Who asked is told at once.
+            by(&mut self.timers.gather, std::time::Duration::ZERO);
+        }
+        mending.iter().for_each(|wish| self.settle(wish, Err(Error::Forked)));
     }
 
     /// Key packages were taken.
@@ -500,7 +518,7 @@ impl Life {
             let secret = self.member.export(SURFACE, &self.id.0, 32)?;
             let secret = <[u8; 32]>::try_from(&secret[..]).map_err(|_| Error::BadStore)?;
             let after = self.surface.after_removal(secret);
-            self.shared.move_listener(self.id, &self.surface.route(), after.route());
+            self.move_on(changed, after.route());
             self.surface = after;
             // What others say on the new name before this member listens there is in the log alone.
             by(&mut self.timers.gap, self.shared.options.announce);
@@ -509,6 +527,7 @@ impl Life {
         self.tell_of(changed);
         let card = self.my_card();
         self.note_epoch()?;
+        self.views_after(changed);
         self.mark_read(place);
         self.seal_again(card != self.my_card())?;
         self.meet_ahead()?;

@@ -143,6 +143,8 @@ impl Life {
             returning: None,
             authenticators: BTreeMap::new(),
             forked: false,
+            views: Default::default(),
+            shown: None,
             leaving: BTreeSet::new(),
             stuck: None,
             complained: false,
@@ -223,6 +225,7 @@ impl Life {
         let mut read = Places::parse(places.remove(&0).unwrap_or_default()).map_err(|_| Error::BadStore)?;
         let authenticators =
             read_authenticators(places.remove(&1).unwrap_or_default()).map_err(|_| Error::BadStore)?;
+        let views = super::fork::Views::parse(places.remove(&2)).map_err(|_| Error::BadStore)?;
         let order = Order::restore(kept.row(&row("order"), 0, usize::MAX).await?, shared.options.causal)
             .map_err(|_| Error::BadStore)?;
         let outbox = kept.row(&row("outbox"), 0, usize::MAX).await?;
@@ -239,7 +242,7 @@ impl Life {
         life.leaving =
             std::mem::take(&mut read.leaving).into_iter().filter_map(|did| did.parse().ok()).collect();
         life.position = newest.and_then(|bytes| bytes.try_into().ok()).map_or(1, u64::from_be_bytes);
-        life.authenticators = authenticators;
+        (life.authenticators, life.views) = (authenticators, views);
         life.outbox = outbox
             .into_iter()
             .map(|(counter, bytes)| Ok((counter, Outgoing::parse(bytes)?)))

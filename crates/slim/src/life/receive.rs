@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use gambeson_identity::Timestamp;
+use tokio::time::Instant;
 
 use super::work::Done;
 use super::{EPOCHS_AHEAD, FRAMES_A_TURN, Inward, Life, MOST_AHEAD, due};
@@ -24,15 +25,13 @@ const LAST_COUNTER: u64 = 1 << 48;
 impl Life {
     pub(super) fn inward(&mut self, inward: Inward) -> Result<()> {
         match inward {
-            Inward::Blocked => {
-                self.look_for_silence();
-                Ok(())
-            }
+            Inward::Blocked => self.look_for_silence(),
             Inward::Gap => {
                 self.behind = true;
                 super::by(&mut self.timers.head, self.shared.options.announce);
                 Ok(())
             }
+            Inward::Former(frame) => self.on_former_name(frame),
             // The turn ends with a look at it.
             Inward::Renewed => Ok(()),
             Inward::Frame(Frame::Entry { id, kind, content }) => self.entry(id, kind, content, None),
@@ -157,6 +156,7 @@ impl Life {
         let mut records = page.records;
         // Of a log of which everything is pruned, what comes next is the first that is kept.
         let first = if page.head.first == 0 { page.head.last + 1 } else { page.head.first };
+        self.shown = Some((false, Instant::now()));
         if self.last.0 > 0 && (first <= self.last.0 || page.head.last < self.last.0) {
             let stands = records.first().is_some_and(|first| (first.place, first.entry.id) == self.last);
             if !stands {
@@ -164,10 +164,11 @@ impl Life {
                 if let Some(first) = records.first() {
                     theirs = first.entry.id.0;
                 }
-                self.fork(self.member.epoch(), self.authenticator(), theirs, None);
+                self.log_differs(theirs);
                 return Ok(());
             }
             records.remove(0);
+            self.shown = Some((true, Instant::now()));
         }
         if first > self.read + 1 {
             let (from, to) = (self.read + 1, first);
@@ -257,13 +258,7 @@ impl Life {
             // Only the log says of what kind an entry is.
             EntryKind::Checkpoint | EntryKind::Commit => return Ok(()),
         }
-        let message = content.slice(1.min(content.len())..);
-        let peeked = match content.first() {
-            Some(1) => Peek::parse(&message),
-            _ => Err(Malformed),
-        };
-        let marked = peeked.and_then(|peek| Ok((Mark::parse(&peek.authenticated_data)?, peek)));
-        let Ok((mark, peek)) = marked else {
+        let Ok((mark, peek, message)) = marked(&content) else {
             self.tally.dropped += 1;
             return Ok(());
         };
@@ -272,7 +267,7 @@ impl Life {
         let foreign = peek.channel[..] != self.id.0[..] || peek.content_type != 1;
         if foreign || !possible || peek.epoch.saturating_add(PAST_EPOCHS) < epoch {
             self.tally.dropped += 1;
-            return Ok(());
+            return self.compare(&content);
         }
         if peek.epoch > epoch {
             self.behind |= at.is_none();
@@ -298,6 +293,7 @@ impl Life {
         match self.member.process(&message, time) {
             Ok(Processed::Application(said)) => {
                 self.see(id);
+                self.agrees(&said.by, said.epoch);
                 self.unwritten += 1;
                 if self.unwritten >= RECEIVED_UNWRITTEN {
                     self.unwritten = 0;
@@ -308,13 +304,21 @@ impl Life {
             Ok(Processed::Commit(_)) => Ok(()),
             Err(_) => {
                 self.tally.dropped += 1;
-                let ours = self.authenticators.get(&peek.epoch);
-                let differs = ours.is_some_and(|ours| *ours != mark.authenticator);
-                if differs {
-                    self.show_view(peek.epoch)?;
-                }
-                Ok(())
+                self.compare(&content)
             }
+        }
+    }
+
+    /// Whoever said this may see another channel than this member: then both find out.
+    pub(super) fn compare(&mut self, content: &Bytes) -> Result<()> {
+        match marked(content) {
+            Ok((mark, peek, _)) if peek.channel[..] == self.id.0[..] => {
+                match self.differs(peek.epoch, mark.authenticator) {
+                    Some(_) => self.show_view(peek.epoch),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
         }
     }
 
@@ -449,4 +453,14 @@ impl Life {
         due(&mut self.timers.retry);
         Ok(())
     }
+}
+
+/// The mark of an entry, which anyone can read, the head of its message, and the message.
+fn marked(content: &Bytes) -> std::result::Result<(Mark, Peek, Bytes), Malformed> {
+    let message = content.slice(1.min(content.len())..);
+    let peek = match content.first() {
+        Some(1) => Peek::parse(&message)?,
+        _ => return Err(Malformed),
+    };
+    Ok((Mark::parse(&peek.authenticated_data)?, peek, message))
 }

@@ -96,8 +96,8 @@ impl Life {
                 Done::Page(shared.services.log.read(&id, from, PAGE).await)
             });
         }
-        if self.forked && self.rejoin.is_none() {
-            return;
+        if self.forked {
+            return self.begin_work_in_fork();
         }
         if self.rejoin.is_some() || self.stuck.as_ref().is_some_and(|stuck| stuck.2) {
             return self.look_for_snapshot();

@@ -121,36 +121,43 @@ impl Link for Refusing {
     }
 }
 
-/// A log of two minds: from a moment on it keeps two, and shows each reader one.
+/// A log of two minds: from a moment on it keeps two, and shows each reader one; from another on all see the first.
 pub struct TwoHeads {
     first: Arc<MemoryService>,
     second: Arc<MemoryService>,
     pub split: AtomicBool,
+    pub healed: AtomicBool,
 }
 
 impl TwoHeads {
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { first: Arc::default(), second: Arc::default(), split: AtomicBool::new(false) })
+        let flag = || AtomicBool::new(false);
+        Arc::new(Self { first: Arc::default(), second: Arc::default(), split: flag(), healed: flag() })
     }
 }
 
 /// One reader's side of it.
 pub struct Side(pub Arc<TwoHeads>, pub bool);
 
+impl Side {
+    fn log(&self) -> &MemoryService {
+        let second = self.1 && !self.0.healed.load(Ordering::SeqCst);
+        if second { &self.0.second } else { &self.0.first }
+    }
+}
+
 #[async_trait]
 impl Log for Side {
     async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed> {
         if self.0.split.load(Ordering::SeqCst) {
-            let side = if self.1 { &self.0.second } else { &self.0.first };
-            return side.append(channel, entry, after).await;
+            return self.log().append(channel, entry, after).await;
         }
         self.0.second.append(channel, entry.clone(), after).await?;
         self.0.first.append(channel, entry, after).await
     }
 
     async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {
-        let side = if self.1 { &self.0.second } else { &self.0.first };
-        side.read(channel, from, limit).await
+        self.log().read(channel, from, limit).await
     }
 
     async fn prune(&self, _: &ChannelId, _: u64) -> Result<()> {

@@ -7,12 +7,12 @@ use std::time::Duration;
 use gambeson_slim::faults::{Faults, Faulty};
 use gambeson_slim::memory::MemoryService;
 use gambeson_slim::{
-    Channel, Entry, EntryId, EntryKind, Event, KeyPackages, Keys, Log, MessageId, Options, Placed, Policy,
-    Role, Services, Warning,
+    Channel, Entry, EntryId, EntryKind, Error, Event, Fork, KeyPackages, Keys, Log, MessageId, Node, Options,
+    Placed, Policy, Role, Services, Warning,
 };
 
 use crate::broken::{Hidden, Outrun, Shut, Side, TwoHeads};
-use crate::world::{Offered, World, messages, said};
+use crate::world::{Offered, Person, World, messages, said};
 
 #[tokio::test(start_paused = true)]
 async fn of_many_committers_at_once_one_wins_and_the_others_commit_again() {
@@ -115,16 +115,21 @@ async fn an_insider_that_breaks_the_policy_is_refused_by_itself_and_changes_noth
     assert_eq!(messages(&channels[2], 1).await.len(), 1);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_log_with_two_heads_is_found_and_both_sides_are_told() {
-    let world = World::new(25);
+/// A log that is of two minds from now on, and a channel in which the first member reads one side of it and all others the other.
+async fn split(
+    seed: u64,
+    names: &[&str],
+    set: impl Fn(&mut Options),
+) -> (Arc<TwoHeads>, Vec<Person>, Vec<Node>, Vec<Channel>) {
+    let world = World::new(seed);
     let two = TwoHeads::new();
     let common = Arc::new(MemoryService::new());
-    let mut people = [world.agent("alice"), world.agent("bob")];
+    let mut people: Vec<Person> = names.iter().map(|name| world.agent(name)).collect();
     let mut at = Vec::new();
-    for (person, side) in people.iter_mut().zip([false, true]) {
-        let log = Arc::new(Side(two.clone(), side));
+    for (number, person) in people.iter_mut().enumerate() {
+        let log = Arc::new(Side(two.clone(), number > 0));
         person.world.services = Services { log, blobs: common.clone(), keys: common.clone() };
+        set(&mut person.options);
         let node = person.node().await;
         while common.left(person.did().as_str()).await.unwrap() == 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -132,28 +137,110 @@ async fn a_log_with_two_heads_is_found_and_both_sides_are_told() {
         at.push(node);
     }
     let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
-    let a = at[0].create(policy).await.unwrap();
-    a.invite(&[people[1].did()]).await.unwrap();
-    let b = at[1].joined(&a.id()).await;
-    b.send("one channel").await.unwrap();
-    assert_eq!(messages(&a, 1).await.len(), 1);
+    let mut channels = vec![at[0].create(policy).await.unwrap()];
+    let others: Vec<_> = people[1..].iter().map(Person::did).collect();
+    channels[0].invite(&others).await.unwrap();
+    for node in &at[1..] {
+        channels.push(node.joined(&channels[0].id()).await);
+    }
+    channels[1].send("one channel").await.unwrap();
+    assert_eq!(messages(&channels[0], 1).await.len(), 1);
     two.split.store(true, Ordering::SeqCst);
-    // Each side takes its own commit for the only one.
-    a.rotate().await.unwrap();
-    b.rotate().await.unwrap();
-    a.send("a word from one side").await.unwrap();
-    // Who has heard the first word already knows.
-    drop(b.send("a word from the other").await);
-    for (channel, other) in [(&a, &people[1]), (&b, &people[0])] {
-        let fork = loop {
+    (two, people, at, channels)
+}
+
+/// What a member is told of the fork that it finds.
+async fn fork(channel: &Channel) -> Fork {
+    let found = async {
+        loop {
             if let Event::Fork(fork) = channel.next().await.unwrap().event {
-                break fork;
+                return fork;
             }
-        };
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(600), found).await.expect("a fork is found")
+}
+
+/// Two members that have found out that each reads another log.
+async fn forked(seed: u64) -> (Arc<TwoHeads>, Vec<Person>, Vec<Node>, Vec<Channel>) {
+    let (two, people, at, channels) = split(seed, &["alice", "bob"], |_| {}).await;
+    // Each side takes its own commit for the only one.
+    for channel in &channels {
+        channel.rotate().await.unwrap();
+    }
+    channels[0].send("a word from one side").await.unwrap();
+    // Who has heard the first word already knows.
+    drop(channels[1].send("a word from the other").await);
+    for (channel, other) in channels.iter().zip([&people[1], &people[0]]) {
+        let fork = fork(channel).await;
         assert_eq!(fork.by.as_deref(), Some(other.did().as_str()));
         assert_ne!(fork.ours, fork.theirs);
         assert!(channel.send("no more").await.is_err());
         assert!(channel.status().forked);
+    }
+    (two, people, at, channels)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_with_two_heads_is_found_and_both_sides_are_told() {
+    forked(25).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_the_log_is_one_again_who_was_on_the_other_side_comes_back_and_nobody_else_has_to() {
+    let (two, people, _at, channels) = forked(30).await;
+    let (a, b) = (&channels[0], &channels[1]);
+    let epoch = a.status().epoch;
+    two.healed.store(true, Ordering::SeqCst);
+    b.rejoin().await.unwrap();
+    a.until(|status| !status.forked).await.unwrap();
+    assert_eq!((a.status().epoch, b.status().epoch), (epoch + 1, epoch + 1));
+    assert_eq!(a.status().authenticator, b.status().authenticator);
+    a.send("one again").await.unwrap();
+    while messages(b, 1).await[0] != said(&people[0], "one again") {}
+    b.send("so it is").await.unwrap();
+    while messages(a, 1).await[0] != said(&people[1], "so it is") {}
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(!a.status().forked && !b.status().forked);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_on_the_side_of_the_log_stays_there_when_it_decides_and_hears_no_more_of_what_was_before() {
+    let (two, people, _at, channels) = forked(31).await;
+    let (a, b) = (&channels[0], &channels[1]);
+    two.healed.store(true, Ordering::SeqCst);
+    let before = a.status();
+    a.rejoin().await.unwrap();
+    let after = a.status();
+    assert_eq!((after.forked, after.epoch, after.authenticator), (false, before.epoch, before.authenticator));
+    // The other shows again and again what it saw.
+    for _ in 0..4 {
+        a.send("on the log's side").await.unwrap();
+        tokio::time::sleep(Duration::from_secs(20)).await;
+    }
+    assert!(!a.status().forked && b.status().forked);
+    assert!(matches!(b.catch_up().await, Err(Error::Forked)), "its log is another one");
+    assert!(matches!(b.remove(&[people[0].did()]).await, Err(Error::Forked)));
+    b.rejoin().await.unwrap();
+    a.until(|status| status.epoch == before.epoch + 1).await.unwrap();
+    assert_eq!(a.status().authenticator, b.status().authenticator);
+    assert!(!b.status().forked);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_that_forks_at_a_removal_is_found_by_both_sides_whichever_of_them_speaks() {
+    for speaker in [1, 0] {
+        let set = |options: &mut Options| options.silence = Duration::from_secs(5);
+        let (_two, people, _at, channels) = split(32, &["alice", "bob", "carol"], set).await;
+        channels[0].remove(&[people[2].did()]).await.unwrap();
+        channels[1].rotate().await.unwrap();
+        channels[2].until(|status| status.epoch == 2).await.unwrap();
+        channels[speaker].send("who hears this?").await.unwrap();
+        for channel in &channels[..2] {
+            let fork = fork(channel).await;
+            assert_eq!(fork.epoch, 2);
+            assert_ne!(fork.ours, fork.theirs);
+        }
     }
 }
 

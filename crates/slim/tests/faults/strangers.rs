@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use gambeson_slim::{ChannelId, Entry, EntryId, EntryKind, Frame, Link, MAX_FRAME, Name, To};
+use gambeson_identity::Role;
+use gambeson_slim::{Channel, ChannelId, Entry, EntryId, EntryKind, Error, Frame, Link, MAX_FRAME, Name, To};
 
 use crate::broken::Tapped;
-use crate::world::{Offered, World, messages};
+use crate::world::{Offered, Person, World, messages};
 
 /// A channel of two, what the first of them sent so far, and a stranger's link.
 async fn overheard(seed: u64) -> (World, Vec<gambeson_slim::Node>, Vec<gambeson_slim::Channel>, Arc<Tapped>) {
@@ -129,4 +130,86 @@ async fn oversized_truncated_and_senseless_frames_are_dropped_and_cost_nothing_e
     nodes[1].look();
     channels[0].send("two").await.unwrap();
     assert_eq!(messages(&channels[1], 1).await[0].1, "two");
+}
+
+/// What a member signs of an epoch that it says to have seen so.
+fn view(of: &Person, channel: &Channel, epoch: u64, authenticator: [u8; 16]) -> Bytes {
+    let said = [&channel.id().0[..], &epoch.to_be_bytes(), &authenticator].concat();
+    let signature = of.agent.key(Role::Signing).sign(b"gambeson channel view v1", &said).unwrap();
+    let did = of.did().as_str().to_owned();
+    let signature = signature.into();
+    Frame::View { channel: channel.id(), did, epoch, authenticator, signature }.to_bytes().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_member_that_lies_about_the_channel_stops_its_words_until_it_is_taken_out_and_nothing_else() {
+    let (world, nodes, channels, tap) = overheard(35).await;
+    let (a, b) = (&channels[0], &channels[1]);
+    let mallory = world.agent("mallory");
+    let at_mallory = mallory.node().await;
+    at_mallory.offered(&world).await;
+    a.invite(&[mallory.did()]).await.unwrap();
+    let m = at_mallory.joined(&a.id()).await;
+    m.send("the truth").await.unwrap();
+    for channel in [a, b] {
+        messages(channel, 1).await;
+    }
+    let (name, link) = (channel_frames(&tap)[0].0.clone(), world.hub.link());
+    // Of a time before it came, and of an epoch whose keys it has used.
+    for epoch in 0..=a.status().epoch {
+        link.publish(&name, To::All, view(&mallory, a, epoch, [7; 16])).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        assert!(!a.status().forked && !b.status().forked, "epoch {epoch}");
+    }
+    drop((m, at_mallory));
+    b.rotate().await.unwrap();
+    a.until(|status| status.epoch == 3).await.unwrap();
+    link.publish(&name, To::All, view(&mallory, a, 3, [7; 16])).await.unwrap();
+    for channel in [a, b] {
+        channel.until(|status| status.forked).await.unwrap();
+        assert!(matches!(channel.send("no").await, Err(Error::Forked)));
+        assert!(matches!(channel.rotate().await, Err(Error::Forked)));
+    }
+    // It may not, and is told so.
+    assert_eq!(b.remove(&[mallory.did()]).await.unwrap_err().reason().unwrap().code(), "not-permitted");
+    a.remove(&[mallory.did()]).await.unwrap();
+    b.until(|status| status.members.len() == 2 && !status.forked).await.unwrap();
+    assert!(!a.status().forked);
+    a.send("without mallory").await.unwrap();
+    assert_eq!(messages(b, 1).await[0].1, "without mallory");
+    drop(nodes);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_that_nobody_decided_on_is_one_after_a_restart_and_ends_with_the_liar() {
+    let world = World::new(36);
+    let people = ["alice", "bob", "mallory"].map(|name| world.agent(name));
+    let mut at = Vec::new();
+    for person in &people {
+        let node = person.node().await;
+        node.offered(&world).await;
+        at.push(node);
+    }
+    let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
+    let a = at[0].create(policy).await.unwrap();
+    a.invite(&[people[1].did(), people[2].did()]).await.unwrap();
+    let b = at[1].joined(&a.id()).await;
+    let tap = Arc::new(Tapped::new(world.hub.link()));
+    drop((b, at.split_off(1)));
+    let at_bob = people[1].node_on(tap.clone()).await.unwrap();
+    let b = at_bob.joined(&a.id()).await;
+    b.send("where we are").await.unwrap();
+    messages(&a, 1).await;
+    let (name, link) = (channel_frames(&tap)[0].0.clone(), world.hub.link());
+    link.publish(&name, To::All, view(&people[2], &a, 1, [7; 16])).await.unwrap();
+    b.until(|status| status.forked).await.unwrap();
+    let id = a.id();
+    drop((b, at_bob));
+    let at_bob = people[1].node().await;
+    let b = at_bob.joined(&id).await;
+    b.until(|status| status.forked).await.unwrap();
+    a.remove(&[people[2].did()]).await.unwrap();
+    b.until(|status| !status.forked).await.unwrap();
+    b.send("after it").await.unwrap();
+    assert_eq!(messages(&a, 1).await[0].1, "after it");
 }
