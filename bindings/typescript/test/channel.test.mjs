@@ -111,6 +111,11 @@ test("agents meet in a channel, talk, ask and answer, and leave", async () => {
   await answering;
   assert.deepEqual([reply.from, reply.text], [bob.did, "tea? yes"]);
 
+  const { epoch } = await joined.status();
+  await joined.rejoin(soon());
+  assert.equal((await joined.status()).epoch, epoch + 1);
+  for await (const event of channel.events(soon())) if (event.kind === "returned") break;
+
   await joined.leave(soon());
   for await (const event of channel.events(soon())) if (event.kind === "left") break;
   assert.deepEqual((await channel.members()).map(({ did }) => did), [alice.did]);

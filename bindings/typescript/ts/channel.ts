@@ -137,7 +137,7 @@ export interface Warned extends Happened {
   readonly message: string;
 }
 
-/** Two states of one channel were seen: nothing is said in it before somebody decided. */
+/** Two states of one channel were seen: nothing is said in it before somebody decided, by {@link Channel.rejoin}. */
 export interface Forked extends Happened {
   readonly kind: "fork";
   readonly epoch: number;
@@ -270,6 +270,14 @@ export class Channel {
   /** Gives the agent new keys: after this, what leaked before helps nobody. */
   async rotate(deadline: Deadline = {}): Promise<void> {
     await this.#call("rotate", {}, deadline);
+  }
+
+  /**
+   * After a fork, decides for what the log shows: who is on its side stays, who is not comes back from outside. Otherwise comes back from
+   * outside. @throws GambesonError `no-checkpoint` while no member on the log's side is there to help
+   */
+  async rejoin(deadline: Deadline = {}): Promise<void> {
+    await this.#call("rejoin", {}, deadline);
   }
 
   /** Leaves the channel. */

@@ -77,7 +77,13 @@ mod reach {
 
     /// What a channel, or what it stands on, says.
     pub(crate) fn failed(error: gambeson_slim::Error) -> Error {
-        Error::outside(error.to_string())
+        match error {
+            gambeson_slim::Error::Forked => {
+                let next = "gambeson channel history tells both sides, and gambeson channel rejoin takes it";
+                Error::outside(format!("{error} ({next})")).because("forked")
+            }
+            other => Error::outside(other.to_string()),
+        }
     }
 }
 

@@ -136,6 +136,7 @@ mod open {
                 ChannelCommand::Tail(options) => speak::tail(self, options).await,
                 ChannelCommand::List => self.list(),
                 ChannelCommand::Members(which) => self.members(which).await,
+                ChannelCommand::Rejoin(which) => self.rejoin(which).await,
                 ChannelCommand::Leave(which) => self.leave(which).await,
                 ChannelCommand::Close(which) => self.close(which).await,
                 ChannelCommand::Remove(options) => self.remove(options).await,
@@ -185,11 +186,13 @@ mod open {
             }
         }
 
-        /// The same, when it has read its log to the end.
+        /// The same, when it has read its log to the end, or as far as it is the one that was read before.
         pub(super) async fn current(&self, which: &Which) -> Result<Channel, Error> {
             let channel = self.channel(which)?;
-            channel.catch_up().await.map_err(failed)?;
-            Ok(channel)
+            match channel.catch_up().await {
+                Ok(()) | Err(gambeson_slim::Error::Forked) => Ok(channel),
+                Err(error) => Err(failed(error)),
+            }
         }
 
         async fn invite(&self, options: &Invite) -> Result<Status, Error> {
@@ -328,13 +331,25 @@ mod open {
             Ok(Status::Done)
         }
 
+        async fn rejoin(&self, which: &Which) -> Result<Status, Error> {
+            let channel = self.channel(which)?;
+            channel.rejoin().await.map_err(failed)?;
+            let (id, epoch) = (channel.id().to_string(), channel.status().epoch);
+            self.session.console.report(
+                format_args!("in {id} as the log shows it, epoch {epoch}"),
+                json!({"channel": id, "epoch": epoch}),
+            )?;
+            Ok(Status::Done)
+        }
+
         async fn verify(&self, which: &Which) -> Result<Status, Error> {
             let channel = self.current(which).await?;
             let (id, status) = (channel.id().to_string(), channel.status());
             let suite = tell::suite(status.suite);
             let authenticator = tell::hex(&status.authenticator);
             let verdict = if status.forked {
-                "FORKED: the log shows others another channel; gambeson channel history tells both sides"
+                "FORKED: the log shows others another channel, or a member lies; gambeson channel history tells both sides, \
+                 rejoin decides for the log's, and remove takes out who lies"
             } else {
                 "one channel as far as this agent has heard; members with the same authenticator are in the same"
             };

@@ -38,6 +38,8 @@ pub enum ChannelCommand {
     List,
     /// Tell who is in a channel, and how far behind
     Members(Which),
+    /// Decide for what the log shows: after a fork, or to come back from outside
+    Rejoin(Which),
     /// Leave a channel
     Leave(Which),
     /// End a channel for everybody: remove all others, and leave

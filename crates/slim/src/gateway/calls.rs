@@ -50,6 +50,7 @@ pub(super) async fn perform(agent: &Arc<Agent>, what: Do) -> Result<Value, Failu
         Do::Members(of) => Ok(on(of.channel)?.status().members.iter().map(protocol::member).collect()),
         Do::Status(of) => Ok(protocol::status(&on(of.channel)?.status())),
         Do::Rotate(of) => done(on(of.channel)?.rotate().await),
+        Do::Rejoin(of) => done(on(of.channel)?.rejoin().await),
         Do::Leave(of) => done(on(of.channel)?.leave().await),
         Do::Close(of) => done(on(of.channel)?.close().await),
     }

@@ -108,6 +108,8 @@ pub enum Do {
     Status(Of),
     /// Gives the agent new keys.
     Rotate(Of),
+    /// Decides a fork for what the log shows, or comes back from outside.
+    Rejoin(Of),
     /// Leaves.
     Leave(Of),
     /// Ends the channel for everybody.
@@ -509,6 +511,9 @@ mod tests {
         assert_eq!(said, FromClient::Call(Call { id: 1, settled: 0, what: Do::Send(send) }));
         let receive = FromClient::parse(&format!(r#"{{"receive":{{"channel":"{CHANNEL}"}}}}"#)).unwrap();
         assert_eq!(receive, FromClient::Receive(Receive { channel: ChannelId(id), after: None, feed: None }));
+        let rejoin = call(&format!(r#"{{"rejoin":{{"channel":"{CHANNEL}"}}}}"#)).unwrap();
+        let what = Do::Rejoin(Of { channel: ChannelId(id) });
+        assert_eq!(rejoin, FromClient::Call(Call { id: 1, settled: 0, what }));
         let most = format!(r#"{{"receive":{{"channel":"{CHANNEL}","after":5,"feed":{MAX_NUMBER}}}}}"#);
         let receive = Receive { channel: ChannelId(id), after: Some(5), feed: Some(MAX_NUMBER) };
         assert_eq!(FromClient::parse(&most), Ok(FromClient::Receive(receive)));

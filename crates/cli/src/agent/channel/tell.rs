@@ -33,7 +33,7 @@ pub(super) fn text(what: &Occurrence) -> String {
         Event::Returned { member, epoch } => format!("* epoch {epoch}: {} came back", short(member)),
         Event::Warning(warning) => format!("! {}", warned(warning)),
         Event::Fork(fork) => format!(
-            "! FORK at epoch {}: here {}, there {}{}; nothing is sent until somebody decides",
+            "! FORK at epoch {}: here {}, there {}{}; nothing is sent until somebody decides (gambeson channel rejoin)",
             fork.epoch,
             hex(&fork.ours),
             hex(&fork.theirs),
