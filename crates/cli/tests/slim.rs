@@ -311,7 +311,8 @@ esac
         let run = |line: &str, input: &[u8]| {
             channel(&folder, &up.endpoints, &format!("{line} --home alice"), input)
         };
-        let id = run("create --others listener", b"").exits(0).json()["channel"].clone();
+        let create = "create --others listener --may-remove-owner moderator --delegate no --max-message 4096";
+        let id = run(create, b"").exits(0).json()["channel"].clone();
         assert_eq!(run("list", b"").exits(0).json()["channel"], id);
         assert_eq!(run("send --lines", b"one\ntwo\n").exits(0).json()["messages"], 2);
         assert_eq!(run("rotate", b"").exits(0).json()["epoch"], 1);
@@ -323,13 +324,29 @@ esac
         assert_eq!(others, (&"member".into(), &3600.into(), &500.into()), "{changed}");
         assert_eq!(changed["version"], 2);
         assert_eq!(run("policy", b"").exits(0).json(), changed);
+        for (name, set) in
+            [("removeOwner", json!("moderator")), ("delegate", json!(false)), ("maxMessage", json!(4096))]
+        {
+            assert_eq!((&rules[name], &changed[name]), (&set, &set));
+        }
+        let all = "policy --may-add member --may-remove owner --may-remove-owner owner --may-rotate member --may-change moderator \
+                   --delegate yes --rejoin no --max-message 8192";
+        let changed = run(all, b"").exits(0).json();
+        let names = ["add", "remove", "removeOwner", "rotate", "change", "delegate", "rejoin", "maxMessage"];
+        let set = json!(["member", "owner", "owner", "member", "moderator", true, false, 8192]);
+        assert_eq!(json!(names.map(|name| &changed[name])), set, "{changed}");
+        run("policy --may-change listener", b"")
+            .exits(2)
+            .tells("only moderators and owners change the policy");
+        // Nobody else is there to make a checkpoint.
+        run("rejoin", b"").exits(3).tells("no checkpoint that is new enough");
 
         let past = run("history", b"").exits(0).rows();
         let events: Vec<&str> = past.iter().map(|row| row["event"].as_str().unwrap()).collect();
-        assert_eq!(events, ["message", "message", "rotated", "policy"]);
+        assert_eq!(events, ["message", "message", "rotated", "policy", "policy"]);
         assert_eq!((&past[0]["text"], &past[1]["text"]), (&"one".into(), &"two".into()));
         assert_eq!(run("history --from 2 --limit 1", b"").exits(0).rows(), past[1..2]);
-        assert_eq!(run("export --out all.jsonl", b"").exits(0).json()["events"], 4);
+        assert_eq!(run("export --out all.jsonl", b"").exits(0).json()["events"], 5);
         let kept = String::from_utf8(folder.read("all.jsonl")).unwrap();
         let kept: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(kept, past);

@@ -1,7 +1,7 @@
 //! `channel create`, `channel policy`.
 
 use super::open::Open;
-use crate::args::channel::{Create, PolicyOf, RoleName};
+use crate::args::channel::{Create, PolicyOf, Rights, RoleName};
 use crate::error::{Error, Status};
 use crate::slim::failed;
 use gambeson_slim::{Policy, Refusal, Role};
@@ -18,6 +18,17 @@ impl From<RoleName> for Role {
     }
 }
 
+fn give(policy: &mut Policy, rights: &Rights) {
+    policy.add = rights.may_add.map_or(policy.add, Into::into);
+    policy.remove = rights.may_remove.map_or(policy.remove, Into::into);
+    policy.remove_owner = rights.may_remove_owner.map_or(policy.remove_owner, Into::into);
+    policy.rotate = rights.may_rotate.map_or(policy.rotate, Into::into);
+    policy.change = rights.may_change.map_or(policy.change, Into::into);
+    policy.delegate = rights.delegate.unwrap_or(policy.delegate);
+    policy.rejoin = rights.rejoin.unwrap_or(policy.rejoin);
+    policy.max_message = rights.max_message.unwrap_or(policy.max_message);
+}
+
 pub(super) async fn create(open: &Open, options: &Create) -> Result<Status, Error> {
     let mut policy = open.node.policy().map_err(failed)?;
     for did in &options.moderator {
@@ -28,6 +39,7 @@ pub(super) async fn create(open: &Open, options: &Create) -> Result<Status, Erro
     policy.rotate_messages = options.rotate_messages;
     policy.retention = options.retention;
     policy.bridge = options.bridge;
+    give(&mut policy, &options.rights);
     let signed = policy.sign(open.node.me().agent()).map_err(wrong)?;
     let channel = open.node.create(signed).await.map_err(failed)?;
     let id = channel.id().to_string();
@@ -47,6 +59,7 @@ pub(super) async fn policy(open: &Open, options: &PolicyOf) -> Result<Status, Er
     next.rotate_hours = options.rotate.unwrap_or(next.rotate_hours);
     next.rotate_messages = options.rotate_messages.unwrap_or(next.rotate_messages);
     next.retention = options.retention.unwrap_or(next.retention);
+    give(&mut next, &options.rights);
     let same = Policy { version: rules.version, former: rules.former, issued: rules.issued, ..next.clone() }
         == rules;
     if same {
