@@ -371,7 +371,8 @@ impl Channel {
     }
 
     /// Leaves: asks those who may to take this member out, and returns when that is done or, if nobody is there to do it, after the
-    /// deadline of the node's options. In any case the channel's secrets are gone here.
+    /// deadline of the node's options. In any case the channel's secrets are gone here. The last owner makes those of the highest role that
+    /// is left owners before it goes.
     ///
     /// # Errors
     /// [`Error::Over`].

@@ -122,6 +122,50 @@ async fn who_leaves_is_let_go_by_those_who_may() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_last_owner_that_leaves_is_let_go_and_the_channel_has_owners_who_are_there() {
+    let world = World::new(8);
+    let (nodes, channels) = world.channel(3, |_| {}).await;
+    let did = |of: usize| nodes[of].me().did().clone();
+    let begun = tokio::time::Instant::now();
+    channels[0].leave().await.unwrap();
+    assert!(begun.elapsed() < Options::default().leave, "it was let go after {:?}", begun.elapsed());
+    for channel in &channels[1..] {
+        channel.until(|status| status.members.len() == 2).await.unwrap();
+    }
+    let rules = channels[1].status().policy.unwrap();
+    assert_eq!([0, 1, 2].map(|of| rules.role(&did(of))), [Role::Member, Role::Owner, Role::Owner]);
+    let mut next = rules.next(world.now());
+    next.roles.insert(did(2), Role::Moderator);
+    channels[1].change(next.sign(nodes[1].me().agent()).unwrap()).await.unwrap();
+    channels[2].until(|status| status.policy.as_ref() == Some(&next)).await.unwrap();
+    // Whoever has the highest role of those who stay.
+    channels[1].leave().await.unwrap();
+    channels[2].until(|status| status.members.len() == 1).await.unwrap();
+    assert_eq!(channels[2].status().policy.unwrap().role(&did(2)), Role::Owner);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_last_owners_that_leave_at_once_are_both_let_go() {
+    let world = World::new(9);
+    let (nodes, channels) = world.channel(4, |_| {}).await;
+    let did = |of: usize| nodes[of].me().did().clone();
+    let mut next = world.policy_of(&channels[0]).await.next(world.now());
+    next.roles.extend([(did(1), Role::Owner), (did(2), Role::Moderator)]);
+    channels[0].change(next.sign(nodes[0].me().agent()).unwrap()).await.unwrap();
+    channels[1].until(|status| status.policy.as_ref() == Some(&next)).await.unwrap();
+    let (one, other) = tokio::join!(channels[0].leave(), channels[1].leave());
+    (one.unwrap(), other.unwrap());
+    for channel in &channels[2..] {
+        channel.until(|status| status.members.len() == 2).await.unwrap();
+    }
+    let rules = channels[2].status().policy.unwrap();
+    assert_eq!(
+        [2, 3].map(|of| rules.acting(rules.role(&did(of)), rules.role(&did(2)))),
+        [Role::Owner, Role::Member]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_is_answered_in_time_or_not_at_all() {
     let world = World::new(5);
     let (_nodes, channels) = world.channel(2, |_| {}).await;

@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::event::{Event, Warning};
 use crate::frame::Frame;
 use crate::log::{EntryId, Placed, Record};
-use crate::member::{Changed, Changes, MAX_CHANGES, PAST_EPOCHS, Processed};
-use crate::policy::SignedPolicy;
+use crate::member::{Changed, Changes, Listed, MAX_CHANGES, PAST_EPOCHS, Processed};
+use crate::policy::{Role, SignedPolicy};
 use crate::refusal::Reason;
 use crate::wire::{Malformed, Writer};
 
@@ -29,6 +29,8 @@ const SURFACE: &str = "gambeson channel surface v1";
 const TAKEN_AT_ONCE: usize = 64;
 /// How often cards that a commit needs are looked for before this member says that it cannot follow.
 const MOST_SEARCHES: u32 = 3;
+/// How many members the last owner makes owners when it goes: a policy has room for some hundred names.
+const MOST_HEIRS: usize = 64;
 
 /// What somebody wants of a commit.
 pub(super) enum Want {
@@ -535,6 +537,9 @@ impl Life {
         self.parted.extend(changed.removed.iter().map(|did| (epoch, did.as_str().to_owned())));
         self.forget_parted(epoch);
         self.warm_up_after(changed);
+        if changed.policy.is_some() || !changed.removed.is_empty() {
+            self.let_go();
+        }
         if changed.by == self.shared.did && changed.added.is_empty() {
             // Its path is there.
             self.timers.warm_up = None;
@@ -629,8 +634,44 @@ impl Life {
             return;
         }
         self.write_places();
-        if did != self.shared.did && self.member.may_remove(&did).unwrap_or(false) {
-            self.wish_to_remove(did);
+        self.let_go();
+    }
+
+    /// Wishes to remove those who asked to be let go, as far as this member may.
+    fn let_go(&mut self) {
+        self.hand_over();
+        let wished = |did: &Did| {
+            let wishes = self.wishes.iter().chain(&self.committing);
+            wishes.map(|wish| &wish.want).any(|want| matches!(want, Want::Remove(other) if other == did))
+        };
+        let leaving = self.leaving.iter().filter(|did| **did != self.shared.did && !wished(did));
+        let mine: Vec<Did> =
+            leaving.filter(|did| self.member.may_remove(did).unwrap_or(false)).cloned().collect();
+        mine.into_iter().for_each(|did| self.wish_to_remove(did));
+    }
+
+    /// The last owner, which wants to go, gives the channel to those who own it then: while an owner that is gone has its leaf, nobody
+    /// changes the policy.
+    pub(super) fn hand_over(&mut self) {
+        let wished = |wish: &Wish| matches!(wish.want, Want::Policy(_));
+        if self.leave.is_none() || self.wishes.iter().chain(&self.committing).any(wished) {
+            return;
+        }
+        let stays = |member: &&Listed| !self.leaving.contains(&member.did);
+        let staying = || self.listed.iter().map(|(_, member)| member).filter(stays);
+        let highest = staying().map(|member| member.role).max();
+        let Some(highest) =
+            highest.filter(|highest| *highest < Role::Owner && self.member.role() == Role::Owner)
+        else {
+            return;
+        };
+        let mut next = self.member.policy().policy().next(self.now());
+        next.roles.remove(&self.shared.did);
+        let heirs = staying().filter(|member| member.role == highest).take(MOST_HEIRS);
+        next.roles.extend(heirs.map(|member| (member.did.clone(), Role::Owner)));
+        match next.sign(self.present.me.agent()) {
+            Ok(signed) => self.wish_silently(vec![Want::Policy(Box::new(signed))], None),
+            Err(refusal) => self.shared.report(self.id, &refusal.into()),
         }
     }
 

@@ -268,6 +268,7 @@ impl Life {
         }
         self.write_places();
         self.timers.leave = Some(Instant::now() + self.shared.options.leave);
+        self.hand_over();
         self.speak(MarkKind::Leave, EntryKind::Application, &[1])
     }
 }
