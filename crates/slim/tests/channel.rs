@@ -154,7 +154,7 @@ async fn two_last_owners_that_leave_at_once_are_both_let_go() {
     channels[0].change(next.sign(nodes[0].me().agent()).unwrap()).await.unwrap();
     channels[1].until(|status| status.policy.as_ref() == Some(&next)).await.unwrap();
     let (one, other) = tokio::join!(channels[0].leave(), channels[1].leave());
-    (one.unwrap(), other.unwrap());
+    one.and(other).unwrap();
     for channel in &channels[2..] {
         channel.until(|status| status.members.len() == 2).await.unwrap();
     }
