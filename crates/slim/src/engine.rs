@@ -49,7 +49,7 @@ pub struct Limits {
     pub bytes: u64,
     /// DIDs that have key packages. Of one DID there are at most [`MAX_KEY_PACKAGES`](crate::MAX_KEY_PACKAGES).
     pub dids: u64,
-    /// Bytes of everything: entries, blobs, packages, and what it takes to find them.
+    /// Bytes of everything: entries, blobs, packages, and what it takes to find them. Of an entry that is forgotten 128 stay.
     pub store: u64,
 }
 
@@ -62,7 +62,8 @@ impl Default for Limits {
 /// What an engine forgets by itself.
 ///
 /// Of a channel it forgets only what stands before the newest checkpoint: from there members come back who were away for longer.
-/// Where members make no checkpoint, nothing is forgotten, and the channel ends at its [`Limits`].
+/// Members make one whenever the log has grown by so much ([`Options::checkpoint_bytes`](crate::Options::checkpoint_bytes)), and when
+/// there is no room. Whatever is said here, the oldest that stands before it goes from three quarters of the [`Limits`] on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Entries beyond the newest so many; `None`: as many as the limits allow.

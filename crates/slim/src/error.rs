@@ -39,8 +39,8 @@ impl Quota {
 impl fmt::Display for Quota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Entries => "the channel has as many entries as it may have: make a checkpoint, so that older ones can go",
-            Self::Bytes => "the channel's entries are as many bytes as they may be: make a checkpoint, so that older ones can go",
+            Self::Entries => "the channel has as many entries as it may have, and its members made no checkpoint behind which older ones could go",
+            Self::Bytes => "the channel's entries are as many bytes as they may be, and its members made no checkpoint behind which older ones could go",
             Self::Channels => "there are as many channels as there may be",
             Self::Store => "the store is as large as it may be",
             Self::Dids => "there are as many DIDs with key packages as there may be",

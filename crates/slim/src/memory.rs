@@ -9,7 +9,8 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 
 use crate::blobs::{BlobId, Blobs, MAX_BLOB};
-use crate::error::{Error, Result};
+use crate::engine::Limits;
+use crate::error::{Error, Quota, Result};
 use crate::hold;
 use crate::keys::{KeyPackages, Keys, MAX_KEY_PACKAGES};
 use crate::link::{Incoming, Link, MAX_FRAME, To};
@@ -142,6 +143,7 @@ pub struct MemoryService {
     channels: Mutex<HashMap<ChannelId, Kept>>,
     blobs: Mutex<HashMap<BlobId, Bytes>>,
     packages: Mutex<HashMap<String, KeyPackagesOf>>,
+    limits: Option<Limits>,
 }
 
 #[derive(Debug, Default)]
@@ -157,6 +159,8 @@ struct Kept {
     records: VecDeque<Record>,
     last: u64,
     commit: u64,
+    checkpoint: u64,
+    bytes: u64,
     places: HashMap<EntryId, u64>,
 }
 
@@ -168,13 +172,50 @@ impl Kept {
             commit: self.commit,
         }
     }
+
+    fn count(&self) -> u64 {
+        self.records.len() as u64
+    }
+
+    /// Forgets what stands first.
+    fn forget_first(&mut self) {
+        if let Some(record) = self.records.pop_front() {
+            self.bytes -= record.entry.content.len() as u64;
+        }
+    }
+
+    /// Forgets what stands before the newest checkpoint, the oldest first, from three quarters of the limits on; and refuses an entry for which there is no room.
+    fn make_room(&mut self, limits: &Limits, entry: &Entry) -> Result<()> {
+        let is_old = |kept: &Self| kept.records.front().is_some_and(|record| record.place < kept.checkpoint);
+        let nearly = |kept: &Self| kept.count() > limits.entries / 4 * 3 || kept.bytes > limits.bytes / 4 * 3;
+        while is_old(self) && nearly(self) {
+            self.forget_first();
+        }
+        let more = |limit: u64| match entry.kind {
+            EntryKind::Checkpoint => limit.saturating_add(limit / 16),
+            _ => limit,
+        };
+        if self.count() >= more(limits.entries) {
+            return Err(Error::Full(Quota::Entries));
+        }
+        if self.bytes + entry.content.len() as u64 > more(limits.bytes) {
+            return Err(Error::Full(Quota::Bytes));
+        }
+        Ok(())
+    }
 }
 
 impl MemoryService {
-    /// With nothing in it.
+    /// With nothing in it, and without limits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// With nothing in it. Of the limits `store` is not looked at.
+    #[must_use]
+    pub fn with(limits: Limits) -> Self {
+        Self { limits: Some(limits), ..Self::default() }
     }
 
     /// Keeps these blobs no longer.
@@ -191,6 +232,10 @@ impl Log for MemoryService {
             return Err(Error::EntryTooLarge(entry.content.len()));
         }
         let mut channels = hold(&self.channels);
+        let most = self.limits.map_or(u64::MAX, |limits| limits.channels);
+        if channels.len() as u64 >= most && !channels.contains_key(channel) {
+            return Err(Error::Full(Quota::Channels));
+        }
         let kept = channels.entry(*channel).or_default();
         if let Some(place) = kept.places.get(&entry.id) {
             let at = kept.records.binary_search_by_key(place, |record| record.place);
@@ -200,9 +245,15 @@ impl Log for MemoryService {
         if entry.kind == EntryKind::Commit && kept.commit != after {
             return Ok(Placed::After(kept.commit));
         }
+        if let Some(limits) = &self.limits {
+            kept.make_room(limits, &entry)?;
+        }
         kept.last += 1;
-        if entry.kind == EntryKind::Commit {
-            kept.commit = kept.last;
+        kept.bytes += entry.content.len() as u64;
+        match entry.kind {
+            EntryKind::Commit => kept.commit = kept.last,
+            EntryKind::Checkpoint => kept.checkpoint = kept.last,
+            _ => {}
         }
         kept.places.insert(entry.id, kept.last);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -221,7 +272,9 @@ impl Log for MemoryService {
 
     async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
         if let Some(kept) = hold(&self.channels).get_mut(channel) {
-            kept.records.retain(|record| record.place >= before);
+            while kept.records.front().is_some_and(|record| record.place < before) {
+                kept.forget_first();
+            }
         }
         Ok(())
     }
@@ -253,6 +306,10 @@ impl Keys for MemoryService {
     async fn publish(&self, did: &str, packages: KeyPackages) -> Result<()> {
         packages.check(did)?;
         let mut all = hold(&self.packages);
+        let most = self.limits.map_or(u64::MAX, |limits| limits.dids);
+        if all.len() as u64 >= most && !all.contains_key(did) {
+            return Err(Error::Full(Quota::Dids));
+        }
         let kept = all.entry(did.to_owned()).or_default();
         let distinct = KeyPackages::distinct(packages.once);
         let new: Vec<_> = distinct.filter(|(hash, _)| !kept.known.contains(hash)).collect();

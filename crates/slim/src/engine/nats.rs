@@ -5,6 +5,7 @@
 //! | `PREFIX-log` | `log.CHANNEL.c` | a commit; its place is its number in the stream |
 //! | | `log.CHANNEL.e.ID` | another entry |
 //! | `PREFIX-marks` | `mark.CHANNEL.pruned` | before which place the channel is forgotten, and its last place then |
+//! | | `mark.CHANNEL.checkpoint` | the place of the newest checkpoint, before which entries may be forgotten |
 //! | | `mark.CHANNEL.id.ID` | the place of an entry that is forgotten |
 //! | `PREFIX-blobs` | `blob.HASH` | a blob |
 //! | `PREFIX-keys` | `key.free.DID.HASH` | a key package that is not given out |
@@ -15,6 +16,9 @@
 //! look at first in a repetition, the message's id (2.9) or the expectation (2.15): so whoever is refused looks whether what stands
 //! there is his own. All reads go to the leader of a stream, since a copy may be late.
 //!
+//! From three quarters of what the log may have on, what stands before the newest checkpoint of each channel goes, half of it at a time; the last
+//! sixteenth is for checkpoints alone.
+//!
 //! The newest commit of a channel stays in its stream also when it is forgotten: the next one is compared with it.
 
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
@@ -23,14 +27,17 @@ use async_nats::jetstream::message::{PublishMessage, StreamMessage};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RawMessageErrorKind, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_trait::async_trait;
-use base16ct::lower::encode_string;
+use base16ct::lower::{decode, encode_string};
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use super::{Limits, stored};
 use crate::blobs::{BlobId, Blobs, MAX_BLOB};
 use crate::error::{Error, Quota, Result};
+use crate::hold;
 use crate::keys::{KeyPackages, Keys, MAX_KEY_PACKAGES};
 use crate::log::{Entry, EntryId, EntryKind, Head, Log, MAX_ENTRY, Page, Placed, Record};
 use crate::name::ChannelId;
@@ -41,6 +48,21 @@ const AT_ONCE: usize = 16;
 /// At most so many records are read at once: at 64 KiB each, 4 MiB.
 const MAX_PAGE: usize = 64;
 
+/// How often it is looked at how full the log is, at least; and how often, while it is nearly full, for what can go.
+const LOOK: Duration = Duration::from_secs(1);
+const SWEEP: Duration = Duration::from_secs(10);
+
+/// How full the log was when somebody looked.
+#[derive(Debug, Default)]
+struct Fill {
+    looked: Option<Instant>,
+    swept: Option<Instant>,
+    /// What came since, in bytes.
+    since: u64,
+    /// Only checkpoints are taken.
+    crowded: bool,
+}
+
 /// Log, blobs and keys in NATS JetStream.
 #[derive(Clone, Debug)]
 pub struct Nats {
@@ -50,6 +72,8 @@ pub struct Nats {
     marks: Stream,
     blobs: Stream,
     keys: Stream,
+    fill: Arc<Mutex<Fill>>,
+    sweeping: Arc<AtomicBool>,
 }
 
 /// What came of a message that must be the first, or the next, of its subject.
@@ -80,7 +104,7 @@ impl Nats {
     /// Finds the four streams of this prefix (letters, digits and `-`), or makes them, with so many copies each: 1 without a cluster.
     ///
     /// Of the limits only `store` is kept, since JetStream knows streams, not channels. Log and blobs have seven sixteenths of it each, and keys the
-    /// rest. Streams that are there already stay as they were made. What says which entries were forgotten has no limit: near one, servers (2.9) make room for what is
+    /// rest. Streams that are there already stay as they were made, but for what they may have, which grows. What says which entries were forgotten has no limit: near one, servers (2.9) make room for what is
     /// small by dropping what is old.
     ///
     /// # Errors
@@ -109,7 +133,16 @@ impl Nats {
                 ..Config::default()
             };
             let jetstream = &jetstream;
-            async move { jetstream.get_or_create_stream(config).await.map_err(failed) }
+            async move {
+                let stream = jetstream.get_or_create_stream(config).await.map_err(failed)?;
+                let mut config = stream.cached_info().config.clone();
+                if !(1..bytes).contains(&config.max_bytes) {
+                    return Ok(stream);
+                }
+                config.max_bytes = bytes;
+                jetstream.update_stream(&config).await.map_err(failed)?;
+                jetstream.get_stream(&config.name).await.map_err(failed)
+            }
         };
         Ok(Self {
             prefix: prefix.to_owned(),
@@ -117,6 +150,8 @@ impl Nats {
             marks: make("marks", "mark", -1, -1).await?,
             blobs: make("blobs", "blob", -1, sixteenths(7)).await?,
             keys: make("keys", "key", -1, sixteenths(2)).await?,
+            fill: Arc::default(),
+            sweeping: Arc::default(),
             jetstream,
         })
     }
@@ -135,6 +170,10 @@ impl Nats {
 
     fn pruned(&self, channel: &ChannelId) -> String {
         format!("{}.mark.{channel}.pruned", self.prefix)
+    }
+
+    fn checkpoint(&self, channel: &str) -> String {
+        format!("{}.mark.{channel}.checkpoint", self.prefix)
     }
 
     fn key(&self, what: &str, did: &str) -> String {
@@ -180,6 +219,101 @@ impl Nats {
         }))
     }
 
+    /// How many bytes the log may have, as its stream was made; `None`: as many as there is room for.
+    fn limit(&self) -> Option<u64> {
+        u64::try_from(self.log.cached_info().config.max_bytes).ok().filter(|limit| *limit > 0)
+    }
+
+    async fn filled(&self) -> Result<u64> {
+        Ok(self.log.get_info().await.map_err(failed)?.state.bytes)
+    }
+
+    /// Whether the log is so full that it takes only checkpoints. Where it is nearly so, what can go begins to.
+    async fn crowded(&self, bytes: usize) -> Result<bool> {
+        let Some(limit) = self.limit() else { return Ok(false) };
+        {
+            let mut fill = hold(&self.fill);
+            fill.since = fill.since.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+            if fill.looked.is_some_and(|at| at.elapsed() < LOOK) && fill.since < limit / 64 {
+                return Ok(fill.crowded);
+            }
+            (fill.looked, fill.since) = (Some(Instant::now()), 0);
+        }
+        let filled = self.filled().await?;
+        let mut fill = hold(&self.fill);
+        fill.crowded = filled > limit / 16 * 15;
+        if filled > limit / 4 * 3 && fill.swept.is_none_or(|at| at.elapsed() > SWEEP) {
+            fill.swept = Some(Instant::now());
+            self.begin_to_tidy();
+        }
+        Ok(fill.crowded)
+    }
+
+    /// Forgets what can go beside whoever appends, if that is not going on already. What fails is tried again at the next look.
+    fn begin_to_tidy(&self) {
+        if self.sweeping.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let this = self.clone();
+        tokio::spawn(async move {
+            drop(this.tidy().await);
+            this.sweeping.store(false, Ordering::Relaxed);
+            // How full it is now is looked at before anything is refused.
+            hold(&this.fill).looked = None;
+        });
+    }
+
+    /// A checkpoint of a channel stands at this place: entries before it may be forgotten.
+    async fn mark_checkpoint(&self, channel: &ChannelId, place: u64) -> Result<()> {
+        let subject = self.checkpoint(&channel.to_string());
+        loop {
+            let known = newest(&self.marks, subject.clone()).await?;
+            let (after, before) = known.map_or((0, 0), |mark| {
+                (mark.sequence, numbers::<1>(&mark.payload).map_or(0, |[place]| place))
+            });
+            if before >= place {
+                return Ok(());
+            }
+            if let Published::At(mark) =
+                self.publish_after(subject.clone(), after, None, payload(&[place])).await?
+            {
+                // The next look, which is at once, sweeps if it is time.
+                *hold(&self.fill) = Fill::default();
+                return forget(&self.marks, subject, mark).await;
+            }
+        }
+    }
+
+    /// Forgets the older half of what stands before the newest checkpoint of each channel, and again, while the log has more than three quarters of
+    /// what it may have. It is done by itself when something is appended.
+    ///
+    /// # Errors
+    /// [`Error::Service`]: the server does not answer.
+    pub async fn tidy(&self) -> Result<()> {
+        let Some(limit) = self.limit() else { return Ok(()) };
+        loop {
+            let all = self.marks.info_with_subjects(self.checkpoint("*")).await.map_err(failed)?;
+            let subjects: Vec<(String, usize)> = all.try_collect().await.map_err(failed)?;
+            let mut freed = false;
+            for (subject, _) in subjects {
+                if self.filled().await? <= limit / 4 * 3 {
+                    return Ok(());
+                }
+                let mark = newest(&self.marks, subject.clone()).await?;
+                let place = mark.and_then(|mark| numbers::<1>(&mark.payload));
+                let (Some(channel), Some([place])) = (channel_of(&subject), place) else { continue };
+                let first = self.head(&channel).await?.first;
+                if first != 0 && first < place {
+                    self.prune(&channel, first + (place - first).div_ceil(2)).await?;
+                    freed = true;
+                }
+            }
+            if !freed {
+                return Ok(());
+            }
+        }
+    }
+
     async fn head(&self, channel: &ChannelId) -> Result<Head> {
         let all = format!("{}.>", self.of_channel(channel));
         let ((before, last_then, _), newest_commit, last) = tokio::try_join!(
@@ -222,6 +356,13 @@ impl Nats {
         let _ = self.log.delete_consumer(name).await;
         Ok(records)
     }
+}
+
+/// The channel of the subject of a mark.
+fn channel_of(subject: &str) -> Option<ChannelId> {
+    let mut id = [0; 32];
+    let digits = subject.split('.').nth(2)?;
+    decode(digits, &mut id).is_ok_and(|read| read.len() == 32).then_some(ChannelId(id))
 }
 
 fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
@@ -294,28 +435,38 @@ impl Log for Nats {
         let payload = Bytes::from(stored(&entry));
         // What the server takes for a repetition: the same entry of the same channel.
         let id = blake3::Hasher::new().update(&channel.0).update(&payload).finalize().to_hex();
+        let is_checkpoint = entry.kind == EntryKind::Checkpoint;
+        let crowded = !is_checkpoint && self.crowded(payload.len()).await?;
         if entry.kind != EntryKind::Commit {
             let subject = format!("{}.e.{}", self.of_channel(channel), encode_string(&entry.id.0));
             if let Some(place) = self.forgotten(channel, &entry.id).await? {
                 return Ok(Placed::At(place));
             }
-            return match self.publish_after(subject.clone(), 0, Some(&id), payload.clone()).await? {
-                Published::At(place) => Ok(Placed::At(place)),
+            // What stands already is found where nothing more is taken, too.
+            let published = match crowded {
+                true => Published::Not,
+                false => self.publish_after(subject.clone(), 0, Some(&id), payload.clone()).await?,
+            };
+            let place = match published {
+                Published::At(place) => place,
                 Published::Not => match newest(&self.log, subject).await? {
-                    Some(stands) if stands.payload != payload => Err(Error::IdTaken),
-                    Some(stands) => Ok(Placed::At(stands.sequence)),
-                    None => {
-                        let forgotten = self.forgotten(channel, &entry.id).await?;
-                        let place =
-                            forgotten.ok_or_else(|| Error::Service("an entry is there and is not".into()));
-                        place.map(Placed::At)
-                    }
+                    Some(stands) if stands.payload != payload => return Err(Error::IdTaken),
+                    Some(stands) => stands.sequence,
+                    None => self.forgotten(channel, &entry.id).await?.ok_or_else(|| match crowded {
+                        true => Error::Full(Quota::Store),
+                        false => Error::Service("an entry is there and is not".into()),
+                    })?,
                 },
             };
+            if is_checkpoint {
+                self.mark_checkpoint(channel, place).await?;
+            }
+            return Ok(Placed::At(place));
         }
         let subject = self.commits(channel);
-        if let Published::At(place) =
-            self.publish_after(subject.clone(), after, Some(&id), payload.clone()).await?
+        if !crowded
+            && let Published::At(place) =
+                self.publish_after(subject.clone(), after, Some(&id), payload.clone()).await?
         {
             return Ok(Placed::At(place));
         }
@@ -327,8 +478,11 @@ impl Log for Nats {
         if let Some(place) = self.forgotten(channel, &entry.id).await? {
             return Ok(Placed::At(place));
         }
-        let newest = newest(&self.log, subject).await?;
-        Ok(Placed::After(newest.map_or(0, |newest| newest.sequence)))
+        let newest = newest(&self.log, subject).await?.map_or(0, |newest| newest.sequence);
+        if crowded && newest == after {
+            return Err(Error::Full(Quota::Store));
+        }
+        Ok(Placed::After(newest))
     }
 
     async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {

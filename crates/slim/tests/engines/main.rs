@@ -8,7 +8,7 @@ mod suite;
 
 use gambeson_slim::Name;
 use gambeson_slim::delivery::{Client, Patience, Rules, serve};
-use gambeson_slim::engine::Engine;
+use gambeson_slim::engine::{Engine, Limits};
 use gambeson_slim::faults::{Faults, Faulty};
 use gambeson_slim::memory::{Hub, MemoryService};
 use std::any::Any;
@@ -63,6 +63,19 @@ macro_rules! runs_on {
     };
 }
 
+/// The tests of the suite that need a small engine, which takes some hundreds of entries of 1 KiB.
+macro_rules! runs_on_small {
+    ($name:ident, $runtime:meta, $engine:expr) => {
+        mod $name {
+            use super::*;
+            runs_on!(@each $runtime, $engine;
+                a_log_goes_on_for_ever_behind_checkpoints_and_keeps_all_since_the_newest
+                a_full_log_has_room_for_a_checkpoint_and_then_for_everything
+            );
+        }
+    };
+}
+
 /// An engine, and what must live as long.
 struct Kept {
     engine: Arc<dyn Engine>,
@@ -111,10 +124,20 @@ runs_on!(memory_over_another_bad_link, tokio::test(start_paused = true), async {
     Some(over_a_link(Arc::new(MemoryService::new()), 30, BAD).await)
 });
 
+const FEW: Limits = Limits { channels: 10, entries: 300, bytes: 1 << 24, dids: 10, store: 1 << 25 };
+
+runs_on_small!(small_memory, tokio::test, async { Some(Kept::alone(MemoryService::with(FEW))) });
+runs_on_small!(small_memory_over_a_link, tokio::test(start_paused = true), async {
+    Some(over_a_link(Arc::new(MemoryService::with(FEW)), 60, Faults::NONE).await)
+});
+runs_on_small!(memory_of_few_bytes, tokio::test, async {
+    Some(Kept::alone(MemoryService::with(Limits { entries: 10_000, bytes: 300_000, ..FEW })))
+});
+
 #[cfg(feature = "redb")]
 mod files {
     use super::*;
-    use gambeson_slim::engine::{File, Limits, Retention};
+    use gambeson_slim::engine::{File, Retention};
     use tempfile::TempDir;
 
     fn file() -> (File, TempDir) {
@@ -126,6 +149,16 @@ mod files {
     runs_on!(file, tokio::test, async {
         let (file, folder) = file();
         Some(Kept::with(file, folder))
+    });
+    fn small(limits: Limits) -> Kept {
+        let folder = TempDir::new().unwrap();
+        let file = File::open(folder.path().join("delivery"), limits, Retention::default()).unwrap();
+        Kept::with(file, folder)
+    }
+
+    runs_on_small!(small_file, tokio::test, async { Some(small(FEW)) });
+    runs_on_small!(file_of_few_bytes, tokio::test, async {
+        Some(small(Limits { entries: 10_000, bytes: 300_000, ..FEW }))
     });
     runs_on!(file_over_a_link, tokio::test(flavor = "multi_thread", worker_threads = 2), async {
         let (file, folder) = file();

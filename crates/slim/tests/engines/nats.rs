@@ -4,7 +4,7 @@
 use super::nats_server::{Running, SMALL, server};
 use super::*;
 use bytes::Bytes;
-use gambeson_slim::engine::{Limits, Nats};
+use gambeson_slim::engine::Nats;
 use gambeson_slim::{
     BlobId, Blobs, ChannelId, Entry, EntryId, EntryKind, Error, KeyPackages, Keys, Log, Placed, Quota,
 };
@@ -20,6 +20,11 @@ async fn kept() -> Option<Kept> {
 }
 
 runs_on!(jetstream, tokio::test, kept());
+runs_on_small!(small_jetstream, tokio::test, async {
+    let server = server().await?;
+    let limits = Limits { store: 16 * 60_000, ..SMALL };
+    Some(Kept::with(engine(&server, limits).await, server))
+});
 runs_on!(jetstream_over_a_link, tokio::test, async {
     let kept = kept().await?;
     let faults = Faults { loss: 0.0, latest: Duration::from_millis(5), ..BAD };

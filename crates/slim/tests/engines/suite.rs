@@ -8,7 +8,7 @@ use gambeson_slim::{
 };
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 type One = Arc<dyn Engine>;
 
@@ -279,6 +279,62 @@ pub async fn pruning_everything_keeps_the_places(engine: One) {
     let page = all(&engine, &channel, 1, 2).await;
     assert_eq!(page.head, Head { first: next, last: next, commit: newest });
     assert_eq!(contents(&page), ["3"]);
+}
+
+/// Appends a message where what is old may have to go first, which may take a moment.
+async fn append_in_time(engine: &One, channel: &ChannelId, entry: Entry) -> Placed {
+    for _ in 0..1_000 {
+        match engine.append(channel, entry.clone(), 0).await {
+            Err(Error::Full(_)) => tokio::time::sleep(Duration::from_millis(10)).await,
+            placed => return placed.unwrap(),
+        }
+    }
+    panic!("there is no room, though there is a checkpoint");
+}
+
+/// Of an engine that takes some hundreds of entries of 1 KiB.
+pub async fn a_log_goes_on_for_ever_behind_checkpoints_and_keeps_all_since_the_newest(engine: One) {
+    let (channel, long) = (channel(), "x".repeat(1_024));
+    let first = at(append(&engine, &channel, commit("the commit"), 0).await);
+    let (mut checkpoint, mut since) = (0, Vec::new());
+    for number in 0..1_500 {
+        if number % 60 == 59 {
+            checkpoint = at(append(&engine, &channel, entry(EntryKind::Checkpoint, "here"), 0).await);
+            since.clear();
+        }
+        let text = format!("{number} {long}");
+        append_in_time(&engine, &channel, message(&text)).await;
+        since.push(text);
+    }
+    let page = all(&engine, &channel, 1, 100).await;
+    assert!(page.head.first > first && page.head.first <= checkpoint, "{:?}", page.head);
+    assert!(page.records.len() < 750, "{} entries are kept", page.records.len());
+    assert_eq!(page.head.commit, first, "the commit is gone, and still the newest");
+    assert!(contents(&page).ends_with(&since.iter().map(String::as_str).collect::<Vec<_>>()));
+}
+
+/// Of such an engine.
+pub async fn a_full_log_has_room_for_a_checkpoint_and_then_for_everything(engine: One) {
+    let (channel, long) = (channel(), "x".repeat(1_024));
+    let newest = at(append(&engine, &channel, commit("the commit"), 0).await);
+    let stands = message("stands");
+    let place = append(&engine, &channel, stands.clone(), 0).await;
+    let refused = async {
+        for _ in 0..1_500 {
+            if let Err(error) = engine.append(&channel, message(&long), 0).await {
+                return error;
+            }
+        }
+        panic!("without a checkpoint nothing can go");
+    };
+    assert!(matches!(refused.await, Error::Full(_)));
+    assert!(matches!(engine.append(&channel, commit(&long), newest).await, Err(Error::Full(_))));
+    assert_eq!(append(&engine, &channel, commit("late"), newest - 1).await, Placed::After(newest));
+    assert_eq!(append(&engine, &channel, stands, 0).await, place, "what stands is found");
+    append(&engine, &channel, entry(EntryKind::Checkpoint, "here"), 0).await;
+    append_in_time(&engine, &channel, message(&long)).await;
+    assert!(at(append(&engine, &channel, commit("next"), newest).await) > newest);
+    assert!(all(&engine, &channel, 1, 100).await.head.first > newest);
 }
 
 pub async fn an_entry_has_a_largest_size(engine: One) {

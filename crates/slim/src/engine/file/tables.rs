@@ -85,6 +85,18 @@ impl State {
     fn head(self) -> Head {
         Head { first: self.first, last: self.last, commit: self.commit }
     }
+
+    /// Why there is no room for one more entry, of so many bytes. Checkpoints find some where others do not.
+    fn full(self, limits: &Limits, kind: EntryKind, len: u64) -> Option<Quota> {
+        let more = |limit: u64| match kind {
+            EntryKind::Checkpoint => limit.saturating_add(limit / 16),
+            _ => limit,
+        };
+        if self.entries >= more(limits.entries) {
+            return Some(Quota::Entries);
+        }
+        (self.bytes + len > more(limits.bytes)).then_some(Quota::Bytes)
+    }
 }
 
 fn wide(len: usize) -> u64 {
@@ -181,15 +193,17 @@ impl<'t> Tables<'t> {
             return Ok(Placed::After(state.commit));
         }
         let len = wide(entry.content.len());
-        let more = |limit: u64| match entry.kind {
-            EntryKind::Checkpoint => limit.saturating_add(limit / 16),
-            _ => limit,
-        };
-        if state.entries >= more(limits.entries) {
-            return refuse(Error::Full(Quota::Entries));
+        let old = state.checkpoint.min(state.first + wide(MOST_SWEPT));
+        if state.full(limits, entry.kind, len).is_some()
+            && entry.kind != EntryKind::Checkpoint
+            && old > state.first
+        {
+            // Not at the next sweep: what can go goes before anything is refused.
+            self.prune(channel, old)?;
+            state = self.state(&channel.0)?.unwrap_or_default();
         }
-        if state.bytes + len > more(limits.bytes) {
-            return refuse(Error::Full(Quota::Bytes));
+        if let Some(quota) = state.full(limits, entry.kind, len) {
+            return refuse(Error::Full(quota));
         }
         self.room(limits, 1, entry.content.len())?;
 
@@ -309,7 +323,7 @@ impl<'t> Tables<'t> {
         Ok(Some(package))
     }
 
-    /// Forgets what retention says, before the newest checkpoint of each channel; and all before it of one that is nearly full.
+    /// Forgets what retention says, before the newest checkpoint of each channel; and all before it of one that is nearly full, or of all when the store is.
     pub(super) fn sweep(
         &mut self,
         limits: &Limits,
@@ -352,7 +366,9 @@ impl<'t> Tables<'t> {
         retention: &Retention,
         now: u64,
     ) -> Result<u64, redb::Error> {
-        let full = state.entries > limits.entries / 4 * 3 || state.bytes > limits.bytes / 4 * 3;
+        let full = state.entries > limits.entries / 4 * 3
+            || state.bytes > limits.bytes / 4 * 3
+            || self.sum()? > limits.store / 4 * 3;
         let mut before = if full { state.checkpoint } else { 0 };
         if let Some(entries) = retention.entries {
             before = before.max((state.last + 1).saturating_sub(entries));
