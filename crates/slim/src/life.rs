@@ -17,6 +17,7 @@
 //! | `back` | checkpoints, and coming back by an external commit |
 //! | `fork` | signed views that differ, and what ends a fork |
 //! | `warm` | paths after many were added at once |
+//! | `room` | checkpoints by how much the log grew, and what is done where it has no room |
 
 mod back;
 mod commit;
@@ -24,6 +25,7 @@ mod fork;
 mod kept;
 mod receive;
 mod renewal;
+mod room;
 mod speak;
 mod warm;
 mod work;
@@ -145,6 +147,7 @@ pub(crate) struct Life {
     wants_checkpoint: bool,
     /// The commit of which this member made a checkpoint last, and when.
     checkpointed: Option<(u64, Instant)>,
+    room: room::Room,
     wishes: Vec<commit::Wish>,
     committing: Vec<commit::Wish>,
     welcomes: Vec<(String, Bytes)>,
@@ -214,6 +217,7 @@ struct Timers {
     bundle: Option<Instant>,
     receipt: Option<Instant>,
     checkpoint: Option<Instant>,
+    room: Option<Instant>,
     outdated: Option<Instant>,
     gap: Option<Instant>,
     retry: Option<Instant>,
@@ -234,6 +238,7 @@ impl Timers {
             self.bundle,
             self.receipt,
             self.checkpoint,
+            self.room,
             self.outdated,
             self.gap,
             self.retry,
@@ -393,6 +398,9 @@ impl Life {
         due(&mut self.timers.gather);
         due(&mut self.timers.view);
         self.wants_checkpoint |= due(&mut self.timers.checkpoint);
+        if due(&mut self.timers.room) {
+            self.want_room();
+        }
         self.go_on()?;
         let now = Instant::now();
         let polled = self.timers.poll <= now;

@@ -45,11 +45,12 @@ impl Life {
                 let snapshot = keep_snapshot(&shared, &surface, head, (&tree, &group_info), &cards).await?;
                 let content = CheckpointEntry { epoch, snapshot }.to_content(&surface)?;
                 let entry = Entry { id: EntryId(random()?), kind: EntryKind::Checkpoint, content };
-                shared.services.log.append(&id, entry, 0).await?;
-                match prune {
-                    true => shared.services.log.prune(&id, commit).await,
-                    false => Ok(()),
+                let (Placed::At(place) | Placed::After(place)) =
+                    shared.services.log.append(&id, entry, 0).await?;
+                if prune {
+                    shared.services.log.prune(&id, commit).await?;
                 }
+                Ok(place)
             };
             Done::Checkpoint(work.await)
         });
@@ -183,10 +184,12 @@ impl Life {
             }
             Err(error) => {
                 self.again(&error);
-                return Ok(());
+                return self.no_room(&error);
             }
         };
         self.tries = 0;
+        self.room.came();
+        self.room.mine = place;
         self.searched = Arc::default();
         let row = self.row("member");
         for old in self.shared.kept.row(&row, 0, usize::MAX).await?.into_keys() {

@@ -14,7 +14,7 @@ use crate::blobs::BlobId;
 use crate::channel::Answer;
 use crate::content::{CardPlace, CommitEntry, Peek, Snapshot};
 use crate::credential::CardHash;
-use crate::error::{Error, Result};
+use crate::error::{Error, Quota, Result};
 use crate::event::{Event, Warning};
 use crate::frame::Frame;
 use crate::log::{EntryId, Placed, Record};
@@ -335,7 +335,8 @@ impl Life {
             }
             Err(error) => {
                 self.again(&error);
-                self.lose()
+                self.lose()?;
+                self.no_room_for_commit(&error)
             }
         }
     }
@@ -345,6 +346,8 @@ impl Life {
         match answer {
             Ok(Placed::At(place)) => {
                 self.tries = 0;
+                self.room.came();
+                self.room.came_for_commit();
                 self.placed = true;
                 match self.pending.clone() {
                     Some(pending) if place == self.read + 1 && self.backlog.is_empty() => {
@@ -364,9 +367,26 @@ impl Life {
             }
             Err(error) => {
                 self.again(&error);
-                Ok(())
+                self.no_room_for_commit(&error)
             }
         }
+    }
+
+    /// There is no room for a commit, and it does not come: who asked for one is told. What nobody asked for is tried again.
+    pub(super) fn give_up_wishes(&mut self, quota: Quota) -> Result<()> {
+        let asked =
+            |calls: &Calls, wish: &Wish| calls.open.get(&wish.call).is_some_and(|call| call.answer.is_some());
+        // One that the log has taken already comes true.
+        if !self.placed && self.committing.iter().any(|wish| asked(&self.calls, wish)) {
+            self.lose()?;
+        }
+        let wishes = std::mem::take(&mut self.wishes);
+        let (told, left): (Vec<_>, Vec<_>) = wishes.into_iter().partition(|wish| asked(&self.calls, wish));
+        self.wishes = left;
+        for wish in told {
+            self.settle(&wish, Err(Error::Full(quota)));
+        }
+        Ok(())
     }
 
     /// Another commit came first: what was wished for is tried again.
@@ -398,6 +418,7 @@ impl Life {
             }
         };
         self.tally.commits.0 += 1;
+        self.room.mine = place;
         for (did, frame) in pending.invitations {
             self.write_errand(did, frame)?;
         }
@@ -428,6 +449,7 @@ impl Life {
             }
         };
         self.tries = 0;
+        self.count(&record);
         let place = (record.place, record.entry.id);
         let Ok(entry) = entry else {
             // Who was away while others were removed cannot open it; for all others nobody can.

@@ -82,9 +82,20 @@ impl Life {
             Done::Checkpoint(Err(error)) => {
                 self.checkpointed = None;
                 self.again(&error);
+                self.no_room(&error)?;
             }
-            Done::Spoken(Err(error)) => self.again(&error),
-            Done::Checkpoint(Ok(())) | Done::Spoken(Ok(())) => self.tries = 0,
+            Done::Checkpoint(Ok(place)) => {
+                self.tries = 0;
+                self.made_checkpoint(place);
+            }
+            Done::Spoken(Err(error)) => {
+                self.again(&error);
+                self.no_room(&error)?;
+            }
+            Done::Spoken(Ok(())) => {
+                self.tries = 0;
+                self.room.came();
+            }
             Done::Found(found) => self.found(found)?,
             Done::Rejoined(answer) => self.returned(answer).await?,
         }
@@ -124,6 +135,7 @@ impl Life {
             match answer {
                 Ok(placed) => {
                     self.tries = 0;
+                    self.room.came();
                     if let Placed::At(place) = placed {
                         self.appended_to = self.appended_to.max(place);
                     }
@@ -140,7 +152,7 @@ impl Life {
                 Err(Error::IdTaken) => self.identify_again(counter)?,
                 Err(error) => {
                     self.again(&error);
-                    return Ok(());
+                    return self.no_room(&error);
                 }
             }
         }
@@ -206,6 +218,7 @@ impl Life {
             }
             let Some(record) = self.backlog.pop_front() else { break };
             taken += 1;
+            self.count(&record);
             if self.own_commit(&record)? {
                 continue;
             }

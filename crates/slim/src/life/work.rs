@@ -58,7 +58,8 @@ pub(crate) enum Done {
     Prepared(Result<(EntryId, Bytes, Option<BlobId>)>),
     Committed(Result<Placed>),
     Errands(Vec<(u64, Result<()>)>),
-    Checkpoint(Result<()>),
+    /// Where it stands.
+    Checkpoint(Result<u64>),
     Found(Result<Box<Found>>),
     Rejoined(Result<(Placed, EntryId)>),
     Spoken(Result<()>),
@@ -73,6 +74,11 @@ pub(crate) struct Found {
     pub(crate) commit: u64,
 }
 
+/// How long a call waits that has failed so often before.
+pub(super) fn patience(retry: Duration, times: u32) -> Duration {
+    retry.saturating_mul(2u32.saturating_pow(times.min(9))).min(MOST_PATIENCE)
+}
+
 impl Life {
     /// Begins the next work, if there is any and none is going on.
     pub(super) fn begin_work(&mut self) {
@@ -82,12 +88,9 @@ impl Life {
         if let Some(record) = self.backlog.pop_front() {
             return self.open(record);
         }
-        if let Some(pending) = self.pending.clone().filter(|_| !self.placed) {
-            let entry = Entry { id: pending.id, kind: EntryKind::Commit, content: pending.content };
-            let (after, id) = (pending.after, self.id);
-            return self.start(move |shared| async move {
-                Done::Committed(shared.services.log.append(&id, entry, after).await)
-            });
+        // Where there is no room, what makes room comes first.
+        if self.room.is_there() && self.append_commit() {
+            return;
         }
         if self.behind {
             self.behind = false;
@@ -101,6 +104,15 @@ impl Life {
         }
         if self.rejoin.is_some() || self.stuck.as_ref().is_some_and(|stuck| stuck.2) {
             return self.look_for_snapshot();
+        }
+        if self.room.is_wanted() | std::mem::take(&mut self.wants_checkpoint) {
+            self.make_checkpoint();
+            if self.work.is_some() {
+                return;
+            }
+        }
+        if self.append_commit() {
+            return;
         }
         if !self.outbox.is_empty() {
             return self.append_outbox();
@@ -123,9 +135,17 @@ impl Life {
             // It was decided without work: who asked is told at once, and wishes that are left are looked at again.
             by(&mut self.timers.gather, Duration::ZERO);
         }
-        if std::mem::take(&mut self.wants_checkpoint) {
-            self.make_checkpoint();
-        }
+    }
+
+    /// The commit that waits for the log, if there is one that the log has not taken.
+    fn append_commit(&mut self) -> bool {
+        let Some(pending) = self.pending.clone().filter(|_| !self.placed) else { return false };
+        let entry = Entry { id: pending.id, kind: EntryKind::Commit, content: pending.content };
+        let (after, id) = (pending.after, self.id);
+        self.start(move |shared| async move {
+            Done::Committed(shared.services.log.append(&id, entry, after).await)
+        });
+        true
     }
 
     pub(super) fn start<F>(&mut self, work: impl FnOnce(Arc<Shared>) -> F)
@@ -144,8 +164,7 @@ impl Life {
     pub(super) fn again(&mut self, error: &Error) {
         self.tries += 1;
         self.shared.report(self.id, error);
-        let patience = self.shared.options.retry * 2u32.saturating_pow(self.tries.min(10) - 1);
-        by(&mut self.timers.retry, patience.min(MOST_PATIENCE));
+        by(&mut self.timers.retry, patience(self.shared.options.retry, self.tries - 1));
     }
 
     fn append_outbox(&mut self) {

@@ -92,6 +92,10 @@ pub struct Options {
     pub renewal: Duration,
     /// How long a commit must be the newest before its checkpoint is made.
     pub checkpoint: Duration,
+    /// By how many entries the log grows until a member makes a checkpoint, before which what is older can go,
+    pub checkpoint_entries: u64,
+    /// or by how many bytes.
+    pub checkpoint_bytes: u64,
     /// After many were added at once, some members commit a path each, so far apart, and every commit after that is smaller; nothing: none do.
     pub warm_up: Duration,
     /// How long a member that leaves waits to be let go.
@@ -126,6 +130,8 @@ impl Default for Options {
             silence: s(120),
             renewal: s(30),
             checkpoint: s(2),
+            checkpoint_entries: 10_000,
+            checkpoint_bytes: 16 << 20,
             warm_up: ms(500),
             leave: s(30),
             view: s(10),
