@@ -1,11 +1,14 @@
 //! Invitations: key packages that are offered, an inbox that is read, and an agent's own policy on what it accepts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use super::{Admit, Present, Shared, inbox_log};
-use crate::archive::Surface;
+use crate::archive::{Surface, random};
 use crate::blobs::BlobId;
 use crate::cards::SKEW;
 use crate::channel::Channel;
@@ -15,7 +18,7 @@ use crate::frame::Frame;
 use crate::hold;
 use crate::keys::KeyPackages;
 use crate::life::{Birth, Note, fetch_cards, load_snapshot};
-use crate::log::EntryKind;
+use crate::log::{Entry, EntryId, EntryKind};
 use crate::member::{KeptKeyPackage, Member, welcome_references};
 use crate::name::ChannelId;
 use crate::refusal::{Reason, Refusal};
@@ -28,6 +31,15 @@ const PAGE: usize = 64;
 const UNDECIDED: &str = "invitations";
 /// The place of the last resort among the kept key packages.
 const LAST_RESORT: u64 = 0;
+/// The row of what is published, or published again: the last resort, and key packages that as far as is known are not, by their places among the kept
+/// private halves.
+const OFFERS: &str = "offers";
+/// In seconds: how long what is offered is good for, at least.
+const DAY: u64 = 86_400;
+/// How many key packages are kept at most: who takes them without end is given the last resort.
+const MOST_KEPT: usize = 1_000;
+/// The longest that passes between two tries to offer, unless the inbox is looked into less often.
+const MOST_PATIENCE: Duration = Duration::from_secs(300);
 
 /// Somebody wants this agent in a channel.
 #[derive(Clone)]
@@ -64,17 +76,23 @@ impl std::fmt::Debug for Invitation {
 /// Attends to the inbox and to the key packages, now and whenever something may have come.
 pub(super) async fn attend(shared: Arc<Shared>) {
     let mut offered = None;
+    // How often offering failed, and when it is tried again.
+    let (mut failures, mut again) = (0, Instant::now());
     // What was not decided on before a restart.
     if let Err(error) = consider(&shared, true).await {
         shared.note(&error);
     }
     loop {
         let present = shared.present();
-        if offered != Some(present.me.credential().card) {
+        let first = shared.options.retry * 4;
+        if offered != Some(present.me.credential().card) && again <= Instant::now() {
             match offer(&shared, &present).await {
-                Ok(()) => offered = Some(present.me.credential().card),
+                Ok(()) => (offered, failures) = (Some(present.me.credential().card), 0),
                 Err(error) => {
                     offered = None;
+                    let wait =
+                        first.saturating_mul(2u32.saturating_pow(failures)).min(MOST_PATIENCE.max(first));
+                    (failures, again) = (failures.saturating_add(1), Instant::now() + wait);
                     shared.note(&error);
                 }
             }
@@ -87,7 +105,12 @@ pub(super) async fn attend(shared: Arc<Shared>) {
         if let Err(error) = looked {
             shared.note(&error);
         }
-        let wait = if offered.is_some() { shared.options.poll } else { shared.options.retry * 4 };
+        let wait = match offered {
+            Some(_) => shared.options.poll,
+            None => {
+                again.saturating_duration_since(Instant::now()).clamp(first, shared.options.poll.max(first))
+            }
+        };
         drop(tokio::time::timeout(wait, shared.inbox.notified()).await);
         if offered.is_some()
             && shared
@@ -102,7 +125,8 @@ pub(super) async fn attend(shared: Arc<Shared>) {
     }
 }
 
-/// Offers the card and key packages to those who invite while this agent is away. Those under an earlier card, or of another store, go.
+/// Offers the card and key packages to those who invite while this agent is away. Those under an earlier card, or of another store, go. What was made
+/// before and is not known to be published is published again, and the last resort in any case; only what is missing besides is made.
 async fn offer(shared: &Shared, present: &Present) -> Result<()> {
     shared.put_present(present).await?;
     let (did, me) = (shared.did.as_str(), &present.me);
@@ -111,37 +135,63 @@ async fn offer(shared: &Shared, present: &Present) -> Result<()> {
     let mut left = keys.left(did).await?;
     let card = me.credential().card;
     let renewed = shared.kept.value("offered", 0).await?.is_none_or(|offered| offered[..] != card.0[..]);
-    if renewed {
-        for _ in 0..std::mem::take(&mut left) {
-            drop(keys.take(did).await?);
-        }
-    }
     let mut packages = KeyPackages::default();
     let mut writes = crate::store::Writes::default();
     let mut number = kept.keys().copied().max().unwrap_or(LAST_RESORT);
     let publish = |key_package| Published { card: present.card.clone(), key_package }.to_bytes();
-    let suite = me.suites()[0];
-    for (number, bytes) in kept.iter().filter(|(number, _)| **number != LAST_RESORT) {
-        // Nobody can be invited by it any more.
-        if KeptKeyPackage::from_bytes(bytes)?.until().after(SKEW) < shared.time() {
+    let (suite, now) = (me.suites()[0], shared.time());
+    let offers = shared.kept.row(OFFERS, 0, usize::MAX).await?;
+    let (mut again, mut gone) = (BTreeMap::new(), 0);
+    for (number, bytes) in &kept {
+        let until = KeptKeyPackage::from_bytes(bytes)?.until();
+        if *number != LAST_RESORT && until.after(SKEW) < now {
+            // Nobody can be invited by it any more.
             writes.delete("packages", *number);
+            gone += 1;
+            continue;
+        }
+        let package = offers.get(number).map(|bytes| Bytes::from(bytes.clone()));
+        // Under an earlier card, or for a day only, it would be none to offer.
+        let is_good = |package: &Bytes| {
+            Published::parse(package).is_ok_and(|it| it.card == present.card) && until > now.after(DAY)
+        };
+        if let Some(package) = package.filter(is_good) {
+            again.insert(*number, package);
         }
     }
-    for _ in left..shared.options.key_packages {
-        let (package, private) = me.key_package(suite, false, shared.time())?;
-        number += 1;
-        writes.put("packages", number, private.to_bytes()?.to_vec());
-        packages.once.push(publish(package));
+    for number in offers.keys().filter(|number| !again.contains_key(number)) {
+        writes.delete(OFFERS, *number);
+    }
+    // Where some of this card were about to be published, those of the card before are out, and what is there may be these.
+    if renewed && again.is_empty() {
+        for _ in 0..std::mem::take(&mut left) {
+            drop(keys.take(did).await?);
+        }
     }
     let resort = kept.get(&LAST_RESORT).map(|bytes| KeptKeyPackage::from_bytes(bytes)).transpose()?;
-    if renewed || resort.is_none_or(|resort| resort.until() <= shared.time().after(86_400)) {
+    packages.last_resort = again.remove(&LAST_RESORT);
+    packages.once = again.values().cloned().collect();
+    let room = MOST_KEPT.saturating_sub(kept.len() - gone);
+    for _ in 0..shared.options.key_packages.saturating_sub(left + packages.once.len()).min(room) {
+        let (package, private) = me.key_package(suite, false, now)?;
+        number += 1;
+        let package = publish(package);
+        writes.put("packages", number, private.to_bytes()?.to_vec());
+        writes.put(OFFERS, number, package.to_vec());
+        again.insert(number, package.clone());
+        packages.once.push(package);
+    }
+    let ends = resort.is_none_or(|resort| resort.until() <= now.after(DAY));
+    if packages.last_resort.is_none() && (renewed || ends) {
         if let Some(before) = kept.get(&LAST_RESORT) {
             // Who took it may be about to invite by it.
             writes.put("packages", number + 1, before.clone());
         }
-        let (package, private) = me.key_package(suite, true, shared.time())?;
+        let (package, private) = me.key_package(suite, true, now)?;
+        let package = publish(package);
         writes.put("packages", LAST_RESORT, private.to_bytes()?.to_vec());
-        packages.last_resort = Some(publish(package));
+        writes.put(OFFERS, LAST_RESORT, package.to_vec());
+        packages.last_resort = Some(package);
     }
     // The private halves first: nobody is invited by a package that cannot be used.
     shared.kept.apply(writes).await?;
@@ -150,6 +200,9 @@ async fn offer(shared: &Shared, present: &Present) -> Result<()> {
     }
     keys.publish(did, packages).await?;
     let mut writes = crate::store::Writes::default();
+    for number in again.into_keys() {
+        writes.delete(OFFERS, number);
+    }
     writes.put("offered", 0, card.0.to_vec());
     shared.kept.apply(writes).await
 }
@@ -159,14 +212,21 @@ async fn read(shared: &Arc<Shared>) -> Result<()> {
     let log = inbox_log(shared.did.as_str());
     let kept = shared.kept.value("inbox", 0).await?;
     let mut read = kept.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
+    let mut grown = [0; 2];
+    for (place, grown) in (1..).zip(&mut grown) {
+        let kept = shared.kept.value("inbox", place).await?;
+        *grown = kept.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
+    }
     loop {
         let page = shared.services.log.read(&log, read + 1, PAGE).await?;
         if page.records.is_empty() {
-            return Ok(());
+            return let_go(shared, &log, grown).await;
         }
         let (mut writes, mut new) = (crate::store::Writes::default(), Vec::new());
         for record in page.records {
             read = record.place;
+            grown[0] += 1;
+            grown[1] += record.entry.content.len() as u64;
             if record.entry.kind != EntryKind::Application {
                 continue;
             }
@@ -181,12 +241,29 @@ async fn read(shared: &Arc<Shared>) -> Result<()> {
                 Err(error) => shared.note(&error),
             }
         }
-        writes.put("inbox", 0, read.to_be_bytes().to_vec());
+        for (place, number) in (0..).zip([read, grown[0], grown[1]]) {
+            writes.put("inbox", place, number.to_be_bytes().to_vec());
+        }
         shared.kept.apply(writes).await?;
         for invitation in new {
             decide(shared, invitation, true).await;
         }
     }
+}
+
+/// What was read may be forgotten, once it is so many entries or so many bytes: nobody else reads this log, whose checkpoints say nothing but that.
+async fn let_go(shared: &Shared, log: &ChannelId, [entries, bytes]: [u64; 2]) -> Result<()> {
+    if entries < shared.options.checkpoint_entries && bytes < shared.options.checkpoint_bytes {
+        return Ok(());
+    }
+    let entry =
+        Entry { id: EntryId(random()?), kind: EntryKind::Checkpoint, content: Bytes::from_static(&[1]) };
+    shared.services.log.append(log, entry, 0).await?;
+    let mut writes = crate::store::Writes::default();
+    for place in [1, 2] {
+        writes.delete("inbox", place);
+    }
+    shared.kept.apply(writes).await
 }
 
 /// Looks again at invitations that were not decided on, or could not be accepted for a while. Those that wait for somebody are given to him the first time.
