@@ -378,6 +378,8 @@ pub fn open_delivery<'py>(
     nodes: Vec<String>,
     service: &str,
     file: Option<PathBuf>,
+    store: Option<u64>,
+    keep: Option<u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
     use gambeson_slim::datapath::DatapathLink;
     use gambeson_slim::delivery::{Rules, serve};
@@ -387,8 +389,13 @@ pub fn open_delivery<'py>(
     future_into_py(py, async move {
         let opened = async {
             let engine: Arc<dyn Engine> = match file {
-                Some(path) => Arc::new(File::open(path, Limits::default(), Retention::default())?),
-                None => Arc::new(MemoryService::new()),
+                Some(path) => {
+                    let usual = Limits::default();
+                    let limits = Limits { store: store.unwrap_or(usual.store), ..usual };
+                    let age = keep.map(Duration::from_secs);
+                    Arc::new(File::open(path, limits, Retention { age, ..Retention::default() })?)
+                }
+                None => Arc::new(MemoryService::with(Limits::default())),
             };
             serve(DatapathLink::connect(nodes).await?, service, engine, Rules::default()).await
         };

@@ -27,6 +27,18 @@ pub enum Engine {
     Nats,
 }
 
+impl Engine {
+    /// As it is named on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Redb => "redb",
+            Self::Memory => "memory",
+            Self::Nats => "nats",
+        }
+    }
+}
+
 /// `gambeson slim up`
 #[derive(Debug, Args)]
 pub struct SlimUp {
@@ -42,6 +54,19 @@ pub struct SlimUp {
     /// The folder of what the delivery service keeps [default: gambeson/slim in the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// How many MiB the delivery service keeps at most, of all channels; with nats when its streams are made [default: 16384, with nats 1024]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 30), help_heading = "Limits")]
+    pub store: Option<u64>,
+    /// How many MiB a channel's log has at most: from three quarters on, what is older than its newest checkpoint goes [default: 1024]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30), help_heading = "Limits")]
+    pub channel: Option<u64>,
+    /// For how many hours a channel's log is kept, but always from its newest checkpoint on [default: as long as there is room]
+    #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Limits")]
+    pub keep: Option<u64>,
+    /// For how many days blobs (cards, trees, large commits) are kept that nobody puts or asks for; who is away for longer may not find back
+    /// [default: for ever]
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=36_500), help_heading = "Limits")]
+    pub keep_blobs: Option<u64>,
     /// The node's program [default: slim in PATH, else the wheel slim-bindings, which is installed once]
     #[arg(long, value_name = "FILE", conflicts_with = "python")]
     pub slim: Option<PathBuf>,

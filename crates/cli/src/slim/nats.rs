@@ -13,8 +13,8 @@ use tokio::time::sleep;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The streams' names begin with it.
 const PREFIX: &str = "gambeson";
-/// What its streams may have in all: JetStream promises only what the disk has.
-const STORE: u64 = 1 << 30;
+/// What its streams may have in all, in MiB, unless another number is given: JetStream promises only what the disk has.
+const STORE: u64 = 1_024;
 
 /// A server, which ends with this value.
 pub(super) struct Server(Child);
@@ -50,8 +50,8 @@ impl Server {
     }
 }
 
-/// Starts a server that keeps things in the folder `data`; what it needs while it runs is in `folder`.
-pub(super) async fn start(data: &Path, folder: &Path) -> Result<(Server, Nats), Error> {
+/// Starts a server that keeps things in the folder `data`, so many MiB at most; what it needs while it runs is in `folder`.
+pub(super) async fn start(data: &Path, folder: &Path, store: Option<u64>) -> Result<(Server, Nats), Error> {
     let wrong = |what: String| Error::outside(format!("nats-server: {what}")).because("no-nats");
     // A password in a file that nobody else reads: an argument would be seen.
     let mut password = [0; 32];
@@ -102,7 +102,7 @@ pub(super) async fn start(data: &Path, folder: &Path) -> Result<(Server, Nats), 
         }
         sleep(Duration::from_millis(20)).await;
     };
-    let limits = Limits { store: STORE, ..Limits::default() };
+    let limits = Limits { store: store.unwrap_or(STORE) << 20, ..Limits::default() };
     let nats = Nats::connect(&address, "gambeson", &password, PREFIX, limits).await.map_err(failed)?;
     Ok((server, nats))
 }

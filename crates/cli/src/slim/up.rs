@@ -24,6 +24,7 @@ const ROUND: Duration = Duration::from_millis(500);
 
 pub(super) fn up(console: Console, options: &SlimUp) -> Result<Status, Error> {
     gateway::examine(options)?;
+    options.kept()?;
     let maker = maker::maker(console, options)?;
     let folder = tempfile::tempdir().map_err(|error| Error::stream(&"a temporary folder", &error))?;
     let ending = watch::Sender::new(false);
@@ -64,19 +65,55 @@ async fn engine(
     running: &Path,
 ) -> Result<(Arc<dyn engine::Engine>, Option<nats::Server>), Error> {
     match options.engine {
-        Engine::Memory => Ok((Arc::new(MemoryService::new()), None)),
+        Engine::Memory => Ok((Arc::new(MemoryService::with(options.limits())), None)),
         Engine::Nats => {
-            let (server, nats) = nats::start(&data(options)?.join("nats"), running).await?;
+            let (server, nats) = nats::start(&data(options)?.join("nats"), running, options.store).await?;
             Ok((Arc::new(nats), Some(server)))
         }
         Engine::Redb => {
             let path = data(options)?.join("delivery.redb");
-            let file = File::open(&path, Limits::default(), Retention::default()).map_err(|error| {
+            let file = File::open(&path, options.limits(), options.retention()).map_err(|error| {
                 let next =
                     "another slim up may have it open: end that one, or name another folder with --data";
                 Error::outside(format!("{}: {error}; {next}", path.display())).because("engine")
             })?;
             Ok((Arc::new(file), None))
+        }
+    }
+}
+
+impl SlimUp {
+    /// Refuses limits that the engine does not know.
+    fn kept(&self) -> Result<(), Error> {
+        let given = [
+            (self.store.is_some(), "--store", self.engine != Engine::Memory),
+            (self.channel.is_some(), "--channel", self.engine != Engine::Nats),
+            (self.keep.is_some(), "--keep", self.engine == Engine::Redb),
+            (self.keep_blobs.is_some(), "--keep-blobs", self.engine == Engine::Redb),
+        ];
+        match given.into_iter().find(|(given, _, known)| *given && !known) {
+            Some((_, option, _)) => {
+                Err(Error::usage(format!("{option} is nothing that --engine {} does", self.engine.name())))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let (usual, bytes) = (Limits::default(), |mib: u64| mib << 20);
+        Limits {
+            bytes: self.channel.map_or(usual.bytes, bytes),
+            store: self.store.map_or(usual.store, bytes),
+            ..usual
+        }
+    }
+
+    fn retention(&self) -> Retention {
+        let hours = |hours: u64| Duration::from_secs(hours * 60 * 60);
+        Retention {
+            entries: None,
+            age: self.keep.map(hours),
+            blobs: self.keep_blobs.map(|days| hours(days * 24)),
         }
     }
 }
@@ -140,11 +177,7 @@ fn tell(
             json!({"event": "node", "version": version, "pid": pid, "endpoint": at}),
         )?;
     }
-    let engine = match options.engine {
-        Engine::Redb => "redb",
-        Engine::Memory => "memory",
-        Engine::Nats => "nats",
-    };
+    let engine = options.engine.name();
     if let Some(server) = below {
         let pid = server.pid();
         console
@@ -188,5 +221,30 @@ async fn attend(
             console
                 .report(text, json!({"event": "restarted", "endpoint": at, "pid": pid, "error": error}))?;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        up: SlimUp,
+    }
+
+    #[test]
+    fn limits_are_in_mebibytes_hours_and_days_and_without_them_those_of_the_engine() {
+        let up =
+            |line: &str| Line::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{error}")).up;
+        let usual = up("up");
+        assert_eq!((usual.limits(), usual.retention()), (Limits::default(), Retention::default()));
+        let given = up("up --store 64 --channel 2 --keep 48 --keep-blobs 3");
+        assert_eq!(given.limits(), Limits { store: 64 << 20, bytes: 2 << 20, ..Limits::default() });
+        let hour = Duration::from_secs(3_600);
+        let retention = Retention { entries: None, age: Some(48 * hour), blobs: Some(72 * hour) };
+        assert_eq!(given.retention(), retention);
     }
 }

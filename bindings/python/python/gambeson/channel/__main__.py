@@ -68,13 +68,14 @@ async def listening(port: int, process: subprocess.Popen[bytes]) -> None:
     sys.exit(f"nothing listens on port {port} after 30 seconds")
 
 
-async def up(port: int, file: str | None) -> None:
+async def up(port: int, file: str | None, store: int | None, keep: int | None) -> None:
     """Runs both until a signal comes."""
     url = f"http://127.0.0.1:{port}"
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with node(port) as pid, Delivery(url, file=file):
+    most, seconds = store and store << 20, keep and keep * 3600
+    async with node(port) as pid, Delivery(url, file=file, store=most, keep=seconds):
         print(f"agents meet at {url} (node: process {pid})", flush=True)
         await ended.wait()
 
@@ -133,6 +134,8 @@ def main() -> None:
     parse = commands.add_parser("up", help="run a node and the delivery service here")
     parse.add_argument("--port", type=int, default=46357)
     parse.add_argument("--file", help="where the delivery service keeps what it has")
+    parse.add_argument("--store", type=int, metavar="MIB", help="how many MiB the file has at most (16384)")
+    parse.add_argument("--keep", type=int, metavar="HOURS", help="for how many hours what is said is kept (as long as there is room)")
     speak = commands.add_parser("talk", help="two agents, in processes of their own")
     reply = commands.add_parser("answer", help="the second of them")
     reply.add_argument("by", metavar="DID", help="whose invitation it accepts")
@@ -140,7 +143,7 @@ def main() -> None:
         parse.add_argument("--link", default="http://127.0.0.1:46357", help="the node")
     arguments = parser.parse_args()
     works = {
-        "up": lambda: up(arguments.port, arguments.file),
+        "up": lambda: up(arguments.port, arguments.file, arguments.store, arguments.keep),
         "talk": lambda: talk(arguments.link),
         "answer": lambda: answer(arguments.by, arguments.link),
     }

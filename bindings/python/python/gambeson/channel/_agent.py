@@ -224,9 +224,12 @@ class Delivery:
         *,
         service: str = SERVICE,
         file: str | PathLike[str] | None = None,
+        store: int | None = None,
+        keep: int | None = None,
     ) -> None:
-        """`file` is where it keeps everything; without one, everything is gone when it ends."""
-        self._arguments = ([link] if isinstance(link, str) else list(link), service, file)
+        """`file` is where it keeps everything; without one, everything is gone when it ends. In a file are at most `store` bytes (16 GiB, unless
+        another number is given), and what a channel said for `keep` seconds, or as long as there is room; but always all since its newest checkpoint."""
+        self._arguments = ([link] if isinstance(link, str) else list(link), service, file, store, keep)
         self._server: _native.ChannelDelivery | None = None
 
     async def __aenter__(self) -> Self:
