@@ -188,8 +188,7 @@ impl Channel {
     /// Up to which position a reader of this name has dealt with everything.
     #[cfg(feature = "websocket")]
     pub(crate) async fn cursor(&self, name: &str) -> Result<u64> {
-        let kept = self.inner.kept.value(&row(self.inner.id, name), 0).await?;
-        Ok(kept.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes))
+        Ok(self.inner.kept.number(&row(self.inner.id, name), 0).await?.unwrap_or(0))
     }
 
     /// Keeps it.
@@ -264,7 +263,9 @@ impl Channel {
     pub async fn history(&self, from: u64, most: usize) -> Result<Vec<Occurrence>> {
         let rows = self.inner.kept.row(&row(self.inner.id, "events"), from, most).await?;
         rows.into_iter()
-            .map(|(position, bytes)| Occurrence::parse(position, bytes).map_err(|_| Error::BadStore))
+            .map(|(position, bytes)| {
+                Occurrence::parse(position, Bytes::from_owner(bytes)).map_err(|_| Error::BadStore)
+            })
             .collect()
     }
 
@@ -291,8 +292,7 @@ impl Channel {
     /// # Errors
     /// [`Error::Store`].
     pub async fn newest(&self) -> Result<u64> {
-        let kept = self.inner.kept.value(&row(self.inner.id, "newest"), 0).await?;
-        Ok(kept.and_then(|bytes| bytes.try_into().ok()).map_or(1, u64::from_be_bytes))
+        Ok(self.inner.kept.number(&row(self.inner.id, "newest"), 0).await?.unwrap_or(1))
     }
 
     /// Invites agents, who need not be there; returns when a commit with them stands in the log. They are members from then on, and come when

@@ -9,7 +9,7 @@ use crate::wire::{Malformed, Reader, Writer};
 /// What the application is told, in the order in which it happened here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    /// Its place in this member's history: grows by one, and stays the same when the agent starts again.
+    /// Its place in this member's history: grows by one, stays the same when the agent starts again, and goes on when it is invited again.
     pub position: u64,
     /// Milliseconds since 1970 by this member's clock.
     pub at: u64,
@@ -205,8 +205,8 @@ impl Event {
 }
 
 impl Occurrence {
-    pub(crate) fn parse(position: u64, bytes: Vec<u8>) -> Result<Self, Malformed> {
-        let mut from = Reader::new(bytes.into());
+    pub(crate) fn parse(position: u64, bytes: Bytes) -> Result<Self, Malformed> {
+        let mut from = Reader::new(bytes);
         let (at, kind) = (from.u64()?, from.u8()?);
         let event = match kind {
             1 => {

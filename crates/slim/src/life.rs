@@ -479,7 +479,8 @@ impl Life {
         let from = self.shared.options.clock.now().saturating_sub(retention);
         let row = self.row("events");
         for (position, bytes) in self.shared.kept.row(&row, self.oldest, FORGOTTEN_AT_ONCE).await? {
-            if Occurrence::parse(position, bytes).map_err(|_| Error::BadStore)?.at >= from {
+            if Occurrence::parse(position, Bytes::from_owner(bytes)).map_err(|_| Error::BadStore)?.at >= from
+            {
                 break;
             }
             self.writes.delete(&row, position);

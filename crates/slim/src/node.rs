@@ -152,7 +152,7 @@ impl Node {
         ];
         let mut node = Self { shared, tasks };
         for id in node.shared.kept.row("channels", 0, usize::MAX).await?.into_values() {
-            let id = ChannelId(id.try_into().map_err(|_| Error::BadStore)?);
+            let id = ChannelId(id[..].try_into().map_err(|_| Error::BadStore)?);
             match Life::restore(Arc::clone(&node.shared), id).await {
                 Ok(Some((life, status))) => drop(node.shared.live(life, status).await?),
                 Ok(None) => {}
@@ -340,8 +340,7 @@ impl Shared {
         status: tokio::sync::watch::Receiver<crate::channel::Status>,
     ) -> Result<Channel> {
         let id = life.id();
-        let cursor = self.kept.value(&row(id, "cursor"), 0).await?;
-        let next = cursor.and_then(|bytes| bytes.try_into().ok()).map_or(1, u64::from_be_bytes);
+        let next = self.kept.number(&row(id, "cursor")).await?.unwrap_or(1);
         let (commands, asked) = mpsc::channel(64);
         let (frames, arrived) = mpsc::channel(MOST_WAITING);
         let reading = Reading { next, written: next, ..Reading::default() };

@@ -528,12 +528,12 @@ impl Order {
         rows
     }
 
-    pub(crate) fn restore(rows: BTreeMap<u64, impl Into<Bytes>>, causal: bool) -> Result<Self, Malformed> {
+    pub(crate) fn restore(rows: BTreeMap<u64, Bytes>, causal: bool) -> Result<Self, Malformed> {
         let mut order = Self::new(causal);
         let mut sources = HashMap::new();
         // A source has a lower number than its bundles.
         for (number, row) in rows {
-            let mut fields = Reader::new(row.into());
+            let mut fields = Reader::new(row);
             order.numbers = number;
             if fields.u8()? == 0 {
                 let source = (fields.text()?, fields.u64()?);

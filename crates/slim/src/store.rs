@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use gambeson_identity::Agent;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::{Error, Result};
 
@@ -86,6 +87,9 @@ pub(crate) struct Sealed {
     names: [u8; 32],
 }
 
+/// A value that was opened: its memory is wiped before it is given back.
+pub(crate) type Opened = Zeroizing<Vec<u8>>;
+
 /// Writes that are gathered before they are applied.
 #[derive(Default)]
 pub(crate) struct Writes(Vec<(String, u64, Option<Vec<u8>>)>);
@@ -106,7 +110,7 @@ impl Writes {
 
 impl Drop for Writes {
     fn drop(&mut self) {
-        self.0.iter_mut().filter_map(|(_, _, value)| value.as_mut()).for_each(zeroize::Zeroize::zeroize);
+        self.0.iter_mut().filter_map(|(_, _, value)| value.as_mut()).for_each(Zeroize::zeroize);
     }
 }
 
@@ -130,20 +134,26 @@ impl Sealed {
         Ok(Self { agent, store, names })
     }
 
-    pub(crate) async fn row(&self, row: &str, from: u64, most: usize) -> Result<BTreeMap<u64, Vec<u8>>> {
+    pub(crate) async fn row(&self, row: &str, from: u64, most: usize) -> Result<BTreeMap<u64, Opened>> {
         let sealed = self.store.row(self.hidden(row), from, most).await?;
         sealed
             .into_iter()
             .map(|(place, sealed)| {
                 let opened =
                     self.agent.open_state(&label(row, place), &sealed).map_err(|_| Error::BadStore)?;
-                Ok((place, opened.expose().clone()))
+                Ok((place, Zeroizing::new(opened.expose().clone())))
             })
             .collect()
     }
 
-    pub(crate) async fn value(&self, row: &str, place: u64) -> Result<Option<Vec<u8>>> {
+    pub(crate) async fn value(&self, row: &str, place: u64) -> Result<Option<Opened>> {
         Ok(self.row(row, place, 1).await?.remove(&place))
+    }
+
+    /// The number of eight bytes at a place of a row.
+    pub(crate) async fn number(&self, row: &str, place: u64) -> Result<Option<u64>> {
+        let kept = self.value(row, place).await?;
+        Ok(kept.and_then(|bytes| bytes[..].try_into().ok()).map(u64::from_be_bytes))
     }
 
     pub(crate) async fn apply(&self, writes: Writes) -> Result<()> {
@@ -173,7 +183,7 @@ impl Sealed {
 
 impl Drop for Sealed {
     fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.names);
+        self.names.zeroize();
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
+use bytes::Bytes;
 use gambeson_identity::{Did, Kind, Relationship, Resolver, Role as KeyRole};
 
 use super::commit::Wish;
@@ -67,9 +68,9 @@ impl Views {
     }
 
     /// Nothing of a life in which nothing of this was ever written.
-    pub(super) fn parse(bytes: Option<Vec<u8>>) -> Result<Self, Malformed> {
+    pub(super) fn parse(bytes: Option<Bytes>) -> Result<Self, Malformed> {
         let Some(bytes) = bytes else { return Ok(Self::default()) };
-        let mut fields = Reader::new(bytes.into());
+        let mut fields = Reader::new(bytes);
         let since =
             (0..fields.count(24)?).map(|_| Ok((fields.array()?, fields.u64()?))).collect::<Result<_, _>>()?;
         let dissenting = (0..fields.count(2)?).map(|_| fields.text()).collect::<Result<_, _>>()?;
@@ -315,10 +316,10 @@ mod tests {
             dissenting: BTreeSet::from(["did:gambeson:a".to_owned()]),
             former: vec![Former { name: Name::new("gambeson", "channels", "0123"), until: 9, mine: true }],
         };
-        assert_eq!(Views::parse(Some(views.to_bytes())).unwrap(), views);
+        assert_eq!(Views::parse(Some(views.to_bytes().into())).unwrap(), views);
         assert_eq!(Views::parse(None).unwrap(), Views::default());
         let mut longer = views.to_bytes();
         longer.push(0);
-        assert_eq!(Views::parse(Some(longer)), Err(Malformed));
+        assert_eq!(Views::parse(Some(longer.into())), Err(Malformed));
     }
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
-use zeroize::Zeroizing;
 
 use super::{Life, Timers};
 use crate::archive::{Surface, random};
@@ -42,8 +41,8 @@ impl Outgoing {
         head.bytes(&self.content).bytes(&self.bundle).finish()
     }
 
-    fn parse(bytes: Vec<u8>) -> Result<Self, Malformed> {
-        let mut fields = Reader::new(bytes.into());
+    fn parse(bytes: Bytes) -> Result<Self, Malformed> {
+        let mut fields = Reader::new(bytes);
         let id = EntryId(fields.array()?);
         let read = Self { id, epoch: fields.u64()?, content: fields.bytes()?, bundle: fields.bytes()? };
         fields.end().map(|()| read)
@@ -72,8 +71,8 @@ impl Pending {
             .finish()
     }
 
-    fn parse(bytes: Vec<u8>) -> Result<Self, Malformed> {
-        let mut fields = Reader::new(bytes.into());
+    fn parse(bytes: Bytes) -> Result<Self, Malformed> {
+        let mut fields = Reader::new(bytes);
         let (id, after, content) = (EntryId(fields.array()?), fields.u64()?, fields.bytes()?);
         let invitations = (0..fields.count(6)?)
             .map(|_| Ok((fields.text()?, fields.bytes()?)))
@@ -222,18 +221,20 @@ impl Life {
         if pieces.is_empty() || places.is_empty() {
             return Ok(None);
         }
-        let pieces = pieces.into_iter().map(|(place, bytes)| (piece_at(place), Zeroizing::new(bytes)));
+        let pieces = pieces.into_iter().map(|(place, bytes)| (piece_at(place), bytes));
         let member = Member::restore(&shared.present().me, &shared.cards, pieces)?;
-        let mut read = Places::parse(places.remove(&0).unwrap_or_default()).map_err(|_| Error::BadStore)?;
+        let mut place = |number| places.remove(&number).map(Bytes::from_owner);
+        let mut read = Places::parse(place(0).unwrap_or_default()).map_err(|_| Error::BadStore)?;
         let authenticators =
-            read_authenticators(places.remove(&1).unwrap_or_default()).map_err(|_| Error::BadStore)?;
-        let views = super::fork::Views::parse(places.remove(&2)).map_err(|_| Error::BadStore)?;
-        let order = Order::restore(kept.row(&row("order"), 0, usize::MAX).await?, shared.options.causal)
-            .map_err(|_| Error::BadStore)?;
+            read_authenticators(place(1).unwrap_or_default()).map_err(|_| Error::BadStore)?;
+        let views = super::fork::Views::parse(place(2)).map_err(|_| Error::BadStore)?;
+        let order = kept.row(&row("order"), 0, usize::MAX).await?;
+        let order = order.into_iter().map(|(number, bytes)| (number, Bytes::from_owner(bytes))).collect();
+        let order = Order::restore(order, shared.options.causal).map_err(|_| Error::BadStore)?;
         let outbox = kept.row(&row("outbox"), 0, usize::MAX).await?;
         let pending = kept.value(&row("pending"), 0).await?;
         let errands = kept.row(&row("errands"), 0, usize::MAX).await?;
-        let newest = kept.value(&row("newest"), 0).await?;
+        let newest = kept.number(&row("newest"), 0).await?;
 
         let birth = Birth { member, surface: read.surface.clone(), commit: read.commit, joined: read.joined };
         let (mut life, watched) = Self::born(shared, birth);
@@ -243,20 +244,23 @@ impl Life {
         (life.rotated, life.said_since_rotation) = (read.rotated, read.said);
         life.leaving =
             std::mem::take(&mut read.leaving).into_iter().filter_map(|did| did.parse().ok()).collect();
-        life.position = newest.and_then(|bytes| bytes.try_into().ok()).map_or(1, u64::from_be_bytes);
+        life.position = newest.unwrap_or(1);
         (life.authenticators, life.views) = (authenticators, views);
         life.outbox = outbox
             .into_iter()
-            .map(|(counter, bytes)| Ok((counter, Outgoing::parse(bytes)?)))
+            .map(|(counter, bytes)| Ok((counter, Outgoing::parse(Bytes::from_owner(bytes))?)))
             .collect::<Result<_, Malformed>>()
             .map_err(|_| Error::BadStore)?;
-        life.pending = pending.map(Pending::parse).transpose().map_err(|_| Error::BadStore)?;
+        life.pending = pending
+            .map(|bytes| Pending::parse(Bytes::from_owner(bytes)))
+            .transpose()
+            .map_err(|_| Error::BadStore)?;
         if life.pending.is_none() {
             // The commit was made, and never got as far as to be written for the log.
             life.member.abandon();
         }
         for (number, bytes) in errands {
-            let errand = read_errand(bytes).map_err(|_| Error::BadStore)?;
+            let errand = read_errand(Bytes::from_owner(bytes)).map_err(|_| Error::BadStore)?;
             life.errand = life.errand.max(number);
             life.errands.insert(number, errand);
         }
@@ -448,8 +452,8 @@ impl Places {
             .finish()
     }
 
-    fn parse(bytes: Vec<u8>) -> Result<Self, Malformed> {
-        let mut fields = Reader::new(bytes.into());
+    fn parse(bytes: Bytes) -> Result<Self, Malformed> {
+        let mut fields = Reader::new(bytes);
         let places = Self {
             surface: Surface::from_bytes(&fields.take(Surface::LEN)?)?,
             read: fields.u64()?,
@@ -468,14 +472,14 @@ impl Places {
     }
 }
 
-fn read_authenticators(bytes: Vec<u8>) -> Result<BTreeMap<u64, [u8; 16]>, Malformed> {
+fn read_authenticators(bytes: Bytes) -> Result<BTreeMap<u64, [u8; 16]>, Malformed> {
     let count = bytes.len() / 24;
-    let mut fields = Reader::new(bytes.into());
+    let mut fields = Reader::new(bytes);
     let read = (0..count).map(|_| Ok((fields.u64()?, fields.array()?))).collect::<Result<_, Malformed>>()?;
     fields.end().map(|()| read)
 }
 
-fn read_errand(bytes: Vec<u8>) -> Result<(EntryId, String, Bytes), Malformed> {
-    let mut fields = Reader::new(bytes.into());
+fn read_errand(bytes: Bytes) -> Result<(EntryId, String, Bytes), Malformed> {
+    let mut fields = Reader::new(bytes);
     Ok((EntryId(fields.array()?), fields.text()?, fields.rest()))
 }

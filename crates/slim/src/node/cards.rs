@@ -135,7 +135,7 @@ impl Shared {
 
     pub(super) async fn restore_places(&self) -> Result<()> {
         for bytes in self.kept.row("cards", 0, usize::MAX).await?.into_values() {
-            let mut fields = Reader::new(bytes.into());
+            let mut fields = Reader::new(Bytes::from_owner(bytes));
             let place = CardPlace::read(&mut fields).map_err(|_| Error::BadStore)?;
             let log = CardLog::verify(&fields.rest()).map_err(Error::Cards)?;
             self.add(log, &place)?;

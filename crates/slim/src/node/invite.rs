@@ -150,7 +150,7 @@ async fn offer(shared: &Shared, present: &Present) -> Result<()> {
             gone += 1;
             continue;
         }
-        let package = offers.get(number).map(|bytes| Bytes::from(bytes.clone()));
+        let package = offers.get(number).map(|bytes| Bytes::copy_from_slice(bytes));
         // Under an earlier card, or for a day only, it would be none to offer.
         let is_good = |package: &Bytes| {
             Published::parse(package).is_ok_and(|it| it.card == present.card) && until > now.after(DAY)
@@ -185,7 +185,7 @@ async fn offer(shared: &Shared, present: &Present) -> Result<()> {
     if packages.last_resort.is_none() && (renewed || ends) {
         if let Some(before) = kept.get(&LAST_RESORT) {
             // Who took it may be about to invite by it.
-            writes.put("packages", number + 1, before.clone());
+            writes.put("packages", number + 1, before.to_vec());
         }
         let (package, private) = me.key_package(suite, true, now)?;
         let package = publish(package);
@@ -210,12 +210,10 @@ async fn offer(shared: &Shared, present: &Present) -> Result<()> {
 /// Reads the inbox, and keeps the invitations in it until something was done about them.
 async fn read(shared: &Arc<Shared>) -> Result<()> {
     let log = inbox_log(shared.did.as_str());
-    let kept = shared.kept.value("inbox", 0).await?;
-    let mut read = kept.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
+    let mut read = shared.kept.number("inbox", 0).await?.unwrap_or(0);
     let mut grown = [0; 2];
     for (place, grown) in (1..).zip(&mut grown) {
-        let kept = shared.kept.value("inbox", place).await?;
-        *grown = kept.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
+        *grown = shared.kept.number("inbox", place).await?.unwrap_or(0);
     }
     loop {
         let page = shared.services.log.read(&log, read + 1, PAGE).await?;
@@ -274,7 +272,7 @@ async fn consider(shared: &Arc<Shared>, first: bool) -> Result<()> {
     let kept = shared.kept.row(UNDECIDED, 0, usize::MAX).await?;
     let too_many = kept.len().saturating_sub(MOST_WAITING);
     for (number, (place, bytes)) in kept.into_iter().enumerate() {
-        let examined = match Frame::parse(&bytes.into()) {
+        let examined = match Frame::parse(&Bytes::from_owner(bytes)) {
             Ok(Frame::Invitation { snapshot, welcome }) if number >= too_many => {
                 examine(shared, snapshot, welcome, place).await
             }
