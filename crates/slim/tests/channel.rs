@@ -455,12 +455,18 @@ async fn two_that_accept_an_invitation_at_once_are_in_one_channel_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_was_removed_while_away_and_invited_again_is_back() {
+async fn who_was_removed_while_away_and_invited_again_is_back_and_reads_on() {
     let world = World::new(17);
-    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let (alice, mut bob) = (world.agent("alice"), world.agent("bob"));
+    bob.options.history = 8;
     let (_at_alice, at_bob, a) = invited(&world, &alice, &bob).await;
-    at_bob.joined(&a.id()).await;
-    drop(at_bob);
+    let b = at_bob.joined(&a.id()).await;
+    for word in 0..10 {
+        a.send(word.to_string()).await.unwrap();
+        assert_eq!(messages(&b, 1).await, [said(&alice, &word.to_string())]);
+    }
+    b.acknowledge().await.unwrap();
+    drop((b, at_bob));
     a.remove(&[bob.did()]).await.unwrap();
     a.invite(&[bob.did()]).await.unwrap();
 
@@ -468,8 +474,14 @@ async fn who_was_removed_while_away_and_invited_again_is_back() {
     tokio::time::sleep(Duration::from_secs(60)).await;
     let b = at_bob.joined(&a.id()).await;
     b.send("again").await.unwrap();
-    assert_eq!(messages(&a, 1).await, [said(&bob, "again")]);
+    assert_eq!(messages(&a, 11).await[10], said(&bob, "again"));
     assert_eq!(a.status().authenticator, b.status().authenticator);
+    a.send("welcome back").await.unwrap();
+    assert_eq!(messages(&b, 2).await, [said(&bob, "again"), said(&alice, "welcome back")]);
+    // Ten words, that it was removed, two words: each has a position of its own, and the oldest went.
+    let history = b.history(1, 100).await.unwrap();
+    assert_eq!(history.iter().map(|one| one.position).collect::<Vec<_>>(), (6..=13).collect::<Vec<_>>());
+    assert_eq!(b.newest().await.unwrap(), 14);
 }
 
 #[tokio::test(start_paused = true)]

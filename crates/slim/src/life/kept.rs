@@ -199,8 +199,13 @@ impl Life {
         (life, watched)
     }
 
-    /// Writes all of a new life; the row of channels gets it too.
+    /// Writes all of a new life; the row of channels gets it too. In a channel that this agent was in before, its history goes on: readers stand
+    /// behind what they have read of it.
     pub(crate) async fn keep_birth(&mut self) -> Result<()> {
+        let kept = &self.shared.kept;
+        self.position = kept.number(&self.row("newest")).await?.unwrap_or(1);
+        let first = kept.row(&self.row("events"), 0, 1).await?.into_keys().next();
+        self.oldest = first.unwrap_or(self.position);
         self.note_epoch()?;
         self.warm_up();
         self.write_places();
