@@ -410,6 +410,36 @@ fn a_member_that_fell_behind_comes_back_by_itself_if_the_policy_lets_it() {
 }
 
 #[test]
+fn who_lost_what_it_came_back_with_uses_no_key_twice_and_comes_back_again() {
+    let (alice, bob) = (Person::new(1), Person::new(2));
+    let cards = known(&[&alice, &bob]);
+    let mut members = channel(&[&alice, &bob], &cards, |_| {});
+    let [a, b] = &mut members[..] else { panic!() };
+    let pieces = b.state().unwrap();
+    assert_eq!(heard(b, b"one", a), b"one");
+    let rejoin = |a: &Member| {
+        let (info, tree) = a.checkpoint().unwrap();
+        Member::rejoin(&bob.me, &cards, &info, &tree, NOW).unwrap()
+    };
+    let (_, commit) = rejoin(a);
+    *b = restore(&bob, &cards, pieces);
+    for member in [&mut *a, &mut *b] {
+        let Processed::Commit(changed) = member.process(&commit, NOW).unwrap() else { panic!() };
+        assert_eq!((&changed.by, changed.epoch, changed.rejoined), (bob.did(), 2, true));
+    }
+    assert_eq!((a.epoch(), b.epoch()), (2, 1));
+    assert_eq!(b.seal(b"two", b"").unwrap_err().reason(), Some(Reason::Unwritten));
+    b.state().unwrap();
+    assert_eq!(heard(b, b"two", a), b"two");
+
+    let commit;
+    (*b, commit) = rejoin(a);
+    a.process(&commit, NOW).unwrap();
+    assert_eq!(*a.authenticator().unwrap(), *b.authenticator().unwrap());
+    assert_eq!(heard(b, b"back", a), b"back");
+}
+
+#[test]
 fn a_new_card_comes_into_the_leaf_with_the_next_commit() {
     let (alice, bob) = (Person::new(1), Person::new(2));
     let cards = known(&[&alice, &bob]);

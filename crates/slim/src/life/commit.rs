@@ -483,6 +483,15 @@ impl Life {
                     self.mark_read(place);
                     return self.out(&changed).await;
                 }
+                if changed.rejoined && changed.by == self.shared.did {
+                    // It stands in the log, and what was made with it was never written.
+                    self.cannot_follow(
+                        place.0,
+                        "this member came back, and stopped before it had kept that",
+                        true,
+                    );
+                    return self.skipped(place);
+                }
                 self.applied(&changed, place)
             }
             Ok(Processed::Application(_)) => self.skipped(place),

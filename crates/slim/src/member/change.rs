@@ -68,7 +68,8 @@ pub struct Changed {
     pub removed: Vec<Did>,
     /// The new policy, if it is another.
     pub policy: Option<SignedPolicy>,
-    /// Whether `by` fell behind and came back by itself.
+    /// Whether `by` fell behind and came back by itself. If that is this member, which then lost what it came back with, it stays in the epoch before,
+    /// and has to come back again.
     pub rejoined: bool,
 }
 
@@ -277,6 +278,11 @@ impl Member {
 
     /// Goes on to the epoch that a commit began.
     pub(super) fn advance(&mut self, group: Group<Config>, changed: &Changed) -> Result<()> {
+        if changed.rejoined && changed.by == *self.me.did() {
+            // The leaf is another now, whose keys went with the member that made it. Those of this one are used on where they were.
+            self.abandon();
+            return Ok(());
+        }
         self.pending = None;
         if changed.removed.contains(self.me.did()) {
             self.removed = true;

@@ -26,6 +26,11 @@ impl Stopping {
         Self { inner, left: AtomicI64::new(writes), after }
     }
 
+    /// Stops at this write from now on.
+    pub fn stop_at(&self, writes: i64) {
+        self.left.store(writes, Ordering::SeqCst);
+    }
+
     /// Whether it has stopped.
     pub fn stopped(&self) -> bool {
         self.left.load(Ordering::SeqCst) <= 0

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gambeson_slim::{Event, MemoryStore, Node, Occurrence};
+use gambeson_slim::{Channel, Event, MemoryStore, Node, Occurrence};
+use tokio::time::{sleep, timeout};
 
 use crate::broken::Stopping;
-use crate::world::{Offered, Person, World};
+use crate::world::{Offered, Person, World, messages};
 
 /// Whatever a channel's history has: position, sender, text.
 async fn history(node: &Node) -> Vec<(u64, String, String)> {
@@ -51,7 +52,7 @@ async fn live(person: &Person, friend: &Person, begin: usize) -> usize {
         channel.until(|status| status.unsent == 0).await.ok()?;
         channel.catch_up().await.ok()
     };
-    drop(tokio::time::timeout(Duration::from_secs(60), work).await);
+    drop(timeout(Duration::from_secs(60), work).await);
     step
 }
 
@@ -106,4 +107,90 @@ async fn a_crash_between_any_two_writes_loses_nothing_and_repeats_nothing() {
         assert!(writes > 10, "the scenario has {writes} writes");
     }
     assert!(crashes > 20);
+}
+
+/// Alice's channel, in which Bob is, whose store can be told to stop: what it has stays.
+async fn alice_and_bob(
+    world: &World,
+    bob: &mut Person,
+    after: bool,
+) -> ([Node; 2], Channel, MemoryStore, Arc<Stopping>) {
+    let kept = MemoryStore::new();
+    let store = Arc::new(Stopping::new(kept.clone(), i64::MAX, after));
+    bob.store = store.clone();
+    let (at_alice, at_bob) = (world.agent("alice").node().await, bob.node().await);
+    at_bob.offered(world).await;
+    let policy = at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap();
+    let a = at_alice.create(policy).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    at_bob.joined(&a.id()).await;
+    ([at_alice, at_bob], a, kept, store)
+}
+
+/// All come to one epoch, and hear what each says, once.
+async fn all_hear_each_other(channels: &[&Channel], when: &str) {
+    for channel in channels {
+        channel.catch_up().await.unwrap();
+    }
+    let together = async {
+        let first = || channels[0].status().authenticator;
+        while channels.iter().any(|channel| channel.status().authenticator != first()) {
+            sleep(Duration::from_millis(100)).await;
+        }
+    };
+    timeout(Duration::from_secs(600), together).await.unwrap_or_else(|_| panic!("{when}, one stays behind"));
+    for (number, speaker) in channels.iter().enumerate() {
+        let word = format!("word of {number}");
+        speaker.send(word.clone()).await.unwrap();
+        for channel in channels {
+            while messages(channel, 1).await[0].1 != word {}
+        }
+    }
+    for channel in channels {
+        let mut said = BTreeMap::new();
+        for one in channel.history(1, 10_000).await.unwrap() {
+            if let Event::Message { id, bytes, .. } = one.event {
+                assert!(said.insert(id, bytes).is_none(), "{when}");
+            }
+        }
+        let words = said.into_values().filter(|bytes| bytes.starts_with(b"word of"));
+        assert_eq!(words.count(), channels.len(), "{when}");
+    }
+}
+
+/// Bob comes back from outside, and his store stops at this write. Also: whether the log has that he came, and he does not.
+async fn comes_back_and_stops_at(writes: i64, after: bool) -> (bool, bool) {
+    let world = World::new(103);
+    let mut bob = world.agent("bob");
+    let ([_at_alice, at_bob], a, kept, store) = alice_and_bob(&world, &mut bob, after).await;
+    let (b, log) = (at_bob.joined(&a.id()).await, &world.services.log);
+    let before = log.read(&a.id(), 1, 1).await.unwrap().head.commit;
+    store.stop_at(writes);
+    let came = b.rejoin().await;
+    let lost = came.is_err() && !after && log.read(&a.id(), 1, 1).await.unwrap().head.commit > before;
+
+    let stopped = store.stopped();
+    drop((b, at_bob));
+    bob.store = Arc::new(kept);
+    let at_bob = bob.node().await;
+    let b = at_bob.joined(&a.id()).await;
+    all_hear_each_other(&[&a, &b], &format!("after a stop at write {writes}")).await;
+    (stopped, lost)
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_came_back_and_stopped_before_that_was_written_comes_back_once_more() {
+    let mut lost = 0;
+    for after in [false, true] {
+        let mut writes = 1;
+        loop {
+            let (stopped, lost_it) = comes_back_and_stops_at(writes, after).await;
+            lost += u32::from(lost_it);
+            if !stopped {
+                break;
+            }
+            writes += 1;
+        }
+    }
+    assert!(lost > 0, "no stop was between the log and the store");
 }
