@@ -590,10 +590,10 @@ mod tests {
     }
 
     /// What the store has after this.
-    fn written(order: &mut Order, rows: &mut BTreeMap<u64, Vec<u8>>) {
+    fn written(order: &mut Order, rows: &mut BTreeMap<u64, Bytes>) {
         for (number, row) in order.changed() {
             match row {
-                Some(row) => drop(rows.insert(number, row)),
+                Some(row) => drop(rows.insert(number, row.into())),
                 None => drop(rows.remove(&number)),
             }
         }
@@ -683,7 +683,7 @@ mod tests {
         assert_eq!((rows.len(), order.changed().len()), (2, 0));
         for row in 1..=2 {
             for len in 0..rows[&row].len() {
-                let cut = BTreeMap::from([(1, rows[&1].clone()), (row, rows[&row][..len].to_vec())]);
+                let cut = BTreeMap::from([(1, rows[&1].clone()), (row, rows[&row].slice(..len))]);
                 assert!(Order::restore(cut, false).is_err());
             }
         }

@@ -62,6 +62,7 @@ impl Life {
             Some(stuck) => stuck.2 |= others,
             None => self.stuck = Some((place, reason.to_owned(), others)),
         }
+        self.write_places();
     }
 
     /// The log shows messages of an epoch that this member is not in.

@@ -246,6 +246,8 @@ impl Life {
         life.order = order.of(Upto::tag(life.did()));
         (life.read, life.last, life.counter, life.since) = (read.read, read.last, read.counter, read.since);
         (life.oldest, life.forked) = (read.oldest, read.forked);
+        // Whether anybody heard the complaint nobody knows: it is made again.
+        (life.stuck, life.unsure, life.passed_over) = (read.stuck.take(), read.unsure, read.passed_over);
         (life.rotated, life.said_since_rotation) = (read.rotated, read.said);
         life.leaving =
             std::mem::take(&mut read.leaving).into_iter().filter_map(|did| did.parse().ok()).collect();
@@ -291,6 +293,9 @@ impl Life {
             rotated: self.rotated,
             said: self.said_since_rotation,
             forked: self.forked,
+            unsure: self.unsure,
+            passed_over: self.passed_over,
+            stuck: self.stuck.clone(),
             leaving: self.leaving.iter().map(|did| did.as_str().to_owned()).collect(),
         };
         self.writes.put(&self.row("life"), 0, places.to_bytes());
@@ -434,6 +439,9 @@ struct Places {
     rotated: u64,
     said: u32,
     forked: bool,
+    unsure: bool,
+    passed_over: bool,
+    stuck: Option<(u64, String, bool)>,
     leaving: Vec<String>,
 }
 
@@ -452,6 +460,12 @@ impl Places {
             .u64(self.rotated)
             .u64(u64::from(self.said))
             .u8(u8::from(self.forked))
+            .u8(u8::from(self.unsure))
+            .u8(u8::from(self.passed_over))
+            .u8(u8::from(self.stuck.is_some()))
+            .each(&self.stuck, |to, (place, reason, others)| {
+                to.u64(*place).text(reason).u8(u8::from(*others))
+            })
             .count(self.leaving.len())
             .each(&self.leaving, |to, did| to.text(did))
             .finish()
@@ -471,6 +485,12 @@ impl Places {
             rotated: fields.u64()?,
             said: u32::try_from(fields.u64()?).map_err(|_| Malformed)?,
             forked: fields.u8()? == 1,
+            unsure: fields.u8()? == 1,
+            passed_over: fields.u8()? == 1,
+            stuck: match fields.u8()? {
+                0 => None,
+                _ => Some((fields.u64()?, fields.text()?, fields.u8()? == 1)),
+            },
             leaving: (0..fields.count(2)?).map(|_| fields.text()).collect::<Result<_, _>>()?,
         };
         fields.end().map(|()| places)

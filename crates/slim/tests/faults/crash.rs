@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gambeson_slim::{Channel, Event, MemoryStore, Node, Occurrence};
+use gambeson_slim::{Channel, EntryKind, Event, MemoryStore, Node, Occurrence};
 use tokio::time::{sleep, timeout};
 
-use crate::broken::Stopping;
+use crate::broken::{Hidden, Stopping};
 use crate::world::{Offered, Person, World, messages};
 
 /// Whatever a channel's history has: position, sender, text.
@@ -155,6 +156,81 @@ async fn all_hear_each_other(channels: &[&Channel], when: &str) {
         }
         let words = said.into_values().filter(|bytes| bytes.starts_with(b"word of"));
         assert_eq!(words.count(), channels.len(), "{when}");
+    }
+}
+
+/// Bob passes over a commit that he cannot judge; his store stops at this write, from then on. The next time he can.
+async fn passes_over_and_stops_at(writes: i64, after: bool) -> bool {
+    let world = World::new(101);
+    let (mut bob, carol) = (world.agent("bob"), world.agent("carol"));
+    let blobs = Arc::new(Hidden { inner: Arc::clone(&world.services.blobs), hidden: AtomicBool::new(false) });
+    bob.world.services.blobs = blobs.clone();
+    let ([_at_alice, at_bob], a, kept, store) = alice_and_bob(&world, &mut bob, after).await;
+    let at_carol = carol.node().await;
+    at_carol.offered(&world).await;
+    blobs.hidden.store(true, Ordering::SeqCst);
+    store.stop_at(writes);
+    a.invite(&[carol.did()]).await.unwrap();
+    let c = at_carol.joined(&a.id()).await;
+    c.send("bob cannot read this").await.unwrap();
+    sleep(Duration::from_secs(60)).await;
+    blobs.hidden.store(false, Ordering::SeqCst);
+    sleep(Duration::from_secs(60)).await;
+
+    let stopped = store.stopped();
+    drop(at_bob);
+    bob.store = Arc::new(kept);
+    let at_bob = bob.node().await;
+    let b = at_bob.joined(&a.id()).await;
+    c.rotate().await.unwrap();
+    all_hear_each_other(&[&a, &b, &c], &format!("after a stop at write {writes}")).await;
+    stopped
+}
+
+/// Bob is away, and comes when the log has forgotten what he missed; his store stops at this write.
+async fn misses_what_is_pruned_and_stops_at(writes: i64, after: bool) -> bool {
+    let world = World::new(102);
+    let mut bob = world.agent("bob");
+    let ([_at_alice, at_bob], a, kept, store) = alice_and_bob(&world, &mut bob, after).await;
+    drop(at_bob);
+    a.rotate().await.unwrap();
+    sleep(Duration::from_secs(10)).await;
+    let log = &world.services.log;
+    let all = log.read(&a.id(), 1, 10_000).await.unwrap().records;
+    let checkpoint = all.iter().rfind(|record| record.entry.kind == EntryKind::Checkpoint).unwrap();
+    log.prune(&a.id(), checkpoint.place).await.unwrap();
+    store.stop_at(writes);
+    let at_bob = bob.try_node().await;
+    sleep(Duration::from_secs(60)).await;
+
+    let stopped = store.stopped();
+    drop(at_bob);
+    bob.store = Arc::new(kept);
+    let at_bob = bob.node().await;
+    let b = at_bob.joined(&a.id()).await;
+    all_hear_each_other(&[&a, &b], &format!("after a stop at write {writes}")).await;
+    stopped
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_passed_over_what_others_took_comes_back_whichever_write_before_a_restart_was_the_last() {
+    for after in [false, true] {
+        let mut writes = 1;
+        while passes_over_and_stops_at(writes, after).await {
+            writes += 1;
+        }
+        assert!(writes > 3, "the scenario has {writes} writes");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_missed_what_is_pruned_comes_back_whichever_write_before_a_restart_was_the_last() {
+    for after in [false, true] {
+        let mut writes = 1;
+        while misses_what_is_pruned_and_stops_at(writes, after).await {
+            writes += 1;
+        }
+        assert!(writes > 2, "the scenario has {writes} writes");
     }
 }
 
