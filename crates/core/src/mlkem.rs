@@ -83,6 +83,9 @@ pub use batch::{Recipient, encapsulate_many_deterministic, encapsulate_many_with
 pub use encoded::ExpandedKeyRef;
 #[cfg(feature = "alloc")]
 pub use expanded::{ExpandedDecapsulationKey, ExpandedEncapsulationKey};
+#[cfg(gambeson_ct)]
+#[doc(hidden)]
+pub use keys::gate;
 pub use keys::{DecapsulationKey, EncapsulationKey, EncapsulationKeyRef};
 pub use params::{MlKem512, MlKem768, MlKem1024, ParameterSet};
 

@@ -3,7 +3,8 @@
 //!
 //! `gate-step [LEVEL [PROCESSOR]]` ends with status 0 if they do and if each canary does not. Run by `cargo xtask step` for the
 //! tables with AVX-512, which valgrind does not know. What takes variable time on public data that comes from the secrets
-//! is stepped through in parts, with those data the same for all secrets. ML-DSA key generation: all of it but the seed's
+//! is stepped through in parts, with those data the same for all secrets. ML-KEM key generation, and decapsulation by a seed: all of
+//! a compact key's work but G of the seed, with one ρ. ML-DSA key generation: all of it but the seed's
 //! hash, as an import of s1 and s2 beside one ρ; and the sampling of s, with one pattern of refusals. ML-DSA signing: a
 //! whole attempt with one challenge, each check passed. Left out is that the refusals of s and of attempts say nothing of
 //! the secrets, which is mathematics.
@@ -25,7 +26,11 @@ fn main() -> ExitCode {
 mod operations {
     use gambeson::cpu::{self, Level};
     use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87};
+    #[cfg(gambeson_ct)]
+    use gambeson::mlkem::EncapsulationKey;
     use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+    #[cfg(gambeson_ct)]
+    use gambeson::sha3::Sha3_256;
     use gambeson::sha3::{self, Kmac256, State};
     use gambeson_gates::tracer::{Judged, SECRETS, Tracer, place, region};
     use gambeson_gates::{bytes, canary};
@@ -59,7 +64,7 @@ mod operations {
         signatures::<MlDsa65>(&mut gate);
         signatures::<MlDsa87>(&mut gate);
         #[cfg(gambeson_ct)]
-        signing_kernels(&mut gate);
+        kernels(&mut gate);
         println!("{} operations, {} with different traces", gate.ran, gate.failed);
 
         let mut planted = Gate { ran: 0, failed: 0, ..gate };
@@ -173,6 +178,8 @@ mod operations {
             let mut secrets = Vec::new();
             region(|| secrets = black_box(ExpandedDecapsulationKey::decapsulate_many(&items)));
         });
+        #[cfg(gambeson_ct)]
+        with_one_matrix::<P>(gate);
         let exported = fixed.to_expanded_bytes();
         // The same matrix with other secrets.
         let private = |number| {
@@ -209,6 +216,25 @@ mod operations {
         gate.run(&format!("{name} export"), |number| {
             let key = ExpandedDecapsulationKey::<P>::from_seed(&secret(name, number));
             region(|| _ = black_box(key.to_expanded_bytes()));
+        });
+    }
+
+    /// What compact keys do behind G, with other s and e for each secret.
+    #[cfg(gambeson_ct)]
+    fn with_one_matrix<P: mlkem::ParameterSet>(gate: &mut Gate) {
+        let (name, rho) = (P::NAME, bytes("rho"));
+        gate.run(&format!("{name} key generation behind G"), |number| {
+            let sigma = secret("sigma", number);
+            region(|| _ = black_box(mlkem::gate::key_generation::<P>(&rho, &sigma)));
+        });
+        gate.run(&format!("{name} decaps compact behind G"), |number| {
+            let (sigma, z) = (secret("sigma", number), secret("z", number));
+            let ek = mlkem::gate::key_generation::<P>(&rho, &sigma);
+            let h = Sha3_256::digest(ek.as_ref());
+            let ek = EncapsulationKey::<P>::from_bytes(&ek).expect("it was made so");
+            let (c, _) = ek.encapsulate_deterministic(&secret("m", number));
+            let c = sometimes_wrong(c, number);
+            region(|| _ = black_box(mlkem::gate::decapsulate::<P>(&rho, &sigma, &h, &z, &c)));
         });
     }
 
@@ -259,7 +285,13 @@ mod operations {
 
     /// Each kernel by itself, so that a difference is found where it is.
     #[cfg(gambeson_ct)]
-    fn signing_kernels(gate: &mut Gate) {
+    fn kernels(gate: &mut Gate) {
+        for (n, name) in mlkem::gate::NAMES.iter().enumerate() {
+            gate.run(&format!("ML-KEM kernel {name}"), |number| {
+                let secret = secret("polynomials", number);
+                region(|| mlkem::gate::run(n, &secret));
+            });
+        }
         for (n, name) in mldsa::gate::NAMES.iter().enumerate() {
             gate.run(&format!("ML-DSA kernel {name}"), |number| {
                 let secret = secret("polynomials", number);

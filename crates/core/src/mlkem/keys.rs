@@ -20,6 +20,8 @@ use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::Sha3_256;
 use crate::small::Stack;
 
+#[cfg(gambeson_ct)]
+pub mod gate;
 mod in_workspace;
 
 /// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: `N512`, `N768` or `N1024` bytes in
