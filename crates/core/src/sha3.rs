@@ -68,7 +68,7 @@ pub(crate) use kernels::permute_sponge;
 #[doc(hidden)]
 pub use kernels::permute_sponge;
 #[cfg(feature = "alloc")]
-pub(crate) use kernels::{Aligned, permute_aligned};
+pub(crate) use kernels::{Abreast, Aligned, Block, permute_aligned, squeeze_eight};
 pub use kernels::{
     WrongPermutation, clear_permutation, kernels, permute_many, permute_portable, set_permutation,
 };

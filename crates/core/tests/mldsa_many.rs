@@ -43,19 +43,25 @@ fn every_count_and_every_mistake<P: ParameterSet>() {
     let count = 64;
     let key_of = |i: usize| (i * 5) % keys.len();
     let message_of = |i: usize| messages[i % messages.len()];
+    // Of some messages μ is given.
+    let mu_of = |key: usize, i: usize| (i % 7 == 3).then(|| mu::<P>(&keys[key], i));
+    let mu_of_each: Vec<_> = (0..count).map(|i| mu_of(key_of(i), i)).collect();
+    let mu_of_same: Vec<_> = (0..count).map(|i| mu_of(0, i)).collect();
+    let each_of = |i: usize| mu_of_each[i].as_ref().map_or_else(|| message_of(i), Message::mu);
+    let same_of = |i: usize| mu_of_same[i].as_ref().map_or_else(|| message_of(i), Message::mu);
     let each: Vec<P::Signature> =
-        (0..count).map(|i| keys[key_of(i)].sign_deterministic(message_of(i))).collect();
-    let same: Vec<P::Signature> = (0..count).map(|i| keys[0].sign_deterministic(message_of(i))).collect();
+        (0..count).map(|i| keys[key_of(i)].sign_deterministic(each_of(i))).collect();
+    let same: Vec<P::Signature> = (0..count).map(|i| keys[0].sign_deterministic(same_of(i))).collect();
 
     let judge = |each: &[Vec<u8>], same: &[Vec<u8>]| {
         let items: Vec<(&VerifyingKey<P>, Message<'_>, &[u8])> =
-            each.iter().enumerate().map(|(i, s)| (&public[key_of(i)], message_of(i), s.as_slice())).collect();
+            each.iter().enumerate().map(|(i, s)| (&public[key_of(i)], each_of(i), s.as_slice())).collect();
         let verdicts = VerifyingKey::verify_many(&items);
         let expected: Vec<_> =
             items.iter().map(|(key, message, signature)| key.verify(*message, signature)).collect();
         assert_eq!(verdicts, expected);
         let items: Vec<(Message<'_>, &[u8])> =
-            same.iter().enumerate().map(|(i, s)| (message_of(i), s.as_slice())).collect();
+            same.iter().enumerate().map(|(i, s)| (same_of(i), s.as_slice())).collect();
         let by_one = expanded.verify_many(&items);
         let expected: Vec<_> =
             items.iter().map(|(message, signature)| expanded.verify(*message, signature)).collect();
@@ -94,6 +100,11 @@ fn every_count_and_every_mistake<P: ParameterSet>() {
         (&public[0], message_of(0), &same_bytes::<P>(&keys[0], message_of(0))),
     ]);
     assert_eq!(swapped, [Err(InvalidSignature), Err(InvalidSignature), Ok(())]);
+}
+
+/// μ of a message of its own.
+fn mu<P: ParameterSet>(key: &ExpandedSigningKey<P>, i: usize) -> [u8; 64] {
+    key.mu_hasher(b"context").expect("short").update(&i.to_le_bytes()).finalize()
 }
 
 fn same_bytes<P: ParameterSet>(key: &ExpandedSigningKey<P>, message: Message<'_>) -> Vec<u8> {

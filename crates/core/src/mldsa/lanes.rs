@@ -13,8 +13,8 @@ use super::ring::{N, Poly};
 use super::sample::{Masks, place_vartime};
 use crate::secret::wipe;
 use crate::sha3::{
-    Aligned, LANES, Shake128, Shake256, State, absorb, from_word, lanes, permute_aligned, permute_sponge,
-    permuted, squeeze, squeezed,
+    Abreast, Aligned, Block, LANES, Shake128, Shake256, Squeeze, State, absorb, from_word, lanes,
+    permute_aligned, permute_sponge, permuted, squeeze, squeeze_eight, squeezed,
 };
 
 /// Makes a sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
@@ -65,24 +65,31 @@ impl Absorber {
 /// Adds a message in pieces, and the padding; the permutation of its last block is the caller's.
 #[inline(never)]
 fn absorb_all(state: &mut State, parts: &[&[u8]]) {
-    let (mut block, mut length) = ([0; Shake256::RATE], 0);
-    for mut part in parts.iter().copied() {
-        while !part.is_empty() {
-            let (piece, rest) = part.split_at(part.len().min(Shake256::RATE - length));
-            block[length..][..piece.len()].copy_from_slice(piece);
-            length += piece.len();
-            part = rest;
-            if length == Shake256::RATE {
-                absorb(&mut state.0, &block);
-                permute_sponge(state);
-                length = 0;
-            }
-        }
+    let mut number = 0;
+    while !absorb_block(state, parts, number) {
+        permute_sponge(state);
+        number += 1;
     }
-    block[length..].fill(0);
-    block[length] = 0x1f;
-    block[Shake256::RATE - 1] |= 0x80;
+}
+
+/// Adds the block of this number of a message in pieces, the last with the padding; true if it is the last.
+fn absorb_block(state: &mut State, parts: &[&[u8]], number: usize) -> bool {
+    let (mut block, mut length) = ([0; Shake256::RATE], 0);
+    let mut before = number * Shake256::RATE;
+    for part in parts {
+        let (skipped, part) = part.split_at(part.len().min(before));
+        before -= skipped.len();
+        let piece = &part[..part.len().min(Shake256::RATE - length)];
+        block[length..][..piece.len()].copy_from_slice(piece);
+        length += piece.len();
+    }
+    let is_last = length < Shake256::RATE;
+    if is_last {
+        block[length] = 0x1f;
+        block[Shake256::RATE - 1] |= 0x80;
+    }
     absorb(&mut state.0, &block);
+    is_last
 }
 
 /// Adds what μ is the hash of, but for the permutation of its last block, to a state that is empty; false, if μ is given.
@@ -101,6 +108,44 @@ pub(crate) fn absorb_message(
     is_hashed
 }
 
+/// μ of each of at most eight messages, which come with tr, side by side; where it is given, nothing is hashed.
+///
+/// Variable time: the lengths are public.
+pub(crate) fn represent_side_by_side<'m>(
+    message: impl Fn(usize) -> (&'m [u8; 64], &'m Message<'m>),
+    mu: &mut [[u8; 64]],
+) {
+    let mut states = [const { Aligned(State::new()) }; LANES];
+    let mut job: [usize; LANES] = core::array::from_fn(|i| i);
+    let (mut is_padded, mut busy) = ([false; LANES], mu.len());
+    for number in 0.. {
+        // Backwards: what takes an emptied place has had its turn.
+        for lane in (0..busy).rev() {
+            let mu = &mut mu[job[lane]];
+            let mut is_busy = false;
+            if is_padded[lane] {
+                squeeze(&states[lane].0, mu);
+            } else {
+                let (tr, message) = message(job[lane]);
+                message.represent(tr, mu, |parts, _| {
+                    is_padded[lane] = absorb_block(&mut states[lane].0, parts, number);
+                    is_busy = true;
+                });
+            }
+            if !is_busy {
+                busy -= 1;
+                states.swap(lane, busy);
+                job.swap(lane, busy);
+                is_padded.swap(lane, busy);
+            }
+        }
+        if busy == 0 {
+            return;
+        }
+        permute_aligned(&mut states[..permuted(busy, lanes())]);
+    }
+}
+
 /// What is done beside the sampling of a matrix: with its rows as they come, and with one more lane.
 pub(crate) trait Beside {
     /// This row of the matrix, every `stride`-th polynomial of `a`, is complete, as are those before it and `s`.
@@ -116,6 +161,8 @@ pub(crate) const KEPT: usize = 4;
 /// FIPS 204, Algorithm 32 (ExpandA), to `a`, column by column; before it, if there is a ρ′, Algorithm 33 (ExpandS) to
 /// `s`; and what `beside` does. As many permutations run side by side as the table likes: when a polynomial is full,
 /// its lane takes up the next. A column of `a` has `kept` places, K or [`KEPT`]: a row that `beside` had makes room.
+///
+/// The last polynomials are all begun, more than there are lanes, and those that can wait least have a turn.
 ///
 /// Variable time: the matrix is public, and so must be the lengths of what is hashed.
 #[inline(never)]
@@ -270,14 +317,10 @@ pub(crate) fn challenges_vartime<'c, P: Parameters>(
     for ((i, state), c_tilde) in states[..count].iter().enumerate().zip(c_tilde) {
         let mut block = [0; Shake256::RATE];
         squeeze(&state.0, &mut block);
-        let mut more = Shake256::new().update(c_tilde).finalize_xof();
-        let (mut places, mut skipped) = ([0; 64], false);
+        let (mut places, mut more) = ([0; 64], None);
         let more = || {
             // Hardly ever: all of the first block was not enough.
-            if !skipped {
-                more.squeeze(&mut [0; Shake256::RATE]);
-                skipped = true;
-            }
+            let more = more.get_or_insert_with(|| behind_the_first_block(c_tilde));
             let mut byte = [0];
             more.squeeze(&mut byte);
             byte[0]
@@ -285,6 +328,13 @@ pub(crate) fn challenges_vartime<'c, P: Parameters>(
         place_vartime::<P>(&block, more, &mut places);
         out(i, &places[..P::TAU]);
     }
+}
+
+/// What SHAKE256 gives of a message behind its first block.
+fn behind_the_first_block(message: &[u8]) -> Squeeze {
+    let mut output = Shake256::new().update(message).finalize_xof();
+    output.squeeze(&mut [0; Shake256::RATE]);
+    output
 }
 
 /// The sponges that have absorbed one message each, at most eight and of one length; how many there are.
@@ -302,44 +352,81 @@ pub(crate) fn hash_side_by_side<'m>(
         if count == 0 {
             return messages.count();
         }
-        permute_aligned(&mut states[..count]);
+        permute_aligned(&mut states[..permuted(count, lanes())]);
     }
 }
 
-/// FIPS 204, Algorithm 32 (ExpandA), of row `row` for each ρ; the polynomials of each stand in L + 1 places.
+/// FIPS 204, Algorithm 32 (ExpandA), for one ρ after the other: eight polynomials at a time, of whichever matrix they are. `take`
+/// has each row as soon as it is there: of which ρ, its number, its L polynomials and one more. `matrix` has room for [`KEPT`] rows.
 ///
 /// Variable time: the matrix is public.
-pub(crate) fn expand_rows<'r, P: Parameters>(
+pub(crate) fn expand_many<'r, P: Parameters>(
     kernels: &Kernels,
     rho: impl Iterator<Item = &'r [u8; 32]>,
-    row: usize,
-    out: &mut [Poly],
+    matrix: &mut [Poly],
+    mut take: impl FnMut(usize, usize, &mut [Poly]),
 ) {
-    let mut jobs = rho
-        .zip(out.chunks_exact_mut(P::L + 1))
-        .flat_map(|(rho, out)| out[..P::L].iter_mut().enumerate().map(move |a| (rho, a)));
-    let mut states = [const { Aligned(State::new()) }; LANES];
-    loop {
-        let mut polynomials: [Option<&mut Poly>; LANES] = Default::default();
-        let mut count = 0;
-        for ((state, polynomial), (rho, (column, a))) in
-            states.iter_mut().zip(&mut polynomials).zip(&mut jobs)
-        {
-            sponge(&mut state.0, rho, [column as u8, row as u8], Shake128::RATE);
-            *polynomial = Some(a);
+    let mut entries = rho.enumerate().flat_map(|(item, rho)| {
+        (0..P::K).flat_map(move |row| (0..P::L).map(move |column| Entry { item, rho, row, column }))
+    });
+    // Eight polynomials and those before them in a row that is not yet complete are of three rows at most.
+    const { assert!(P::L >= 4 && KEPT >= 3 && KEPT.is_power_of_two()) };
+    let first_of_row = |entry: &Entry<'_>| (P::L + 1) * ((entry.item * P::K + entry.row) & (KEPT - 1));
+    while let Some(entry) = entries.next() {
+        let (mut batch, mut count) = ([entry; LANES], 1);
+        for (place, entry) in batch[1..].iter_mut().zip(&mut entries) {
+            *place = entry;
             count += 1;
         }
-        if count == 0 {
-            return;
+        let batch = &batch[..count];
+        sample_side_by_side(batch, |entry, filled, block| {
+            (kernels.reject_uniform)(&mut matrix[first_of_row(entry) + entry.column], filled, block)
+        });
+        for entry in batch.iter().filter(|entry| entry.column == P::L - 1) {
+            take(entry.item, entry.row, &mut matrix[first_of_row(entry)..][..P::L + 1]);
         }
-        let mut filled = [0; LANES];
-        while filled[..count].iter().any(|filled| *filled < N) {
-            permute_aligned(&mut states[..count]);
-            for ((state, filled), a) in states.iter().zip(&mut filled).zip(polynomials.iter_mut().flatten()) {
-                *filled = squeezed::<{ Shake128::RATE }>(&state.0, |block| {
-                    (kernels.reject_uniform)(a, *filled, block)
-                });
+    }
+}
+
+/// An entry of one of many matrices.
+#[derive(Clone, Copy)]
+struct Entry<'r> {
+    item: usize,
+    rho: &'r [u8; 32],
+    row: usize,
+    column: usize,
+}
+
+/// Squeezes the sponges of these entries, at most eight, until all polynomials are full: `take` reads a block into that of an entry,
+/// from the place that it has reached, and says which it reaches.
+fn sample_side_by_side(
+    entries: &[Entry<'_>],
+    mut take: impl FnMut(&Entry<'_>, usize, &[u8; Shake128::RATE]) -> usize,
+) {
+    let mut filled = [0; LANES];
+    let filled = &mut filled[..entries.len()];
+    let place = |entry: &Entry<'_>| [entry.column as u8, entry.row as u8];
+    if entries.len() == 8
+        && let Some(squeeze_eight) = squeeze_eight()
+    {
+        let mut sponges = Abreast::of_seeds(entries.iter().map(|entry| (entry.rho, place(entry))));
+        let mut blocks = [const { Block::ZERO }; 8];
+        while filled.iter().any(|filled| *filled < N) {
+            squeeze_eight(&mut sponges, &mut blocks);
+            for ((entry, filled), block) in entries.iter().zip(&mut *filled).zip(&blocks) {
+                *filled = take(entry, *filled, block.shake128());
             }
+        }
+        return;
+    }
+    let mut states = [const { Aligned(State::new()) }; LANES];
+    for (state, entry) in states.iter_mut().zip(entries) {
+        sponge(&mut state.0, entry.rho, place(entry), Shake128::RATE);
+    }
+    while filled.iter().any(|filled| *filled < N) {
+        permute_aligned(&mut states[..permuted(entries.len(), lanes())]);
+        for ((entry, filled), state) in entries.iter().zip(&mut *filled).zip(&states) {
+            *filled = squeezed(&state.0, |block| take(entry, *filled, block));
         }
     }
 }

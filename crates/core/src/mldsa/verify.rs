@@ -9,7 +9,8 @@ use super::expanded::{ExpandedVerifyingKey, polynomials};
 use super::kernels::{Kernels, active};
 use super::keys::{InvalidSignature, VerifyingKey};
 use super::lanes::{
-    Absorber, Beside, INPUT, KEPT, absorb_message, challenges_vartime, expand, expand_rows, hash_side_by_side,
+    Absorber, Beside, INPUT, KEPT, absorb_message, challenges_vartime, expand, expand_many,
+    hash_side_by_side, represent_side_by_side,
 };
 use super::message::Message;
 use super::params::ParameterSet;
@@ -22,7 +23,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
     /// Verifies each signature over its message by its key, as [`VerifyingKey::verify`]; the verdicts come in the order
     /// of the items.
     ///
-    /// The hashes of eight items run side by side. Up to 150 KiB of heap, however many there are, and the verdicts.
+    /// The hashes of eight items run side by side. Up to 100 KiB of heap, however many there are, and the verdicts.
     ///
     /// ```
     /// use gambeson::mldsa::{InvalidSignature, Message, MlDsa44, SigningKey, VerifyingKey};
@@ -76,7 +77,7 @@ impl<P: ParameterSet> ExpandedVerifyingKey<P> {
     /// Verifies each signature over its message, as [`ExpandedVerifyingKey::verify`]; the verdicts come in the order of
     /// the items.
     ///
-    /// The hashes of eight items run side by side. Up to 80 KiB of heap, however many there are, and the verdicts.
+    /// The hashes of eight items run side by side. Up to 70 KiB of heap, however many there are, and the verdicts.
     #[must_use]
     pub fn verify_many(&self, items: &[(Message<'_>, &[u8])]) -> Vec<Result<(), InvalidSignature>> {
         verify_many::<P>(items.iter().map(|(_, signature)| *signature), &mut OneKey { key: self, items })
@@ -154,13 +155,19 @@ trait Source<P: ParameterSet> {
     /// μ of each of these items.
     fn representatives(&self, items: &[usize], mu: &mut [[u8; 64]]);
 
-    /// The row of Â ∘ ẑ - ĉ ∘ NTT(2^d·t1) of each of these items, from its L + 1 factors.
-    fn row(&mut self, kernels: &Kernels, items: &[usize], row: usize, factors: &[Poly], w: &mut [Poly]);
+    /// Each row of Â ∘ ẑ - ĉ ∘ NTT(2^d·t1) of each of these items, from its L + 1 factors, to `take`: of which item, and which row.
+    fn rows(
+        &mut self,
+        kernels: &Kernels,
+        items: &[usize],
+        factors: &[Poly],
+        take: impl FnMut(usize, usize, &mut Poly),
+    );
 }
 
 struct ManyKeys<'a, P: ParameterSet> {
     items: &'a [(&'a VerifyingKey<P>, Message<'a>, &'a [u8])],
-    /// A row for each item: of the matrix, and of -2^d·t1.
+    /// Rows of a matrix, and of -2^d·t1.
     matrix: Vec<Poly>,
 }
 
@@ -168,24 +175,29 @@ impl<P: ParameterSet> Source<P> for ManyKeys<'_, P> {
     fn representatives(&self, items: &[usize], mu: &mut [[u8; 64]]) {
         let mut states = [const { Aligned(State::new()) }; LANES];
         hash_side_by_side(items.iter().map(|i| self.items[*i].0.as_bytes().as_ref()), &mut states);
-        for ((i, state), mu) in items.iter().zip(&states).zip(mu) {
-            let mut tr = [0; 64];
-            squeeze(&state.0, &mut tr);
-            *mu = self.items[*i].1.representative(&tr);
-        }
+        let mut tr = [[0; 64]; LANES];
+        states.iter().zip(&mut tr).for_each(|(state, tr)| squeeze(&state.0, tr));
+        represent_side_by_side(|i| (&tr[i], &self.items[items[i]].1), mu);
     }
 
-    fn row(&mut self, kernels: &Kernels, items: &[usize], row: usize, factors: &[Poly], w: &mut [Poly]) {
+    fn rows(
+        &mut self,
+        kernels: &Kernels,
+        items: &[usize],
+        factors: &[Poly],
+        mut take: impl FnMut(usize, usize, &mut Poly),
+    ) {
         if self.matrix.is_empty() {
-            self.matrix = polynomials(LANES * (P::L + 1));
+            self.matrix = polynomials(KEPT * (P::L + 1));
         }
-        let keys = items.iter().map(|i| self.items[*i].0);
-        expand_rows::<P>(kernels, keys.clone().map(VerifyingKey::rho), row, &mut self.matrix);
-        let rows = self.matrix.chunks_exact_mut(P::L + 1).zip(factors.chunks_exact(P::L + 1));
-        for ((key, (a, factors)), w) in keys.zip(rows).zip(w) {
-            key.minus_t1_2d_hat(kernels, row, &mut a[P::L]);
-            (kernels.inner_product)(w, a, 1, factors);
-        }
+        let key = |i: usize| self.items[items[i]].0;
+        let mut w = Poly::ZERO;
+        let rho = (0..items.len()).map(|i| key(i).rho());
+        expand_many::<P>(kernels, rho, &mut self.matrix, |i, row, a| {
+            key(i).minus_t1_2d_hat(kernels, row, &mut a[P::L]);
+            (kernels.inner_product)(&mut w, a, 1, &factors[i * (P::L + 1)..][..P::L + 1]);
+            take(i, row, &mut w);
+        });
     }
 }
 
@@ -196,14 +208,22 @@ struct OneKey<'a, P: ParameterSet> {
 
 impl<P: ParameterSet> Source<P> for OneKey<'_, P> {
     fn representatives(&self, items: &[usize], mu: &mut [[u8; 64]]) {
-        for (i, mu) in items.iter().zip(mu) {
-            *mu = self.items[*i].0.representative(self.key.tr());
-        }
+        represent_side_by_side(|i| (self.key.tr(), &self.items[items[i]].0), mu);
     }
 
-    fn row(&mut self, kernels: &Kernels, _: &[usize], row: usize, factors: &[Poly], w: &mut [Poly]) {
-        for (factors, w) in factors.chunks_exact(P::L + 1).zip(w) {
-            self.key.product(kernels, row, factors, w);
+    fn rows(
+        &mut self,
+        kernels: &Kernels,
+        _: &[usize],
+        factors: &[Poly],
+        mut take: impl FnMut(usize, usize, &mut Poly),
+    ) {
+        let mut w = Poly::ZERO;
+        for (i, factors) in factors.chunks_exact(P::L + 1).enumerate() {
+            for row in 0..P::K {
+                self.key.product(kernels, row, factors, &mut w);
+                take(i, row, &mut w);
+            }
         }
     }
 }
@@ -217,7 +237,6 @@ fn verify_many<'a, P: ParameterSet>(
     let mut verdicts = vec![Err(InvalidSignature); signatures.len()];
     let mut signatures = signatures.enumerate();
     let mut factors = polynomials(LANES.min(verdicts.len()) * (P::L + 1));
-    let mut w = polynomials(LANES.min(verdicts.len()));
     loop {
         let mut items = [0; LANES];
         let mut read = [const { None }; LANES];
@@ -237,7 +256,7 @@ fn verify_many<'a, P: ParameterSet>(
         if count == 0 {
             return verdicts;
         }
-        let (items, factors, w) = (&items[..count], &mut factors[..count * (P::L + 1)], &mut w[..count]);
+        let (items, factors) = (&items[..count], &mut factors[..count * (P::L + 1)]);
         let parts = read.iter().flatten();
         challenges_vartime::<P>(parts.clone().map(|(c_tilde, _)| *c_tilde), |i, places| {
             let c_hat = &mut factors[i * (P::L + 1) + P::L];
@@ -251,13 +270,11 @@ fn verify_many<'a, P: ParameterSet>(
             input[..64].copy_from_slice(mu);
         }
         let mut scratch = Poly::ZERO;
-        for row in 0..P::K {
-            source.row(kernels, items, row, factors, w);
-            for ((w, input), (_, hint)) in w.iter_mut().zip(&mut inputs).zip(parts.clone()) {
-                let packed = &mut input[64 + row * P::W1_BYTES..][..P::W1_BYTES];
-                high_bits_vartime::<P>(kernels, w, &mut scratch, hint.row(row), packed);
-            }
-        }
+        source.rows(kernels, items, factors, |i, row, w| {
+            let Some((_, hint)) = &read[i] else { return };
+            let packed = &mut inputs[i][64 + row * P::W1_BYTES..][..P::W1_BYTES];
+            high_bits_vartime::<P>(kernels, w, &mut scratch, hint.row(row), packed);
+        });
         let mut states = [const { Aligned(State::new()) }; LANES];
         hash_side_by_side(inputs[..count].iter().map(|input| &input[..64 + P::K * P::W1_BYTES]), &mut states);
         for ((item, state), (c_tilde, _)) in items.iter().zip(&states).zip(parts) {

@@ -46,6 +46,41 @@ static PORTABLE: Kernels = Kernels {
 #[repr(align(64))]
 pub(crate) struct Aligned(pub State);
 
+/// Eight sponges that are only squeezed: word i of all of them stands side by side, and stays so from one block to the next.
+#[repr(align(64))]
+#[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Without memory nothing is done in batches.
+pub(crate) struct Abreast([[u64; 8]; 25]);
+
+#[cfg_attr(not(feature = "alloc"), allow(dead_code))]
+impl Abreast {
+    /// SHAKE128 of 34 bytes each, before its first permutation.
+    pub(crate) fn of_seeds<'s>(seeds: impl Iterator<Item = (&'s [u8; 32], [u8; 2])>) -> Self {
+        let mut words = [[0; 8]; 25];
+        for (lane, (seed, place)) in seeds.enumerate() {
+            for (word, bytes) in words.iter_mut().zip(seed.as_chunks().0) {
+                word[lane] = u64::from_le_bytes(*bytes);
+            }
+            words[4][lane] = u64::from(u16::from_le_bytes(place)) | 0x1f << 16;
+        }
+        words[(super::Shake128::RATE >> 3) - 1] = [1 << 63; 8];
+        Self(words)
+    }
+}
+
+/// What one of them gives: the first 24 words.
+#[repr(align(64))]
+#[cfg_attr(not(feature = "alloc"), allow(dead_code))]
+pub(crate) struct Block([u8; 192]);
+
+#[cfg_attr(not(feature = "alloc"), allow(dead_code))]
+impl Block {
+    pub(crate) const ZERO: Self = Self([0; 192]);
+
+    pub(crate) fn shake128(&self) -> &[u8; super::Shake128::RATE] {
+        self.0.first_chunk().expect("168 of 192 bytes")
+    }
+}
+
 /// What has a state to permute.
 trait Holder {
     fn state(&mut self) -> &mut State;
@@ -141,6 +176,16 @@ pub(crate) fn permute_aligned(states: &mut [Aligned]) {
     }
 }
 
+/// What permutes eight sponges abreast and brings a block of each together, if the table has such.
+#[cfg(feature = "alloc")]
+pub(crate) fn squeeze_eight() -> Option<fn(&mut Abreast, &mut [Block; 8])> {
+    #[cfg(target_arch = "x86_64")]
+    if plugged().is_none() && kernels() == Level::Avx512 {
+        return Some(avx512::SQUEEZE_EIGHT);
+    }
+    None
+}
+
 /// Whether a permutation is plugged in.
 #[cfg(feature = "alloc")]
 pub(super) fn is_plugged() -> bool {
@@ -208,7 +253,32 @@ pub fn clear_permutation() {
 mod tests {
     use std::vec::Vec;
 
+    use super::super::Shake128;
     use super::*;
+
+    #[cfg(all(feature = "alloc", target_arch = "x86_64"))]
+    #[test]
+    fn eight_sponges_abreast_give_the_blocks_of_each() {
+        if cpu::detected() < Level::Avx512 {
+            return;
+        }
+        let seeds: [[u8; 32]; 8] =
+            core::array::from_fn(|lane| core::array::from_fn(|i| (31 * lane + 7 * i) as u8));
+        let mut outputs: Vec<_> = (0..)
+            .zip(&seeds)
+            .map(|(lane, seed)| Shake128::new().update(seed).update(&[lane, 3]).finalize_xof())
+            .collect();
+        let mut sponges = Abreast::of_seeds((0..).zip(&seeds).map(|(lane, seed)| (seed, [lane, 3])));
+        let mut blocks = [const { Block::ZERO }; 8];
+        for _ in 0..6 {
+            (avx512::SQUEEZE_EIGHT)(&mut sponges, &mut blocks);
+            for (block, output) in blocks.iter().zip(&mut outputs) {
+                let mut expected = [0; Shake128::RATE];
+                output.squeeze(&mut expected);
+                assert_eq!(*block.shake128(), expected);
+            }
+        }
+    }
 
     #[test]
     fn every_table_permutes_any_number_of_states_as_the_portable_one() {

@@ -22,10 +22,10 @@ pub(crate) fn lanes() -> usize {
 }
 
 /// How many states to permute where so many are busy, with so many lanes: of fewer a table would make an array of its own, and idle
-/// states beside the busy ones are cheaper.
+/// states beside the busy ones are cheaper, but for one that is left alone.
 #[inline]
 pub(crate) fn permuted(busy: usize, lanes: usize) -> usize {
-    if lanes < 4 || busy == 1 { busy } else { busy.next_multiple_of(4) }
+    if lanes < 4 || busy & (lanes - 1) == 1 { busy } else { busy.next_multiple_of(4) }
 }
 
 /// Adds whole words.

@@ -4,6 +4,8 @@
 
 use core::arch::x86_64::*;
 
+#[cfg(feature = "alloc")]
+use super::{Abreast, Block};
 use super::{Holder, Kernels, avx2, padded};
 use crate::cpu::Level;
 use crate::sha3::State;
@@ -19,6 +21,12 @@ pub(super) static AVX512: Kernels = Kernels {
         // SAFETY: as above.
         unsafe { permute_many(states) }
     },
+};
+
+#[cfg(feature = "alloc")]
+pub(super) const SQUEEZE_EIGHT: fn(&mut Abreast, &mut [Block; 8]) = |sponges, blocks| {
+    // SAFETY: as above; nobody else hands this out.
+    unsafe { squeeze_eight(sponges, blocks) }
 };
 
 #[target_feature(enable = "avx512f,avx512vl,avx2,bmi1,bmi2")]
@@ -68,6 +76,30 @@ fn permute_eight<H: Holder>(states: &mut [H; 8]) {
     unsafe { _mm512_storeu_si512(last.as_mut_ptr().cast(), lanes[24].0) };
     for (state, word) in states.iter_mut().zip(last) {
         state.state().0[24] = word;
+    }
+}
+
+/// Permutes them where they stand, and brings the words of each together for its block.
+#[cfg(feature = "alloc")]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn squeeze_eight(sponges: &mut Abreast, blocks: &mut [Block; 8]) {
+    let mut lanes = [Eight(_mm512_setzero_si512()); 25];
+    for (lane, words) in lanes.iter_mut().zip(&sponges.0) {
+        // SAFETY: `words` is 64 bytes long.
+        *lane = Eight(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) });
+    }
+    keccak::permute(&mut lanes);
+    for (lane, words) in lanes.iter().zip(&mut sponges.0) {
+        // SAFETY: `words` is 64 bytes long.
+        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), lane.0) };
+    }
+    for (i, eight) in lanes.as_chunks::<8>().0.iter().enumerate() {
+        let rows = transpose_eight(eight.map(|lane| lane.0));
+        for (block, row) in blocks.iter_mut().zip(rows) {
+            let bytes: &mut [u8] = &mut block.0[64 * i..64 * i + 64];
+            // SAFETY: `bytes` is 64 bytes long.
+            unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), row) };
+        }
     }
 }
 
