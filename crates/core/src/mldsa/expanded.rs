@@ -199,7 +199,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         let mut key = Self::empty();
-        scrubbed::<P, 9_216, 9_856, 10_496, _>(|| key.fill_from_seed(seed));
+        scrubbed::<P, 10_368, 11_008, 11_648, _>(|| key.fill_from_seed(seed));
         key
     }
 
@@ -218,7 +218,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
             return Err(SigningKeyError::Length { expected, actual: bytes.len() });
         }
         let mut key = Self::empty();
-        scrubbed::<P, 9_216, 9_856, 10_496, _>(|| key.fill_from_bytes(bytes))?;
+        scrubbed::<P, 10_368, 11_008, 11_648, _>(|| key.fill_from_bytes(bytes))?;
         Ok(key)
     }
 
@@ -306,7 +306,7 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
     ) {
         let mut a = polynomials(KEPT * P::L);
         let mut s = Secret::new(polynomials(P::L + P::K));
-        scrubbed::<P, 10_240, 10_880, 11_520, _>(|| {
+        scrubbed::<P, 11_392, 12_032, 12_672, _>(|| {
             generate_encoded::<P>(seed, &mut a, s.expose_mut(), sk.as_mut(), vk);
         });
     }

@@ -153,7 +153,26 @@ pub(crate) trait Beside {
 
     /// Adds the next block of what is to be hashed to the state of the lane; false if there is none now.
     fn feed(&mut self, hash: &mut State) -> bool;
+
+    /// Whether the hash goes on long after a matrix that so many lanes sample: then few of them at the end are the cheaper ones.
+    fn outlasts(&self, _lanes: usize) -> bool {
+        false
+    }
 }
+
+/// How many polynomials are begun of those that so many lanes sample last, so that all lanes are busy to the end; 0 where it does not
+/// pay (decision 17).
+fn held<P: Parameters>(lanes: usize, has_secrets: bool) -> usize {
+    let pays = match P::K {
+        4 => true,
+        6 => lanes < 8 || !has_secrets,
+        _ => false,
+    };
+    if pays { lanes + (lanes >> 1) } else { 0 }
+}
+
+/// Room for them.
+const HELD: usize = LANES + (LANES >> 1);
 
 /// How many rows of a matrix are kept that is used as it comes: those that eight lanes are at, and the one that is used.
 pub(crate) const KEPT: usize = 4;
@@ -182,41 +201,54 @@ pub(crate) fn expand<P: Parameters>(
         rho_prime,
         secrets: if rho_prime.is_some() { s.len() } else { 0 },
         filled: [0; 71],
+        later: [0; 71],
         next_row: 0,
         set: PhantomData,
     };
     let mut next = 0;
     let lanes = lanes();
-    // The lane of the hash, and one more than can run beside it: when the hash has nothing to do, all others run.
-    let mut states = [const { Aligned(State::new()) }; 1 + LANES];
-    let mut job = [0; 1 + LANES];
-    let mut busy = 0;
+    let held = if beside.outlasts(lanes) { 0 } else { held::<P>(lanes, rho_prime.is_some()) };
+    // The lane of the hash, and those that can run beside it or wait: when the hash has nothing to do, one more runs.
+    let mut states = [const { Aligned(State::new()) }; 1 + HELD];
+    let mut job = [0; 1 + HELD];
+    let (mut busy, mut most) = (0, 0);
     loop {
         let first = usize::from(!beside.feed(&mut states[0].0));
-        while busy + 1 < first + lanes && next < sampling.room() {
+        let is_end = sampling.count() - next + busy <= held;
+        while (is_end || busy + 1 < first + lanes) && next < sampling.room() {
             busy += 1;
             job[busy] = sampling.job(next);
             sampling.begin(job[busy], &mut states[busy].0);
             next += 1;
         }
+        most = most.max(busy);
         let end = (first + lanes).min(1 + busy);
         if first == end {
             break;
         }
+        if is_end {
+            // Those that wait stand behind the lanes.
+            while let Some((running, waiting)) = sampling.less_patient(&job[..=busy], end) {
+                states.swap(running, waiting);
+                job.swap(running, waiting);
+            }
+        }
         permute_aligned(&mut states[first..first + permuted(end - first, lanes)]);
-        // Backwards: what takes an emptied place has had its turn, or was not permuted because the hash was.
+        // Backwards: what takes an emptied place has had its turn, or was not permuted because it waits.
         for lane in (1..end).rev() {
             if !sampling.take(job[lane], &states[lane].0, s, a, beside) {
                 continue;
             }
             if lane != busy {
-                states.swap(lane, busy);
-                job.swap(lane, busy);
+                states[lane].0.0 = states[busy].0.0;
+                job[lane] = job[busy];
             }
             busy -= 1;
         }
     }
-    wipe_states(&mut states);
+    if rho_prime.is_some() {
+        wipe_states(&mut states[..=most]);
+    }
 }
 
 /// The polynomials of a key in the making: s has the first numbers, then comes the matrix row by row.
@@ -229,6 +261,9 @@ struct Sampling<'a, P> {
     /// How many polynomials of s there are to sample.
     secrets: usize,
     filled: [u16; 15 + 56],
+    /// How much longer each can wait than one of the first row: by three blocks for each row before it, in which its own is not yet
+    /// asked for.
+    later: [u16; 15 + 56],
     next_row: usize,
     set: PhantomData<P>,
 }
@@ -250,6 +285,24 @@ impl<P: Parameters> Sampling<'_, P> {
         (i / P::L, i % P::L)
     }
 
+    /// How many polynomials there are, of s and of the matrix.
+    fn count(&self) -> usize {
+        self.secrets + P::L * P::K
+    }
+
+    /// How well a polynomial that is begun can wait, by what it has.
+    fn patience(&self, i: usize) -> u16 {
+        self.filled[i] + self.later[i]
+    }
+
+    /// Of the jobs that are done now, up to `end`, one that can wait longer than one behind them, and that one; the first is none.
+    fn less_patient(&self, jobs: &[usize], end: usize) -> Option<(usize, usize)> {
+        let patience = |lane: &usize| self.patience(jobs[*lane]);
+        let running = (1..end).max_by_key(patience)?;
+        let waiting = (end..jobs.len()).min_by_key(patience)?;
+        (patience(&waiting) < patience(&running)).then_some((running, waiting))
+    }
+
     /// How many polynomials, of s and of the matrix, there are places for now.
     fn room(&self) -> usize {
         self.secrets + P::L * P::K.min(self.next_row + self.kept)
@@ -260,13 +313,16 @@ impl<P: Parameters> Sampling<'_, P> {
         row & (self.kept.next_power_of_two() - 1)
     }
 
-    fn begin(&self, i: usize, state: &mut State) {
+    fn begin(&mut self, i: usize, state: &mut State) {
+        /// Of SHAKE128, in coefficients.
+        const BLOCK: u16 = 56;
         match self.rho_prime {
             Some(rho_prime) if i < self.secrets => {
                 sponge(state, rho_prime, (i as u16).to_le_bytes(), Shake256::RATE);
             }
             _ => {
                 let (row, column) = Self::place(i - self.secrets);
+                self.later[i] = 3 * BLOCK * row as u16;
                 sponge(state, self.rho, [column as u8, row as u8], Shake128::RATE);
             }
         }
@@ -588,7 +644,17 @@ mod tests {
         rows: usize,
         /// How many blocks the lane of the hash is still busy with.
         blocks: usize,
+        /// How often that was asked.
+        asked: usize,
+        /// How often until the last row.
+        rounds: usize,
         set: PhantomData<P>,
+    }
+
+    impl<'a, P: Parameters> Compare<'a, P> {
+        fn new(rho: &'a [u8; 32], blocks: usize) -> Self {
+            Self { rho, rows: 0, blocks, asked: 0, rounds: 0, set: PhantomData }
+        }
     }
 
     impl<P: Parameters> Beside for Compare<'_, P> {
@@ -600,9 +666,11 @@ mod tests {
                 assert_eq!(alone, *a);
             }
             self.rows += 1;
+            self.rounds = self.asked;
         }
 
         fn feed(&mut self, _: &mut State) -> bool {
+            self.asked += 1;
             self.blocks = self.blocks.saturating_sub(1);
             self.blocks > 0
         }
@@ -615,7 +683,7 @@ mod tests {
                 [0, 1, 12, 1_000].into_iter().flat_map(|blocks| [(blocks, KEPT), (blocks, P::K)])
             {
                 let (rho, mut matrix) = ([9; 32], std::vec![Poly::ZERO; kept * P::L]);
-                let mut rows = Compare::<P> { rho: &rho, rows: 0, blocks, set: PhantomData };
+                let mut rows = Compare::<P>::new(&rho, blocks);
                 expand::<P>(active(), &rho, None, &mut [], &mut matrix, kept, &mut rows);
                 assert_eq!(rows.rows, P::K);
             }
@@ -623,6 +691,86 @@ mod tests {
         test::<MlDsa44>();
         test::<MlDsa65>();
         test::<MlDsa87>();
+    }
+
+    #[test]
+    fn hardly_a_lane_is_idle_before_the_matrix_is_complete() {
+        fn test<P: Parameters>() {
+            for blocks in [0, 1_000] {
+                let free = if blocks == 0 { lanes() } else { lanes() - 1 };
+                let (rho, mut matrix) = ([9; 32], std::vec![Poly::ZERO; P::K * P::L]);
+                let mut rows = Compare::<P>::new(&rho, blocks);
+                expand::<P>(active(), &rho, None, &mut [], &mut matrix, P::K, &mut rows);
+                // Five blocks a polynomial.
+                let least = (5 * P::K * P::L).div_ceil(free);
+                assert!((least..=least + 1).contains(&rows.rounds), "{} {least}", rows.rounds);
+            }
+        }
+        if lanes() >= 4 {
+            test::<MlDsa44>();
+            test::<MlDsa65>();
+            test::<MlDsa87>();
+        }
+    }
+
+    #[test]
+    fn matrices_one_after_the_other_are_those_of_each() {
+        fn test<P: Parameters>() {
+            for count in [1, 2, 3, 7, 8, 9] {
+                let rho: std::vec::Vec<[u8; 32]> = (0..count).map(|item| [item as u8; 32]).collect();
+                let mut matrix = std::vec![Poly::ZERO; KEPT * (P::L + 1)];
+                let mut next = (0, 0);
+                expand_many::<P>(active(), rho.iter(), &mut matrix, |item, row, a| {
+                    assert_eq!((item, row, a.len()), (next.0, next.1, P::L + 1));
+                    next = if row + 1 < P::K { (item, row + 1) } else { (item + 1, 0) };
+                    for (column, a) in a[..P::L].iter().enumerate() {
+                        let mut alone = Poly::ZERO;
+                        sample_a(active(), &rho[item], row, column, &mut alone);
+                        assert_eq!(alone, *a);
+                    }
+                });
+                assert_eq!(next, (count, 0));
+            }
+        }
+        test::<MlDsa44>();
+        test::<MlDsa65>();
+        test::<MlDsa87>();
+    }
+
+    #[test]
+    fn messages_of_any_length_and_form_are_represented_side_by_side_as_alone() {
+        let bytes = [7; 1_000];
+        let (tr, given) = ([3; 64], [4; 64]);
+        let digest = super::super::PreHash::Sha2_256.digest(b"digest");
+        // With tr and two bytes before them, up to a block, all of it, and more.
+        let lengths = [0, 1, 69, 70, 71, 205, 206, 207, 1_000];
+        let mut messages: std::vec::Vec<Message<'_>> =
+            lengths.iter().map(|length| Message::from(&bytes[..*length])).collect();
+        messages.extend([
+            Message::pure(&bytes[..9], &bytes[..255]).expect("as long as a context may be"),
+            Message::prehashed(&digest, b"context").expect("short"),
+            Message::internal(&bytes[..72]),
+            Message::mu(&given),
+            Message::mu(&given),
+        ]);
+        for first in 0..messages.len() {
+            for count in 0..=LANES {
+                let some: std::vec::Vec<_> = messages.iter().cycle().skip(first).take(count).collect();
+                let mut mu = std::vec![[0; 64]; count];
+                represent_side_by_side(|i| (&tr, some[i]), &mut mu);
+                let expected: std::vec::Vec<_> =
+                    some.iter().map(|message| message.representative(&tr)).collect();
+                assert_eq!(mu, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn what_comes_behind_the_first_block_is_the_rest_of_the_output() {
+        let (mut rest, mut all) = ([0; 300], [0; 300 + Shake256::RATE]);
+        behind_the_first_block(b"message").squeeze(&mut rest);
+        Shake256::digest_into(b"message", &mut all);
+        assert_eq!(rest, all[Shake256::RATE..]);
     }
 
     #[test]

@@ -148,6 +148,11 @@ impl<P: ParameterSet> Beside for Once<'_, P> {
         let known = &self.input[..64 + self.rows * P::W1_BYTES];
         self.absorber.feed(hash, known, self.rows == P::K)
     }
+
+    fn outlasts(&self, lanes: usize) -> bool {
+        // 18 blocks, beside 80 of the matrix in seven lanes.
+        P::K == 4 && lanes == 8
+    }
 }
 
 /// Where the items of a group have their keys and messages.
