@@ -91,6 +91,10 @@ mod hashed {
         fn multiply_add_column(&self, sum: &mut Ntt, j: usize, x: &[Ntt]) {
             sum.add_inner_product(&self.0[j..P::K * P::K], P::K, x);
         }
+
+        fn multiply_all(&self, sum: &mut Ntt, y: &mut [Ntt]) -> bool {
+            sum.encryption_products(y, self.0)
+        }
     }
 
     /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal), lines 2 and 3.

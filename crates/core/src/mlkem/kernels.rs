@@ -25,6 +25,9 @@ mod simd128;
 use super::ring::{Coefficients, Ntt};
 use crate::cpu::{self, Level};
 
+/// t̂ᵀ ∘ ŷ; ŷ, which becomes Âᵀ ∘ ŷ; Â by rows, then t̂.
+pub(crate) type EncryptionProducts = fn(&mut Coefficients, &mut [Ntt], &[Ntt]);
+
 /// One table; every |x| is a bound of the absolute values of the coefficients.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernels {
@@ -40,6 +43,10 @@ pub(crate) struct Kernels {
     /// four; |x| of both ≤ q. The first grows by less than 2q for each.
     #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a matrix that is remembered has rows.
     pub inner_product: fn(&mut Coefficients, &[Ntt], usize, &[Ntt]),
+    /// All such products of an encryption at once, where the factors that they share are worth it: of Â by rows, then t̂, and of
+    /// the second, the k elements of ŷ, |x| of all ≤ q. The second becomes Âᵀ ∘ ŷ and the first t̂ᵀ ∘ ŷ, |x| < q on return.
+    #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // As for `inner_product`.
+    pub encryption_products: Option<EncryptionProducts>,
     /// Times 2^16. Any x on entry, |x| < q on return.
     pub scale: fn(&mut Coefficients),
     /// The first plus the second; the sums fit in 16 bits.
@@ -100,6 +107,7 @@ pub(crate) const fn least() -> &'static Kernels {
 #[cfg(test)]
 #[allow(clippy::integer_division_remainder_used)]
 mod tests {
+    use std::vec;
     use std::vec::Vec;
 
     use super::portable::PORTABLE;
@@ -188,6 +196,28 @@ mod tests {
                     let bound = 2 * Q * k as i16;
                     assert!(same_residues(&ours, &expected));
                     assert!(ours.iter().all(|x| (x - 7).abs() <= bound));
+                }
+            }
+            for k in [2, 3, 4] {
+                let Some(encryption_products) = table.encryption_products else { break };
+                let n = k * k + k;
+                // Sums are greatest where all elements are the same.
+                let edges = vectors[..6].iter().flat_map(|a| vectors[..6].iter().map(move |y| (a, y)));
+                let edges = edges.map(|(a, y)| (vec![a.clone(); n], vec![y.clone(); k]));
+                let random = vectors.windows(n).zip(vectors.rchunks_exact(k));
+                for (elements, y) in edges.chain(random.map(|(a, y)| (a.to_vec(), y.to_vec()))) {
+                    let (mut v, mut u) = ([7; 256], y.clone());
+                    encryption_products(&mut v, &mut u, &elements);
+                    for (j, ours) in u.iter().map(|u| &u.0.0).chain([&v]).enumerate() {
+                        let (a, stride) =
+                            if j < k { (&elements[j..k * k], k) } else { (&elements[k * k..], 1) };
+                        let mut expected = [0; 256];
+                        (PORTABLE.inner_product)(&mut expected, a, stride, &y);
+                        assert!(
+                            same_residues(ours, &expected) && ours.iter().all(|x| x.abs() < Q),
+                            "{k} {j}"
+                        );
+                    }
                 }
             }
             for bytes in bytes::<128>() {

@@ -39,6 +39,12 @@ pub(super) trait EncryptionKey<P: ParameterSet> {
             self.multiply_add_a(sum, i, j, x);
         }
     }
+
+    /// Makes ŷ in its place Âᵀ ∘ ŷ, and the sum t̂ᵀ ∘ ŷ; false, and nothing done, if that is better made row by row.
+    #[inline(always)]
+    fn multiply_all(&self, _sum: &mut Ntt, _y: &mut [Ntt]) -> bool {
+        false
+    }
 }
 
 /// What decryption reads of a key.
@@ -59,15 +65,27 @@ pub(super) fn key_gen<P: ParameterSet>(
 ) {
     let mut t = Secret::new(Ntt::ZERO);
     let mut e = Secret::new(Ntt::ZERO);
-    let (t, e) = (t.expose_mut(), e.expose_mut());
     for i in rows {
-        t.clear();
-        key.multiply_add_row(t, i, s);
-        t.scale();
-        e.transform(|e| noise.fill(e, P::ETA1, P::K + i));
-        t.add(e);
-        put(sink, t);
+        key_gen_row(key, i, s, noise, [t.expose_mut(), e.expose_mut()], sink);
     }
+}
+
+/// One row, in the caller's memory.
+#[inline(always)]
+pub(super) fn key_gen_row<P: ParameterSet>(
+    key: &impl EncryptionKey<P>,
+    i: usize,
+    s: &[Ntt],
+    noise: &impl Noise,
+    [t, e]: [&mut Ntt; 2],
+    sink: &mut impl Sink,
+) {
+    t.clear();
+    key.multiply_add_row(t, i, s);
+    t.scale();
+    e.transform(|e| noise.fill(e, P::ETA1, P::K + i));
+    t.add(e);
+    put(sink, t);
 }
 
 /// ŝ\[j\]: FIPS 203, Algorithm 13 (K-PKE.KeyGen), lines 8 to 11 and 16.
@@ -97,10 +115,16 @@ pub(super) fn encrypt<P: ParameterSet>(
     let u = u.expose_mut();
     let mut e = Secret::new(Poly::ZERO);
     let e = e.expose_mut();
+    let all = key.multiply_all(v, y);
     for j in 0..P::K {
-        u.clear();
-        key.multiply_add_column(u, j, y);
-        key.multiply_add_t(v, j, u, &y[j]);
+        let u = if all {
+            &mut y[j]
+        } else {
+            u.clear();
+            key.multiply_add_column(u, j, y);
+            key.multiply_add_t(v, j, u, &y[j]);
+            &mut *u
+        };
         let u = u.inverse();
         noise.fill(e, ETA2, P::K + j);
         u.add(e);

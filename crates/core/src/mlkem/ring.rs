@@ -71,6 +71,15 @@ impl Ntt {
         (active().inner_product)(&mut self.0.0, a, stride, b);
     }
 
+    /// If a kernel does it at once: makes ŷ in its place Âᵀ ∘ ŷ, and this t̂ᵀ ∘ ŷ, times R^-1, of Â by rows, then t̂.
+    /// |coefficient| ≤ q on entry, < q on return.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn encryption_products(&mut self, y: &mut [Self], elements: &[Self]) -> bool {
+        let Some(products) = active().encryption_products else { return false };
+        products(&mut self.0.0, y, elements);
+        true
+    }
+
     /// Multiplies by R = 2^16. |coefficient| < q on return.
     pub(crate) fn scale(&mut self) {
         (active().scale)(&mut self.0.0);

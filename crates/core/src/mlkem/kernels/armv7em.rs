@@ -24,6 +24,7 @@ pub(super) const ARMV7EM: Kernels = Kernels {
     inverse_ntt,
     multiply_add,
     inner_product,
+    encryption_products: None,
     scale,
     add,
     subtract_from,

@@ -22,6 +22,7 @@ const fn table() -> Kernels {
         inverse_ntt,
         multiply_add,
         inner_product,
+        encryption_products: Some(encryption_products),
         scale,
         add,
         subtract_from,
@@ -352,13 +353,20 @@ static PRODUCT_FACTORS: [Factors; 16] = [
     product_factors(15),
 ];
 
+/// What [`products`] take of b: b0 and ζ·b1, below q, and b1 and b0.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn twist(b: Vector, factors: &Factors) -> [Vector; 2] {
+    let swap =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+    [factors.times(b), _mm256_shuffle_epi8(b, swap)]
+}
+
 /// Eight products in 32 bits: a0·b0 + a1·ζ·b1 and a0·b1 + a1·b0.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn products(a: Vector, b: Vector, factors: &Factors) -> [Vector; 2] {
-    let swap =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
-    [_mm256_madd_epi16(a, factors.times(b)), _mm256_madd_epi16(a, _mm256_shuffle_epi8(b, swap))]
+fn products(a: Vector, [even, odd]: [Vector; 2]) -> [Vector; 2] {
+    [_mm256_madd_epi16(a, even), _mm256_madd_epi16(a, odd)]
 }
 
 /// The Montgomery reductions of sums of [`products`], side by side: |x|/R + q/2.
@@ -379,7 +387,7 @@ fn multiply_add(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients) {
     for ((sum, (a, b)), factors) in sum.as_chunks_mut::<16>().0.iter_mut().zip(vectors).zip(&PRODUCT_FACTORS)
     {
         // The products are at most 16q² in absolute value: what is added is below 16q²/R + q/2 < 2q.
-        let product = montgomery(products(load(a), load(b), factors));
+        let product = montgomery(products(load(a), twist(load(b), factors)));
         store(sum, _mm256_add_epi16(load(sum), product));
     }
 }
@@ -391,11 +399,48 @@ fn inner_product(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]) {
         let mut total = [_mm256_setzero_si256(); 2];
         for (a, b) in a.iter().step_by(stride).zip(b) {
             let [a, b] = [a, b].map(|f| load(&f.0.0.as_chunks().0[v]));
-            let [even, odd] = products(a, b, factors);
+            let [even, odd] = products(a, twist(b, factors));
             total = [_mm256_add_epi32(total[0], even), _mm256_add_epi32(total[1], odd)];
         }
         // At most four times 2q²: what is added is below 8q²/R + q/2 < q.
         store(sum, _mm256_add_epi16(load(sum), montgomery(total)));
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn encryption_products(v: &mut Coefficients, y: &mut [Ntt], elements: &[Ntt]) {
+    debug_assert!(elements.iter().chain(&*y).all(|f| f.0.0.iter().all(|x| x.abs() <= Q)));
+    match y.len() {
+        2 => encryption_products_of::<2>(v, y, elements),
+        3 => encryption_products_of::<3>(v, y, elements),
+        4 => encryption_products_of::<4>(v, y, elements),
+        k => unreachable!("no parameter set has rank {k}"),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn encryption_products_of<const K: usize>(v: &mut Coefficients, y: &mut [Ntt], elements: &[Ntt]) {
+    let (a, t) = elements.split_at(K * K);
+    let rows: &[[Ntt; K]; K] = a.as_chunks().0.try_into().expect("k rows");
+    let t: &[Ntt; K] = t.try_into().expect("k elements");
+    let y: &mut [Ntt; K] = y.try_into().expect("k elements");
+    for (at, (v, factors)) in v.as_chunks_mut::<16>().0.iter_mut().zip(&PRODUCT_FACTORS).enumerate() {
+        let twisted = y.each_ref().map(|y| twist(load(&y.0.0.as_chunks().0[at]), factors));
+        // At most four times 2q²: the results are below 8q²/R + q/2 < q.
+        let inner = |a: [&Ntt; K]| {
+            let mut total = [_mm256_setzero_si256(); 2];
+            for (a, twisted) in a.into_iter().zip(twisted) {
+                let [even, odd] = products(load(&a.0.0.as_chunks().0[at]), twisted);
+                total = [_mm256_add_epi32(total[0], even), _mm256_add_epi32(total[1], odd)];
+            }
+            montgomery(total)
+        };
+        for (j, y) in y.iter_mut().enumerate() {
+            let u = inner(rows.each_ref().map(|row| &row[j]));
+            store(&mut y.0.0.as_chunks_mut().0[at], u);
+        }
+        store(v, inner(t.each_ref()));
     }
 }
 

@@ -24,6 +24,7 @@ const fn table() -> Kernels {
         inverse_ntt,
         multiply_add,
         inner_product,
+        encryption_products: None,
         scale,
         reduce: reduce_all,
         reject_vartime,

@@ -13,6 +13,7 @@ pub(in crate::mlkem) const PORTABLE: Kernels = Kernels {
     inverse_ntt,
     multiply_add,
     inner_product,
+    encryption_products: None,
     scale,
     add,
     subtract_from,

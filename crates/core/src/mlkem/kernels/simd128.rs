@@ -22,6 +22,7 @@ pub(super) static SIMD128: Kernels = Kernels {
     inverse_ntt,
     multiply_add,
     inner_product,
+    encryption_products: None,
     scale,
     add,
     subtract_from,
