@@ -18,7 +18,6 @@ use super::{
 };
 use crate::Bytes;
 use crate::secret::{Secret, StackGuard};
-use crate::sha3::State;
 
 /// The stack that the work behind a door of a batch uses at most.
 const DEPTH: usize = 10 * 1024;
@@ -172,14 +171,13 @@ fn encapsulate_groups<'a, P: ParameterSet>(
         let mut operations = Vec::with_capacity(GROUP);
         for ((source, m), hashed) in group.iter().zip(&mut hashed) {
             hashed.m = **m;
-            hashed.begun = State::new();
             let operation = Operation::new(hashed);
             operations.push(match source {
                 Source::Expanded { h, .. } => operation.secrets::<P>(Some(h)),
                 Source::Bytes(ek) => {
                     let room = free.next().expect("one for each fresh key").as_mut();
                     decode_t::<P>(room, ek);
-                    operation.h(Chain::h(ek)).matrix::<P>(rho(ek), room).secrets::<P>(None)
+                    operation.h(Chain::h(ek)).matrix(rho(ek), room).secrets::<P>(None)
                 }
             });
         }
@@ -278,7 +276,6 @@ fn decapsulate_groups<'a, P: ParameterSet>(
         let mut free = rooms.iter_mut();
         let mut operations = Vec::with_capacity(GROUP);
         for ((key, c), hashed) in group.iter().zip(&mut hashed) {
-            hashed.begun = State::new();
             match key {
                 Err(_) => {}
                 Ok(Private::Expanded(key)) => {
@@ -291,7 +288,7 @@ fn decapsulate_groups<'a, P: ParameterSet>(
                     let room = free.next().expect("one for each fresh key").as_mut();
                     decode_t::<P>(room, key.ek());
                     let chains = Operation::new(hashed).h(Chain::h(key.ek())).j(key.z(), c);
-                    let matrix = chains.matrix::<P>(rho(key.ek()), room);
+                    let matrix = chains.matrix(rho(key.ek()), room);
                     operations.push(matrix.secrets::<P>(Some(key.h())));
                 }
             }

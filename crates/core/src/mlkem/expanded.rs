@@ -5,15 +5,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::Range;
 
 use rand_core::TryCryptoRng;
+use zeroize::Zeroize;
 
 use super::encode::{self, Writer};
 use super::encoded::ExpandedKeyRef;
 use super::kem::{Elements, decaps_hashed, encaps_hashed};
 use super::keys::scrubbed;
-use super::lanes::{Chain, Hashed, Operation};
+use super::lanes::{Chain, Hashed, Operation, run_by_rows};
 use super::params::ParameterSet;
 use super::pke::{self, DecryptionKey, decrypt};
 use super::ring::Ntt;
@@ -44,7 +44,7 @@ impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
         let mut key = Self::of_bytes(bytes.into());
         let mut hashed = Hashed::ZERO;
         let (rho, h) = (rho(&key.bytes), Chain::h(&key.bytes));
-        Operation::new(&mut hashed).h(h).matrix::<P>(rho, &mut key.elements).run::<P>();
+        Operation::new(&mut hashed).h(h).matrix(rho, &mut key.elements).run::<P>();
         key.h = hashed.hash;
         decode_t::<P>(&mut key.elements, &key.bytes);
         key
@@ -160,7 +160,7 @@ fn encapsulate_encoded<P: ParameterSet>(
     let mut hashed = Hashed::ZERO;
     hashed.m = *m;
     let h = Operation::new(&mut hashed).h(Chain::h(ek));
-    h.matrix::<P>(rho(ek), elements).secrets::<P>(None).run::<P>();
+    h.matrix(rho(ek), elements).secrets::<P>(None).run::<P>();
     decode_t::<P>(elements, ek);
     encaps_hashed::<P>(elements, &hashed, c, shared);
 }
@@ -289,8 +289,8 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     /// Both keys of the seed d ‖ z in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z, at once: for who stores keys, and uses
     /// them later.
     ///
-    /// As [`from_seed`](Self::from_seed) and [`to_expanded_bytes`](Self::to_expanded_bytes), without a heap, in 11, 14 or
-    /// 18 KiB of stack. The bytes are secret, and the caller's to wipe; ek stands in them at 384·k.
+    /// As [`from_seed`](Self::from_seed) and [`to_expanded_bytes`](Self::to_expanded_bytes), without a heap, in 12, 15 or
+    /// 19 KiB of stack. The bytes are secret, and the caller's to wipe; ek stands in them at 384·k.
     ///
     /// ```
     /// use gambeson::Bytes;
@@ -308,7 +308,7 @@ impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
     pub fn expanded_bytes_from_seed(seed: &[u8; 64], bytes: &mut P::ExpandedKeyBytes) {
         let mut elements = P::elements();
         // ŝ is on the stack, too.
-        let _guard = StackGuard::<{ 8 * 1024 + 128 }>;
+        let _guard = StackGuard::<{ 8 * 1024 + 640 }>;
         generate_encoded::<P>(seed, elements.as_mut(), bytes.as_mut());
     }
 
@@ -393,8 +393,8 @@ fn generate_encoded<P: ParameterSet>(seed: &[u8; 64], elements: &mut [Ntt], byte
 
 /// Â, ŝ, and the bytes of the encapsulation key; returns their hash.
 ///
-/// FIPS 203, Algorithm 13 (K-PKE.KeyGen) and the hash of Algorithm 16 (ML-KEM.KeyGen_internal). The last rows of Â are
-/// sampled while the first of t̂ are hashed.
+/// FIPS 203, Algorithm 13 (K-PKE.KeyGen) and the hash of Algorithm 16 (ML-KEM.KeyGen_internal). The rows of t̂ are hashed
+/// while the next of Â are sampled.
 fn generate<P: ParameterSet>(
     seed: &[u8; 64],
     elements: &mut [Ntt],
@@ -405,42 +405,23 @@ fn generate<P: ParameterSet>(
     let [rho, sigma] = rho_sigma.expose();
     declassify(rho); // public: ρ is part of the encapsulation key
     ek[384 * P::K..].copy_from_slice(rho);
-
-    /// The whole blocks of H in so many rows.
-    const BLOCKS: [usize; 4] = [0, 2 * 136, 5 * 136, 8 * 136];
     let mut hashed = Hashed::ZERO;
-    let (mut from, mut known) = ((0, 0), 0);
-    for &to in P::STAGES {
-        let begun = &ek[known..BLOCKS[from.0]];
-        let stage = Operation::new(&mut hashed).h(Chain::h_begun(begun)).entries(rho, from..to, elements);
-        if from == (0, 0) {
-            stage.noise::<P>(sigma).run::<P>();
+    // Nothing is kept of t̂ here, whose room is where its rows are made.
+    let (a, room) = elements.split_at_mut(P::K * P::K);
+    let operation = Operation::new(&mut hashed).matrix(rho, a).noise::<P>(sigma);
+    let h = run_by_rows::<P>(operation, ek, |i, a, noise, ek| {
+        if i == 0 {
             for (j, s) in s.iter_mut().enumerate() {
-                pke::secret::<P>(s, &hashed, j);
+                pke::secret::<P>(s, noise, j);
             }
-        } else {
-            stage.run::<P>();
         }
-        known = BLOCKS[from.0];
-        public_rows::<P>(elements, from.0..to.0, s, &hashed, ek);
-        from = to;
-    }
-    let mut h = [0; 32];
-    Chain::h(&ek[known..]).finish(&mut hashed.begun, &mut h);
+        let [t, e, ..] = room else { unreachable!("there are two rows or more") };
+        let bytes = &mut ek[384 * i..384 * (i + 1)];
+        pke::key_gen_row::<P>(&Elements(a), i, s, noise, [t, e], &mut Writer(bytes));
+        declassify(bytes); // public: the encapsulation key is published
+    });
+    room[..2].iter_mut().for_each(Zeroize::zeroize);
     h
-}
-
-/// These rows of t̂, encoded.
-fn public_rows<P: ParameterSet>(
-    elements: &[Ntt],
-    rows: Range<usize>,
-    s: &[Ntt],
-    noise: &Hashed,
-    ek: &mut [u8],
-) {
-    let bytes = &mut ek[384 * rows.start..384 * rows.end];
-    pke::key_gen::<P>(&Elements(elements), rows, s, noise, &mut Writer(bytes));
-    declassify(bytes); // public: the encapsulation key is published
 }
 
 #[inline(never)]
@@ -485,7 +466,7 @@ fn decapsulate_encoded<P: ParameterSet>(
     let mut hashed = Hashed::ZERO;
     decrypt::<P>(key, c, &mut hashed.m);
     let chains = Operation::new(&mut hashed).h(Chain::h(ek)).j(key.z(), c);
-    chains.matrix::<P>(rho(ek), elements).secrets::<P>(Some(key.h())).run::<P>();
+    chains.matrix(rho(ek), elements).secrets::<P>(Some(key.h())).run::<P>();
     key.check(&hashed.hash)?;
     decode_t::<P>(elements, ek);
     decaps_hashed::<P>(elements, &hashed, c, shared);

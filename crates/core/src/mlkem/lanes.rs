@@ -3,8 +3,6 @@
 //! A permutation of four or eight states costs at most twice that of one. So H(ek) and J(z ‖ c), which are long chains,
 //! run beside the matrix and the noise, and the lanes of several operations fill each other's gaps.
 
-use core::ops::Range;
-
 use zeroize::Zeroize;
 
 use super::params::ParameterSet;
@@ -16,7 +14,11 @@ use crate::sha3::{
     permute_sponge, permuted, squeeze, to_word,
 };
 
-/// The bytes of a block of H and J, and the unit in which [`run`] measures the work that is left.
+mod rows;
+
+pub(super) use rows::run_by_rows;
+
+/// The bytes of a block of H and J, and the unit of [`Work`].
 const BLOCK: usize = Sha3_256::RATE;
 const _: () = assert!(BLOCK == Shake256::RATE);
 
@@ -24,7 +26,7 @@ const _: () = assert!(BLOCK == Shake256::RATE);
 pub(super) struct Chain<'a> {
     head: &'a [u8],
     tail: &'a [u8],
-    /// The domain bits and the first bit of the padding; none if the message goes on elsewhere.
+    /// The domain bits and the first bit of the padding; none when they are absorbed.
     suffix: Option<u8>,
     begun: bool,
 }
@@ -33,12 +35,6 @@ impl<'a> Chain<'a> {
     /// H (FIPS 203, §4.1, (4.4)): SHA3-256 of an encapsulation key.
     pub(super) const fn h(key: &'a [u8]) -> Self {
         Self { head: &[], tail: key, suffix: Some(0b110), begun: false }
-    }
-
-    /// The beginning of such a message, whole blocks.
-    pub(super) fn h_begun(key: &'a [u8]) -> Self {
-        debug_assert!(key.is_empty() || (1..12).any(|blocks| key.len() == blocks * BLOCK));
-        Self { suffix: None, ..Self::h(key) }
     }
 
     /// J (FIPS 203, §4.1, (4.4)): SHAKE256 of z and a ciphertext.
@@ -66,7 +62,7 @@ impl<'a> Chain<'a> {
         absorb(&mut state.0[head.len() >> 3..], piece);
         let end = head.len() + piece.len();
         if end < BLOCK {
-            let suffix = self.suffix.take().expect("what goes on elsewhere ends with a block");
+            let suffix = self.suffix.take().expect("only the last block is not full");
             pad(state, end, suffix, BLOCK);
         }
         true
@@ -97,8 +93,6 @@ pub(super) struct Hashed {
     pub rejection: [u8; 32],
     /// What H gave.
     pub hash: [u8; 32],
-    /// The state of H, where a message goes on.
-    pub begun: State,
     /// PRF_η(r, b).
     noise: [[u8; 192]; 9],
 }
@@ -111,7 +105,6 @@ impl Hashed {
         r: [0; 32],
         rejection: [0; 32],
         hash: [0; 32],
-        begun: State::new(),
         noise: [[0; 192]; 9],
     };
 }
@@ -131,12 +124,11 @@ impl Drop for Hashed {
     }
 }
 
-/// Rows of Â that are to be sampled.
+/// Â, which is to be sampled.
 struct Matrix<'a> {
     rho: &'a [u8; 32],
-    /// Row and column of the next entry, and of the one behind the last.
+    /// Row and column of the next entry.
     next: (usize, usize),
-    end: (usize, usize),
     /// Â by rows, and what else its owner keeps behind it.
     elements: &'a mut [Ntt],
 }
@@ -153,6 +145,35 @@ enum G {
     Runs,
     /// The randomness is there.
     Done,
+}
+
+/// A measure of work, in bytes of blocks.
+#[derive(Clone, Copy)]
+struct Work {
+    /// That of the longest sponge, or of those that wait for each other; entries of a matrix do not count.
+    longest: usize,
+    all: usize,
+}
+
+impl Work {
+    const NONE: Self = Self { longest: 0, all: 0 };
+
+    /// With other work, beside this.
+    fn beside(&mut self, other: Self) {
+        self.longest = self.longest.max(other.longest);
+        self.all += other.all;
+    }
+
+    /// A permutation of so many states was done.
+    const fn advance(&mut self, width: usize) {
+        self.longest = self.longest.saturating_sub(BLOCK);
+        self.all = self.all.saturating_sub(width * BLOCK);
+    }
+
+    /// Whether four lanes are enough: the longest leaves time for the rest beside it. Eight cost half as much again.
+    const fn fits_in_four(&self) -> bool {
+        self.longest > 0 && 4 * self.longest >= self.all
+    }
 }
 
 /// The sponges of one operation.
@@ -175,7 +196,7 @@ impl<'a> Operation<'a> {
         Self { hashed, h: None, j: None, matrix: None, g: G::Absent, noises: (0, 0), next_noise: 0 }
     }
 
-    /// With H of a key, or of a part of it.
+    /// With H of a key.
     #[inline(always)]
     pub(super) const fn h(mut self, chain: Chain<'a>) -> Self {
         self.h = Some(chain);
@@ -191,19 +212,8 @@ impl<'a> Operation<'a> {
 
     /// With the matrix of ρ.
     #[inline(always)]
-    pub(super) const fn matrix<P: ParameterSet>(self, rho: &'a [u8; 32], elements: &'a mut [Ntt]) -> Self {
-        self.entries(rho, (0, 0)..(P::K, 0), elements)
-    }
-
-    /// With these entries (row, column) of the matrix of ρ, into a place where all have room.
-    #[inline(always)]
-    pub(super) const fn entries(
-        mut self,
-        rho: &'a [u8; 32],
-        places: Range<(usize, usize)>,
-        elements: &'a mut [Ntt],
-    ) -> Self {
-        self.matrix = Some(Matrix { rho, next: places.start, end: places.end, elements });
+    pub(super) const fn matrix(mut self, rho: &'a [u8; 32], elements: &'a mut [Ntt]) -> Self {
+        self.matrix = Some(Matrix { rho, next: (0, 0), elements });
         self
     }
 
@@ -234,18 +244,25 @@ impl<'a> Operation<'a> {
         run::<P>(core::slice::from_mut(&mut self));
     }
 
-    /// A measure of the work, in bytes of blocks: that of H, of J, and of everything.
-    fn work<P: ParameterSet>(&self) -> (usize, usize, usize) {
+    /// The work that need not wait for H.
+    fn work<P: ParameterSet>(&self) -> Work {
         let h = self.h.as_ref().map_or(0, Chain::work);
         let j = self.j.as_ref().map_or(0, Chain::work);
-        let entries = self.matrix.as_ref().map_or(0, |Matrix { next, end, .. }| {
-            // Nearly all of three blocks.
-            3 * (P::K * (end.0 - next.0) + end.1 - next.1)
-        });
+        // Nearly all entries take three blocks.
+        let entries = if self.matrix.is_some() { 3 * P::K * P::K * BLOCK } else { 0 };
+        let secrets = if self.g == G::Waits { Work::NONE } else { self.secret_work::<P>() };
+        Work { longest: h.max(j).max(secrets.longest), all: h + j + entries + secrets.all }
+    }
+
+    /// That of G and of the noise.
+    fn secret_work<P: ParameterSet>(&self) -> Work {
+        let g = if matches!(self.g, G::Absent | G::Done) { 0 } else { BLOCK };
         let (all, wide) = self.noises;
-        let noises = if P::ETA1 == 3 { all + wide } else { all };
-        let g = usize::from(self.g == G::Waits || self.g == G::Ready);
-        (h, j, h + j + (entries + noises + g) * BLOCK)
+        if P::ETA1 == 3 {
+            Work { longest: g + (2 * BLOCK), all: g + (all + wide) * BLOCK }
+        } else {
+            Work { longest: g + BLOCK, all: g + all * BLOCK }
+        }
     }
 
     /// Loads the first block of the next sponge of this kind.
@@ -255,10 +272,8 @@ impl<'a> Operation<'a> {
                 let chain = if kind == Kind::H { &mut self.h } else { &mut self.j };
                 let Some(chain) = chain.as_mut().filter(|chain| !chain.begun) else { return Begun::NoMore };
                 chain.begun = true;
-                state.0 = if kind == Kind::H { self.hashed.begun.0 } else { [0; 25] };
-                if !chain.feed(state) {
-                    return Begun::NoMore;
-                }
+                state.0 = [0; 25];
+                chain.feed(state);
             }
             Kind::G => match self.g {
                 G::Waits => return Begun::NotYet,
@@ -274,7 +289,7 @@ impl<'a> Operation<'a> {
             Kind::Entry => {
                 let Some(matrix) = &mut self.matrix else { return Begun::NoMore };
                 let (i, j) = matrix.next;
-                if matrix.next == matrix.end {
+                if i == P::K {
                     return Begun::NoMore;
                 }
                 matrix.next = if j + 1 < P::K { (i, j + 1) } else { (i + 1, 0) };
@@ -312,7 +327,6 @@ impl<'a> Operation<'a> {
                     return true;
                 }
                 squeeze(state, &mut self.hashed.hash);
-                self.hashed.begun.0 = state.0;
                 if self.g == G::Waits {
                     self.hashed.known_hash = self.hashed.hash;
                     self.g = G::Ready;
@@ -355,7 +369,7 @@ impl<'a> Operation<'a> {
 }
 
 /// Kinds of sponges, in the order in which they get a lane: what is long or has others waiting comes first.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     H,
     J,
@@ -417,12 +431,8 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
     let mut states = [const { Aligned(State::new()) }; LANES];
     let mut jobs = [Job { operation: 0, kind: Kind::H, part: 0, filled: 0 }; LANES];
     let mut queue = Queue { at: [0; KINDS.len()] };
-    let (mut left, mut longest) = (0, 0);
-    for operation in operations.iter() {
-        let (h, j, all) = operation.work::<P>();
-        longest = h.max(j).max(longest);
-        left += all;
-    }
+    let mut left = Work::NONE;
+    operations.iter().for_each(|operation| left.beside(operation.work::<P>()));
     let mut busy = 0;
     loop {
         while busy < most
@@ -434,20 +444,18 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
         if busy == 0 {
             break;
         }
-        let mut width = busy;
-        if most == 8 && width > 4 {
-            // Eight lanes cost more than four: not while the longest chain leaves time for the rest beside it.
-            if 4 * longest >= left {
-                width = 4;
-            }
-        }
-        permute_aligned(&mut states[..permuted(width, most)]);
-        left = left.saturating_sub(width * BLOCK);
-        longest = longest.saturating_sub(BLOCK);
+        let width = if most == 8 && busy > 4 && left.fits_in_four() { 4 } else { busy };
+        permute(&mut states[..permuted(width, most)]);
+        left.advance(width);
         for lane in (0..width).rev() {
             let (job, state) = (&mut jobs[lane], &mut states[lane].0);
-            if operations[usize::from(job.operation)].step::<P>(job, state) {
+            let operation = &mut operations[usize::from(job.operation)];
+            let waited = operation.g == G::Waits;
+            if operation.step::<P>(job, state) {
                 continue;
+            }
+            if waited && operation.g == G::Ready {
+                left.beside(operation.secret_work::<P>());
             }
             if let Some(next) = queue.next::<P>(operations, state) {
                 *job = next;
@@ -462,4 +470,110 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
         matches!(operation.g, G::Absent | G::Done) && operation.next_noise == operation.noises.0
     }));
     states.iter_mut().for_each(|state| state.0.zeroize());
+}
+
+/// Permutes side by side.
+#[inline(always)]
+fn permute(states: &mut [Aligned]) {
+    #[cfg(test)]
+    tests::CALLS.with_borrow_mut(|calls| {
+        calls[[2, 1, 0][usize::from(states.len() > 1) + usize::from(states.len() > 4)]] += 1
+    });
+    permute_aligned(states);
+}
+
+#[cfg(test)]
+mod tests {
+    use core::cell::RefCell;
+    use std::thread_local;
+    use std::vec::Vec;
+
+    use super::lanes;
+    use crate::Bytes;
+    use crate::mlkem::{
+        EncapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
+        encapsulate_many_deterministic,
+    };
+
+    thread_local! {
+        /// Calls with more than four states, with more than one, and with one.
+        pub static CALLS: RefCell<[usize; 3]> = const { RefCell::new([0; 3]) };
+    }
+
+    /// The calls of an operation that most of 40 keys take: some entry of a matrix wants a fourth block now and then.
+    fn most_take<P: ParameterSet>(operation: impl Fn(&[u8; 64])) -> [usize; 3] {
+        let mut seen: Vec<[usize; 3]> = (0..40)
+            .map(|i| {
+                CALLS.set([0; 3]);
+                operation(&[i; 64]);
+                CALLS.take()
+            })
+            .collect();
+        seen.sort_unstable();
+        seen.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).expect("40 keys")[0]
+    }
+
+    /// Of key generation, encapsulation, decapsulation, both again with expanded keys, and of eight at once.
+    fn calls<P: ParameterSet>() -> [[usize; 3]; 7] {
+        let expanded = ExpandedDecapsulationKey::<P>::from_seed(&[1; 64]);
+        let (c, _) = expanded.expanded_encapsulation_key().encapsulate_deterministic(&[2; 32]);
+        let encoded = |seed: &[u8; 64]| {
+            let mut bytes = P::ExpandedKeyBytes::zeroed();
+            ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(seed, &mut bytes);
+            bytes
+        };
+        let public = |seed: &[u8; 64]| {
+            let bytes = encoded(seed);
+            let start = 384 * P::K;
+            let ek =
+                P::EncapsulationKeyBytes::try_from(&bytes.as_ref()[start..][..P::EncapsulationKeyBytes::LEN]);
+            EncapsulationKey::<P>::from_bytes(&ek.expect("the set's length")).expect("a valid key")
+        };
+        let fresh = |calls: &dyn Fn()| {
+            CALLS.set([0; 3]);
+            calls();
+        };
+        [
+            most_take::<P>(|seed| {
+                encoded(seed);
+            }),
+            most_take::<P>(|seed| {
+                let key = public(seed);
+                fresh(&|| drop(key.expand_and_encapsulate_deterministic(&[3; 32])));
+            }),
+            most_take::<P>(|seed| {
+                let bytes = encoded(seed);
+                fresh(&|| {
+                    ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(bytes.as_ref(), &c)
+                        .expect("a valid key");
+                });
+            }),
+            most_take::<P>(|_| {
+                drop(expanded.expanded_encapsulation_key().encapsulate_deterministic(&[3; 32]))
+            }),
+            most_take::<P>(|_| drop(expanded.decapsulate(&c))),
+            most_take::<P>(|seed| {
+                let keys: Vec<_> = (0..8).map(|i| public(&[seed[0] ^ i << 6; 64])).collect();
+                let items: Vec<_> = keys.iter().map(|key| (key, &[3; 32])).collect();
+                fresh(&|| drop(encapsulate_many_deterministic(&items)));
+            }),
+            most_take::<P>(|_| drop(ExpandedDecapsulationKey::decapsulate_many(&[(&expanded, &c); 8]))),
+        ]
+    }
+
+    #[test]
+    fn operations_take_as_few_calls_as_their_chains_allow() {
+        if lanes() < 8 {
+            return;
+        }
+        let all = [calls::<MlKem512>(), calls::<MlKem768>(), calls::<MlKem1024>()];
+        assert_eq!(
+            all,
+            [
+                [[2, 1, 0], [0, 8, 1], [2, 4, 1], [0, 2, 1], [0, 4, 2], [26, 0, 1], [14, 0, 1]],
+                [[2, 6, 0], [1, 9, 1], [4, 5, 1], [1, 0, 1], [0, 4, 5], [44, 0, 0], [17, 0, 0]],
+                [[5, 6, 0], [4, 9, 2], [9, 3, 0], [1, 0, 2], [0, 4, 8], [70, 0, 0], [22, 0, 0]],
+            ]
+        );
+    }
 }

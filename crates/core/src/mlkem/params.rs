@@ -39,11 +39,6 @@ pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Sen
     type Spill: AsMut<[u8]> + Zero + Zeroize + 'static;
     /// K polynomials of noise, three bits a coefficient.
     type SmallVector: AsMut<[SmallPoly]> + Zero + Zeroize + 'static;
-
-    /// How far each stage of key generation samples the matrix (row, column), while the rows of t̂ that are known are
-    /// hashed: with eight lanes there are then as few permutations one after the other as there can be.
-    #[cfg(feature = "alloc")]
-    const STAGES: &'static [(usize, usize)];
 }
 
 /// A parameter set of ML-KEM: [`MlKem512`], [`MlKem768`] or [`MlKem1024`].
@@ -60,7 +55,7 @@ pub trait ParameterSet: Sealed {
 
 macro_rules! parameter_set {
     ($name:ident, $text:literal, k: $k:literal, eta1: $eta1:literal, du: $du:literal, dv: $dv:literal,
-     ek: $ek:literal, dk: $dk:literal, c: $c:literal, spill: $spill:literal, stages: $stages:expr, $level:literal) => {
+     ek: $ek:literal, dk: $dk:literal, c: $c:literal, spill: $spill:literal, $level:literal) => {
         #[doc = concat!($text, ": security category ", $level, " (FIPS 203, Tables 2 and 3).")]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name;
@@ -80,9 +75,6 @@ macro_rules! parameter_set {
 
             #[cfg(feature = "alloc")]
             type Elements = [Ntt; $k * $k + $k];
-
-            #[cfg(feature = "alloc")]
-            const STAGES: &'static [(usize, usize)] = &$stages;
 
             #[cfg(feature = "alloc")]
             fn elements() -> Self::Elements {
@@ -108,9 +100,9 @@ macro_rules! parameter_set {
     };
 }
 
-parameter_set!(MlKem512, "ML-KEM-512", k: 2, eta1: 3, du: 10, dv: 4, ek: 800, dk: 1632, c: 768, spill: 0, stages: [(2, 0)], "1");
-parameter_set!(MlKem768, "ML-KEM-768", k: 3, eta1: 2, du: 10, dv: 4, ek: 1184, dk: 2400, c: 1088, spill: 72, stages: [(2, 0), (3, 0)], "3");
-parameter_set!(MlKem1024, "ML-KEM-1024", k: 4, eta1: 2, du: 11, dv: 5, ek: 1568, dk: 3168, c: 1568, spill: 0, stages: [(1, 0), (2, 3), (4, 0)], "5");
+parameter_set!(MlKem512, "ML-KEM-512", k: 2, eta1: 3, du: 10, dv: 4, ek: 800, dk: 1632, c: 768, spill: 0, "1");
+parameter_set!(MlKem768, "ML-KEM-768", k: 3, eta1: 2, du: 10, dv: 4, ek: 1184, dk: 2400, c: 1088, spill: 72, "3");
+parameter_set!(MlKem1024, "ML-KEM-1024", k: 4, eta1: 2, du: 11, dv: 5, ek: 1568, dk: 3168, c: 1568, spill: 0, "5");
 
 impl<P: ParameterSet> Sealed for Small<P> {
     const K: usize = P::K;
@@ -128,9 +120,6 @@ impl<P: ParameterSet> Sealed for Small<P> {
 
     #[cfg(feature = "alloc")]
     type Elements = P::Elements;
-
-    #[cfg(feature = "alloc")]
-    const STAGES: &'static [(usize, usize)] = P::STAGES;
 
     #[cfg(feature = "alloc")]
     fn elements() -> Self::Elements {
