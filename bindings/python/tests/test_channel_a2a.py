@@ -128,6 +128,19 @@ def test_calls_pass_and_the_handler_knows_its_caller(streaming: bool) -> None:
     run(main)
 
 
+def test_a_member_has_so_many_connections() -> None:
+    async def main() -> None:
+        async with banking(max_connections=2, max_per_member=1) as (ada, ben, cem):
+            async with client(ada, await fetch_card(ada, ben.did)) as calls:
+                assert [it async for it in calls.send_message(SendMessageRequest(message=message("hello")))]
+                with pytest.raises(A2AClientError) as refused:
+                    await fetch_card(ada, ben.did)
+                assert "busy" in str(refused.value)
+                assert await fetch_card(cem, ben.did) == identity(card(), ben.did)
+
+    run(main)
+
+
 def test_tasks_of_one_member_are_not_anothers() -> None:
     async def main() -> None:
         async with banking() as (ada, ben, cem):

@@ -9,7 +9,7 @@ from typing import Any
 
 import mcp
 import pytest
-from channels import channel, run
+from channels import channel, run, until
 from mcp.client.session import ClientSession
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -115,6 +115,29 @@ def test_who_is_not_admitted_and_who_serves_nothing_are_not_connected() -> None:
                 await client(ada, ben.did).__aenter__()
             assert refused.value.code == "no-service"
             hearing.cancel()
+
+    run(main)
+
+
+def test_a_member_has_so_many_connections_and_one_that_was_killed_is_found_out() -> None:
+    async def main() -> None:
+        async with banking(max_per_member=1, idle=0.3) as (ada, ben, cem):
+            async with mcp.Client(client(ada, ben.did)) as calls:
+                with pytest.raises(gambeson.NotConnected) as refused:
+                    await client(ada, ben.did).__aenter__()
+                assert refused.value.code == "busy"
+                await asyncio.sleep(1)
+                # It is silent, and there.
+                assert text(await calls.call_tool("print_money", {"length": 1})) == "$"
+                # As if its process were killed: it knows nothing of a connection, and says nothing.
+                lost = await cem.connect(ben.did, "mcp")
+                cem._board._connections.clear()
+                cem._board._answer = lambda *_: None  # type: ignore[method-assign]
+                reading = asyncio.create_task(cem.receive())
+                await until(lambda: not any(peer == cem.did for peer, _ in ben._board._connections))
+                reading.cancel()
+                assert not lost.closed
+                assert text(await calls.call_tool("print_money", {"length": 1})) == "$"
 
     run(main)
 

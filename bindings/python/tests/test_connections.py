@@ -6,11 +6,12 @@ import asyncio
 import os
 
 import pytest
-from channels import channel, run
+from channels import channel, run, until
 
 import gambeson
 from gambeson.channel import Channel, Connection
-from gambeson.channel._connections import _EACH, MAX_MESSAGE, MAX_UNREAD, PART, Switchboard
+from gambeson.channel import _connections as connections
+from gambeson.channel._connections import _EACH, MAX_MESSAGE, MAX_UNREAD, PART, Switchboard, Terms
 from gambeson.channel._envelope import MARK, Envelope, Kind, plain, unwrap
 from gambeson.channel._inbox import Demand
 
@@ -23,6 +24,37 @@ async def echo(channel: Channel, **how: object) -> None:
     async with channel.listen("echo", **how) as listener, asyncio.TaskGroup() as tasks:  # type: ignore[arg-type]
         async for connection in listener:
             tasks.create_task(one(connection))
+
+
+class Line:
+    """Ends without a channel between them: what is counted is the same, and nothing is encrypted."""
+
+    def __init__(self, *names: str) -> None:
+        self.ends: dict[str, Switchboard] = {}
+        self.lost: set[str] = set()
+        self.said: list[Envelope] = []
+        for name in names:
+            self.comes(name)
+
+    def comes(self, name: str) -> Switchboard:
+        """An end; one that was there before is gone, with all that it knew."""
+
+        async def carry(data: bytes) -> None:
+            word = unwrap(data)
+            assert isinstance(word, Envelope)
+            self.said.append(word)
+            if word.to not in self.lost:
+                assert self.ends[word.to].came(name, data) is None
+
+        self.ends[name] = Switchboard(name, carry, Demand())
+        return self.ends[name]
+
+    async def connect(self, name: str) -> Connection:
+        return await self.ends[name].connect("ben", "echo", None, MAX_MESSAGE)
+
+    async def say(self, kind: Kind, connection: Connection, number: int, data: bytes) -> None:
+        word = connection._switchboard.say
+        await word(kind, connection.peer, connection._id, number.to_bytes(8, "big") + data)
 
 
 async def ended(work: object, code: str) -> None:
@@ -151,16 +183,10 @@ def test_messages_above_the_limit_of_either_end_are_refused() -> None:
 
 def test_a_connection_that_nobody_reads_is_closed_above_its_limit() -> None:
     async def main() -> None:
-        # Two ends without a channel between them: what is counted is the same, and nothing is encrypted.
-        async def to_ada(data: bytes) -> None:
-            assert ada.came("ben", data) is None
-
-        async def to_ben(data: bytes) -> None:
-            assert ben.came("ada", data) is None
-
-        ada, ben = Switchboard("ada", to_ben, Demand()), Switchboard("ben", to_ada, Demand())
-        listener = ben.listen("echo", None, 1, MAX_MESSAGE)
-        connection = await ada.connect("ben", "echo", None, MAX_MESSAGE)
+        line = Line("ada", "ben")
+        ben = line.ends["ben"]
+        listener = ben.listen("echo", Terms())
+        connection = await line.connect("ada")
         other = await listener.accept()
         quarter = bytes(MAX_UNREAD // 4 - _EACH)
         for _ in range(4):
@@ -174,6 +200,136 @@ def test_a_connection_that_nobody_reads_is_closed_above_its_limit() -> None:
         await ended(connection.receive(), "unread")
         assert [await other.receive() for _ in range(4)] == [quarter] * 4
         await ended(other.receive(), "unread")
+
+    run(main)
+
+
+def test_a_member_and_all_together_have_so_many_connections_and_who_comes_when_one_ended_finds_room() -> None:
+    async def main() -> None:
+        line = Line("ada", "ben", "cem", "dan")
+        async with line.ends["ben"].listen("echo", Terms(max_connections=3, max_per_member=2)) as listener:
+            taken = []
+            for name in ("ada", "ada", "cem"):
+                connection = await line.connect(name)
+                taken.append((connection, await listener.accept()))
+            await ended(line.connect("ada"), "busy")
+            await ended(line.connect("dan"), "busy")
+            # What was said before the end is still to be read, and takes the room of a connection until it is.
+            await taken[0][0].send(b"last words")
+            await taken[0][0].close()
+            await ended(line.connect("dan"), "busy")
+            assert await taken[0][1].receive() == b"last words"
+            await line.connect("dan")
+            await ended(line.connect("cem"), "busy")
+
+    run(main)
+
+
+def test_who_opens_and_closes_connections_that_nobody_reads_has_no_more_of_them() -> None:
+    async def main() -> None:
+        line = Line("ada", "ben")
+        async with line.ends["ben"].listen("echo", Terms(max_per_member=4)) as listener:
+            reading = []
+            for _ in range(4):
+                connection = await line.connect("ada")
+                await connection.send(b"what nobody reads yet")
+                await connection.close()
+                reading.append(await listener.accept())
+            await ended(line.connect("ada"), "busy")
+
+    run(main)
+
+
+def test_what_has_come_of_a_message_that_is_not_whole_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        monkeypatch.setattr(connections, "MAX_UNREAD", 4 * PART)
+        line = Line("ada", "ben", "cem")
+        async with line.ends["ben"].listen("echo", Terms(max_message=2 * PART)) as listener:
+            connection = await line.connect("ada")
+            other = await listener.accept()
+            for _ in range(2):
+                await connection.send(bytes(2 * PART - _EACH))
+            await line.say(Kind.PART, connection, 4, b"x")
+            await ended(connection.receive(), "unread")
+            assert [len(await other.receive()) for _ in range(2)] == [2 * PART - _EACH] * 2
+            await ended(other.receive(), "unread")
+
+            # Half a message in each of many connections: no connection has too much, and the member has.
+            begun = [await line.connect("ada") for _ in range(9)]
+            taken = [await listener.accept() for _ in begun]
+            for connection in begun:
+                for number in range(2):
+                    await line.say(Kind.PART, connection, number, bytes(PART))
+            await line.ends["ben"].settle()
+            assert [it.closed for it in taken] == [False] * 8 + [True]
+            await ended(begun[-1].receive(), "unread")
+            # Another member is none the worse, and what is over holds nothing.
+            others = await line.connect("cem")
+            await others.send(bytes(2 * PART))
+            assert len(await (await listener.accept()).receive()) == 2 * PART
+            await begun[0].close()
+            assert taken[0]._held == taken[8]._held == 0
+
+    run(main)
+
+
+def test_parts_of_nothing_cost_nothing() -> None:
+    async def main() -> None:
+        line = Line("ada", "ben")
+        async with line.ends["ben"].listen("echo", Terms()) as listener:
+            connection = await line.connect("ada")
+            other = await listener.accept()
+            for number in range(1000):
+                await line.say(Kind.PART, connection, number, b"")
+            assert other._begun.__sizeof__() < 1000
+            await line.say(Kind.WHOLE, connection, 1000, b"x")
+            assert await other.receive() == b"x"
+
+    run(main)
+
+
+def test_an_end_that_is_gone_is_asked_and_its_connection_ends_while_a_silent_one_stays() -> None:
+    async def main() -> None:
+        line = Line("ada", "ben", "cem")
+        async with line.ends["ben"].listen("echo", Terms(idle=0.05)) as listener:
+            async with await line.connect("ada"):
+                gone = await listener.accept()
+                there = await line.connect("cem")
+                silent = await listener.accept()
+                line.lost.add("ada")  # Its process is killed: no word comes from it, and none gets there.
+                await ended(gone.receive(), "silent")
+                asked = [word.to for word in line.said if word.kind is Kind.ASK]
+                assert asked.count("ada") == 1 and "cem" in asked
+                await asyncio.sleep(0.3)
+                assert not silent.closed
+                await there.send(b"after a while")
+                assert await silent.receive() == b"after a while"
+                assert len(line.ends["ben"]._connections) == 1
+
+        async with line.ends["ben"].listen("echo", Terms(idle=None)) as listener:
+            await line.connect("cem")
+            patient = await listener.accept()
+            line.lost.add("cem")
+            await asyncio.sleep(0.2)
+            assert not patient.closed
+
+    run(main)
+
+
+def test_who_comes_again_after_a_crash_finds_the_room_of_the_connections_that_it_had() -> None:
+    async def main() -> None:
+        line = Line("ada", "ben")
+        async with line.ends["ben"].listen("echo", Terms(max_per_member=2)) as listener:
+            await line.connect("ada")
+            await line.connect("ada")
+            first, second = await listener.accept(), await listener.accept()
+            line.comes("ada")
+            await ended(line.connect("ada"), "busy")
+            # It was asked for the connection that it was silent on for longest, and knows none.
+            await until(lambda: first.closed)
+            await ended(first.receive(), "unknown-connection")
+            await line.connect("ada")
+            assert not second.closed
 
     run(main)
 

@@ -9,7 +9,17 @@ from logging import getLogger
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from gambeson.channel._connections import MAX_MESSAGE, Connection, Listener, Switchboard
+from gambeson.channel._connections import (
+    BACKLOG,
+    IDLE,
+    MAX_CONNECTIONS,
+    MAX_MESSAGE,
+    MAX_PER_MEMBER,
+    Connection,
+    Listener,
+    Switchboard,
+    Terms,
+)
 from gambeson.channel._envelope import plain, unwrap
 from gambeson.channel._inbox import Demand, Inbox
 from gambeson.errors import ChannelError, Error, Missed, of_channel
@@ -234,11 +244,20 @@ class Channel:
         protocol: str,
         *,
         admit: Callable[[str], bool] | None = None,
-        backlog: int = 16,
+        backlog: int = BACKLOG,
         max_message: int = MAX_MESSAGE,
+        max_connections: int = MAX_CONNECTIONS,
+        max_per_member: int = MAX_PER_MEMBER,
+        idle: float | None = IDLE,
     ) -> Listener:
-        """Takes connections for a protocol, of all members or of those whose DID `admit` takes; `backlog` may wait."""
-        return self._board.listen(protocol, admit, backlog, max_message)
+        """Takes connections for a protocol, of all members or of those whose DID `admit` takes; `backlog` may wait.
+
+        There are `max_connections` at once, and `max_per_member` of one member; who would have more is told `busy`. An end that says
+        nothing for `idle` seconds is asked whether it is there, which its program answers by itself as long as it reads; without an answer
+        in as many seconds more, the connection ends with `silent`. None: it may be silent for ever.
+        """
+        terms = Terms(admit, backlog, max_message, max_connections, max_per_member, idle)
+        return self._board.listen(protocol, terms)
 
     async def _carry(self, data: bytes) -> None:
         await self._native.send(data)

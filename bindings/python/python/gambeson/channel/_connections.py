@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
+from dataclasses import dataclass
 from logging import getLogger
 from types import TracebackType
 from typing import Any, Self
@@ -22,7 +24,21 @@ MAX_MESSAGE = 4 * 1024 * 1024
 """The largest message of a connection, in bytes, unless its two ends say otherwise."""
 
 MAX_UNREAD = 16 * 1024 * 1024
-"""What may wait in a connection that is not read, in bytes, before it is closed."""
+"""What may wait in a connection that is not read, in bytes, before it is closed, with what has come of a message that is not whole; or two
+of the largest messages, if that is more. In all connections of a member to one listener four times as much may wait, and in all that it
+has sixteen times."""
+
+BACKLOG = 16
+"""How many connections may wait for who listens, unless it says otherwise."""
+
+MAX_CONNECTIONS = 256
+"""How many connections a listener has at once, unless it says otherwise."""
+
+MAX_PER_MEMBER = 16
+"""How many of these one member has."""
+
+IDLE = 600.0
+"""After how many seconds of silence a listener asks whether the other end is there, unless it says otherwise."""
 
 _EACH = 256
 """What a message that waits costs besides its bytes."""
@@ -53,12 +69,13 @@ class Connection:
         self._id = id
         self._max = max_message
         self._inbox: Inbox[bytes] = Inbox(switchboard.demand)
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._begun = bytearray()
         self._unread = 0
         self._sent = 0
         self._taken = 0
         self._order = asyncio.Lock()
+        self._listener: Listener | None = None
+        self._watch: _Watch | None = None
 
     @property
     def closed(self) -> bool:
@@ -115,19 +132,32 @@ class Connection:
         if len(body) < 8 or number != self._taken:
             return "gap"
         self._taken += 1
-        self._parts.append(part)
-        self._size += len(part)
-        if self._size > self._max:
+        self._begun += part
+        if len(self._begun) > self._max:
             return "message-too-large"
-        if kind is Kind.PART:
-            return None
-        self._unread += self._size + _EACH
-        if self._unread > MAX_UNREAD and len(self._inbox):
+        whole = kind is Kind.WHOLE
+        if self._held + whole * _EACH > _room(self._max) and len(self._inbox):
             return "unread"
-        self._inbox.put(b"".join(self._parts))
-        self._parts.clear()
-        self._size = 0
+        if self._listener is not None and self._listener._crowded(self.peer):
+            return "unread"
+        if whole:
+            self._unread += len(self._begun) + _EACH
+            self._inbox.put(bytes(self._begun))
+            self._begun.clear()
         return None
+
+    @property
+    def _held(self) -> int:
+        """What waits here, in bytes."""
+        return self._unread + len(self._begun)
+
+    def _over(self, error: Callable[[], Exception]) -> None:
+        """Nothing more comes."""
+        self._inbox.end(error)
+        self._begun.clear()
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.stop()
 
     async def __aenter__(self) -> Self:
         return self
@@ -150,15 +180,13 @@ class Listener:
                 await connection.send(message)
     """
 
-    def __init__(
-        self, switchboard: Switchboard, protocol: str, admit: Callable[[str], bool] | None, backlog: int, max_message: int
-    ) -> None:
+    def __init__(self, switchboard: Switchboard, protocol: str, terms: Terms) -> None:
         self.protocol = protocol
         self._switchboard = switchboard
-        self._admit = admit
-        self._backlog = backlog
-        self._max = max_message
+        self._terms = terms
         self._inbox: Inbox[Connection] = Inbox(switchboard.demand)
+        # Also those that have ended, as long as somebody has them.
+        self._taken: weakref.WeakSet[Connection] = weakref.WeakSet()
 
     async def accept(self) -> Connection:
         """The next connection. Cancelling it loses none."""
@@ -170,18 +198,42 @@ class Listener:
 
     def _came(self, peer: str, id: bytes) -> Connection | str:
         """A new connection, or why there is none."""
-        if len(self._inbox) >= self._backlog:
-            return "busy"
+        terms = self._terms
         try:
-            admitted = self._admit is None or self._admit(peer)
+            admitted = terms.admit is None or terms.admit(peer)
         except Exception:
             _log.exception("`admit` failed, and %s was not admitted", peer)
             admitted = False
         if not admitted:
             return "not-permitted"
-        connection = Connection(self._switchboard, peer, id, self.protocol, self._max)
+        if len(self._inbox) >= terms.backlog:
+            return "busy"
+        # One that has ended is there until what came before is read.
+        present = [it for it in self._taken if len(it._inbox) or not it.closed]
+        of_member = [it for it in present if it.peer == peer]
+        for some, most in ((of_member, terms.max_per_member), (present, terms.max_connections)):
+            if len(some) >= most:
+                self._ask_one(some)
+                return "busy"
+        connection = Connection(self._switchboard, peer, id, self.protocol, terms.max_message)
+        connection._listener = self
+        if terms.idle is not None:
+            connection._watch = _Watch(connection, terms.idle)
+        self._taken.add(connection)
         self._inbox.put(connection)
         return connection
+
+    def _ask_one(self, connections: list[Connection]) -> None:
+        """Asks the other end that has been silent for the longest time: if it is gone, who comes next finds room."""
+        watches = [it._watch for it in connections if it._watch is not None]
+        if watches:
+            min(watches, key=lambda it: it.heard).ask()
+
+    def _crowded(self, peer: str) -> bool:
+        """Whether too much waits in all connections of a member, or of everybody."""
+        room = _room(self._terms.max_message)
+        of_member = sum(it._held for it in self._taken if it.peer == peer)
+        return of_member > 4 * room or sum(it._held for it in self._taken) > 16 * room
 
     async def close(self) -> None:
         """Takes no more connections; those that were taken go on."""
@@ -197,6 +249,53 @@ class Listener:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On what terms a listener takes connections: `Channel.listen`."""
+
+    admit: Callable[[str], bool] | None = None
+    backlog: int = BACKLOG
+    max_message: int = MAX_MESSAGE
+    max_connections: int = MAX_CONNECTIONS
+    max_per_member: int = MAX_PER_MEMBER
+    idle: float | None = IDLE
+
+
+class _Watch:
+    """Asks an end that is silent whether it is there, and closes the connection if there is no answer."""
+
+    def __init__(self, connection: Connection, idle: float) -> None:
+        self._connection = connection
+        self._idle = idle
+        self._loop = asyncio.get_running_loop()
+        self.heard = self._loop.time()
+        self._asked: float | None = None
+        self._timer = self._loop.call_later(idle, self._look)
+
+    def hear(self) -> None:
+        self.heard = self._loop.time()
+        self._asked = None
+
+    def ask(self) -> None:
+        if self._asked is None:
+            self._asked = self._loop.time()
+            self._connection._switchboard._answer(Kind.ASK, self._connection.peer, self._connection._id, b"")
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        last = self.heard if self._asked is None else self._asked
+        left = last + self._idle - self._loop.time()
+        if left <= 0:
+            if self._asked is not None:
+                self._connection._switchboard._break(self._connection, "silent")
+                return
+            self.ask()
+            left = self._idle
+        self._timer = self._loop.call_later(left, self._look)
 
 
 class Switchboard:
@@ -265,12 +364,10 @@ class Switchboard:
             del self._opening[key]
         return connection
 
-    def listen(
-        self, protocol: str, admit: Callable[[str], bool] | None, backlog: int, max_message: int
-    ) -> Listener:
+    def listen(self, protocol: str, terms: Terms) -> Listener:
         if protocol in self._listeners:
             raise of_channel("usage", f"something listens for {protocol!r} on this channel already")
-        listener = self._listeners[protocol] = Listener(self, protocol, admit, backlog, max_message)
+        listener = self._listeners[protocol] = Listener(self, protocol, terms)
         # Whoever connects is answered, also while the last one is being talked to.
         self.demand.__enter__()
         return listener
@@ -282,7 +379,7 @@ class Switchboard:
 
     def forget(self, connection: Connection, reason: str) -> bool:
         """Whether the connection was open until now."""
-        connection._inbox.end(lambda: NotConnected(reason, "this end closed the connection"))
+        connection._over(lambda: NotConnected(reason, "this end closed the connection"))
         return self._connections.pop((connection.peer, connection._id), None) is not None
 
     def came(self, sender: str, data: bytes) -> bytes | None:
@@ -302,14 +399,31 @@ class Switchboard:
                 accepted = self._opening.get(key)
                 if accepted is not None and not accepted.done():
                     accepted.set_result(None)
-            case Kind.PART | Kind.WHOLE:
-                connection = self._connections.get(key)
-                why = "unknown-connection" if connection is None else connection._came(kind, body)
-                if why is not None:
-                    self._end(key, why, f"the connection with {key[0]} could not go on")
-                    self._answer(Kind.CLOSE, *key, why.encode())
+            case Kind.PART | Kind.WHOLE | Kind.ASK | Kind.HERE:
+                self._hear(kind, key, body)
             case Kind.CLOSE:
                 self._end(key, _word(body), f"{key[0]} closed the connection")
+
+    def _hear(self, kind: Kind, key: _Key, body: bytes) -> None:
+        """A word on a connection."""
+        connection = self._connections.get(key)
+        if connection is None:
+            # Nobody asked who is here.
+            if kind is not Kind.HERE:
+                self._answer(Kind.CLOSE, *key, b"unknown-connection")
+            return
+        if connection._watch is not None:
+            connection._watch.hear()
+        if kind is Kind.ASK:
+            self._answer(Kind.HERE, *key, b"")
+        elif kind is not Kind.HERE and (why := connection._came(kind, body)) is not None:
+            self._break(connection, why)
+
+    def _break(self, connection: Connection, why: str) -> None:
+        """Ends a connection from here, and says why."""
+        key = (connection.peer, connection._id)
+        self._end(key, why, f"the connection with {key[0]} could not go on")
+        self._answer(Kind.CLOSE, *key, why.encode())
 
     def _open(self, key: _Key, protocol: str) -> None:
         if key in self._connections:
@@ -328,7 +442,7 @@ class Switchboard:
             opening.set_exception(NotConnected(code, detail))
         connection = self._connections.pop(key, None)
         if connection is not None:
-            connection._inbox.end(lambda: NotConnected(code, detail))
+            connection._over(lambda: NotConnected(code, detail))
 
     def left(self, did: str) -> None:
         """A member is one no more: who waits for it need not."""
@@ -363,6 +477,11 @@ class Deadline:
             await self._timeout.__aexit__(kind, error, trace)
         except TimeoutError:
             raise DeadlineExceeded("deadline", self._what) from None
+
+
+def _room(max_message: int) -> int:
+    """What may wait in a connection."""
+    return max(MAX_UNREAD, 2 * max_message)
 
 
 def _text(body: bytes) -> str:

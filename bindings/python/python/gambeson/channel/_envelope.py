@@ -21,6 +21,8 @@ class Kind(IntEnum):
     PART = 3
     WHOLE = 4
     CLOSE = 5
+    ASK = 6
+    HERE = 7
 
 
 @dataclass(frozen=True, slots=True)

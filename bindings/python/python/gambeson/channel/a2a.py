@@ -66,7 +66,7 @@ from a2a.utils.proto_utils import to_stream_response
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError  # type: ignore[import-untyped]
 
 from gambeson.channel import Channel, Connection
-from gambeson.channel._connections import MAX_MESSAGE
+from gambeson.channel._connections import BACKLOG, IDLE, MAX_CONNECTIONS, MAX_MESSAGE, MAX_PER_MEMBER
 from gambeson.channel._inbox import Demand, Inbox
 from gambeson.channel._tasks import Beside
 from gambeson.errors import ChannelError, NotConnected
@@ -330,18 +330,31 @@ async def serve(
     card: AgentCard,
     *,
     admit: Callable[[str], bool] | None = None,
-    backlog: int = 16,
+    backlog: int = BACKLOG,
     max_message: int = MAX_MESSAGE,
+    max_connections: int = MAX_CONNECTIONS,
+    max_per_member: int = MAX_PER_MEMBER,
+    idle: float | None = IDLE,
 ) -> AsyncIterator[None]:
     """Answers the members of a channel while the block lasts: all, or those whose DID `admit` takes.
 
-    The card must be this member's (`identity`).
+    The card must be this member's (`identity`). How many connections there are, and what becomes of silent ones, is as with
+    `Channel.listen`.
     """
     if channel.did not in _members(card):
         raise ValueError(f"the card names no interface with the URL {channel.did} and this package's BINDING")
     service = _Service(handler, card)
+    listening = channel.listen(
+        PROTOCOL,
+        admit=admit,
+        backlog=backlog,
+        max_message=max_message,
+        max_connections=max_connections,
+        max_per_member=max_per_member,
+        idle=idle,
+    )
     async with (
-        channel.listen(PROTOCOL, admit=admit, backlog=backlog, max_message=max_message) as listener,
+        listening as listener,
         Beside() as tasks,
     ):
 

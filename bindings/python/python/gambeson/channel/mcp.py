@@ -36,7 +36,7 @@ from mcp_types import (
 )
 
 from gambeson.channel import Channel, Connection
-from gambeson.channel._connections import MAX_MESSAGE
+from gambeson.channel._connections import BACKLOG, IDLE, MAX_CONNECTIONS, MAX_MESSAGE, MAX_PER_MEMBER
 from gambeson.channel._tasks import Beside
 from gambeson.errors import ChannelError
 
@@ -76,12 +76,16 @@ async def serve(
     server: MCPServer | Server[Any],
     *,
     admit: Callable[[str], bool] | None = None,
-    backlog: int = 16,
+    backlog: int = BACKLOG,
     max_message: int = MAX_MESSAGE,
+    max_connections: int = MAX_CONNECTIONS,
+    max_per_member: int = MAX_PER_MEMBER,
+    idle: float | None = IDLE,
 ) -> AsyncIterator[None]:
     """Serves the members of a channel while the block lasts: all, or those whose DID `admit` takes.
 
-    An answer above `max_message` bytes becomes an error.
+    An answer above `max_message` bytes becomes an error. How many connections there are, and what becomes of silent ones, is as with
+    `Channel.listen`.
     """
     # The SDK's own in-memory transport reaches the inner server in the same way.
     inner: Server[Any] = server._lowlevel_server if isinstance(server, MCPServer) else server
@@ -95,8 +99,17 @@ async def serve(
             # One caller's end is not that of the others.
             _log.exception("a connection of MCP ended")
 
+    listening = channel.listen(
+        PROTOCOL,
+        admit=admit,
+        backlog=backlog,
+        max_message=max_message,
+        max_connections=max_connections,
+        max_per_member=max_per_member,
+        idle=idle,
+    )
     async with (
-        channel.listen(PROTOCOL, admit=admit, backlog=backlog, max_message=max_message) as listener,
+        listening as listener,
         Beside() as tasks,
     ):
 
