@@ -41,6 +41,28 @@ def test_what_one_member_says_the_others_hear_once_in_order_and_of_whom() -> Non
     run(main)
 
 
+def test_what_is_said_at_once_travels_in_one_bundle_where_an_agent_asks_for_it() -> None:
+    async def main() -> None:
+        for bundle, messages in ((0.1, 1), (0.0, 20)):
+            hub = Hub()
+            how: dict[str, Any] = {"causal": True, "bundle": bundle}
+            async with Agent(*identity(), hub, **how) as one, Agent(*identity(), hub, causal=True) as other:
+                ada = await one.create()
+                await ada.invite(other.did)
+                ben = await other.join(by=one.did)
+                ids = await asyncio.gather(*(ada.send(b"%d" % number) for number in range(20)))
+                # The sender, the epoch since which it counts, the number of the bundle, and the place in it.
+                assert len({id.rpartition("/")[0] for id in ids}) == messages
+                assert {(await ben.receive()).data for _ in ids} == {b"%d" % number for number in range(20)}
+                await ben.send(b"an answer")
+                assert (await ada.receive()).data == b"an answer"
+        for wrong in (-0.1, 11.0, float("nan")):
+            with pytest.raises(gambeson.UsageError):
+                await Agent(*identity(), Hub(), bundle=wrong).__aenter__()
+
+    run(main)
+
+
 def test_members_are_listed_with_their_roles() -> None:
     async def main() -> None:
         async with agents(3) as (ada, ben, cem):

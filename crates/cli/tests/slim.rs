@@ -298,9 +298,10 @@ esac
                 3
             );
         }
-        channel(&folder, nodes, "send --home alice", b"hello").exits(0);
+        channel(&folder, nodes, "send --causal --home alice", b"hello").exits(0);
         for home in ["bob", "carol"] {
-            let told = channel(&folder, nodes, &format!("tail --count 1 --home {home}"), b"").exits(0);
+            let told =
+                channel(&folder, nodes, &format!("tail --causal --count 1 --home {home}"), b"").exits(0);
             let messages: Vec<_> = told.rows().into_iter().filter(|row| row["event"] == "message").collect();
             assert_eq!(messages.len(), 1);
             assert_eq!(
@@ -440,7 +441,7 @@ esac
             program::agents::did(&folder, home)
         });
         let before = folder.names_in("alice");
-        let more = "--engine memory --websocket --agent alice --agent bob";
+        let more = "--engine memory --websocket --agent alice --agent bob --causal --bundle 300";
         let Some(mut up) = Up::start(test, &folder, more) else { return };
         let gateways: Vec<_> = up.said.iter().filter(|said| said["event"] == "gateway").collect();
         let mut clients: Vec<Client> = Vec::new();
@@ -476,6 +477,15 @@ esac
         let second = channel(&folder, &up.endpoints, "list --home alice", b"");
         assert!(second.code == 3 && second.stderr.contains("one program at a time"), "{second:?}");
         up.signal(Signal::TERM);
+        // What is said without waiting for each goes in one bundle.
+        let calls = alice.calls;
+        for place in 1..=3 {
+            let send = json!({"send": {"channel": made, "bytes": "aGVsbG8="}});
+            alice.say(&json!({"call": {"id": calls + place, "settled": calls, "do": send}}));
+        }
+        let answers: Vec<Value> = (0..3).map(|_| alice.hear()["answer"]["done"].clone()).collect();
+        alice.calls += 3;
+        assert!(answers.iter().all(|id| id["counter"] == answers[0]["counter"]), "{answers:?}");
         assert!(soon(|| up.child.try_wait().unwrap().is_some()));
         assert_eq!(up.child.wait().unwrap().code(), Some(0));
         let mut after = folder.names_in("alice");

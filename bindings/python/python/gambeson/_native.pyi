@@ -984,7 +984,12 @@ class NativeChannel:
 
 def channel_groups(preset: str) -> list[_Group]: ...
 def open_channel_node(
-    identity: Agent, cards: CardLog, link: ChannelHub | list[str], service: str, store: str | PathLike[str] | None, preset: str
+    identity: Agent,
+    cards: CardLog,
+    link: ChannelHub | list[str],
+    service: str,
+    store: str | PathLike[str] | None,
+    manner: tuple[str, bool, float],
 ) -> Future[ChannelNode]: ...
 def rest_channels() -> None: ...
 def open_channel_delivery(

@@ -24,6 +24,9 @@ use crate::identity::cards::CardLog;
 /// How long an agent that comes to a link waits until others can invite it.
 const OFFERING: Duration = Duration::from_secs(10);
 
+/// How long messages are gathered at most, in seconds.
+const LONGEST_BUNDLE: f64 = 10.0;
+
 /// How long an agent that leaves waits for its tasks.
 const CLOSING: Duration = Duration::from_secs(5);
 
@@ -34,6 +37,20 @@ const RESTING: Duration = Duration::from_secs(2);
 #[pyfunction]
 pub fn channel_groups(py: Python<'_>, preset: &str) -> PyResult<Vec<&'static str>> {
     Ok(leaf_keys(self::preset(py, preset)?).into_iter().map(identity::Role::fragment).collect())
+}
+
+/// How an agent on a link behaves: the preset, whether order is causal, for how many seconds messages are gathered.
+#[derive(FromPyObject)]
+pub struct Manner(String, bool, f64);
+
+impl Manner {
+    fn options(&self, py: Python<'_>) -> PyResult<Options> {
+        let Self(_, causal, bundle) = *self;
+        if !(0.0..=LONGEST_BUNDLE).contains(&bundle) {
+            return Err(usage(py, "messages are gathered for a number of seconds, at most ten"));
+        }
+        Ok(Options { causal, bundle: Duration::from_secs_f64(bundle), ..Options::default() })
+    }
 }
 
 fn preset(py: Python<'_>, name: &str) -> PyResult<Preset> {
@@ -258,9 +275,9 @@ pub fn open_node<'py>(
     link: Where,
     service: &str,
     store: Option<PathBuf>,
-    preset: &str,
+    manner: Manner,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let preset = self::preset(py, preset)?;
+    let (preset, options) = (preset(py, &manner.0)?, manner.options(py)?);
     let (agent, log) = (identity.share(py)?, cards.0.clone());
     let service = name(py, service)?;
     let here = match link {
@@ -280,16 +297,9 @@ pub fn open_node<'py>(
             };
             let (keys, did) = (Arc::clone(&services.keys), me.did().clone());
             let cards = Arc::new(Cards::default());
-            let node = gambeson_slim::Node::open(
-                me,
-                &log,
-                cards,
-                link,
-                services,
-                Arc::clone(&store),
-                Options::default(),
-            )
-            .await?;
+            let node =
+                gambeson_slim::Node::open(me, &log, cards, link, services, Arc::clone(&store), options)
+                    .await?;
             // Who sees the agent open may invite it at once. Where the service does not answer, it is invited later.
             let offered = async {
                 while !keys.left(did.as_str()).await.is_ok_and(|left| left > 0) {

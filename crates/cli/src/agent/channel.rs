@@ -36,6 +36,7 @@ mod open {
     use crate::console::printable;
     use crate::files::{self, Access};
     use crate::slim::{failed, link, runtime, service};
+    use crate::args::slim::SlimUp;
     use gambeson_identity::{CardLog, Did};
     use gambeson_mls::Preset;
     use gambeson_slim::delivery::{Client, Patience};
@@ -63,7 +64,9 @@ mod open {
         };
         let runtime = runtime()?;
         let done = runtime.block_on(async {
-            let node = open(&session, &options.nodes.endpoints(), admit).await?;
+            let behaviour = Behaviour { admit, causal: options.causal, ..Behaviour::default() };
+            let nodes = options.nodes.endpoints();
+            let node = open(&session, &nodes, behaviour).await?;
             let open = Open { session, node };
             let status = open.run(&options.command).await?;
             sleep(FAREWELL).await;
@@ -77,17 +80,20 @@ mod open {
     pub(crate) async fn agent(
         console: Console,
         home: Option<PathBuf>,
-        passphrase_fd: Option<u32>,
+        options: &SlimUp,
         nodes: &[String],
     ) -> Result<(PathBuf, Node), Error> {
         let who = Who { home, passphrase_fd, web: false, web_roots: None, at: None };
         let session = Session::new(console, &who)?;
-        let node = open(&session, nodes, Admit::Ask).await?;
+        let bundle = Duration::from_millis(options.bundle);
+        let behaviour = Behaviour { causal: options.causal, bundle, ..Behaviour::default() };
+        let node = open(&session, nodes, behaviour).await?;
+        let passphrase_fd = options.passphrase_fd;
         Ok((session.home.folder().to_path_buf(), node))
     }
 
     /// Opens an agent's channels over the first of these nodes that answers.
-    async fn open(session: &Session, nodes: &[String], admit: Admit) -> Result<Node, Error> {
+    async fn open(session: &Session, nodes: &[String], behaviour: Behaviour) -> Result<Node, Error> {
         let (agent, log) = session.unlock()?;
         if log.newest().content().groups.is_empty() {
             let next = "gambeson agent rotate --channels makes a card that does";
@@ -106,7 +112,6 @@ mod open {
             Error::outside(format!("{error} ({next})")).because("no-delivery-service")
         })?;
         let services = Services::of(Arc::new(client));
-        let behaviour = Behaviour { admit, ..Behaviour::default() };
         let (cards, carrier) = (Arc::new(Cards::new(CARDS)), Arc::new(link(nodes).await?));
         let node = Node::open(me, &log, cards, carrier, services, Arc::new(store), behaviour).await;
         node.map_err(failed)

@@ -17,6 +17,10 @@ pub struct Channel {
     #[command(flatten)]
     pub nodes: Nodes,
     /// What to do
+    /// Hear an answer after what it answers: each message waits for those that its sender had heard. Agents that say it speak and hear so,
+    /// in each command that they say it to
+    #[arg(long, global = true)]
+    pub causal: bool,
     #[command(subcommand)]
     pub command: ChannelCommand,
 }

@@ -82,6 +82,13 @@ pub struct SlimUp {
     /// Let web pages of this origin in, too, such as `https://example.org` (may be given again)
     #[arg(long, value_name = "ORIGIN", requires = "websocket")]
     pub origin: Vec<String>,
+    /// Let the agents hear an answer after what it answers: each message waits for those that its sender had heard, where both ask for it
+    #[arg(long, requires = "websocket")]
+    pub causal: bool,
+    /// Gather what an agent says for so many milliseconds into one message: 20 to 50 for one that says it word by word, without waiting
+    /// for each
+    #[arg(long, value_name = "MS", requires = "websocket", default_value = "0", value_parser = clap::value_parser!(u64).range(..=10_000))]
+    pub bundle: u64,
     /// Read the passphrase of the agents from this file descriptor (else from GAMBESON_PASSPHRASE, else it is asked for)
     #[arg(long, value_name = "N", requires = "websocket")]
     pub passphrase_fd: Option<u32>,

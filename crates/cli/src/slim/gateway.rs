@@ -65,7 +65,7 @@ pub(super) async fn start(
     };
     let (mut agents, mut let_in) = (Vec::new(), Vec::new());
     for home in homes {
-        let (folder, node) = agent::opened(console, home, options.passphrase_fd, nodes).await?;
+        let (folder, node) = agent::opened(console, home, options, nodes).await?;
         let (node, token) = (Arc::new(node), Token::random().map_err(failed)?);
         let spoken = Spoken { node: Arc::clone(&node), token: folder.join(TOKEN) };
         files::write(&spoken.token, token.reveal().as_bytes(), Access::Private, true)?;
