@@ -71,10 +71,14 @@ fn sim_tells_of_suites_side_by_side_marks_each_figure_and_draws() {
 #[cfg(all(feature = "slim", unix))]
 mod with_slim {
     use super::program::{self, Folder};
+    #[cfg(feature = "bridge")]
+    use base64ct::{Base64, Encoding};
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
     use serde_json::{Value, json};
     use std::ffi::OsString;
     use std::fs::{self, Permissions};
+    #[cfg(feature = "bridge")]
+    use std::io::Write;
     use std::io::{BufRead, BufReader};
     use std::net::TcpStream;
     use std::os::unix::fs::PermissionsExt;
@@ -473,10 +477,6 @@ esac
             }
         };
         assert_eq!((&heard["from"], &heard["bytes"]), (&dids[0].clone().into(), &"aGVsbG8=".into()));
-        // The agents' channels are open here, and nowhere else.
-        let second = channel(&folder, &up.endpoints, "list --home alice", b"");
-        assert!(second.code == 3 && second.stderr.contains("one program at a time"), "{second:?}");
-        up.signal(Signal::TERM);
         // What is said without waiting for each goes in one bundle.
         let calls = alice.calls;
         for place in 1..=3 {
@@ -486,6 +486,10 @@ esac
         let answers: Vec<Value> = (0..3).map(|_| alice.hear()["answer"]["done"].clone()).collect();
         alice.calls += 3;
         assert!(answers.iter().all(|id| id["counter"] == answers[0]["counter"]), "{answers:?}");
+        // The agents' channels are open here, and nowhere else.
+        let second = channel(&folder, &up.endpoints, "list --home alice", b"");
+        assert!(second.code == 3 && second.stderr.contains("one program at a time"), "{second:?}");
+        up.signal(Signal::TERM);
         assert!(soon(|| up.child.try_wait().unwrap().is_some()));
         assert_eq!(up.child.wait().unwrap().code(), Some(0));
         let mut after = folder.names_in("alice");
@@ -493,6 +497,128 @@ esac
         assert_eq!(after, ["channels.redb"], "no token is left");
         let refused = folder.run("slim up --websocket 0.0.0.0:0").exits(2);
         refused.tells("not of this machine alone");
+    }
+
+    #[cfg(not(feature = "bridge"))]
+    #[test]
+    fn without_bridges_the_command_says_how_to_get_them() {
+        let test = "without_bridges_the_command_says_how_to_get_them";
+        let folder = Folder::new();
+        let Some(up) = Up::start(test, &folder, "--engine memory") else { return };
+        program::agents::agent(&folder, "init --channels --home alice").exits(0);
+        let line = "bridge --home alice --name a/b/c --session a/b/d --secret none";
+        channel(&folder, &up.endpoints, line, b"").exits(3).tells("--features bridge");
+    }
+
+    /// A stock agent of SLIM, which does what it is told by a line of JSON.
+    #[cfg(feature = "bridge")]
+    struct Stock {
+        child: Child,
+        answers: BufReader<ChildStdout>,
+    }
+
+    #[cfg(feature = "bridge")]
+    impl Stock {
+        fn start(node: &str, name: &str, secret: &str) -> Self {
+            let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../slim/tests/stock/agent.py");
+            let mut command = Command::new(std::env::var_os(PYTHON).unwrap());
+            command.env("RUST_LOG", "error").args([program, node, name, secret]);
+            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+            let answers = BufReader::new(child.stdout.take().unwrap());
+            let mut stock = Self { child, answers };
+            assert!(stock.answer()["ready"].is_string());
+            stock
+        }
+
+        fn answer(&mut self) -> Value {
+            let mut line = String::new();
+            self.answers.read_line(&mut line).unwrap();
+            serde_json::from_str(&line).unwrap()
+        }
+
+        fn call(&mut self, call: &Value) -> Value {
+            writeln!(self.child.stdin.as_mut().unwrap(), "{call}").unwrap();
+            let answer = self.answer();
+            assert!(answer.get("done").is_some(), "{call}: {answer}");
+            answer["done"].clone()
+        }
+    }
+
+    #[cfg(feature = "bridge")]
+    impl Drop for Stock {
+        fn drop(&mut self) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    #[cfg(feature = "bridge")]
+    #[test]
+    fn a_member_that_is_a_bridge_carries_to_and_from_classical_clients_until_it_is_told_to_end() {
+        let test = "a_member_that_is_a_bridge_carries_to_and_from_classical_clients_until_it_is_told_to_end";
+        let folder = Folder::new();
+        let Some(up) = Up::start(test, &folder, "--engine memory") else { return };
+        let nodes = up.endpoints.as_str();
+        let dids = ["alice", "bob"].map(|home| {
+            program::agents::agent(&folder, &format!("init --channels --home {home}")).exits(0);
+            program::agents::did(&folder, home)
+        });
+        channel(&folder, nodes, "create --home alice", b"").exits(0);
+        let line = format!("join --home bob --from {} --wait 120", dids[0]);
+        std::thread::scope(|scope| {
+            let joining = scope.spawn(|| channel(&folder, nodes, &line, b"").exits(0));
+            let invite = format!("invite --home alice {}", dids[1]);
+            assert!(soon(|| channel(&folder, nodes, &invite, b"").code == 0));
+            joining.join().unwrap();
+        });
+        let secret = "a secret of the stock clients, of 32 bytes and more";
+        folder.write("secret", format!("{secret}\n"));
+        let line = "bridge --home bob --name acme/bridges/one --session acme/talks/plan --secret secret";
+        channel(&folder, nodes, line, b"").exits(2).tells("policy --bridge yes");
+        channel(&folder, nodes, "policy --home alice --bridge yes", b"").exits(0);
+
+        let mut command = folder.command();
+        command.env(program::agents::PASSPHRASE.0, program::agents::PASSPHRASE.1);
+        command.args(format!("channel {line} --json --slim {nodes}").split_whitespace());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut reports = BufReader::new(child.stdout.take().unwrap());
+        let mut report = || {
+            let mut line = String::new();
+            reports.read_line(&mut line).unwrap();
+            serde_json::from_str::<Value>(&line).unwrap()
+        };
+        assert_eq!(report()["says"], "waiting");
+        let node = nodes.split(',').next().unwrap();
+        let mut mona = Stock::start(node, "acme/agents/mona", secret);
+        mona.call(&json!({"do": "create", "channel": "acme/talks/plan", "invite": ["acme/bridges/one"]}));
+        let opened = report();
+        assert_eq!(opened["says"], "open");
+        assert_eq!(opened["end"]["clients"], json!(["acme/agents/mona"]), "{opened}");
+
+        // Heard by a member that is away meanwhile, and said by it.
+        mona.call(&json!({"do": "send", "kind": "text/plain", "payload": "aGVsbG8gZnJvbSBTTElN"}));
+        let carried = || {
+            let past = channel(&folder, nodes, "history --home alice", b"").exits(0).rows();
+            past.into_iter().find(|row| row["says"] == "said")
+        };
+        assert!(soon(|| carried().is_some()), "what the client said comes to the channel");
+        let said = carried().unwrap();
+        assert_eq!((&said["text"], &said["client"]), (&"hello from SLIM".into(), &"acme/agents/mona".into()));
+        channel(&folder, nodes, "send --home alice", b"hello from MLS").exits(0);
+        let heard = || {
+            let heard = mona.call(&json!({"do": "receive"}));
+            Base64::decode_vec(heard["payload"].as_str().unwrap()).unwrap()
+        };
+        // In front stands whose it is.
+        assert!(std::iter::repeat_with(heard).take(5).any(|said| said.ends_with(b"] hello from MLS")));
+
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let closed = report();
+        assert_eq!((&closed["says"], &closed["reason"]), (&"closed".into(), &"it was stopped".into()));
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        let past = channel(&folder, nodes, "history --home alice", b"").exits(0).rows();
+        assert!(past.iter().any(|row| row["says"] == "closed"), "the members are told: {past:?}");
+        channel(&folder, nodes, "send --home bob", b"still here").exits(0);
     }
 
     #[test]

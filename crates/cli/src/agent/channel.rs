@@ -3,8 +3,11 @@
 //! * `tell`: what happens in a channel, for people and for programs
 //! * `speak`: `send`, `tail`
 //! * `rules`: `create`, `policy`
+//! * `bridge`: to sessions of classical SLIM clients
 //! * `top`: the dashboard
 
+#[cfg(feature = "slim")]
+mod bridge;
 #[cfg(feature = "slim")]
 mod rules;
 #[cfg(feature = "slim")]
@@ -30,13 +33,13 @@ pub(crate) use open::{agent as opened, channel};
 mod open {
     use super::super::Session;
     use super::super::delegating::links;
-    use super::{Console, Error, Options, Status, rules, speak, tell, top};
+    use super::{Console, Error, Options, Status, bridge, rules, speak, tell, top};
     use crate::args::agent::Who;
     use crate::args::channel::{ChannelCommand, Invite, Join, Others, Which};
+    use crate::args::slim::SlimUp;
     use crate::console::printable;
     use crate::files::{self, Access};
     use crate::slim::{failed, link, runtime, service};
-    use crate::args::slim::SlimUp;
     use gambeson_identity::{CardLog, Did};
     use gambeson_mls::Preset;
     use gambeson_slim::delivery::{Client, Patience};
@@ -68,7 +71,7 @@ mod open {
             let nodes = options.nodes.endpoints();
             let node = open(&session, &nodes, behaviour).await?;
             let open = Open { session, node };
-            let status = open.run(&options.command).await?;
+            let status = open.run(&options.command, &nodes).await?;
             sleep(FAREWELL).await;
             Ok(status)
         });
@@ -83,12 +86,12 @@ mod open {
         options: &SlimUp,
         nodes: &[String],
     ) -> Result<(PathBuf, Node), Error> {
+        let passphrase_fd = options.passphrase_fd;
         let who = Who { home, passphrase_fd, web: false, web_roots: None, at: None };
         let session = Session::new(console, &who)?;
         let bundle = Duration::from_millis(options.bundle);
         let behaviour = Behaviour { causal: options.causal, bundle, ..Behaviour::default() };
         let node = open(&session, nodes, behaviour).await?;
-        let passphrase_fd = options.passphrase_fd;
         Ok((session.home.folder().to_path_buf(), node))
     }
 
@@ -131,7 +134,7 @@ mod open {
     }
 
     impl Open {
-        async fn run(&self, command: &ChannelCommand) -> Result<Status, Error> {
+        async fn run(&self, command: &ChannelCommand, nodes: &[String]) -> Result<Status, Error> {
             match command {
                 ChannelCommand::Create(options) => rules::create(self, options).await,
                 ChannelCommand::Policy(options) => rules::policy(self, options).await,
@@ -165,6 +168,7 @@ mod open {
                     )?;
                     Ok(Status::Done)
                 }
+                ChannelCommand::Bridge(options) => bridge::bridge(self, options, nodes).await,
                 ChannelCommand::Top(which) => top::top(self.channel(which)?, self.node.did().as_str()).await,
             }
         }

@@ -5,6 +5,7 @@ use super::slim::Nodes;
 use crate::files::is_stream;
 use clap::{Args, Subcommand, ValueEnum};
 use gambeson_identity::Did;
+use gambeson_slim::Name;
 use std::path::PathBuf;
 
 /// `gambeson channel`
@@ -16,11 +17,11 @@ pub struct Channel {
     /// Which nodes
     #[command(flatten)]
     pub nodes: Nodes,
-    /// What to do
     /// Hear an answer after what it answers: each message waits for those that its sender had heard. Agents that say it speak and hear so,
     /// in each command that they say it to
     #[arg(long, global = true)]
     pub causal: bool,
+    /// What to do
     #[command(subcommand)]
     pub command: ChannelCommand,
 }
@@ -60,6 +61,9 @@ pub enum ChannelCommand {
     Verify(Which),
     /// Write the history into a file, one JSON object a line
     Export(Export),
+    /// Carry between a channel, whose policy allows it, and a session of classical SLIM clients, until Ctrl-C or the session's end: what goes
+    /// there is read by these clients, and has no post-quantum protection
+    Bridge(Bridge),
     /// Watch a channel: members, epoch, messages a second, receipts, warnings; q ends it
     Top(Which),
 }
@@ -260,6 +264,26 @@ pub struct Export {
     pub force: bool,
 }
 
+/// `gambeson channel bridge`
+#[derive(Debug, Args)]
+pub struct Bridge {
+    /// Which channel
+    #[command(flatten)]
+    pub which: Which,
+    /// What the bridge is called among the clients
+    #[arg(long, value_name = "ORG/NAMESPACE/SERVICE", value_parser = stock_name)]
+    pub name: Name,
+    /// The session of the clients
+    #[arg(long = "session", value_name = "ORG/NAMESPACE/SERVICE", value_parser = stock_name)]
+    pub stock_session: Name,
+    /// Open the session, and invite this client (may be given again); without any, wait until a client that opened it invites the bridge
+    #[arg(long, value_name = "ORG/NAMESPACE/SERVICE", value_parser = stock_name)]
+    pub invite: Vec<Name>,
+    /// The file whose first line is the secret that the clients share, of at least 32 bytes
+    #[arg(long, value_name = "FILE")]
+    pub secret: PathBuf,
+}
+
 impl ChannelCommand {
     /// Whether standard output carries data, so that reports must go elsewhere.
     pub(crate) fn fills_stdout(&self) -> bool {
@@ -275,6 +299,15 @@ fn assignment(text: &str) -> Result<(Did, RoleName), String> {
     let (did, role) = text.rsplit_once('=').ok_or("expected DID=ROLE")?;
     let did = did.parse::<Did>().map_err(|error| error.to_string())?;
     Ok((did, RoleName::from_str(role, true)?))
+}
+
+fn stock_name(text: &str) -> Result<Name, String> {
+    match text.split('/').collect::<Vec<_>>()[..] {
+        [organisation, namespace, service] if ![organisation, namespace, service].contains(&"") => {
+            Ok(Name::new(organisation, namespace, service))
+        }
+        _ => Err("expected organisation/namespace/service".to_owned()),
+    }
 }
 
 fn yes_or_no(text: &str) -> Result<bool, String> {
