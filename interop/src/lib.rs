@@ -12,6 +12,7 @@
 //! | [`aws_lc`] | AWS-LC |
 //! | [`bouncy_castle`] | Bouncy Castle for Java: keys, chains, PKCS#12, of composites too |
 //! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
+//! | [`mls_rs`] | mls-rs with its own provider over AWS-LC: groups with members of both providers |
 //! | [`openmls`] | OpenMLS: groups with members of both libraries |
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
@@ -29,6 +30,7 @@ pub mod cctv;
 pub mod composite;
 pub mod forged;
 pub mod legacy;
+pub mod mls_rs;
 pub mod openmls;
 pub mod openssl;
 pub mod proxy;
@@ -57,6 +59,7 @@ pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<lib
         sockets::trials(scratch),
         openssl::trials(scratch),
         openmls::trials(),
+        mls_rs::trials(),
         bogo::trials(scratch, bogo_shim),
         bouncy_castle::trials(scratch),
     ]
