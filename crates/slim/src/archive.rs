@@ -52,7 +52,7 @@ impl Chunk {
 pub(crate) struct Surface {
     /// As long as the channel is.
     chunks: [u8; 32],
-    /// From the exporter, after the last removal: who was removed does not know it.
+    /// From the exporter, of the first epoch or after the last removal: who was removed does not know it.
     current: [u8; 32],
 }
 

@@ -55,7 +55,7 @@ use crate::node::{Present, Shared};
 use crate::order::Order;
 use crate::store::Writes;
 
-pub(crate) use commit::Note;
+pub(crate) use commit::{Note, routing_secret};
 pub(crate) use kept::{Birth, Outgoing, Pending};
 use work::Done;
 pub(crate) use work::{fetch_cards, load_snapshot};

@@ -23,7 +23,7 @@ use crate::credential::CardHash;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::hold;
-use crate::life::{Birth, Inward, Life};
+use crate::life::{Birth, Inward, Life, routing_secret};
 use crate::link::{Link, To};
 use crate::member::{Me, Member};
 use crate::name::{ChannelId, Name};
@@ -229,7 +229,7 @@ impl Node {
         let me = self.me();
         let suite = me.suites()[0];
         let member = Member::create(&me, &self.shared.cards, policy, suite, self.shared.time())?;
-        let surface = Surface::new(random()?)?;
+        let surface = Surface::new(routing_secret(&member)?)?;
         self.shared.bear(Birth { member, surface, commit: 0, joined: 0 }, |_| {}).await
     }
 
@@ -340,7 +340,7 @@ impl Shared {
         status: tokio::sync::watch::Receiver<crate::channel::Status>,
     ) -> Result<Channel> {
         let id = life.id();
-        let next = self.kept.number(&row(id, "cursor")).await?.unwrap_or(1);
+        let next = self.kept.number(&row(id, "cursor"), 0).await?.unwrap_or(1);
         let (commands, asked) = mpsc::channel(64);
         let (frames, arrived) = mpsc::channel(MOST_WAITING);
         let reading = Reading { next, written: next, ..Reading::default() };

@@ -18,13 +18,11 @@ use crate::error::{Error, Quota, Result};
 use crate::event::{Event, Warning};
 use crate::frame::Frame;
 use crate::log::{EntryId, Placed, Record};
-use crate::member::{Changed, Changes, Listed, MAX_CHANGES, PAST_EPOCHS, Processed};
+use crate::member::{Changed, Changes, Listed, MAX_CHANGES, Member, PAST_EPOCHS, Processed, ROUTING_LABEL};
 use crate::policy::{Role, SignedPolicy};
 use crate::refusal::Reason;
 use crate::wire::{Malformed, Writer};
 
-/// The label of the exporter for the channel's surface after a removal.
-const SURFACE: &str = "gambeson channel surface v1";
 /// How many key packages are taken in one work; what was taken is kept when the next fails.
 const TAKEN_AT_ONCE: usize = 64;
 /// How often cards that a commit needs are looked for before this member says that it cannot follow.
@@ -548,9 +546,7 @@ impl Life {
         self.stuck = None;
         (self.unsure, self.passed_over) = (false, false);
         if !changed.removed.is_empty() {
-            let secret = self.member.export(SURFACE, &self.id.0, 32)?;
-            let secret = <[u8; 32]>::try_from(&secret[..]).map_err(|_| Error::BadStore)?;
-            let after = self.surface.after_removal(secret);
+            let after = self.surface.after_removal(routing_secret(&self.member)?);
             self.move_on(changed, after.route());
             self.surface = after;
             // What others say on the new name before this member listens there is in the log alone.
@@ -742,11 +738,16 @@ impl Note {
     }
 
     /// The surface of who joined.
-    pub(crate) fn surface_of(&self, member: &crate::member::Member) -> Result<Surface> {
+    pub(crate) fn surface_of(&self, member: &Member) -> Result<Surface> {
         if !self.removal {
             return Ok(self.surface.clone());
         }
-        let secret = member.export(SURFACE, &member.id().0, 32)?;
-        Ok(self.surface.after_removal(<[u8; 32]>::try_from(&secret[..]).map_err(|_| Error::BadStore)?))
+        Ok(self.surface.after_removal(routing_secret(member)?))
     }
+}
+
+/// What the exporter gives for the surface: in a channel's first epoch, and after each removal.
+pub(crate) fn routing_secret(member: &Member) -> Result<[u8; 32]> {
+    let secret = member.export(ROUTING_LABEL, &member.id().0, 32)?;
+    secret[..].try_into().map_err(|_| Error::BadStore)
 }

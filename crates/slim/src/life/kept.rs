@@ -203,7 +203,7 @@ impl Life {
     /// behind what they have read of it.
     pub(crate) async fn keep_birth(&mut self) -> Result<()> {
         let kept = &self.shared.kept;
-        self.position = kept.number(&self.row("newest")).await?.unwrap_or(1);
+        self.position = kept.number(&self.row("newest"), 0).await?.unwrap_or(1);
         let first = kept.row(&self.row("events"), 0, 1).await?.into_keys().next();
         self.oldest = first.unwrap_or(self.position);
         self.note_epoch()?;
