@@ -944,7 +944,7 @@ mod tests {
             let changed = order.changed();
             assert_eq!(changed.len(), 2, "the source, and the bundle");
             assert!(changed.iter().flat_map(|(_, row)| row).map(Vec::len).sum::<usize>() < 200);
-            rows.extend(changed.into_iter().map(|(number, row)| (number, row.unwrap())));
+            rows.extend(changed.into_iter().map(|(number, row)| (number, row.unwrap().into())));
         }
         assert_eq!(rows.len(), 300);
         assert_eq!(given(order.arrive(&alice, 1, bundle(1, &[]), link(1))).len(), 300);
