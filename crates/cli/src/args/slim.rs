@@ -11,7 +11,7 @@ pub const NODES: &str = "GAMBESON_SLIM";
 #[derive(Debug, Subcommand)]
 pub enum SlimCommand {
     /// Start nodes of SLIM and the delivery service, and print the line with which agents join; Ctrl-C ends it
-    Up(SlimUp),
+    Up(Box<SlimUp>),
     /// Tell whether nodes and the delivery service answer, what they take, and who can see what
     Doctor(SlimDoctor),
 }
