@@ -58,10 +58,8 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     if let Some(level) = options.limit {
         cpu::limit(level);
     }
-    match options.subject {
-        Some(BenchSubject::Mls) => return mls::bench(console, options, &[]),
-        Some(BenchSubject::MlsCounted) => return mls::counted(console, options),
-        Some(BenchSubject::Agent) | None => {}
+    if options.subject == Some(BenchSubject::Mls) {
+        return mls::bench(console, options, &[]);
     }
     let wanted = |case: &&Case| {
         let name = format!("{} {} {}", case.algorithm, case.operation, case.form).to_lowercase();
@@ -69,7 +67,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     };
     let cases: Vec<Case> = match options.subject {
         Some(BenchSubject::Agent) => agent::cases(),
-        _ => ours::cases().into_iter().chain(classical::cases()).collect(),
+        Some(BenchSubject::Mls) | None => ours::cases().into_iter().chain(classical::cases()).collect(),
     };
     let cases: Vec<&Case> = cases.iter().filter(wanted).collect();
     if cases.is_empty() {
@@ -104,7 +102,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     bar.finish_and_clear();
     match options.subject {
         Some(BenchSubject::Agent) => agent::derivation(console, options),
-        _ => Ok(Status::Done),
+        Some(BenchSubject::Mls) | None => Ok(Status::Done),
     }
 }
 
