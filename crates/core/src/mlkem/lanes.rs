@@ -501,7 +501,7 @@ mod tests {
     }
 
     /// The calls of an operation that most of 40 keys take: some entry of a matrix wants a fourth block now and then.
-    fn most_take<P: ParameterSet>(operation: impl Fn(&[u8; 64])) -> [usize; 3] {
+    fn most_take(operation: impl Fn(&[u8; 64])) -> [usize; 3] {
         let mut seen: Vec<[usize; 3]> = (0..40)
             .map(|i| {
                 CALLS.set([0; 3]);
@@ -534,30 +534,28 @@ mod tests {
             calls();
         };
         [
-            most_take::<P>(|seed| {
+            most_take(|seed| {
                 encoded(seed);
             }),
-            most_take::<P>(|seed| {
+            most_take(|seed| {
                 let key = public(seed);
                 fresh(&|| drop(key.expand_and_encapsulate_deterministic(&[3; 32])));
             }),
-            most_take::<P>(|seed| {
+            most_take(|seed| {
                 let bytes = encoded(seed);
                 fresh(&|| {
                     ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(bytes.as_ref(), &c)
                         .expect("a valid key");
                 });
             }),
-            most_take::<P>(|_| {
-                drop(expanded.expanded_encapsulation_key().encapsulate_deterministic(&[3; 32]))
-            }),
-            most_take::<P>(|_| drop(expanded.decapsulate(&c))),
-            most_take::<P>(|seed| {
+            most_take(|_| drop(expanded.expanded_encapsulation_key().encapsulate_deterministic(&[3; 32]))),
+            most_take(|_| drop(expanded.decapsulate(&c))),
+            most_take(|seed| {
                 let keys: Vec<_> = (0..8).map(|i| public(&[seed[0] ^ i << 6; 64])).collect();
                 let items: Vec<_> = keys.iter().map(|key| (key, &[3; 32])).collect();
                 fresh(&|| drop(encapsulate_many_deterministic(&items)));
             }),
-            most_take::<P>(|_| drop(ExpandedDecapsulationKey::decapsulate_many(&[(&expanded, &c); 8]))),
+            most_take(|_| drop(ExpandedDecapsulationKey::decapsulate_many(&[(&expanded, &c); 8]))),
         ]
     }
 
