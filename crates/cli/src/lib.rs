@@ -36,6 +36,7 @@ mod cert;
 mod check;
 mod console;
 mod demo;
+mod dial;
 mod doctor;
 mod error;
 mod files;

@@ -16,6 +16,7 @@ mod serve;
 use crate::args::tls::{TlsCommand, TlsPeer};
 use crate::cert::key_name;
 use crate::console::Console;
+use crate::dial::dial;
 use crate::error::{Error, Status, cut, named};
 use crate::files;
 use crate::keyfile::{KeyFile, PrivateKey, pki_error};
@@ -124,14 +125,7 @@ fn connect(host: &str, port: u16, peer: &TlsPeer) -> Result<Wire, Error> {
         Some(address) => vec![address],
         None => (host, port).to_socket_addrs().map_err(|e| fails(&e))?.collect(),
     };
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, patience).and_then(|socket| Wire::new(socket, patience)) {
-            Ok(wire) => return Ok(wire),
-            Err(error) => last = error,
-        }
-    }
-    Err(fails(&last))
+    dial(addresses, patience).and_then(|socket| Wire::new(socket, patience)).map_err(|error| fails(&error))
 }
 
 /// A host and a port; IPv6 addresses stand in brackets.

@@ -3,6 +3,7 @@
 use super::{Session, since_1970};
 use crate::args::agent::{AgentConnect, AgentListen, Pipe};
 use crate::console::Console;
+use crate::dial::dial;
 use crate::error::{Error, Status, cut};
 use crate::files::{self, Access, Output};
 use crate::listener::Listener;
@@ -151,25 +152,14 @@ pub(super) fn connect(session: &Session, options: &AgentConnect) -> Result<Statu
     let clock = Clock::of(session);
     let endpoint = endpoint(session, &options.pipe)?;
     let target = &options.target;
-    let stream = dial(&target.address).map_err(|e| Error::stream(&target.address, &e))?;
+    let stream = target.address.to_socket_addrs().and_then(|addresses| dial(addresses, PATIENCE));
+    let stream = stream.map_err(|e| Error::stream(&target.address, &e))?;
     let known = Arc::new(session.home.known());
     let mut connected = endpoint.connect(Expected::did(target.did.clone()), known).map_err(refused)?;
     let peer = establish(&mut connected, &stream, &clock, &AtomicBool::new(false))?;
     let line = line(connected, &stream)?;
     welcome(session, &peer, true)?;
     pump(line, stream, source, output, clock)
-}
-
-/// The first address that answers, each within the time that the other side has to say who it is.
-fn dial(address: &str) -> io::Result<TcpStream> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
-    for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, PATIENCE) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
 }
 
 /// The clock of the machine, or the time of the command line, which goes on from there.
@@ -250,12 +240,8 @@ fn establish(
         });
         let mut io = Hurried { stream, until };
         let met = loop {
-            let mut out = Vec::new();
-            while session.wants_write() {
-                session.write_tls(&mut out).map_err(wire)?;
-            }
             // If they cannot be written, who reads here notices, too.
-            let _ = records.send(out);
+            let _ = records.send(unsent(session));
             if let Some(peer) = session.peer() {
                 break Ok(peer.clone());
             }
@@ -265,9 +251,7 @@ fn establish(
             }
             if let Err(error) = session.process(clock.now()) {
                 // It should learn why; whether it still listens is its own business.
-                let mut out = Vec::new();
-                while session.wants_write() && session.write_tls(&mut out).is_ok() {}
-                let _ = records.send(out);
+                let _ = records.send(unsent(session));
                 break Err(refused(error));
             }
         };
@@ -283,6 +267,14 @@ fn establish(
     })?;
     stream.set_read_timeout(None).and_then(|()| stream.set_write_timeout(None)).map_err(wire)?;
     Ok(peer)
+}
+
+/// The records that wait to be sent.
+fn unsent(session: &mut session::Session) -> Vec<u8> {
+    let mut records = Vec::new();
+    // Memory takes all.
+    while session.wants_write() && session.write_tls(&mut records).is_ok() {}
+    records
 }
 
 /// A connection on which everything has to be over by a moment.
@@ -422,17 +414,14 @@ impl Line {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rest = bytes.unwrap_or_default();
         loop {
-            let mut records = Vec::new();
-            {
+            let records = {
                 let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
                 match bytes {
                     None => session.close(),
                     Some(_) => rest = &rest[session.send(rest).map_err(refused)?..],
                 }
-                while session.wants_write() {
-                    session.write_tls(&mut records).map_err(wire)?;
-                }
-            }
+                unsent(&mut session)
+            };
             out.write_all(&records).map_err(wire)?;
             if rest.is_empty() {
                 break;
@@ -463,8 +452,8 @@ fn receive(line: &Line, stream: TcpStream, output: &mut Output, clock: Clock) ->
         && let Ok(mut out) = line.out.try_lock()
     {
         let mut session = line.session.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut records = Vec::new();
-        while session.wants_write() && session.write_tls(&mut records).is_ok() {}
+        let records = unsent(&mut session);
+        drop(session);
         let _ = stream.set_write_timeout(Some(FAREWELL)).and_then(|()| out.write_all(&records));
     }
     heard

@@ -54,7 +54,7 @@ pub struct SlimUp {
     /// The folder of what the delivery service keeps [default: gambeson/slim in the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// How many MiB the delivery service keeps at most, of all channels; with nats when its streams are made [default: 16384, with nats 1024]
+    /// How many MiB the delivery service keeps at most, of all channels; with nats its streams are raised to it, never lowered [default: 16384, with nats 1024]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 30), help_heading = "Limits")]
     pub store: Option<u64>,
     /// How many MiB a channel's log has at most: from three quarters on, what is older than its newest checkpoint goes [default: 1024]
