@@ -300,7 +300,7 @@ impl Channel {
     ///
     /// # Errors
     /// [`Error::NoKeyPackage`] for an agent that has published none, [`Error::Refused`] if this member may not, [`Error::Forked`],
-    /// [`Error::Over`].
+    /// [`Error::Full`] where the log has no room and none is made, [`Error::Over`].
     pub async fn invite(&self, dids: &[Did]) -> Result<()> {
         self.invite_by(dids, &[]).await
     }
@@ -349,7 +349,8 @@ impl Channel {
     /// another state are out.
     ///
     /// # Errors
-    /// [`Error::Refused`] if this member may not, [`Error::Forked`] on another side of a fork than the log's, [`Error::Over`].
+    /// [`Error::Refused`] if this member may not, [`Error::Forked`] on another side of a fork than the log's, [`Error::Full`] where the
+    /// log has no room and none is made, [`Error::Over`].
     pub async fn remove(&self, dids: &[Did]) -> Result<()> {
         self.ask(|answer| Command::Remove(dids.to_vec(), answer)).await
     }
@@ -357,7 +358,8 @@ impl Channel {
     /// Puts a new policy in place: roles, rights, retention. Moderators are added and roles handed on this way.
     ///
     /// # Errors
-    /// [`Error::Refused`], [`Error::Over`].
+    /// [`Error::Refused`], [`Error::Forked`] as [`remove`](Self::remove), [`Error::Full`] where the log has no room and none is made,
+    /// [`Error::Over`].
     pub async fn change(&self, policy: SignedPolicy) -> Result<()> {
         self.ask(|answer| Command::Policy(Box::new(policy), answer)).await
     }
@@ -365,7 +367,7 @@ impl Channel {
     /// Gives this member new keys: after this, what leaked before helps nobody.
     ///
     /// # Errors
-    /// [`Error::Refused`], [`Error::Forked`], [`Error::Over`].
+    /// [`Error::Refused`], [`Error::Forked`], [`Error::Full`] where the log has no room and none is made, [`Error::Over`].
     pub async fn rotate(&self) -> Result<()> {
         self.ask(Command::Rotate).await
     }
@@ -400,7 +402,8 @@ impl Channel {
     /// log: who is on its side stays there, and takes nobody's word on an epoch up to this one any more; who is not comes back.
     ///
     /// # Errors
-    /// [`Error::NoCheckpoint`] while nobody is there who makes one on the log's side, [`Error::Refused`], [`Error::Over`].
+    /// [`Error::NoCheckpoint`] while nobody is there who makes one on the log's side, [`Error::Full`] where the log has no room,
+    /// [`Error::Refused`], [`Error::Over`].
     pub async fn rejoin(&self) -> Result<()> {
         self.ask(Command::Rejoin).await
     }

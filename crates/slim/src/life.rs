@@ -303,7 +303,8 @@ impl Life {
             self.begin_work();
             let next = if self.draining { None } else { self.timers.all().min() };
             let wake = next.unwrap_or_else(Instant::now);
-            let room = self.outbox.len() < MOST_UNSENT;
+            // In a fork nothing is said, and what decides on it must be heard.
+            let room = self.forked || self.outbox.len() < MOST_UNSENT;
             let turn = {
                 let work = self.work.as_mut();
                 tokio::select! {

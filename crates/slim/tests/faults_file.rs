@@ -4,6 +4,8 @@
 
 #[path = "world/held.rs"]
 mod held;
+#[path = "world/packed.rs"]
+mod packed;
 #[path = "world/mod.rs"]
 mod world;
 

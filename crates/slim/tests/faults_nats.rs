@@ -5,6 +5,8 @@
 #[path = "world/held.rs"]
 mod held;
 mod nats_server;
+#[path = "world/packed.rs"]
+mod packed;
 #[path = "world/mod.rs"]
 mod world;
 

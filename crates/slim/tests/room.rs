@@ -5,19 +5,18 @@
 #[cfg(feature = "redb")]
 #[path = "world/held.rs"]
 mod held;
+#[path = "world/packed.rs"]
+mod packed;
 mod world;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use gambeson_slim::engine::Limits;
 use gambeson_slim::memory::MemoryService;
-use gambeson_slim::{
-    Channel, ChannelId, Entry, EntryKind, Error, Event, Log, Options, Page, Placed, Quota, Result, Services,
-    Warning,
-};
+use gambeson_slim::{Channel, Error, Event, Log, Options, Quota, Services, Warning};
+use packed::Packed;
 use tokio::time::{Instant, timeout};
 use world::{Offered, World, messages};
 
@@ -94,47 +93,6 @@ async fn a_channel_goes_on_for_ever_in_a_file_of_small_limits() {
         let directory = tempfile::tempdir().unwrap();
         let file = File::open(directory.path().join("service"), limits, Retention::default()).unwrap();
         talks_on(World::with(seed, Services::of(Arc::new(held::Held::new(file)))), |_| {}).await;
-    }
-}
-
-/// A log that takes nothing while it is packed, and counts what it refused and which checkpoints it took.
-struct Packed {
-    inner: Arc<dyn Log>,
-    packed: AtomicBool,
-    refused: AtomicUsize,
-    checkpoints: AtomicUsize,
-}
-
-impl Packed {
-    fn over(log: &Arc<dyn Log>) -> Arc<Self> {
-        let (refused, checkpoints) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Arc::new(Self { inner: Arc::clone(log), packed: AtomicBool::new(false), refused, checkpoints })
-    }
-}
-
-#[async_trait]
-impl Log for Packed {
-    async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed> {
-        let is_checkpoint = entry.kind == EntryKind::Checkpoint;
-        let placed = match self.packed.load(Ordering::SeqCst) {
-            true => Err(Error::Full(Quota::Store)),
-            false => self.inner.append(channel, entry, after).await,
-        };
-        let counter = match &placed {
-            Err(Error::Full(_)) => &self.refused,
-            Ok(_) if is_checkpoint => &self.checkpoints,
-            _ => return placed,
-        };
-        counter.fetch_add(1, Ordering::SeqCst);
-        placed
-    }
-
-    async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {
-        self.inner.read(channel, from, limit).await
-    }
-
-    async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
-        self.inner.prune(channel, before).await
     }
 }
 

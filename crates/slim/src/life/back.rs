@@ -247,24 +247,12 @@ impl Life {
             bundle.since = 1;
             bundle.former.get_or_insert((born, counter));
             outgoing.bundle = bundle.to_bytes().into();
-            outgoing.epoch = 0;
+            outgoing.id = EntryId(random()?);
+            self.see(outgoing.id);
             self.counter += 1;
             self.outbox.insert(self.counter, outgoing);
         }
-        let epoch = self.member.epoch();
-        for counter in 1..=self.counter {
-            let Some(bundle) = self.outbox.get(&counter).map(|outgoing| outgoing.bundle.clone()) else {
-                continue;
-            };
-            let content = self.seal(crate::content::MarkKind::Bundle, counter, &bundle)?;
-            let id = EntryId(random()?);
-            self.see(id);
-            if let Some(outgoing) = self.outbox.get_mut(&counter) {
-                (outgoing.id, outgoing.content, outgoing.epoch) = (id, content, epoch);
-                let bytes = outgoing.to_bytes();
-                self.writes.put(&row, counter, bytes);
-            }
-        }
+        self.seal_again(true)?;
         self.write_places();
         Ok(())
     }

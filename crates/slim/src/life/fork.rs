@@ -96,7 +96,10 @@ impl Life {
         }
         let mends =
             self.timers.gather.is_none() && self.pending.is_none() && self.wishes.iter().any(Wish::mends);
-        if !mends && !self.wants_checkpoint {
+        // What makes room is made here as well, and a commit that found none is tried again.
+        self.wants_checkpoint |= self.room.is_wanted();
+        let waits = self.pending.is_some() && !self.placed;
+        if !mends && !waits && !self.wants_checkpoint {
             return;
         }
         if self.is_against_log() || self.stuck.is_some() {
@@ -109,15 +112,20 @@ impl Life {
             self.behind = true;
             return self.begin_work();
         }
-        if mends {
-            self.make_commit();
+        if std::mem::take(&mut self.wants_checkpoint) {
+            self.make_checkpoint();
             if self.work.is_some() {
                 return;
             }
-            by(&mut self.timers.gather, Duration::ZERO);
         }
-        if std::mem::take(&mut self.wants_checkpoint) {
-            self.make_checkpoint();
+        if self.append_commit() {
+            return;
+        }
+        if mends {
+            self.make_commit();
+            if self.work.is_none() {
+                by(&mut self.timers.gather, Duration::ZERO);
+            }
         }
     }
 

@@ -82,17 +82,21 @@ impl Life {
             Done::Checkpoint(Err(error)) => {
                 self.checkpointed = None;
                 self.again(&error);
-                self.no_room(&error)?;
+                self.no_room_for_checkpoint(&error)?;
             }
             Done::Checkpoint(Ok(place)) => {
                 self.tries = 0;
                 self.made_checkpoint(place);
             }
             Done::Spoken(Err(error)) => {
+                // A later receipt says the same and more; what the log never takes is not said again.
+                let never = matches!(error, Error::EntryTooLarge(_) | Error::TooLarge(_) | Error::IdTaken);
+                self.spoken.pop_front_if(|(_, kind, _)| never || *kind == EntryKind::Receipt);
                 self.again(&error);
                 self.no_room(&error)?;
             }
             Done::Spoken(Ok(())) => {
+                self.spoken.pop_front();
                 self.tries = 0;
                 self.room.came();
             }

@@ -62,7 +62,7 @@ impl Room {
     /// A checkpoint stands at this place.
     fn behind(&mut self, place: u64) {
         self.counted = self.counted.max(place);
-        (self.grown, self.fresh, self.wanted) = ((0, 0), true, false);
+        (self.grown, self.fresh, self.wanted, self.full) = ((0, 0), true, false, None);
     }
 }
 
@@ -148,6 +148,16 @@ impl Life {
             self.answer(answer, Err(Error::Full(*quota)));
         }
         self.give_up_wishes(*quota)
+    }
+
+    /// The same, of a checkpoint: what waits is tried before the next.
+    pub(super) fn no_room_for_checkpoint(&mut self, error: &Error) -> Result<()> {
+        self.no_room(error)?;
+        if let (true, Some((_, times))) = (self.room.is_wanted(), self.room.full) {
+            let wait = patience(self.shared.options.retry, times).saturating_mul(2);
+            by(&mut self.timers.room, wait);
+        }
+        Ok(())
     }
 
     /// The same, of a commit.

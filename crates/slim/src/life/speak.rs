@@ -26,6 +26,8 @@ const MAX_MESSAGE: usize = 48 << 10;
 const MOST_CAUSES: usize = 64;
 /// How many messages are sealed before the state is written again; fewer than `member` allows.
 const SEALED_UNWRITTEN: u32 = 32;
+/// How much of what is no message waits for the log, while it is away, before receipts among it are forgotten.
+const MOST_SPOKEN: usize = 256;
 
 impl Life {
     /// The application says something.
@@ -60,6 +62,12 @@ impl Life {
         self.timers.bundle = None;
         let said = std::mem::take(&mut self.bundle);
         if said.is_empty() {
+            return Ok(());
+        }
+        if self.forked {
+            for (_, answer) in said {
+                self.answer(answer, Err(Error::Forked));
+            }
             return Ok(());
         }
         let (payloads, answers): (Vec<_>, Vec<_>) = said.into_iter().unzip();
@@ -246,6 +254,12 @@ impl Life {
                 self.outward
                     .push((self.surface.route(), Frame::Entry { id, kind, content: content.clone() }));
                 self.spoken.push_back((id, kind, content));
+                // A later receipt says what an earlier one did. The first may be on its way.
+                if self.spoken.len() > MOST_SPOKEN
+                    && let Some(old) = self.spoken.iter().skip(1).position(|it| it.1 == EntryKind::Receipt)
+                {
+                    self.spoken.remove(1 + old);
+                }
                 Ok(())
             }
             Err(Error::Refused(_)) => Ok(()),

@@ -88,8 +88,8 @@ impl Life {
         if let Some(record) = self.backlog.pop_front() {
             return self.open(record);
         }
-        // Where there is no room, what makes room comes first.
-        if self.room.is_there() && self.append_commit() {
+        // Where there is no room, what makes room comes first; and the log of another channel gets nothing.
+        if self.room.is_there() && !self.is_against_log() && self.append_commit() {
             return;
         }
         if self.behind {
@@ -117,7 +117,7 @@ impl Life {
         if !self.outbox.is_empty() {
             return self.append_outbox();
         }
-        if let Some((entry, kind, content)) = self.spoken.pop_front() {
+        if let Some((entry, kind, content)) = self.spoken.front().cloned() {
             let id = self.id;
             return self.start(move |shared| async move {
                 let entry = Entry { id: entry, kind, content };
@@ -138,7 +138,7 @@ impl Life {
     }
 
     /// The commit that waits for the log, if there is one that the log has not taken.
-    fn append_commit(&mut self) -> bool {
+    pub(super) fn append_commit(&mut self) -> bool {
         let Some(pending) = self.pending.clone().filter(|_| !self.placed) else { return false };
         let entry = Entry { id: pending.id, kind: EntryKind::Commit, content: pending.content };
         let (after, id) = (pending.after, self.id);

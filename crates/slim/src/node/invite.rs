@@ -38,6 +38,8 @@ const OFFERS: &str = "offers";
 const DAY: u64 = 86_400;
 /// How many key packages are kept at most: who takes them without end is given the last resort.
 const MOST_KEPT: usize = 1_000;
+/// How many entries, and bytes, of an inbox are read at the most before they may go: a small part of the smallest log.
+const READ: (u64, u64) = (256, 256 << 10);
 /// The longest that passes between two tries to offer, unless the inbox is looked into less often.
 const MOST_PATIENCE: Duration = Duration::from_secs(300);
 
@@ -218,7 +220,11 @@ async fn read(shared: &Arc<Shared>) -> Result<()> {
     loop {
         let page = shared.services.log.read(&log, read + 1, PAGE).await?;
         if page.records.is_empty() {
-            return let_go(shared, &log, grown).await;
+            // Invitations that wait are looked at all the same.
+            if let Err(error) = let_go(shared, &log, grown).await {
+                shared.note(&error);
+            }
+            return Ok(());
         }
         let (mut writes, mut new) = (crate::store::Writes::default(), Vec::new());
         for record in page.records {
@@ -251,7 +257,8 @@ async fn read(shared: &Arc<Shared>) -> Result<()> {
 
 /// What was read may be forgotten, once it is so many entries or so many bytes: nobody else reads this log, whose checkpoints say nothing but that.
 async fn let_go(shared: &Shared, log: &ChannelId, [entries, bytes]: [u64; 2]) -> Result<()> {
-    if entries < shared.options.checkpoint_entries && bytes < shared.options.checkpoint_bytes {
+    let options = &shared.options;
+    if entries < options.checkpoint_entries.min(READ.0) && bytes < options.checkpoint_bytes.min(READ.1) {
         return Ok(());
     }
     let entry =

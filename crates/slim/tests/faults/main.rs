@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
+#[path = "../world/packed.rs"]
+mod packed;
 #[path = "../world/mod.rs"]
 mod world;
 

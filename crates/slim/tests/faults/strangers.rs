@@ -1,6 +1,7 @@
 //! Strangers on a channel's name, and what they send.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,6 +9,7 @@ use gambeson_identity::Role;
 use gambeson_slim::{Channel, ChannelId, Entry, EntryId, EntryKind, Error, Frame, Link, MAX_FRAME, Name, To};
 
 use crate::broken::Tapped;
+use crate::packed::Packed;
 use crate::world::{Offered, Person, World, messages};
 
 /// A channel of two, what the first of them sent so far, and a stranger's link.
@@ -178,6 +180,42 @@ async fn a_member_that_lies_about_the_channel_stops_its_words_until_it_is_taken_
     a.send("without mallory").await.unwrap();
     assert_eq!(messages(b, 1).await[0].1, "without mallory");
     drop(nodes);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_lies_is_taken_out_of_a_channel_whose_log_had_no_room_and_who_asks_is_told_where_that_lasts() {
+    let mut world = World::new(38);
+    let log = Packed::over(&world.services.log);
+    world.services.log = log.clone();
+    let (alice, mallory) = (world.agent("alice"), world.agent("mallory"));
+    let tap = Arc::new(Tapped::new(world.hub.link()));
+    let at_alice = alice.node_on(tap.clone()).await.unwrap();
+    let at_mallory = mallory.node().await;
+    at_mallory.offered(&world).await;
+    let a = at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    a.invite(&[mallory.did()]).await.unwrap();
+    at_mallory.joined(&a.id()).await.until(|status| status.epoch == 1).await.unwrap();
+    drop(at_mallory);
+    a.send("before").await.unwrap();
+    a.until(|status| status.unsent == 0).await.unwrap();
+    let (name, link) = (channel_frames(&tap)[0].0.clone(), world.hub.link());
+    link.publish(&name, To::All, view(&mallory, &a, 1, [7; 16])).await.unwrap();
+    a.until(|status| status.forked).await.unwrap();
+
+    log.packed.store(true, Ordering::SeqCst);
+    let gone = [mallory.did()];
+    let told =
+        tokio::time::timeout(Duration::from_secs(60), a.remove(&gone)).await.expect("who asks is told");
+    assert!(matches!(told, Err(Error::Full(_))), "{told:?}");
+    let packed = async {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        log.packed.store(false, Ordering::SeqCst);
+    };
+    let removed = tokio::time::timeout(Duration::from_secs(120), a.remove(&gone));
+    let (removed, ()) = tokio::join!(removed, packed);
+    removed.expect("there is room again").unwrap();
+    assert!(!a.status().forked);
+    a.send("after").await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
