@@ -13,7 +13,7 @@ use super::ring::{N, Poly};
 use super::sample::{Masks, place_vartime};
 use crate::secret::wipe;
 use crate::sha3::{
-    Abreast, Aligned, Block, LANES, Shake128, Shake256, Squeeze, State, absorb, from_word, lanes,
+    Abreast, Aligned, Block, LANES, Shake128, Shake256, Squeeze, State, WIDE, absorb, from_word, lanes,
     permute_aligned, permute_sponge, permuted, squeeze, squeeze_eight, squeezed,
 };
 
@@ -163,11 +163,12 @@ pub(crate) trait Beside {
 /// How many polynomials are begun of those that so many lanes sample last, so that all lanes are busy to the end; 0 where it does not
 /// pay (decision 17).
 fn held<P: Parameters>(lanes: usize, has_secrets: bool) -> usize {
-    let pays = match P::K {
-        4 => true,
-        6 => lanes < 8 || !has_secrets,
-        _ => false,
-    };
+    let pays = WIDE
+        && match P::K {
+            4 => true,
+            6 => lanes < 8 || !has_secrets,
+            _ => false,
+        };
     if pays { lanes + (lanes >> 1) } else { 0 }
 }
 

@@ -10,8 +10,8 @@ use super::ring::{Ntt, Poly};
 use super::sample::{Noise, noise_of, reject_vartime};
 use crate::secret::wipe;
 use crate::sha3::{
-    Aligned, LANES, Sha3_256, Sha3_512, Shake128, Shake256, State, absorb, from_word, lanes, permute_aligned,
-    permute_sponge, permuted, squeeze, to_word,
+    Aligned, LANES, Sha3_256, Sha3_512, Shake128, Shake256, State, WIDE, absorb, from_word, lanes,
+    permute_aligned, permute_sponge, permuted, squeeze, to_word,
 };
 
 mod rows;
@@ -444,7 +444,7 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
         if busy == 0 {
             break;
         }
-        let width = if most == 8 && busy > 4 && left.fits_in_four() { 4 } else { busy };
+        let width = if WIDE && most == 8 && busy > 4 && left.fits_in_four() { 4 } else { busy };
         permute(&mut states[..permuted(width, most)]);
         left.advance(width);
         for lane in (0..width).rev() {

@@ -7,6 +7,9 @@ use super::interleaved::{self, IN_FORCE as INTERLEAVED, to_word};
 use super::kernels::{is_plugged, kernels};
 use crate::cpu::Level;
 
+/// Whether any table of this target permutes more than two sponges side by side: schedules for that are no code elsewhere.
+pub(crate) const WIDE: bool = cfg!(target_arch = "x86_64");
+
 /// The most sponges that any table permutes side by side; where lanes are interleaved, none does.
 pub(crate) const LANES: usize = if INTERLEAVED { 1 } else { 8 };
 

@@ -3,7 +3,7 @@
 use zeroize::Zeroize;
 
 use super::{
-    Aligned, BLOCK, Begun, Chain, Hashed, Job, Kind, LANES, Ntt, Operation, ParameterSet, State, Work,
+    Aligned, BLOCK, Begun, Chain, Hashed, Job, Kind, LANES, Ntt, Operation, ParameterSet, State, WIDE, Work,
     absorb, lanes, permute, permuted,
 };
 
@@ -36,7 +36,7 @@ pub(in crate::mlkem) fn run_by_rows<P: ParameterSet>(
     // The rows that are there, what H has of them, and whether it is in a lane.
     let (mut known, mut hashed, mut hashing) = (0, 0, false);
     // Two blocks of H, all that ML-KEM-512 has before its last row, do not pay for four calls in place of two that are wider.
-    let may_be_four = most == 8 && P::K > 2;
+    let may_be_four = WIDE && most == 8 && P::K > 2;
     // H of what precedes the last row waits for the first row, which takes three blocks.
     let before_last = WHOLE[P::K - 1];
     let Work { mut all, .. } = operation.work::<P>();
@@ -59,7 +59,7 @@ pub(in crate::mlkem) fn run_by_rows<P: ParameterSet>(
                 state.0 = h.0;
                 absorb(&mut state.0, &ek[hashed..][..BLOCK]);
                 jobs[lane] = (0, Job { operation: 0, kind: Kind::H, part: 0, filled: 0 });
-            } else if busy > limit {
+            } else if four && busy > limit {
                 // One that was begun goes on before another begins.
                 let urgent = (limit..busy)
                     .min_by_key(|&lane| (jobs[lane].0, jobs[lane].1.kind))
