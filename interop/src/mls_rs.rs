@@ -23,9 +23,10 @@ pub fn trials() -> Vec<Trial> {
             Trial::test(format!("mls_rs::a_stock_member_lives_in_our_group_on_suite_{number}"), move || {
                 life(&ours(), &theirs(), number.into())
             }),
-            Trial::test(format!("mls_rs::we_live_in_the_group_of_a_stock_member_on_suite_{number}"), move || {
-                life(&theirs(), &ours(), number.into())
-            }),
+            Trial::test(
+                format!("mls_rs::we_live_in_the_group_of_a_stock_member_on_suite_{number}"),
+                move || life(&theirs(), &ours(), number.into()),
+            ),
         ]
     };
     SUITES.into_iter().flat_map(trial).collect()

@@ -92,29 +92,29 @@ pub enum RoleName {
 /// What a policy says of who may do what, besides the roles themselves; what is not given stays.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Rights {
-    /// Which role adds members, and those above it [of a new channel: moderator]
+    /// Which role adds members, and those above it (of a new channel: moderator)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub may_add: Option<RoleName>,
-    /// Which role removes members [moderator]
+    /// Which role removes members (moderator)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub may_remove: Option<RoleName>,
     /// Which role removes an owner: owner or moderator. Where it is moderator, a channel whose owner is lost goes on, and a moderator can
-    /// take it [owner]
+    /// take it (owner)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub may_remove_owner: Option<RoleName>,
-    /// Which role takes new keys [listener]
+    /// Which role takes new keys (listener)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub may_rotate: Option<RoleName>,
-    /// Which role changes these rules: owner or moderator [owner]
+    /// Which role changes these rules: owner or moderator (owner)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub may_change: Option<RoleName>,
-    /// Let those who may add members lend that right [yes]
+    /// Let those who may add members lend that right (yes)
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub delegate: Option<bool>,
-    /// Let a member that fell behind, or was on the wrong side of a fork, come back by itself [yes]
+    /// Let a member that fell behind, or was on the wrong side of a fork, come back by itself (yes)
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub rejoin: Option<bool>,
-    /// The longest message, in bytes [1048576]
+    /// The longest message, in bytes (1048576)
     #[arg(long, value_name = "BYTES")]
     pub max_message: Option<u32>,
 }

@@ -215,7 +215,7 @@ pub(crate) fn expand<P: Parameters>(
     let (mut busy, mut most) = (0, 0);
     loop {
         let first = usize::from(!beside.feed(&mut states[0].0));
-        let is_end = sampling.count() - next + busy <= held;
+        let is_end = held > 0 && sampling.count() - next + busy <= held;
         while (is_end || busy + 1 < first + lanes) && next < sampling.room() {
             busy += 1;
             job[busy] = sampling.job(next);

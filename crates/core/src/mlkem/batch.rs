@@ -177,11 +177,11 @@ fn encapsulate_groups<'a, P: ParameterSet>(
                 Source::Bytes(ek) => {
                     let room = free.next().expect("one for each fresh key").as_mut();
                     decode_t::<P>(room, ek);
-                    operation.h(Chain::h(ek)).matrix(rho(ek), room).secrets::<P>(None)
+                    operation.h(Chain::h(ek)).matrix::<P>(rho(ek), room).secrets::<P>(None)
                 }
             });
         }
-        lanes::run::<P>(&mut operations);
+        lanes::run(&mut operations);
         drop(operations);
         let mut rooms = rooms.iter();
         for ((source, _), hashed) in group.iter().zip(&hashed) {
@@ -288,12 +288,12 @@ fn decapsulate_groups<'a, P: ParameterSet>(
                     let room = free.next().expect("one for each fresh key").as_mut();
                     decode_t::<P>(room, key.ek());
                     let chains = Operation::new(hashed).h(Chain::h(key.ek())).j(key.z(), c);
-                    let matrix = chains.matrix(rho(key.ek()), room);
+                    let matrix = chains.matrix::<P>(rho(key.ek()), room);
                     operations.push(matrix.secrets::<P>(Some(key.h())));
                 }
             }
         }
-        lanes::run::<P>(&mut operations);
+        lanes::run(&mut operations);
         drop(operations);
         let mut rooms = rooms.iter();
         for ((key, c), hashed) in group.into_iter().zip(&hashed) {

@@ -44,7 +44,7 @@ impl<P: ParameterSet> ExpandedEncapsulationKey<P> {
         let mut key = Self::of_bytes(bytes.into());
         let mut hashed = Hashed::ZERO;
         let (rho, h) = (rho(&key.bytes), Chain::h(&key.bytes));
-        Operation::new(&mut hashed).h(h).matrix(rho, &mut key.elements).run::<P>();
+        Operation::new(&mut hashed).h(h).matrix::<P>(rho, &mut key.elements).run();
         key.h = hashed.hash;
         decode_t::<P>(&mut key.elements, &key.bytes);
         key
@@ -135,7 +135,7 @@ fn encapsulate<P: ParameterSet>(
 ) {
     let mut hashed = Hashed::ZERO;
     hashed.m = *m;
-    Operation::new(&mut hashed).secrets::<P>(Some(&key.h)).run::<P>();
+    Operation::new(&mut hashed).secrets::<P>(Some(&key.h)).run();
     encaps_hashed::<P>(&key.elements, &hashed, c, shared);
 }
 
@@ -160,7 +160,7 @@ fn encapsulate_encoded<P: ParameterSet>(
     let mut hashed = Hashed::ZERO;
     hashed.m = *m;
     let h = Operation::new(&mut hashed).h(Chain::h(ek));
-    h.matrix(rho(ek), elements).secrets::<P>(None).run::<P>();
+    h.matrix::<P>(rho(ek), elements).secrets::<P>(None).run();
     decode_t::<P>(elements, ek);
     encaps_hashed::<P>(elements, &hashed, c, shared);
 }
@@ -408,8 +408,8 @@ fn generate<P: ParameterSet>(
     let mut hashed = Hashed::ZERO;
     // Nothing is kept of t̂ here, whose room is where its rows are made.
     let (a, room) = elements.split_at_mut(P::K * P::K);
-    let operation = Operation::new(&mut hashed).matrix(rho, a).noise::<P>(sigma);
-    let h = run_by_rows::<P>(operation, ek, |i, a, noise, ek| {
+    let operation = Operation::new(&mut hashed).matrix::<P>(rho, a).noise::<P>(sigma);
+    let h = run_by_rows(operation, ek, &mut |i, a, noise, ek| {
         if i == 0 {
             for (j, s) in s.iter_mut().enumerate() {
                 pke::secret::<P>(s, noise, j);
@@ -466,7 +466,7 @@ fn decapsulate_encoded<P: ParameterSet>(
     let mut hashed = Hashed::ZERO;
     decrypt::<P>(key, c, &mut hashed.m);
     let chains = Operation::new(&mut hashed).h(Chain::h(ek)).j(key.z(), c);
-    chains.matrix(rho(ek), elements).secrets::<P>(Some(key.h())).run::<P>();
+    chains.matrix::<P>(rho(ek), elements).secrets::<P>(Some(key.h())).run();
     key.check(&hashed.hash)?;
     decode_t::<P>(elements, ek);
     decaps_hashed::<P>(elements, &hashed, c, shared);
@@ -477,7 +477,7 @@ fn decapsulate_encoded<P: ParameterSet>(
 fn decapsulate<P: ParameterSet>(key: &ExpandedDecapsulationKey<P>, c: &[u8], shared: &mut [u8; 32]) {
     let mut hashed = Hashed::ZERO;
     decrypt::<P>(key, c, &mut hashed.m);
-    Operation::new(&mut hashed).j(key.z.expose(), c).secrets::<P>(Some(&key.ek.h)).run::<P>();
+    Operation::new(&mut hashed).j(key.z.expose(), c).secrets::<P>(Some(&key.ek.h)).run();
     decaps_hashed::<P>(&key.ek.elements, &hashed, c, shared);
 }
 

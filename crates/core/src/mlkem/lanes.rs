@@ -127,6 +127,8 @@ impl Drop for Hashed {
 /// Â, which is to be sampled.
 struct Matrix<'a> {
     rho: &'a [u8; 32],
+    /// How many rows and columns it has.
+    k: usize,
     /// Row and column of the next entry.
     next: (usize, usize),
     /// Â by rows, and what else its owner keeps behind it.
@@ -183,7 +185,7 @@ pub(super) struct Operation<'a> {
     j: Option<Chain<'a>>,
     matrix: Option<Matrix<'a>>,
     g: G,
-    /// How many polynomials of noise are needed, nine at most, and how many of them with η1.
+    /// How many polynomials of noise are needed, nine at most, and how many of them, the first, take two blocks.
     noises: (usize, usize),
     /// The next of them.
     next_noise: usize,
@@ -212,15 +214,19 @@ impl<'a> Operation<'a> {
 
     /// With the matrix of ρ.
     #[inline(always)]
-    pub(super) const fn matrix(mut self, rho: &'a [u8; 32], elements: &'a mut [Ntt]) -> Self {
-        self.matrix = Some(Matrix { rho, next: (0, 0), elements });
+    pub(super) const fn matrix<P: ParameterSet>(
+        mut self,
+        rho: &'a [u8; 32],
+        elements: &'a mut [Ntt],
+    ) -> Self {
+        self.matrix = Some(Matrix { rho, k: P::K, next: (0, 0), elements });
         self
     }
 
     /// With G of `m` and H(ek), which is known or comes of this operation; and the noise of an encryption.
     #[inline(always)]
     pub(super) const fn secrets<P: ParameterSet>(mut self, h: Option<&[u8; 32]>) -> Self {
-        self.noises = (2 * P::K + 1, P::K);
+        self.noises = (2 * P::K + 1, if P::ETA1 == 3 { P::K } else { 0 });
         self.g = G::Waits;
         if let Some(h) = h {
             self.hashed.known_hash = *h;
@@ -233,40 +239,37 @@ impl<'a> Operation<'a> {
     #[inline(always)]
     pub(super) const fn noise<P: ParameterSet>(mut self, sigma: &[u8; 32]) -> Self {
         self.hashed.r = *sigma;
-        self.noises = (2 * P::K, 2 * P::K);
+        self.noises = (2 * P::K, if P::ETA1 == 3 { 2 * P::K } else { 0 });
         self.g = G::Done;
         self
     }
 
     /// Runs its sponges.
     #[inline(always)]
-    pub(super) fn run<P: ParameterSet>(mut self) {
-        run::<P>(core::slice::from_mut(&mut self));
+    pub(super) fn run(mut self) {
+        run(core::slice::from_mut(&mut self));
     }
 
     /// The work that need not wait for H.
-    fn work<P: ParameterSet>(&self) -> Work {
+    fn work(&self) -> Work {
         let h = self.h.as_ref().map_or(0, Chain::work);
         let j = self.j.as_ref().map_or(0, Chain::work);
         // Nearly all entries take three blocks.
-        let entries = if self.matrix.is_some() { 3 * P::K * P::K * BLOCK } else { 0 };
-        let secrets = if self.g == G::Waits { Work::NONE } else { self.secret_work::<P>() };
+        let entries = self.matrix.as_ref().map_or(0, |matrix| 3 * matrix.k * matrix.k * BLOCK);
+        let secrets = if self.g == G::Waits { Work::NONE } else { self.secret_work() };
         Work { longest: h.max(j).max(secrets.longest), all: h + j + entries + secrets.all }
     }
 
     /// That of G and of the noise.
-    fn secret_work<P: ParameterSet>(&self) -> Work {
+    fn secret_work(&self) -> Work {
         let g = if matches!(self.g, G::Absent | G::Done) { 0 } else { BLOCK };
         let (all, wide) = self.noises;
-        if P::ETA1 == 3 {
-            Work { longest: g + (2 * BLOCK), all: g + (all + wide) * BLOCK }
-        } else {
-            Work { longest: g + BLOCK, all: g + all * BLOCK }
-        }
+        let longest = if wide > 0 { 2 } else { 1 };
+        Work { longest: g + longest * BLOCK, all: g + (all + wide) * BLOCK }
     }
 
     /// Loads the first block of the next sponge of this kind.
-    fn begin<P: ParameterSet>(&mut self, kind: Kind, state: &mut State) -> Begun {
+    fn begin(&mut self, kind: Kind, state: &mut State) -> Begun {
         match kind {
             Kind::H | Kind::J => {
                 let chain = if kind == Kind::H { &mut self.h } else { &mut self.j };
@@ -289,15 +292,15 @@ impl<'a> Operation<'a> {
             Kind::Entry => {
                 let Some(matrix) = &mut self.matrix else { return Begun::NoMore };
                 let (i, j) = matrix.next;
-                if i == P::K {
+                if i == matrix.k {
                     return Begun::NoMore;
                 }
-                matrix.next = if j + 1 < P::K { (i, j + 1) } else { (i + 1, 0) };
+                matrix.next = if j + 1 < matrix.k { (i, j + 1) } else { (i + 1, 0) };
                 state.0 = [0; 25];
                 absorb(&mut state.0, matrix.rho);
                 state.0[4] = from_word((j | i << 8 | 0b1_1111 << 16) as u64);
                 state.0[(Shake128::RATE >> 3) - 1] = 1 << 63;
-                return Begun::Part((i * P::K + j) as u8);
+                return Begun::Part((i * matrix.k + j) as u8);
             }
             Kind::Noise => {
                 let b = self.next_noise;
@@ -319,7 +322,7 @@ impl<'a> Operation<'a> {
     }
 
     /// Takes the block that a permutation gave, or adds the next; false when the sponge is done.
-    fn step<P: ParameterSet>(&mut self, job: &mut Job, state: &mut State) -> bool {
+    fn step(&mut self, job: &mut Job, state: &mut State) -> bool {
         match job.kind {
             Kind::H => {
                 let chain = self.h.as_mut().expect("it runs");
@@ -353,8 +356,7 @@ impl<'a> Operation<'a> {
             Kind::Noise => {
                 let part = usize::from(job.part);
                 let bytes = &mut self.hashed.noise[part];
-                if P::ETA1 == 3 && part < self.noises.1 {
-                    // Two blocks are needed.
+                if part < self.noises.1 {
                     let rest = &mut bytes[usize::from(job.filled)..];
                     let length = rest.len().min(BLOCK);
                     squeeze(state, &mut rest[..length]);
@@ -408,10 +410,10 @@ struct Queue {
 
 impl Queue {
     #[inline]
-    fn next<P: ParameterSet>(&mut self, operations: &mut [Operation<'_>], state: &mut State) -> Option<Job> {
+    fn next(&mut self, operations: &mut [Operation<'_>], state: &mut State) -> Option<Job> {
         for (kind, at) in KINDS.into_iter().zip(&mut self.at) {
             while let Some(operation) = operations.get_mut(*at) {
-                match operation.begin::<P>(kind, state) {
+                match operation.begin(kind, state) {
                     Begun::Part(part) => return Some(Job { operation: *at as u16, kind, part, filled: 0 }),
                     Begun::NotYet => break,
                     Begun::NoMore => *at += 1,
@@ -426,17 +428,17 @@ impl Queue {
 ///
 /// Variable time in the matrices, which are public, and in nothing else.
 #[inline(never)]
-pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
+pub(super) fn run(operations: &mut [Operation<'_>]) {
     let most = lanes();
     let mut states = [const { Aligned(State::new()) }; LANES];
     let mut jobs = [Job { operation: 0, kind: Kind::H, part: 0, filled: 0 }; LANES];
     let mut queue = Queue { at: [0; KINDS.len()] };
     let mut left = Work::NONE;
-    operations.iter().for_each(|operation| left.beside(operation.work::<P>()));
+    operations.iter().for_each(|operation| left.beside(operation.work()));
     let mut busy = 0;
     loop {
         while busy < most
-            && let Some(job) = queue.next::<P>(operations, &mut states[busy].0)
+            && let Some(job) = queue.next(operations, &mut states[busy].0)
         {
             jobs[busy] = job;
             busy += 1;
@@ -451,13 +453,13 @@ pub(super) fn run<P: ParameterSet>(operations: &mut [Operation<'_>]) {
             let (job, state) = (&mut jobs[lane], &mut states[lane].0);
             let operation = &mut operations[usize::from(job.operation)];
             let waited = operation.g == G::Waits;
-            if operation.step::<P>(job, state) {
+            if operation.step(job, state) {
                 continue;
             }
             if waited && operation.g == G::Ready {
-                left.beside(operation.secret_work::<P>());
+                left.beside(operation.secret_work());
             }
-            if let Some(next) = queue.next::<P>(operations, state) {
+            if let Some(next) = queue.next(operations, state) {
                 *job = next;
             } else {
                 busy -= 1;

@@ -91,7 +91,9 @@ impl Life {
             Done::Spoken(Err(error)) => {
                 // A later receipt says the same and more; what the log never takes is not said again.
                 let never = matches!(error, Error::EntryTooLarge(_) | Error::TooLarge(_) | Error::IdTaken);
-                self.spoken.pop_front_if(|(_, kind, _)| never || *kind == EntryKind::Receipt);
+                if self.spoken.front().is_some_and(|(_, kind, _)| never || *kind == EntryKind::Receipt) {
+                    self.spoken.pop_front();
+                }
                 self.again(&error);
                 self.no_room(&error)?;
             }

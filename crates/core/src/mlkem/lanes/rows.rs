@@ -3,7 +3,7 @@
 use zeroize::Zeroize;
 
 use super::{
-    Aligned, BLOCK, Begun, Chain, Hashed, Job, Kind, LANES, Ntt, Operation, ParameterSet, State, WIDE, Work,
+    Aligned, BLOCK, Begun, Chain, Hashed, Job, Kind, LANES, Matrix, Ntt, Operation, State, WIDE, Work,
     absorb, lanes, permute, permuted,
 };
 
@@ -20,31 +20,32 @@ const WHOLE: [usize; 4] = [0, 2 * BLOCK, 5 * BLOCK, 8 * BLOCK];
 ///
 /// Variable time in the matrix, which is public, and in nothing else.
 #[inline(never)]
-pub(in crate::mlkem) fn run_by_rows<P: ParameterSet>(
+pub(in crate::mlkem) fn run_by_rows(
     mut operation: Operation<'_>,
     ek: &mut [u8],
-    mut row: impl FnMut(usize, &[Ntt], &Hashed, &mut [u8]),
+    row: &mut dyn FnMut(usize, &[Ntt], &Hashed, &mut [u8]),
 ) -> [u8; 32] {
+    let k = operation.matrix.as_ref().expect("a key has one").k;
     let most = lanes();
     let mut states = [const { Aligned(State::new()) }; LANES];
     // With the row that waits for each.
     let mut jobs = [(0, Job { operation: 0, kind: Kind::H, part: 0, filled: 0 }); LANES];
     // How many sponges each row waits for; the first also for ŝ.
-    let mut missing = [P::K + 1; 4];
-    missing[0] += P::K;
+    let mut missing = [k + 1; 4];
+    missing[0] += k;
     let mut h = State::new();
     // The rows that are there, what H has of them, and whether it is in a lane.
     let (mut known, mut hashed, mut hashing) = (0, 0, false);
     // Two blocks of H, all that ML-KEM-512 has before its last row, do not pay for four calls in place of two that are wider.
-    let may_be_four = WIDE && most == 8 && P::K > 2;
+    let may_be_four = WIDE && most == 8 && k > 2;
     // H of what precedes the last row waits for the first row, which takes three blocks.
-    let before_last = WHOLE[P::K - 1];
-    let Work { mut all, .. } = operation.work::<P>();
+    let before_last = WHOLE[k - 1];
+    let Work { mut all, .. } = operation.work();
     all += before_last;
     let mut left = Work { longest: before_last + 3 * BLOCK, all };
 
     let (mut busy, mut free, mut four) = (0, 0_u32, false);
-    while known < P::K {
+    while known < k {
         let was_four = four;
         four = may_be_four && left.fits_in_four();
         let limit = if four { 4 } else { most };
@@ -67,7 +68,7 @@ pub(in crate::mlkem) fn run_by_rows<P: ParameterSet>(
                 states[lane].0.0 = states[urgent].0.0;
                 jobs[lane] = jobs[urgent];
                 close(&mut (1 << urgent), !0, &mut busy, &mut states, &mut jobs);
-            } else if let Some(next) = operation.begin_by_rows::<P>(&mut states[lane].0) {
+            } else if let Some(next) = operation.begin_by_rows(&mut states[lane].0) {
                 jobs[lane] = next;
             } else {
                 break;
@@ -102,20 +103,20 @@ pub(in crate::mlkem) fn run_by_rows<P: ParameterSet>(
             let (waiting, job) = &mut jobs[lane];
             if job.kind == Kind::H {
                 h_lane = Some(lane);
-            } else if !operation.step::<P>(job, &mut states[lane].0) {
+            } else if !operation.step(job, &mut states[lane].0) {
                 missing[*waiting] -= 1;
                 free |= 1 << lane;
             }
         }
-        while known < P::K && missing[known] == 0 {
-            let Some(matrix) = &operation.matrix else { unreachable!("its sponges ran") };
+        while known < k && missing[known] == 0 {
+            let matrix = operation.matrix.as_ref().expect("its sponges ran");
             row(known, matrix.elements, operation.hashed, ek);
             known += 1;
         }
         if let Some(lane) = h_lane {
             let state = &mut states[lane].0;
             hashed += BLOCK;
-            if known < P::K && hashed + BLOCK <= ROW * known {
+            if known < k && hashed + BLOCK <= ROW * known {
                 absorb(&mut state.0, &ek[hashed..][..BLOCK]);
             } else {
                 h.0 = state.0;
@@ -150,15 +151,15 @@ fn close(
 
 impl Operation<'_> {
     /// Loads the first block of the next sponge, and says which row waits for it: the entries of a row, then its noise.
-    fn begin_by_rows<P: ParameterSet>(&mut self, state: &mut State) -> Option<(usize, Job)> {
-        let (row, column) = self.matrix.as_ref()?.next;
+    fn begin_by_rows(&mut self, state: &mut State) -> Option<(usize, Job)> {
+        let &Matrix { k, next: (row, column), .. } = self.matrix.as_ref()?;
         // The noise of ŝ comes with the first row.
-        let (row, kind) = if column == 0 && row > 0 && self.next_noise < P::K + row {
+        let (row, kind) = if column == 0 && row > 0 && self.next_noise < k + row {
             (row - 1, Kind::Noise)
         } else {
             (row, Kind::Entry)
         };
-        match self.begin::<P>(kind, state) {
+        match self.begin(kind, state) {
             Begun::Part(part) => Some((row, Job { operation: 0, kind, part, filled: 0 })),
             Begun::NotYet | Begun::NoMore => None,
         }
