@@ -114,6 +114,12 @@ fn sources(report: &mut Report<'_>) {
             vec!["clippy", "--quiet", "-p", "gambeson", "--no-default-features", "--profile", "checked"];
         none.extend(["--", "-D", "warnings"]);
         quiet(workspace, "clippy-bare", &none, "")?;
+        if channels_missing().is_none() {
+            let mut channels =
+                vec!["clippy", "--quiet", "-p", "gambeson-cli", "--features", "slim", "--all-targets"];
+            channels.extend(["--profile", "checked", "--", "-D", "warnings"]);
+            quiet(workspace, "clippy-without-bridges", &channels, "")?;
+        }
         // What is for devices alone needs their targets, which clippy's compiler does not have.
         let [massif, firmware] = ["gates/massif/Cargo.toml", "firmware/Cargo.toml"];
         let packages = ["-p", "gambeson-firmware-plugin", "-p", "gambeson-firmware-update", "--all-targets"];
@@ -122,7 +128,7 @@ fn sources(report: &mut Report<'_>) {
             beside.extend(packages.iter().chain(&["--", "-D", "warnings"]));
             quiet(workspace, "clippy-beside", &beside, "")?;
         }
-        Ok(String::from("no warning, with all features and without any"))
+        Ok(String::from("no warning, with all features, without any, and with channels without bridges"))
     });
     report.step("layers", None, || layers::check(workspace));
     report.step("without C", None, || without_c::check(workspace));

@@ -19,6 +19,7 @@
 //! | `report` | figures, and as text |
 //! | `page` | those of several suites side by side, as a page and a picture |
 
+mod held;
 mod page;
 mod report;
 mod whole;

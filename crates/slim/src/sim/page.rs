@@ -84,7 +84,7 @@ fn text(reports: &[Report], command: &str, picture: &str) -> String {
     let mut page = format!(
         "# A channel of {members}\n\nWritten by `{command}` on {}. Of the {members} members {full} are whole, in {minutes} virtual minutes. \
          `measured`: whole members had it; `multiplied`: that, times the members there are. Processor time of one thread; half of the values are at most, and \
-         99 % are at most.\n\n![Shares of values, and sums]({picture})\n\n| | mark |",
+         99 % are at most. Resident memory is read when the allocator has given back what is free.\n\n![Shares of values, and sums]({picture})\n\n| | mark |",
         machine()
     );
     // Writing to a string does not fail.

@@ -102,7 +102,7 @@ pub struct Report {
     pub samples: BTreeMap<String, Sample>,
     /// Single numbers.
     pub figures: Vec<Figure>,
-    /// Resident memory after each virtual minute, in bytes.
+    /// Resident memory after each virtual minute, in bytes, when the allocator has given back what is free.
     pub resident: BTreeMap<u64, u64>,
 }
 

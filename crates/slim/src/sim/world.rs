@@ -11,6 +11,7 @@ use gambeson_mls::{Preset, Suite};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::held;
 use super::report::{Report, Samples};
 use super::whole::{Absence, Counted, Handle, Invitation, Order, Traffic, Whole, join, notices};
 use super::{Options, Rhythm};
@@ -357,7 +358,9 @@ impl World {
             }
             if (tick - begin).as_secs() / 60 > minute {
                 minute = (tick - begin).as_secs() / 60;
-                resident.insert(minute, resident_bytes());
+                held::give_back();
+                let resident_now = held::resident();
+                resident.insert(minute, resident_now);
                 self.forget().await?;
                 // Their groups are large; a minute is enough to read that they are removed.
                 self.leaving.retain(|handle| !handle.orders.is_closed());
@@ -365,7 +368,7 @@ impl World {
                 tell(&format!(
                     "minute {minute}: epoch {epoch}, {} away, {} MB",
                     absences.len(),
-                    resident_bytes() >> 20
+                    resident_now >> 20
                 ));
             }
             tick += options.gather;
@@ -534,12 +537,4 @@ impl World {
 
 fn simulation(error: impl std::fmt::Display) -> Error {
     Error::Simulation(error.to_string())
-}
-
-/// The memory of this process that is resident; 0 where that cannot be read.
-fn resident_bytes() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.unwrap_or_default() * 1_024
 }

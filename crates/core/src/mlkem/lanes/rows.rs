@@ -13,6 +13,9 @@ const ROW: usize = 384;
 /// The whole blocks of H in so many rows, in bytes.
 const WHOLE: [usize; 4] = [0, 2 * BLOCK, 5 * BLOCK, 8 * BLOCK];
 
+/// What makes a row of t̂ of its number, Â, the noise and the encapsulation key, into which it goes.
+type MakeRow<'a> = dyn FnMut(usize, &[Ntt], &Hashed, &mut [u8]) + 'a;
+
 /// Runs the sponges of an operation that has a matrix and the noise of a key, and H of the key beside them; returns what H gave.
 ///
 /// `row` writes row i of t̂ where it belongs in `ek`, of Â and of noise: those of this row and of all before are there, and
@@ -23,7 +26,7 @@ const WHOLE: [usize; 4] = [0, 2 * BLOCK, 5 * BLOCK, 8 * BLOCK];
 pub(in crate::mlkem) fn run_by_rows(
     mut operation: Operation<'_>,
     ek: &mut [u8],
-    row: &mut dyn FnMut(usize, &[Ntt], &Hashed, &mut [u8]),
+    row: &mut MakeRow<'_>,
 ) -> [u8; 32] {
     let k = operation.matrix.as_ref().expect("a key has one").k;
     let most = lanes();
