@@ -1,4 +1,4 @@
-//! Instructions of handshakes and sessions under callgrind, held against `docs/performance/instructions.json`.
+//! Instructions of handshakes, sessions and groups under callgrind, held against `docs/performance/instructions.json`.
 //!
 //! Each row is counted in handshakes of its own, and the least of them is the row's figure: signatures of ML-DSA begin anew until one
 //! fits, and among so many some fit at once. valgrind knows no AVX-512 and no ADX, so that the tables for AVX2 run, over ring instead of
@@ -8,8 +8,10 @@ use crate::answers;
 use crate::run::{Workspace, side_by_side};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The rows of `gambeson tls bench`; those of two agents have no chain that could be left unverified.
 const ROWS: &[(&str, &[&str])] = &[
@@ -21,6 +23,32 @@ const ROWS: &[(&str, &[&str])] = &[
     ("session", &["verify"]),
     ("session-known", &["verify"]),
 ];
+
+/// The rows of `gambeson bench mls-counted`.
+const GROUP_ROWS: &[&str] = &[
+    "join",
+    "add everyone, key packages unknown",
+    "add everyone, key packages known",
+    "add 1, committer",
+    "add 1, member",
+    "1 KiB message, send",
+    "1 KiB message, receive",
+];
+
+/// Those that take longer the more members there are.
+const OF_SIZE: &[&str] = &["join", "add everyone, key packages unknown", "add everyone, key packages known"];
+
+/// Those in which signatures are made.
+const SIGNING: &[&str] = &[
+    "add everyone, key packages unknown",
+    "add everyone, key packages known",
+    "add 1, committer",
+    "1 KiB message, send",
+];
+
+/// Members beside the creator of the groups that are counted, and as many more as must be noticed.
+const MEMBERS: usize = 50;
+const MORE: usize = 10;
 
 /// Of each row, with and without verification. That none of the signatures in so many rounds fits at once happens in one of ten thousand
 /// runs.
@@ -34,6 +62,9 @@ const TOLERANCE: f64 = 0.03;
 
 /// What is counted: one handshake, and nothing around it.
 const FUNCTION: &str = "gambeson_cli::tls::bench::once";
+
+/// One operation of a group.
+const GROUP_FUNCTION: &str = "gambeson_cli::bench::mls::group::once";
 
 const RECORD: &str = "docs/performance/instructions.json";
 
@@ -49,7 +80,11 @@ pub fn missing() -> Option<&'static str> {
 /// Counts, and compares with the record or writes it. Planted work must be noticed either way.
 pub fn check(workspace: &Workspace, bless: bool) -> Result<String> {
     let program = build(workspace)?;
-    let rows = side_by_side(ROWS, |_, (row, verify)| count(workspace, &program, row, verify, 0))?.concat();
+    let mut rows =
+        side_by_side(ROWS, |_, (row, verify)| count(workspace, &program, row, verify, 0))?.concat();
+    let groups = side_by_side(&[0, MORE], |_, more| count_groups(workspace, &program, *more))?;
+    let [groups, larger] = <[_; 2]>::try_from(groups).expect("of two sizes");
+    rows.extend(groups);
     let path = workspace.root.join(RECORD);
     if bless {
         fs::write(&path, format!("{:#}\n", record(&rows)))?;
@@ -65,8 +100,12 @@ pub fn check(workspace: &Workspace, bless: bool) -> Result<String> {
     // One key share more than a handshake needs, as a mistake in the key exchange would make it.
     let planted = count(workspace, &program, "default", &["verify", "no verify"], 1)?;
     ensure!(judge(&known, &planted)?.len() == 2, "canary: one key share more was not noticed: {planted:?}");
+    // More members, as what is done for each once more than it need be.
+    let noticed = judge(&known, &larger)?;
+    let of_size = OF_SIZE.iter().all(|row| noticed.iter().any(|said| said.starts_with(&in_group(row))));
+    ensure!(of_size, "canary: {MORE} members more were not noticed: {larger:?}");
     Ok(format!(
-        "{} rows of handshakes within {:.0} % of {RECORD}; the planted key share noticed",
+        "{} rows within {:.0} % of {RECORD}; the planted key share and members noticed",
         rows.len(),
         TOLERANCE * 100.0
     ))
@@ -85,34 +124,21 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
 /// The least instructions of a row, by what its clients verify.
 fn count(
     workspace: &Workspace,
-    program: &PathBuf,
+    program: &Path,
     row: &str,
     verify: &[&str],
     planted: usize,
 ) -> Result<Vec<(String, u64)>> {
     let name = format!("instructions-{row}-{planted}");
     let folder = workspace.target.join("xtask").join(&name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder)?;
-    let mut callgrind = workspace.command("valgrind", &["-q", "--tool=callgrind"]);
+    let mut callgrind = callgrind(workspace, program, FUNCTION, &folder)?;
     callgrind
-        .arg(format!("--toggle-collect={FUNCTION}"))
-        .arg(format!("--dump-after={FUNCTION}"))
-        .arg(format!("--callgrind-out-file={}", folder.join("part").display()))
-        .arg(program)
         .args(["--json", "tls", "bench", "--preset", row, "--rounds", &ROUNDS.to_string()])
         .args(["--planted", &planted.to_string()]);
-    let said = workspace.logged(&name, &mut callgrind)?;
-    ensure!(
-        said.contains("\"mldsa\":\"avx2\",\"mlkem\":\"avx2\""),
-        "other tables than those for AVX2 ran:\n{said}"
-    );
+    ran(workspace, &name, &mut callgrind)?;
     let mut counts = vec![Vec::new(); verify.len()];
     for part in 0..ROUNDS * TURN * verify.len() {
-        let path = folder.join(format!("part.{}", part + 1));
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
-        let total = total.context("a profile has a total")?.trim().parse()?;
+        let total = total(&folder, part)?;
         // Every other round goes backwards.
         let (round, place) = (part / TURN / verify.len(), part / TURN % verify.len());
         let row = if round % 2 == 0 { place } else { verify.len() - 1 - place };
@@ -125,10 +151,75 @@ fn count(
     verify.iter().zip(&counts).map(least).collect::<Option<_>>().context("callgrind counted nothing")
 }
 
+/// The instructions of each row of groups, which have so many members `more`.
+fn count_groups(workspace: &Workspace, program: &Path, more: usize) -> Result<Vec<(String, u64)>> {
+    let name = format!("instructions-groups-{more}");
+    let folder = workspace.target.join("xtask").join(&name);
+    let mut callgrind = callgrind(workspace, program, GROUP_FUNCTION, &folder)?;
+    callgrind.args(["--json", "bench", "mls-counted", "--members", &(MEMBERS + more).to_string()]);
+    let said = ran(workspace, &name, &mut callgrind)?;
+    let mut counts: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for (part, row) in in_order(&said).into_iter().enumerate() {
+        counts.entry(row).or_default().push(total(&folder, part)?);
+    }
+    let _ = fs::remove_dir_all(&folder);
+    let count = |row: &&str| Some((in_group(row), figure(row, counts.get(*row)?.clone())?));
+    GROUP_ROWS.iter().map(count).collect::<Option<_>>().context("callgrind counted nothing of a row")
+}
+
+/// What stands for all counts of a row of groups. Among those in which signatures are made some have all of them at once, and the third least is
+/// one of them; of the others one in a hundred is much below the rest, and the middle is not.
+fn figure(row: &str, mut counts: Vec<u64>) -> Option<u64> {
+    counts.sort_unstable();
+    let place = if SIGNING.contains(&row) { 2 } else { counts.len() / 2 };
+    counts.get(place).copied().filter(|count| *count > 0)
+}
+
+/// The rows of what was done, in its order.
+fn in_order(said: &str) -> Vec<String> {
+    let told = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    told.filter_map(|told| Some(told["counted"].as_str()?.to_owned())).collect()
+}
+
+/// What a row of groups is called in the record.
+fn in_group(row: &str) -> String {
+    format!("group of {MEMBERS}, {row}")
+}
+
+/// Counts what a function does, each time that it is called by itself, into an empty folder.
+fn callgrind(workspace: &Workspace, program: &Path, function: &str, folder: &Path) -> Result<Command> {
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder)?;
+    let mut callgrind = workspace.command("valgrind", &["-q", "--tool=callgrind"]);
+    callgrind
+        .arg(format!("--toggle-collect={function}"))
+        .arg(format!("--dump-after={function}"))
+        .arg(format!("--callgrind-out-file={}", folder.join("part").display()))
+        .arg(program);
+    Ok(callgrind)
+}
+
+fn ran(workspace: &Workspace, name: &str, callgrind: &mut Command) -> Result<String> {
+    let said = workspace.logged(name, callgrind)?;
+    ensure!(
+        said.contains("\"mldsa\":\"avx2\",\"mlkem\":\"avx2\""),
+        "other tables than those for AVX2 ran:\n{said}"
+    );
+    Ok(said)
+}
+
+/// The instructions of a call, by its place.
+fn total(folder: &Path, part: usize) -> Result<u64> {
+    let path = folder.join(format!("part.{}", part + 1));
+    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
+    Ok(total.context("a profile has a total")?.trim().parse()?)
+}
+
 fn record(rows: &[(String, u64)]) -> Value {
     let rows: Map<String, Value> = rows.iter().map(|(row, count)| (row.clone(), json!(count))).collect();
     json!({
-        "about": "Instructions of both sides of one handshake, the least of many; cargo xtask instructions [--bless]",
+        "about": "Instructions of both sides of one handshake, and of what members of a group do, the least of many; cargo xtask instructions [--bless]",
         "compiler": compiler(),
         "kernels": "avx2, over ring",
         "rows": rows,
@@ -174,6 +265,23 @@ mod tests {
     }
 
     #[test]
+    fn operations_of_groups_are_told_apart_by_the_order_in_which_they_were_done() {
+        let said = "noise\n{\"counted\":\"join\"}\n{\"row\":\"x\"}\n{\"counted\":\"add 1, member\"}\n{\"counted\":\"join\"}\n";
+        assert_eq!(in_order(said), ["join", "add 1, member", "join"]);
+        assert!(OF_SIZE.iter().all(|row| GROUP_ROWS.contains(row)));
+    }
+
+    #[test]
+    fn one_count_far_below_the_others_is_no_rows_figure() {
+        let counts = [60, 100, 101, 102, 103, 104, 900];
+        assert_eq!(figure("add 1, member", counts.to_vec()), Some(102));
+        assert_eq!(figure("add 1, committer", counts.to_vec()), Some(101));
+        assert_eq!(figure("join", vec![0, 0, 0]), None);
+        assert_eq!(figure("add 1, committer", vec![100, 101]), None);
+        assert!(SIGNING.iter().all(|row| GROUP_ROWS.contains(row)));
+    }
+
+    #[test]
     fn the_record_has_every_row_and_no_other() {
         let text =
             fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/performance/instructions.json")).unwrap();
@@ -181,6 +289,7 @@ mod tests {
         let mut rows: Vec<_> = ROWS
             .iter()
             .flat_map(|(row, kinds)| kinds.iter().map(move |kind| format!("{row}, {kind}")))
+            .chain(GROUP_ROWS.iter().map(|row| in_group(row)))
             .collect();
         rows.sort();
         let recorded: Vec<_> = known["rows"].as_object().unwrap().keys().cloned().collect();

@@ -473,6 +473,9 @@ pub enum BenchSubject {
     Agent,
     /// What groups cost (MLS), on the suite of most channels and on a classical one beside it
     Mls,
+    /// What `cargo xtask instructions` counts of groups
+    #[value(hide = true)]
+    MlsCounted,
 }
 
 /// `gambeson bench`

@@ -58,8 +58,10 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     if let Some(level) = options.limit {
         cpu::limit(level);
     }
-    if options.subject == Some(BenchSubject::Mls) {
-        return mls::bench(console, options, &[]);
+    match options.subject {
+        Some(BenchSubject::Mls) => return mls::bench(console, options, &[]),
+        Some(BenchSubject::MlsCounted) => return mls::counted(console, options),
+        Some(BenchSubject::Agent) | None => {}
     }
     let wanted = |case: &&Case| {
         let name = format!("{} {} {}", case.algorithm, case.operation, case.form).to_lowercase();
@@ -67,7 +69,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     };
     let cases: Vec<Case> = match options.subject {
         Some(BenchSubject::Agent) => agent::cases(),
-        Some(BenchSubject::Mls) | None => ours::cases().into_iter().chain(classical::cases()).collect(),
+        _ => ours::cases().into_iter().chain(classical::cases()).collect(),
     };
     let cases: Vec<&Case> = cases.iter().filter(wanted).collect();
     if cases.is_empty() {
@@ -102,7 +104,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     bar.finish_and_clear();
     match options.subject {
         Some(BenchSubject::Agent) => agent::derivation(console, options),
-        Some(BenchSubject::Mls) | None => Ok(Status::Done),
+        _ => Ok(Status::Done),
     }
 }
 

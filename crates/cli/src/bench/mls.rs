@@ -37,6 +37,11 @@ pub const OURS: &str = "gambeson";
 const ROUNDS: u64 = 5;
 /// How many messages a round has.
 const MESSAGES: usize = 40;
+/// How often what `cargo xtask instructions` counts is done, so that in some every signature of ML-DSA, which begins anew until one fits, fits
+/// at once. An attempt is little of what adds everyone; of two signatures, as where one is added, both do in one of thirty.
+const COUNTED: usize = 10;
+const COUNTED_ADDED: usize = 240;
+const COUNTED_MESSAGES: usize = 60;
 /// Payloads of one bundle.
 const BUNDLE: usize = 20;
 const PAYLOAD: usize = 1024;
@@ -85,6 +90,13 @@ pub trait Subject {
     /// An update with a path in a tree whose inner nodes are blank: what its maker has of it.
     #[allow(missing_docs)]
     fn update(&mut self) -> Result<Figure, Failure>;
+    /// Removes who was added last, so that there are as many members as before; nobody asks for it where it is not to be had.
+    ///
+    /// # Errors
+    /// It is not to be had.
+    fn remove_last(&mut self) -> Result<(), Failure> {
+        Err("groups of this library do not shrink here".into())
+    }
     /// A message of so many bytes: sent, and received.
     #[allow(missing_docs)]
     fn message(&mut self, len: usize) -> Result<[Figure; 2], Failure>;
@@ -210,6 +222,44 @@ pub(crate) fn bench(console: Console, options: &Bench, others: &[Contender]) -> 
     bar.finish_and_clear();
     table(console, options.members, &rows)?;
     promises::compare(console, options.check, &rows)
+}
+
+/// Does what `cargo xtask instructions` counts, on the suite of most channels, and tells in which order.
+pub(crate) fn counted(console: Console, options: &Bench) -> Result<Status, Error> {
+    let refused = |error: Failure| Error::usage(format!("bench mls: {error}"));
+    let mut subject = (ours()[0].make)(options.members as usize).map_err(refused)?;
+    for row in in_order(subject.as_mut()).map_err(refused)? {
+        console.report(
+            format_args!("{row}"),
+            json!({
+                "counted": row,
+                "kernels": {
+                    "mlkem": gambeson::mlkem::kernels().to_string(), "mldsa": gambeson::mldsa::kernels().to_string()
+                },
+            }),
+        )?;
+    }
+    Ok(Status::Done)
+}
+
+fn in_order(subject: &mut dyn Subject) -> Result<Vec<&'static str>, Failure> {
+    let mut done = Vec::new();
+    for _ in 0..COUNTED {
+        subject.join()?;
+        subject.add_all(false)?;
+        subject.add_all(true)?;
+        done.extend([JOIN, ADD_ALL, ADD_ALL_KNOWN]);
+    }
+    for _ in 0..COUNTED_ADDED {
+        subject.add_one()?;
+        subject.remove_last()?;
+        done.extend([ADD_ONE, ADD_ONE_MEMBER]);
+    }
+    for _ in 0..COUNTED_MESSAGES {
+        subject.message(PAYLOAD)?;
+        done.extend([SEND, RECEIVE]);
+    }
+    Ok(done)
 }
 
 fn table(console: Console, members: u32, all: &[Measured]) -> Result<(), Error> {
