@@ -51,11 +51,19 @@ fn tool(workspace: &Workspace) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Runs every target for so many seconds.
-pub fn run(workspace: &Workspace, seconds: u32) -> Result<String> {
+/// Runs every target for so many seconds, or those whose names begin so.
+pub fn run(workspace: &Workspace, seconds: u32, wanted: &[String]) -> Result<String> {
     let manifest = fs::read_to_string(workspace.root.join("fuzz/Cargo.toml")).context("fuzz/Cargo.toml")?;
     let program = tool(workspace)?;
-    let names = targets(&manifest)?;
+    let mut names = targets(&manifest)?;
+    if let Some(prefix) =
+        wanted.iter().find(|prefix| !names.iter().any(|name| name.starts_with(prefix.as_str())))
+    {
+        bail!("no fuzz target begins with {prefix}: there are {}", names.join(", "));
+    }
+    if !wanted.is_empty() {
+        names.retain(|name| wanted.iter().any(|prefix| name.starts_with(prefix.as_str())));
+    }
     let mut errors = Vec::new();
     let seeds = workspace.target.join("xtask/seeds");
     sow(workspace, &seeds)?;

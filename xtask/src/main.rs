@@ -89,7 +89,7 @@ cargo xtask COMMAND
   instructions [--bless]  of handshakes under callgrind, against docs/performance/instructions.json
   answers                 `vectors serve` in release and checked builds
   independent             vectors/*.json by a Python and a Node program that share no code with us
-  fuzz [SECONDS]          every fuzz target
+  fuzz [SECONDS [NAME…]]  every fuzz target, or those whose names begin so
   typescript [core | page | bench [--check] | size [--check]]
                           the npm package: built, tested, its size; core: the core's tests as WebAssembly; page: the
                           page that verifies; bench: beside its peers, --check: at least as fast as liboqs-js; size: what
@@ -248,7 +248,10 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "typescript" => typescript::check(workspace)?.1,
         "python" if has("bench") => return python::bench(workspace, has("--check")),
         "python" => python::check(workspace, "release")?.1,
-        "fuzz" => fuzzing::run(workspace, rest.first().map_or(Ok(60), |seconds| seconds.parse())?)?,
+        "fuzz" => {
+            let seconds = rest.first().map_or(Ok(60), |seconds| seconds.parse())?;
+            fuzzing::run(workspace, seconds, rest.get(1..).unwrap_or_default())?
+        }
         _ => bail!("{USAGE}"),
     };
     println!("{said}");

@@ -570,7 +570,7 @@ fn long_runs(report: &mut Report<'_>) {
         test.env("RUSTUP_TOOLCHAIN", "nightly").env("RUSTFLAGS", "-Zsanitizer=address");
         counted("address-sanitizer", workspace, &mut test, "no finding")
     });
-    report.step("fuzz targets", nightly, || fuzzing::run(workspace, 60));
+    report.step("fuzz targets", nightly, || fuzzing::run(workspace, 60, &[]));
 }
 
 /// What deny.toml allows, by cargo-deny. Its list of advisories comes over the network each time.

@@ -219,13 +219,21 @@ mod operations {
         });
     }
 
-    /// What compact keys do behind G, with other s and e for each secret.
+    /// What keys do behind G, with other s and e for each secret.
     #[cfg(gambeson_ct)]
     fn with_one_matrix<P: mlkem::ParameterSet>(gate: &mut Gate) {
         let (name, rho) = (P::NAME, bytes("rho"));
         gate.run(&format!("{name} key generation behind G"), |number| {
             let sigma = secret("sigma", number);
             region(|| _ = black_box(mlkem::gate::key_generation::<P>(&rho, &sigma)));
+        });
+        gate.run(&format!("{name} key generation, expanded, behind G"), |number| {
+            let sigma = secret("sigma", number);
+            let mut made = None;
+            region(|| made = Some(black_box(mlkem::gate::expanded_key_generation::<P>(&rho, &sigma))));
+            let (ek, h) = made.expect("it ran");
+            assert_eq!(ek.as_ref(), mlkem::gate::key_generation::<P>(&rho, &sigma).as_ref(), "{name}");
+            assert_eq!(h, Sha3_256::digest(ek.as_ref()), "{name}");
         });
         gate.run(&format!("{name} decaps compact behind G"), |number| {
             let (sigma, z) = (secret("sigma", number), secret("z", number));

@@ -404,6 +404,17 @@ fn generate<P: ParameterSet>(
     let rho_sigma = kem::g(&seed[..32], &[P::K as u8]);
     let [rho, sigma] = rho_sigma.expose();
     declassify(rho); // public: ρ is part of the encapsulation key
+    generate_behind_g::<P>(rho, sigma, elements, s, ek)
+}
+
+/// The same from line 2 of Algorithm 13 on.
+pub(super) fn generate_behind_g<P: ParameterSet>(
+    rho: &[u8; 32],
+    sigma: &[u8; 32],
+    elements: &mut [Ntt],
+    s: &mut [Ntt],
+    ek: &mut [u8],
+) -> [u8; 32] {
     ek[384 * P::K..].copy_from_slice(rho);
     let mut hashed = Hashed::ZERO;
     // Nothing is kept of t̂ here, whose room is where its rows are made.

@@ -1,9 +1,14 @@
-//! For the gate that steps through machine code: operations of compact keys behind G, with one ρ for all secrets, since the time in
+//! For the gate that steps through machine code: operations behind G, with one ρ for all secrets, since the time in
 //! which the matrix is sampled depends on ρ; and single kernels.
 
+#[cfg(feature = "alloc")]
+use alloc::vec;
+
 use super::*;
+#[cfg(feature = "alloc")]
+use crate::mlkem::expanded;
 use crate::mlkem::kernels::active;
-use crate::mlkem::ring::{Ntt, Poly};
+use crate::mlkem::ring::{Coefficients, Ntt, Poly};
 
 fn key<P: ParameterSet>(rho: &[u8; 32], sigma: &[u8; 32]) -> Remade<P> {
     Remade { rho: *rho, sigma: Secret::new(*sigma), parameters: PhantomData }
@@ -20,6 +25,19 @@ pub fn key_generation<P: ParameterSet>(rho: &[u8; 32], sigma: &[u8; 32]) -> P::E
     ek
 }
 
+/// The same as expanded keys have it made, and its hash.
+#[cfg(feature = "alloc")]
+pub fn expanded_key_generation<P: ParameterSet>(
+    rho: &[u8; 32],
+    sigma: &[u8; 32],
+) -> (P::EncapsulationKeyBytes, [u8; 32]) {
+    let mut ek = P::EncapsulationKeyBytes::zeroed();
+    let mut elements = vec![Ntt::ZERO; P::K * (P::K + 1)];
+    let mut s = Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice());
+    let h = expanded::generate_behind_g::<P>(rho, sigma, &mut elements, s.expose_mut(), ek.as_mut());
+    (ek, h)
+}
+
 /// The shared secret of `c`, by the key whose encapsulation key has the hash `h`.
 pub fn decapsulate<P: ParameterSet>(
     rho: &[u8; 32],
@@ -34,11 +52,14 @@ pub fn decapsulate<P: ParameterSet>(
 }
 
 /// The kernels that see secrets and have one trace.
-pub const NAMES: [&str; 18] = [
+pub const NAMES: [&str; 21] = [
     "ntt",
     "inverse_ntt",
     "multiply_add",
     "inner_product",
+    "encryption_products 2",
+    "encryption_products 3",
+    "encryption_products 4",
     "scale",
     "add",
     "subtract_from",
@@ -72,6 +93,9 @@ pub fn run(n: usize, secret: &[u8; 1152]) {
             let factors = [Ntt(Poly(*b)), c.clone(), Ntt(Poly(*b)), c.clone()];
             (kernels.inner_product)(a, &factors, 1, &factors);
         }
+        "encryption_products 2" => products::<2>(a, [b, &c.0.0]),
+        "encryption_products 3" => products::<3>(a, [b, &c.0.0]),
+        "encryption_products 4" => products::<4>(a, [b, &c.0.0]),
         "scale" => (kernels.scale)(a),
         "add" => (kernels.add)(a, b),
         "subtract_from" => (kernels.subtract_from)(a, b),
@@ -85,7 +109,19 @@ pub fn run(n: usize, secret: &[u8; 1152]) {
         "compress 5" => (kernels.compress)(&mut bytes[..32 * 5], a),
         "compress 10" => (kernels.compress)(&mut bytes[..32 * 10], a),
         "compress 11" => (kernels.compress)(&mut bytes[..32 * 11], a),
-        _ => (kernels.decompress)(a, &secret[..32]),
+        "decompress 1" => (kernels.decompress)(a, &secret[..32]),
+        name => unreachable!("{name} is not called"),
     }
     core::hint::black_box((a, b, &c, &bytes));
+}
+
+/// The products of an encryption of rank K, where a kernel makes them.
+fn products<const K: usize>(v: &mut Coefficients, y: [&Coefficients; 2]) {
+    let of = |i: usize| Ntt(Poly(*y[i & 1]));
+    let elements: [_; 20] = core::array::from_fn(of);
+    let mut y: [_; K] = core::array::from_fn(of);
+    if let Some(products) = active().encryption_products {
+        products(v, &mut y, &elements[..K * (K + 1)]);
+    }
+    core::hint::black_box(&y);
 }
