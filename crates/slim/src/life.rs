@@ -139,8 +139,8 @@ pub(crate) struct Life {
     /// Who went, and in which epoch: their last messages may still come.
     parted: Vec<(u64, String)>,
 
-    seen: HashSet<EntryId>,
-    seen_order: VecDeque<EntryId>,
+    seen: HashSet<blake3::Hash>,
+    seen_order: VecDeque<blake3::Hash>,
     backlog: VecDeque<Record>,
     ahead: VecDeque<(EntryId, EntryKind, Bytes)>,
     draining: bool,
@@ -507,16 +507,22 @@ impl Life {
         self.authenticators.get(&self.member.epoch()).copied().unwrap_or_default()
     }
 
-    /// Marks an entry as seen, so that the log need not give it again.
-    fn see(&mut self, id: EntryId) {
-        if self.seen.insert(id) {
-            self.seen_order.push_back(id);
+    /// Marks what an entry holds as seen, so that the log need not give it again. Its id says nothing: a node writes what it likes in
+    /// front of what it hands on, and what stands in the log under that id would be passed over.
+    fn see(&mut self, content: &[u8]) {
+        let digest = blake3::hash(content);
+        if self.seen.insert(digest) {
+            self.seen_order.push_back(digest);
             if self.seen_order.len() > MOST_SEEN
                 && let Some(oldest) = self.seen_order.pop_front()
             {
                 self.seen.remove(&oldest);
             }
         }
+    }
+
+    fn has_seen(&self, content: &[u8]) -> bool {
+        self.seen.contains(&blake3::hash(content))
     }
 
     /// Looks for members that have said nothing for long while others spoke.

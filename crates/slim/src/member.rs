@@ -313,6 +313,34 @@ impl Member {
         Ok((Self::begin(me, cards, suite, shared, vault, group, policy)?, commit))
     }
 
+    /// Refuses what [`Member::rejoin`] made, if its policy does not follow from the one held here: any member can write a checkpoint, and only
+    /// who may change the policy that this member knows makes another for it. `forked`: it may be an older one, of the other side.
+    ///
+    /// # Errors
+    /// [`Reason::OldPolicy`], [`Reason::BadPolicySignature`].
+    pub fn accepts_return(&self, back: &Self, forked: bool) -> Result<()> {
+        let (held, next) = (self.policy.policy(), &back.policy);
+        if next.bytes() == self.policy.bytes() {
+            return Ok(());
+        }
+        if !forked && next.policy().version <= held.version {
+            let what =
+                format!("version {} does not follow version {} here", next.policy().version, held.version);
+            return Err(Refusal::new(Reason::OldPolicy, what).into());
+        }
+        let signer = next.signer().did();
+        match self.acting(signer)? >= held.change {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Reason::BadPolicySignature,
+                format_args!(
+                    "{signer}, who signed the policy of the checkpoint, could not change the one known here; ask for a new invitation"
+                ),
+            )
+            .into()),
+        }
+    }
+
     fn begin(
         me: &Me,
         cards: &Arc<Cards>,

@@ -491,6 +491,47 @@ fn from_outside_nobody_comes_back_against_the_policy_nor_takes_anothers_place() 
 }
 
 #[test]
+fn nobody_comes_back_to_a_policy_that_somebody_without_the_right_made() {
+    let people: Vec<Person> = (1..=3).map(Person::new).collect();
+    let [alice, bob, mallory] = &people[..] else { panic!() };
+    let cards = known(&[alice, bob, mallory]);
+    let client = lawless(mallory);
+    let (mut members, mut group) = with_insider(&[alice, bob], mallory, &client, &cards, |policy| {
+        roles(policy, [(mallory, Role::Listener)]);
+    });
+    // In a group of her own, which nobody followed, she is the owner.
+    let mut policy = members[1].policy().policy().next(NOW);
+    roles(&mut policy, [(mallory, Role::Owner)]);
+    let signed = policy.sign(mallory.me.agent()).unwrap();
+    let extensions = with_policy(&group, signed.bytes());
+    let builder = group.commit_builder().commit_time(MlsTime::from(NOW.0));
+    builder.set_group_context_ext(extensions).unwrap().custom_proposal(signature(&signed)).build().unwrap();
+    group.apply_pending_commit().unwrap();
+    let info = of(&group.group_info_message_allowing_ext_commit(false).unwrap());
+    let len = u16::try_from(signed.signature().len()).unwrap().to_be_bytes();
+    let tree = [&len[..], signed.signature().as_bytes(), &group.export_tree().to_bytes().unwrap()].concat();
+    let (back, _) = Member::rejoin(&bob.me, &cards, &info, &tree, NOW).unwrap();
+    let refused = members[1].accepts_return(&back, false).unwrap_err();
+    assert_eq!(refused.reason(), Some(Reason::BadPolicySignature), "{refused}");
+
+    // To the owner's next policy Bob comes back, and not from it to the first.
+    let checkpoint = |member: &Member| {
+        let (info, tree) = member.checkpoint().unwrap();
+        Member::rejoin(&bob.me, &cards, &info, &tree, NOW).unwrap().0
+    };
+    let first = checkpoint(&members[0]);
+    let next = members[0].policy().policy().next(NOW).sign(alice.me.agent()).unwrap();
+    members[0].commit(Changes { policy: Some(next), ..Changes::default() }, NOW).unwrap();
+    members[0].confirm().unwrap();
+    let next = checkpoint(&members[0]);
+    assert!(
+        members[1].accepts_return(&first, false).is_ok() && members[1].accepts_return(&next, false).is_ok()
+    );
+    assert_eq!(next.accepts_return(&first, false).unwrap_err().reason(), Some(Reason::OldPolicy));
+    assert!(next.accepts_return(&first, true).is_ok(), "of a log with two heads, the other may be older");
+}
+
+#[test]
 fn a_forged_or_foreign_message_is_refused() {
     let (alice, bob) = (Person::new(1), Person::new(2));
     let cards = known(&[&alice, &bob]);

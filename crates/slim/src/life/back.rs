@@ -131,6 +131,7 @@ impl Life {
                 &found.tree,
                 self.now(),
             )?;
+            self.member.accepts_return(&made.0, self.forked)?;
             Ok((made, found))
         });
         let ((member, commit), found) = match made {
@@ -215,7 +216,6 @@ impl Life {
         self.backlog.clear();
         (self.counter, self.since) = (0, 1);
         (self.read, self.commit) = (place, place);
-        self.see(id);
         self.note_epoch()?;
         let (row, there) = (self.row("order"), self.dids());
         for number in self.order.back(|did| there.iter().any(|it| it.as_str() == did)) {
@@ -248,7 +248,6 @@ impl Life {
             bundle.former.get_or_insert((born, counter));
             outgoing.bundle = bundle.to_bytes().into();
             outgoing.id = EntryId(random()?);
-            self.see(outgoing.id);
             self.counter += 1;
             self.outbox.insert(self.counter, outgoing);
         }

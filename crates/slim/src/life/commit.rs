@@ -326,7 +326,6 @@ impl Life {
             Ok(pending) => {
                 self.tries = 0;
                 self.placed = false;
-                self.see(pending.id);
                 self.pending = Some(pending);
                 self.write_pending();
                 self.write_member()

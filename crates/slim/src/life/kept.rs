@@ -271,8 +271,8 @@ impl Life {
             life.errand = life.errand.max(number);
             life.errands.insert(number, errand);
         }
-        for sent in life.outbox.values().map(|outgoing| outgoing.id).collect::<Vec<_>>() {
-            life.see(sent);
+        for sent in life.outbox.values().map(|outgoing| outgoing.content.clone()).collect::<Vec<_>>() {
+            life.see(&sent);
         }
         life.look_around()?;
         life.set_rotation();

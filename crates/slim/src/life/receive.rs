@@ -233,7 +233,7 @@ impl Life {
                 match self.order.find(&entry.content) {
                     // It came by the link; what was to stand before it does not.
                     Some((source, counter)) => self.stand(&source, counter),
-                    None if self.seen.contains(&entry.id) => {}
+                    None if self.has_seen(&entry.content) => {}
                     None => {
                         self.entry(entry.id, entry.kind, entry.content.clone(), Some((*place, *at)))?;
                     }
@@ -268,7 +268,7 @@ impl Life {
 
     /// An entry: by the link, or of the log, where it has a place and a time.
     fn entry(&mut self, id: EntryId, kind: EntryKind, content: Bytes, at: Option<(u64, u64)>) -> Result<()> {
-        if self.seen.contains(&id) {
+        if self.has_seen(&content) {
             self.tally.dropped += 1;
             return Ok(());
         }
@@ -311,7 +311,7 @@ impl Life {
         let time = at.map_or_else(|| self.now(), |(_, at)| Timestamp(at / 1000));
         match self.member.process(&message, time) {
             Ok(Processed::Application(said)) => {
-                self.see(id);
+                self.see(&content);
                 self.agrees(&said.by, said.epoch);
                 self.unwritten += 1;
                 if self.unwritten >= RECEIVED_UNWRITTEN {

@@ -105,7 +105,6 @@ impl Life {
         };
         self.counter = counter;
         let id = EntryId(random()?);
-        self.see(id);
         let sender = self.did().to_owned();
         for ((index, payload), answer) in (0..).zip(bundle.payloads).zip(answers) {
             let id = MessageId { sender: sender.clone(), born: self.joined, counter, index };
@@ -148,10 +147,11 @@ impl Life {
             self.write_member()?;
         }
         let content = Writer::default().u8(1).put(&sealed).finish();
-        match content.len() {
-            ..=MAX_ENTRY => Ok(content.into()),
-            len => Err(Error::TooLarge(len)),
+        if content.len() > MAX_ENTRY {
+            return Err(Error::TooLarge(content.len()));
         }
+        self.see(&content);
+        Ok(content.into())
     }
 
     /// Bundles whose epoch would be too old when others read them in the log are sealed in this one; their numbers stay. With another leaf key all are: MLS
@@ -194,7 +194,6 @@ impl Life {
             outgoing.id = id;
             let bytes = outgoing.to_bytes();
             self.writes.put(&self.row("outbox"), counter, bytes);
-            self.see(id);
         }
         Ok(())
     }
@@ -250,7 +249,6 @@ impl Life {
         match self.seal(mark, 0, data) {
             Ok(content) => {
                 let id = EntryId(random()?);
-                self.see(id);
                 self.outward
                     .push((self.surface.route(), Frame::Entry { id, kind, content: content.clone() }));
                 self.spoken.push_back((id, kind, content));

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use gambeson_slim::memory::{MemoryLink, MemoryService};
 use gambeson_slim::{
-    Batch, BlobId, Blobs, ChannelId, Entry, EntryKind, Error, Incoming, Link, Log, MemoryStore, Name, Page,
-    Placed, Result, Store, To,
+    Batch, BlobId, Blobs, ChannelId, Entry, EntryId, EntryKind, Error, Frame, Incoming, Link, Log,
+    MemoryStore, Name, Page, Placed, Result, Store, To,
 };
 
 /// A store that stops at a write: what comes after it fails, as after the end of a process.
@@ -123,6 +123,59 @@ impl Link for Refusing {
 
     async fn receive(&self) -> Result<Incoming> {
         self.inner.receive().await
+    }
+}
+
+/// A node that keeps the first message back and hands on the second under its id; the rest goes through.
+pub struct Relabelling {
+    pub inner: MemoryLink,
+    kept: Mutex<Vec<EntryId>>,
+}
+
+impl Relabelling {
+    pub fn new(inner: MemoryLink) -> Self {
+        Self { inner, kept: Mutex::default() }
+    }
+
+    /// How many messages it had in its hands.
+    pub fn met(&self) -> usize {
+        self.kept.lock().unwrap().len()
+    }
+}
+
+#[async_trait]
+impl Link for Relabelling {
+    async fn subscribe(&self, name: &Name) -> Result<()> {
+        self.inner.subscribe(name).await
+    }
+
+    async fn unsubscribe(&self, name: &Name) -> Result<()> {
+        self.inner.unsubscribe(name).await
+    }
+
+    async fn publish(&self, name: &Name, to: To, frame: Bytes) -> Result<()> {
+        self.inner.publish(name, to, frame).await
+    }
+
+    async fn receive(&self) -> Result<Incoming> {
+        loop {
+            let incoming = self.inner.receive().await?;
+            let Ok(Frame::Entry { id, kind: EntryKind::Application, content }) =
+                Frame::parse(&incoming.frame)
+            else {
+                return Ok(incoming);
+            };
+            let mut kept = self.kept.lock().unwrap();
+            kept.push(id);
+            match kept[..] {
+                [_] => {}
+                [first, _] => {
+                    let frame = Frame::Entry { id: first, kind: EntryKind::Application, content };
+                    return Ok(Incoming { frame: frame.to_bytes()?, ..incoming });
+                }
+                _ => return Ok(incoming),
+            }
+        }
     }
 }
 

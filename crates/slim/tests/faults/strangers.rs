@@ -8,7 +8,7 @@ use bytes::Bytes;
 use gambeson_identity::Role;
 use gambeson_slim::{Channel, ChannelId, Entry, EntryId, EntryKind, Error, Frame, Link, MAX_FRAME, Name, To};
 
-use crate::broken::Tapped;
+use crate::broken::{Relabelling, Tapped};
 use crate::packed::Packed;
 use crate::world::{Offered, Person, World, messages};
 
@@ -250,4 +250,24 @@ async fn a_fork_that_nobody_decided_on_is_one_after_a_restart_and_ends_with_the_
     b.until(|status| !status.forked).await.unwrap();
     b.send("after it").await.unwrap();
     assert_eq!(messages(&a, 1).await[0].1, "after it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_hands_on_a_message_under_the_id_of_another_hides_neither() {
+    let world = World::new(39);
+    let (_nodes, channels) = world.channel(2, |_| {}).await;
+    let carol = world.agent("carol");
+    let link = Arc::new(Relabelling::new(world.hub.link()));
+    let at_carol = carol.node_on(link.clone()).await.unwrap();
+    at_carol.offered(&world).await;
+    channels[0].invite(&[carol.did()]).await.unwrap();
+    let c = at_carol.joined(&channels[0].id()).await;
+    channels[1].until(|status| status.members.len() == 3).await.unwrap();
+    channels[0].send("kept back").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    channels[1].send("under its id").await.unwrap();
+    let mut heard: Vec<_> = messages(&c, 2).await.into_iter().map(|(_, text)| text).collect();
+    heard.sort();
+    assert_eq!(heard, ["kept back", "under its id"]);
+    assert!(link.met() >= 2, "the node had both in its hands");
 }
