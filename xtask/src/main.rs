@@ -245,7 +245,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         "typescript" if has("size") => return typescript::size(workspace, has("--check")),
         "typescript" if has("page") => typescript::page(workspace)?,
         "typescript" if has("core") => typescript::core(workspace)?.1,
-        "typescript" => typescript::check(workspace)?.1,
+        "typescript" => typescript::check(workspace)?.note,
         "python" if has("bench") => return python::bench(workspace, has("--check")),
         "python" => python::check(workspace, "release")?.1,
         "fuzz" => {

@@ -4,10 +4,10 @@
 use crate::aarch64::LEFT_OUT;
 use crate::bare::Compiler;
 use crate::programs;
-use crate::report::test_results;
+use crate::report::{Done, test_results};
 use crate::run::{Workspace, installed, tail};
 use crate::test;
-use crate::{constant_time, independent, notices};
+use crate::{answers, constant_time, independent, notices, slim};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -78,6 +78,9 @@ const OF_THE_PLATFORM: [&str; 6] = [
     "receipts.test.mjs",
 ];
 
+/// What meets `gambeson slim up`, which stands on SLIM's crates.
+const OVER_SLIM: &str = "up.test.mjs";
+
 /// Whether this machine's Node is new enough; that of Debian 12 is not.
 fn own_node() -> bool {
     version_of(Path::new("node")) >= Some(OLDEST_NODE)
@@ -98,8 +101,8 @@ fn node(workspace: &Workspace) -> Result<PathBuf> {
     if own_node() { Ok("node".into()) } else { independent::pinned_node(workspace) }
 }
 
-/// Builds the package and runs its tests. Returns how many passed, and a sentence.
-pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
+/// Builds the package and runs its tests.
+pub fn check(workspace: &Workspace) -> Result<Done> {
     let package = Package::prepare(workspace)?;
     // The optimizer of a module has one thread: meanwhile another looks at the sources.
     std::thread::scope(|scope| {
@@ -109,7 +112,11 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     })?;
     let sizes = package.sizes()?;
     let (passed, nodes) = package.tests()?;
-    Ok((passed, format!("{passed} tests in {nodes} and Chromium; {sizes}")))
+    let missing = slim::missing();
+    let without =
+        missing.map_or(String::new(), |missing| format!("; skipped: {OVER_SLIM}, for want of {missing}"));
+    let note = format!("{passed} tests in {nodes} and Chromium; {sizes}{without}");
+    Ok(Done { passed, skipped: usize::from(missing.is_some()), note })
 }
 
 /// Measures the package beside its peers; with `check`, whether it is at least as fast as liboqs-js.
@@ -365,13 +372,18 @@ impl<'a> Package<'a> {
         Ok(said.join(", "))
     }
 
-    /// A gateway of agents that talk over memory, for the tests of channels.
-    fn gateway(&self) -> Result<PathBuf> {
-        // As the tests of the workspace have built it.
+    /// What the tests of channels meet, each in its variable: a gateway of agents that talk over memory and, where SLIM's crates can be built,
+    /// the program and a Python that has a stock node. As the tests of the workspace have built them.
+    fn met(&self) -> Result<Vec<(&'static str, PathBuf)>> {
         let mut build =
             test::of_channels(self.workspace, &["build", "--quiet", "--locked", "--example", "gateway"]);
         self.workspace.logged("typescript-gateway", &mut build)?;
-        Ok(self.workspace.target.join("checked/examples/gateway"))
+        let mut met = vec![("GAMBESON_GATEWAY", self.workspace.target.join("checked/examples/gateway"))];
+        if slim::missing().is_none() {
+            met.push(("GAMBESON_PROGRAM", answers::checked(self.workspace)?));
+            met.push((slim::PYTHON, slim::python(self.workspace)?));
+        }
+        Ok(met)
     }
 
     /// `node --test` on this machine's Node, and what is of the platform on the pinned one if it is another: how many passed, and where.
@@ -379,16 +391,17 @@ impl<'a> Package<'a> {
         let files = fs::read_dir(self.folder.join("test"))?.filter_map(|entry| Some(entry.ok()?.path()));
         let mut files: Vec<PathBuf> =
             files.filter(|path| path.to_string_lossy().ends_with(".test.mjs")).collect();
+        files.retain(|path| slim::missing().is_none() || !path.ends_with(OVER_SLIM));
         files.sort();
-        let gateway = self.gateway()?;
-        let (mut passed, version) = self.tests_on(&self.node, &files, &gateway)?;
+        let met = self.met()?;
+        let (mut passed, version) = self.tests_on(&self.node, &files, &met)?;
         let mut nodes = format!("Node {version}");
         if independent::missing().is_none() {
             let pinned = independent::pinned_node(self.workspace)?;
             if version_of(&pinned) != Some(version) {
                 files.retain(|path| OF_THE_PLATFORM.iter().any(|name| path.ends_with(name)));
                 ensure!(files.len() == OF_THE_PLATFORM.len(), "tests of the platform are missing: {files:?}");
-                let (more, version) = self.tests_on(&pinned, &files, &gateway)?;
+                let (more, version) = self.tests_on(&pinned, &files, &met)?;
                 passed += more;
                 nodes += &format!(", Node {version}");
             }
@@ -397,13 +410,18 @@ impl<'a> Package<'a> {
     }
 
     /// How many passed on a Node, and which it is.
-    fn tests_on(&self, node: &Path, files: &[PathBuf], gateway: &Path) -> Result<(usize, u32)> {
+    fn tests_on(
+        &self,
+        node: &Path,
+        files: &[PathBuf],
+        met: &[(&'static str, PathBuf)],
+    ) -> Result<(usize, u32)> {
         let version = version_of(node).with_context(|| format!("{} has no version", node.display()))?;
         // Node 20 has a WebSocket for who asks.
         let options = ["--experimental-websocket", "--test", "--test-reporter=tap", "--test-concurrency=2"];
         let mut run = self.command(node, &options);
         run.args(files).env("GAMBESON_TYPESCRIPT_TMP", self.workspace.target.join("typescript"));
-        run.env("GAMBESON_GATEWAY", gateway);
+        run.envs(met.iter().map(|(name, program)| (name, program)));
         // A file of tests whose connection stays open would never end.
         let log = format!("typescript-tests-{version}");
         let (success, text) = self.workspace.tried_within(LONGEST_TESTS, &log, &mut run)?;

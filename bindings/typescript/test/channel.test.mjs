@@ -1,26 +1,20 @@
 // Channels by a gateway, in Node and in Chromium: the same client, from `dist`.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { connect as dial } from "node:net";
+import { createServer, connect as dial } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { GambesonError, connect } from "../dist/channel.js";
 import { browser } from "./browser.mjs";
 import { gateway } from "./gateway.mjs";
+import { pages } from "./pages.mjs";
 
-const PAGE = `<!doctype html><script type="importmap">{"imports": {"gambeson/channel": "/channel.js"}}</script>`;
-let server;
+let served;
 let origin;
 let running;
 before(async () => {
-  server = createServer(async ({ url }, answer) => {
-    const body = url === "/" ? PAGE : await readFile(new URL(`../dist${url}`, import.meta.url)).catch(() => undefined);
-    answer.writeHead(body === undefined ? 404 : 200, { "content-type": url === "/" ? "text/html" : "text/javascript" }).end(body);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  origin = `http://127.0.0.1:${server.address().port}`;
+  served = await pages();
+  origin = served.origin;
   running = await gateway(3, origin);
 });
 /** What keeps this process alive while it is open, if its test fails as well. */
@@ -28,7 +22,7 @@ const opened = new Set();
 after(() => {
   for (const it of opened) it.close();
   running?.close();
-  server?.close();
+  served?.close();
 });
 
 const soon = () => ({ signal: AbortSignal.timeout(20_000) });
@@ -58,7 +52,6 @@ async function cuttable() {
   const open = new Set();
   const { hostname, port } = new URL(running.url);
   const between = createServer().listen(0, hostname);
-  between.removeAllListeners("connection");
   between.on("connection", (client) => {
     const far = dial(Number(port), hostname);
     for (const socket of [client, far]) {
