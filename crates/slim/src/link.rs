@@ -6,8 +6,9 @@ use bytes::Bytes;
 use crate::error::Result;
 use crate::name::Name;
 
-/// The largest frame, in bytes. A node of SLIM closes the whole connection above 4 MiB; this stays far below.
-pub const MAX_FRAME: usize = 256 * 1024;
+/// The largest frame, in bytes: with names and headers of SLIM around it, its message stays within 256 KiB. A node of SLIM closes the
+/// whole connection above 4 MiB.
+pub const MAX_FRAME: usize = 252 * 1024;
 
 /// Who of those that listen on a name gets a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

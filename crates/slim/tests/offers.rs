@@ -17,7 +17,7 @@ use gambeson_slim::{
     Batch, ChannelId, Entry, EntryId, EntryKind, Error, KeyPackages, Keys, MemoryStore, Result, Services,
     Store, StoreKey,
 };
-use world::World;
+use world::{World, messages};
 
 fn services() -> Services {
     Services::of(Arc::new(MemoryService::new()))
@@ -152,4 +152,42 @@ async fn an_inbox_that_is_read_has_room_for_ever() {
     tokio::time::timeout(Duration::from_secs(600), at_bob.joined(&a.id()))
         .await
         .expect("an invitation finds room too");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_welcome_for_a_key_package_of_last_resort_brings_its_agent_in_once() {
+    let world = World::with(85, services());
+    let (alice, mut bob) = (world.agent("alice"), world.agent("bob"));
+    bob.options.key_packages = 0;
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    let a = at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    // The one of last resort is there when it is there.
+    while a.invite(&[bob.did()]).await.is_err() {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let b = at_bob.joined(&a.id()).await;
+    a.send("once").await.unwrap();
+    assert_eq!(messages(&b, 1).await.len(), 1);
+    a.remove(&[bob.did()]).await.unwrap();
+    while !at_bob.channels().is_empty() {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+
+    // Whoever reads the inbox's log writes the invitation into it again.
+    let inbox = ChannelId(blake3::derive_key("gambeson inbox log v1", bob.did().as_str().as_bytes()));
+    let page = world.services.log.read(&inbox, 1, 100).await.unwrap();
+    let invitation = page.records.into_iter().find(|one| one.entry.kind == EntryKind::Application).unwrap();
+    let entry = Entry { id: EntryId([7; 16]), ..invitation.entry };
+    world.services.log.append(&inbox, entry, 0).await.unwrap();
+    drop(at_bob.reports());
+    at_bob.look();
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert!(at_bob.channels().is_empty(), "he is in a channel that he was removed from");
+    let said: Vec<String> = at_bob.reports().into_iter().map(|(_, report)| report).collect();
+    assert!(said.iter().any(|report| report.contains("before this agent was out")), "{said:?}");
+
+    a.invite(&[bob.did()]).await.unwrap();
+    let again = at_bob.joined(&a.id()).await;
+    a.send("twice").await.unwrap();
+    while messages(&again, 1).await[0].1 != "twice" {}
 }

@@ -229,7 +229,7 @@ fn spoken(show: &mut Show, runtime: &Runtime) -> Result<(), Error> {
     let back = done(runtime, ours.send("while Bob is away"));
     at_bob = runtime.block_on(bob.node(&ground, from_alice()))?;
     bobs = runtime.block_on(async { at_bob.joined(&ours.id()).await });
-    show.expects("Bob's program is killed; started again it reads on", true, || {
+    show.expects("Bob's node ends without a word, as in a crash; started again it reads on", true, || {
         back?;
         done(runtime, hears(&bobs, "while Bob is away")).map(|()| "from what it kept, and the log".to_owned())
     })?;

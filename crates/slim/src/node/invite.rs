@@ -390,6 +390,11 @@ async fn join(shared: &Arc<Shared>, invitation: Invitation) -> Result<Channel> {
         let what = format!("the Welcome names {}, who did not make it", invitation.inviter);
         return Err(Refusal::new(Reason::OtherIdentity, what).into());
     }
+    let left = shared.kept.number(&crate::channel::row(invitation.channel, "left"), 0).await?;
+    if left.is_some_and(|left| member.epoch() <= left) {
+        let what = "the Welcome is of an epoch before this agent was out of the channel";
+        return Err(Refusal::new(Reason::Replayed, what).into());
+    }
     let surface = invitation.note.surface_of(&member)?;
     let joined = member.epoch();
     let birth = Birth { member, surface, commit: snapshot.commit, joined };
