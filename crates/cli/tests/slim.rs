@@ -77,9 +77,9 @@ mod with_slim {
     use serde_json::{Value, json};
     use std::ffi::OsString;
     use std::fs::{self, Permissions};
+    use std::io::{BufRead, BufReader};
     #[cfg(feature = "bridge")]
     use std::io::Write;
-    use std::io::{BufRead, BufReader};
     use std::net::TcpStream;
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::ExitStatusExt;
@@ -552,6 +552,47 @@ esac
         }
     }
 
+    /// What the dashboard draws on a terminal of its own, until it shows this text; then somebody presses `q`.
+    #[cfg(all(feature = "bridge", target_os = "linux"))]
+    fn dashboard(folder: &Folder, line: &str, until: &str) -> impl FnOnce() -> String + use<> {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        use rustix::termios::{Winsize, tcsetwinsize};
+        use std::io::Read as _;
+
+        let mut screen = std::fs::File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
+        grantpt(&screen).unwrap();
+        unlockpt(&screen).unwrap();
+        tcsetwinsize(&screen, Winsize { ws_row: 40, ws_col: 160, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let name = ptsname(&screen, Vec::new()).unwrap().into_string().unwrap();
+        let terminal = std::fs::File::options().read(true).write(true).open(name).unwrap();
+        let mut command = Command::new("setsid");
+        command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_gambeson")]).args(line.split_whitespace());
+        command.env(program::agents::PASSPHRASE.0, program::agents::PASSPHRASE.1).env("TERM", "xterm");
+        command.current_dir(folder.path(""));
+        command.stdin(terminal.try_clone().unwrap()).stdout(terminal.try_clone().unwrap()).stderr(terminal);
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        let (until, mut keyboard) = (until.to_owned(), screen.try_clone().unwrap());
+        let (told, drawn) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let mut some = [0; 4_096];
+            // Linux tells of a terminal that is closed by an error.
+            while let Ok(len @ 1..) = screen.read(&mut some) {
+                let _ = told.send(String::from_utf8_lossy(&some[..len]).into_owned());
+            }
+        });
+        move || {
+            let mut shown = String::new();
+            while !shown.contains(&until) {
+                let more = drawn.recv_timeout(Duration::from_secs(60));
+                shown += &more.unwrap_or_else(|error| panic!("{error}: {shown}"));
+            }
+            keyboard.write_all(b"q").unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(0), "{shown}");
+            shown
+        }
+    }
+
     #[cfg(feature = "bridge")]
     #[test]
     fn a_member_that_is_a_bridge_carries_to_and_from_classical_clients_until_it_is_told_to_end() {
@@ -588,12 +629,21 @@ esac
             serde_json::from_str::<Value>(&line).unwrap()
         };
         assert_eq!(report()["says"], "waiting");
+        #[cfg(target_os = "linux")]
+        let watched = dashboard(
+            &folder,
+            &format!("channel top --home alice --slim {nodes}"),
+            "the far end is classical",
+        );
         let node = nodes.split(',').next().unwrap();
         let mut mona = Stock::start(node, "acme/agents/mona", secret);
         mona.call(&json!({"do": "create", "channel": "acme/talks/plan", "invite": ["acme/bridges/one"]}));
         let opened = report();
         assert_eq!(opened["says"], "open");
         assert_eq!(opened["end"]["clients"], json!(["acme/agents/mona"]), "{opened}");
+
+        #[cfg(target_os = "linux")]
+        assert!(watched().contains("BRIDGED by 1"));
 
         // Heard by a member that is away meanwhile, and said by it.
         mona.call(&json!({"do": "send", "kind": "text/plain", "payload": "aGVsbG8gZnJvbSBTTElN"}));
