@@ -77,9 +77,9 @@ mod with_slim {
     use serde_json::{Value, json};
     use std::ffi::OsString;
     use std::fs::{self, Permissions};
-    use std::io::{BufRead, BufReader};
     #[cfg(feature = "bridge")]
     use std::io::Write;
+    use std::io::{BufRead, BufReader};
     use std::net::TcpStream;
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::ExitStatusExt;

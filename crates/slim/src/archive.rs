@@ -142,12 +142,13 @@ impl Surface {
 }
 
 /// Gathers chunks again, at most `most` bytes, and [`AT_ONCE`](crate::AT_ONCE) times [`TOGETHER`] blobs on their way. `near` has sealed chunks that need not be fetched.
+/// `Err(Malformed)` for a blob that its key does not open: it is the one with this hash, so it opens for nobody, and never will.
 pub(crate) async fn gather(
     blobs: &dyn Blobs,
     chunks: &[Chunk],
     near: &HashMap<BlobId, Bytes>,
     most: usize,
-) -> Result<Bytes> {
+) -> Result<Result<Bytes, Malformed>> {
     let mut out = Vec::new();
     let mut fetched = side_by_side(chunks.chunks(TOGETHER).map(|some| async move {
         let far = some.iter().map(|chunk| chunk.blob).filter(|blob| !near.contains_key(blob));
@@ -159,14 +160,14 @@ pub(crate) async fn gather(
         for chunk in some {
             let sealed = near.get(&chunk.blob).cloned().or_else(|| far.next().flatten());
             let sealed = sealed.ok_or(Error::BlobMissing(chunk.blob))?;
-            let opened = open(&chunk.key, &sealed).ok_or(Error::BlobMismatch(chunk.blob))?;
+            let Some(opened) = open(&chunk.key, &sealed) else { return Ok(Err(Malformed)) };
             if out.len() + opened.len() > most {
                 return Err(Error::TooLarge(out.len() + opened.len()));
             }
             out.extend_from_slice(&opened);
         }
     }
-    Ok(out.into())
+    Ok(Ok(out.into()))
 }
 
 /// The nonce is zero: a key seals one thing, for it is made of a fresh salt or of what is sealed.
@@ -252,10 +253,11 @@ mod tests {
         let (surface, service, tree) = (Surface::new([1; 32]).unwrap(), MemoryService::new(), noise(1 << 20));
         let chunks = surface.keep(&service, &tree).await.unwrap();
         let all = gather(&service, &chunks, &HashMap::new(), tree.len()).await.unwrap();
-        assert_eq!(all, tree);
+        assert_eq!(all.unwrap(), tree);
         let near = surface.chunks(&tree).unwrap().into_iter().map(|(chunk, sealed)| (chunk.blob, sealed));
         let none = MemoryService::new();
-        assert_eq!(gather(&none, &chunks, &near.collect(), tree.len()).await.unwrap(), tree);
+        let gathered = gather(&none, &chunks, &near.collect(), tree.len()).await.unwrap();
+        assert_eq!(gathered.unwrap(), tree);
         let missing = gather(&none, &chunks, &HashMap::new(), tree.len()).await;
         assert!(matches!(missing, Err(Error::BlobMissing(_))));
         let large = gather(&service, &chunks, &HashMap::new(), tree.len() - 1).await;

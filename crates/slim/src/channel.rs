@@ -403,7 +403,7 @@ impl Channel {
     ///
     /// # Errors
     /// [`Error::NoCheckpoint`] while nobody is there who makes one on the log's side, [`Error::Full`] where the log has no room,
-    /// [`Error::Refused`], [`Error::Over`].
+    /// [`Error::Service`] while the log cannot be read to its end, [`Error::Refused`], [`Error::Over`].
     pub async fn rejoin(&self) -> Result<()> {
         self.ask(Command::Rejoin).await
     }
@@ -411,7 +411,7 @@ impl Channel {
     /// Reads the log to its end.
     ///
     /// # Errors
-    /// What the log says; [`Error::Forked`] if it shows another entry where this member had read one; [`Error::Over`].
+    /// What the log says, or the blobs with what is too large for it; [`Error::Forked`] if it shows another entry where this member had read one; [`Error::Over`].
     pub async fn catch_up(&self) -> Result<()> {
         self.ask(Command::CatchUp).await
     }

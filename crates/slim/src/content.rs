@@ -1,10 +1,11 @@
 //! What stands in the log, and what members say to each other inside MLS.
 
 use bytes::Bytes;
+use gambeson_identity::MAX_CARD_LOG;
 use std::fmt;
 
 use crate::archive::{Chunk, Surface};
-use crate::blobs::{BlobId, Blobs};
+use crate::blobs::{BlobId, Blobs, MAX_BLOB};
 use crate::error::{Error, Result};
 use crate::log::MAX_ENTRY;
 use crate::name::ChannelId;
@@ -235,13 +236,20 @@ pub(crate) struct CardPlace {
 }
 
 impl CardPlace {
+    /// How many parts the longest log has. In as many as somebody likes, it would take as long as he likes to fetch.
+    const MOST_PARTS: usize = MAX_CARD_LOG.div_ceil(MAX_BLOB);
+
     pub(crate) fn write(&self, to: Writer) -> Writer {
         to.text(&self.did).count(self.parts.len()).each(&self.parts, |to, part| to.put(&part.0))
     }
 
     pub(crate) fn read(from: &mut Reader) -> Result<Self, Malformed> {
         let did = from.text()?;
-        let parts = (0..from.count(32)?).map(|_| from.array().map(BlobId)).collect::<Result<_, _>>()?;
+        let count = from.count(32)?;
+        if count > Self::MOST_PARTS {
+            return Err(Malformed);
+        }
+        let parts = (0..count).map(|_| from.array().map(BlobId)).collect::<Result<_, _>>()?;
         Ok(Self { did, parts })
     }
 
@@ -302,7 +310,10 @@ impl CommitEntry {
                 Ok((told, _)) if told < from => return Ok(Ok(None)),
                 Ok((told, chunks)) => {
                     let none = Default::default();
-                    (Some(told), crate::archive::gather(blobs, &chunks, &none, MAX_GATHERED).await?)
+                    match crate::archive::gather(blobs, &chunks, &none, MAX_GATHERED).await? {
+                        Ok(bytes) => (Some(told), bytes),
+                        Err(Malformed) => return Ok(Err(Malformed)),
+                    }
                 }
                 Err(Malformed) => return Ok(Err(Malformed)),
             },
@@ -491,6 +502,41 @@ mod tests {
             assert_eq!(CommitEntry::of_content(&content, &surface, &none, 8).await.unwrap(), Ok(None));
             let fetched = CommitEntry::of_content(&content, &surface, &none, 7).await;
             assert_eq!(more > 0, matches!(fetched, Err(Error::BlobMissing(_))), "{fetched:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_commit_of_which_a_part_does_not_open_is_none_for_all_and_one_of_which_a_part_is_missing_may_be_one()
+     {
+        let (surface, service) = (Surface::new([1; 32]).unwrap(), MemoryService::new());
+        let bytes = CardPlace::write_all(&[], Writer::default()).put(&commit(7, MAX_ENTRY)).finish();
+        let mut chunks = surface.keep(&service, &bytes).await.unwrap();
+        for (kept, expected) in [(true, Some(Malformed)), (false, None)] {
+            let other = Bytes::from(vec![u8::from(kept); 1_000]);
+            chunks[0].blob = BlobId::of(&other);
+            if kept {
+                service.put(other).await.unwrap();
+            }
+            let inner = Writer::default().u64(7).count(chunks.len());
+            let inner = inner.each(&chunks, |to, chunk| chunk.write(to)).finish();
+            let sealed = surface.seal(CommitEntry::LABEL, &inner).unwrap();
+            let content = Writer::default().u8(VERSION).u8(1).put(&sealed).finish().into();
+            match CommitEntry::of_content(&content, &surface, &service, 7).await {
+                Ok(opened) => assert_eq!(opened.err(), expected),
+                Err(error) => {
+                    assert!(expected.is_none() && matches!(error, Error::BlobMissing(_)), "{error}")
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_place_of_a_log_of_cards_has_no_more_parts_than_the_longest_log() {
+        for (more, read) in [(0, true), (1, false)] {
+            let parts = vec![BlobId([7; 32]); CardPlace::MOST_PARTS + more];
+            let place = CardPlace { did: "did:gambeson:a".to_owned(), parts };
+            let mut fields = Reader::new(place.write(Writer::default()).finish().into());
+            assert_eq!(CardPlace::read(&mut fields), if read { Ok(place) } else { Err(Malformed) });
         }
     }
 

@@ -153,6 +153,8 @@ pub(crate) struct Life {
     welcomes: Vec<(String, Bytes)>,
     calls: commit::Calls,
     searches: u32,
+    /// How often the blobs did not have a part of the commit that is read next.
+    misses: u32,
     searched: Arc<Mutex<work::Searched>>,
     alone: bool,
     bundle: Vec<(Payload, Answer<MessageId>)>,

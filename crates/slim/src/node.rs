@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use gambeson_identity::{CardLog, Did, Timestamp};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{Notify, mpsc};
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 
 use crate::archive::{Surface, random};
 use crate::cards::Cards;
@@ -55,6 +55,8 @@ pub(crate) struct Shared {
     out: mpsc::Sender<Outward>,
     places: Mutex<HashMap<String, CardPlace>>,
     living: Mutex<HashMap<ChannelId, Living>>,
+    /// The node is gone: no life begins any more. Set and looked at while `living` is held.
+    closed: AtomicBool,
     /// Which channel a name is of, and whether it is the one that the channel has now.
     routes: Mutex<HashMap<Name, (ChannelId, bool)>>,
     /// A subscription did not get to the link: it is asked for again.
@@ -84,6 +86,7 @@ enum Outward {
 pub struct Node {
     shared: Arc<Shared>,
     tasks: Vec<JoinHandle<()>>,
+    accepting: Mutex<JoinSet<()>>,
 }
 
 impl fmt::Debug for Node {
@@ -95,7 +98,11 @@ impl fmt::Debug for Node {
 impl Drop for Node {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
-        for (_, living) in hold(&self.shared.living).drain() {
+        hold(&self.accepting).abort_all();
+        let mut all = hold(&self.shared.living);
+        // What is at work on another thread ends only where it waits next: a life that it began would hold the store for ever.
+        self.shared.closed.store(true, Ordering::Relaxed);
+        for (_, living) in all.drain() {
             living.task.abort();
         }
     }
@@ -134,6 +141,7 @@ impl Node {
             instance: u128::from_be_bytes(random()?),
             out,
             living: Mutex::default(),
+            closed: AtomicBool::new(false),
             routes: Mutex::default(),
             deaf: AtomicBool::new(false),
             reports: Mutex::default(),
@@ -150,7 +158,7 @@ impl Node {
             tokio::spawn(receive(Arc::clone(&shared), Arc::clone(&link))),
             tokio::spawn(mend(Arc::clone(&shared), link)),
         ];
-        let mut node = Self { shared, tasks };
+        let mut node = Self { shared, tasks, accepting: Mutex::default() };
         for id in node.shared.kept.row("channels", 0, usize::MAX).await?.into_values() {
             let id = ChannelId(id[..].try_into().map_err(|_| Error::BadStore)?);
             match Life::restore(Arc::clone(&node.shared), id).await {
@@ -281,9 +289,14 @@ impl Node {
     /// [`Error::Refused`] if it is not what it says, or its key package is used; what the service says.
     pub async fn accept(&self, invitation: Invitation) -> Result<Channel> {
         let shared = Arc::clone(&self.shared);
-        // What was begun is finished, though nobody waits for it any more.
-        let accepting = tokio::spawn(async move { invite::accept(&shared, invitation).await });
-        accepting.await.map_err(|_| Error::WorkLost)?
+        let (answer, accepted) = oneshot::channel();
+        {
+            let mut accepting = hold(&self.accepting);
+            while accepting.try_join_next().is_some() {}
+            // What was begun is finished while the node is there, though nobody waits for it any more.
+            accepting.spawn(async move { drop(answer.send(invite::accept(&shared, invitation).await)) });
+        }
+        accepted.await.map_err(|_| Error::WorkLost)?
     }
 
     /// Forgets an invitation that shall not be accepted. One that nobody decides on is given again when the node is opened the next time.
@@ -362,9 +375,14 @@ impl Shared {
         }
         hold(&self.routes).insert(route.clone(), (id, true));
         self.order_out(Outward::Subscribe(route));
-        let task = tokio::spawn(life.run(asked, arrived)).abort_handle();
-        let living = Living { channel: channel.clone(), frames, overrun, task };
-        hold(&self.living).insert(id, living);
+        {
+            let mut all = hold(&self.living);
+            if self.closed.load(Ordering::Relaxed) {
+                return Err(Error::WorkLost);
+            }
+            let task = tokio::spawn(life.run(asked, arrived)).abort_handle();
+            all.insert(id, Living { channel: channel.clone(), frames, overrun, task });
+        }
         self.news.notify_waiters();
         Ok(channel)
     }

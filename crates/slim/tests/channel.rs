@@ -4,10 +4,13 @@
 
 mod world;
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
+use bytes::Bytes;
 use gambeson_slim::faults::{Faults, Faulty};
-use gambeson_slim::{Channel, Entry, EntryId, EntryKind, Event, Node, Options, Role};
+use gambeson_slim::{BlobId, Blobs, Channel, Entry, EntryId, EntryKind, Event, Node, Options, Result, Role};
 use world::{Offered, Person, World, messages, said};
 
 fn services() -> gambeson_slim::Services {
@@ -452,6 +455,49 @@ async fn two_that_accept_an_invitation_at_once_are_in_one_channel_once() {
     one.unwrap().send("one").await.unwrap();
     other.unwrap().send("two").await.unwrap();
     assert_eq!(messages(&a, 2).await, [said(&bob, "one"), said(&bob, "two")]);
+}
+
+/// Blobs that take a while.
+struct Slow(Arc<dyn Blobs>);
+
+#[async_trait]
+impl Blobs for Slow {
+    async fn put(&self, bytes: Bytes) -> Result<BlobId> {
+        self.0.put(bytes).await
+    }
+
+    async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        self.0.get(id).await
+    }
+
+    async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
+        self.0.has(ids).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_invitation_that_is_being_accepted_when_the_node_goes_holds_no_store_and_is_accepted_the_next_time()
+ {
+    let world = World::new(20);
+    let (alice, mut bob) = (world.agent("alice"), world.agent("bob").asking());
+    bob.world.services.blobs = Arc::new(Slow(Arc::clone(&world.services.blobs)));
+    let (_at_alice, at_bob, a) = invited(&world, &alice, &bob).await;
+    let invitation = at_bob.invitation().await;
+    let accepted = tokio::time::timeout(Duration::from_secs(1), at_bob.accept(invitation)).await;
+    assert!(accepted.is_err(), "it takes longer");
+    drop(at_bob);
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!(Arc::strong_count(&bob.store), 1, "nothing of the node is left");
+
+    let at_bob = bob.node().await;
+    let invitation = at_bob.invitation().await;
+    // Who gives up waiting loses nothing while the node is there.
+    let accepted = tokio::time::timeout(Duration::from_secs(1), at_bob.accept(invitation)).await;
+    assert!(accepted.is_err(), "it takes longer");
+    let b = at_bob.joined(&a.id()).await;
+    b.send("once").await.unwrap();
+    assert_eq!(messages(&a, 1).await, [said(&bob, "once")]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -17,7 +17,7 @@ use gambeson_slim::{
     Batch, ChannelId, Entry, EntryId, EntryKind, Error, KeyPackages, Keys, MemoryStore, Result, Services,
     Store, StoreKey,
 };
-use world::{World, messages};
+use world::{Offered, World, messages};
 
 fn services() -> Services {
     Services::of(Arc::new(MemoryService::new()))
@@ -190,4 +190,52 @@ async fn a_welcome_for_a_key_package_of_last_resort_brings_its_agent_in_once() {
     let again = at_bob.joined(&a.id()).await;
     a.send("twice").await.unwrap();
     while messages(&again, 1).await[0].1 != "twice" {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_invitations_that_come_without_end_few_are_kept_whoever_decides() {
+    for asks in [true, false] {
+        let world = World::new(79);
+        let (alice, mut bob) = (world.agent("alice"), world.agent("bob"));
+        bob.asks = asks;
+        let store = Arc::new(Counted::default());
+        bob.store = Arc::clone(&store) as Arc<dyn Store>;
+        let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+        at_bob.offered(&world).await;
+        drop(at_bob);
+        // Without what an invitation refers to it cannot be accepted for a while.
+        bob.world.services.blobs = Arc::new(MemoryService::new());
+        let a =
+            at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+        a.invite(&[bob.did()]).await.unwrap();
+        let inbox = ChannelId(blake3::derive_key("gambeson inbox log v1", bob.did().as_str().as_bytes()));
+        let invitation = loop {
+            let page = world.services.log.read(&inbox, 1, 1).await.unwrap();
+            match page.records.into_iter().next() {
+                Some(record) => break record.entry.content,
+                None => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        };
+        let at_bob = bob.node().await;
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let before = store.1.lock().unwrap().len();
+        for number in 0..300_u128 {
+            let content = invitation.clone();
+            let entry = Entry { id: EntryId(number.to_be_bytes()), kind: EntryKind::Application, content };
+            world.services.log.append(&inbox, entry, 0).await.unwrap();
+        }
+        at_bob.look();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let kept = store.1.lock().unwrap().len() - before;
+        assert!(kept <= 64, "{kept} rows are kept");
+        drop(at_bob);
+        let at_bob = bob.node().await;
+        if asks {
+            for _ in 0..64 {
+                at_bob.invitation().await;
+            }
+            let more = tokio::time::timeout(Duration::from_secs(60), at_bob.invitation()).await;
+            assert!(more.is_err(), "no more were kept");
+        }
+    }
 }

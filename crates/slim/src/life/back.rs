@@ -30,7 +30,7 @@ const ASKED: usize = 5;
 /// For how long a checkpoint of the newest commit is good enough for all who ask.
 const CHECKPOINT_AGAIN: Duration = Duration::from_secs(30);
 /// How often coming back is tried before who asked for it is told that it does not work.
-const MOST_RETURNS: u32 = 6;
+pub(super) const MOST_RETURNS: u32 = 6;
 
 impl Life {
     /// Puts what a member needs to come back where it is found.
@@ -65,7 +65,7 @@ impl Life {
         self.write_places();
     }
 
-    /// The log shows messages of an epoch that this member is not in.
+    /// The log shows messages or a checkpoint of an epoch that this member is not in.
     pub(super) fn others_went_on(&mut self) {
         let place = self.commit;
         // What is outside the ciphertext anybody can write: it counts only where a commit was passed over that others may have taken.

@@ -27,6 +27,8 @@ use crate::wire::{Malformed, Writer};
 const TAKEN_AT_ONCE: usize = 64;
 /// How often cards that a commit needs are looked for before this member says that it cannot follow.
 const MOST_SEARCHES: u32 = 3;
+/// How often a part of a commit is asked for that the blobs do not have, before this member says that it cannot follow: for some eight seconds.
+const MOST_MISSES: u32 = 6;
 /// How many members the last owner makes owners when it goes: a policy has room for some hundred names.
 const MOST_HEIRS: usize = 64;
 
@@ -439,13 +441,20 @@ impl Life {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
+                let missing = matches!(error, Error::BlobMissing(_));
+                self.misses += u32::from(missing);
+                // Who passed over one already comes back if others went on, whatever it passes over besides.
+                if missing && (self.passed_over || self.misses >= MOST_MISSES) {
+                    return self.passed_over_unread(&record, &error);
+                }
                 // Its parts may come yet; nothing behind it can be understood before.
                 self.backlog.push_front(record);
                 self.again(&error);
+                self.tell_not_read(&error);
                 return Ok(());
             }
         };
-        self.tries = 0;
+        (self.tries, self.misses) = (0, 0);
         self.count(&record);
         let place = (record.place, record.entry.id);
         let Ok(entry) = entry else {
@@ -511,6 +520,16 @@ impl Life {
                 self.skipped(place)
             }
         }
+    }
+
+    /// A commit of which a part is not there: nobody ever had it, or it was kept for less long than this member was away.
+    fn passed_over_unread(&mut self, record: &Record, error: &Error) -> Result<()> {
+        (self.tries, self.misses) = (0, 0);
+        self.count(record);
+        self.passed_over = true;
+        // Whoever goes on shows that others have read it.
+        self.cannot_follow(record.place, &error.to_string(), false);
+        self.skipped((record.place, record.entry.id))
     }
 
     /// A commit that all pass over: the next follows it in the log all the same.

@@ -165,6 +165,7 @@ impl Life {
             welcomes: Vec::new(),
             calls: Default::default(),
             searches: 0,
+            misses: 0,
             searched: Arc::default(),
             alone: false,
             bundle: Vec::new(),

@@ -4,10 +4,11 @@ use bytes::Bytes;
 use gambeson_identity::Timestamp;
 use tokio::time::Instant;
 
+use super::back::MOST_RETURNS;
 use super::work::Done;
 use super::{EPOCHS_AHEAD, FRAMES_A_TURN, Inward, Life, MOST_AHEAD, due};
 use crate::bridge_news::BridgeNews;
-use crate::content::{Bundle, Complaint, Mark, MarkKind, MessageId, Payload, Peek, Upto};
+use crate::content::{Bundle, CheckpointEntry, Complaint, Mark, MarkKind, MessageId, Payload, Peek, Upto};
 use crate::error::{Error, Result};
 use crate::event::{Event, Warning};
 use crate::frame::Frame;
@@ -56,15 +57,14 @@ impl Life {
                 // What was taken out for the work is read again, and all behind it.
                 self.backlog.clear();
                 self.behind = true;
+                self.tell_not_read(&error);
                 self.interrupted()?;
             }
             Done::Page(Ok(page)) => self.page(page)?,
             Done::Page(Err(error)) => {
                 self.behind = true;
                 self.again(&error);
-                for (_, answer) in std::mem::take(&mut self.caught_up) {
-                    self.answer(answer, Err(Error::Service(error.to_string().into())));
-                }
+                self.tell_not_read(&error);
             }
             Done::Opened(record, entry) => {
                 self.opened(record, entry).await?;
@@ -106,6 +106,18 @@ impl Life {
             Done::Rejoined(answer) => self.returned(answer).await?,
         }
         Ok(())
+    }
+
+    /// The log is not read to its end: who waits for that is told, and who wants to come back once it was tried often.
+    pub(super) fn tell_not_read(&mut self, error: &Error) {
+        let mut waiting: Vec<_> =
+            std::mem::take(&mut self.caught_up).into_iter().map(|(_, answer)| answer).collect();
+        if self.tries > MOST_RETURNS {
+            waiting.extend(self.rejoin.take().into_iter().flatten());
+        }
+        for answer in waiting {
+            self.answer(answer, Err(Error::Service(error.to_string().into())));
+        }
     }
 
     /// Errands were run. Those that failed are left, and run again after a while, which is the longer the more often none went well.
@@ -274,6 +286,14 @@ impl Life {
         }
         match kind {
             EntryKind::Application | EntryKind::Receipt | EntryKind::Complaint => {}
+            EntryKind::Checkpoint if at.is_some() => {
+                // It shows as much as what is said in a later epoch, where nothing was.
+                let of = CheckpointEntry::of_content(&content, &self.surface);
+                if of.is_ok_and(|of| of.epoch > self.member.epoch()) {
+                    self.others_went_on();
+                }
+                return Ok(());
+            }
             // Only the log says of what kind an entry is.
             EntryKind::Checkpoint | EntryKind::Commit => return Ok(()),
         }

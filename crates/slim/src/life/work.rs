@@ -32,6 +32,8 @@ const APPENDS: usize = 32;
 const ERRANDS: usize = 64;
 /// How many cards a commit may bring: those of who is added, of who made it, and of a delegation.
 const MOST_CARDS: usize = MAX_CHANGES + 64;
+/// How many deadlines the cards that a commit brings may take, of the ten that its work has: what they leave is enough to judge it without them.
+const CARDS_PATIENCE: u32 = 4;
 /// The longest a failed call waits before it is made again.
 const MOST_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -222,7 +224,10 @@ impl Life {
                 // Cards that cannot be had are missed when the commit is judged, if it needs them.
                 let missing = entry.cards.iter().filter(|place| !shared.knows(place)).take(MOST_CARDS);
                 let missing: Vec<CardPlace> = missing.cloned().collect();
-                let fetched = fetch_cards(&shared, &missing).await.unwrap_or_else(|error| vec![Err(error)]);
+                let patience = shared.options.deadline * CARDS_PATIENCE;
+                let fetched = tokio::time::timeout(patience, fetch_cards(&shared, &missing)).await;
+                let fetched = fetched.unwrap_or(Err(Error::Deadline(patience)));
+                let fetched = fetched.unwrap_or_else(|error| vec![Err(error)]);
                 fetched.into_iter().filter_map(Result::err).for_each(|error| shared.note(&error));
             }
             Done::Opened(record, opened)
@@ -391,6 +396,7 @@ pub(crate) async fn load_snapshot(
         gather(blobs, &snapshot.tree, near, MAX_GATHERED),
         gather(blobs, &snapshot.rest, near, MAX_GATHERED),
     )?;
+    let (tree, rest) = (tree.map_err(bad)?, rest.map_err(bad)?);
     let mut rest = Reader::new(rest);
     let group_info = rest.bytes().map_err(bad)?;
     let cards = CardPlace::read_all(&mut rest).map_err(bad)?;

@@ -23,10 +23,10 @@ use crate::member::{KeptKeyPackage, Member, welcome_references};
 use crate::name::ChannelId;
 use crate::refusal::{Reason, Refusal};
 
-/// How many invitations wait for somebody to decide; more push out the oldest.
+/// How many invitations wait for somebody to decide, and are kept; more push out the oldest. A page of the inbox brings no more than these.
 const MOST_WAITING: usize = 64;
 /// How many entries of the inbox are read at once.
-const PAGE: usize = 64;
+const PAGE: usize = MOST_WAITING;
 /// The row of invitations about which nothing was done, by their places in the inbox.
 const UNDECIDED: &str = "invitations";
 /// The place of the last resort among the kept key packages.
@@ -245,6 +245,12 @@ async fn read(shared: &Arc<Shared>) -> Result<()> {
                 Err(error) => shared.note(&error),
             }
         }
+        if !new.is_empty() {
+            // Whoever has a key package can write without end.
+            let kept = shared.kept.row(UNDECIDED, 0, usize::MAX).await?;
+            let too_many = (kept.len() + new.len()).saturating_sub(MOST_WAITING);
+            kept.into_keys().take(too_many).for_each(|place| writes.delete(UNDECIDED, place));
+        }
         for (place, number) in (0..).zip([read, grown[0], grown[1]]) {
             writes.put("inbox", place, number.to_be_bytes().to_vec());
         }
@@ -276,14 +282,10 @@ async fn consider(shared: &Arc<Shared>, first: bool) -> Result<()> {
     if !first && shared.options.admit == Admit::Ask {
         return Ok(());
     }
-    let kept = shared.kept.row(UNDECIDED, 0, usize::MAX).await?;
-    let too_many = kept.len().saturating_sub(MOST_WAITING);
-    for (number, (place, bytes)) in kept.into_iter().enumerate() {
+    for (place, bytes) in shared.kept.row(UNDECIDED, 0, usize::MAX).await? {
         let examined = match Frame::parse(&Bytes::from_owner(bytes)) {
-            Ok(Frame::Invitation { snapshot, welcome }) if number >= too_many => {
-                examine(shared, snapshot, welcome, place).await
-            }
-            _ => Err(Refusal::new(Reason::Malformed, "too many invitations came").into()),
+            Ok(Frame::Invitation { snapshot, welcome }) => examine(shared, snapshot, welcome, place).await,
+            _ => Err(Refusal::new(Reason::Malformed, "what was kept is no invitation").into()),
         };
         match examined {
             Ok(invitation) => decide(shared, invitation, first).await,

@@ -293,3 +293,51 @@ impl Blobs for Hidden {
         self.inner.has(ids).await
     }
 }
+
+/// What becomes of blobs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    None,
+    /// They are taken, and are not there later.
+    Lost,
+    /// Who asks for them gets no answer.
+    Silence,
+}
+
+/// Blobs with a trouble.
+pub struct Troubled {
+    pub inner: Arc<dyn Blobs>,
+    pub trouble: Mutex<Trouble>,
+}
+
+impl Troubled {
+    pub fn over(inner: &Arc<dyn Blobs>) -> Arc<Self> {
+        Arc::new(Self { inner: Arc::clone(inner), trouble: Mutex::new(Trouble::None) })
+    }
+
+    pub fn set(&self, trouble: Trouble) {
+        *self.trouble.lock().unwrap() = trouble;
+    }
+
+    fn is(&self, trouble: Trouble) -> bool {
+        *self.trouble.lock().unwrap() == trouble
+    }
+}
+
+#[async_trait]
+impl Blobs for Troubled {
+    async fn put(&self, bytes: Bytes) -> Result<BlobId> {
+        if self.is(Trouble::Lost) { Ok(BlobId::of(&bytes)) } else { self.inner.put(bytes).await }
+    }
+
+    async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
+        if self.is(Trouble::Silence) {
+            std::future::pending::<()>().await;
+        }
+        self.inner.get(id).await
+    }
+
+    async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
+        self.inner.has(ids).await
+    }
+}

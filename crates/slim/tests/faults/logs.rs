@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use gambeson_identity::Did;
 use gambeson_slim::faults::{Faults, Faulty};
 use gambeson_slim::memory::MemoryService;
 use gambeson_slim::{
@@ -11,7 +12,7 @@ use gambeson_slim::{
     Placed, Policy, Role, Services, Warning,
 };
 
-use crate::broken::{Hidden, Outrun, Shut, Side, TwoHeads};
+use crate::broken::{Hidden, Outrun, Shut, Side, Trouble, Troubled, TwoHeads};
 use crate::world::{Offered, Person, World, messages, said};
 
 #[tokio::test(start_paused = true)]
@@ -360,15 +361,7 @@ async fn who_cannot_use_a_commit_that_others_took_says_so_and_comes_back() {
     a.invite(&[carol.did()]).await.unwrap();
     let c = at[2].joined(&a.id()).await;
     c.send("bob cannot read this").await.unwrap();
-    let complaint = async {
-        loop {
-            if let Event::Warning(Warning::Complaint { by, .. }) = a.next().await.unwrap().event {
-                break by;
-            }
-        }
-    };
-    let by = tokio::time::timeout(Duration::from_secs(600), complaint).await.expect("bob complains");
-    assert_eq!(by, bob.did().as_str());
+    assert_eq!(complains(&a).await, bob.did().as_str());
     assert_eq!((b.status().epoch, a.status().epoch), (1, 2));
 
     blobs.hidden.store(false, Ordering::SeqCst);
@@ -380,6 +373,121 @@ async fn who_cannot_use_a_commit_that_others_took_says_so_and_comes_back() {
         channel.until(|status| status.epoch == 3).await.unwrap();
         assert_eq!(channel.status().authenticator, b.status().authenticator);
     }
+}
+
+/// Who says that it cannot follow.
+async fn complains(to: &Channel) -> String {
+    let complaint = async {
+        loop {
+            if let Event::Warning(Warning::Complaint { by, .. }) = to.next().await.unwrap().event {
+                break by;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(600), complaint).await.expect("somebody complains")
+}
+
+/// So many agents that can be invited, none of whom is there: a commit that brings them is too large for an entry.
+async fn many(world: &World) -> Vec<Did> {
+    let mut dids = Vec::new();
+    for number in 0..8 {
+        let agent = world.agent(&format!("one of many {number}"));
+        agent.node().await.offered(world).await;
+        dids.push(agent.did());
+    }
+    dids
+}
+
+/// How the newest commit stands in the log: 1, if its parts are blobs.
+async fn newest_form(world: &World, channel: &Channel) -> u8 {
+    let records = world.services.log.read(&channel.id(), 1, 1_000).await.unwrap().records;
+    records.iter().rfind(|record| record.entry.kind == EntryKind::Commit).unwrap().entry.content[1]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_commit_whose_parts_nobody_has_is_passed_over_by_all_and_the_next_follows_it() {
+    let world = World::new(31);
+    let (mut mallory, bob, carol) = (world.agent("mallory"), world.agent("bob"), world.agent("carol"));
+    let blobs = Troubled::over(&world.services.blobs);
+    mallory.world.services.blobs = blobs.clone();
+    let (at_mallory, at) = (mallory.node().await, [bob.node().await, carol.node().await]);
+    for node in &at {
+        node.offered(&world).await;
+    }
+    let policy = at_mallory.policy().unwrap().sign(at_mallory.me().agent()).unwrap();
+    let m = at_mallory.create(policy).await.unwrap();
+    m.invite(&[bob.did(), carol.did()]).await.unwrap();
+    let (b, c) = (at[0].joined(&m.id()).await, at[1].joined(&m.id()).await);
+    let many = many(&world).await;
+    blobs.set(Trouble::Lost);
+    m.invite(&many).await.unwrap();
+    assert_eq!(newest_form(&world, &m).await, 1);
+    drop(at_mallory);
+
+    b.send("is heard").await.unwrap();
+    let rotated = tokio::time::timeout(Duration::from_secs(600), b.rotate()).await;
+    rotated.expect("the channel goes on").unwrap();
+    for channel in [&b, &c] {
+        channel.until(|status| status.epoch == 2).await.unwrap();
+        channel.catch_up().await.unwrap();
+        assert_eq!(channel.status().authenticator, b.status().authenticator);
+        assert!(!channel.status().forked);
+    }
+    assert_eq!(messages(&c, 1).await, [said(&bob, "is heard")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_away_for_longer_than_a_commit_is_kept_says_so_and_comes_back() {
+    let world = World::new(32);
+    let (alice, mut bob) = (world.agent("alice"), world.agent("bob"));
+    let blobs = Arc::new(Hidden { inner: Arc::clone(&world.services.blobs), hidden: AtomicBool::new(false) });
+    bob.world.services.blobs = blobs.clone();
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    let a = at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    at_bob.joined(&a.id()).await;
+    drop(at_bob);
+    a.invite(&many(&world).await).await.unwrap();
+    assert_eq!(newest_form(&world, &a).await, 1);
+    // Nobody says anything: only the checkpoint shows that somebody went on.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+
+    blobs.hidden.store(true, Ordering::SeqCst);
+    let at_bob = bob.node().await;
+    let b = at_bob.joined(&a.id()).await;
+    let read = tokio::time::timeout(Duration::from_secs(60), b.catch_up()).await;
+    assert!(matches!(read.expect("who waits is told"), Err(Error::Service(_))));
+    assert_eq!(complains(&a).await, bob.did().as_str());
+    assert_eq!((b.status().epoch, a.status().epoch), (1, 2));
+
+    blobs.hidden.store(false, Ordering::SeqCst);
+    b.until(|status| status.epoch == 3).await.unwrap();
+    b.send("back").await.unwrap();
+    assert_eq!(messages(&a, 1).await, [said(&bob, "back")]);
+    assert_eq!(a.status().authenticator, b.status().authenticator);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cards_that_the_service_never_gives_keep_nobody_from_what_stands_behind_their_commit() {
+    let world = World::new(33);
+    let (alice, mut bob, carol) = (world.agent("alice"), world.agent("bob"), world.agent("carol"));
+    let blobs = Troubled::over(&world.services.blobs);
+    bob.world.services.blobs = blobs.clone();
+    let at = [alice.node().await, bob.node().await, carol.node().await];
+    for node in &at {
+        node.offered(&world).await;
+    }
+    let a = at[0].create(at[0].policy().unwrap().sign(at[0].me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at[1].joined(&a.id()).await;
+    blobs.set(Trouble::Silence);
+    a.invite(&[carol.did()]).await.unwrap();
+    let c = at[2].joined(&a.id()).await;
+    c.send("bob cannot read this").await.unwrap();
+    assert_eq!(complains(&a).await, bob.did().as_str());
+    blobs.set(Trouble::None);
+    b.until(|status| status.epoch == 3).await.unwrap();
 }
 
 /// What was said in a channel, as one member has it.
