@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | `PREFIX-log` | `log.CHANNEL.c` | a commit; its place is its number in the stream |
 //! | | `log.CHANNEL.e.ID` | another entry |
-//! | `PREFIX-marks` | `mark.CHANNEL.pruned` | before which place the channel is forgotten, and its last place then |
+//! | `PREFIX-marks` | `mark.CHANNEL.pruned` | behind the newest entry that is forgotten, and the channel's last place then |
 //! | | `mark.CHANNEL.checkpoint` | the place of the newest checkpoint, before which entries may be forgotten |
 //! | | `mark.CHANNEL.id.ID` | the place of an entry that is forgotten |
 //! | `PREFIX-blobs` | `blob.HASH` | a blob |
@@ -302,7 +302,9 @@ impl Nats {
                 let mark = newest(&self.marks, subject.clone()).await?;
                 let place = mark.and_then(|mark| numbers::<1>(&mark.payload));
                 let (Some(channel), Some([place])) = (channel_of(&subject), place) else { continue };
-                let first = self.head(&channel).await?.first;
+                let all = format!("{}.>", self.of_channel(&channel));
+                let (before, ..) = self.forgotten_before(&channel).await?;
+                let first = next(&self.log, all, before.max(1)).await?.map_or(0, |message| message.sequence);
                 if first != 0 && first < place {
                     self.prune(&channel, first + (place - first).div_ceil(2)).await?;
                     freed = true;
@@ -319,11 +321,12 @@ impl Nats {
         let ((before, last_then, _), newest_commit, last) = tokio::try_join!(
             self.forgotten_before(channel),
             newest(&self.log, self.commits(channel)),
-            newest(&self.log, all.clone()),
+            newest(&self.log, all),
         )?;
-        let first = next(&self.log, all, before.max(1)).await?;
         let place = |message: Option<StreamMessage>| message.map_or(0, |message| message.sequence);
-        Ok(Head { first: place(first), last: place(last).max(last_then), commit: place(newest_commit) })
+        let last = place(last).max(last_then);
+        let first = if last == 0 { 0 } else { before.max(1) };
+        Ok(Head { first, last, commit: place(newest_commit) })
     }
 
     /// The records of a channel from a place on, in order.
@@ -496,25 +499,18 @@ impl Log for Nats {
     /// Several at once forget what the furthest of them says.
     async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
         let mut head = self.head(channel).await?;
-        let mut before = before.min(head.last + 1);
-        loop {
-            let (known, last, mark) = self.forgotten_before(channel).await?;
-            before = before.max(known);
-            let payload = payload(&[before, head.last.max(last)]);
-            match self.publish_after(self.pruned(channel), mark, None, payload).await? {
-                Published::At(mark) => {
-                    forget(&self.marks, self.pruned(channel), mark).await?;
-                    break;
-                }
-                Published::Not => head = self.head(channel).await?,
-            }
-        }
+        let before = before.min(head.last + 1);
         // The ids are written down before the entries are gone; a crash in between leaves both, and the next prune ends it.
-        let mut from = 1;
+        let (mut from, mut newest) = (1, 0);
         loop {
             let records = self.records(channel, from, MAX_PAGE).await?;
             let Some(last) = records.last() else { break };
             from = last.place + 1;
+            newest = records
+                .iter()
+                .map(|record| record.place)
+                .filter(|place| *place < before)
+                .fold(newest, u64::max);
             let old =
                 records.into_iter().filter(|record| record.place < before && record.place != head.commit);
             let marks = old.map(|record| {
@@ -525,6 +521,23 @@ impl Log for Nats {
             marks.try_for_each(|_| async { Ok(()) }).await?;
             if from >= before {
                 break;
+            }
+        }
+        if newest == 0 {
+            return Ok(());
+        }
+        // Not what was asked for: what stands between may be other channels', and nobody of this one misses it.
+        let mut before = newest + 1;
+        loop {
+            let (known, last, mark) = self.forgotten_before(channel).await?;
+            before = before.max(known);
+            let payload = payload(&[before, head.last.max(last)]);
+            match self.publish_after(self.pruned(channel), mark, None, payload).await? {
+                Published::At(mark) => {
+                    forget(&self.marks, self.pruned(channel), mark).await?;
+                    break;
+                }
+                Published::Not => head = self.head(channel).await?,
             }
         }
         forget(&self.log, format!("{}.e.>", self.of_channel(channel)), before).await?;

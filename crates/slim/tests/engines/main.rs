@@ -35,6 +35,7 @@ macro_rules! runs_on {
                 a_page_has_what_fits_and_at_least_one_record
                 pruning_forgets_entries_but_no_head_and_no_id
                 pruning_everything_keeps_the_places
+                what_stands_in_another_channel_is_no_gap_in_this_one
                 an_entry_has_a_largest_size
                 entries_have_a_time
                 a_blob_is_found_by_its_hash

@@ -77,6 +77,35 @@ async fn who_was_away_beyond_pruning_comes_back_from_the_checkpoint() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_is_in_the_second_channel_of_a_service_missed_nothing_in_it() {
+    let world = World::new(20);
+    let (_nodes, channels) = world.channel(2, |_| {}).await;
+    channels[0].send("in the first").await.unwrap();
+    messages(&channels[1], 1).await;
+    let (alice, bob, carol) = (world.agent("alice"), world.agent("bob"), world.agent("carol"));
+    let at = [alice.node().await, bob.node().await, carol.node().await];
+    for node in &at {
+        node.offered(&world).await;
+    }
+    let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
+    let a = at[0].create(policy).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at[1].joined(&a.id()).await;
+    channels[1].send("in the first").await.unwrap();
+    b.send("in the second").await.unwrap();
+    a.invite(&[carol.did()]).await.unwrap();
+    let c = at[2].joined(&a.id()).await;
+    a.send("to all").await.unwrap();
+    messages(&c, 1).await;
+    for channel in [&a, &b, &c] {
+        channel.catch_up().await.unwrap();
+        let told = channel.history(1, 100).await.unwrap();
+        let pruned = told.iter().find(|one| matches!(one.event, Event::Warning(Warning::Pruned { .. })));
+        assert_eq!(pruned.map(|one| &one.event), None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_commit_that_is_none_is_passed_over_by_all_and_the_next_follows_it() {
     let world = World::new(23);
     let (_nodes, channels) = world.channel(3, |_| {}).await;
