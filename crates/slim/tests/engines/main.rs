@@ -77,6 +77,19 @@ macro_rules! runs_on_small {
     };
 }
 
+/// The test of the suite that needs an engine which forgets blobs soon.
+#[cfg(any(feature = "redb", feature = "nats"))]
+macro_rules! runs_on_forgetful {
+    ($name:ident, $runtime:meta, $engine:expr) => {
+        mod $name {
+            use super::*;
+            runs_on!(@each $runtime, $engine;
+                a_blob_goes_that_nobody_puts_or_asks_for_and_can_be_put_again
+            );
+        }
+    };
+}
+
 /// An engine, and what must live as long.
 struct Kept {
     engine: Arc<dyn Engine>,
@@ -160,6 +173,20 @@ mod files {
     runs_on_small!(small_file, tokio::test, async { Some(small(FEW)) });
     runs_on_small!(file_of_few_bytes, tokio::test, async {
         Some(small(Limits { entries: 10_000, bytes: 300_000, ..FEW }))
+    });
+    runs_on_forgetful!(forgetful_file, tokio::test, async {
+        let folder = TempDir::new().unwrap();
+        let file = File::open(folder.path().join("delivery"), Limits::default(), suite::SOON).unwrap();
+        let engine = Arc::new(file);
+        let sweeps = Arc::clone(&engine);
+        // By itself it sweeps once a minute.
+        tokio::spawn(async move {
+            loop {
+                sweeps.tidy().await.unwrap();
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        });
+        Some(Kept { engine, _with: Box::new(folder) })
     });
     runs_on!(file_over_a_link, tokio::test(flavor = "multi_thread", worker_threads = 2), async {
         let (file, folder) = file();

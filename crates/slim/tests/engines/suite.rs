@@ -1,14 +1,14 @@
 //! What each engine does: see the traits. Every test has an engine in which nothing is, or channels and DIDs of its own.
 
 use bytes::Bytes;
-use gambeson_slim::engine::Engine;
+use gambeson_slim::engine::{Engine, Retention};
 use gambeson_slim::{
     BlobId, ChannelId, Entry, EntryId, EntryKind, Error, Head, KeyPackages, MAX_BLOB, MAX_ENTRY,
     MAX_KEY_PACKAGE, MAX_KEY_PACKAGES, Page, Placed,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 type One = Arc<dyn Engine>;
 
@@ -420,6 +420,28 @@ pub async fn many_blobs_come_in_their_order_also_if_one_frame_does_not_hold_them
     }
     assert_eq!(engine.get_many(&ids).await.unwrap(), kept);
     assert_eq!(engine.get_many(&[]).await.unwrap(), []);
+}
+
+/// What the engine of the next test forgets.
+pub const SOON: Retention = Retention { entries: None, age: None, blobs: Some(Duration::from_secs(6)) };
+
+pub async fn a_blob_goes_that_nobody_puts_or_asks_for_and_can_be_put_again(engine: One) {
+    let (left, put, asked) = (package("left"), package("put"), package("asked for"));
+    for blob in [&left, &put, &asked] {
+        engine.put(blob.clone()).await.unwrap();
+    }
+    let ids = [&left, &put, &asked].map(|blob| BlobId::of(blob));
+    assert_eq!(engine.has(&ids).await.unwrap(), [true; 3]);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(13) {
+        assert_eq!(engine.has(&ids[2..]).await.unwrap(), [true]);
+        engine.put(put.clone()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    assert_eq!(engine.get_many(&ids).await.unwrap(), [None, Some(put), Some(asked)]);
+    assert_eq!(engine.has(&ids).await.unwrap(), [false, true, true]);
+    engine.put(left.clone()).await.unwrap();
+    assert_eq!(engine.get(&ids[0]).await.unwrap(), Some(left));
 }
 
 pub async fn a_key_package_is_given_out_once(engine: One) {
