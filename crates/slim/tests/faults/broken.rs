@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use gambeson_slim::memory::{MemoryLink, MemoryService};
+use gambeson_slim::memory::MemoryLink;
 use gambeson_slim::{
     Batch, BlobId, Blobs, ChannelId, Entry, EntryKind, Error, Incoming, Link, Log, MemoryStore, Name, Page,
     Placed, Result, Store, To,
@@ -128,16 +128,19 @@ impl Link for Refusing {
 
 /// A log of two minds: from a moment on it keeps two, and shows each reader one; from another on all see the first.
 pub struct TwoHeads {
-    first: Arc<MemoryService>,
-    second: Arc<MemoryService>,
+    first: Arc<dyn Log>,
+    second: Arc<dyn Log>,
+    /// Until they part, both have everything in one order, however long an engine takes for an entry.
+    one: tokio::sync::Mutex<()>,
     pub split: AtomicBool,
     pub healed: AtomicBool,
 }
 
 impl TwoHeads {
     pub fn new() -> Arc<Self> {
+        let (first, second) = (crate::services().log, crate::services().log);
         let flag = || AtomicBool::new(false);
-        Arc::new(Self { first: Arc::default(), second: Arc::default(), split: flag(), healed: flag() })
+        Arc::new(Self { first, second, one: tokio::sync::Mutex::default(), split: flag(), healed: flag() })
     }
 }
 
@@ -145,9 +148,9 @@ impl TwoHeads {
 pub struct Side(pub Arc<TwoHeads>, pub bool);
 
 impl Side {
-    fn log(&self) -> &MemoryService {
+    fn log(&self) -> &dyn Log {
         let second = self.1 && !self.0.healed.load(Ordering::SeqCst);
-        if second { &self.0.second } else { &self.0.first }
+        if second { &*self.0.second } else { &*self.0.first }
     }
 }
 
@@ -157,6 +160,7 @@ impl Log for Side {
         if self.0.split.load(Ordering::SeqCst) {
             return self.log().append(channel, entry, after).await;
         }
+        let _one = self.0.one.lock().await;
         self.0.second.append(channel, entry.clone(), after).await?;
         self.0.first.append(channel, entry, after).await
     }

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use gambeson_slim::faults::{Faults, Faulty};
-use gambeson_slim::memory::MemoryService;
 use gambeson_slim::{
-    Channel, Entry, EntryId, EntryKind, Error, Event, Fork, KeyPackages, Keys, Log, MessageId, Node, Options,
+    Channel, Entry, EntryId, EntryKind, Error, Event, Fork, KeyPackages, Log, MessageId, Node, Options,
     Placed, Policy, Role, Services, Warning,
 };
 
@@ -152,15 +151,15 @@ async fn split(
 ) -> (Arc<TwoHeads>, Vec<Person>, Vec<Node>, Vec<Channel>) {
     let world = World::new(seed);
     let two = TwoHeads::new();
-    let common = Arc::new(MemoryService::new());
+    let common = crate::services();
     let mut people: Vec<Person> = names.iter().map(|name| world.agent(name)).collect();
     let mut at = Vec::new();
     for (number, person) in people.iter_mut().enumerate() {
         let log = Arc::new(Side(two.clone(), number > 0));
-        person.world.services = Services { log, blobs: common.clone(), keys: common.clone() };
+        person.world.services = Services { log, ..common.clone() };
         set(&mut person.options);
         let node = person.node().await;
-        while common.left(person.did().as_str()).await.unwrap() == 0 {
+        while common.keys.left(person.did().as_str()).await.unwrap() == 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         at.push(node);
@@ -286,7 +285,7 @@ async fn a_key_package_that_is_given_out_twice_lets_an_agent_into_one_channel_an
     for _ in 0..=Options::default().key_packages {
         all.push(world.services.keys.take(&did).await.unwrap().unwrap());
     }
-    let again = Arc::new(MemoryService::new());
+    let again = crate::services().keys;
     let only = |package: &bytes::Bytes| {
         let packages = KeyPackages { once: Vec::new(), last_resort: Some(package.clone()) };
         again.publish(&did, packages)
