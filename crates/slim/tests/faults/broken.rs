@@ -9,20 +9,20 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use gambeson_slim::memory::MemoryLink;
 use gambeson_slim::{
-    Batch, BlobId, Blobs, ChannelId, Entry, EntryKind, Error, Incoming, Link, Log, MemoryStore, Name, Page,
+    Batch, BlobId, Blobs, ChannelId, Entry, EntryKind, Error, Incoming, Link, Log, Name, Page,
     Placed, Result, Store, To,
 };
 
 /// A store that stops at a write: what comes after it fails, as after the end of a process.
 pub struct Stopping {
-    pub inner: MemoryStore,
+    inner: Arc<dyn Store>,
     left: AtomicI64,
     /// Whether the last write still happens, and only its answer is lost.
     after: bool,
 }
 
 impl Stopping {
-    pub fn new(inner: MemoryStore, writes: i64, after: bool) -> Self {
+    pub fn new(inner: Arc<dyn Store>, writes: i64, after: bool) -> Self {
         Self { inner, left: AtomicI64::new(writes), after }
     }
 
