@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use gambeson_slim::memory::MemoryLink;
 use gambeson_slim::{
-    Batch, BlobId, Blobs, ChannelId, Entry, EntryKind, Error, Incoming, Link, Log, Name, Page,
-    Placed, Result, Store, To,
+    Batch, BlobId, Blobs, ChannelId, Entry, EntryKind, Error, Incoming, KeyPackages, Keys, Link, Log, Name,
+    Page, Placed, Result, Services, Store, To,
 };
 
 /// A store that stops at a write: what comes after it fails, as after the end of a process.
@@ -242,5 +242,70 @@ impl Blobs for Hidden {
 
     async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
         self.inner.has(ids).await
+    }
+}
+
+/// A service that does not answer while it is cut off: log, blobs and key packages.
+pub struct Unreachable {
+    inner: Services,
+    pub cut: AtomicBool,
+}
+
+impl Unreachable {
+    pub fn over(inner: &Services) -> Arc<Self> {
+        Arc::new(Self { inner: inner.clone(), cut: AtomicBool::new(false) })
+    }
+
+    /// What the call goes to, if it gets there.
+    fn reached(&self) -> Result<&Services> {
+        match self.cut.load(Ordering::SeqCst) {
+            true => Err(Error::Service("nobody answers".into())),
+            false => Ok(&self.inner),
+        }
+    }
+}
+
+#[async_trait]
+impl Log for Unreachable {
+    async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed> {
+        self.reached()?.log.append(channel, entry, after).await
+    }
+
+    async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {
+        self.reached()?.log.read(channel, from, limit).await
+    }
+
+    async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
+        self.reached()?.log.prune(channel, before).await
+    }
+}
+
+#[async_trait]
+impl Blobs for Unreachable {
+    async fn put(&self, bytes: Bytes) -> Result<BlobId> {
+        self.reached()?.blobs.put(bytes).await
+    }
+
+    async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
+        self.reached()?.blobs.get(id).await
+    }
+
+    async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
+        self.reached()?.blobs.has(ids).await
+    }
+}
+
+#[async_trait]
+impl Keys for Unreachable {
+    async fn publish(&self, did: &str, packages: KeyPackages) -> Result<()> {
+        self.reached()?.keys.publish(did, packages).await
+    }
+
+    async fn take(&self, did: &str) -> Result<Option<Bytes>> {
+        self.reached()?.keys.take(did).await
+    }
+
+    async fn left(&self, did: &str) -> Result<usize> {
+        self.reached()?.keys.left(did).await
     }
 }
