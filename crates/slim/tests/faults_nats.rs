@@ -7,6 +7,7 @@ mod held;
 mod nats_server;
 #[path = "world/packed.rs"]
 mod packed;
+mod people;
 #[path = "world/mod.rs"]
 mod world;
 
@@ -16,6 +17,8 @@ mod broken;
 mod crash;
 #[path = "faults/early.rs"]
 mod early;
+#[path = "faults/insider.rs"]
+mod insider;
 #[path = "faults/links.rs"]
 mod links;
 #[path = "faults/logs.rs"]
