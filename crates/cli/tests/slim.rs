@@ -20,7 +20,7 @@ fn without_slim_the_commands_say_how_to_get_it() {
 fn slim_up_refuses_limits_that_its_engine_does_not_know() {
     let folder = Folder::new();
     for line in
-        ["memory --store 64", "memory --keep 1", "nats --channel 1", "nats --keep 1", "nats --keep-blobs 1"]
+        ["memory --store 64", "memory --keep 1", "nats --channel 1", "nats --keep 1", "memory --keep-blobs 1"]
     {
         let refused = folder.run(&format!("slim up --data . --engine {line}")).exits(2);
         refused.tells(line.split(' ').nth(1).unwrap());

@@ -70,6 +70,16 @@ pub struct Retention {
     pub entries: Option<u64>,
     /// Entries that are older.
     pub age: Option<Duration>,
-    /// Blobs that nobody put or asked for with [`has`](crate::Blobs::has) for so long.
+    /// Blobs that nobody put or asked for with [`has`](crate::Blobs::has) for so long; from three quarters of it on they may go.
     pub blobs: Option<Duration>,
+}
+
+#[cfg(any(feature = "redb", feature = "nats"))]
+impl Retention {
+    /// How old a blob is before it counts as new again when it is asked for: a day, so that asking seldom writes, but not most of the time
+    /// for which it is kept.
+    fn renewal(&self) -> Duration {
+        let day = Duration::from_secs(24 * 60 * 60);
+        self.blobs.map_or(day, |age| day.min(age / 4))
+    }
 }

@@ -75,7 +75,8 @@ pub enum Placed {
 /// The ends of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// The place of the oldest entry that is kept; 0 if there is none.
+    /// Where what is kept begins: behind the newest entry that is forgotten; at most 1 while none is. The oldest that is kept may stand
+    /// further on, for places are not consecutive.
     pub first: u64,
     /// The place of the newest entry; 0 if there never was one.
     pub last: u64,

@@ -167,7 +167,7 @@ struct Kept {
 impl Kept {
     fn head(&self) -> Head {
         Head {
-            first: self.records.front().map_or(0, |record| record.place),
+            first: self.records.front().map_or(self.last + 1, |record| record.place),
             last: self.last,
             commit: self.commit,
         }

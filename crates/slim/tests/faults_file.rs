@@ -6,6 +6,7 @@
 mod held;
 #[path = "world/packed.rs"]
 mod packed;
+mod people;
 #[path = "world/mod.rs"]
 mod world;
 
@@ -15,6 +16,8 @@ mod broken;
 mod crash;
 #[path = "faults/early.rs"]
 mod early;
+#[path = "faults/insider.rs"]
+mod insider;
 #[path = "faults/links.rs"]
 mod links;
 #[path = "faults/logs.rs"]

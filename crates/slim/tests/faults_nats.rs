@@ -7,6 +7,7 @@ mod held;
 mod nats_server;
 #[path = "world/packed.rs"]
 mod packed;
+mod people;
 #[path = "world/mod.rs"]
 mod world;
 
@@ -16,6 +17,8 @@ mod broken;
 mod crash;
 #[path = "faults/early.rs"]
 mod early;
+#[path = "faults/insider.rs"]
+mod insider;
 #[path = "faults/links.rs"]
 mod links;
 #[path = "faults/logs.rs"]
@@ -27,7 +30,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use gambeson_slim::Services;
-use gambeson_slim::engine::Nats;
+use gambeson_slim::engine::{Nats, Retention};
 use tokio::runtime::Runtime;
 
 /// Where connections live: the tests' own runtimes have a clock that jumps.
@@ -46,7 +49,7 @@ fn services() -> Services {
         let address = format!("127.0.0.1:{}", SERVER.port);
         RUNTIME.block_on(async {
             let client = async_nats::connect(address).await.unwrap();
-            Nats::open(client, &prefix, 1, nats_server::SMALL).await.unwrap()
+            Nats::open(client, &prefix, 1, nats_server::SMALL, Retention::default()).await.unwrap()
         })
     });
     Services::of(Arc::new(held::Held::new(open.join().unwrap())))

@@ -2,7 +2,7 @@
 
 use super::failed;
 use crate::error::Error;
-use gambeson_slim::engine::{Limits, Nats};
+use gambeson_slim::engine::{Limits, Nats, Retention};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -51,7 +51,12 @@ impl Server {
 }
 
 /// Starts a server that keeps things in the folder `data`, so many MiB at most; what it needs while it runs is in `folder`.
-pub(super) async fn start(data: &Path, folder: &Path, store: Option<u64>) -> Result<(Server, Nats), Error> {
+pub(super) async fn start(
+    data: &Path,
+    folder: &Path,
+    store: Option<u64>,
+    retention: Retention,
+) -> Result<(Server, Nats), Error> {
     let wrong = |what: String| Error::outside(format!("nats-server: {what}")).because("no-nats");
     // A password in a file that nobody else reads: an argument would be seen.
     let mut password = [0; 32];
@@ -103,6 +108,7 @@ pub(super) async fn start(data: &Path, folder: &Path, store: Option<u64>) -> Res
         sleep(Duration::from_millis(20)).await;
     };
     let limits = Limits { store: store.unwrap_or(STORE) << 20, ..Limits::default() };
-    let nats = Nats::connect(&address, "gambeson", &password, PREFIX, limits).await.map_err(failed)?;
+    let nats =
+        Nats::connect(&address, "gambeson", &password, PREFIX, limits, retention).await.map_err(failed)?;
     Ok((server, nats))
 }

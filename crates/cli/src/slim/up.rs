@@ -67,7 +67,9 @@ async fn engine(
     match options.engine {
         Engine::Memory => Ok((Arc::new(MemoryService::with(options.limits())), None)),
         Engine::Nats => {
-            let (server, nats) = nats::start(&data(options)?.join("nats"), running, options.store).await?;
+            let (server, nats) =
+                nats::start(&data(options)?.join("nats"), running, options.store, options.retention())
+                    .await?;
             Ok((Arc::new(nats), Some(server)))
         }
         Engine::Redb => {
@@ -89,7 +91,7 @@ impl SlimUp {
             (self.store.is_some(), "--store", self.engine != Engine::Memory),
             (self.channel.is_some(), "--channel", self.engine != Engine::Nats),
             (self.keep.is_some(), "--keep", self.engine == Engine::Redb),
-            (self.keep_blobs.is_some(), "--keep-blobs", self.engine == Engine::Redb),
+            (self.keep_blobs.is_some(), "--keep-blobs", self.engine != Engine::Memory),
         ];
         match given.into_iter().find(|(given, _, known)| *given && !known) {
             Some((_, option, _)) => {

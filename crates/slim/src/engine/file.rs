@@ -328,9 +328,10 @@ impl Blobs for File {
     async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
         let asked = ids.to_vec();
         let times = self.read_only(move |transaction| tables::times(transaction, &asked)).await?;
-        // Who asks will not put them again: they are as if put today.
-        let (now, day) = (now(), 24 * 60 * 60 * 1_000);
-        let is_old = |at: &Option<u64>| at.is_some_and(|at| at + day < now);
+        // Who asks will not put them again: they are as if put now.
+        let now = now();
+        let renewal = u64::try_from(self.kept.retention.renewal().as_millis()).unwrap_or(u64::MAX);
+        let is_old = |at: &Option<u64>| at.is_some_and(|at| at.saturating_add(renewal) < now);
         let old: Vec<_> = ids.iter().zip(&times).filter(|(_, at)| is_old(at)).map(|(id, _)| *id).collect();
         if !old.is_empty() {
             self.write(move |tables, _| Ok(tables.renew(&old, now)?)).await?;

@@ -4,10 +4,11 @@
 //! | --- | --- | --- |
 //! | `PREFIX-log` | `log.CHANNEL.c` | a commit; its place is its number in the stream |
 //! | | `log.CHANNEL.e.ID` | another entry |
-//! | `PREFIX-marks` | `mark.CHANNEL.pruned` | before which place the channel is forgotten, and its last place then |
+//! | `PREFIX-marks` | `mark.CHANNEL.pruned` | behind the newest entry that is forgotten, and the channel's last place then |
 //! | | `mark.CHANNEL.checkpoint` | the place of the newest checkpoint, before which entries may be forgotten |
 //! | | `mark.CHANNEL.id.ID` | the place of an entry that is forgotten |
 //! | `PREFIX-blobs` | `blob.HASH` | a blob |
+//! | `PREFIX-fresh` | `fresh.HASH` | it was put or renewed lately; the stream is there if blobs are kept for a time only |
 //! | `PREFIX-keys` | `key.free.DID.HASH` | a key package that is not given out |
 //! | | `key.given.DID.HASH` | the claim of who gave it out |
 //! | | `key.last.DID` | the last resort |
@@ -18,6 +19,9 @@
 //!
 //! From three quarters of what the log may have on, what stands before the newest checkpoint of each channel goes, half of it at a time; the last
 //! sixteenth is for checkpoints alone.
+//!
+//! Blobs go by the age that their stream gives its messages. One that is put or asked for and not fresh is published again behind itself, which
+//! is its age from then on; so what goes is never what was just renewed, whichever service does that.
 //!
 //! The newest commit of a channel stays in its stream also when it is forgotten: the next one is compared with it.
 
@@ -34,7 +38,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Limits, stored};
+use super::{Limits, Retention, stored};
 use crate::blobs::{BlobId, Blobs, MAX_BLOB};
 use crate::error::{Error, Quota, Result};
 use crate::hold;
@@ -71,6 +75,8 @@ pub struct Nats {
     log: Stream,
     marks: Stream,
     blobs: Stream,
+    /// `None`: blobs are kept for ever.
+    fresh: Option<Stream>,
     keys: Stream,
     fill: Arc<Mutex<Fill>>,
     sweeping: Arc<AtomicBool>,
@@ -94,17 +100,19 @@ impl Nats {
         password: &str,
         prefix: &str,
         limits: Limits,
+        retention: Retention,
     ) -> Result<Self> {
         let options =
             async_nats::ConnectOptions::new().user_and_password(user.to_owned(), password.to_owned());
         let client = options.connect(address).await.map_err(failed)?;
-        Self::open(client, prefix, 1, limits).await
+        Self::open(client, prefix, 1, limits, retention).await
     }
 
-    /// Finds the four streams of this prefix (letters, digits and `-`), or makes them, with so many copies each: 1 without a cluster.
+    /// Finds the streams of this prefix (letters, digits and `-`), or makes them, with so many copies each: 1 without a cluster.
     ///
     /// Of the limits only `store` is kept, since JetStream knows streams, not channels. Log and blobs have seven sixteenths of it each, and keys the
-    /// rest. Streams that are there already stay as they were made, but for what they may have, which grows. What says which entries were forgotten has no limit: near one, servers (2.9) make room for what is
+    /// rest. Of the retention only `blobs` is kept. Streams that are there already stay as they were made, but for what they may have, which
+    /// grows, and for how long blobs are kept, which is as the last who opened them said. What says which entries were forgotten has no limit: near one, servers (2.9) make room for what is
     /// small by dropping what is old.
     ///
     /// # Errors
@@ -114,6 +122,7 @@ impl Nats {
         prefix: &str,
         copies: usize,
         limits: Limits,
+        retention: Retention,
     ) -> Result<Self> {
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             return Err(Error::Service("a prefix has letters, digits and - only".into()));
@@ -121,12 +130,13 @@ impl Nats {
         let jetstream = jetstream::new(client);
         // JetStream takes 0 for no limit.
         let sixteenths = |count: u64| i64::try_from(limits.store / 16 * count).unwrap_or(i64::MAX).max(1);
-        let make = |name: &str, subject: &str, of_subject: i64, bytes: i64| {
+        let make = |name: &str, subject: &str, bytes: i64, age: Duration| {
             let config = Config {
                 name: format!("{prefix}-{name}"),
                 subjects: vec![format!("{prefix}.{subject}.>")],
-                max_messages_per_subject: of_subject,
+                max_messages_per_subject: -1,
                 max_bytes: bytes,
+                max_age: age,
                 discard: DiscardPolicy::New,
                 num_replicas: copies,
                 max_message_size: i32::try_from(MAX_BLOB + 1_024).unwrap_or(i32::MAX),
@@ -136,20 +146,32 @@ impl Nats {
             async move {
                 let stream = jetstream.get_or_create_stream(config).await.map_err(failed)?;
                 let mut config = stream.cached_info().config.clone();
-                if !(1..bytes).contains(&config.max_bytes) {
+                let grows = (1..bytes).contains(&config.max_bytes);
+                if !grows && config.max_age == age {
                     return Ok(stream);
                 }
-                config.max_bytes = bytes;
+                if grows {
+                    config.max_bytes = bytes;
+                }
+                // The server's own choice, which is not longer than the age.
+                (config.max_age, config.duplicate_window) = (age, Duration::ZERO);
                 jetstream.update_stream(&config).await.map_err(failed)?;
                 jetstream.get_stream(&config.name).await.map_err(failed)
             }
         };
+        // It takes 0 for ever, too.
+        let ever = Duration::ZERO;
+        let fresh = match retention.blobs {
+            Some(_) => Some(make("fresh", "fresh", -1, retention.renewal()).await?),
+            None => None,
+        };
         Ok(Self {
             prefix: prefix.to_owned(),
-            log: make("log", "log", -1, sixteenths(7)).await?,
-            marks: make("marks", "mark", -1, -1).await?,
-            blobs: make("blobs", "blob", -1, sixteenths(7)).await?,
-            keys: make("keys", "key", -1, sixteenths(2)).await?,
+            log: make("log", "log", sixteenths(7), ever).await?,
+            marks: make("marks", "mark", -1, ever).await?,
+            blobs: make("blobs", "blob", sixteenths(7), retention.blobs.unwrap_or(ever)).await?,
+            fresh,
+            keys: make("keys", "key", sixteenths(2), ever).await?,
             fill: Arc::default(),
             sweeping: Arc::default(),
             jetstream,
@@ -174,6 +196,14 @@ impl Nats {
 
     fn checkpoint(&self, channel: &str) -> String {
         format!("{}.mark.{channel}.checkpoint", self.prefix)
+    }
+
+    fn blob(&self, id: &BlobId) -> String {
+        format!("{}.blob.{id}", self.prefix)
+    }
+
+    fn fresh(&self, id: &BlobId) -> String {
+        format!("{}.fresh.{id}", self.prefix)
     }
 
     fn key(&self, what: &str, did: &str) -> String {
@@ -202,6 +232,33 @@ impl Nats {
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(Published::Not),
             Err(error) => Err(unpublished(error)),
         }
+    }
+
+    /// A blob was put or renewed just now: for a while it need not be renewed.
+    async fn mark_fresh(&self, id: &BlobId) -> Result<()> {
+        if self.fresh.is_some() {
+            self.publish_after(self.fresh(id), 0, None, Bytes::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes a blob new that is kept and not fresh; whether it is kept.
+    async fn renewed(&self, id: &BlobId) -> Result<bool> {
+        let Some(fresh) = &self.fresh else { return Ok(true) };
+        if count(fresh, self.fresh(id)).await? > 0 {
+            return Ok(true);
+        }
+        let Some(blob) = newest(&self.blobs, self.blob(id)).await? else { return Ok(false) };
+        match self.publish_after(self.blob(id), blob.sequence, None, blob.payload).await {
+            Ok(Published::At(number)) => forget(&self.blobs, self.blob(id), number).await?,
+            // It went meanwhile, or somebody else renewed it.
+            Ok(Published::Not) => return Ok(count(&self.blobs, self.blob(id)).await? > 0),
+            // It is kept for as long as it was. Once something else went there is room.
+            Err(Error::Full(_)) => return Ok(true),
+            Err(error) => return Err(error),
+        }
+        self.mark_fresh(id).await?;
+        Ok(true)
     }
 
     /// The place of an entry that is forgotten.
@@ -302,7 +359,9 @@ impl Nats {
                 let mark = newest(&self.marks, subject.clone()).await?;
                 let place = mark.and_then(|mark| numbers::<1>(&mark.payload));
                 let (Some(channel), Some([place])) = (channel_of(&subject), place) else { continue };
-                let first = self.head(&channel).await?.first;
+                let all = format!("{}.>", self.of_channel(&channel));
+                let (before, ..) = self.forgotten_before(&channel).await?;
+                let first = next(&self.log, all, before.max(1)).await?.map_or(0, |message| message.sequence);
                 if first != 0 && first < place {
                     self.prune(&channel, first + (place - first).div_ceil(2)).await?;
                     freed = true;
@@ -319,11 +378,12 @@ impl Nats {
         let ((before, last_then, _), newest_commit, last) = tokio::try_join!(
             self.forgotten_before(channel),
             newest(&self.log, self.commits(channel)),
-            newest(&self.log, all.clone()),
+            newest(&self.log, all),
         )?;
-        let first = next(&self.log, all, before.max(1)).await?;
         let place = |message: Option<StreamMessage>| message.map_or(0, |message| message.sequence);
-        Ok(Head { first: place(first), last: place(last).max(last_then), commit: place(newest_commit) })
+        let last = place(last).max(last_then);
+        let first = if last == 0 { 0 } else { before.max(1) };
+        Ok(Head { first, last, commit: place(newest_commit) })
     }
 
     /// The records of a channel from a place on, in order.
@@ -496,25 +556,18 @@ impl Log for Nats {
     /// Several at once forget what the furthest of them says.
     async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
         let mut head = self.head(channel).await?;
-        let mut before = before.min(head.last + 1);
-        loop {
-            let (known, last, mark) = self.forgotten_before(channel).await?;
-            before = before.max(known);
-            let payload = payload(&[before, head.last.max(last)]);
-            match self.publish_after(self.pruned(channel), mark, None, payload).await? {
-                Published::At(mark) => {
-                    forget(&self.marks, self.pruned(channel), mark).await?;
-                    break;
-                }
-                Published::Not => head = self.head(channel).await?,
-            }
-        }
+        let before = before.min(head.last + 1);
         // The ids are written down before the entries are gone; a crash in between leaves both, and the next prune ends it.
-        let mut from = 1;
+        let (mut from, mut newest) = (1, 0);
         loop {
             let records = self.records(channel, from, MAX_PAGE).await?;
             let Some(last) = records.last() else { break };
             from = last.place + 1;
+            newest = records
+                .iter()
+                .map(|record| record.place)
+                .filter(|place| *place < before)
+                .fold(newest, u64::max);
             let old =
                 records.into_iter().filter(|record| record.place < before && record.place != head.commit);
             let marks = old.map(|record| {
@@ -525,6 +578,23 @@ impl Log for Nats {
             marks.try_for_each(|_| async { Ok(()) }).await?;
             if from >= before {
                 break;
+            }
+        }
+        if newest == 0 {
+            return Ok(());
+        }
+        // Not what was asked for: what stands between may be other channels', and nobody of this one misses it.
+        let mut before = newest + 1;
+        loop {
+            let (known, last, mark) = self.forgotten_before(channel).await?;
+            before = before.max(known);
+            let payload = payload(&[before, head.last.max(last)]);
+            match self.publish_after(self.pruned(channel), mark, None, payload).await? {
+                Published::At(mark) => {
+                    forget(&self.marks, self.pruned(channel), mark).await?;
+                    break;
+                }
+                Published::Not => head = self.head(channel).await?,
             }
         }
         forget(&self.log, format!("{}.e.>", self.of_channel(channel)), before).await?;
@@ -539,13 +609,20 @@ impl Blobs for Nats {
             return Err(Error::BlobTooLarge(bytes.len()));
         }
         let id = BlobId::of(&bytes);
-        // Refused: it is kept already.
-        self.publish_after(format!("{}.blob.{id}", self.prefix), 0, None, bytes).await?;
-        Ok(id)
+        loop {
+            if let Published::At(_) = self.publish_after(self.blob(&id), 0, None, bytes.clone()).await? {
+                self.mark_fresh(&id).await?;
+                return Ok(id);
+            }
+            // It is kept already, unless it went just now.
+            if self.renewed(&id).await? {
+                return Ok(id);
+            }
+        }
     }
 
     async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
-        let blob = newest(&self.blobs, format!("{}.blob.{id}", self.prefix)).await?;
+        let blob = newest(&self.blobs, self.blob(id)).await?;
         match blob.map(|message| message.payload) {
             Some(bytes) if BlobId::of(&bytes) != *id => Err(Error::BlobMismatch(*id)),
             bytes => Ok(bytes),
@@ -553,9 +630,11 @@ impl Blobs for Nats {
     }
 
     async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
-        let asked = ids.iter().map(|id| count(&self.blobs, format!("{}.blob.{id}", self.prefix)));
-        let asked = stream::iter(asked.collect::<Vec<_>>()).buffered(AT_ONCE);
-        asked.map_ok(|count| count > 0).try_collect().await
+        // Who asks will not put them again: they are as if put now.
+        let asked = ids.iter().map(|id| async move {
+            Ok(count(&self.blobs, self.blob(id)).await? > 0 && self.renewed(id).await?)
+        });
+        stream::iter(asked.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await
     }
 }
 

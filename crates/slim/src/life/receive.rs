@@ -184,8 +184,7 @@ impl Life {
     fn page(&mut self, page: Page) -> Result<()> {
         self.tries = 0;
         let mut records = page.records;
-        // Of a log of which everything is pruned, what comes next is the first that is kept.
-        let first = if page.head.first == 0 { page.head.last + 1 } else { page.head.first };
+        let first = page.head.first;
         self.shown = Some((false, Instant::now()));
         if self.last.0 > 0 && (first <= self.last.0 || page.head.last < self.last.0) {
             let stands = records.first().is_some_and(|first| (first.place, first.entry.id) == self.last);

@@ -35,6 +35,7 @@ macro_rules! runs_on {
                 a_page_has_what_fits_and_at_least_one_record
                 pruning_forgets_entries_but_no_head_and_no_id
                 pruning_everything_keeps_the_places
+                what_stands_in_another_channel_is_no_gap_in_this_one
                 an_entry_has_a_largest_size
                 entries_have_a_time
                 a_blob_is_found_by_its_hash
@@ -71,6 +72,19 @@ macro_rules! runs_on_small {
             runs_on!(@each $runtime, $engine;
                 a_log_goes_on_for_ever_behind_checkpoints_and_keeps_all_since_the_newest
                 a_full_log_has_room_for_a_checkpoint_and_then_for_everything
+            );
+        }
+    };
+}
+
+/// The test of the suite that needs an engine which forgets blobs soon.
+#[cfg(any(feature = "redb", feature = "nats"))]
+macro_rules! runs_on_forgetful {
+    ($name:ident, $runtime:meta, $engine:expr) => {
+        mod $name {
+            use super::*;
+            runs_on!(@each $runtime, $engine;
+                a_blob_goes_that_nobody_puts_or_asks_for_and_can_be_put_again
             );
         }
     };
@@ -159,6 +173,20 @@ mod files {
     runs_on_small!(small_file, tokio::test, async { Some(small(FEW)) });
     runs_on_small!(file_of_few_bytes, tokio::test, async {
         Some(small(Limits { entries: 10_000, bytes: 300_000, ..FEW }))
+    });
+    runs_on_forgetful!(forgetful_file, tokio::test, async {
+        let folder = TempDir::new().unwrap();
+        let file = File::open(folder.path().join("delivery"), Limits::default(), suite::SOON).unwrap();
+        let engine = Arc::new(file);
+        let sweeps = Arc::clone(&engine);
+        // By itself it sweeps once a minute.
+        tokio::spawn(async move {
+            loop {
+                sweeps.tidy().await.unwrap();
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        });
+        Some(Kept { engine, _with: Box::new(folder) })
     });
     runs_on!(file_over_a_link, tokio::test(flavor = "multi_thread", worker_threads = 2), async {
         let (file, folder) = file();

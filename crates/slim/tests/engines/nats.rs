@@ -4,14 +4,18 @@
 use super::nats_server::{Running, SMALL, server};
 use super::*;
 use bytes::Bytes;
-use gambeson_slim::engine::Nats;
+use gambeson_slim::engine::{Nats, Retention};
 use gambeson_slim::{
     BlobId, Blobs, ChannelId, Entry, EntryId, EntryKind, Error, KeyPackages, Keys, Log, Placed, Quota,
 };
 
 async fn engine(server: &Running, limits: Limits) -> Nats {
+    keeping(server, limits, Retention::default()).await
+}
+
+async fn keeping(server: &Running, limits: Limits, retention: Retention) -> Nats {
     let client = async_nats::connect(format!("127.0.0.1:{}", server.port)).await.unwrap();
-    Nats::open(client, "suite", 1, limits).await.unwrap()
+    Nats::open(client, "suite", 1, limits, retention).await.unwrap()
 }
 
 async fn kept() -> Option<Kept> {
@@ -24,6 +28,12 @@ runs_on_small!(small_jetstream, tokio::test, async {
     let server = server().await?;
     let limits = Limits { store: 16 * 60_000, ..SMALL };
     Some(Kept::with(engine(&server, limits).await, server))
+});
+runs_on_forgetful!(forgetful_jetstream, tokio::test, async {
+    let server = server().await?;
+    // Retention that is given later holds too.
+    engine(&server, SMALL).await;
+    Some(Kept::with(keeping(&server, SMALL, suite::SOON).await, server))
 });
 runs_on!(jetstream_over_a_link, tokio::test, async {
     let kept = kept().await?;

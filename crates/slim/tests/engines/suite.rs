@@ -1,14 +1,14 @@
 //! What each engine does: see the traits. Every test has an engine in which nothing is, or channels and DIDs of its own.
 
 use bytes::Bytes;
-use gambeson_slim::engine::Engine;
+use gambeson_slim::engine::{Engine, Retention};
 use gambeson_slim::{
     BlobId, ChannelId, Entry, EntryId, EntryKind, Error, Head, KeyPackages, MAX_BLOB, MAX_ENTRY,
     MAX_KEY_PACKAGE, MAX_KEY_PACKAGES, Page, Placed,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 type One = Arc<dyn Engine>;
 
@@ -89,14 +89,14 @@ pub async fn commits_follow_one_another(engine: One) {
     assert!(two > one);
     assert_eq!(append(&engine, &channel, commit("lost"), one).await, Placed::After(two));
     let page = all(&engine, &channel, 1, 10).await;
-    assert_eq!(page.head, Head { first: one, last: two, commit: two });
+    assert_eq!(page.head, Head { first: 1, last: two, commit: two });
     assert_eq!(contents(&page), ["one", "two"]);
 }
 
 pub async fn other_entries_come_whenever_they_come(engine: One) {
     let channel = channel();
     let mut last = at(append(&engine, &channel, commit("commit"), 0).await);
-    let (first, newest) = (last, last);
+    let newest = last;
     let kinds = EntryKind::ALL.into_iter().filter(|kind| *kind != EntryKind::Commit);
     for (kind, after) in kinds.zip([0, 1, 9, u64::MAX]) {
         let place = at(append(&engine, &channel, entry(kind, "other"), after).await);
@@ -104,7 +104,7 @@ pub async fn other_entries_come_whenever_they_come(engine: One) {
         last = place;
     }
     let page = all(&engine, &channel, 1, 10).await;
-    assert_eq!(page.head, Head { first, last, commit: newest });
+    assert_eq!(page.head, Head { first: 1, last, commit: newest });
     assert_eq!(page.records.iter().map(|record| record.entry.kind).collect::<Vec<_>>(), EntryKind::ALL);
     assert!(at(append(&engine, &channel, commit("next"), newest).await) > last, "they move no commit");
 }
@@ -220,7 +220,7 @@ pub async fn pages_begin_where_they_are_asked_to_and_end_at_the_limit(engine: On
     for number in 0..10 {
         stand.push(at(append(&engine, &channel, message(&number.to_string()), 0).await));
     }
-    let head = Head { first: stand[0], last: stand[9], commit: 0 };
+    let head = Head { first: 1, last: stand[9], commit: 0 };
     for from in 0..=10 {
         for limit in [0, 1, 3, 100] {
             let asked = stand.get(from).copied().unwrap_or(stand[9] + 1);
@@ -257,7 +257,7 @@ pub async fn pruning_forgets_entries_but_no_head_and_no_id(engine: One) {
     engine.prune(&channel, stand[3]).await.unwrap();
     let page = all(&engine, &channel, 1, 2).await;
     assert_eq!(contents(&page), ["4", "5", "6"]);
-    assert_eq!(page.head, Head { first: stand[3], last: stand[5], commit: newest });
+    assert_eq!(page.head, Head { first: stand[2] + 1, last: stand[5], commit: newest });
     engine.prune(&channel, stand[1]).await.unwrap();
     assert_eq!(all(&engine, &channel, 1, 2).await, page, "what is forgotten is forgotten");
 
@@ -272,13 +272,30 @@ pub async fn pruning_everything_keeps_the_places(engine: One) {
     let last = at(append(&engine, &channel, message("2"), 0).await);
     engine.prune(&channel, u64::MAX).await.unwrap();
     let page = all(&engine, &channel, 1, 2).await;
-    assert_eq!(page, Page { head: Head { first: 0, last, commit: newest }, records: Vec::new() });
+    assert_eq!(page, Page { head: Head { first: last + 1, last, commit: newest }, records: Vec::new() });
     assert_eq!(append(&engine, &channel, commit("late"), 0).await, Placed::After(newest));
     let next = at(append(&engine, &channel, message("3"), 0).await);
     assert!(next > last);
     let page = all(&engine, &channel, 1, 2).await;
-    assert_eq!(page.head, Head { first: next, last: next, commit: newest });
+    assert_eq!(page.head, Head { first: last + 1, last: next, commit: newest });
     assert_eq!(contents(&page), ["3"]);
+}
+
+pub async fn what_stands_in_another_channel_is_no_gap_in_this_one(engine: One) {
+    let (here, there) = (channel(), channel());
+    let mut stand = Vec::new();
+    for number in 0..4 {
+        append(&engine, &there, message("there"), 0).await;
+        stand.push(at(append(&engine, &here, message(&number.to_string()), 0).await));
+    }
+    assert_eq!(all(&engine, &here, 1, 2).await.head.first, 1, "nothing is forgotten");
+    // Where the other channel's entry may stand, and where none of this one does.
+    engine.prune(&here, stand[0]).await.unwrap();
+    assert_eq!(all(&engine, &here, 1, 2).await.head.first, 1, "nothing stood before it");
+    engine.prune(&here, stand[2]).await.unwrap();
+    let page = all(&engine, &here, 1, 2).await;
+    assert_eq!((page.head.first, contents(&page)), (stand[1] + 1, vec!["2", "3"]));
+    assert_eq!(all(&engine, &there, 1, 2).await.head.first, 1);
 }
 
 /// Appends a message where what is old may have to go first, which may take a moment.
@@ -403,6 +420,28 @@ pub async fn many_blobs_come_in_their_order_also_if_one_frame_does_not_hold_them
     }
     assert_eq!(engine.get_many(&ids).await.unwrap(), kept);
     assert_eq!(engine.get_many(&[]).await.unwrap(), []);
+}
+
+/// What the engine of the next test forgets.
+pub const SOON: Retention = Retention { entries: None, age: None, blobs: Some(Duration::from_secs(6)) };
+
+pub async fn a_blob_goes_that_nobody_puts_or_asks_for_and_can_be_put_again(engine: One) {
+    let (left, put, asked) = (package("left"), package("put"), package("asked for"));
+    for blob in [&left, &put, &asked] {
+        engine.put(blob.clone()).await.unwrap();
+    }
+    let ids = [&left, &put, &asked].map(|blob| BlobId::of(blob));
+    assert_eq!(engine.has(&ids).await.unwrap(), [true; 3]);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(13) {
+        assert_eq!(engine.has(&ids[2..]).await.unwrap(), [true]);
+        engine.put(put.clone()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    assert_eq!(engine.get_many(&ids).await.unwrap(), [None, Some(put), Some(asked)]);
+    assert_eq!(engine.has(&ids).await.unwrap(), [false, true, true]);
+    engine.put(left.clone()).await.unwrap();
+    assert_eq!(engine.get(&ids[0]).await.unwrap(), Some(left));
 }
 
 pub async fn a_key_package_is_given_out_once(engine: One) {

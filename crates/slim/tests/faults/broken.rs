@@ -7,22 +7,22 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use gambeson_slim::memory::{MemoryLink, MemoryService};
+use gambeson_slim::memory::MemoryLink;
 use gambeson_slim::{
-    Batch, BlobId, Blobs, ChannelId, Entry, EntryId, EntryKind, Error, Frame, Incoming, Link, Log,
-    MemoryStore, Name, Page, Placed, Result, Store, To,
+    Batch, BlobId, Blobs, ChannelId, Entry, EntryId, EntryKind, Error, Frame, Incoming, KeyPackages, Keys,
+    Link, Log, Name, Page, Placed, Result, Services, Store, To,
 };
 
 /// A store that stops at a write: what comes after it fails, as after the end of a process.
 pub struct Stopping {
-    pub inner: MemoryStore,
+    inner: Arc<dyn Store>,
     left: AtomicI64,
     /// Whether the last write still happens, and only its answer is lost.
     after: bool,
 }
 
 impl Stopping {
-    pub fn new(inner: MemoryStore, writes: i64, after: bool) -> Self {
+    pub fn new(inner: Arc<dyn Store>, writes: i64, after: bool) -> Self {
         Self { inner, left: AtomicI64::new(writes), after }
     }
 
@@ -181,16 +181,19 @@ impl Link for Relabelling {
 
 /// A log of two minds: from a moment on it keeps two, and shows each reader one; from another on all see the first.
 pub struct TwoHeads {
-    first: Arc<MemoryService>,
-    second: Arc<MemoryService>,
+    first: Arc<dyn Log>,
+    second: Arc<dyn Log>,
+    /// Until they part, both have everything in one order, however long an engine takes for an entry.
+    one: tokio::sync::Mutex<()>,
     pub split: AtomicBool,
     pub healed: AtomicBool,
 }
 
 impl TwoHeads {
     pub fn new() -> Arc<Self> {
+        let (first, second) = (crate::services().log, crate::services().log);
         let flag = || AtomicBool::new(false);
-        Arc::new(Self { first: Arc::default(), second: Arc::default(), split: flag(), healed: flag() })
+        Arc::new(Self { first, second, one: tokio::sync::Mutex::default(), split: flag(), healed: flag() })
     }
 }
 
@@ -198,9 +201,9 @@ impl TwoHeads {
 pub struct Side(pub Arc<TwoHeads>, pub bool);
 
 impl Side {
-    fn log(&self) -> &MemoryService {
+    fn log(&self) -> &dyn Log {
         let second = self.1 && !self.0.healed.load(Ordering::SeqCst);
-        if second { &self.0.second } else { &self.0.first }
+        if second { &*self.0.second } else { &*self.0.first }
     }
 }
 
@@ -210,6 +213,7 @@ impl Log for Side {
         if self.0.split.load(Ordering::SeqCst) {
             return self.log().append(channel, entry, after).await;
         }
+        let _one = self.0.one.lock().await;
         self.0.second.append(channel, entry.clone(), after).await?;
         self.0.first.append(channel, entry, after).await
     }
@@ -339,5 +343,70 @@ impl Blobs for Troubled {
 
     async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
         self.inner.has(ids).await
+    }
+}
+
+/// A service that does not answer while it is cut off: log, blobs and key packages.
+pub struct Unreachable {
+    inner: Services,
+    pub cut: AtomicBool,
+}
+
+impl Unreachable {
+    pub fn over(inner: &Services) -> Arc<Self> {
+        Arc::new(Self { inner: inner.clone(), cut: AtomicBool::new(false) })
+    }
+
+    /// What the call goes to, if it gets there.
+    fn reached(&self) -> Result<&Services> {
+        match self.cut.load(Ordering::SeqCst) {
+            true => Err(Error::Service("nobody answers".into())),
+            false => Ok(&self.inner),
+        }
+    }
+}
+
+#[async_trait]
+impl Log for Unreachable {
+    async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed> {
+        self.reached()?.log.append(channel, entry, after).await
+    }
+
+    async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {
+        self.reached()?.log.read(channel, from, limit).await
+    }
+
+    async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
+        self.reached()?.log.prune(channel, before).await
+    }
+}
+
+#[async_trait]
+impl Blobs for Unreachable {
+    async fn put(&self, bytes: Bytes) -> Result<BlobId> {
+        self.reached()?.blobs.put(bytes).await
+    }
+
+    async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
+        self.reached()?.blobs.get(id).await
+    }
+
+    async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
+        self.reached()?.blobs.has(ids).await
+    }
+}
+
+#[async_trait]
+impl Keys for Unreachable {
+    async fn publish(&self, did: &str, packages: KeyPackages) -> Result<()> {
+        self.reached()?.keys.publish(did, packages).await
+    }
+
+    async fn take(&self, did: &str) -> Result<Option<Bytes>> {
+        self.reached()?.keys.take(did).await
+    }
+
+    async fn left(&self, did: &str) -> Result<usize> {
+        self.reached()?.keys.left(did).await
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gambeson_slim::{Channel, EntryKind, Event, MemoryStore, Node, Occurrence};
+use gambeson_slim::{Channel, EntryKind, Event, MemoryStore, Node, Occurrence, Store};
 use tokio::time::{sleep, timeout};
 
 use crate::broken::{Hidden, Stopping};
@@ -57,18 +57,25 @@ async fn live(person: &Person, friend: &Person, begin: usize) -> usize {
     step
 }
 
-async fn crash_at(writes: i64, after: bool) -> bool {
+/// `opened` opens alice's store: the first time, and again when nothing has it open any more.
+async fn crash_at(writes: i64, after: bool, opened: impl Fn() -> Arc<dyn Store>) -> bool {
     let world = World::new(100);
     let mut alice = world.agent("alice");
     let bob = world.agent("bob");
-    let kept = MemoryStore::new();
-    let store = Arc::new(Stopping::new(kept.clone(), writes, after));
+    let store = Arc::new(Stopping::new(opened(), writes, after));
     alice.store = store.clone();
     let at_bob = bob.node().await;
     at_bob.offered(&world).await;
     let step = live(&alice, &bob, 0).await;
     let stopped = store.stopped();
-    alice.store = Arc::new(kept);
+    alice.store = Arc::new(MemoryStore::new());
+    let gone = Arc::downgrade(&store);
+    drop(store);
+    // What was under way ends first, as with a process.
+    while gone.strong_count() > 0 {
+        sleep(Duration::from_millis(10)).await;
+    }
+    alice.store = opened();
     // A restart.
     let step = live(&alice, &bob, step).await;
     assert_eq!(step, 8, "after a stop at write {writes}");
@@ -96,18 +103,40 @@ async fn crash_at(writes: i64, after: bool) -> bool {
     stopped
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_crash_between_any_two_writes_loses_nothing_and_repeats_nothing() {
+/// Alice's store stops at each of its writes in turn; `store` makes what opens a new one.
+async fn a_crash_anywhere<S: Fn() -> Arc<dyn Store>>(store: impl Fn() -> S) {
     let mut crashes = 0;
     for after in [false, true] {
         let mut writes = 1;
-        while crash_at(writes, after).await {
+        while crash_at(writes, after, store()).await {
             crashes += 1;
             writes += 1;
         }
         assert!(writes > 10, "the scenario has {writes} writes");
     }
     assert!(crashes > 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_between_any_two_writes_loses_nothing_and_repeats_nothing() {
+    a_crash_anywhere(|| {
+        let kept = MemoryStore::new();
+        move || Arc::new(kept.clone()) as Arc<dyn Store>
+    })
+    .await;
+}
+
+#[cfg(feature = "redb")]
+#[tokio::test(start_paused = true)]
+async fn a_crash_between_any_two_writes_to_a_file_loses_nothing_and_repeats_nothing() {
+    a_crash_anywhere(|| {
+        let folder = tempfile::tempdir().unwrap();
+        // Opened again, it has what the file has and nothing else.
+        move || {
+            Arc::new(gambeson_slim::FileStore::open(folder.path().join("store")).unwrap()) as Arc<dyn Store>
+        }
+    })
+    .await;
 }
 
 /// Alice's channel, in which Bob is, whose store can be told to stop: what it has stays.
@@ -117,7 +146,7 @@ async fn alice_and_bob(
     after: bool,
 ) -> ([Node; 2], Channel, MemoryStore, Arc<Stopping>) {
     let kept = MemoryStore::new();
-    let store = Arc::new(Stopping::new(kept.clone(), i64::MAX, after));
+    let store = Arc::new(Stopping::new(Arc::new(kept.clone()), i64::MAX, after));
     bob.store = store.clone();
     let (at_alice, at_bob) = (world.agent("alice").node().await, bob.node().await);
     at_bob.offered(world).await;

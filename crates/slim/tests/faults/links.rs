@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use gambeson_slim::faults::Faults;
-use gambeson_slim::{Channel, Event};
+use gambeson_slim::faults::{Faults, Faulty};
+use gambeson_slim::{Channel, Event, Services};
 
-use crate::broken::{Refusing, Tapped};
-use crate::world::{Offered, World, messages};
+use crate::broken::{Refusing, Tapped, Unreachable};
+use crate::world::{Offered, Person, World, messages};
 
 /// Each sender's words come whole and in their order.
 fn in_order(heard: &[(String, String)], each: usize) {
@@ -61,7 +61,7 @@ async fn a_partition_that_heals_leaves_nothing_out() {
     let world = World::new(11);
     let (_nodes, channels) = world.channel(2, |_| {}).await;
     let carol = world.agent("carol");
-    let link = Arc::new(gambeson_slim::faults::Faulty::new(world.hub.link(), 11, Faults::NONE));
+    let link = Arc::new(Faulty::new(world.hub.link(), 11, Faults::NONE));
     let at_carol = carol.node_on(link.clone()).await.unwrap();
     at_carol.offered(&world).await;
     channels[0].invite(&[carol.did()]).await.unwrap();
@@ -79,6 +79,83 @@ async fn a_partition_that_heals_leaves_nothing_out() {
     for channel in [&channels[0], &c] {
         channel.until(|status| status.epoch == epoch).await.unwrap();
         assert_eq!(channel.status().authenticator, channels[1].status().authenticator);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_half_that_reaches_nothing_for_a_while_comes_back_and_nothing_is_lost_or_heard_twice() {
+    let world = World::new(14);
+    let mut people = ["alice", "bob", "carol", "dave"].map(|name| world.agent(name));
+    let service = Unreachable::over(&world.services);
+    for person in &mut people[2..] {
+        let (log, blobs, keys) = (service.clone(), service.clone(), service.clone());
+        person.world.services = Services { log, blobs, keys };
+    }
+    let (mut at, mut links) = (Vec::new(), Vec::new());
+    for (number, person) in (0..).zip(&people) {
+        let link = Arc::new(Faulty::new(world.hub.link(), 14 + number, Faults::NONE));
+        at.push(person.node_on(link.clone()).await.unwrap());
+        links.push(link);
+    }
+    for node in &at {
+        node.offered(&world).await;
+    }
+    let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
+    let mut channels = vec![at[0].create(policy).await.unwrap()];
+    let others: Vec<_> = people[1..].iter().map(Person::did).collect();
+    channels[0].invite(&others).await.unwrap();
+    for node in &at[1..] {
+        channels.push(node.joined(&channels[0].id()).await);
+    }
+    for channel in &channels {
+        channel.until(|status| status.members.len() == 4).await.unwrap();
+    }
+
+    let part = |cut| {
+        service.cut.store(cut, Ordering::SeqCst);
+        links[2..].iter().for_each(|link| link.cut(cut));
+    };
+    let before = channels[0].status().epoch;
+    part(true);
+    // Each half says something, wants a commit, and says more: one half's is taken, that of the other waits.
+    let acts = channels.iter().cloned().enumerate().map(|(number, channel)| {
+        tokio::spawn(async move {
+            for word in 0..5 {
+                channel.send(word.to_string()).await.unwrap();
+            }
+            if number % 2 == 1 {
+                // Who reaches nothing may be told so; what is wished for after it is done all the same.
+                drop(channel.rotate().await);
+            }
+            for word in 5..10 {
+                channel.send(word.to_string()).await.unwrap();
+            }
+        })
+    });
+    let acts: Vec<_> = acts.collect();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    for (number, channel) in channels.iter().enumerate() {
+        let (epoch, unsent) = (channel.status().epoch, channel.status().unsent);
+        assert_eq!((epoch > before, unsent > 0), (number < 2, number >= 2), "of member {number}");
+    }
+    part(false);
+    for act in acts {
+        act.await.unwrap();
+    }
+    channels[3].rotate().await.unwrap();
+    for channel in &channels {
+        in_order(&messages(channel, 40).await, 10);
+        channel.until(|status| status.unsent == 0).await.unwrap();
+        channel.catch_up().await.unwrap();
+    }
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    for channel in &channels {
+        let (here, there) = (channel.status(), channels[0].status());
+        assert_eq!((here.epoch, here.authenticator), (there.epoch, there.authenticator));
+        assert!(!here.forked);
+        let said = channel.history(1, 10_000).await.unwrap();
+        let said = said.iter().filter(|one| matches!(one.event, Event::Message { .. }));
+        assert_eq!(said.count(), 40, "none is heard twice");
     }
 }
 

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use gambeson_identity::Did;
 use gambeson_slim::faults::{Faults, Faulty};
-use gambeson_slim::memory::MemoryService;
 use gambeson_slim::{
-    Channel, Entry, EntryId, EntryKind, Error, Event, Fork, KeyPackages, Keys, Log, MessageId, Node, Options,
+    Channel, Entry, EntryId, EntryKind, Error, Event, Fork, KeyPackages, Log, MessageId, Node, Options,
     Placed, Policy, Role, Services, Warning,
 };
 
@@ -78,6 +77,35 @@ async fn who_was_away_beyond_pruning_comes_back_from_the_checkpoint() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_is_in_the_second_channel_of_a_service_missed_nothing_in_it() {
+    let world = World::new(20);
+    let (_nodes, channels) = world.channel(2, |_| {}).await;
+    channels[0].send("in the first").await.unwrap();
+    messages(&channels[1], 1).await;
+    let (alice, bob, carol) = (world.agent("alice"), world.agent("bob"), world.agent("carol"));
+    let at = [alice.node().await, bob.node().await, carol.node().await];
+    for node in &at {
+        node.offered(&world).await;
+    }
+    let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
+    let a = at[0].create(policy).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at[1].joined(&a.id()).await;
+    channels[1].send("in the first").await.unwrap();
+    b.send("in the second").await.unwrap();
+    a.invite(&[carol.did()]).await.unwrap();
+    let c = at[2].joined(&a.id()).await;
+    a.send("to all").await.unwrap();
+    messages(&c, 1).await;
+    for channel in [&a, &b, &c] {
+        channel.catch_up().await.unwrap();
+        let told = channel.history(1, 100).await.unwrap();
+        let pruned = told.iter().find(|one| matches!(one.event, Event::Warning(Warning::Pruned { .. })));
+        assert_eq!(pruned.map(|one| &one.event), None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_commit_that_is_none_is_passed_over_by_all_and_the_next_follows_it() {
     let world = World::new(23);
     let (_nodes, channels) = world.channel(3, |_| {}).await;
@@ -124,15 +152,15 @@ async fn split(
 ) -> (Arc<TwoHeads>, Vec<Person>, Vec<Node>, Vec<Channel>) {
     let world = World::new(seed);
     let two = TwoHeads::new();
-    let common = Arc::new(MemoryService::new());
+    let common = crate::services();
     let mut people: Vec<Person> = names.iter().map(|name| world.agent(name)).collect();
     let mut at = Vec::new();
     for (number, person) in people.iter_mut().enumerate() {
         let log = Arc::new(Side(two.clone(), number > 0));
-        person.world.services = Services { log, blobs: common.clone(), keys: common.clone() };
+        person.world.services = Services { log, ..common.clone() };
         set(&mut person.options);
         let node = person.node().await;
-        while common.left(person.did().as_str()).await.unwrap() == 0 {
+        while common.keys.left(person.did().as_str()).await.unwrap() == 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         at.push(node);
@@ -258,7 +286,7 @@ async fn a_key_package_that_is_given_out_twice_lets_an_agent_into_one_channel_an
     for _ in 0..=Options::default().key_packages {
         all.push(world.services.keys.take(&did).await.unwrap().unwrap());
     }
-    let again = Arc::new(MemoryService::new());
+    let again = crate::services().keys;
     let only = |package: &bytes::Bytes| {
         let packages = KeyPackages { once: Vec::new(), last_resort: Some(package.clone()) };
         again.publish(&did, packages)

@@ -4,12 +4,15 @@
 
 #[path = "../world/packed.rs"]
 mod packed;
+#[path = "../people/mod.rs"]
+mod people;
 #[path = "../world/mod.rs"]
 mod world;
 
 mod broken;
 mod crash;
 mod early;
+mod insider;
 mod links;
 mod logs;
 mod strangers;

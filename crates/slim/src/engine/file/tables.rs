@@ -83,7 +83,8 @@ impl State {
     }
 
     fn head(self) -> Head {
-        Head { first: self.first, last: self.last, commit: self.commit }
+        let first = if self.first == 0 { self.last + 1 } else { self.first };
+        Head { first, last: self.last, commit: self.commit }
     }
 
     /// Why there is no room for one more entry, of so many bytes. Checkpoints find some where others do not.
