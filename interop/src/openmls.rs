@@ -433,7 +433,7 @@ fn passive_clients() -> Result {
             )?;
         }
     }
-    check(cases.len() == 8, "eight suites")
+    check(cases.len() == 10, "ten suites")
 }
 
 fn followed(case: &Value) -> Result {
