@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gambeson_mls::vectors::{Verdict, judge};
-use gambeson_mls::{Provider, SUITES};
+use gambeson_mls::{Preset, Provider};
 use mls_rs::client_builder::MlsConfig;
 use mls_rs::identity::SigningIdentity;
 use mls_rs::identity::basic::{BasicCredential, BasicIdentityProvider};
@@ -23,9 +23,6 @@ use mls_rs::psk::{ExternalPskId, PreSharedKey};
 use mls_rs::storage_provider::in_memory::{InMemoryKeyPackageStorage, InMemoryPreSharedKeyStorage};
 use mls_rs::{CipherSuite, CipherSuiteProvider, Client, CryptoProvider, Group, MlsMessage};
 use serde_json::{Value, json};
-
-/// The first suite that is not one of RFC 9420.
-const FIRST: u16 = 0xf001;
 
 const PSK: (&[u8], &[u8]) = (b"a pre-shared key", &[0x5a; 48]);
 
@@ -35,14 +32,14 @@ const LIFETIME: std::time::Duration = std::time::Duration::from_secs(30 * 24 * 6
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("the folder for the files is to be named")?;
-    let ours = Provider::of(SUITES.iter().filter(|suite| suite.number() >= FIRST));
-    write(Path::new(&folder), "passive-client", &ours, "labeled")?;
-    write(Path::new(&folder), "passive-client-openmls", &ours.for_openmls(), "plain")
+    write(Path::new(&folder), "passive-client", &Provider::new(Preset::All), "labeled")?;
+    write(Path::new(&folder), "passive-client-openmls", &Provider::openmls(), "plain")
 }
 
 fn write(folder: &Path, kind: &str, provider: &Provider, derivation: &str) -> Result<(), Box<dyn Error>> {
     let mut cases = Vec::new();
-    for suite in provider.supported_cipher_suites() {
+    // Of RFC 9420 there are files of the working group.
+    for suite in provider.supported_cipher_suites().into_iter().filter(|suite| u16::from(*suite) > 7) {
         let case = followed(provider, suite, derivation)?;
         match judge(kind, &case) {
             Some(Verdict::Holds) => cases.push(case),

@@ -19,7 +19,7 @@ use crate::preset::Preset;
 use crate::random::Random;
 use crate::signature::Held;
 use crate::signer::{Signer, Signers};
-use crate::suite::{Derivation, Suite};
+use crate::suite::{Derivation, OF_OPENMLS, SUITES, Suite};
 use crate::symmetric::{NONCE_LEN, exactly};
 use crate::verified::{Verifications, Verified, checked, is_lasting};
 
@@ -61,6 +61,21 @@ impl Provider {
             shared: Arc::clone(&shared),
         };
         Self { suites: suites.into_iter().map(of).collect() }
+    }
+
+    /// Every suite of OpenMLS 0.9.2 as OpenMLS has it: those of [`Preset::All`] [`for_openmls`](Self::for_openmls), and the two that it
+    /// alone has, 0x004D (X-Wing, ChaCha20-Poly1305, SHA-256, Ed25519) and 0x0906 (ML-KEM-1024, AES-256-GCM, SHA-512, ML-DSA-87).
+    ///
+    /// ```
+    /// use gambeson_mls::mls_rs_core::crypto::CryptoProvider;
+    /// use gambeson_mls::{Preset, Provider};
+    ///
+    /// assert!(Provider::openmls().cipher_suite_provider(0x0906.into()).is_some());
+    /// assert!(Provider::new(Preset::All).for_openmls().cipher_suite_provider(0x0906.into()).is_none());
+    /// ```
+    #[must_use]
+    pub fn openmls() -> Self {
+        Self::of(SUITES.iter().chain(OF_OPENMLS)).for_openmls()
     }
 
     /// The same suites as OpenMLS 0.9.2 has them: under its numbers, with the derivation of that time. Suites that it does not have

@@ -20,6 +20,7 @@ use crate::symmetric::{Aead, Hash};
 /// | 1, 2, 3, 5, 7 | RFC 9420, section 17.1 |
 /// | 0xF001 to 0xF00B | draft-ietf-mls-pq-ciphersuites-06, in its order; IANA has assigned nothing |
 /// | 0xF0A1, 0xF0A2 | ours: hybrid KEMs and composite signatures, of which no draft for MLS knows |
+/// | 0x004D, 0x0906 | OpenMLS 0.9.2, and no draft: in no preset, only in [`Provider::openmls`](crate::Provider::openmls) |
 #[derive(Clone, Copy)]
 pub struct Suite {
     number: u16,
@@ -45,8 +46,7 @@ pub enum Derivation {
 
 macro_rules! suites {
     ($($number:literal, $openmls:expr, $name:literal, $kem:ident, $kdf:ident, $aead:ident, $hash:ident, $signature:expr;)*) => {
-        /// All of them, by number.
-        pub static SUITES: &[Suite] = &[$(Suite {
+        &[$(Suite {
             number: $number,
             openmls: $openmls,
             name: $name,
@@ -54,13 +54,14 @@ macro_rules! suites {
             hash: Hash::$hash,
             aead: Aead::$aead,
             signature: $signature,
-        }),*];
+        }),*]
     };
 }
 
 use Signature::{Composite, Ed25519, MlDsa44, MlDsa65, MlDsa87, P256, P384, P521};
 
-suites! {
+/// All that presets have, by number.
+pub static SUITES: &[Suite] = suites! {
     0x0001, None, "MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519",
         DhKemX25519, HkdfSha256, Aes128Gcm, Sha256, Ed25519;
     0x0002, None, "MLS_128_DHKEMP256_AES128GCM_SHA256_P256",
@@ -97,16 +98,24 @@ suites! {
         XWing, HkdfSha384, Aes256Gcm, Sha384, Composite(&composite::MLDSA65_ED25519_SHA512);
     0xf0a2, None, "MLS_192_MLKEM1024P384_AES256GCM_SHA384_MLDSA87P384",
         MlKem1024P384, HkdfSha384, Aes256Gcm, Sha384, Composite(&composite::MLDSA87_ECDSA_P384_SHA512);
-}
+};
+
+/// Those that OpenMLS 0.9.2 has and no draft: apart from the others, so that neither a preset nor a number finds them without its derivation.
+pub(crate) static OF_OPENMLS: &[Suite] = suites! {
+    0x004d, Some(0x004d), "MLS_256_XWING_CHACHA20POLY1305_SHA256_Ed25519",
+        XWing, HkdfSha256, ChaCha20Poly1305, Sha256, Ed25519;
+    0x0906, Some(0x0906), "MLS_256_MLKEM1024_AES256GCM_SHA512_MLDSA87",
+        MlKem1024, HkdfSha512, Aes256Gcm, Sha512, MlDsa87;
+};
 
 impl Suite {
-    /// The suite of that number.
+    /// The suite of that number in [`SUITES`].
     #[must_use]
     pub fn by_number(number: u16) -> Option<&'static Self> {
         SUITES.iter().find(|suite| suite.number == number)
     }
 
-    /// The suite of that name, as in the registry.
+    /// The suite of that name in [`SUITES`], as in the registry.
     #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Self> {
         SUITES.iter().find(|suite| suite.name == name)

@@ -76,7 +76,7 @@ pub enum Verdict {
 /// Judges a case; `None` for a kind that is not one of [`KINDS`].
 ///
 /// Its `cipher_suite` is a number of [`SUITES`](crate::SUITES), or with `"derivation": "plain"` one of
-/// [`Provider::for_openmls`].
+/// [`Provider::openmls`].
 #[must_use]
 pub fn judge(kind: &str, case: &Value) -> Option<Verdict> {
     let (_, judge) = JUDGES.iter().find(|(name, _)| *name == kind)?;
@@ -93,6 +93,5 @@ pub fn judge(kind: &str, case: &Value) -> Option<Verdict> {
 
 /// That of all suites, with the derivation of the case.
 fn provider(case: &Value) -> Provider {
-    let provider = Provider::new(Preset::All);
-    if case["derivation"] == "plain" { provider.for_openmls() } else { provider }
+    if case["derivation"] == "plain" { Provider::openmls() } else { Provider::new(Preset::All) }
 }

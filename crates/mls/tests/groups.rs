@@ -81,10 +81,10 @@ fn a_group_lives_on_every_suite() {
 
 #[test]
 fn a_group_lives_on_every_suite_as_openmls_has_it() {
-    let provider = Provider::new(Preset::All).for_openmls();
+    let provider = Provider::openmls();
     let suites = provider.supported_cipher_suites();
     suites.iter().for_each(|suite| life(&provider, &provider, *suite));
-    assert_eq!(suites.len(), 5 + 8);
+    assert_eq!(suites.len(), 5 + 8 + 2);
 }
 
 #[test]

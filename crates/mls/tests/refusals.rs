@@ -195,6 +195,29 @@ fn presets_hold_what_their_names_say() {
 }
 
 #[test]
+fn what_openmls_alone_has_is_in_no_preset_and_has_its_derivation() {
+    let whole = Provider::openmls();
+    for number in [0x004d, 0x0906] {
+        assert!(Suite::by_number(number).is_none());
+        for preset in Preset::ALL {
+            assert!(preset.find(number).is_err(), "{number:#06x}, {preset}");
+            let theirs = Provider::new(preset).for_openmls();
+            assert!(theirs.cipher_suite_provider(number.into()).is_none(), "{number:#06x}, {preset}");
+        }
+        let suite = whole.cipher_suite_provider(number.into()).unwrap();
+        assert!(SUITES.iter().all(|other| other.name() != suite.suite().name()));
+        // With the KEM of a suite that has a derivation of either kind, the key is that of OpenMLS.
+        let same_kem = if number == 0x0906 { 0xf00b } else { 0xf009 };
+        let labeled = self::suite(same_kem);
+        let plain = labeled.suite().openmls_number().unwrap();
+        let plain = whole.cipher_suite_provider(plain.into()).unwrap();
+        assert_eq!(suite.kem_derive(&[5; 64]).unwrap(), plain.kem_derive(&[5; 64]).unwrap());
+        assert_ne!(suite.kem_derive(&[5; 64]).unwrap(), labeled.kem_derive(&[5; 64]).unwrap());
+    }
+    assert_eq!(whole.supported_cipher_suites().len(), 5 + 8 + 2);
+}
+
+#[test]
 fn errors_name_what_is_wrong() {
     let length = Error::Length { what: "a nonce", expected: 12, actual: 11 };
     assert_eq!(length.to_string(), "a nonce of 11 bytes, where the suite has 12");

@@ -102,7 +102,7 @@ fn our_own_passive_clients_hold_on_every_suite_that_is_not_of_rfc_9420() {
     let once = |suites: &[u64]| -> BTreeMap<u64, usize> { suites.iter().map(|suite| (*suite, 1)).collect() };
     let ours = [(0xf001..=0xf00b).collect(), vec![0xf0a1, 0xf0a2]].concat();
     assert_eq!(held(&folder, "passive-client"), once(&ours));
-    let theirs = [0x4f, 0x4e, 0xf042, 0x50, 0x42, 0x52, 0x51, 0x907];
+    let theirs = [0x4f, 0x4e, 0xf042, 0x50, 0x42, 0x52, 0x51, 0x907, 0x4d, 0x906];
     assert_eq!(held(&folder, "passive-client-openmls"), once(&theirs));
     // Where the derivation is ours, another word for it changes nothing.
     for (file, unseen_at) in [("passive-client", &["/derivation"][..]), ("passive-client-openmls", &[])] {
