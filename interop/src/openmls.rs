@@ -429,7 +429,7 @@ fn passive_clients() -> Result {
             *text = format!("{}{other}{}", &good[..digit], &good[digit + 1..]).into();
             check(
                 followed(&changed).is_err(),
-                &format!("suite {}: {what} was changed", case["cipher_suite"]),
+                format!("suite {}: {what} was changed", case["cipher_suite"]),
             )?;
         }
     }
