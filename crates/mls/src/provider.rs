@@ -63,7 +63,7 @@ impl Provider {
         Self { suites: suites.into_iter().map(of).collect() }
     }
 
-    /// Every suite of OpenMLS 0.9.2 as OpenMLS has it: those of [`Preset::All`] [`for_openmls`](Self::for_openmls), and the two that it
+    /// The suites of OpenMLS 0.9.2 as OpenMLS has them: those of [`Preset::All`] [`for_openmls`](Self::for_openmls), and the two that it
     /// alone has, 0x004D (X-Wing, ChaCha20-Poly1305, SHA-256, Ed25519) and 0x0906 (ML-KEM-1024, AES-256-GCM, SHA-512, ML-DSA-87).
     ///
     /// ```

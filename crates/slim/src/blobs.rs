@@ -8,7 +8,7 @@ use std::fmt;
 use crate::error::Result;
 use crate::side_by_side;
 
-/// The largest blob, in bytes: half a frame. What is larger is cut into chunks, and their hashes make a blob.
+/// The largest blob, in bytes: some half of a frame. What is larger is cut into chunks, and their hashes make a blob.
 pub const MAX_BLOB: usize = 128 * 1024;
 
 /// The BLAKE3 hash of a blob's bytes.

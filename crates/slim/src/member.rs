@@ -334,7 +334,7 @@ impl Member {
             false => Err(Refusal::new(
                 Reason::BadPolicySignature,
                 format_args!(
-                    "{signer}, who signed the policy of the checkpoint, could not change the one known here; ask for a new invitation"
+                    "{signer}, who signed the policy of the checkpoint, could not change the one known here: leave, and be invited again"
                 ),
             )
             .into()),

@@ -20,6 +20,14 @@ macro_rules! reasons {
             /// Every reason.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
+            /// Whether every member refuses a commit for this: it follows from the commit, the group, its policy and the time in the log, whatever
+            /// cards a member knows.
+            pub(crate) fn is_for_all(self) -> bool {
+                let those =
+                    [Self::NotPermitted, Self::BadProposal, Self::OldPolicy, Self::NoRejoin, Self::ExpiredKeyPackage];
+                those.contains(&self)
+            }
+
             /// The code, in words with hyphens between them.
             #[must_use]
             pub const fn code(self) -> &'static str {

@@ -84,7 +84,7 @@ mod tests {
         for _ in 0..fit {
             assert!(queue.take_in(frame(MAX_FRAME)));
         }
-        assert!(!queue.take_in(frame(1)), "one byte too many");
+        assert!(!queue.take_in(frame(MAX_FRAME)), "one too many");
         assert_eq!(queue.receive().await.unwrap().frame.len(), MAX_FRAME);
         assert!(queue.take_in(frame(MAX_FRAME)), "what was received makes room");
         queue.close();

@@ -509,7 +509,8 @@ impl Life {
             }
             Err(error) => {
                 self.searches = 0;
-                self.passed_over = true;
+                // What breaks the rules is refused by all alike: whoever goes on with it is in a group that this member does not follow.
+                self.passed_over |= !error.reason().is_some_and(Reason::is_for_all);
                 let theirs = matches!(error.reason(), Some(Reason::Forged | Reason::Protocol) | None);
                 if theirs {
                     // Perhaps for this member alone: whoever goes on shows it.

@@ -386,8 +386,6 @@ impl Life {
                 self.writes.delete(&row(what), place);
             }
         }
-        // A Welcome of an epoch up to this one was for the member that is out.
-        self.writes.put(&row("left"), 0, self.member.epoch().to_be_bytes().to_vec());
         self.outbox.clear();
         self.order = Order::new(false);
         for answer in self.leave.take().into_iter().flatten() {

@@ -392,18 +392,23 @@ async fn join(shared: &Arc<Shared>, invitation: Invitation) -> Result<Channel> {
         let what = format!("the Welcome names {}, who did not make it", invitation.inviter);
         return Err(Refusal::new(Reason::OtherIdentity, what).into());
     }
-    let left = shared.kept.number(&crate::channel::row(invitation.channel, "left"), 0).await?;
-    if left.is_some_and(|left| member.epoch() <= left) {
-        let what = "the Welcome is of an epoch before this agent was out of the channel";
+    // By a key package of last resort a Welcome opens again and again: what it led to is remembered, which nobody can make another Welcome of.
+    let (entered, state) = ("entered", blake3::hash(&member.authenticator()?));
+    let before = shared.kept.row(entered, 0, usize::MAX).await?;
+    if before.values().any(|before| before[..] == *state.as_bytes()) {
+        let what = "the Welcome brought this agent into the channel before";
         return Err(Refusal::new(Reason::Replayed, what).into());
     }
+    let next = before.keys().next_back().map_or(0, |last| last + 1);
     let surface = invitation.note.surface_of(&member)?;
     let joined = member.epoch();
     let birth = Birth { member, surface, commit: snapshot.commit, joined };
     let package = invitation.package;
     let channel = shared
         .bear(birth, |writes| {
-            if !kept.last_resort() {
+            if kept.last_resort() {
+                writes.put(entered, next, state.as_bytes().to_vec());
+            } else {
                 writes.delete("packages", package);
             }
         })

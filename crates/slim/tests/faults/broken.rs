@@ -277,6 +277,32 @@ impl Log for Shut {
     }
 }
 
+/// A log that, once, stops its member's store as soon as it has taken a commit.
+pub struct Tripping {
+    pub inner: Arc<dyn Log>,
+    pub trips: Mutex<Option<Arc<Stopping>>>,
+}
+
+#[async_trait]
+impl Log for Tripping {
+    async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed> {
+        let is_commit = entry.kind == EntryKind::Commit;
+        let placed = self.inner.append(channel, entry, after).await?;
+        if is_commit && let Some(store) = self.trips.lock().unwrap().take() {
+            store.stop_at(1);
+        }
+        Ok(placed)
+    }
+
+    async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {
+        self.inner.read(channel, from, limit).await
+    }
+
+    async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
+        self.inner.prune(channel, before).await
+    }
+}
+
 /// Blobs that are not found while they are hidden.
 pub struct Hidden {
     pub inner: Arc<dyn Blobs>,

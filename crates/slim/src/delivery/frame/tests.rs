@@ -137,7 +137,7 @@ fn as_many_records_as_fit_are_sent_and_at_least_one() {
         kind: EntryKind::Application,
         content: vec![0; len].into(),
     };
-    for (len, expected) in [(MAX_ENTRY, 3), (0, 1_000), (20_000, 13)] {
+    for (len, expected) in [(MAX_ENTRY, 3), (0, 1_000), (20_000, 12)] {
         let mut records: Vec<_> =
             (0..1_000).map(|place| Record { place, at: 0, entry: entry(len) }).collect();
         fitting(&mut records);
