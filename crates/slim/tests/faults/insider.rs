@@ -114,12 +114,7 @@ async fn what_an_insider_commits_against_the_policy_stands_in_the_log_and_each_h
     let client = people::outlaw(&mallory.agent, key, me.credential().to_bytes(), me.suites()[0]);
     offer(&mallory, &client).await;
 
-    let mut at = Vec::new();
-    for person in &people {
-        let node = person.node().await;
-        node.offered(&world).await;
-        at.push(node);
-    }
+    let at = world.opened(&people).await;
     let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
     let a = at[0].create(policy).await.unwrap();
     a.invite(&[people[1].did(), people[2].did()]).await.unwrap();

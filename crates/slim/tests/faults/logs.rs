@@ -82,18 +82,15 @@ async fn who_is_in_the_second_channel_of_a_service_missed_nothing_in_it() {
     let (_nodes, channels) = world.channel(2, |_| {}).await;
     channels[0].send("in the first").await.unwrap();
     messages(&channels[1], 1).await;
-    let (alice, bob, carol) = (world.agent("alice"), world.agent("bob"), world.agent("carol"));
-    let at = [alice.node().await, bob.node().await, carol.node().await];
-    for node in &at {
-        node.offered(&world).await;
-    }
+    let people = ["alice", "bob", "carol"].map(|name| world.agent(name));
+    let at = world.opened(&people).await;
     let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
     let a = at[0].create(policy).await.unwrap();
-    a.invite(&[bob.did()]).await.unwrap();
+    a.invite(&[people[1].did()]).await.unwrap();
     let b = at[1].joined(&a.id()).await;
     channels[1].send("in the first").await.unwrap();
     b.send("in the second").await.unwrap();
-    a.invite(&[carol.did()]).await.unwrap();
+    a.invite(&[people[2].did()]).await.unwrap();
     let c = at[2].joined(&a.id()).await;
     a.send("to all").await.unwrap();
     messages(&c, 1).await;
@@ -325,12 +322,7 @@ async fn alone_with_dave(seed: u64) -> ([Person; 4], Vec<Node>, [Channel; 3]) {
     let world = World::new(seed);
     let mut people = ["alice", "bob", "carol", "dave"].map(|name| world.agent(name));
     (people[0].skew, people[3].skew) = (30 * 86_400, 30 * 86_400);
-    let mut at = Vec::new();
-    for person in &people {
-        let node = person.node().await;
-        node.offered(&world).await;
-        at.push(node);
-    }
+    let at = world.opened(&people).await;
     let policy = Policy { issued: world.now(), ..at[0].policy().unwrap() };
     let a = at[0].create(policy.sign(at[0].me().agent()).unwrap()).await.unwrap();
     a.invite(&[people[1].did(), people[2].did()]).await.unwrap();

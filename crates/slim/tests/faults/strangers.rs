@@ -222,12 +222,7 @@ async fn who_lies_is_taken_out_of_a_channel_whose_log_had_no_room_and_who_asks_i
 async fn a_fork_that_nobody_decided_on_is_one_after_a_restart_and_ends_with_the_liar() {
     let world = World::new(36);
     let people = ["alice", "bob", "mallory"].map(|name| world.agent(name));
-    let mut at = Vec::new();
-    for person in &people {
-        let node = person.node().await;
-        node.offered(&world).await;
-        at.push(node);
-    }
+    let mut at = world.opened(&people).await;
     let policy = at[0].policy().unwrap().sign(at[0].me().agent()).unwrap();
     let a = at[0].create(policy).await.unwrap();
     a.invite(&[people[1].did(), people[2].did()]).await.unwrap();

@@ -84,13 +84,7 @@ impl World {
     pub async fn channel(&self, members: usize, set: impl Fn(&mut Options)) -> (Vec<Node>, Vec<Channel>) {
         let mut people: Vec<Person> = (0..members).map(|n| self.agent(&format!("agent {n}"))).collect();
         people.iter_mut().for_each(|person| set(&mut person.options));
-        let mut nodes = Vec::new();
-        for person in &people {
-            nodes.push(person.node().await);
-        }
-        for node in &nodes {
-            node.offered(self).await;
-        }
+        let nodes = self.opened(&people).await;
         let policy = nodes[0].policy().unwrap();
         *self.policy.lock().unwrap() = Some(policy.clone());
         let first = nodes[0].create(policy.sign(nodes[0].me().agent()).unwrap()).await.unwrap();
@@ -103,6 +97,18 @@ impl World {
             channels.push(channel);
         }
         (nodes, channels)
+    }
+
+    /// The nodes of several people, of whom each can be invited.
+    pub async fn opened(&self, people: &[Person]) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        for person in people {
+            nodes.push(person.node().await);
+        }
+        for node in &nodes {
+            node.offered(self).await;
+        }
+        nodes
     }
 
     /// The policy that a channel of [`World::channel`] began with.
