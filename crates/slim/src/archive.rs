@@ -130,15 +130,21 @@ impl Surface {
     pub(crate) async fn keep(&self, blobs: &dyn Blobs, bytes: &[u8]) -> Result<Vec<Chunk>> {
         let chunks = self.chunks(bytes)?;
         let ids: Vec<BlobId> = chunks.iter().map(|(chunk, _)| chunk.blob).collect();
-        let mut kept = Vec::with_capacity(ids.len());
-        for some in ids.chunks(1_000) {
-            kept.extend(blobs.has(some).await?);
-        }
+        let kept = which_are_kept(blobs, &ids).await?;
         let missing = chunks.iter().zip(kept).filter(|(_, kept)| !kept);
         let mut put = side_by_side(missing.map(|((_, sealed), _)| blobs.put(sealed.clone())));
         while put.try_next().await?.is_some() {}
         Ok(chunks.into_iter().map(|(chunk, _)| chunk).collect())
     }
+}
+
+/// [`Blobs::has`], of any number.
+pub(crate) async fn which_are_kept(blobs: &dyn Blobs, ids: &[BlobId]) -> Result<Vec<bool>> {
+    let mut kept = Vec::with_capacity(ids.len());
+    for some in ids.chunks(1_000) {
+        kept.extend(blobs.has(some).await?);
+    }
+    Ok(kept)
 }
 
 /// Gathers chunks again, at most `most` bytes, and [`AT_ONCE`](crate::AT_ONCE) times [`TOGETHER`] blobs on their way. `near` has sealed chunks that need not be fetched.

@@ -339,7 +339,8 @@ impl Channel {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Refused`] with [`Reason::BadDelegation`](crate::Reason::BadDelegation) for a chain that does not give this right to this member,
+    /// [`Error::Refused`] with [`Reason::BadDelegation`](crate::Reason::BadDelegation) for a chain that does not give this right to this member, with
+    /// [`Reason::BadProposal`](crate::Reason::BadProposal) for what is none, with [`Reason::NotPermitted`](crate::Reason::NotPermitted) where nobody may lend it,
     /// [`Error::NoCard`] if the cards of somebody in it are nowhere to be had; those of [`invite`](Self::invite).
     pub async fn invite_by(&self, dids: &[Did], delegation: &[String]) -> Result<()> {
         self.ask(|answer| Command::Invite(dids.to_vec(), delegation.to_vec(), answer)).await

@@ -236,6 +236,8 @@ pub(crate) struct CardPlace {
 }
 
 impl CardPlace {
+    /// How many stand together at most: those of all members of a channel that is three times as large as any should be.
+    pub(crate) const MOST: usize = 1 << 16;
     /// How many parts the longest log has. In as many as somebody likes, it would take as long as he likes to fetch.
     const MOST_PARTS: usize = MAX_CARD_LOG.div_ceil(MAX_BLOB);
 
@@ -258,7 +260,11 @@ impl CardPlace {
     }
 
     pub(crate) fn read_all(from: &mut Reader) -> Result<Vec<Self>, Malformed> {
-        (0..from.count(6)?).map(|_| Self::read(from)).collect()
+        let count = from.count(6)?;
+        if count > Self::MOST {
+            return Err(Malformed);
+        }
+        (0..count).map(|_| Self::read(from)).collect()
     }
 }
 
@@ -487,6 +493,17 @@ mod tests {
     fn commit(epoch: u64, more: usize) -> Bytes {
         let head = Writer::default().u16(1).u16(1).u8(4).put(b"this").u64(epoch).finish();
         [head, vec![7; more]].concat().into()
+    }
+
+    #[test]
+    fn more_cards_than_a_channel_has_members_are_none() {
+        let places = |count: usize| {
+            let place = CardPlace { did: "did:gambeson:z".to_owned(), parts: Vec::new() };
+            let bytes = CardPlace::write_all(&vec![place; count], Writer::default()).finish();
+            CardPlace::read_all(&mut Reader::new(bytes.into())).map(|places| places.len())
+        };
+        assert_eq!(places(CardPlace::MOST), Ok(CardPlace::MOST));
+        assert_eq!(places(CardPlace::MOST + 1), Err(Malformed));
     }
 
     #[tokio::test]

@@ -70,7 +70,8 @@ pub struct Retention {
     pub entries: Option<u64>,
     /// Entries that are older.
     pub age: Option<Duration>,
-    /// Blobs that nobody put or asked for with [`has`](crate::Blobs::has) for so long; from three quarters of it on they may go.
+    /// Blobs that nobody put or asked for with [`has`](crate::Blobs::has) for so long; from three quarters of it on they may go. A day at least:
+    /// agents ask four times a day for what they need.
     pub blobs: Option<Duration>,
 }
 

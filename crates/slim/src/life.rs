@@ -160,6 +160,8 @@ pub(crate) struct Life {
     bundle: Vec<(Payload, Answer<MessageId>)>,
     leave: Option<Vec<Answer<()>>>,
     rejoin: Option<Vec<Answer<()>>>,
+    /// How often who waits for it looked for a way back and found none.
+    returns: u32,
     caught_up: Vec<(bool, Answer<()>)>,
 
     work: Option<JoinHandle<Done>>,
@@ -360,6 +362,9 @@ impl Life {
             Command::Rotate(answer) => self.wish(vec![commit::Want::Rotate], answer),
             Command::Leave(answer) => self.go(answer).await,
             Command::Rejoin(answer) => {
+                if self.rejoin.is_none() {
+                    self.returns = 0;
+                }
                 self.rejoin.get_or_insert_default().push(answer);
                 (self.behind, self.shown) = (true, None);
                 Ok(())

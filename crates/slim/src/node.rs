@@ -54,6 +54,8 @@ pub(crate) struct Shared {
     instance: u128,
     out: mpsc::Sender<Outward>,
     places: Mutex<HashMap<String, CardPlace>>,
+    /// When cards were put, or found, where others find them, by whose they are, in the clock's milliseconds.
+    put: Mutex<HashMap<String, (CardPlace, u64)>>,
     living: Mutex<HashMap<ChannelId, Living>>,
     /// The node is gone: no life begins any more. Set and looked at while `living` is held.
     closed: AtomicBool,
@@ -134,6 +136,7 @@ impl Node {
             present: Mutex::new(present),
             started: options.clock.now(),
             places: Mutex::new(HashMap::from([(card.did.clone(), card.clone())])),
+            put: Mutex::default(),
             cards,
             services,
             kept,

@@ -136,13 +136,13 @@ async fn without_a_delegation_or_with_one_that_is_not_for_this_nobody_is_added_a
     let (resource, whom) = (resource(&channels[0]), [dave.did()]);
     let none = channels[1].invite(&whom).await.unwrap_err();
     assert_eq!(none.reason(), Some(Reason::NotPermitted));
-    for delegation in [
-        lent(&alice, &bob, "urn:gambeson:channel:00", None),
-        lent(&alice, &carol, &resource, None),
-        "not a delegation".to_owned(),
+    for (delegation, reason) in [
+        (lent(&alice, &bob, "urn:gambeson:channel:00", None), Reason::BadDelegation),
+        (lent(&alice, &carol, &resource, None), Reason::BadDelegation),
+        ("not a delegation".to_owned(), Reason::BadProposal),
     ] {
         let refused = channels[1].invite_by(&whom, &[delegation]).await.unwrap_err();
-        assert_eq!(refused.reason(), Some(Reason::BadDelegation), "{refused}");
+        assert_eq!(refused.reason(), Some(reason), "{refused}");
     }
     let carols = channels[1].invite_by(&whom, &[lent(&carol, &bob, &resource, None)]).await.unwrap_err();
     assert_eq!(carols.reason(), Some(Reason::NotPermitted), "Carol may not lend what she has not: {carols}");

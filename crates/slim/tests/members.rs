@@ -582,11 +582,17 @@ fn a_delegation_gives_the_right_to_invite() {
     let counted = Delegation { max_calls: Some(1), ..grant(all[1], &resource) };
     let counted = counted.sign(all[0].me.agent(), None).unwrap();
     assert_eq!(reason(1, vec![counted]), Some(Reason::BadDelegation), "nobody counts");
+    assert_eq!(reason(1, vec!["no delegation".into()]), Some(Reason::BadProposal), "whoever has which cards");
     let over = Delegation { until: NOW, from: NOW, ..grant(all[1], &resource) };
     let over = over.sign(all[0].me.agent(), None).unwrap();
     let changes = Changes { add: vec![package()], delegation: vec![over], ..Changes::default() };
     let late = members[1].commit(changes, NOW.after(3600)).unwrap_err();
     assert_eq!(late.reason(), Some(Reason::BadDelegation), "its time is over");
+    let mut strict = channel(&all[..3], &cards, |policy| policy.delegate = false);
+    let resource = strict[0].policy().policy().resource();
+    let granted = grant(all[1], &resource).sign(all[0].me.agent(), None).unwrap();
+    let changes = Changes { add: vec![package()], delegation: vec![granted], ..Changes::default() };
+    assert_eq!(strict[1].commit(changes, NOW).unwrap_err().reason(), Some(Reason::NotPermitted));
     let idle = Changes { delegation: vec![first.clone()], ..Changes::default() };
     assert_eq!(members[1].commit(idle, NOW).unwrap_err().reason(), Some(Reason::BadProposal));
 

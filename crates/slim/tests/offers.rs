@@ -4,19 +4,21 @@
 
 mod world;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use gambeson_identity::{Retired, Role as Key};
 use gambeson_slim::engine::Limits;
 use gambeson_slim::memory::MemoryService;
 use gambeson_slim::{
-    Batch, ChannelId, Entry, EntryId, EntryKind, Error, KeyPackages, Keys, MemoryStore, Result, Services,
-    Store, StoreKey,
+    Batch, BlobId, Blobs, ChannelId, Entry, EntryId, EntryKind, Error, Frame, KeyPackages, Keys, MemoryStore,
+    Result, Services, Store, StoreKey,
 };
+use tokio::time::Instant;
 use world::{Offered, World, messages};
 
 fn services() -> Services {
@@ -240,5 +242,174 @@ async fn of_invitations_that_come_without_end_few_are_kept_whoever_decides() {
             let more = tokio::time::timeout(Duration::from_secs(60), at_bob.invitation()).await;
             assert!(more.is_err(), "no more were kept");
         }
+    }
+}
+
+/// Blobs that are forgotten when nobody put or asked for them for a day.
+struct Ageing {
+    inner: Arc<dyn Blobs>,
+    put: Mutex<HashMap<BlobId, Instant>>,
+}
+
+impl Ageing {
+    fn over(inner: &Arc<dyn Blobs>) -> Arc<Self> {
+        Arc::new(Self { inner: Arc::clone(inner), put: Mutex::default() })
+    }
+
+    fn is_kept(&self, id: &BlobId) -> bool {
+        let day = Duration::from_secs(86_400);
+        self.put.lock().unwrap().get(id).is_some_and(|put| put.elapsed() < day)
+    }
+}
+
+#[async_trait]
+impl Blobs for Ageing {
+    async fn put(&self, bytes: Bytes) -> Result<BlobId> {
+        let id = self.inner.put(bytes).await?;
+        self.put.lock().unwrap().insert(id, Instant::now());
+        Ok(id)
+    }
+
+    async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
+        if self.is_kept(id) { self.inner.get(id).await } else { Ok(None) }
+    }
+
+    async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
+        let has: Vec<bool> = ids.iter().map(|id| self.is_kept(id)).collect();
+        let found = ids.iter().zip(&has).filter(|(_, has)| **has).map(|(id, _)| (*id, Instant::now()));
+        self.put.lock().unwrap().extend(found);
+        Ok(has)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn cards_are_found_however_long_their_owners_are_there_or_away() {
+    let mut world = World::new(86);
+    world.services.blobs = Ageing::over(&world.services.blobs);
+    let (alice, bob, carol, dave) =
+        (world.agent("alice"), world.agent("bob"), world.agent("carol"), world.agent("dave"));
+    let at_alice = alice.node().await;
+    let a = at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    let at_bob = bob.node().await;
+    at_bob.offered(&world).await;
+    let at_dave = dave.node().await;
+    at_dave.offered(&world).await;
+    a.invite(&[bob.did()]).await.unwrap();
+    at_bob.joined(&a.id()).await;
+    drop(at_bob);
+    tokio::time::sleep(Duration::from_secs(40 * 3_600)).await;
+    let at_carol = carol.node().await;
+    at_carol.offered(&world).await;
+    a.invite(&[dave.did(), carol.did()]).await.unwrap();
+    for node in [at_dave, at_carol] {
+        let joined = tokio::time::timeout(Duration::from_secs(600), node.joined(&a.id())).await;
+        assert_eq!(joined.expect("the cards of all are there").members().len(), 4);
+    }
+}
+
+/// Blobs of which some are never given.
+struct Silent {
+    inner: Arc<dyn Blobs>,
+    of: Mutex<HashSet<BlobId>>,
+}
+
+#[async_trait]
+impl Blobs for Silent {
+    async fn put(&self, bytes: Bytes) -> Result<BlobId> {
+        self.inner.put(bytes).await
+    }
+
+    async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
+        let never = self.of.lock().unwrap().contains(id);
+        if never {
+            std::future::pending::<()>().await;
+        }
+        self.inner.get(id).await
+    }
+
+    async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
+        self.inner.has(ids).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_invitation_that_leads_nowhere_does_not_stand_in_the_way_of_the_next() {
+    let world = World::new(87);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    drop(at_bob);
+    let invite = async || {
+        let policy = at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap();
+        let channel = at_alice.create(policy).await.unwrap();
+        channel.invite(&[bob.did()]).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        channel.id()
+    };
+    let mut channels = [invite().await, invite().await, invite().await, invite().await].to_vec();
+    let inbox = ChannelId(blake3::derive_key("gambeson inbox log v1", bob.did().as_str().as_bytes()));
+    let page = world.services.log.read(&inbox, 1, 100).await.unwrap();
+    let mut heads = page.records.iter().filter_map(|record| match Frame::parse(&record.entry.content) {
+        Ok(Frame::Invitation { snapshot, .. }) => Some(snapshot),
+        _ => None,
+    });
+    let silent = Arc::new(Silent { inner: Arc::clone(&world.services.blobs), of: Mutex::default() });
+    silent.of.lock().unwrap().extend(heads.by_ref().take(3));
+    assert_eq!(heads.count(), 1);
+    let mut at = bob.clone();
+    at.world.services.blobs = silent.clone();
+    let at_bob = at.node().await;
+    let joined = tokio::time::timeout(Duration::from_secs(240), at_bob.joined(&channels[3])).await;
+    joined.expect("the fourth leads somewhere");
+    // The others are tried ever longer, and one that comes then has to wait for one of them.
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    channels.push(invite().await);
+    let joined = tokio::time::timeout(Duration::from_secs(1_000), at_bob.joined(&channels[4])).await;
+    joined.expect("the fifth, too");
+    assert_eq!(at_bob.channels().len(), 2);
+    silent.of.lock().unwrap().clear();
+    for id in &channels {
+        tokio::time::timeout(Duration::from_secs(3_600), at_bob.joined(id)).await.expect("at last");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_accepts_by_a_last_resort_that_was_followed_by_another_is_in() {
+    let world = World::new(88);
+    let (alice, mut bob) = (world.agent("alice"), world.agent("bob").asking());
+    bob.options.key_packages = 0;
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    let a = at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    while a.invite(&[bob.did()]).await.is_err() {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let invitation = at_bob.invitation().await;
+    let newer = bob.rotated(&[Key::Signing], Retired::Superseded(86_400));
+    at_bob.renew(newer.me(), &newer.log).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    let b = at_bob.accept(invitation).await.unwrap();
+    a.send("welcome").await.unwrap();
+    assert_eq!(messages(&b, 1).await[0].1, "welcome");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_away_accepts_more_invitations_than_it_keeps() {
+    let world = World::new(89);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    drop(at_bob);
+    let mut channels = Vec::new();
+    for _ in 0..70 {
+        let policy = at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap();
+        let channel = at_alice.create(policy).await.unwrap();
+        channel.invite(&[bob.did()]).await.unwrap();
+        channels.push(channel.id());
+    }
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let at_bob = bob.node().await;
+    for id in &channels {
+        let joined = tokio::time::timeout(Duration::from_secs(600), at_bob.joined(id)).await;
+        joined.expect("every one of them");
     }
 }

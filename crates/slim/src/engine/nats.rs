@@ -112,7 +112,8 @@ impl Nats {
     ///
     /// Of the limits only `store` is kept, since JetStream knows streams, not channels. Log and blobs have seven sixteenths of it each, and keys the
     /// rest. Of the retention only `blobs` is kept. Streams that are there already stay as they were made, but for what they may have, which
-    /// grows, and for how long blobs are kept, which is as the last who opened them said. What says which entries were forgotten has no limit: near one, servers (2.9) make room for what is
+    /// grows, and for how long blobs are kept, which is as the last who opened them said: those beside each other say the same, and where
+    /// it is said for the first time, blobs that were put before are as old as they are, whoever asked for them meanwhile. What says which entries were forgotten has no limit: near one, servers (2.9) make room for what is
     /// small by dropping what is old.
     ///
     /// # Errors
@@ -556,6 +557,8 @@ impl Log for Nats {
     /// Several at once forget what the furthest of them says.
     async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
         let mut head = self.head(channel).await?;
+        // The newest commit stays; one that comes meanwhile makes it no older.
+        let commit = head.commit;
         let before = before.min(head.last + 1);
         // The ids are written down before the entries are gone; a crash in between leaves both, and the next prune ends it.
         let (mut from, mut newest) = (1, 0);
@@ -568,8 +571,7 @@ impl Log for Nats {
                 .map(|record| record.place)
                 .filter(|place| *place < before)
                 .fold(newest, u64::max);
-            let old =
-                records.into_iter().filter(|record| record.place < before && record.place != head.commit);
+            let old = records.into_iter().filter(|record| record.place < before && record.place != commit);
             let marks = old.map(|record| {
                 let subject = self.mark(channel, &record.entry.id);
                 self.publish_after(subject, 0, None, payload(&[record.place]))
@@ -598,7 +600,7 @@ impl Log for Nats {
             }
         }
         forget(&self.log, format!("{}.e.>", self.of_channel(channel)), before).await?;
-        forget(&self.log, self.commits(channel), before.min(head.commit)).await
+        forget(&self.log, self.commits(channel), before.min(commit)).await
     }
 }
 

@@ -8,7 +8,9 @@ use bytes::Bytes;
 use gambeson_identity::{Did, MemoryReplayCache, Resolver, sealed};
 use tokio::time::Instant;
 
-use super::work::{Done, Found, ask_frame, fetch_cards, keep_snapshot, load_snapshot, newest_checkpoint};
+use super::work::{
+    Done, Found, PARTS_PATIENCE, ask_frame, fetch_cards, keep_snapshot, load_snapshot, newest_checkpoint,
+};
 use super::{Life, by};
 use crate::archive::{Surface, random};
 use crate::content::{CheckpointEntry, CommitEntry, Snapshot};
@@ -99,24 +101,26 @@ impl Life {
         self.start(move |shared| async move {
             let look = async {
                 let (newest, commit) = newest_checkpoint(&shared, &id, &surface, from, &searched).await?;
-                let found = match newest {
-                    Some(entry) => {
-                        let loaded = load_snapshot(&shared, &surface, &entry.snapshot, &near).await;
-                        loaded.ok().filter(|(snapshot, ..)| snapshot.commit == commit)
-                    }
-                    None => None,
+                let load = async {
+                    let entry = newest.ok_or(Error::NoCheckpoint)?;
+                    let loaded = load_snapshot(&shared, &surface, &entry.snapshot, &near).await;
+                    let loaded = loaded.ok().filter(|(snapshot, ..)| snapshot.commit == commit);
+                    let (_, tree, group_info, cards) = loaded.ok_or(Error::NoCheckpoint)?;
+                    let missing: Vec<_> = cards.into_iter().filter(|card| !shared.knows(card)).collect();
+                    fetch_cards(&shared, &missing).await?.into_iter().collect::<Result<()>>()?;
+                    Ok(Box::new(Found { tree, group_info, commit }))
                 };
-                let Some((_, tree, group_info, cards)) = found else {
-                    // Nothing here is new enough: somebody who is there makes it.
+                let patience = shared.options.deadline * PARTS_PATIENCE;
+                let found = tokio::time::timeout(patience, load).await;
+                let found = found.unwrap_or(Err(Error::Deadline(patience)));
+                if found.is_err() {
+                    // Nothing here is new enough and whole: somebody who is there makes it.
                     let frame = ask_frame(&shared, id)?;
                     for did in others.iter().take(ASKED) {
                         shared.publish_bytes(inbox(did.as_str()), To::All, frame.clone());
                     }
-                    return Err(Error::NoCheckpoint);
-                };
-                let missing: Vec<_> = cards.into_iter().filter(|card| !shared.knows(card)).collect();
-                fetch_cards(&shared, &missing).await?.into_iter().collect::<Result<()>>()?;
-                Ok(Box::new(Found { tree, group_info, commit }))
+                }
+                found
             };
             Done::Found(look.await)
         });
@@ -139,7 +143,8 @@ impl Life {
             Err(
                 error
                 @ (Error::NoCheckpoint | Error::BlobMissing(_) | Error::Service(_) | Error::Deadline(_)),
-            ) if self.tries < MOST_RETURNS || self.rejoin.is_none() => {
+            ) if self.returns < MOST_RETURNS || self.rejoin.is_none() => {
+                self.returns = self.returns.saturating_add(1);
                 self.again(&error);
                 return Ok(());
             }

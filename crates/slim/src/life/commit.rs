@@ -27,7 +27,8 @@ use crate::wire::{Malformed, Writer};
 const TAKEN_AT_ONCE: usize = 64;
 /// How often cards that a commit needs are looked for before this member says that it cannot follow.
 const MOST_SEARCHES: u32 = 3;
-/// How often a part of a commit is asked for that the blobs do not have, before this member says that it cannot follow: for some eight seconds.
+/// How often a part of a commit is asked for that the blobs do not have, before this member says that it cannot follow: for some
+/// eight seconds, and longer where it is parts that take too long.
 const MOST_MISSES: u32 = 6;
 /// How many members the last owner makes owners when it goes: a policy has room for some hundred names.
 const MOST_HEIRS: usize = 64;
@@ -436,24 +437,8 @@ impl Life {
     pub(super) async fn opened(
         &mut self,
         record: Record,
-        entry: Result<Result<Option<(Peek, CommitEntry)>, Malformed>>,
+        entry: Result<Option<(Peek, CommitEntry)>, Malformed>,
     ) -> Result<()> {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                let missing = matches!(error, Error::BlobMissing(_));
-                self.misses += u32::from(missing);
-                // Who passed over one already comes back if others went on, whatever it passes over besides.
-                if missing && (self.passed_over || self.misses >= MOST_MISSES) {
-                    return self.passed_over_unread(&record, &error);
-                }
-                // Its parts may come yet; nothing behind it can be understood before.
-                self.backlog.push_front(record);
-                self.again(&error);
-                self.tell_not_read(&error);
-                return Ok(());
-            }
-        };
         (self.tries, self.misses) = (0, 0);
         self.count(&record);
         let place = (record.place, record.entry.id);
@@ -521,6 +506,21 @@ impl Life {
                 self.skipped(place)
             }
         }
+    }
+
+    /// A commit whose parts did not all come: `missing` where the service says that it has one of them no more, or the time for all of them was over.
+    pub(super) fn not_opened(&mut self, record: Record, error: &Error, missing: bool) -> Result<()> {
+        self.misses += u32::from(missing);
+        // Who passed over one already comes back if others went on, whatever it passes over besides.
+        if missing && (self.passed_over || self.misses >= MOST_MISSES) {
+            self.passed_over_unread(&record, error)?;
+            return self.drain_backlog();
+        }
+        // Its parts may come yet; nothing behind it can be understood before.
+        self.backlog.push_front(record);
+        self.again(error);
+        self.tell_not_read(error);
+        Ok(())
     }
 
     /// A commit of which a part is not there: nobody ever had it, or it was kept for less long than this member was away.

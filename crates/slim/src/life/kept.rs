@@ -171,6 +171,7 @@ impl Life {
             bundle: Vec::new(),
             leave: None,
             rejoin: None,
+            returns: 0,
             caught_up: Vec::new(),
             work: None,
             timers,

@@ -66,12 +66,17 @@ impl Life {
                 self.again(&error);
                 self.tell_not_read(&error);
             }
-            Done::Opened(record, entry) => {
+            Done::Opened(record, Ok(entry)) => {
                 self.opened(record, entry).await?;
                 if !self.over {
                     self.drain_backlog()?;
                 }
             }
+            Done::Opened(record, Err(error)) => {
+                let missing = matches!(error, Error::BlobMissing(_));
+                self.not_opened(record, &error, missing)?;
+            }
+            Done::Slow(record, error) => self.not_opened(record, &error, true)?,
             Done::Cards(Ok(())) => self.tries = 0,
             Done::Cards(Err(error)) => self.again(&error),
             Done::Taken(all) => self.taken(all),

@@ -32,8 +32,12 @@ const APPENDS: usize = 32;
 const ERRANDS: usize = 64;
 /// How many cards a commit may bring: those of who is added, of who made it, and of a delegation.
 const MOST_CARDS: usize = MAX_CHANGES + 64;
-/// How many deadlines the cards that a commit brings may take, of the ten that its work has: what they leave is enough to judge it without them.
+/// How many deadlines the cards that a commit brings may take: without them it is judged as well as it can be.
 const CARDS_PATIENCE: u32 = 4;
+/// How many deadlines one work may take: calls stand behind each other, such as those for the blobs of a tree.
+const PATIENCE: u32 = 16;
+/// How many of them the parts of a commit may take, or a snapshot with its cards.
+pub(super) const PARTS_PATIENCE: u32 = 10;
 /// The longest a failed call waits before it is made again.
 const MOST_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -55,6 +59,8 @@ pub(crate) enum Done {
     Appended(Vec<(u64, Result<Placed>)>),
     Page(Result<Page>),
     Opened(Record, Result<Result<Option<(Peek, CommitEntry)>, Malformed>>),
+    /// Its parts did not all come in time.
+    Slow(Record, Error),
     Cards(Result<()>),
     Taken(Vec<Taken>),
     Prepared(Result<(EntryId, Bytes, Option<BlobId>)>),
@@ -156,8 +162,7 @@ impl Life {
     {
         let (work, deadline) = (work(Arc::clone(&self.shared)), self.shared.options.deadline);
         self.work = Some(tokio::spawn(async move {
-            // Ten calls may stand behind each other: the blobs of a tree.
-            let patience = deadline * 10;
+            let patience = deadline * PATIENCE;
             tokio::time::timeout(patience, work).await.unwrap_or(Done::Failed(Error::Deadline(patience)))
         }));
     }
@@ -219,7 +224,11 @@ impl Life {
         let (surface, epoch) = (self.surface.clone(), self.member.epoch());
         self.start(move |shared| async move {
             let blobs = &*shared.services.blobs;
-            let opened = CommitEntry::of_content(&record.entry.content, &surface, blobs, epoch).await;
+            let patience = shared.options.deadline * PARTS_PATIENCE;
+            let opening = CommitEntry::of_content(&record.entry.content, &surface, blobs, epoch);
+            let Ok(opened) = tokio::time::timeout(patience, opening).await else {
+                return Done::Slow(record, Error::Deadline(patience));
+            };
             if let Ok(Ok(Some((_, entry)))) = &opened {
                 // Cards that cannot be had are missed when the commit is judged, if it needs them.
                 let missing = entry.cards.iter().filter(|place| !shared.knows(place)).take(MOST_CARDS);
@@ -366,7 +375,7 @@ pub(crate) async fn to_inbox(shared: &Shared, id: EntryId, did: &str, frame: Byt
     Ok(())
 }
 
-/// Keeps a snapshot: the tree in chunks of which most are there already, the rest, and the head that names them.
+/// Keeps a snapshot: the tree in chunks of which most are there already, the rest with the cards that it names, and the head that names them.
 pub(super) async fn keep_snapshot(
     shared: &Shared,
     surface: &crate::archive::Surface,
@@ -375,8 +384,12 @@ pub(super) async fn keep_snapshot(
     cards: &[CardPlace],
 ) -> Result<BlobId> {
     let blobs = &*shared.services.blobs;
-    let rest = CardPlace::write_all(cards, Writer::default().bytes(group_info)).finish();
-    let (tree, rest) = tokio::try_join!(surface.keep(blobs, tree), surface.keep(blobs, &rest))?;
+    let rest = async {
+        let cards = shared.keep_cards(cards).await?;
+        let rest = CardPlace::write_all(&cards, Writer::default().bytes(group_info)).finish();
+        surface.keep(blobs, &rest).await
+    };
+    let (tree, rest) = tokio::try_join!(surface.keep(blobs, tree), rest)?;
     let snapshot = Snapshot { tree, rest, ..snapshot };
     blobs.put(snapshot.seal(surface)?).await
 }

@@ -180,7 +180,8 @@ impl Judge {
         };
         let wrong = |what: &dyn std::fmt::Display| Refusal::new(Reason::BadDelegation, what);
         if !policy.delegate {
-            return Err(wrong(&"the policy lets nobody delegate the right to invite"));
+            let what = "the policy lets nobody delegate the right to invite";
+            return Err(Refusal::new(Reason::NotPermitted, what));
         }
         let at = self.shared.hold().at.ok_or_else(|| wrong(&"no time to judge a delegation at"))?;
         let tokens: Vec<&str> = links.split('\n').collect();
@@ -189,7 +190,13 @@ impl Judge {
         if let Some(did) = asking.end().1 {
             return self.shared.settle(Err(Doubt::Unknown(Need { did, card: None })));
         }
-        let chain = verified.map_err(|error| wrong(&error))?;
+        let chain = verified.map_err(|error| match error.reason() {
+            // Whoever reads it: no card makes it a delegation.
+            Why::BadEncoding | Why::BadJson | Why::BadForm | Why::BadType | Why::TooLarge | Why::TooDeep => {
+                Refusal::new(Reason::BadProposal, error)
+            }
+            _ => wrong(&error),
+        })?;
         let (Some(first), Some(last)) = (chain.links().first(), chain.links().last()) else {
             return Err(wrong(&"a chain has a link"));
         };

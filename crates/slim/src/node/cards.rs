@@ -2,20 +2,26 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
+use futures_util::TryStreamExt;
 use gambeson_identity::{CardLog, Did};
 
 use super::Shared;
+use crate::archive::which_are_kept;
 use crate::blobs::{BlobId, MAX_BLOB};
 use crate::channel::Channel;
 use crate::content::CardPlace;
 use crate::error::{Error, Result};
 use crate::hold;
 use crate::member::Me;
+use crate::side_by_side;
 use crate::store::Writes;
 use crate::wire::{Reader, Writer};
+
+/// After how many milliseconds cards that were put or found are put or asked for again: a quarter of the shortest time for which a service is asked to
+/// keep blobs, three quarters of which it keeps them in any case.
+const PUT_AGAIN: u64 = 6 * 60 * 60 * 1000;
 
 /// The agent as its newest card has it.
 pub(crate) struct Present {
@@ -23,13 +29,12 @@ pub(crate) struct Present {
     /// Where others find its cards, once they were put there.
     pub(crate) card: CardPlace,
     text: String,
-    put: AtomicBool,
 }
 
 impl Present {
     pub(super) fn new(me: Me, log: &CardLog) -> Arc<Self> {
         let text = log.to_lines();
-        Arc::new(Self { card: place_of(me.did(), &text), me, text, put: AtomicBool::new(false) })
+        Arc::new(Self { card: place_of(me.did(), &text), me, text })
     }
 }
 
@@ -82,6 +87,7 @@ impl Shared {
         for stranger in self.cards.dids().iter().filter(|did| !known.contains(did.as_str())) {
             self.cards.forget(stranger);
             hold(&self.places).remove(stranger.as_str());
+            hold(&self.put).remove(stranger.as_str());
             writes.delete("cards", card_number(stranger));
         }
         self.kept.apply(writes).await
@@ -100,37 +106,67 @@ impl Shared {
         hold(&self.places).get(did.as_str()).cloned()
     }
 
-    /// Where others find what is known here of an agent's cards: it is put there, unless it came from there.
+    /// Where others find what is known here of an agent's cards: it is put there.
     pub(crate) async fn place(&self, did: &Did) -> Result<Option<CardPlace>> {
         let Some(log) = self.cards.log(did) else { return Ok(None) };
         let text = log.to_lines();
         let place = place_of(did, &text);
-        if self.card_place(did).as_ref() != Some(&place) {
-            self.put_card(&text).await?;
-            self.remember(&place);
-        }
+        self.put_card(&place, &text).await?;
+        self.remember(&place);
         Ok(Some(place))
+    }
+
+    /// Has the service keep cards that somebody is led to, and says where they are: those that it has no more are put there as they are known here.
+    pub(crate) async fn keep_cards(&self, places: &[CardPlace]) -> Result<Vec<CardPlace>> {
+        let old: Vec<bool> = places.iter().map(|place| !self.was_put(place)).collect();
+        let asked = places.iter().zip(&old).filter(|(_, old)| **old);
+        let parts: Vec<BlobId> = asked.flat_map(|(place, _)| place.parts.iter().copied()).collect();
+        let mut kept = which_are_kept(&*self.services.blobs, &parts).await?.into_iter();
+        let named = places.iter().zip(old).map(|(place, old)| {
+            let missing = old && kept.by_ref().take(place.parts.len()).filter(|kept| !kept).count() > 0;
+            if old && !missing {
+                self.is_put(place);
+            }
+            async move {
+                let known = match place.did.parse() {
+                    Ok(did) if missing => self.place(&did).await?,
+                    _ => None,
+                };
+                Ok(known.unwrap_or_else(|| place.clone()))
+            }
+        });
+        side_by_side(named).try_collect().await
     }
 
     pub(crate) fn present(&self) -> Arc<Present> {
         Arc::clone(&hold(&self.present))
     }
 
-    /// Puts the agent's own cards where others find them, unless they are there.
+    /// Puts the agent's own cards where others find them.
     pub(crate) async fn put_present(&self, present: &Present) -> Result<()> {
-        if !present.put.load(Ordering::Relaxed) {
-            self.put_card(&present.text).await?;
-            present.put.store(true, Ordering::Relaxed);
+        self.put_card(&present.card, &present.text).await
+    }
+
+    /// Puts the log of an agent's cards where others find it, unless that was done a while ago.
+    async fn put_card(&self, place: &CardPlace, text: &str) -> Result<()> {
+        if !self.was_put(place) {
+            for part in text.as_bytes().chunks(MAX_BLOB) {
+                self.services.blobs.put(Bytes::copy_from_slice(part)).await?;
+            }
+            self.is_put(place);
         }
         Ok(())
     }
 
-    /// Puts the log of an agent's cards where others find it.
-    async fn put_card(&self, text: &str) -> Result<()> {
-        for part in text.as_bytes().chunks(MAX_BLOB) {
-            self.services.blobs.put(Bytes::copy_from_slice(part)).await?;
-        }
-        Ok(())
+    fn was_put(&self, place: &CardPlace) -> bool {
+        let now = self.options.clock.now();
+        // A clock that was put back says nothing.
+        let lately = |at: u64| now.checked_sub(at).is_some_and(|age| age < PUT_AGAIN);
+        hold(&self.put).get(&place.did).is_some_and(|(put, at)| put == place && lately(*at))
+    }
+
+    fn is_put(&self, place: &CardPlace) {
+        hold(&self.put).insert(place.did.clone(), (place.clone(), self.options.clock.now()));
     }
 
     pub(super) async fn restore_places(&self) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::archive::{Surface, random};
 use crate::blobs::BlobId;
 use crate::cards::SKEW;
 use crate::channel::Channel;
-use crate::content::Published;
+use crate::content::{Published, Snapshot};
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::hold;
@@ -40,7 +40,12 @@ const DAY: u64 = 86_400;
 const MOST_KEPT: usize = 1_000;
 /// How many entries, and bytes, of an inbox are read at the most before they may go: a small part of the smallest log.
 const READ: (u64, u64) = (256, 256 << 10);
-/// The longest that passes between two tries to offer, unless the inbox is looked into less often.
+/// How many deadlines it may take to fetch what an invitation leads to, which anybody can write: the first time, and twice as many each time until the
+/// last of these. What came of cards is not fetched again.
+const PATIENCE: u32 = 12;
+/// How often it is doubled; it is as long as that at once where somebody asks for it.
+const MOST_DOUBLED: u32 = 4;
+/// The longest that passes after a try to offer, or to join, until the next, unless the inbox is looked into less often or others have their turn.
 const MOST_PATIENCE: Duration = Duration::from_secs(300);
 
 /// Somebody wants this agent in a channel.
@@ -53,7 +58,6 @@ pub struct Invitation {
     note: Arc<Note>,
     snapshot: BlobId,
     welcome: Bytes,
-    package: u64,
     /// Where in the tree who made the Welcome is.
     leaf: u32,
     /// Where it stood in the inbox.
@@ -80,34 +84,43 @@ pub(super) async fn attend(shared: Arc<Shared>) {
     let mut offered = None;
     // How often offering failed, and when it is tried again.
     let (mut failures, mut again) = (0, Instant::now());
-    // What was not decided on before a restart.
-    if let Err(error) = consider(&shared, true).await {
+    let mut failed = BTreeMap::new();
+    // What was not decided on before a restart. Whether some were never tried: all that was read is, before more is read.
+    let mut turns = consider(&shared, true, &mut failed).await.unwrap_or_else(|error| {
         shared.note(&error);
-    }
+        false
+    });
     loop {
         let present = shared.present();
         let first = shared.options.retry * 4;
-        if offered != Some(present.me.credential().card) && again <= Instant::now() {
+        if offered == Some(present.me.credential().card) {
+            // The card stands for as long as its owner does, however long the service keeps what nobody asks for.
+            if let Err(error) = shared.put_present(&present).await {
+                shared.note(&error);
+            }
+        } else if again <= Instant::now() {
             match offer(&shared, &present).await {
                 Ok(()) => (offered, failures) = (Some(present.me.credential().card), 0),
                 Err(error) => {
                     offered = None;
-                    let wait =
-                        first.saturating_mul(2u32.saturating_pow(failures)).min(MOST_PATIENCE.max(first));
-                    (failures, again) = (failures.saturating_add(1), Instant::now() + wait);
+                    again = Instant::now() + patience(first, failures);
+                    failures = failures.saturating_add(1);
                     shared.note(&error);
                 }
             }
         }
         shared.listen_if_deaf();
-        let looked = match read(&shared).await {
-            Ok(()) => consider(&shared, false).await,
-            failed => failed,
+        let looked = async {
+            let more = std::mem::take(&mut turns) || read(&shared).await?;
+            turns = consider(&shared, false, &mut failed).await?;
+            Ok(more || turns)
         };
-        if let Err(error) = looked {
+        let more = looked.await.unwrap_or_else(|error| {
             shared.note(&error);
-        }
+            false
+        });
         let wait = match offered {
+            _ if more => Duration::ZERO,
             Some(_) => shared.options.poll,
             None => {
                 again.saturating_duration_since(Instant::now()).clamp(first, shared.options.poll.max(first))
@@ -125,6 +138,11 @@ pub(super) async fn attend(shared: Arc<Shared>) {
             offered = None;
         }
     }
+}
+
+/// How long what failed so often before waits.
+fn patience(first: Duration, failures: u32) -> Duration {
+    first.saturating_mul(2u32.saturating_pow(failures)).min(MOST_PATIENCE.max(first))
 }
 
 /// Offers the card and key packages to those who invite while this agent is away. Those under an earlier card, or of another store, go. What was made
@@ -209,56 +227,53 @@ async fn offer(shared: &Shared, present: &Present) -> Result<()> {
     shared.kept.apply(writes).await
 }
 
-/// Reads the inbox, and keeps the invitations in it until something was done about them.
-async fn read(shared: &Arc<Shared>) -> Result<()> {
+/// Reads a page of the inbox, and keeps the invitations in it until something was done about them. Whether there may be another.
+async fn read(shared: &Arc<Shared>) -> Result<bool> {
     let log = inbox_log(shared.did.as_str());
     let mut read = shared.kept.number("inbox", 0).await?.unwrap_or(0);
     let mut grown = [0; 2];
     for (place, grown) in (1..).zip(&mut grown) {
         *grown = shared.kept.number("inbox", place).await?.unwrap_or(0);
     }
-    loop {
-        let page = shared.services.log.read(&log, read + 1, PAGE).await?;
-        if page.records.is_empty() {
-            // Invitations that wait are looked at all the same.
-            if let Err(error) = let_go(shared, &log, grown).await {
-                shared.note(&error);
+    let page = shared.services.log.read(&log, read + 1, PAGE).await?;
+    if page.records.is_empty() {
+        // Invitations that wait are looked at all the same.
+        if let Err(error) = let_go(shared, &log, grown).await {
+            shared.note(&error);
+        }
+        return Ok(false);
+    }
+    let (mut writes, mut new) = (crate::store::Writes::default(), Vec::new());
+    for record in page.records {
+        read = record.place;
+        grown[0] += 1;
+        grown[1] += record.entry.content.len() as u64;
+        if record.entry.kind != EntryKind::Application {
+            continue;
+        }
+        let Ok(Frame::Invitation { snapshot, welcome }) = Frame::parse(&record.entry.content) else {
+            continue;
+        };
+        match examine(shared, snapshot, welcome, read).await {
+            Ok(invitation) => {
+                writes.put(UNDECIDED, read, record.entry.content.to_vec());
+                new.push(invitation);
             }
-            return Ok(());
-        }
-        let (mut writes, mut new) = (crate::store::Writes::default(), Vec::new());
-        for record in page.records {
-            read = record.place;
-            grown[0] += 1;
-            grown[1] += record.entry.content.len() as u64;
-            if record.entry.kind != EntryKind::Application {
-                continue;
-            }
-            let Ok(Frame::Invitation { snapshot, welcome }) = Frame::parse(&record.entry.content) else {
-                continue;
-            };
-            match examine(shared, snapshot, welcome, read).await {
-                Ok(invitation) => {
-                    writes.put(UNDECIDED, read, record.entry.content.to_vec());
-                    new.push(invitation);
-                }
-                Err(error) => shared.note(&error),
-            }
-        }
-        if !new.is_empty() {
-            // Whoever has a key package can write without end.
-            let kept = shared.kept.row(UNDECIDED, 0, usize::MAX).await?;
-            let too_many = (kept.len() + new.len()).saturating_sub(MOST_WAITING);
-            kept.into_keys().take(too_many).for_each(|place| writes.delete(UNDECIDED, place));
-        }
-        for (place, number) in (0..).zip([read, grown[0], grown[1]]) {
-            writes.put("inbox", place, number.to_be_bytes().to_vec());
-        }
-        shared.kept.apply(writes).await?;
-        for invitation in new {
-            decide(shared, invitation, true).await;
+            Err(error) => shared.note(&error),
         }
     }
+    if !new.is_empty() {
+        // Whoever has a key package can write without end.
+        let kept = shared.kept.row(UNDECIDED, 0, usize::MAX).await?;
+        let too_many = (kept.len() + new.len()).saturating_sub(MOST_WAITING);
+        kept.into_keys().take(too_many).for_each(|place| writes.delete(UNDECIDED, place));
+    }
+    for (place, number) in (0..).zip([read, grown[0], grown[1]]) {
+        writes.put("inbox", place, number.to_be_bytes().to_vec());
+    }
+    shared.kept.apply(writes).await?;
+    new.into_iter().filter(|invitation| !admits(shared, invitation)).for_each(|it| ask(shared, it));
+    Ok(true)
 }
 
 /// What was read may be forgotten, once it is so many entries or so many bytes: nobody else reads this log, whose checkpoints say nothing but that.
@@ -277,24 +292,56 @@ async fn let_go(shared: &Shared, log: &ChannelId, [entries, bytes]: [u64; 2]) ->
     shared.kept.apply(writes).await
 }
 
-/// Looks again at invitations that were not decided on, or could not be accepted for a while. Those that wait for somebody are given to him the first time.
-async fn consider(shared: &Arc<Shared>, first: bool) -> Result<()> {
+/// Looks at invitations about which nothing was done. Those that the agent's own policy admits are accepted, until one cannot be: those that failed least
+/// often come first. Those that wait for somebody are given to him the first time. Whether there are some that were never tried.
+async fn consider(shared: &Arc<Shared>, first: bool, failed: &mut Failed) -> Result<bool> {
     if !first && shared.options.admit == Admit::Ask {
-        return Ok(());
+        return Ok(false);
     }
-    for (place, bytes) in shared.kept.row(UNDECIDED, 0, usize::MAX).await? {
+    let kept = shared.kept.row(UNDECIDED, 0, usize::MAX).await?;
+    failed.retain(|place, _| kept.contains_key(place));
+    let mut turns: Vec<_> =
+        kept.into_iter().map(|(place, bytes)| (failed.get(&place).copied(), place, bytes)).collect();
+    turns.sort_by_key(|(failed, place, _)| (failed.map_or(0, |(times, _)| times), *place));
+    let now = Instant::now();
+    let (mut tried, mut more) = (false, false);
+    for (failure, place, bytes) in turns {
+        let due = failure.is_none_or(|(_, again)| again <= now);
+        more |= tried && failure.is_none();
+        if !first && (tried || !due) {
+            continue;
+        }
         let examined = match Frame::parse(&Bytes::from_owner(bytes)) {
             Ok(Frame::Invitation { snapshot, welcome }) => examine(shared, snapshot, welcome, place).await,
             _ => Err(Refusal::new(Reason::Malformed, "what was kept is no invitation").into()),
         };
         match examined {
-            Ok(invitation) => decide(shared, invitation, first).await,
+            Ok(invitation) if !admits(shared, &invitation) => {
+                if first {
+                    ask(shared, invitation);
+                }
+            }
+            Ok(_) if tried || !due => {}
+            Ok(invitation) => {
+                let times = failure.map_or(0, |(times, _)| times);
+                if let Err(error) = accept_in(shared, invitation, patience_of(shared, times)).await {
+                    shared.note(&error);
+                    if !matches!(error, Error::Refused(_)) {
+                        let again = Instant::now() + patience(shared.options.poll, times);
+                        failed.insert(place, (times.saturating_add(1), again));
+                        tried = true;
+                    }
+                }
+            }
             Err(Error::Refused(_)) => forget(shared, place).await?,
             Err(error) => return Err(error),
         }
     }
-    Ok(())
+    Ok(more)
 }
+
+/// Invitations that could not be accepted, by their places in the inbox: how often, and when that is tried again.
+type Failed = BTreeMap<u64, (u32, Instant)>;
 
 /// Something was done about an invitation.
 pub(super) async fn forget(shared: &Shared, place: u64) -> Result<()> {
@@ -305,45 +352,44 @@ pub(super) async fn forget(shared: &Shared, place: u64) -> Result<()> {
 
 /// Opens a Welcome as far as its note.
 async fn examine(shared: &Shared, snapshot: BlobId, welcome: Bytes, place: u64) -> Result<Invitation> {
-    let references = welcome_references(&welcome)?;
+    let (_, kept) = kept_for(shared, &welcome).await?;
+    let examined = Member::examine(&shared.present().me, &shared.cards, &kept, &welcome)?;
+    let note = Note::parse(&examined.note)
+        .map_err(|_| Refusal::new(Reason::Malformed, "a Welcome without a channel's note"))?;
+    Ok(Invitation {
+        channel: examined.channel,
+        inviter: note.inviter.clone(),
+        note: Arc::new(note),
+        snapshot,
+        welcome,
+        leaf: examined.inviter,
+        place,
+    })
+}
+
+/// The private half that a Welcome is for, and its place among those that are kept.
+async fn kept_for(shared: &Shared, welcome: &Bytes) -> Result<(u64, KeptKeyPackage)> {
+    let references = welcome_references(welcome)?;
     for (package, bytes) in shared.kept.row("packages", 0, usize::MAX).await? {
         let kept = KeptKeyPackage::from_bytes(&bytes)?;
         if references.iter().any(|reference| reference == kept.reference()) {
-            let examined = Member::examine(&shared.present().me, &shared.cards, &kept, &welcome)?;
-            let note = Note::parse(&examined.note)
-                .map_err(|_| Refusal::new(Reason::Malformed, "a Welcome without a channel's note"))?;
-            let inviter = note.inviter.clone();
-            return Ok(Invitation {
-                channel: examined.channel,
-                inviter,
-                note: Arc::new(note),
-                snapshot,
-                welcome,
-                package,
-                leaf: examined.inviter,
-                place,
-            });
+            return Ok((package, kept));
         }
     }
-    Err(Refusal::new(Reason::UnknownKeyPackage, "the Welcome is for a key package that is not kept here")
-        .into())
+    let what = "the Welcome is for a key package that is not kept here: it was used, or is another's";
+    Err(Refusal::new(Reason::UnknownKeyPackage, what).into())
 }
 
-/// Asks the agent's own policy, and somebody if that does not decide and he was not asked before.
-async fn decide(shared: &Arc<Shared>, invitation: Invitation, ask: bool) {
-    let at_once = match &shared.options.admit {
+/// Whether the agent's own policy accepts it without asking.
+fn admits(shared: &Shared, invitation: &Invitation) -> bool {
+    match &shared.options.admit {
         Admit::Ask => false,
         Admit::From(dids) => dids.iter().any(|did| did.as_str() == invitation.inviter),
-    };
-    if at_once {
-        if let Err(error) = accept(shared, invitation).await {
-            shared.note(&error);
-        }
-        return;
     }
-    if !ask {
-        return;
-    }
+}
+
+/// Gives it to somebody who decides.
+fn ask(shared: &Shared, invitation: Invitation) {
     let mut waiting = hold(&shared.waiting);
     if waiting.len() >= MOST_WAITING {
         waiting.remove(0);
@@ -355,35 +401,35 @@ async fn decide(shared: &Arc<Shared>, invitation: Invitation, ask: bool) {
 
 /// Joins, if everything is as the invitation says. One that is not is forgotten; what failed otherwise can be tried again.
 pub(super) async fn accept(shared: &Arc<Shared>, invitation: Invitation) -> Result<Channel> {
+    accept_in(shared, invitation, patience_of(shared, MOST_DOUBLED)).await
+}
+
+/// How long what an invitation leads to may take that could not be fetched so often before.
+fn patience_of(shared: &Shared, times: u32) -> Duration {
+    shared.options.deadline * (PATIENCE << times.min(MOST_DOUBLED))
+}
+
+async fn accept_in(shared: &Arc<Shared>, invitation: Invitation, patience: Duration) -> Result<Channel> {
     let place = invitation.place;
-    let accepted = join(shared, invitation).await;
+    let accepted = join(shared, invitation, patience).await;
     if matches!(&accepted, Ok(_) | Err(Error::Refused(_))) {
         forget(shared, place).await?;
     }
     accepted
 }
 
-async fn join(shared: &Arc<Shared>, invitation: Invitation) -> Result<Channel> {
+async fn join(shared: &Arc<Shared>, invitation: Invitation, patience: Duration) -> Result<Channel> {
+    if let Some(channel) = still_in(shared, &invitation.channel).await? {
+        return Ok(channel);
+    }
+    let fetched = tokio::time::timeout(patience, fetch(shared, &invitation)).await;
+    let (snapshot, tree) = fetched.unwrap_or(Err(Error::Deadline(patience)))?;
     let _nobody_else = shared.joining.lock().await;
     if let Some(channel) = still_in(shared, &invitation.channel).await? {
         return Ok(channel);
     }
-    let bytes = shared.kept.value("packages", invitation.package).await?;
-    let bytes = bytes.ok_or_else(|| {
-        Refusal::new(Reason::UnknownKeyPackage, "the key package of the invitation was used already")
-    })?;
-    let kept = KeptKeyPackage::from_bytes(&bytes)?;
-    let surface: &Surface = &invitation.note.surface;
-    let none = Default::default();
-    let (snapshot, tree, _, cards) = load_snapshot(shared, surface, &invitation.snapshot, &none).await?;
-    let missing: Vec<_> = cards.into_iter().filter(|place| !shared.knows(place)).collect();
-    for learnt in fetch_cards(shared, &missing).await? {
-        match learnt {
-            // What is known already is not made worse by somebody who names another place.
-            Err(Error::Cards(_)) => {}
-            learnt => learnt?,
-        }
-    }
+    // Not where it was when the Welcome was opened: another of last resort may have taken its place.
+    let (package, kept) = kept_for(shared, &invitation.welcome).await?;
     let (me, now) = (&shared.present().me, shared.time());
     let member = Member::join(me, &shared.cards, &kept, &invitation.welcome, &tree, now)?;
     let inviter = member.members()?.into_iter().find(|member| member.leaf == invitation.leaf);
@@ -403,7 +449,6 @@ async fn join(shared: &Arc<Shared>, invitation: Invitation) -> Result<Channel> {
     let surface = invitation.note.surface_of(&member)?;
     let joined = member.epoch();
     let birth = Birth { member, surface, commit: snapshot.commit, joined };
-    let package = invitation.package;
     let channel = shared
         .bear(birth, |writes| {
             if kept.last_resort() {
@@ -414,6 +459,22 @@ async fn join(shared: &Arc<Shared>, invitation: Invitation) -> Result<Channel> {
         })
         .await?;
     Ok(channel)
+}
+
+/// The snapshot of an invitation and its tree, and the cards of the members, which are learnt.
+async fn fetch(shared: &Shared, invitation: &Invitation) -> Result<(Snapshot, Bytes)> {
+    let surface: &Surface = &invitation.note.surface;
+    let none = Default::default();
+    let (snapshot, tree, _, cards) = load_snapshot(shared, surface, &invitation.snapshot, &none).await?;
+    let missing: Vec<_> = cards.into_iter().filter(|place| !shared.knows(place)).collect();
+    for learnt in fetch_cards(shared, &missing).await? {
+        match learnt {
+            // What is known already is not made worse by somebody who names another place.
+            Err(Error::Cards(_)) => {}
+            learnt => learnt?,
+        }
+    }
+    Ok((snapshot, tree))
 }
 
 /// The channel, if this agent is in it. Who was removed while it was away finds that in the log, and then it is not.

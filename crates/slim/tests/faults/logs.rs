@@ -510,6 +510,33 @@ async fn who_was_away_for_longer_than_a_commit_is_kept_says_so_and_comes_back() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_commit_whose_parts_never_all_come_is_passed_over_and_who_wants_to_come_back_is_told_why_not() {
+    let world = World::new(34);
+    let (alice, mut bob) = (world.agent("alice"), world.agent("bob"));
+    let blobs = Troubled::over(&world.services.blobs);
+    bob.world.services.blobs = blobs.clone();
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    let a = at_alice.create(at_alice.policy().unwrap().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at_bob.joined(&a.id()).await;
+    let many = many(&world).await;
+    blobs.set(Trouble::Silence);
+    a.invite(&many).await.unwrap();
+    assert_eq!(newest_form(&world, &a).await, 1);
+    let returned = tokio::time::timeout(Duration::from_secs(3_600), b.rejoin()).await;
+    let error = returned.expect("who asks is told").unwrap_err();
+    assert!(matches!(error, Error::Deadline(_) | Error::Service(_)), "{error}");
+    assert_eq!(complains(&a).await, bob.did().as_str());
+
+    blobs.set(Trouble::None);
+    for channel in [&a, &b] {
+        channel.until(|status| status.epoch == 3).await.unwrap();
+    }
+    assert_eq!(a.status().authenticator, b.status().authenticator);
+}
+
+#[tokio::test(start_paused = true)]
 async fn cards_that_the_service_never_gives_keep_nobody_from_what_stands_behind_their_commit() {
     let world = World::new(33);
     let (alice, mut bob, carol) = (world.agent("alice"), world.agent("bob"), world.agent("carol"));
