@@ -22,6 +22,7 @@ use mls_rs::psk::ExternalPskId;
 use mls_rs::time::MlsTime;
 use mls_rs::{Extension, ExtensionList, MlsMessage};
 use people::*;
+use rayon::ThreadPoolBuilder;
 use spoiling::Spoiling;
 
 /// What an insider commits, as bytes; it drops the commit.
@@ -86,9 +87,11 @@ fn a_commit_that_one_member_cannot_decrypt_leaves_it_where_it_was_and_it_comes_b
         armed: Arc::clone(&armed),
     });
     let (mut members, mut group) = with_insider(&[alice, bob, carol], mallory, &client, &cards, |_| {});
-    // The lowest secret of the path goes to the leaf beside the committer's, which is carol's.
+    // The lowest secret of the path goes to the leaf beside the committer's, which is carol's. mls-rs
+    // encrypts a path's secrets on all threads of a pool: where there is one, the lowest comes first.
+    let one_thread = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     armed.store(true, Ordering::SeqCst);
-    let spoilt = commits(&mut group, |builder| builder);
+    let spoilt = one_thread.install(|| commits(&mut group, |builder| builder));
     assert!(!armed.load(Ordering::SeqCst), "one was spoilt");
     assert_eq!(refused(&mut members[2], &spoilt), Reason::Forged);
     for honest in &mut members[..2] {
