@@ -140,7 +140,7 @@ impl Upto {
     }
 }
 
-/// Payloads that travel together.
+/// Payloads that travel together, or none, where more was seen than one bundle names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bundle {
     /// The sender's first counter in this epoch: who came in it waits for nothing before.
@@ -186,7 +186,7 @@ impl Bundle {
         };
         let after = Upto::read_all(&mut fields)?;
         let count = fields.count(5)?;
-        if count == 0 || count > usize::from(u16::MAX) {
+        if count > usize::from(u16::MAX) {
             return Err(Malformed);
         }
         let payloads = (0..count)

@@ -5,6 +5,8 @@ use bytes::Bytes;
 use crate::archive::Surface;
 use crate::bridge_news::BridgeNews;
 use crate::content::{Bundle, CheckpointEntry, CommitEntry, Complaint, Mark, Peek, Published, Snapshot};
+use crate::life::Note;
+use crate::member::{Evidence, beside};
 use crate::memory::MemoryService;
 use crate::wire::Writer;
 
@@ -26,6 +28,19 @@ pub fn content(bytes: &Bytes) {
         assert_eq!(news.to_bytes(), bytes[..]);
     }
     let _ = Peek::parse(bytes);
+}
+
+/// What stands beside MLS or inside of it for us to read: in a Welcome, in front of a tree, in a proposal.
+pub fn beside_mls(bytes: &[u8]) {
+    if let Ok(note) = Note::parse(bytes) {
+        assert_eq!(note.to_bytes(), bytes);
+    }
+    if let Ok(evidence) = Evidence::from_bytes(bytes) {
+        assert_eq!(evidence.to_bytes(), bytes);
+    }
+    if let Ok((signature, tree, _)) = beside(bytes) {
+        assert_eq!(bytes.len(), 2 + signature.len() + tree.len());
+    }
 }
 
 /// What members seal for each other. A member that keeps no rules can seal anything: the seal is right here, and what is in it arbitrary.

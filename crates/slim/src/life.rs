@@ -179,7 +179,7 @@ pub(crate) struct Life {
     spoken: VecDeque<(EntryId, EntryKind, Bytes)>,
     /// Whose cards were written since this life began, and up to which.
     written_cards: BTreeSet<(Did, u64)>,
-    /// How many messages were sealed, and opened, since the state was written; bundles since the last rotation.
+    /// How many messages were sealed, and opened, since the state was written; what was said since the last rotation.
     sealed: u32,
     unwritten: u32,
     said_since_rotation: u32,

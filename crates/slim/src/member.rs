@@ -21,6 +21,7 @@ use mls_rs::{Extension, ExtensionList, MlsMessage, MlsMessageDescription};
 use zeroize::Zeroizing;
 
 use crate::cards::{Cards, Doubt};
+use crate::content::{Mark, MarkKind};
 use crate::credential::{CardHash, Credential};
 use crate::error::{Error, Result};
 use crate::name::ChannelId;
@@ -40,6 +41,8 @@ pub use me::{KEY_PACKAGE_LIFETIME, KeptKeyPackage, Me, key_package_of, leaf_keys
 pub use state::{Piece, RESERVED};
 pub use vault::PAST_EPOCHS;
 
+#[cfg(fuzzing)]
+pub(crate) use judge::Evidence;
 pub(crate) use judge::vouching;
 #[cfg(feature = "sim")]
 pub(crate) use me::leaf_role;
@@ -445,7 +448,7 @@ impl Member {
         let sender = sender.ok_or_else(|| Refusal::new(Reason::NotMember, "the sender is no member"))?;
         let by = credential(&sender.signing_identity)?.did;
         let policy = self.policy_of(epoch);
-        may_speak(policy, &by, taken.data().len())?;
+        may_speak(policy, &by, taken.data().len(), &taken.authenticated_data)?;
         Ok(Application {
             by,
             epoch,
@@ -461,14 +464,14 @@ impl Member {
     }
 
     /// Encrypts and signs a message, padded so that its length shows no more than its three highest bits (of data, signature and frame
-    /// together; multiples of 32 bytes below 256). Who only listens may not, nor may anybody once [`RESERVED`] messages were sealed and no
-    /// [`Member::state`] was taken.
+    /// together; multiples of 32 bytes below 256). Who only listens may say how far it heard, complain and ask to be let go, which a channel marks in the
+    /// authenticated data, and nothing else. Nobody may once [`RESERVED`] messages were sealed and no [`Member::state`] was taken.
     ///
     /// # Errors
     /// [`Reason::Listener`], [`Reason::TooLong`], [`Reason::Unwritten`], [`Reason::Removed`].
     pub fn seal(&mut self, data: &[u8], authenticated_data: &[u8]) -> Result<Bytes> {
         self.present()?;
-        may_speak(self.policy.policy(), self.me.did(), data.len())?;
+        may_speak(self.policy.policy(), self.me.did(), data.len(), authenticated_data)?;
         if self.written.sent() >= RESERVED {
             let what = format!("{RESERVED} messages were sealed since the state was last asked for");
             return Err(Refusal::new(Reason::Unwritten, what).into());
@@ -649,8 +652,12 @@ impl fmt::Debug for Member {
     }
 }
 
-fn may_speak(policy: &Policy, did: &Did, len: usize) -> Result<(), Refusal> {
-    if policy.role(did) == Role::Listener {
+fn may_speak(policy: &Policy, did: &Did, len: usize, authenticated_data: &[u8]) -> Result<(), Refusal> {
+    let of_listeners = || {
+        Mark::parse(&Bytes::copy_from_slice(authenticated_data))
+            .is_ok_and(|mark| mark.kind != MarkKind::Bundle)
+    };
+    if policy.role(did) == Role::Listener && !of_listeners() {
         return Err(Refusal::new(Reason::Listener, format_args!("{did} only listens here")));
     }
     match u32::try_from(len).is_ok_and(|len| len <= policy.max_message) {
@@ -710,7 +717,7 @@ fn joined_policy(group: &Group<Config>, signature: &str) -> Result<SignedPolicy>
 }
 
 /// Splits what [`Member::tree`] joined: the signature, the tree's bytes, the tree.
-fn beside(bytes: &[u8]) -> Result<(&str, &[u8], ExportedTree<'static>)> {
+pub(crate) fn beside(bytes: &[u8]) -> Result<(&str, &[u8], ExportedTree<'static>)> {
     let bad = || Refusal::new(Reason::Malformed, "not a policy's signature and a tree");
     let (len, rest) = bytes.split_first_chunk::<2>().ok_or_else(bad)?;
     let (signature, tree) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len))).ok_or_else(bad)?;

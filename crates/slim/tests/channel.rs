@@ -9,8 +9,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures_util::future::join_all;
 use gambeson_slim::faults::{Faults, Faulty};
-use gambeson_slim::{BlobId, Blobs, Channel, Entry, EntryId, EntryKind, Event, Node, Options, Result, Role};
+use gambeson_slim::{
+    BlobId, Blobs, Channel, Entry, EntryId, EntryKind, Event, Node, Options, Reason, Result, Role,
+};
 use world::{Offered, Person, World, messages, said};
 
 fn services() -> gambeson_slim::Services {
@@ -275,6 +278,21 @@ async fn an_answer_comes_after_its_question_where_causal_order_is_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_seen_of_more_senders_than_one_bundle_names_stands_before_what_was_said_after_it() {
+    let world = World::new(33);
+    let (_nodes, channels) = world.channel(66, |options| options.causal = true).await;
+    let [first, others @ .., last] = &channels[..] else { panic!() };
+    for channel in [others, std::slice::from_ref(last)].concat() {
+        channel.send("before").await.unwrap();
+    }
+    assert_eq!(messages(first, 65).await.len(), 65);
+    let id = first.send("after all").await.unwrap();
+    assert_eq!(id.counter, 2, "64 are named by a bundle of their own");
+    let heard = messages(last, 66).await;
+    assert_eq!((&*heard[65].1, last.status().dropped), ("after all", 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn receipts_tell_how_far_a_member_has_everything_whatever_the_log_has() {
     let world = World::new(24);
     let (alice, bob) = (world.agent("alice"), world.agent("bob"));
@@ -322,6 +340,54 @@ async fn so_many_messages_after_new_keys_a_member_takes_new_ones() {
         tokio::time::sleep(Duration::from_secs(5)).await;
         assert_eq!(rotated().await, times, "after {} words", word + 1);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_are_counted_in_bundles_too_and_after_a_restart_new_keys_are_still_due() {
+    let world = World::new(34);
+    let (alice, mut bob) = (world.agent("alice"), world.agent("bob"));
+    bob.options.bundle = Duration::from_millis(30);
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    let mut policy = at_alice.policy().unwrap();
+    policy.rotate_messages = 20;
+    let a = at_alice.create(policy.sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at_bob.joined(&a.id()).await;
+    let epoch = b.status().epoch;
+    let said = join_all((0..20).map(|_| b.send("a word"))).await;
+    assert!(said.iter().all(|id| id.as_ref().unwrap().counter == 1));
+    drop((at_bob, b));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(a.status().epoch, epoch, "it stopped before its commit");
+    let at_bob = bob.node().await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(at_bob.channel(&a.id()).unwrap().status().epoch, epoch + 1);
+    let all = a.history(1, 100).await.unwrap();
+    assert!(
+        all.iter()
+            .any(|happened| matches!(&happened.event, Event::Rotated { by, .. } if by == bob.did().as_str()))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_only_listens_says_how_far_it_heard_and_is_let_go_and_no_message_is_taken_from_it() {
+    let world = World::new(35);
+    let (nodes, channels) = world.channel(3, |_| {}).await;
+    let carol = nodes[2].me().did().clone();
+    let mut next = world.policy_of(&channels[0]).await.next(world.now());
+    next.roles.insert(carol.clone(), Role::Listener);
+    channels[0].change(next.sign(nodes[0].me().agent()).unwrap()).await.unwrap();
+    channels[2].until(|status| status.policy.as_ref() == Some(&next)).await.unwrap();
+    let Err(gambeson_slim::Error::Refused(refusal)) = channels[2].send("a word").await else { panic!() };
+    assert_eq!(refusal.reason(), Reason::Listener);
+    channels[1].send("heard").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    let status = channels[1].status();
+    assert!(status.members.iter().all(|member| member.behind == 0), "{status:?}");
+    channels[2].leave().await.unwrap();
+    channels[1].until(|status| status.members.len() == 2).await.unwrap();
+    assert!(channels[0].members().iter().all(|member| member != carol.as_str()));
 }
 
 #[tokio::test(start_paused = true)]

@@ -264,6 +264,18 @@ fn what_a_listener_says_is_refused_and_what_is_too_long_too() {
     assert_eq!(members[1].seal(b"x", b"").unwrap_err().reason(), Some(Reason::Listener));
     let said = of(&group.encrypt_application_message(b"a listener", vec![]).unwrap());
     members.iter_mut().for_each(|member| assert_eq!(refused(member, &said), Reason::Listener));
+    // Version, kind, when it came, its number, an epoch's authenticator: what a channel says beside its messages.
+    let mark = |kind: u8, counter: u64| {
+        [&[1, kind][..], &1u64.to_be_bytes(), &counter.to_be_bytes(), &[0; 16]].concat()
+    };
+    for (kind, counter) in [(1, 1), (2, 1), (5, 0)] {
+        let said = of(&group.encrypt_application_message(b"a listener", mark(kind, counter)).unwrap());
+        members.iter_mut().for_each(|member| assert_eq!(refused(member, &said), Reason::Listener));
+    }
+    for kind in [2, 3, 4] {
+        let said = of(&group.encrypt_application_message(b"a receipt", mark(kind, 0)).unwrap());
+        members.iter_mut().for_each(|member| assert!(member.process(&said, NOW).is_ok()));
+    }
 
     let client = lawless(bob);
     let (mut members, mut group) = with_insider(&[alice, mallory], bob, &client, &cards, |policy| {

@@ -100,8 +100,8 @@ impl Life {
 
     pub(super) fn wish_to_rotate(&mut self) {
         self.wish_silently(vec![Want::Rotate], None);
-        self.has_rotated();
-        self.write_places();
+        // What is counted goes on until it comes true: a wish does not outlive a restart.
+        self.rotate_after(0);
     }
 
     /// A wish came true, or never will.
@@ -752,7 +752,12 @@ impl Note {
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut fields = crate::wire::Reader::new(Bytes::copy_from_slice(bytes));
         let surface = Surface::from_bytes(&fields.take(Surface::LEN)?)?;
-        let note = Self { surface, removal: fields.u8()? == 1, inviter: fields.text()? };
+        let removal = match fields.u8()? {
+            0 => false,
+            1 => true,
+            _ => return Err(Malformed),
+        };
+        let note = Self { surface, removal, inviter: fields.text()? };
         fields.end().map(|()| note)
     }
 

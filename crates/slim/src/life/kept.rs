@@ -395,19 +395,27 @@ impl Life {
         Ok(())
     }
 
-    /// This member has new keys, or is about to have them.
+    /// This member has new keys.
     pub(super) fn has_rotated(&mut self) {
         self.rotated = self.shared.options.clock.now();
         self.said_since_rotation = 0;
         self.set_rotation();
     }
 
-    /// When this member rotates next, by the policy: a tenth earlier at most, so that not all do it at once.
+    /// When this member rotates next, by the policy: at once where as much was said as one key may say.
     pub(super) fn set_rotation(&mut self) {
+        self.rotate_after(self.shared.options.clock.now().saturating_sub(self.rotated) / 1000);
+        let most = self.member.policy().policy().rotate_messages;
+        if most > 0 && self.said_since_rotation >= most {
+            self.timers.rotate = Some(Instant::now());
+        }
+    }
+
+    /// Rotates when the policy's hours are over, of which so many seconds are: a tenth earlier at most, so that not all do it at once.
+    pub(super) fn rotate_after(&mut self, since: u64) {
         let hours = u64::from(self.member.policy().policy().rotate_hours);
         let seconds = hours * 3600;
         let early = random::<8>().map_or(0, u64::from_be_bytes) % (seconds / 10).max(1);
-        let since = self.shared.options.clock.now().saturating_sub(self.rotated) / 1000;
         let left = (seconds - early).saturating_sub(since);
         self.timers.rotate = (hours > 0).then(|| Instant::now() + Duration::from_secs(left));
     }

@@ -15,14 +15,13 @@ use crate::event::Event;
 use crate::frame::Frame;
 use crate::log::{EntryId, EntryKind, MAX_ENTRY};
 use crate::member::PAST_EPOCHS;
-use crate::policy::Role;
 use crate::wire::{Malformed, Reader, Writer};
 
 /// How large a bundle gets before it is sent, in bytes, and how many messages it has at most.
 const BUNDLE: (usize, usize) = (32 << 10, 256);
 /// The longest message: what MLS, seals and padding (an eighth) add still is an entry of the log.
 const MAX_MESSAGE: usize = 48 << 10;
-/// How many of what it had seen a bundle names.
+/// How many senders of what it had seen a bundle names.
 const MOST_CAUSES: usize = 64;
 /// How many messages are sealed before the state is written again; fewer than `member` allows.
 const SEALED_UNWRITTEN: u32 = 32;
@@ -70,17 +69,22 @@ impl Life {
             }
             return Ok(());
         }
-        let (payloads, answers): (Vec<_>, Vec<_>) = said.into_iter().unzip();
-        let after: Vec<Upto> = if self.shared.options.causal {
-            self.order
-                .upto()
-                .map(|(_, upto)| upto)
-                .filter(|upto| self.is_news(upto))
-                .take(MOST_CAUSES)
-                .collect()
+        let mut causes: Vec<Upto> = if self.shared.options.causal {
+            self.order.upto().map(|(_, upto)| upto).filter(|upto| self.is_news(upto)).collect()
         } else {
             Vec::new()
         };
+        // What does not fit into it comes before it, in bundles of nothing else.
+        while causes.len() > MOST_CAUSES {
+            let rest = causes.split_off(MOST_CAUSES);
+            self.seal_one(std::mem::replace(&mut causes, rest), Vec::new())?;
+        }
+        self.seal_one(causes, said)
+    }
+
+    fn seal_one(&mut self, after: Vec<Upto>, said: Vec<(Payload, Answer<MessageId>)>) -> Result<()> {
+        let (payloads, answers): (Vec<_>, Vec<_>) = said.into_iter().unzip();
+        let said = u32::try_from(payloads.len()).unwrap_or(u32::MAX);
         for upto in &after {
             self.caused.insert((upto.sender, upto.born), upto.counter);
         }
@@ -120,11 +124,11 @@ impl Life {
         let outgoing = Outgoing { id, epoch: self.member.epoch(), content, bundle: bytes };
         self.writes.put(&self.row("outbox"), counter, outgoing.to_bytes());
         self.outbox.insert(counter, outgoing);
-        self.said_since_rotation += 1;
+        let before = self.said_since_rotation;
+        self.said_since_rotation = before.saturating_add(said);
         self.write_places();
         let most = self.member.policy().policy().rotate_messages;
-        if most > 0 && self.said_since_rotation >= most {
-            self.said_since_rotation = 0;
+        if most > 0 && before / most < self.said_since_rotation / most {
             self.wish_to_rotate();
         }
         Ok(())
@@ -206,7 +210,7 @@ impl Life {
 
     /// Tells senders how far this member has everything.
     pub(super) fn seal_receipt(&mut self) -> Result<()> {
-        if self.member.role() == Role::Listener || self.forked {
+        if self.forked {
             return Ok(());
         }
         let news: Vec<Upto> = self
@@ -274,7 +278,7 @@ impl Life {
     pub(super) async fn go(&mut self, answer: Answer<()>) -> Result<()> {
         self.leave.get_or_insert_default().push(answer);
         self.leaving.insert(self.shared.did.clone());
-        if self.standing_len() <= 1 || self.member.role() == Role::Listener {
+        if self.standing_len() <= 1 {
             let (members, epoch) = (vec![self.did().to_owned()], self.member.epoch());
             return self.end(Some(Event::Left { members, epoch })).await;
         }

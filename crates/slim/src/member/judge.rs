@@ -17,7 +17,7 @@ use crate::refusal::{Need, Reason, Refusal};
 pub(super) const INVITE: &str = "channel/invite";
 
 /// What a committer shows for its right: the first byte of the proposal says which.
-pub(super) enum Evidence<'a> {
+pub(crate) enum Evidence<'a> {
     /// The detached signature of a new policy.
     Policy(&'a str),
     /// The links of a delegation, from the root, each in a line.
@@ -25,7 +25,7 @@ pub(super) enum Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let (kind, text) = match self {
             Self::Policy(text) => (1, text),
             Self::Delegation(text) => (2, text),
@@ -33,7 +33,7 @@ impl<'a> Evidence<'a> {
         [&[kind], text.as_bytes()].concat()
     }
 
-    pub(super) fn from_bytes(bytes: &'a [u8]) -> Result<Self, Refusal> {
+    pub(crate) fn from_bytes(bytes: &'a [u8]) -> Result<Self, Refusal> {
         let bad = || Refusal::new(Reason::BadProposal, "evidence of a kind that is not known");
         let (kind, text) = bytes.split_first().ok_or_else(bad)?;
         let text = std::str::from_utf8(text).map_err(|_| bad())?;
