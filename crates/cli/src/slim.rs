@@ -75,15 +75,62 @@ mod reach {
         Builder::new_multi_thread().enable_all().build().map_err(|error| Error::stream(&"threads", &error))
     }
 
-    /// What a channel, or what it stands on, says.
+    /// What a channel, or what it stands on, says, and what to do next, where that is not said in it.
     pub(crate) fn failed(error: gambeson_slim::Error) -> Error {
+        let said = match next_step(&error) {
+            Some(next) => Error::outside(format!("{error} ({next})")),
+            None => Error::outside(error.to_string()),
+        };
         match error {
-            gambeson_slim::Error::Forked => {
-                let next = "gambeson channel history tells both sides, and gambeson channel rejoin takes it";
-                Error::outside(format!("{error} ({next})")).because("forked")
-            }
-            other => Error::outside(other.to_string()),
+            gambeson_slim::Error::Forked => said.because("forked"),
+            _ => said,
         }
+    }
+
+    fn next_step(error: &gambeson_slim::Error) -> Option<&'static str> {
+        use gambeson_slim::{Error, Quota, Reason};
+        Some(match error {
+            Error::Forked => {
+                "gambeson channel history tells both sides, and gambeson channel rejoin takes it"
+            }
+            Error::Full(Quota::Entries | Quota::Bytes) => {
+                "members make one where gambeson channel tail runs; who runs gambeson slim up can raise --channel"
+            }
+            Error::Full(_) => "who runs gambeson slim up can raise --store, or give --keep and --keep-blobs",
+            Error::NoNode(_)
+            | Error::LinkBusy(_)
+            | Error::LinkClosed
+            | Error::Service(_)
+            | Error::WorkLost => "gambeson slim doctor tells what answers",
+            Error::NoCard(_) => {
+                "its agent tells that when it comes to the link: gambeson channel tail or join there"
+            }
+            Error::BlobMissing(_) | Error::BlobMismatch(_) => {
+                "who put it puts it again when asked and there; else gambeson channel rejoin begins from what is newer"
+            }
+            Error::BadStore => {
+                "is --home this agent's folder? Else it can only leave that channel and be invited again"
+            }
+            Error::Store(_) => "is the disk full, or does another gambeson work in this folder?",
+            Error::Over => "somebody who may add members can invite it again",
+            Error::TooLarge(_) => {
+                "in smaller pieces it goes: gambeson channel send --lines takes each line by itself"
+            }
+            Error::NoReply(_) => "gambeson channel members tells who is behind, or not there",
+            Error::Refused(refusal) => match refusal.reason() {
+                Reason::NotPermitted | Reason::Listener | Reason::TooLong | Reason::NoRejoin => {
+                    "gambeson channel policy shows what the rules allow whom, and who changes them"
+                }
+                Reason::StaleCard | Reason::UnlistedKey | Reason::RevokedKey | Reason::ExpiredKeyPackage => {
+                    "its agent publishes what is new when it comes to the link: gambeson channel tail or join there"
+                }
+                Reason::BadDelegation => {
+                    "who may invite makes a new one, for channel/invite on urn:gambeson:channel: and the id"
+                }
+                _ => return None,
+            },
+            _ => return None,
+        })
     }
 }
 

@@ -385,7 +385,8 @@ impl World {
         let mut joining = None;
         for turn in 0..count {
             // Whole members come and go too, more often than their share is: that is what they are for.
-            let goes = self.dice.falls(0.2).then(|| self.plain()).flatten();
+            let plain = if self.dice.falls(0.2) { self.plain() } else { Vec::new() };
+            let goes = plain.get(self.dice.below(plain.len())).copied();
             match goes {
                 Some(at) if turn == 0 => {
                     let leaving = self.whole.swap_remove(at);
@@ -433,13 +434,12 @@ impl World {
         Ok(())
     }
 
-    /// A whole member that is no moderator and hears.
-    fn plain(&mut self) -> Option<usize> {
-        let plain: Vec<usize> = (0..self.whole.len())
+    /// The whole members that are no moderators and hear.
+    fn plain(&self) -> Vec<usize> {
+        (0..self.whole.len())
             .filter(|at| !self.moderators.contains(&self.whole[*at].did))
             .filter(|at| *hold(&self.whole[*at].absence) != Absence::Away)
-            .collect();
-        plain.get(self.dice.below(plain.len())).copied()
+            .collect()
     }
 
     fn order(
@@ -466,10 +466,8 @@ impl World {
     fn send_away(&mut self, absences: &mut Vec<(Instant, Handle)>, now: Instant) {
         let options = &self.shared.options;
         let share = options.away * options.gather.as_secs_f64() / 60.0;
-        for at in 0..self.whole.len() {
-            if self.dice.falls(share)
-                && let Some(at) = self.plain().filter(|plain| *plain == at)
-            {
+        for at in self.plain() {
+            if self.dice.falls(share) {
                 let handle = self.whole[at].clone();
                 handle.cut(true);
                 let time = self.dice.between(Duration::from_secs(60), Duration::from_secs(360));

@@ -5,11 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gambeson_slim::{Channel, EntryKind, Event, Log, MemoryStore, Node, Occurrence, Store};
+use gambeson_slim::{Channel, EntryKind, Event, Log, MemoryStore, Node, Occurrence, Reason, Role, Store};
 use tokio::time::{sleep, timeout};
 
 use crate::broken::{Hidden, Stopping, Tripping};
 use crate::world::{Offered, Person, World, messages};
+
+/// How many steps there are to live through.
+const STEPS: usize = 11;
 
 /// Whatever a channel's history has: position, sender, text.
 async fn history(node: &Node) -> Vec<(u64, String, String)> {
@@ -25,8 +28,8 @@ async fn history(node: &Node) -> Vec<(u64, String, String)> {
         .collect()
 }
 
-/// Lives through a channel until the store stops or all is done: invites and removes, says and hears.
-async fn live(person: &Person, friend: &Person, begin: usize) -> usize {
+/// Lives through a channel until the store stops or all is done: invites, speaks, takes new keys, changes the policy, removes.
+async fn live(person: &Person, friend: &Person, guest: &Person, begin: usize) -> usize {
     let Ok(node) = person.try_node().await else { return begin };
     let mut step = begin;
     let work = async {
@@ -35,11 +38,24 @@ async fn live(person: &Person, friend: &Person, begin: usize) -> usize {
             node.create(policy.sign(node.me().agent()).ok()?).await.ok()?;
         }
         let channel = node.channels().into_iter().next()?;
+        channel.until(|status| status.policy.is_some()).await.ok()?;
         // Each step is done again only if the call before the crash did not say that it was done; what was said is looked up in the history.
-        while step < 8 {
+        while step < STEPS {
             match step {
                 0 => channel.invite(&[friend.did()]).await.ok()?,
                 4 => channel.rotate().await.ok()?,
+                8 => channel.invite(&[guest.did()]).await.ok()?,
+                9 => {
+                    channel.catch_up().await.ok()?;
+                    let mut next = channel.status().policy?.next(person.world.now());
+                    next.roles.insert(friend.did(), Role::Moderator);
+                    match channel.change(next.sign(node.me().agent()).ok()?).await {
+                        // What was under way before the crash came first.
+                        Err(error) if error.reason() == Some(Reason::OldPolicy) => continue,
+                        answer => answer.ok()?,
+                    }
+                }
+                10 => channel.remove(&[guest.did()]).await.ok()?,
                 said => {
                     let text = format!("word {said}");
                     let me = person.did().as_str().to_owned();
@@ -61,12 +77,12 @@ async fn live(person: &Person, friend: &Person, begin: usize) -> usize {
 async fn crash_at(writes: i64, after: bool, opened: impl Fn() -> Arc<dyn Store>) -> bool {
     let world = World::new(100);
     let mut alice = world.agent("alice");
-    let bob = world.agent("bob");
+    let (bob, carol) = (world.agent("bob"), world.agent("carol"));
     let store = Arc::new(Stopping::new(opened(), writes, after));
     alice.store = store.clone();
-    let at_bob = bob.node().await;
-    at_bob.offered(&world).await;
-    let step = live(&alice, &bob, 0).await;
+    let nodes = world.opened(&[bob.clone(), carol.clone()]).await;
+    let at_bob = &nodes[0];
+    let step = live(&alice, &bob, &carol, 0).await;
     let stopped = store.stopped();
     alice.store = Arc::new(MemoryStore::new());
     let gone = Arc::downgrade(&store);
@@ -77,8 +93,8 @@ async fn crash_at(writes: i64, after: bool, opened: impl Fn() -> Arc<dyn Store>)
     }
     alice.store = opened();
     // A restart.
-    let step = live(&alice, &bob, step).await;
-    assert_eq!(step, 8, "after a stop at write {writes}");
+    let step = live(&alice, &bob, &carol, step).await;
+    assert_eq!(step, STEPS, "after a stop at write {writes}");
     let at_alice = alice.node().await;
     let a = at_alice.channels().remove(0);
     let b = at_bob.joined(&a.id()).await;
@@ -86,11 +102,13 @@ async fn crash_at(writes: i64, after: bool, opened: impl Fn() -> Arc<dyn Store>)
     b.until(|status| status.received.0 >= 6).await.unwrap();
     b.send("heard").await.unwrap();
     a.until(|status| status.received.0 >= 1).await.unwrap();
-    assert_eq!(a.status().authenticator, b.status().authenticator);
+    come_together(&[&a, &b], &format!("after a stop at write {writes}")).await;
+    assert_eq!(b.members(), [&alice, &bob].map(|person| person.did().as_str().to_owned()));
+    assert_eq!(b.status().policy.unwrap().role(&bob.did()), Role::Moderator);
     let mut expected: BTreeMap<String, usize> =
         [1, 2, 3, 5, 6, 7].map(|n| (format!("word {n}"), 1)).into_iter().collect();
     expected.insert("heard".to_owned(), 1);
-    for node in [&at_alice, &at_bob] {
+    for node in [&at_alice, at_bob] {
         let mut heard: BTreeMap<String, usize> = BTreeMap::new();
         let mut positions = Vec::new();
         for (position, _, text) in history(node).await {
@@ -157,11 +175,8 @@ async fn alice_and_bob(
     ([at_alice, at_bob], a, kept, store)
 }
 
-/// All come to one epoch, and hear what each says, once.
-async fn all_hear_each_other(channels: &[&Channel], when: &str) {
-    for channel in channels {
-        channel.catch_up().await.unwrap();
-    }
+/// All come to one epoch.
+async fn come_together(channels: &[&Channel], when: &str) {
     let together = async {
         let first = || channels[0].status().authenticator;
         while channels.iter().any(|channel| channel.status().authenticator != first()) {
@@ -169,6 +184,14 @@ async fn all_hear_each_other(channels: &[&Channel], when: &str) {
         }
     };
     timeout(Duration::from_secs(600), together).await.unwrap_or_else(|_| panic!("{when}, one stays behind"));
+}
+
+/// All come to one epoch, and hear what each says, once.
+async fn all_hear_each_other(channels: &[&Channel], when: &str) {
+    for channel in channels {
+        channel.catch_up().await.unwrap();
+    }
+    come_together(channels, when).await;
     for (number, speaker) in channels.iter().enumerate() {
         let word = format!("word of {number}");
         speaker.send(word.clone()).await.unwrap();
@@ -185,6 +208,89 @@ async fn all_hear_each_other(channels: &[&Channel], when: &str) {
         }
         let words = said.into_values().filter(|bytes| bytes.starts_with(b"word of"));
         assert_eq!(words.count(), channels.len(), "{when}");
+    }
+}
+
+/// Bob is invited, and hears what is said while keys and the policy change; his store stops at this write.
+async fn hears_and_stops_at(writes: i64, after: bool) -> bool {
+    let world = World::new(104);
+    let (alice, mut bob) = (world.agent("alice"), world.agent("bob"));
+    let kept = MemoryStore::new();
+    let store = Arc::new(Stopping::new(Arc::new(kept.clone()), i64::MAX, after));
+    bob.store = store.clone();
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    let policy = at_alice.policy().unwrap();
+    let a = at_alice.create(policy.clone().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    store.stop_at(writes);
+    a.invite(&[bob.did()]).await.unwrap();
+    let (mut next, mut words) = (policy, Vec::new());
+    for round in 0..3 {
+        for word in ["", " again"] {
+            words.push(format!("round {round}{word}"));
+            a.send(words[words.len() - 1].clone()).await.unwrap();
+            sleep(Duration::from_secs(5)).await;
+        }
+        a.rotate().await.unwrap();
+        next = next.next(world.now());
+        a.change(next.clone().sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    }
+    sleep(Duration::from_secs(60)).await;
+
+    let stopped = store.stopped();
+    drop(at_bob);
+    bob.store = Arc::new(kept);
+    let at_bob = bob.node().await;
+    let b = at_bob.joined(&a.id()).await;
+    b.until(|status| status.epoch == a.status().epoch).await.unwrap();
+    b.catch_up().await.unwrap();
+    let heard: Vec<String> = history(&at_bob).await.into_iter().map(|(_, _, text)| text).collect();
+    assert_eq!(heard, words, "after a stop at write {writes}");
+    all_hear_each_other(&[&a, &b], &format!("after a stop at write {writes}")).await;
+    stopped
+}
+
+/// Bob leaves, and his store stops at this write.
+async fn leaves_and_stops_at(writes: i64, after: bool) -> bool {
+    let world = World::new(105);
+    let mut bob = world.agent("bob");
+    let ([_at_alice, at_bob], a, kept, store) = alice_and_bob(&world, &mut bob, after).await;
+    let b = at_bob.joined(&a.id()).await;
+    store.stop_at(writes);
+    let left = timeout(Duration::from_secs(60), b.leave()).await;
+    let stopped = store.stopped();
+    drop((b, at_bob));
+    bob.store = Arc::new(kept);
+    let at_bob = bob.node().await;
+    if let Some(b) = at_bob.channel(&a.id()) {
+        assert!(!matches!(left, Ok(Ok(()))), "after a stop at write {writes}");
+        b.leave().await.unwrap();
+    }
+    a.until(|status| status.members.len() == 1).await.unwrap();
+    sleep(Duration::from_secs(60)).await;
+    assert!(at_bob.channels().is_empty(), "after a stop at write {writes}");
+    stopped
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_invited_and_hears_hears_all_once_and_in_order_whichever_write_was_the_last() {
+    for after in [false, true] {
+        let mut writes = 1;
+        while hears_and_stops_at(writes, after).await {
+            writes += 1;
+        }
+        assert!(writes > 10, "the scenario has {writes} writes");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_leaves_is_let_go_whichever_write_was_the_last() {
+    for after in [false, true] {
+        let mut writes = 1;
+        while leaves_and_stops_at(writes, after).await {
+            writes += 1;
+        }
+        assert!(writes > 2, "the scenario has {writes} writes");
     }
 }
 
