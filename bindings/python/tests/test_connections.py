@@ -291,16 +291,17 @@ def test_parts_of_nothing_cost_nothing() -> None:
 def test_an_end_that_is_gone_is_asked_and_its_connection_ends_while_a_silent_one_stays() -> None:
     async def main() -> None:
         line = Line("ada", "ben", "cem")
-        async with line.ends["ben"].listen("echo", Terms(idle=0.05)) as listener:
+        async with line.ends["ben"].listen("echo", Terms(idle=0.25)) as listener:
             async with await line.connect("ada"):
                 gone = await listener.accept()
                 there = await line.connect("cem")
                 silent = await listener.accept()
+                line.said.clear()
                 line.lost.add("ada")  # Its process is killed: no word comes from it, and none gets there.
                 await ended(gone.receive(), "silent")
                 asked = [word.to for word in line.said if word.kind is Kind.ASK]
                 assert asked.count("ada") == 1 and "cem" in asked
-                await asyncio.sleep(0.3)
+                await asyncio.sleep(1.5)
                 assert not silent.closed
                 await there.send(b"after a while")
                 assert await silent.receive() == b"after a while"

@@ -61,7 +61,7 @@ async function newest(page, count) {
     holds: (await article.getAttribute("class")) === "holds",
     code: await article.getAttribute("data-code"),
     why: await article.locator(".why").innerText(),
-    graph: await article.locator("svg").first().getAttribute("aria-label", { timeout: 200 }).catch(() => null),
+    graph: await article.evaluate((it) => it.querySelector("svg")?.getAttribute("aria-label") ?? null),
     bad: await article.locator("ul.checks li.no").count(),
   };
 }

@@ -212,7 +212,7 @@ esac
 
     fn soon(mut so: impl FnMut() -> bool) -> bool {
         let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(20) {
+        while begun.elapsed() < Duration::from_secs(120) {
             if so() {
                 return true;
             }

@@ -304,7 +304,7 @@ fn a_scan_tells_what_a_server_takes() {
 #[test]
 fn silent_clients_lose_their_places() {
     let folder = with_chain("ml-dsa-44");
-    let mut server = Server::start(&folder, "--connections 2 --timeout 1");
+    let mut server = Server::start(&folder, "--connections 2 --timeout 3");
     let silent: Vec<_> = (0..2).map(|_| TcpStream::connect(("127.0.0.1", server.port)).unwrap()).collect();
     server.get(&folder, "/", "").exits(0);
     let told: Vec<Value> = (0..3).map(|_| server.tells()).collect();

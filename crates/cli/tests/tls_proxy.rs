@@ -361,6 +361,7 @@ fn counters_count() {
     proxy.get(&folder, "/", "-o x --preset classical-448").exits(1);
     told(&mut proxy);
     told(&mut proxy);
+    soon("both are gone", || metrics(&proxy).contains(&name("connections 0")));
     let counters = metrics(&proxy);
     for line in [
         "connections 0",
@@ -429,6 +430,7 @@ fn whoever_finds_no_place_is_told_so() {
     let [first, _second] = clients;
     drop(first);
     self::told(&mut proxy);
+    soon("there is room", || metrics(&proxy).contains("\ngambeson_tls_proxy_connections 1\n"));
     there_and_back(&mut proxy.call(&folder), b"now");
 
     // One without TLS is told by a reset: an end would look like an answer without a byte.

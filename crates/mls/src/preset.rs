@@ -15,7 +15,7 @@ use crate::suite::{SUITES, Suite};
 /// | `cnsa2` | 0xF00B: ML-KEM-1024, AES-256-GCM, SHA-384, ML-DSA-87 |
 /// | `classical` | 1, 2, 3, 7, 5 |
 ///
-/// `approved` says which algorithms run, not that a validated module runs them. 0xF003 to 0xF005 are not in it: whether their combiner counts
+/// `approved` says which algorithms run in MLS, not that a validated module runs them, and nothing of what a user of MLS does beside it. 0xF003 to 0xF005 are not in it: whether their combiner counts
 /// under SP 800-227 is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

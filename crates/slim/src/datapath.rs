@@ -24,7 +24,9 @@
 //! # Who waits for whom
 //! A node delivers to the listeners of a name one after the other, and waits for each: one that does not read stops all. So this
 //! side reads always, into a queue of [`QUEUE_FRAMES`] frames and [`QUEUE_BYTES`] bytes; what does not fit is dropped, and
-//! [`Link::gap`] says so. And it never waits for a node longer than [`PUBLISH_DEADLINE`].
+//! [`Link::gap`] says so. And it never waits for a node longer than [`PUBLISH_DEADLINE`]. Whoever else does not read stops all that comes
+//! after it on the connection over which it was sent, other names and subscriptions too: a connection over which nothing went for
+//! [`STUCK`] is given up for another.
 
 mod queue;
 mod session;
@@ -38,7 +40,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::{Notify, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::error::{Error, Result};
 use crate::hold;
@@ -54,6 +56,11 @@ pub const PUBLISH_DEADLINE: Duration = Duration::from_secs(5);
 /// How long a subscription may wait. A node of a mesh answers when its peers have, or after it asked them four times for five
 /// seconds each.
 pub const SUBSCRIBE_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long a node may take nothing of what waits on a connection before another is opened; each time again twice as long, up to
+/// [`LONGEST_STUCK`]: the node has the old one until whoever does not read is gone.
+pub const STUCK: Duration = Duration::from_secs(10);
+const LONGEST_STUCK: Duration = Duration::from_secs(960);
 
 /// The first pause after no node answered; each is twice the one before, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -92,6 +99,8 @@ struct Shared {
     /// Frames were lost.
     gap: Notify,
     closing: watch::Sender<bool>,
+    /// When a connection was given up, and after how long without a frame taken.
+    given_up: Mutex<Option<(Instant, Duration)>>,
 }
 
 /// What is subscribed to.
@@ -134,6 +143,7 @@ impl DatapathLink {
             queue: Queue::new(),
             gap: Notify::new(),
             closing: watch::Sender::new(false),
+            given_up: Mutex::default(),
         });
         let (session, ended) = shared.open_any(0).await?;
         let (sender, receiver) = watch::channel(Some(Arc::new(session)));
@@ -170,6 +180,20 @@ impl Shared {
     fn number(&self) -> u64 {
         // By steps that change every byte: the last one also spreads pauses.
         self.numbers.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)
+    }
+
+    /// Gives a session up over which nothing goes; whether it was given up.
+    fn gives_up(&self, session: &Session) -> bool {
+        let mut given_up = hold(&self.given_up);
+        // Long ago is another matter.
+        let lately = given_up.filter(|(at, patience)| at.elapsed() < 4 * *patience);
+        let patience = lately.map_or(STUCK, |(_, patience)| (2 * patience).min(LONGEST_STUCK));
+        let stuck = session.waits_for().is_some_and(|waits| waits > patience);
+        if stuck {
+            *given_up = Some((Instant::now(), patience));
+            session.close();
+        }
+        stuck
     }
 
     /// A session with the first node that answers, looking from one of them on, and what tells of its end.
@@ -306,7 +330,7 @@ impl Link for DatapathLink {
             loop {
                 let session = self.session_after(tried).await?;
                 tried = session.number;
-                if session.publish(name, to, &frame).await {
+                if !self.shared.gives_up(&session) && session.publish(name, to, &frame).await {
                     return Ok(());
                 }
             }

@@ -64,6 +64,8 @@ pub(crate) use work::{fetch_cards, load_snapshot};
 const MOST_UNSENT: usize = 4_096;
 /// How many frames are taken in before what they changed is written.
 const FRAMES_A_TURN: usize = 64;
+/// How often the log is looked into while the link blocks.
+const WHILE_BLOCKED: Duration = Duration::from_secs(2);
 /// How many entries are remembered that came by the link before the log was read up to them.
 const MOST_SEEN: usize = 65_536;
 /// How many frames of epochs to come wait for their commits, and how many bytes of them.
@@ -170,6 +172,8 @@ pub(crate) struct Life {
     /// The log is known to go on behind what was read.
     behind: bool,
     overrun: Arc<AtomicBool>,
+    /// Until when the link is taken for one that blocks: somebody on it does not read.
+    blocked: Option<Instant>,
 
     receipts: HashMap<[u8; 16], Receipt>,
     /// What the last receipt said.
@@ -387,6 +391,9 @@ impl Life {
         }
         if due(&mut self.timers.gap) {
             self.behind = true;
+        }
+        if self.blocked.is_some_and(|until| Instant::now() < until) {
+            by(&mut self.timers.gap, WHILE_BLOCKED);
         }
         if due(&mut self.timers.head) {
             let last = self.read.max(self.commit).max(self.appended_to);

@@ -4,7 +4,7 @@
 //! * `invite`: invitations, and key packages
 //! * `options`: how it behaves, and what it stands on
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -494,7 +494,15 @@ impl Shared {
 
 /// Gives the link what goes out; a link that blocks stops nobody who reads.
 async fn send(shared: Arc<Shared>, link: Arc<dyn Link>, mut outward: mpsc::Receiver<Outward>) {
-    while let Some(next) = outward.recv().await {
+    let mut kept = VecDeque::new();
+    loop {
+        let next = match kept.pop_front() {
+            Some(next) => next,
+            None => match outward.recv().await {
+                Some(next) => next,
+                None => return,
+            },
+        };
         let subscribes = matches!(next, Outward::Subscribe(_));
         let work = async {
             match next {
@@ -510,7 +518,15 @@ async fn send(shared: Arc<Shared>, link: Arc<dyn Link>, mut outward: mpsc::Recei
         match done {
             Ok(Ok(())) => {}
             Ok(Err(error)) => shared.note(&error),
-            Err(_) => shared.tell_all(|| Inward::Blocked),
+            Err(_) => {
+                shared.tell_all(|| Inward::Blocked);
+                // Frames that waited behind it would come late, one after each deadline: the log has what they say.
+                while let Ok(next) = outward.try_recv() {
+                    if !matches!(next, Outward::Publish(..)) {
+                        kept.push_back(next);
+                    }
+                }
+            }
         }
     }
 }

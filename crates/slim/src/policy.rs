@@ -30,7 +30,7 @@ const MAX_SIGNATURE: usize = 16 * 1024;
 /// What a member is in a channel. Each may do what those before it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Reads.
+    /// Reads, tells how far, and can leave.
     Listener,
     /// Reads and writes.
     Member,
@@ -125,7 +125,7 @@ pub struct Policy {
     pub max_message: u32,
     /// After how many hours a member rotates its keys; 0: never.
     pub rotate_hours: u32,
-    /// After how many messages of its own a member rotates its keys; 0: never.
+    /// After how many messages of its own, also of those that travel in one bundle, a member rotates its keys; 0: never.
     pub rotate_messages: u32,
 }
 

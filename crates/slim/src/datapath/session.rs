@@ -18,7 +18,7 @@ use slim_datapath::api::{
 use slim_datapath::message_processing::MessageProcessor;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::Shared;
 use crate::hold;
@@ -48,6 +48,8 @@ pub(super) struct Session {
     /// To the processor's tables, for subscriptions. What is published goes to the node at once.
     sender: mpsc::Sender<Message>,
     answers: Answers,
+    /// Since when the node takes nothing of what waits.
+    waits_since: Mutex<Option<Instant>>,
     /// Where frames come from, as others see it: another in each session.
     source: ProtoName,
 }
@@ -120,6 +122,7 @@ impl Session {
             connection,
             sender,
             answers,
+            waits_since: Mutex::default(),
             source: ProtoName::from_strings(["gambeson", "links", "link"]).with_id(instance),
         };
         Ok((session, Ended(ended)))
@@ -157,9 +160,19 @@ impl Session {
             .application_payload(PAYLOAD, frame.to_vec())
             .build_publish();
         match message {
-            Ok(message) => self.processor.send_msg(message, self.connection).await.is_ok(),
+            Ok(message) => {
+                hold(&self.waits_since).get_or_insert_with(Instant::now);
+                let sent = self.processor.send_msg(message, self.connection).await.is_ok();
+                *hold(&self.waits_since) = None;
+                sent
+            }
             Err(_) => false,
         }
+    }
+
+    /// For how long something has waited and the node took nothing.
+    pub(super) fn waits_for(&self) -> Option<Duration> {
+        hold(&self.waits_since).map(|since| since.elapsed())
     }
 
     /// Ends the connection and all that works for it.

@@ -178,6 +178,7 @@ impl Life {
             tries: 0,
             behind: true,
             overrun: Arc::new(AtomicBool::new(false)),
+            blocked: None,
             receipts: HashMap::new(),
             told: BTreeMap::new(),
             caused: BTreeMap::new(),

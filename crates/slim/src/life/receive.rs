@@ -26,7 +26,12 @@ const LAST_COUNTER: u64 = 1 << 48;
 impl Life {
     pub(super) fn inward(&mut self, inward: Inward) -> Result<()> {
         match inward {
-            Inward::Blocked => self.look_for_silence(),
+            Inward::Blocked => {
+                // What others say comes no better, by the link.
+                self.behind = true;
+                self.blocked = Some(Instant::now() + 2 * self.shared.options.poll);
+                self.look_for_silence()
+            }
             Inward::Gap => {
                 self.behind = true;
                 super::by(&mut self.timers.head, self.shared.options.announce);

@@ -52,16 +52,17 @@ impl Store for Stopping {
     }
 }
 
-/// A link that writes down what goes out, and may be deaf.
+/// A link that writes down what goes out, and may get stuck: then nothing goes out any more to the names so far, as over a node that waits
+/// for a listener.
 pub struct Tapped {
     pub inner: MemoryLink,
     pub sent: Arc<Mutex<Vec<(Name, Bytes)>>>,
-    pub deaf: AtomicBool,
+    pub stuck: AtomicBool,
 }
 
 impl Tapped {
     pub fn new(inner: MemoryLink) -> Self {
-        Self { inner, sent: Arc::default(), deaf: AtomicBool::new(false) }
+        Self { inner, sent: Arc::default(), stuck: AtomicBool::new(false) }
     }
 }
 
@@ -76,14 +77,14 @@ impl Link for Tapped {
     }
 
     async fn publish(&self, name: &Name, to: To, frame: Bytes) -> Result<()> {
+        if self.stuck.load(Ordering::SeqCst) && self.sent.lock().unwrap().iter().any(|(to, _)| to == name) {
+            std::future::pending::<()>().await;
+        }
         self.sent.lock().unwrap().push((name.clone(), frame.clone()));
         self.inner.publish(name, to, frame).await
     }
 
     async fn receive(&self) -> Result<Incoming> {
-        if self.deaf.load(Ordering::SeqCst) {
-            std::future::pending::<()>().await;
-        }
         self.inner.receive().await
     }
 }

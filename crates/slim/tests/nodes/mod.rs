@@ -3,6 +3,10 @@
 use super::*;
 use gambeson_slim::datapath::{DatapathLink, QUEUE_FRAMES};
 use gambeson_slim::stock::{self, Maker, Node};
+use slim_config::client::ClientConfig;
+use slim_config::tls::client::TlsClientConfig;
+use slim_datapath::api::{ProtoMessage, ProtoName};
+use slim_datapath::message_processing::MessageProcessor;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -46,7 +50,7 @@ async fn acquainted(sender: &DatapathLink, name: &Name, listeners: &[&DatapathLi
             if timeout(Duration::from_millis(100), listener.receive()).await.is_ok() {
                 break;
             }
-            assert!(begun.elapsed() < Duration::from_secs(20), "the nodes do not know each other");
+            assert!(begun.elapsed() < BACK, "the nodes do not know each other");
         }
     }
     for listener in listeners {
@@ -197,4 +201,49 @@ async fn without_a_node_the_error_names_who_was_asked() {
     let endpoint = format!("127.0.0.1:{port}");
     let error = DatapathLink::connect([&endpoint]).await.unwrap_err();
     assert!(matches!(&error, Error::NoNode(asked) if asked.contains(&endpoint)), "{error}");
+}
+
+/// Listens on a name below our link, and reads nothing: what the node sends it stays where it is, and the node is told that it is there.
+async fn deaf(node: &Node, name: &Name) -> MessageProcessor {
+    let processor = MessageProcessor::new();
+    let endpoint = ClientConfig::with_endpoint(&node.endpoint());
+    let endpoint = endpoint.with_tls_setting(TlsClientConfig::default().with_insecure(true));
+    let (_, connection) = processor.connect(endpoint, None, None).await.unwrap();
+    let (_, sender, receiver) = processor.register_local_connection(false).unwrap();
+    let subscribe = ProtoMessage::builder()
+        .source(ProtoName::from_strings(["deaf", "deaf", "deaf"]).with_id(1))
+        .destination(ProtoName::from_strings(name.parts().each_ref().map(String::as_str)).with_id(9))
+        .forward_to(connection)
+        .subscription_id(1);
+    sender.send(Ok(subscribe.build_subscribe().unwrap())).await.unwrap();
+    // Neither is dropped, as the one would end and the other unsubscribe.
+    std::mem::forget((sender, receiver));
+    processor
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listener_that_never_reads_stops_a_link_on_its_name_only() {
+    let test = "a_listener_that_never_reads_stops_a_link_on_its_name_only";
+    let Some((nodes, _folder)) = nodes(test, 1).await else { return };
+    let [blocked, other] = [name(), name()];
+    let reader = DatapathLink::connect([nodes[0].endpoint()]).await.unwrap();
+    reader.subscribe(&other.clone().with_instance(1)).await.unwrap();
+    let sender = DatapathLink::connect([nodes[0].endpoint()]).await.unwrap();
+    let _deaf = deaf(&nodes[0], &blocked).await;
+    let frame = Bytes::from(vec![0; 16 << 10]);
+    let begun = Instant::now();
+    while !matches!(sender.publish(&blocked, To::All, frame.clone()).await, Err(Error::LinkBusy(_))) {
+        assert!(begun.elapsed() < SOON, "who does not read stops who publishes: else this tests nothing");
+    }
+    // Nothing else goes either, until the link takes another connection.
+    let begun = Instant::now();
+    let subscribed = other.clone().with_instance(2);
+    assert!(timeout(Duration::from_secs(1), sender.subscribe(&subscribed)).await.is_err());
+    while timeout(Duration::from_millis(100), reader.receive()).await.is_err() {
+        assert!(begun.elapsed() < BACK, "the link goes on");
+        let _ =
+            timeout(Duration::from_secs(2), sender.publish(&other, To::All, Bytes::from_static(b"on"))).await;
+    }
+    reader.publish(&other, To::All, Bytes::from_static(b"back")).await.unwrap();
+    assert_eq!(next(&sender).await.frame, b"back"[..]);
 }

@@ -29,18 +29,30 @@ fn main() -> ExitCode {
             stage.play(&Play { agents: 3, messages: 200, every: Duration::from_millis(10) }, |_| {})
         }),
         trial("three_processes_talk_through_one_node_that_is_killed_and_comes_back", |stage| {
-            stage.play(&Play { agents: 3, messages: 200, every: Duration::from_millis(40) }, |nodes| {
-                nodes.each_in_turn()
+            stage.play(&Play { agents: 3, messages: 200, every: Duration::from_millis(40) }, |running| {
+                running.each_in_turn()
             })
         }),
         trial("three_processes_talk_through_a_mesh_of_which_every_node_is_killed_in_turn", |stage| {
-            stage.mesh().play(&Play { agents: 3, messages: 400, every: Duration::from_millis(40) }, |nodes| {
-                nodes.each_in_turn()
-            })
+            stage
+                .mesh()
+                .play(&Play { agents: 3, messages: 400, every: Duration::from_millis(40) }, |running| {
+                    running.each_in_turn()
+                })
         }),
+        trial(
+            "a_process_that_reads_nothing_stops_no_other_and_has_heard_everything_when_it_goes_on",
+            |stage| {
+                // A node that waits for it takes no more than about a thousand frames for all of them.
+                let messages = 1000;
+                stage.play(&Play { agents: 3, messages, every: Duration::from_millis(2) }, |running| {
+                    running.last_reads_nothing(2 * messages);
+                })
+            },
+        ),
         trial("a_hundred_processes_talk_through_a_mesh_of_which_a_node_is_killed_under_load", |stage| {
-            stage.mesh().play(&Play { agents: 100, messages: 6, every: Duration::from_secs(1) }, |nodes| {
-                nodes.first_for_ever()
+            stage.mesh().play(&Play { agents: 100, messages: 6, every: Duration::from_secs(1) }, |running| {
+                running.first_for_ever()
             })
         })
         .with_ignored_flag(true),

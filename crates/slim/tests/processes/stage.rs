@@ -39,13 +39,16 @@ pub struct Play {
     pub every: Duration,
 }
 
-/// The nodes, to those who kill them.
-pub struct Nodes<'a> {
+/// The nodes and agents, to those who kill or stop them.
+pub struct Running<'a> {
     nodes: &'a mut [Node],
     runtime: &'a Runtime,
+    agents: &'a [Agent],
+    /// What each agent has heard.
+    heard: &'a [String],
 }
 
-impl Nodes<'_> {
+impl Running<'_> {
     /// Each is killed once under load, and comes back before the next.
     pub fn each_in_turn(&mut self) {
         for at in 0..self.nodes.len() {
@@ -61,6 +64,20 @@ impl Nodes<'_> {
     pub fn first_for_ever(&mut self) {
         thread::sleep(Duration::from_secs(3));
         self.nodes[0].kill();
+    }
+
+    /// The last agent's process is stopped, and reads nothing, until the others have each heard so many messages: of each other.
+    pub fn last_reads_nothing(&mut self, messages: usize) {
+        let (last, others) = self.agents.split_last().unwrap();
+        last.signal("STOP");
+        let begun = Instant::now();
+        let heard =
+            |file: &String| fs::read_to_string(file).is_ok_and(|text| text.lines().count() >= messages);
+        while !self.heard[..others.len()].iter().all(heard) && begun.elapsed() < PATIENCE / 2 {
+            thread::sleep(Duration::from_millis(100));
+        }
+        println!("  the others had heard each other after {:.1} s", begun.elapsed().as_secs_f64());
+        last.signal("CONT");
     }
 }
 
@@ -86,6 +103,11 @@ impl Agent {
 
     fn order(&mut self, word: &str) {
         writeln!(self.orders, "{word}").unwrap();
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &id]).status().unwrap().success());
     }
 
     fn says(&self, word: &str, until: Instant) -> bool {
@@ -120,7 +142,7 @@ impl Stage {
     }
 
     /// The agents come together and talk, while something happens to the nodes; what each has heard is looked at.
-    pub fn play(self, play: &Play, meanwhile: impl FnOnce(&mut Nodes<'_>)) -> Result<(), Failed> {
+    pub fn play(self, play: &Play, meanwhile: impl FnOnce(&mut Running<'_>)) -> Result<(), Failed> {
         let runtime = Runtime::new()?;
         let folder = tempfile::tempdir()?;
         let on = Ipv4Addr::LOCALHOST.into();
@@ -132,11 +154,14 @@ impl Stage {
             serve(link, service(), Arc::new(MemoryService::new()), Rules::default()).await
         })?;
         let seed = getrandom::u64()?;
+        let files: Vec<String> = (0..play.agents)
+            .map(|number| folder.path().join(number.to_string()).to_string_lossy().into_owned())
+            .collect();
         let mut agents: Vec<Agent> = (0..play.agents)
             .map(|number| {
                 let mut nodes = endpoints.clone();
                 nodes.rotate_left(number % self.nodes);
-                let heard = folder.path().join(number.to_string()).to_string_lossy().into_owned();
+                let heard = files[number].clone();
                 let Play { agents, messages, every } = *play;
                 Agent::start(&Part { seed, number, agents, messages, every, nodes, heard })
             })
@@ -149,7 +174,7 @@ impl Stage {
         let joined = begun.elapsed() - offered;
         let talking = Instant::now();
         agents.iter_mut().for_each(|agent| agent.order("talk"));
-        meanwhile(&mut Nodes { nodes: &mut nodes, runtime: &runtime });
+        meanwhile(&mut Running { nodes: &mut nodes, runtime: &runtime, agents: &agents, heard: &files });
         let heard = all_say(&agents, "heard");
         let talked = talking.elapsed();
         thread::sleep(AFTERWARDS);
@@ -161,7 +186,7 @@ impl Stage {
         let dids: Vec<String> =
             (0..play.agents).map(|number| identity(seed, number).did().as_str().to_owned()).collect();
         for number in 0..play.agents {
-            whole(&folder.path().join(number.to_string()), &dids, play.messages)
+            whole(Path::new(&files[number]), &dids, play.messages)
                 .map_err(|wrong| format!("agent {number} of {}: {wrong}", play.agents))?;
         }
         heard?;
