@@ -72,7 +72,7 @@ fuzz_target!(|data: &[u8]| {
     let Some(([which, whole], data)) = data.split_first_chunk() else { return };
     let which = usize::from(*which) % bytes.len();
     if *whole == 0 {
-        // A key of low order makes any signature good (RFC 8032, section 8.9 leaves that to whoever uses it): how many are is not judged.
+        // There are public keys of Ed25519, of low order, for which anybody finds good signatures: how many are good is not judged.
         good(which, data, group);
         return;
     }

@@ -185,8 +185,8 @@ impl Stage {
         }
         let dids: Vec<String> =
             (0..play.agents).map(|number| identity(seed, number).did().as_str().to_owned()).collect();
-        for number in 0..play.agents {
-            whole(Path::new(&files[number]), &dids, play.messages)
+        for (number, file) in files.iter().enumerate() {
+            whole(Path::new(file), &dids, play.messages)
                 .map_err(|wrong| format!("agent {number} of {}: {wrong}", play.agents))?;
         }
         heard?;
