@@ -57,8 +57,8 @@ pub const PUBLISH_DEADLINE: Duration = Duration::from_secs(5);
 /// seconds each.
 pub const SUBSCRIBE_DEADLINE: Duration = Duration::from_secs(30);
 
-/// How long a node may take nothing of what waits on a connection before another is opened; each time again twice as long, up to
-/// [`LONGEST_STUCK`]: the node has the old one until whoever does not read is gone.
+/// How long a node may take nothing of what waits on a connection before another is opened; each time again twice as long, up to 16
+/// minutes: the node has the old one until whoever does not read is gone.
 pub const STUCK: Duration = Duration::from_secs(10);
 const LONGEST_STUCK: Duration = Duration::from_secs(960);
 
