@@ -182,18 +182,14 @@ impl Shared {
         self.numbers.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)
     }
 
-    /// Gives a session up over which nothing goes; whether it was given up.
-    fn gives_up(&self, session: &Session) -> bool {
-        let mut given_up = hold(&self.given_up);
+    /// Gives a session up once nothing has gone over it for too long.
+    async fn give_up(&self, session: &Session) {
         // Long ago is another matter.
-        let lately = given_up.filter(|(at, patience)| at.elapsed() < 4 * *patience);
+        let lately = hold(&self.given_up).filter(|(at, patience)| at.elapsed() < 4 * *patience);
         let patience = lately.map_or(STUCK, |(_, patience)| (2 * patience).min(LONGEST_STUCK));
-        let stuck = session.waits_for().is_some_and(|waits| waits > patience);
-        if stuck {
-            *given_up = Some((Instant::now(), patience));
-            session.close();
-        }
-        stuck
+        sleep(patience.saturating_sub(session.waits_for())).await;
+        *hold(&self.given_up) = Some((Instant::now(), patience));
+        session.close();
     }
 
     /// A session with the first node that answers, looking from one of them on, and what tells of its end.
@@ -330,7 +326,12 @@ impl Link for DatapathLink {
             loop {
                 let session = self.session_after(tried).await?;
                 tried = session.number;
-                if !self.shared.gives_up(&session) && session.publish(name, to, &frame).await {
+                let sent = tokio::select! {
+                    biased;
+                    sent = session.publish(name, to, &frame) => sent,
+                    () = self.shared.give_up(&session) => false,
+                };
+                if sent {
                     return Ok(());
                 }
             }

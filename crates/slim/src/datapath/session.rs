@@ -170,9 +170,9 @@ impl Session {
         }
     }
 
-    /// For how long something has waited and the node took nothing.
-    pub(super) fn waits_for(&self) -> Option<Duration> {
-        hold(&self.waits_since).map(|since| since.elapsed())
+    /// For how long the node has taken nothing of what waits.
+    pub(super) fn waits_for(&self) -> Duration {
+        hold(&self.waits_since).map(|since| since.elapsed()).unwrap_or_default()
     }
 
     /// Ends the connection and all that works for it.
