@@ -109,7 +109,7 @@ mod reach {
                 "who put it puts it again when asked and there; else gambeson channel rejoin begins from what is newer"
             }
             Error::BadStore => {
-                "is --home this agent's folder? Else it can only leave that channel and be invited again"
+                "is --home this agent's folder? Then what it had before is needed, or a copy of it"
             }
             Error::Store(_) => "is the disk full, or does another gambeson work in this folder?",
             Error::Over => "somebody who may add members can invite it again",
@@ -138,3 +138,38 @@ mod reach {
 pub(crate) use maker::here;
 #[cfg(feature = "slim")]
 pub(crate) use reach::{failed, link, runtime, service};
+
+#[cfg(all(test, feature = "slim"))]
+mod tests {
+    use super::failed;
+    use crate::args::Cli;
+    use clap::CommandFactory;
+    use gambeson_slim::{BlobId, Error, Quota, Reason, Refusal};
+
+    #[test]
+    fn what_to_do_next_names_commands_that_there_are() {
+        let program = Cli::command();
+        let refused = |reason| Error::Refused(Refusal::new(reason, "so"));
+        let errors = [
+            Error::Forked,
+            Error::Full(Quota::Bytes),
+            Error::Full(Quota::Store),
+            Error::LinkClosed,
+            Error::BlobMissing(BlobId([0; 32])),
+            Error::TooLarge(1),
+            Error::NoReply(std::time::Duration::ZERO),
+            refused(Reason::NotPermitted),
+            refused(Reason::StaleCard),
+        ];
+        for error in errors {
+            let said = failed(error).to_string();
+            let mut named = said.split("gambeson ").skip(1).peekable();
+            assert!(named.peek().is_some(), "{said}");
+            for line in named {
+                let mut words = line.split(|of: char| !of.is_ascii_lowercase());
+                let group = program.find_subcommand(words.next().unwrap()).expect(&said);
+                assert!(group.find_subcommand(words.next().unwrap()).is_some(), "{said}");
+            }
+        }
+    }
+}

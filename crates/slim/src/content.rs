@@ -214,6 +214,9 @@ pub(crate) struct Complaint {
 }
 
 impl Complaint {
+    /// In bytes: it is shown to everybody.
+    const MOST_REASON: usize = 1_024;
+
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         Writer::default().u8(VERSION).u64(self.place).text(&self.reason).finish()
     }
@@ -224,6 +227,9 @@ impl Complaint {
             return Err(Malformed);
         }
         let complaint = Self { place: fields.u64()?, reason: fields.text()? };
+        if complaint.reason.len() > Self::MOST_REASON {
+            return Err(Malformed);
+        }
         fields.end().map(|()| complaint)
     }
 }

@@ -185,9 +185,12 @@ impl Shared {
     /// Gives a session up once nothing has gone over it for too long.
     async fn give_up(&self, session: &Session) {
         // Long ago is another matter.
-        let lately = hold(&self.given_up).filter(|(at, patience)| at.elapsed() < 4 * *patience);
+        let lately = hold(&self.given_up).filter(|(at, _)| at.elapsed() < 4 * LONGEST_STUCK);
         let patience = lately.map_or(STUCK, |(_, patience)| (2 * patience).min(LONGEST_STUCK));
-        sleep(patience.saturating_sub(session.waits_for())).await;
+        // A subscription takes its time, and what is published meanwhile is taken here though it goes nowhere.
+        while session.waits_for() < patience && session.unanswered_for() < patience.max(SUBSCRIBE_DEADLINE) {
+            sleep(Duration::from_millis(100)).await;
+        }
         *hold(&self.given_up) = Some((Instant::now(), patience));
         session.close();
     }
@@ -328,6 +331,7 @@ impl Link for DatapathLink {
                 tried = session.number;
                 let sent = tokio::select! {
                     biased;
+                    () = self.shared.give_up(&session), if session.unanswered_for() >= SUBSCRIBE_DEADLINE => false,
                     sent = session.publish(name, to, &frame) => sent,
                     () = self.shared.give_up(&session) => false,
                 };

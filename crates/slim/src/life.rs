@@ -64,7 +64,7 @@ pub(crate) use work::{fetch_cards, load_snapshot};
 const MOST_UNSENT: usize = 4_096;
 /// How many frames are taken in before what they changed is written.
 const FRAMES_A_TURN: usize = 64;
-/// How often the log is looked into while the link blocks.
+/// How often the log is looked into while the link blocks; less often where many do.
 const WHILE_BLOCKED: Duration = Duration::from_secs(2);
 /// How many entries are remembered that came by the link before the log was read up to them.
 const MOST_SEEN: usize = 65_536;
@@ -228,6 +228,7 @@ struct Timers {
     room: Option<Instant>,
     outdated: Option<Instant>,
     gap: Option<Instant>,
+    blocked: Option<Instant>,
     retry: Option<Instant>,
     head: Option<Instant>,
     leave: Option<Instant>,
@@ -249,6 +250,7 @@ impl Timers {
             self.room,
             self.outdated,
             self.gap,
+            self.blocked,
             self.retry,
             self.head,
             self.leave,
@@ -392,8 +394,12 @@ impl Life {
         if due(&mut self.timers.gap) {
             self.behind = true;
         }
+        if due(&mut self.timers.blocked) {
+            self.behind = true;
+        }
         if self.blocked.is_some_and(|until| Instant::now() < until) {
-            by(&mut self.timers.gap, WHILE_BLOCKED);
+            let pause = WHILE_BLOCKED.max(self.receipt_time());
+            by(&mut self.timers.blocked, pause);
         }
         if due(&mut self.timers.head) {
             let last = self.read.max(self.commit).max(self.appended_to);

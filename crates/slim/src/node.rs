@@ -503,7 +503,8 @@ async fn send(shared: Arc<Shared>, link: Arc<dyn Link>, mut outward: mpsc::Recei
                 None => return,
             },
         };
-        let subscribes = matches!(next, Outward::Subscribe(_));
+        let (subscribes, publishes) =
+            (matches!(next, Outward::Subscribe(_)), matches!(next, Outward::Publish(..)));
         let work = async {
             match next {
                 Outward::Publish(name, to, frame) => link.publish(&name, to, frame).await,
@@ -518,15 +519,20 @@ async fn send(shared: Arc<Shared>, link: Arc<dyn Link>, mut outward: mpsc::Recei
         match done {
             Ok(Ok(())) => {}
             Ok(Err(error)) => shared.note(&error),
-            Err(_) => {
+            Err(_) if publishes => {
                 shared.tell_all(|| Inward::Blocked);
                 // Frames that waited behind it would come late, one after each deadline: the log has what they say.
                 while let Ok(next) = outward.try_recv() {
-                    if !matches!(next, Outward::Publish(..)) {
-                        kept.push_back(next);
+                    match next {
+                        Outward::Publish(..) => {}
+                        Outward::Subscribe(_) if kept.len() >= MOST_WAITING => {
+                            shared.deaf.store(true, Ordering::Relaxed);
+                        }
+                        next => kept.push_back(next),
                     }
                 }
             }
+            Err(_) => {}
         }
     }
 }

@@ -33,7 +33,15 @@ const SILENCE: Duration = Duration::from_secs(10);
 const PAYLOAD: &str = "gambeson/frame";
 
 type Message = Result<ProtoMessage, Status>;
-type Answers = Arc<Mutex<HashMap<u64, oneshot::Sender<bool>>>>;
+type Answers = Arc<Mutex<Asked>>;
+
+/// What the node was asked.
+#[derive(Default)]
+struct Asked {
+    waiting: HashMap<u64, oneshot::Sender<bool>>,
+    /// When it was asked for deliveries that it has not said yes to.
+    open: HashMap<u64, Instant>,
+}
 
 /// A connection to a node.
 pub(super) struct Session {
@@ -131,7 +139,13 @@ impl Session {
     /// Asks the node to deliver what is sent to a name, or to do so no more; `None` if the session has ended.
     pub(super) async fn ask(&self, name: &Name, subscription: u64, deliver: bool) -> Option<Answer> {
         let (sender, receiver) = oneshot::channel();
-        hold(&self.answers).insert(subscription, sender);
+        {
+            let mut asked = hold(&self.answers);
+            asked.waiting.insert(subscription, sender);
+            if deliver {
+                asked.open.insert(subscription, Instant::now());
+            }
+        }
         let message = ProtoMessage::builder()
             .source(self.source.clone())
             .destination(proto(name))
@@ -175,11 +189,17 @@ impl Session {
         hold(&self.waits_since).map(|since| since.elapsed()).unwrap_or_default()
     }
 
+    /// For how long the node has not said yes to a subscription.
+    pub(super) fn unanswered_for(&self) -> Duration {
+        let oldest = hold(&self.answers).open.values().min().copied();
+        oldest.map(|since| since.elapsed()).unwrap_or_default()
+    }
+
     /// Ends the connection and all that works for it.
     pub(super) fn close(&self) {
         self.processor.signal_drain();
         // Nobody waits for an answer of the dead.
-        hold(&self.answers).clear();
+        *hold(&self.answers) = Asked::default();
     }
 }
 
@@ -196,8 +216,13 @@ async fn read(mut receiver: mpsc::Receiver<Message>, shared: Arc<Shared>, answer
         let Ok(message) = message else { continue };
         match message.message_type {
             Some(MessageType::SubscriptionAck(answer)) => {
-                if let Some(waiting) = hold(&answers).remove(&answer.subscription_id) {
+                let mut asked = hold(&answers);
+                if let Some(waiting) = asked.waiting.remove(&answer.subscription_id) {
                     let _ = waiting.send(answer.success);
+                }
+                // The library says no by itself where the node says nothing.
+                if answer.success {
+                    asked.open.remove(&answer.subscription_id);
                 }
             }
             Some(MessageType::Publish(publish)) => {

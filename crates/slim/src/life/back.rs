@@ -228,13 +228,13 @@ impl Life {
         }
         self.mark_read((place, id));
         self.tell(Event::Returned { member: self.did().to_owned(), epoch });
+        self.has_rotated();
         self.number_anew(born)?;
         for answer in self.rejoin.take().into_iter().flatten() {
             self.answer(answer, Ok(()));
         }
         let wishes = std::mem::take(&mut self.committing);
         self.wishes.splice(0..0, wishes);
-        self.has_rotated();
         by(&mut self.timers.checkpoint, self.shared.options.checkpoint);
         self.outward.push((self.surface.route(), Frame::Head { last: place }));
         Ok(())

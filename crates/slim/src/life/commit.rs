@@ -422,11 +422,17 @@ impl Life {
         for (did, frame) in pending.invitations {
             self.write_errand(did, frame)?;
         }
+        let mut rotates = false;
         for wish in std::mem::take(&mut self.committing) {
+            rotates |= matches!(wish.want, Want::Rotate);
             self.settle(&wish, Ok(()));
         }
         self.alone = self.alone && !self.wishes.is_empty();
         self.applied(&changed, (place, pending.id))?;
+        if rotates && !changed.added.is_empty() {
+            self.has_rotated();
+            self.write_places();
+        }
         by(&mut self.timers.checkpoint, self.shared.options.checkpoint);
         self.outward.push((before, Frame::Head { last: place }));
         self.outward.push((self.surface.route(), Frame::Head { last: place }));

@@ -107,6 +107,7 @@ impl Life {
             room: None,
             outdated: None,
             gap: None,
+            blocked: None,
             retry: None,
             head: None,
             leave: None,
@@ -403,12 +404,14 @@ impl Life {
         self.set_rotation();
     }
 
-    /// When this member rotates next, by the policy: at once where as much was said as one key may say.
+    /// When this member rotates next, by the policy: soon where as much was said as one key may say.
     pub(super) fn set_rotation(&mut self) {
         self.rotate_after(self.shared.options.clock.now().saturating_sub(self.rotated) / 1000);
         let most = self.member.policy().policy().rotate_messages;
         if most > 0 && self.said_since_rotation >= most {
-            self.timers.rotate = Some(Instant::now());
+            // Not all at once, where the policy changed.
+            let wait = random::<8>().map_or(0, u64::from_be_bytes) % 30_000;
+            self.timers.rotate = Some(Instant::now() + Duration::from_millis(wait));
         }
     }
 

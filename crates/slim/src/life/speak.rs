@@ -74,49 +74,53 @@ impl Life {
         } else {
             Vec::new()
         };
+        let (mut payloads, answers): (Vec<_>, Vec<_>) = said.into_iter().unzip();
         // What does not fit into it comes before it, in bundles of nothing else.
-        while causes.len() > MOST_CAUSES {
-            let rest = causes.split_off(MOST_CAUSES);
-            self.seal_one(std::mem::replace(&mut causes, rest), Vec::new())?;
+        let sealed = loop {
+            let rest = causes.split_off(causes.len().min(MOST_CAUSES));
+            let carried = if rest.is_empty() { std::mem::take(&mut payloads) } else { Vec::new() };
+            match self.seal_one(std::mem::replace(&mut causes, rest), carried) {
+                Ok(_) if !causes.is_empty() => {}
+                sealed => break sealed,
+            }
+        };
+        let refused = match sealed {
+            Ok((counter, payloads)) => {
+                let sender = self.did().to_owned();
+                for ((index, payload), answer) in (0..).zip(payloads).zip(answers) {
+                    let id = MessageId { sender: sender.clone(), born: self.joined, counter, index };
+                    self.tally.sent.0 += 1;
+                    self.tally.sent.1 += payload.bytes.len() as u64;
+                    self.tell_said(id.clone(), payload);
+                    self.answer(answer, Ok(id));
+                }
+                return Ok(());
+            }
+            Err(refused @ (Error::Refused(_) | Error::TooLarge(_))) => refused,
+            Err(error) => return Err(error),
+        };
+        for answer in answers {
+            let why = match &refused {
+                Error::TooLarge(len) => Error::TooLarge(*len),
+                Error::Refused(refusal) => Error::Refused(refusal.clone()),
+                _ => Error::Over,
+            };
+            self.answer(answer, Err(why));
         }
-        self.seal_one(causes, said)
+        Ok(())
     }
 
-    fn seal_one(&mut self, after: Vec<Upto>, said: Vec<(Payload, Answer<MessageId>)>) -> Result<()> {
-        let (payloads, answers): (Vec<_>, Vec<_>) = said.into_iter().unzip();
-        let said = u32::try_from(payloads.len()).unwrap_or(u32::MAX);
-        for upto in &after {
-            self.caused.insert((upto.sender, upto.born), upto.counter);
-        }
+    /// Seals one bundle; it leaves once it is written. What it was, and its number.
+    fn seal_one(&mut self, after: Vec<Upto>, payloads: Vec<Payload>) -> Result<(u64, Vec<Payload>)> {
         let bundle = Bundle { since: self.since, former: None, after, payloads };
         let counter = self.counter + 1;
         let bytes = Bytes::from(bundle.to_bytes());
-        let content = match self.seal(MarkKind::Bundle, counter, &bytes) {
-            Ok(content) => content,
-            Err(Error::Refused(refusal)) => {
-                for answer in answers {
-                    self.answer(answer, Err(Error::Refused(refusal.clone())));
-                }
-                return Ok(());
-            }
-            Err(Error::TooLarge(len)) => {
-                for answer in answers {
-                    self.answer(answer, Err(Error::TooLarge(len)));
-                }
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-        };
+        let content = self.seal(MarkKind::Bundle, counter, &bytes)?;
+        for upto in &bundle.after {
+            self.caused.insert((upto.sender, upto.born), upto.counter);
+        }
         self.counter = counter;
         let id = EntryId(random()?);
-        let sender = self.did().to_owned();
-        for ((index, payload), answer) in (0..).zip(bundle.payloads).zip(answers) {
-            let id = MessageId { sender: sender.clone(), born: self.joined, counter, index };
-            self.tally.sent.0 += 1;
-            self.tally.sent.1 += payload.bytes.len() as u64;
-            self.tell_said(id.clone(), payload);
-            self.answer(answer, Ok(id));
-        }
         self.outward.push((
             self.surface.route(),
             Frame::Entry { id, kind: EntryKind::Application, content: content.clone() },
@@ -125,13 +129,14 @@ impl Life {
         self.writes.put(&self.row("outbox"), counter, outgoing.to_bytes());
         self.outbox.insert(counter, outgoing);
         let before = self.said_since_rotation;
+        let said = u32::try_from(bundle.payloads.len()).unwrap_or(u32::MAX);
         self.said_since_rotation = before.saturating_add(said);
         self.write_places();
         let most = self.member.policy().policy().rotate_messages;
         if most > 0 && before / most < self.said_since_rotation / most {
             self.wish_to_rotate();
         }
-        Ok(())
+        Ok((counter, bundle.payloads))
     }
 
     fn is_news(&self, upto: &Upto) -> bool {
@@ -270,7 +275,8 @@ impl Life {
     }
 
     pub(super) fn complain(&mut self, place: u64, reason: &str) -> Result<()> {
-        let complaint = Complaint { place, reason: reason.to_owned() };
+        // Others read no longer one.
+        let complaint = Complaint { place, reason: reason.chars().take(256).collect() };
         self.speak(MarkKind::Complaint, EntryKind::Complaint, &complaint.to_bytes())
     }
 

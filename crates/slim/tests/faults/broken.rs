@@ -1,6 +1,6 @@
 //! Services and stores that break.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -57,12 +57,17 @@ impl Store for Stopping {
 pub struct Tapped {
     pub inner: MemoryLink,
     pub sent: Arc<Mutex<Vec<(Name, Bytes)>>>,
-    pub stuck: AtomicBool,
+    pub stuck: Mutex<BTreeSet<Name>>,
 }
 
 impl Tapped {
     pub fn new(inner: MemoryLink) -> Self {
-        Self { inner, sent: Arc::default(), stuck: AtomicBool::new(false) }
+        Self { inner, sent: Arc::default(), stuck: Mutex::default() }
+    }
+
+    pub fn get_stuck(&self) {
+        let names = self.sent.lock().unwrap().iter().map(|(name, _)| name.clone()).collect();
+        *self.stuck.lock().unwrap() = names;
     }
 }
 
@@ -77,7 +82,8 @@ impl Link for Tapped {
     }
 
     async fn publish(&self, name: &Name, to: To, frame: Bytes) -> Result<()> {
-        if self.stuck.load(Ordering::SeqCst) && self.sent.lock().unwrap().iter().any(|(to, _)| to == name) {
+        let stuck = self.stuck.lock().unwrap().contains(name);
+        if stuck {
             std::future::pending::<()>().await;
         }
         self.sent.lock().unwrap().push((name.clone(), frame.clone()));

@@ -190,7 +190,7 @@ async fn a_member_that_never_reads_stops_nobody() {
         messages(channel, 3).await;
     }
     // From here on all of the link waits for carol, who is not there to read.
-    links.iter().for_each(|link| link.stuck.store(true, Ordering::SeqCst));
+    links.iter().for_each(|link| link.get_stuck());
     let [channels @ .., _] = channels;
     drop(carol);
     all_talk(&channels, 50).await;

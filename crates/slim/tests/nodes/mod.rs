@@ -247,3 +247,30 @@ async fn a_listener_that_never_reads_stops_a_link_on_its_name_only() {
     reader.publish(&other, To::All, Bytes::from_static(b"back")).await.unwrap();
     assert_eq!(next(&sender).await.frame, b"back"[..]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_on_which_little_is_said_finds_out_by_what_it_subscribes_to_that_nothing_goes() {
+    let test = "a_link_on_which_little_is_said_finds_out_by_what_it_subscribes_to_that_nothing_goes";
+    let Some((nodes, _folder)) = nodes(test, 1).await else { return };
+    let [blocked, other] = [name(), name()];
+    let [flooding, sender, reader] = {
+        let link = async || DatapathLink::connect([nodes[0].endpoint()]).await.unwrap();
+        [link().await, link().await, link().await]
+    };
+    reader.subscribe(&other.clone().with_instance(1)).await.unwrap();
+    let _deaf = deaf(&nodes[0], &blocked).await;
+    let frame = Bytes::from(vec![0; 16 << 10]);
+    while !matches!(flooding.publish(&blocked, To::All, frame.clone()).await, Err(Error::LinkBusy(_))) {}
+    // It goes as far as the node.
+    sender.publish(&blocked, To::All, Bytes::from_static(b"little")).await.unwrap();
+    let subscribed = other.clone().with_instance(2);
+    assert!(timeout(Duration::from_secs(1), sender.subscribe(&subscribed)).await.is_err());
+    let begun = Instant::now();
+    while timeout(Duration::from_secs(1), reader.receive()).await.is_err() {
+        assert!(begun.elapsed() < 2 * BACK, "the link goes on");
+        let _ =
+            timeout(Duration::from_secs(2), sender.publish(&other, To::All, Bytes::from_static(b"on"))).await;
+    }
+    reader.publish(&other, To::All, Bytes::from_static(b"back")).await.unwrap();
+    assert_eq!(next(&sender).await.frame, b"back"[..]);
+}

@@ -73,11 +73,14 @@ impl Running<'_> {
         let begun = Instant::now();
         let heard =
             |file: &String| fs::read_to_string(file).is_ok_and(|text| text.lines().count() >= messages);
-        while !self.heard[..others.len()].iter().all(heard) && begun.elapsed() < PATIENCE / 2 {
+        let mut all = false;
+        while !all && begun.elapsed() < PATIENCE / 2 {
             thread::sleep(Duration::from_millis(100));
+            all = self.heard[..others.len()].iter().all(heard);
         }
         println!("  the others had heard each other after {:.1} s", begun.elapsed().as_secs_f64());
         last.signal("CONT");
+        assert!(all, "the others hear each other");
     }
 }
 
