@@ -272,26 +272,25 @@ async fn leaves_and_stops_at(writes: i64, after: bool) -> bool {
     stopped
 }
 
-#[tokio::test(start_paused = true)]
-async fn who_is_invited_and_hears_hears_all_once_and_in_order_whichever_write_was_the_last() {
+/// A scenario in which the store stops at each of its writes in turn, before and after it: more than so many.
+async fn at_each_write(stops_at: impl AsyncFn(i64, bool) -> bool, least: i64) {
     for after in [false, true] {
         let mut writes = 1;
-        while hears_and_stops_at(writes, after).await {
+        while stops_at(writes, after).await {
             writes += 1;
         }
-        assert!(writes > 10, "the scenario has {writes} writes");
+        assert!(writes > least, "the scenario has {writes} writes");
     }
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_is_invited_and_hears_hears_all_once_and_in_order_whichever_write_was_the_last() {
+    at_each_write(hears_and_stops_at, 10).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_leaves_is_let_go_whichever_write_was_the_last() {
-    for after in [false, true] {
-        let mut writes = 1;
-        while leaves_and_stops_at(writes, after).await {
-            writes += 1;
-        }
-        assert!(writes > 2, "the scenario has {writes} writes");
-    }
+    at_each_write(leaves_and_stops_at, 2).await;
 }
 
 /// Bob passes over a commit that he cannot judge; his store stops at this write, from then on. The next time he can.
@@ -349,24 +348,12 @@ async fn misses_what_is_pruned_and_stops_at(writes: i64, after: bool) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn who_passed_over_what_others_took_comes_back_whichever_write_before_a_restart_was_the_last() {
-    for after in [false, true] {
-        let mut writes = 1;
-        while passes_over_and_stops_at(writes, after).await {
-            writes += 1;
-        }
-        assert!(writes > 3, "the scenario has {writes} writes");
-    }
+    at_each_write(passes_over_and_stops_at, 3).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn who_missed_what_is_pruned_comes_back_whichever_write_before_a_restart_was_the_last() {
-    for after in [false, true] {
-        let mut writes = 1;
-        while misses_what_is_pruned_and_stops_at(writes, after).await {
-            writes += 1;
-        }
-        assert!(writes > 2, "the scenario has {writes} writes");
-    }
+    at_each_write(misses_what_is_pruned_and_stops_at, 2).await;
 }
 
 /// Bob comes back from outside, and his store stops at this write, or at the first behind the log's. Also: whether the log has that he came, and
