@@ -84,7 +84,7 @@ impl Life {
                 sealed => break sealed,
             }
         };
-        let refused = match sealed {
+        match sealed {
             Ok((counter, payloads)) => {
                 let sender = self.did().to_owned();
                 for ((index, payload), answer) in (0..).zip(payloads).zip(answers) {
@@ -94,18 +94,18 @@ impl Life {
                     self.tell_said(id.clone(), payload);
                     self.answer(answer, Ok(id));
                 }
-                return Ok(());
             }
-            Err(refused @ (Error::Refused(_) | Error::TooLarge(_))) => refused,
+            Err(Error::Refused(refusal)) => {
+                for answer in answers {
+                    self.answer(answer, Err(Error::Refused(refusal.clone())));
+                }
+            }
+            Err(Error::TooLarge(len)) => {
+                for answer in answers {
+                    self.answer(answer, Err(Error::TooLarge(len)));
+                }
+            }
             Err(error) => return Err(error),
-        };
-        for answer in answers {
-            let why = match &refused {
-                Error::TooLarge(len) => Error::TooLarge(*len),
-                Error::Refused(refusal) => Error::Refused(refusal.clone()),
-                _ => Error::Over,
-            };
-            self.answer(answer, Err(why));
         }
         Ok(())
     }
