@@ -1,6 +1,7 @@
 //! Three agents in a channel: over a node of SLIM where one can be started, else over a link in this process.
 
 use super::Show;
+use super::bob::Bob;
 use crate::error::Error;
 use gambeson_identity::{Agent, CardContent, CardLog, Did, Role, Timestamp};
 use gambeson_mls::{Preset, Suite};
@@ -16,15 +17,15 @@ use tokio::time::{sleep, timeout};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What carries the frames, and who keeps the order.
-struct Ground {
+pub(super) struct Ground {
     #[cfg(feature = "slim")]
-    stock: Option<stock::Stock>,
+    pub(super) stock: Option<stock::Stock>,
     hub: gambeson_slim::memory::Hub,
     services: Services,
 }
 
 #[cfg(feature = "slim")]
-mod stock {
+pub(super) mod stock {
     //! A node of SLIM as its makers ship it.
 
     use crate::error::Error;
@@ -39,10 +40,10 @@ mod stock {
     use tempfile::TempDir;
 
     /// Ends what runs: the service before the node, the folder last.
-    pub(super) struct Stock {
+    pub(in super::super) struct Stock {
         _server: Server,
         node: Node,
-        _folder: TempDir,
+        pub(in super::super) folder: TempDir,
         pub(super) version: String,
         pub(super) services: Services,
     }
@@ -62,15 +63,19 @@ mod stock {
             let version = carrier.connected().map_or_else(|| "unknown".to_owned(), |node| node.version);
             let client = Client::new(carrier, service(), Patience::default()).await.map_err(failed)?;
             let services = Services::of(Arc::new(client));
-            Ok(Some(Self { _server: server, node, _folder: folder, version, services }))
+            Ok(Some(Self { _server: server, node, folder, version, services }))
         }
 
         pub(super) fn pid(&self) -> u32 {
             self.node.pid()
         }
 
+        pub(in super::super) fn endpoint(&self) -> String {
+            self.node.endpoint()
+        }
+
         pub(super) async fn link(&self) -> Result<DatapathLink, Error> {
-            link(&[self.node.endpoint()]).await
+            link(&[self.endpoint()]).await
         }
     }
 }
@@ -109,14 +114,14 @@ impl Ground {
 }
 
 /// An agent with a card for channels, and what it keeps between one run of its program and the next.
-struct Person {
+pub(super) struct Person {
     agent: Arc<Agent>,
     log: CardLog,
     store: Arc<dyn Store>,
 }
 
 impl Person {
-    fn new() -> Result<Self, Error> {
+    pub(super) fn new() -> Result<Self, Error> {
         let agent = Agent::generate().map_err(Error::damaged)?;
         let now = Timestamp(SystemClock.now() / 1000);
         let content = CardContent { groups: vec![Role::GroupMlDsa65], ..CardContent::default() };
@@ -125,12 +130,12 @@ impl Person {
         Ok(Self { agent: Arc::new(agent), log, store: Arc::new(MemoryStore::new()) })
     }
 
-    fn did(&self) -> Did {
+    pub(super) fn did(&self) -> Did {
         self.agent.did().clone()
     }
 
     /// The agent's program begins.
-    async fn node(&self, ground: &Ground, admit: Admit) -> Result<Node, Error> {
+    pub(super) async fn node(&self, ground: &Ground, admit: Admit) -> Result<Node, Error> {
         let me = Me::new(Arc::clone(&self.agent), &self.log, Preset::Default).map_err(wrong)?;
         let options = Options { admit, ..Options::default() };
         let (link, services) = (ground.link().await?, ground.services.clone());
@@ -139,15 +144,12 @@ impl Person {
     }
 }
 
-fn wrong(error: gambeson_slim::Error) -> Error {
+pub(super) fn wrong(error: gambeson_slim::Error) -> Error {
     Error::outside(error.to_string())
 }
 
 /// Waits for something, not for ever.
-fn done<T>(
-    runtime: &Runtime,
-    work: impl Future<Output = Result<T, gambeson_slim::Error>>,
-) -> Result<T, String> {
+fn done<T>(runtime: &Runtime, work: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
     match runtime.block_on(async { timeout(PATIENCE, work).await }) {
         Ok(outcome) => outcome.map_err(|error| error.to_string()),
         Err(_) => Err(format!("nothing came in {} s", PATIENCE.as_secs())),
@@ -165,7 +167,7 @@ async fn heard(channel: &Channel) -> Result<String, gambeson_slim::Error> {
 }
 
 /// Whether these words are what comes next.
-async fn hears(channel: &Channel, words: &str) -> Result<(), gambeson_slim::Error> {
+pub(super) async fn hears(channel: &Channel, words: &str) -> Result<(), gambeson_slim::Error> {
     while heard(channel).await? != words {}
     Ok(())
 }
@@ -186,71 +188,75 @@ fn spoken(show: &mut Show, runtime: &Runtime) -> Result<(), Error> {
         let ground = runtime.block_on(Ground::new())?;
         Ok((ground.tells(), ground))
     })?;
-    let [alice, bob, carol] = [Person::new()?, Person::new()?, Person::new()?];
-    let from_alice = || Admit::From([alice.did()].into());
-    let (at_alice, mut at_bob, at_carol) = runtime.block_on(async {
+    let [alice, carol] = [Person::new()?, Person::new()?];
+    let (at_alice, mut bob, at_carol) = runtime.block_on(async {
+        let from_alice = Admit::From([alice.did()].into());
         Ok::<_, Error>((
             alice.node(&ground, Admit::Ask).await?,
-            bob.node(&ground, from_alice()).await?,
-            carol.node(&ground, from_alice()).await?,
+            Bob::new(&ground, alice.did()).await?,
+            carol.node(&ground, from_alice).await?,
         ))
     })?;
-    let (ours, mut bobs, carols) = show.makes("Alice makes a channel with Bob and Carol", || {
+    let (ours, carols) = show.makes("Alice makes a channel with Bob and Carol", || {
         let made = done(runtime, async {
-            for other in [&bob, &carol] {
-                while ground.services.keys.left(other.did().as_str()).await? == 0 {
+            let others = [bob.did(), carol.did()];
+            for other in &others {
+                while ground.services.keys.left(other.as_str()).await.map_err(wrong)? == 0 {
                     sleep(Duration::from_millis(10)).await;
                 }
             }
-            let ours = at_alice.create(at_alice.policy()?.sign(&alice.agent)?).await?;
-            ours.invite(&[bob.did(), carol.did()]).await?;
-            let others = (at_bob.joined(&ours.id()).await, at_carol.joined(&ours.id()).await);
-            for channel in [&others.0, &others.1] {
-                channel.until(|status| status.members.len() == 3).await?;
-            }
-            Ok((ours, others.0, others.1))
+            let rules = at_alice.policy().map_err(wrong)?.sign(&alice.agent);
+            let ours = at_alice.create(rules.map_err(|why| wrong(why.into()))?).await.map_err(wrong)?;
+            ours.invite(&others).await.map_err(wrong)?;
+            bob.joined(&ours.id()).await?;
+            let carols = at_carol.joined(&ours.id()).await;
+            carols.until(|status| status.members.len() == 3).await.map_err(wrong)?;
+            Ok((ours, carols))
         });
-        let (ours, bobs, carols) = made.map_err(Error::outside)?;
+        let (ours, carols) = made.map_err(Error::outside)?;
         let status = ours.status();
         let suite = Suite::by_number(status.suite).map_or("an unknown suite", |suite| suite.name());
-        Ok((format!("{suite}, epoch {}", status.epoch), (ours, bobs, carols)))
+        Ok((format!("{suite}, epoch {}", status.epoch), (ours, carols)))
     })?;
+    let id = ours.id();
 
     show.expects("both read what she says", true, || {
         done(runtime, async {
-            ours.send("hello").await?;
-            hears(&bobs, "hello").await?;
-            hears(&carols, "hello").await
+            ours.send("hello").await.map_err(wrong)?;
+            bob.hears("hello").await?;
+            hears(&carols, "hello").await.map_err(wrong)
         })
         .map(|()| "each as Alice's, end to end".to_owned())
     })?;
-    // From one instruction to the next, as a crash would.
-    drop((bobs, at_bob));
-    let back = done(runtime, ours.send("while Bob is away"));
-    at_bob = runtime.block_on(bob.node(&ground, from_alice()))?;
-    bobs = runtime.block_on(async { at_bob.joined(&ours.id()).await });
-    show.expects("Bob's node ends without a word, as in a crash; started again it reads on", true, || {
-        back?;
-        done(runtime, hears(&bobs, "while Bob is away")).map(|()| "from what it kept, and the log".to_owned())
+    show.expects("Bob's program crashes, and reads on after it", true, || {
+        done(runtime, async {
+            let ended = bob.ends()?;
+            ours.send("while Bob is away").await.map_err(wrong)?;
+            bob.starts_again(&ground, &id).await?;
+            bob.hears("while Bob is away").await?;
+            Ok(format!("{ended}; the next goes on from what that kept, and the log"))
+        })
     })?;
     show.expects("Alice removes Carol", true, || {
         done(runtime, async {
-            ours.remove(&[carol.did()]).await?;
-            ours.send("without Carol").await?;
-            hears(&bobs, "without Carol").await
+            ours.remove(&[carol.did()]).await.map_err(wrong)?;
+            ours.send("without Carol").await.map_err(wrong)?;
+            bob.hears("without Carol").await
         })
         .map(|()| format!("epoch {}: a new key, which only Bob is sent", ours.status().epoch))
     })?;
     show.expects("Carol reads what is said then", false, || {
-        done(runtime, hears(&carols, "without Carol")).map(|()| "she reads it".to_owned())
+        done(runtime, async { hears(&carols, "without Carol").await.map_err(wrong) })
+            .map(|()| "she reads it".to_owned())
     })?;
     show.expects("Carol says something herself", false, || {
-        done(runtime, carols.send("I am still here")).map(|_| "she does".to_owned())
+        done(runtime, async { carols.send("I am still here").await.map_err(wrong) })
+            .map(|_| "she does".to_owned())
     })?;
     show.expects("Bob leaves", true, || {
         done(runtime, async {
-            bobs.leave().await?;
-            ours.until(|status| status.members.len() == 1).await
+            bob.leaves().await?;
+            ours.until(|status| status.members.len() == 1).await.map_err(wrong)
         })
         .map(|()| format!("epoch {}: Alice is alone", ours.status().epoch))
     })
