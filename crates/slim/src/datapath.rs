@@ -208,7 +208,8 @@ impl Shared {
         Err(Error::NoNode(reasons.join("; ")))
     }
 
-    /// Subscribes anew to all that was subscribed to. The node knows all of it before it sees what is published after this.
+    /// Subscribes anew to all that was subscribed to. What is published after this goes another way in the library and can be at the node
+    /// before it; what goes by until the last answer is told as a gap.
     async fn subscribe_again(self: &Arc<Self>, session: &Arc<Session>) {
         let _changing = self.changing.lock().await;
         let names: Vec<Name> = hold(&self.names).subscriptions.keys().cloned().collect();
