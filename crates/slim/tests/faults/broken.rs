@@ -390,11 +390,17 @@ impl Unreachable {
         Arc::new(Self { inner: inner.clone(), cut: AtomicBool::new(false) })
     }
 
-    /// What the call goes to, if it gets there.
-    fn reached(&self) -> Result<&Services> {
+    /// The answer, if the call gets there and the answer back.
+    async fn across<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
+        self.stands()?;
+        let answer = call.await?;
+        self.stands().map(|()| answer)
+    }
+
+    fn stands(&self) -> Result<()> {
         match self.cut.load(Ordering::SeqCst) {
             true => Err(Error::Service("nobody answers".into())),
-            false => Ok(&self.inner),
+            false => Ok(()),
         }
     }
 }
@@ -402,44 +408,44 @@ impl Unreachable {
 #[async_trait]
 impl Log for Unreachable {
     async fn append(&self, channel: &ChannelId, entry: Entry, after: u64) -> Result<Placed> {
-        self.reached()?.log.append(channel, entry, after).await
+        self.across(self.inner.log.append(channel, entry, after)).await
     }
 
     async fn read(&self, channel: &ChannelId, from: u64, limit: usize) -> Result<Page> {
-        self.reached()?.log.read(channel, from, limit).await
+        self.across(self.inner.log.read(channel, from, limit)).await
     }
 
     async fn prune(&self, channel: &ChannelId, before: u64) -> Result<()> {
-        self.reached()?.log.prune(channel, before).await
+        self.across(self.inner.log.prune(channel, before)).await
     }
 }
 
 #[async_trait]
 impl Blobs for Unreachable {
     async fn put(&self, bytes: Bytes) -> Result<BlobId> {
-        self.reached()?.blobs.put(bytes).await
+        self.across(self.inner.blobs.put(bytes)).await
     }
 
     async fn get(&self, id: &BlobId) -> Result<Option<Bytes>> {
-        self.reached()?.blobs.get(id).await
+        self.across(self.inner.blobs.get(id)).await
     }
 
     async fn has(&self, ids: &[BlobId]) -> Result<Vec<bool>> {
-        self.reached()?.blobs.has(ids).await
+        self.across(self.inner.blobs.has(ids)).await
     }
 }
 
 #[async_trait]
 impl Keys for Unreachable {
     async fn publish(&self, did: &str, packages: KeyPackages) -> Result<()> {
-        self.reached()?.keys.publish(did, packages).await
+        self.across(self.inner.keys.publish(did, packages)).await
     }
 
     async fn take(&self, did: &str) -> Result<Option<Bytes>> {
-        self.reached()?.keys.take(did).await
+        self.across(self.inner.keys.take(did)).await
     }
 
     async fn left(&self, did: &str) -> Result<usize> {
-        self.reached()?.keys.left(did).await
+        self.across(self.inner.keys.left(did)).await
     }
 }
