@@ -42,9 +42,9 @@ impl Apart {
         Ok(())
     }
 
-    pub(super) async fn hears(&mut self, words: &str) -> Result<(), Error> {
+    pub(super) async fn hears(&mut self, from: &Did, words: &str) -> Result<(), Error> {
         while let Some(row) = self.running.rows.recv().await {
-            if row["event"] == "message" && row["text"] == words {
+            if row["event"] == "message" && row["sender"] == from.as_str() && row["text"] == words {
                 return Ok(());
             }
         }

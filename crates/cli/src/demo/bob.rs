@@ -43,12 +43,12 @@ impl Bob {
         }
     }
 
-    /// Waits for these words.
-    pub(super) async fn hears(&mut self, words: &str) -> Result<(), Error> {
+    /// Waits for these words of this sender.
+    pub(super) async fn hears(&mut self, from: &Did, words: &str) -> Result<(), Error> {
         match self {
             #[cfg(feature = "slim")]
-            Self::Apart(bob) => bob.hears(words).await,
-            Self::Here(bob) => hears(bob.channel()?, words).await.map_err(wrong),
+            Self::Apart(bob) => bob.hears(from, words).await,
+            Self::Here(bob) => hears(bob.channel()?, from, words).await.map_err(wrong),
         }
     }
 
