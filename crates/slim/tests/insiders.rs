@@ -564,6 +564,8 @@ fn a_forged_or_foreign_message_is_refused() {
     b.process(&pending.commit, NOW).unwrap();
     assert_eq!(refused(b, b"nothing"), Reason::Malformed);
     assert_eq!(refused(b, &bob.me.key_package(suite(), false, NOW).unwrap().0), Reason::Malformed);
+    // A Welcome for nobody: suite 1, no secrets, nothing encrypted. mls-rs finds no fault in it.
+    assert_eq!(refused(b, &[0, 1, 0, 3, 0, 1, 0, 0]), Reason::Malformed);
 
     let policy = Policy::new(gambeson_slim::ChannelId([9; 32]), alice.did().clone(), NOW);
     let policy = policy.sign(alice.me.agent()).unwrap();
