@@ -14,6 +14,7 @@
 //! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
 //! | [`mls_rs`] | mls-rs with its own provider over AWS-LC: groups with members of both providers |
 //! | [`openmls`] | OpenMLS: groups with members of both libraries |
+//! | [`drafts`] | what OpenMLS computes with on the suites of the draft that it lacks |
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`forged`] | ourselves: composite signatures that must not hold, inside TLS |
@@ -28,6 +29,7 @@ pub mod bogo;
 pub mod bouncy_castle;
 pub mod cctv;
 pub mod composite;
+pub mod drafts;
 pub mod forged;
 pub mod legacy;
 pub mod mls_rs;

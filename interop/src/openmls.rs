@@ -1,11 +1,14 @@
-//! OpenMLS: groups of both libraries, on every post-quantum suite that it has, and on three of RFC 9420.
+//! OpenMLS: groups of both libraries, on every post-quantum suite that it has, on three of RFC 9420, and on all eleven suites of the draft
+//! under numbers that it takes.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs::File;
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
-use gambeson_mls::{Derivation, Provider};
+use gambeson_mls::{Derivation, Provider, Suite};
+use hpke::kem::{MlKem768, MlKem768P256, MlKem1024, MlKem1024P384, XWing};
 use libtest_mimic::Trial;
 use mls_rs::client_builder::MlsConfig;
 use mls_rs::group::ReceivedMessage;
@@ -27,6 +30,7 @@ use openmls_traits::crypto::OpenMlsCrypto;
 use openmls_traits::storage::StorageProvider;
 use serde_json::{Value, json};
 
+use crate::drafts::Drafts;
 use crate::tools::{Result, check};
 
 /// For how long our key packages are good: OpenMLS takes none that are good for more than three months.
@@ -35,20 +39,91 @@ const LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The tests.
 #[must_use]
 pub fn trials() -> Vec<Trial> {
-    let founded = |number: u16| {
-        [("it_invites_us", Library::Theirs), ("we_invite_it", Library::Ours)].map(|(name, founder)| {
-            Trial::test(format!("openmls::{name}_on_{number:#06x}"), move || life(number, founder))
-        })
+    let founded = |of: Of| {
+        [("it_invites_us", Library::Theirs), ("we_invite_it", Library::Ours)]
+            .map(|(name, founder)| Trial::test(format!("openmls::{name}_on_{of}"), move || life(of, founder)))
     };
+    let drafted = (0xf001..=0xf00b).filter_map(Suite::by_number).map(Of::Draft);
     suites()
         .into_iter()
+        .map(Of::Theirs)
+        .chain(drafted)
         .flat_map(founded)
         .chain([
             Trial::test("openmls::each_of_its_post_quantum_suites_is_met", every_suite),
             Trial::test("openmls::with_our_own_derivation_its_first_path_is_refused", other_derivation),
-            Trial::test("openmls::it_reads_our_passive_clients_on_every_suite", passive_clients),
+            Trial::test("openmls::it_reads_our_passive_clients_on_each_of_its_suites", || {
+                passive_clients("passive-client-openmls", 10)
+            }),
+            Trial::test("openmls::it_reads_our_passive_clients_on_all_suites_of_the_draft", || {
+                passive_clients("passive-client-renumbered", 11)
+            }),
         ])
         .collect()
+}
+
+/// The suite of a group.
+#[derive(Clone, Copy)]
+enum Of {
+    /// One of OpenMLS, by its number there, with its derivation of the keys of nodes.
+    Theirs(u16),
+    /// One of draft-ietf-mls-pq-ciphersuites, with the derivation of draft-ietf-hpke-pq.
+    Draft(&'static Suite),
+}
+
+impl fmt::Display for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Theirs(number) => write!(f, "{number:#06x}"),
+            Self::Draft(suite) => write!(f, "{:#06x}_of_the_draft", suite.number()),
+        }
+    }
+}
+
+impl Of {
+    /// The number on the wire. OpenMLS takes those alone that it knows: the one that it has for the suite, and if it has none, the one
+    /// that differs in the KEM alone.
+    fn number(self) -> Result<u16> {
+        let suite = match self {
+            Self::Theirs(number) => return Ok(number),
+            Self::Draft(suite) => suite,
+        };
+        Ok(suite
+            .openmls_number()
+            .or(match suite.number() {
+                0xf003 => Some(0x0002),
+                0xf004 => Some(0x0050),
+                0xf005 => Some(0x0042),
+                _ => None,
+            })
+            .ok_or("a number")?)
+    }
+
+    fn ours(self) -> Result<Provider> {
+        let number = self.number()?;
+        Ok(match self {
+            Self::Theirs(_) => Provider::openmls(),
+            Self::Draft(suite) => Provider::of([suite]).numbered(|_| Some(number)),
+        })
+    }
+}
+
+/// Calls a function with that provider of OpenMLS that has the suite.
+macro_rules! with_theirs {
+    ($of:expr, $function:ident($($argument:expr),*)) => {
+        match $of {
+            Of::Theirs(number) if has_rust_crypto(number)? => $function::<OpenMlsRustCrypto>($($argument),*),
+            Of::Theirs(_) => $function::<openmls_libcrux_crypto::Provider>($($argument),*),
+            Of::Draft(suite) => match suite.name().split('_').nth(2) {
+                Some("MLKEM768X25519") => $function::<Drafts<XWing>>($($argument),*),
+                Some("MLKEM768P256") => $function::<Drafts<MlKem768P256>>($($argument),*),
+                Some("MLKEM1024P384") => $function::<Drafts<MlKem1024P384>>($($argument),*),
+                Some("MLKEM768") => $function::<Drafts<MlKem768>>($($argument),*),
+                Some("MLKEM1024") => $function::<Drafts<MlKem1024>>($($argument),*),
+                other => Err(format!("{suite}: the KEM {other:?}").into()),
+            },
+        }
+    };
 }
 
 /// The numbers of the suites that both libraries have.
@@ -96,15 +171,17 @@ trait Member {
 }
 
 /// The name tells it from others in its group.
-fn newcomer(library: Library, number: u16, name: usize) -> Result<Box<dyn Newcomer>> {
+fn newcomer(library: Library, of: Of, name: usize) -> Result<Box<dyn Newcomer>> {
     let name = format!("member {name}").into_bytes();
-    Ok(match library {
-        Library::Theirs if has_rust_crypto(number)? => {
-            Box::new(Theirs::<OpenMlsRustCrypto>::new(number, name)?)
-        }
-        Library::Theirs => Box::new(Theirs::<openmls_libcrux_crypto::Provider>::new(number, name)?),
-        Library::Ours => Box::new(ours(Provider::openmls(), number, name)?),
-    })
+    let number = of.number()?;
+    match library {
+        Library::Theirs => with_theirs!(of, theirs(number, name)),
+        Library::Ours => Ok(Box::new(ours(of.ours()?, number, name)?)),
+    }
+}
+
+fn theirs<P: Stored>(number: u16, name: Vec<u8>) -> Result<Box<dyn Newcomer>> {
+    Ok(Box::new(Theirs::<P>::new(number, name)?))
 }
 
 /// Whether OpenMLS's provider over RustCrypto has a suite; 0x004D only the one over libcrux has.
@@ -317,7 +394,7 @@ impl<C: MlsConfig + 'static> Member for Group<C> {
 
 /// A group, and what happened in it.
 struct Life {
-    number: u16,
+    of: Of,
     members: Vec<Box<dyn Member>>,
     authenticators: BTreeSet<Vec<u8>>,
     heard: usize,
@@ -325,13 +402,13 @@ struct Life {
 }
 
 impl Life {
-    fn founded(number: u16, founder: Library) -> Result<Self> {
-        let founder = newcomer(founder, number, 0)?.found()?;
-        Ok(Self { number, members: vec![founder], authenticators: BTreeSet::new(), heard: 0, unread: 0 })
+    fn founded(of: Of, founder: Library) -> Result<Self> {
+        let founder = newcomer(founder, of, 0)?.found()?;
+        Ok(Self { of, members: vec![founder], authenticators: BTreeSet::new(), heard: 0, unread: 0 })
     }
 
     fn add(&mut self, by: usize, library: Library) -> Result {
-        let newcomer = newcomer(library, self.number, self.members.len())?;
+        let newcomer = newcomer(library, self.of, self.members.len())?;
         let [commit, welcome] = self.members[by].add(&newcomer.key_package()?)?;
         self.tell(by, &commit)?;
         self.members.push(newcomer.join(&welcome)?);
@@ -387,12 +464,12 @@ impl Life {
 
 /// Two members, one of each library, and a third: each of the two adds one of the other's library whom the other one removes. All update
 /// as long as there are three. What one of the two commits, the other takes, which is of the other library.
-fn life(number: u16, founder: Library) -> Result {
+fn life(of: Of, founder: Library) -> Result {
     let other = match founder {
         Library::Theirs => Library::Ours,
         Library::Ours => Library::Theirs,
     };
-    let mut group = Life::founded(number, founder)?;
+    let mut group = Life::founded(of, founder)?;
     group.add(0, other)?;
     group.update(0)?;
     group.update(1)?;
@@ -408,10 +485,11 @@ fn life(number: u16, founder: Library) -> Result {
     check(unread == 2 + 2 + 1, "nothing is heard by who was removed")
 }
 
-/// `vectors/mls/passive-client-openmls`: OpenMLS in the place of the client that has nothing but what the file tells.
-fn passive_clients() -> Result {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors/mls/passive-client-openmls.json.gz");
+/// A file of `vectors/mls`: OpenMLS in the place of the client that has nothing but what the file tells.
+fn passive_clients(kind: &str, count: usize) -> Result {
+    let file = format!("{}/../vectors/mls/{kind}.json.gz", env!("CARGO_MANIFEST_DIR"));
     let cases: Vec<Value> = serde_json::from_reader(GzDecoder::new(File::open(file)?))?;
+    let suites: BTreeSet<_> = cases.iter().map(|case| case["cipher_suite"].as_u64()).collect();
     for case in &cases {
         followed(case).map_err(|error| {
             format!("suite {}: {}", case["cipher_suite"], error.message().unwrap_or("no reason"))
@@ -433,16 +511,16 @@ fn passive_clients() -> Result {
             )?;
         }
     }
-    check(cases.len() == 10, "ten suites")
+    check((cases.len(), suites.len()) == (count, count), format!("{count} suites"))
 }
 
 fn followed(case: &Value) -> Result {
-    let number = case["cipher_suite"].as_u64().and_then(|number| number.try_into().ok());
-    if has_rust_crypto(number.ok_or("a number")?)? {
-        follow::<OpenMlsRustCrypto>(case)
-    } else {
-        follow::<openmls_libcrux_crypto::Provider>(case)
-    }
+    let number = case["cipher_suite"].as_u64().and_then(|number| number.try_into().ok()).ok_or("a number")?;
+    let of = match &case["number"] {
+        Value::Null => Of::Theirs(number),
+        _ => Of::Draft(Suite::by_number(number).ok_or("a suite of the draft")?),
+    };
+    with_theirs!(of, follow(case))
 }
 
 fn follow<P: Stored>(case: &Value) -> Result {
@@ -504,7 +582,7 @@ fn follow<P: Stored>(case: &Value) -> Result {
 
 /// That the derivation is looked at: with the labeled one, OpenMLS cannot follow our first path.
 fn other_derivation() -> Result {
-    let theirs = newcomer(Library::Theirs, 0x0051, 1)?;
+    let theirs = newcomer(Library::Theirs, Of::Theirs(0x0051), 1)?;
     let labeled = Provider::openmls().with_derivation(Derivation::Labeled);
     let mut ours = Box::new(ours(labeled, 0x0051, b"ours".to_vec())?).found()?;
     let [_, welcome] = ours.add(&theirs.key_package()?)?;

@@ -141,7 +141,7 @@ fn the_vectors_of_the_identity_layer_hold() {
         let row = rows.iter().find(|row| row["file"] == format!("{subject}.json")).unwrap();
         assert_eq!((&row["passed"], &row["failed"]), (&count.into(), &0.into()), "{row}");
     }
-    let clients = [("passive-client", 13), ("passive-client-openmls", 10)];
+    let clients = [("passive-client", 13), ("passive-client-openmls", 10), ("passive-client-renumbered", 11)];
     for (kind, count) in clients {
         let row = rows.iter().find(|row| row["file"] == format!("mls/{kind}.json.gz")).unwrap();
         assert_eq!((&row["passed"], &row["failed"]), (&count.into(), &0.into()), "{row}");

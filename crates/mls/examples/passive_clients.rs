@@ -1,5 +1,5 @@
-//! Makes the files of `vectors/mls`: passive clients on every post-quantum and hybrid suite, and on those that OpenMLS 0.9.2 has as it
-//! has them.
+//! Makes the files of `vectors/mls`: passive clients on every post-quantum and hybrid suite; on those that OpenMLS 0.9.2 has as it
+//! has them; and on all of the draft under numbers that it takes.
 //!
 //! ```sh
 //! cargo run --release -p gambeson-mls --features vectors --example passive_clients -- vectors/mls
@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gambeson_mls::vectors::{Verdict, judge};
-use gambeson_mls::{Preset, Provider};
+use gambeson_mls::{Preset, Provider, SUITES, Suite};
 use mls_rs::client_builder::MlsConfig;
 use mls_rs::identity::SigningIdentity;
 use mls_rs::identity::basic::{BasicCredential, BasicIdentityProvider};
@@ -32,18 +32,51 @@ const LIFETIME: std::time::Duration = std::time::Duration::from_secs(30 * 24 * 6
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("the folder for the files is to be named")?;
-    write(Path::new(&folder), "passive-client", &Provider::new(Preset::All), "labeled")?;
-    write(Path::new(&folder), "passive-client-openmls", &Provider::openmls(), "plain")
+    let folder = Path::new(&folder);
+    write(folder, "passive-client", each(&Provider::new(Preset::All), "labeled"))?;
+    write(folder, "passive-client-openmls", each(&Provider::openmls(), "plain"))?;
+    let of_the_draft = SUITES.iter().filter(|suite| (0xf001..=0xf00b).contains(&suite.number()));
+    write(folder, "passive-client-renumbered", of_the_draft.map(renumbered))
 }
 
-fn write(folder: &Path, kind: &str, provider: &Provider, derivation: &str) -> Result<(), Box<dyn Error>> {
+/// A suite, and the provider that has it under the number on the wire.
+struct Of {
+    provider: Provider,
+    suite: u16,
+    number: Option<u16>,
+    derivation: &'static str,
+}
+
+/// Of RFC 9420 there are files of the working group.
+fn each(provider: &Provider, derivation: &'static str) -> impl Iterator<Item = Of> {
+    let suites = provider.supported_cipher_suites().into_iter().map(u16::from).filter(|suite| *suite > 7);
+    suites.map(move |suite| Of { provider: provider.clone(), suite, number: None, derivation })
+}
+
+/// A suite under the number that OpenMLS has for it, and if it has none, for the one that differs in the KEM alone.
+fn renumbered(suite: &'static Suite) -> Of {
+    let number = suite.openmls_number().or(match suite.number() {
+        0xf003 => Some(0x0002),
+        0xf004 => Some(0x0050),
+        0xf005 => Some(0x0042),
+        _ => None,
+    });
+    let provider = Provider::of([suite]).numbered(|_| number);
+    Of { provider, suite: suite.number(), number, derivation: "labeled" }
+}
+
+fn write(folder: &Path, kind: &str, suites: impl Iterator<Item = Of>) -> Result<(), Box<dyn Error>> {
     let mut cases = Vec::new();
-    // Of RFC 9420 there are files of the working group.
-    for suite in provider.supported_cipher_suites().into_iter().filter(|suite| u16::from(*suite) > 7) {
-        let case = followed(provider, suite, derivation)?;
+    for Of { provider, suite, number, derivation } in suites {
+        let mut case = followed(&provider, number.unwrap_or(suite).into())?;
+        case["cipher_suite"] = suite.into();
+        case["derivation"] = derivation.into();
+        if let Some(number) = number {
+            case["number"] = number.into();
+        }
         match judge(kind, &case) {
             Some(Verdict::Holds) => cases.push(case),
-            other => return Err(format!("suite {suite:?}: {other:?}").into()),
+            other => return Err(format!("suite {suite:#06x}: {other:?}").into()),
         }
     }
     let path = folder.join(kind).with_extension("json.gz");
@@ -114,7 +147,7 @@ fn epoch(
     }))
 }
 
-fn followed(provider: &Provider, suite: CipherSuite, derivation: &str) -> Result<Value, Box<dyn Error>> {
+fn followed(provider: &Provider, suite: CipherSuite) -> Result<Value, Box<dyn Error>> {
     let ((founder, _), (second, _)) =
         (client(provider, suite, "founder")?, client(provider, suite, "second")?);
     let (passive, kept) = client(provider, suite, "passive")?;
@@ -149,8 +182,6 @@ fn followed(provider: &Provider, suite: CipherSuite, derivation: &str) -> Result
     let packages = kept.packages.key_packages();
     let (_, private) = packages.first().ok_or("the private keys of the key package")?;
     Ok(json!({
-        "cipher_suite": u16::from(suite),
-        "derivation": derivation,
         "external_psks": [{"psk_id": hex(PSK.0), "psk": hex(PSK.1)}],
         "key_package": message(&package)?,
         "signature_priv": hex(&kept.signing),

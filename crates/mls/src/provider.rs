@@ -82,14 +82,33 @@ impl Provider {
     /// are left out.
     #[must_use]
     pub fn for_openmls(self) -> Self {
-        let as_theirs = |provider: SuiteProvider| {
-            let number = match provider.suite.number() {
-                classical @ ..=7 => classical,
-                _ => provider.suite.openmls_number()?,
-            };
-            Some(SuiteProvider { number, derivation: Derivation::Plain, ..provider })
+        let theirs = |suite: &Suite| match suite.number() {
+            classical @ ..=7 => Some(classical),
+            _ => suite.openmls_number(),
         };
-        Self { suites: self.suites.into_iter().filter_map(as_theirs).collect() }
+        self.numbered(theirs).with_derivation(Derivation::Plain)
+    }
+
+    /// The same suites under other numbers on the wire; those to which the function gives none are left out, and of two with one
+    /// number the first is found.
+    ///
+    /// It is for peers that do not use the numbers of [`SUITES`]: to the post-quantum suites IANA has assigned none. A number goes into
+    /// every key package and every epoch, so all members of a group have to use the same one.
+    ///
+    /// ```
+    /// use gambeson_mls::mls_rs_core::crypto::CryptoProvider;
+    /// use gambeson_mls::{Preset, Provider};
+    ///
+    /// let provider = Provider::new(Preset::Default).numbered(|suite| (suite.number() == 0xf00a).then_some(0xfe0a));
+    /// assert_eq!(provider.supported_cipher_suites(), [0xfe0a.into()]);
+    /// ```
+    #[must_use]
+    pub fn numbered(self, number: impl Fn(&Suite) -> Option<u16>) -> Self {
+        let renumbered = |provider: SuiteProvider| {
+            let number = number(provider.suite)?;
+            Some(SuiteProvider { number, ..provider })
+        };
+        Self { suites: self.suites.into_iter().filter_map(renumbered).collect() }
     }
 
     /// The same suites with another derivation of the keys of nodes.

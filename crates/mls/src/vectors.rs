@@ -37,13 +37,14 @@ use wire::Judged;
 /// Judges a case of one kind.
 type Judge = fn(&SuiteProvider, &Value) -> Judged;
 
-const JUDGES: [(&str, Judge); 12] = [
+const JUDGES: [(&str, Judge); 13] = [
     ("crypto-basics", basics::labels),
     ("key-schedule", schedule::epochs),
     ("message-protection", framing::messages),
     ("passive-client", passive::follow),
     ("passive-client-handling-commit", passive::follow),
     ("passive-client-openmls", passive::follow),
+    ("passive-client-renumbered", passive::follow),
     ("passive-client-welcome", passive::follow),
     ("psk_secret", schedule::pre_shared_keys),
     ("secret-tree", schedule::secret_tree),
@@ -76,22 +77,26 @@ pub enum Verdict {
 /// Judges a case; `None` for a kind that is not one of [`KINDS`].
 ///
 /// Its `cipher_suite` is a number of [`SUITES`](crate::SUITES), or with `"derivation": "plain"` one of
-/// [`Provider::openmls`].
+/// [`Provider::openmls`]. Where it has a `number` too, that is the suite's on the wire.
 #[must_use]
 pub fn judge(kind: &str, case: &Value) -> Option<Verdict> {
     let (_, judge) = JUDGES.iter().find(|(name, _)| *name == kind)?;
-    let provider = provider(case);
-    let number = case["cipher_suite"].as_u64().and_then(|number| u16::try_from(number).ok());
-    Some(match number {
-        None => Verdict::Fails("no cipher_suite".into()),
-        Some(number) => match provider.cipher_suite_provider(number.into()) {
-            None => Verdict::OtherSuite,
-            Some(suite) => judge(&suite, case).map_or_else(Verdict::Fails, |()| Verdict::Holds),
-        },
+    let Some(number) = number(case.get("number").unwrap_or(&case["cipher_suite"])) else {
+        return Some(Verdict::Fails("no cipher_suite".into()));
+    };
+    Some(match provider(case).cipher_suite_provider(number.into()) {
+        None => Verdict::OtherSuite,
+        Some(suite) => judge(&suite, case).map_or_else(Verdict::Fails, |()| Verdict::Holds),
     })
 }
 
-/// That of all suites, with the derivation of the case.
+/// That of all suites, with the derivation of the case; if it gives its suite another number, that of this suite alone.
 fn provider(case: &Value) -> Provider {
-    if case["derivation"] == "plain" { Provider::openmls() } else { Provider::new(Preset::All) }
+    let all = if case["derivation"] == "plain" { Provider::openmls() } else { Provider::new(Preset::All) };
+    let Some(other) = number(&case["number"]) else { return all };
+    all.numbered(|suite| (number(&case["cipher_suite"]) == Some(suite.number())).then_some(other))
+}
+
+fn number(value: &Value) -> Option<u16> {
+    value.as_u64().and_then(|number| number.try_into().ok())
 }

@@ -104,12 +104,33 @@ fn our_own_passive_clients_hold_on_every_suite_that_is_not_of_rfc_9420() {
     assert_eq!(held(&folder, "passive-client"), once(&ours));
     let theirs = [0x4f, 0x4e, 0xf042, 0x50, 0x42, 0x52, 0x51, 0x907, 0x4d, 0x906];
     assert_eq!(held(&folder, "passive-client-openmls"), once(&theirs));
+    let drafted: Vec<u64> = (0xf001..=0xf00b).collect();
+    assert_eq!(held(&folder, "passive-client-renumbered"), once(&drafted));
     // Where the derivation is ours, another word for it changes nothing.
-    for (file, unseen_at) in [("passive-client", &["/derivation"][..]), ("passive-client-openmls", &[])] {
+    let labeled = &["/derivation"][..];
+    for (file, unseen_at) in
+        [("passive-client", labeled), ("passive-client-openmls", &[]), ("passive-client-renumbered", labeled)]
+    {
         let mut case = cases(&folder.join(file).with_extension("json.gz")).swap_remove(0);
         let mut places = 0;
         assert_eq!(unseen(file, &mut case, "", &mut places), unseen_at, "{file}");
         assert_eq!(places, 2 + 5 + 2 + 3 * 4 + 1);
+    }
+}
+
+#[test]
+fn a_suite_under_another_number_is_the_suite_of_its_case_and_has_no_other_number() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/mls");
+    let kind = "passive-client-renumbered";
+    for mut case in cases(&folder.join(kind).with_extension("json.gz")) {
+        let (suite, number) = (case["cipher_suite"].clone(), case["number"].clone());
+        case["cipher_suite"] = if suite == 0xf001 { 0xf002 } else { suite.as_u64().unwrap() - 1 }.into();
+        assert!(matches!(judge(kind, &case), Some(Verdict::Fails(_))), "{suite} as its neighbour");
+        case["cipher_suite"] = suite.clone();
+        case["number"] = suite.clone();
+        assert!(matches!(judge(kind, &case), Some(Verdict::Fails(_))), "{suite} under its own number");
+        case["number"] = number;
+        assert_eq!(judge(kind, &case), Some(Verdict::Holds), "{suite}");
     }
 }
 
