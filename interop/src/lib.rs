@@ -13,8 +13,8 @@
 //! | [`bouncy_castle`] | Bouncy Castle for Java: keys, chains, PKCS#12, of composites too |
 //! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
 //! | [`mls_rs`] | mls-rs with its own provider over AWS-LC: groups with members of both providers |
+//! | [`hpke_pq`] | a provider for OpenMLS with the KEMs and the derivation of draft-ietf-hpke-pq |
 //! | [`openmls`] | OpenMLS: groups with members of both libraries |
-//! | [`drafts`] | what OpenMLS computes with on the suites of the draft that it lacks |
 //! | [`openssl`] | the program `openssl` of the machine: classical certificates |
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`forged`] | ourselves: composite signatures that must not hold, inside TLS |
@@ -29,8 +29,8 @@ pub mod bogo;
 pub mod bouncy_castle;
 pub mod cctv;
 pub mod composite;
-pub mod drafts;
 pub mod forged;
+pub mod hpke_pq;
 pub mod legacy;
 pub mod mls_rs;
 pub mod openmls;

@@ -30,7 +30,7 @@ use openmls_traits::crypto::OpenMlsCrypto;
 use openmls_traits::storage::StorageProvider;
 use serde_json::{Value, json};
 
-use crate::drafts::Drafts;
+use crate::hpke_pq::HpkePq;
 use crate::tools::{Result, check};
 
 /// For how long our key packages are good: OpenMLS takes none that are good for more than three months.
@@ -39,19 +39,19 @@ const LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The tests.
 #[must_use]
 pub fn trials() -> Vec<Trial> {
-    let founded = |of: Of| {
+    let founded = |of: GroupSuite| {
         [("it_invites_us", Library::Theirs), ("we_invite_it", Library::Ours)]
             .map(|(name, founder)| Trial::test(format!("openmls::{name}_on_{of}"), move || life(of, founder)))
     };
-    let drafted = (0xf001..=0xf00b).filter_map(Suite::by_number).map(Of::Draft);
+    let drafted = (0xf001..=0xf00b).filter_map(Suite::by_number).map(GroupSuite::Draft);
     suites()
         .into_iter()
-        .map(Of::Theirs)
+        .map(GroupSuite::Theirs)
         .chain(drafted)
         .flat_map(founded)
         .chain([
             Trial::test("openmls::each_of_its_post_quantum_suites_is_met", every_suite),
-            Trial::test("openmls::with_our_own_derivation_its_first_path_is_refused", other_derivation),
+            Trial::test("openmls::with_the_other_derivation_the_first_path_is_refused", other_derivation),
             Trial::test("openmls::it_reads_our_passive_clients_on_each_of_its_suites", || {
                 passive_clients("passive-client-openmls", 10)
             }),
@@ -64,14 +64,14 @@ pub fn trials() -> Vec<Trial> {
 
 /// The suite of a group.
 #[derive(Clone, Copy)]
-enum Of {
+enum GroupSuite {
     /// One of OpenMLS, by its number there, with its derivation of the keys of nodes.
     Theirs(u16),
     /// One of draft-ietf-mls-pq-ciphersuites, with the derivation of draft-ietf-hpke-pq.
     Draft(&'static Suite),
 }
 
-impl fmt::Display for Of {
+impl fmt::Display for GroupSuite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Theirs(number) => write!(f, "{number:#06x}"),
@@ -80,30 +80,26 @@ impl fmt::Display for Of {
     }
 }
 
-impl Of {
+impl GroupSuite {
     /// The number on the wire. OpenMLS takes those alone that it knows: the one that it has for the suite, and if it has none, the one
     /// that differs in the KEM alone.
     fn number(self) -> Result<u16> {
-        let suite = match self {
-            Self::Theirs(number) => return Ok(number),
-            Self::Draft(suite) => suite,
-        };
-        Ok(suite
-            .openmls_number()
-            .or(match suite.number() {
-                0xf003 => Some(0x0002),
-                0xf004 => Some(0x0050),
-                0xf005 => Some(0x0042),
-                _ => None,
-            })
-            .ok_or("a number")?)
+        Ok(match self {
+            Self::Theirs(number) => number,
+            Self::Draft(suite) => match suite.number() {
+                0xf003 => 0x0002,
+                0xf004 => 0x0050,
+                0xf005 => 0x0042,
+                _ => suite.openmls_number().ok_or("a number")?,
+            },
+        })
     }
 
     fn ours(self) -> Result<Provider> {
         let number = self.number()?;
         Ok(match self {
             Self::Theirs(_) => Provider::openmls(),
-            Self::Draft(suite) => Provider::of([suite]).numbered(|_| Some(number)),
+            Self::Draft(suite) => Provider::of([suite]).with_numbers(|_| Some(number)),
         })
     }
 }
@@ -112,15 +108,15 @@ impl Of {
 macro_rules! with_theirs {
     ($of:expr, $function:ident($($argument:expr),*)) => {
         match $of {
-            Of::Theirs(number) if has_rust_crypto(number)? => $function::<OpenMlsRustCrypto>($($argument),*),
-            Of::Theirs(_) => $function::<openmls_libcrux_crypto::Provider>($($argument),*),
-            Of::Draft(suite) => match suite.name().split('_').nth(2) {
-                Some("MLKEM768X25519") => $function::<Drafts<XWing>>($($argument),*),
-                Some("MLKEM768P256") => $function::<Drafts<MlKem768P256>>($($argument),*),
-                Some("MLKEM1024P384") => $function::<Drafts<MlKem1024P384>>($($argument),*),
-                Some("MLKEM768") => $function::<Drafts<MlKem768>>($($argument),*),
-                Some("MLKEM1024") => $function::<Drafts<MlKem1024>>($($argument),*),
-                other => Err(format!("{suite}: the KEM {other:?}").into()),
+            GroupSuite::Theirs(number) if has_rust_crypto(number)? => $function::<OpenMlsRustCrypto>($($argument),*),
+            GroupSuite::Theirs(_) => $function::<openmls_libcrux_crypto::Provider>($($argument),*),
+            GroupSuite::Draft(suite) => match suite.number() {
+                0xf001 | 0xf002 | 0xf009 => $function::<HpkePq<XWing>>($($argument),*),
+                0xf003 | 0xf004 => $function::<HpkePq<MlKem768P256>>($($argument),*),
+                0xf005 => $function::<HpkePq<MlKem1024P384>>($($argument),*),
+                0xf006 | 0xf007 | 0xf00a => $function::<HpkePq<MlKem768>>($($argument),*),
+                0xf008 | 0xf00b => $function::<HpkePq<MlKem1024>>($($argument),*),
+                _ => Err(format!("{suite} is not of the draft").into()),
             },
         }
     };
@@ -171,7 +167,7 @@ trait Member {
 }
 
 /// The name tells it from others in its group.
-fn newcomer(library: Library, of: Of, name: usize) -> Result<Box<dyn Newcomer>> {
+fn newcomer(library: Library, of: GroupSuite, name: usize) -> Result<Box<dyn Newcomer>> {
     let name = format!("member {name}").into_bytes();
     let number = of.number()?;
     match library {
@@ -394,7 +390,7 @@ impl<C: MlsConfig + 'static> Member for Group<C> {
 
 /// A group, and what happened in it.
 struct Life {
-    of: Of,
+    of: GroupSuite,
     members: Vec<Box<dyn Member>>,
     authenticators: BTreeSet<Vec<u8>>,
     heard: usize,
@@ -402,7 +398,7 @@ struct Life {
 }
 
 impl Life {
-    fn founded(of: Of, founder: Library) -> Result<Self> {
+    fn founded(of: GroupSuite, founder: Library) -> Result<Self> {
         let founder = newcomer(founder, of, 0)?.found()?;
         Ok(Self { of, members: vec![founder], authenticators: BTreeSet::new(), heard: 0, unread: 0 })
     }
@@ -464,7 +460,7 @@ impl Life {
 
 /// Two members, one of each library, and a third: each of the two adds one of the other's library whom the other one removes. All update
 /// as long as there are three. What one of the two commits, the other takes, which is of the other library.
-fn life(of: Of, founder: Library) -> Result {
+fn life(of: GroupSuite, founder: Library) -> Result {
     let other = match founder {
         Library::Theirs => Library::Ours,
         Library::Ours => Library::Theirs,
@@ -517,8 +513,8 @@ fn passive_clients(kind: &str, count: usize) -> Result {
 fn followed(case: &Value) -> Result {
     let number = case["cipher_suite"].as_u64().and_then(|number| number.try_into().ok()).ok_or("a number")?;
     let of = match &case["number"] {
-        Value::Null => Of::Theirs(number),
-        _ => Of::Draft(Suite::by_number(number).ok_or("a suite of the draft")?),
+        Value::Null => GroupSuite::Theirs(number),
+        _ => GroupSuite::Draft(Suite::by_number(number).ok_or("a suite of the draft")?),
     };
     with_theirs!(of, follow(case))
 }
@@ -580,12 +576,18 @@ fn follow<P: Stored>(case: &Value) -> Result {
     Ok(())
 }
 
-/// That the derivation is looked at: with the labeled one, OpenMLS cannot follow our first path.
+/// That the derivation is looked at: with the other one, OpenMLS cannot follow our first path.
 fn other_derivation() -> Result {
-    let theirs = newcomer(Library::Theirs, Of::Theirs(0x0051), 1)?;
-    let labeled = Provider::openmls().with_derivation(Derivation::Labeled);
-    let mut ours = Box::new(ours(labeled, 0x0051, b"ours".to_vec())?).found()?;
-    let [_, welcome] = ours.add(&theirs.key_package()?)?;
-    let mut theirs = theirs.join(&welcome)?;
-    check(theirs.hear(&ours.update()?).is_err(), "OpenMLS follows a path of another derivation")
+    let draft = Suite::by_number(0xf00a).ok_or("a suite of the draft")?;
+    for (of, other) in
+        [(GroupSuite::Theirs(0x0051), Derivation::Labeled), (GroupSuite::Draft(draft), Derivation::Plain)]
+    {
+        let theirs = newcomer(Library::Theirs, of, 1)?;
+        let provider = of.ours()?.with_derivation(other);
+        let mut ours = Box::new(ours(provider, of.number()?, b"ours".to_vec())?).found()?;
+        let [_, welcome] = ours.add(&theirs.key_package()?)?;
+        let mut theirs = theirs.join(&welcome)?;
+        check(theirs.hear(&ours.update()?).is_err(), format!("{of}: a path of another derivation"))?;
+    }
+    Ok(())
 }

@@ -87,7 +87,7 @@ pub fn compare(workspace: &Workspace, other: &Path) -> Result<String> {
 /// The files of vectors of the identity layer, and of sessions.
 const SUBJECTS: usize = 22;
 /// The files of passive clients of MLS, and how many of those there are.
-const CLIENTS: (usize, u64) = (2, 13 + 10);
+const CLIENTS: (usize, u64) = (3, 13 + 10 + 11);
 
 /// The vectors of the identity layer; and each file with one planted mistake, which must be seen.
 pub fn subjects(workspace: &Workspace) -> Result<String> {

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// A suite, and the provider that has it under the number on the wire.
-struct Of {
+struct Setting {
     provider: Provider,
     suite: u16,
     number: Option<u16>,
@@ -48,26 +48,26 @@ struct Of {
 }
 
 /// Of RFC 9420 there are files of the working group.
-fn each(provider: &Provider, derivation: &'static str) -> impl Iterator<Item = Of> {
+fn each(provider: &Provider, derivation: &'static str) -> impl Iterator<Item = Setting> {
     let suites = provider.supported_cipher_suites().into_iter().map(u16::from).filter(|suite| *suite > 7);
-    suites.map(move |suite| Of { provider: provider.clone(), suite, number: None, derivation })
+    suites.map(move |suite| Setting { provider: provider.clone(), suite, number: None, derivation })
 }
 
 /// A suite under the number that OpenMLS has for it, and if it has none, for the one that differs in the KEM alone.
-fn renumbered(suite: &'static Suite) -> Of {
-    let number = suite.openmls_number().or(match suite.number() {
+fn renumbered(suite: &'static Suite) -> Setting {
+    let number = match suite.number() {
         0xf003 => Some(0x0002),
         0xf004 => Some(0x0050),
         0xf005 => Some(0x0042),
-        _ => None,
-    });
-    let provider = Provider::of([suite]).numbered(|_| number);
-    Of { provider, suite: suite.number(), number, derivation: "labeled" }
+        _ => suite.openmls_number(),
+    };
+    let provider = Provider::of([suite]).with_numbers(|_| number);
+    Setting { provider, suite: suite.number(), number, derivation: "labeled" }
 }
 
-fn write(folder: &Path, kind: &str, suites: impl Iterator<Item = Of>) -> Result<(), Box<dyn Error>> {
+fn write(folder: &Path, kind: &str, suites: impl Iterator<Item = Setting>) -> Result<(), Box<dyn Error>> {
     let mut cases = Vec::new();
-    for Of { provider, suite, number, derivation } in suites {
+    for Setting { provider, suite, number, derivation } in suites {
         let mut case = followed(&provider, number.unwrap_or(suite).into())?;
         case["cipher_suite"] = suite.into();
         case["derivation"] = derivation.into();

@@ -86,7 +86,7 @@ impl Provider {
             classical @ ..=7 => Some(classical),
             _ => suite.openmls_number(),
         };
-        self.numbered(theirs).with_derivation(Derivation::Plain)
+        self.with_numbers(theirs).with_derivation(Derivation::Plain)
     }
 
     /// The same suites under other numbers on the wire; those to which the function gives none are left out, and of two with one
@@ -99,11 +99,11 @@ impl Provider {
     /// use gambeson_mls::mls_rs_core::crypto::CryptoProvider;
     /// use gambeson_mls::{Preset, Provider};
     ///
-    /// let provider = Provider::new(Preset::Default).numbered(|suite| (suite.number() == 0xf00a).then_some(0xfe0a));
+    /// let provider = Provider::new(Preset::Default).with_numbers(|suite| (suite.number() == 0xf00a).then_some(0xfe0a));
     /// assert_eq!(provider.supported_cipher_suites(), [0xfe0a.into()]);
     /// ```
     #[must_use]
-    pub fn numbered(self, number: impl Fn(&Suite) -> Option<u16>) -> Self {
+    pub fn with_numbers(self, number: impl Fn(&Suite) -> Option<u16>) -> Self {
         let renumbered = |provider: SuiteProvider| {
             let number = number(provider.suite)?;
             Some(SuiteProvider { number, ..provider })

@@ -77,14 +77,17 @@ pub enum Verdict {
 /// Judges a case; `None` for a kind that is not one of [`KINDS`].
 ///
 /// Its `cipher_suite` is a number of [`SUITES`](crate::SUITES), or with `"derivation": "plain"` one of
-/// [`Provider::openmls`]. Where it has a `number` too, that is the suite's on the wire.
+/// [`Provider::openmls`]. Where it has a `number` too, that is the suite's on the wire, and `cipher_suite` is its
+/// [`number`](crate::Suite::number), whatever the derivation.
 #[must_use]
 pub fn judge(kind: &str, case: &Value) -> Option<Verdict> {
     let (_, judge) = JUDGES.iter().find(|(name, _)| *name == kind)?;
-    let Some(number) = number(case.get("number").unwrap_or(&case["cipher_suite"])) else {
-        return Some(Verdict::Fails("no cipher_suite".into()));
+    let suite = number(&case["cipher_suite"]);
+    let on_the_wire = case.get("number").map_or(suite, number);
+    let (Some(_), Some(on_the_wire)) = (suite, on_the_wire) else {
+        return Some(Verdict::Fails("no cipher_suite, or a number that is none".into()));
     };
-    Some(match provider(case).cipher_suite_provider(number.into()) {
+    Some(match provider(case).cipher_suite_provider(on_the_wire.into()) {
         None => Verdict::OtherSuite,
         Some(suite) => judge(&suite, case).map_or_else(Verdict::Fails, |()| Verdict::Holds),
     })
@@ -94,7 +97,7 @@ pub fn judge(kind: &str, case: &Value) -> Option<Verdict> {
 fn provider(case: &Value) -> Provider {
     let all = if case["derivation"] == "plain" { Provider::openmls() } else { Provider::new(Preset::All) };
     let Some(other) = number(&case["number"]) else { return all };
-    all.numbered(|suite| (number(&case["cipher_suite"]) == Some(suite.number())).then_some(other))
+    all.with_numbers(|suite| (number(&case["cipher_suite"]) == Some(suite.number())).then_some(other))
 }
 
 fn number(value: &Value) -> Option<u16> {

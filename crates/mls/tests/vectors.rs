@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use gambeson_mls::vectors::{KINDS, Verdict, judge};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn cases(file: &Path) -> Vec<Value> {
     let mut text = String::new();
@@ -123,25 +123,27 @@ fn a_suite_under_another_number_is_the_suite_of_its_case_and_has_no_other_number
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/mls");
     let kind = "passive-client-renumbered";
     for mut case in cases(&folder.join(kind).with_extension("json.gz")) {
-        let (suite, number) = (case["cipher_suite"].clone(), case["number"].clone());
+        let suite = case["cipher_suite"].clone();
         case["cipher_suite"] = if suite == 0xf001 { 0xf002 } else { suite.as_u64().unwrap() - 1 }.into();
         assert!(matches!(judge(kind, &case), Some(Verdict::Fails(_))), "{suite} as its neighbour");
         case["cipher_suite"] = suite.clone();
         case["number"] = suite.clone();
         assert!(matches!(judge(kind, &case), Some(Verdict::Fails(_))), "{suite} under its own number");
-        case["number"] = number;
-        assert_eq!(judge(kind, &case), Some(Verdict::Holds), "{suite}");
     }
 }
 
 #[test]
 fn a_kind_or_a_suite_that_is_not_known_is_told_apart_from_a_failure() {
     assert_eq!(judge("tree-math", &Value::Null), None);
-    assert_eq!(judge("treekem", &serde_json::json!({"cipher_suite": 4})), Some(Verdict::OtherSuite));
+    assert_eq!(judge("treekem", &json!({"cipher_suite": 4})), Some(Verdict::OtherSuite));
     for kind in KINDS {
-        for case in
-            [Value::Null, serde_json::json!({"cipher_suite": "1"}), serde_json::json!({"cipher_suite": 1})]
-        {
+        for case in [
+            Value::Null,
+            json!({"cipher_suite": "1"}),
+            json!({"cipher_suite": 1}),
+            json!({"number": 1}),
+            json!({"cipher_suite": 1, "number": "1"}),
+        ] {
             assert!(matches!(judge(kind, &case), Some(Verdict::Fails(_))), "{kind}: {case}");
         }
     }

@@ -1,5 +1,5 @@
-//! A provider of OpenMLS with the KEMs of draft-ietf-hpke-pq: HPKE by the crate `hpke`, which derives keys as the draft does and has the KEMs
-//! that OpenMLS lacks; all else by OpenMLS's provider over RustCrypto.
+//! A provider for OpenMLS with the KEMs of draft-ietf-hpke-pq: HPKE by the crate `hpke`, which derives keys as the draft does and has the KEMs
+//! that OpenMLS lacks; all else by OpenMLS's own provider over RustCrypto.
 
 use std::marker::PhantomData;
 
@@ -16,18 +16,18 @@ use openmls_traits::types::{
 };
 
 /// A provider in which every suite has the KEM `K`, whatever KEM its number stands for.
-pub struct Drafts<K> {
+pub struct HpkePq<K> {
     rust: OpenMlsRustCrypto,
     kem: PhantomData<fn() -> K>,
 }
 
-impl<K> Default for Drafts<K> {
+impl<K> Default for HpkePq<K> {
     fn default() -> Self {
         Self { rust: OpenMlsRustCrypto::default(), kem: PhantomData }
     }
 }
 
-impl<K: Kem> OpenMlsProvider for Drafts<K> {
+impl<K: Kem> OpenMlsProvider for HpkePq<K> {
     type CryptoProvider = Self;
     type RandProvider = RustCrypto;
     type StorageProvider = MemoryStorage;
@@ -65,57 +65,7 @@ macro_rules! by {
     };
 }
 
-fn seal<A: Aead, F: Kdf, K: Kem>(
-    key: &[u8],
-    info: &[u8],
-    aad: &[u8],
-    text: &[u8],
-) -> Result<HpkeCiphertext, HpkeError> {
-    let key = K::PublicKey::from_bytes(key)?;
-    let (enc, ciphertext) = hpke::single_shot_seal::<A, F, K>(&OpModeS::Base, &key, info, text, aad)?;
-    Ok(HpkeCiphertext { kem_output: enc.to_bytes().to_vec().into(), ciphertext: ciphertext.into() })
-}
-
-fn open<A: Aead, F: Kdf, K: Kem>(
-    key: &[u8],
-    info: &[u8],
-    aad: &[u8],
-    sealed: &HpkeCiphertext,
-) -> Result<Vec<u8>, HpkeError> {
-    let (key, enc) =
-        (K::PrivateKey::from_bytes(key)?, K::EncappedKey::from_bytes(sealed.kem_output.as_slice())?);
-    let ciphertext = sealed.ciphertext.as_slice();
-    hpke::single_shot_open::<A, F, K>(&OpModeR::Base, &key, &enc, info, ciphertext, aad)
-}
-
-fn export_to<A: Aead, F: Kdf, K: Kem>(
-    key: &[u8],
-    info: &[u8],
-    context: &[u8],
-    len: usize,
-) -> Result<(KemOutput, ExporterSecret), HpkeError> {
-    let key = K::PublicKey::from_bytes(key)?;
-    let (enc, sender) = hpke::setup_sender::<A, F, K>(&OpModeS::Base, &key, info)?;
-    let mut secret = vec![0; len];
-    sender.export(context, &mut secret)?;
-    Ok((enc.to_bytes().to_vec(), secret.into()))
-}
-
-fn export_from<A: Aead, F: Kdf, K: Kem>(
-    enc: &[u8],
-    key: &[u8],
-    info: &[u8],
-    context: &[u8],
-    len: usize,
-) -> Result<ExporterSecret, HpkeError> {
-    let (key, enc) = (K::PrivateKey::from_bytes(key)?, K::EncappedKey::from_bytes(enc)?);
-    let receiver = hpke::setup_receiver::<A, F, K>(&OpModeR::Base, &key, &enc, info)?;
-    let mut secret = vec![0; len];
-    receiver.export(context, &mut secret)?;
-    Ok(secret.into())
-}
-
-impl<K: Kem> OpenMlsCrypto for Drafts<K> {
+impl<K: Kem> OpenMlsCrypto for HpkePq<K> {
     fn supports(&self, suite: Ciphersuite) -> Answer<()> {
         self.rust.crypto().supports(suite)
     }
@@ -229,4 +179,54 @@ impl<K: Kem> OpenMlsCrypto for Drafts<K> {
         let (private, public) = K::derive_keypair(ikm);
         Ok(HpkeKeyPair { private: private.to_bytes().to_vec().into(), public: public.to_bytes().to_vec() })
     }
+}
+
+fn seal<A: Aead, F: Kdf, K: Kem>(
+    key: &[u8],
+    info: &[u8],
+    aad: &[u8],
+    text: &[u8],
+) -> Result<HpkeCiphertext, HpkeError> {
+    let key = K::PublicKey::from_bytes(key)?;
+    let (enc, ciphertext) = hpke::single_shot_seal::<A, F, K>(&OpModeS::Base, &key, info, text, aad)?;
+    Ok(HpkeCiphertext { kem_output: enc.to_bytes().to_vec().into(), ciphertext: ciphertext.into() })
+}
+
+fn open<A: Aead, F: Kdf, K: Kem>(
+    key: &[u8],
+    info: &[u8],
+    aad: &[u8],
+    sealed: &HpkeCiphertext,
+) -> Result<Vec<u8>, HpkeError> {
+    let (key, enc) =
+        (K::PrivateKey::from_bytes(key)?, K::EncappedKey::from_bytes(sealed.kem_output.as_slice())?);
+    let ciphertext = sealed.ciphertext.as_slice();
+    hpke::single_shot_open::<A, F, K>(&OpModeR::Base, &key, &enc, info, ciphertext, aad)
+}
+
+fn export_to<A: Aead, F: Kdf, K: Kem>(
+    key: &[u8],
+    info: &[u8],
+    context: &[u8],
+    len: usize,
+) -> Result<(KemOutput, ExporterSecret), HpkeError> {
+    let key = K::PublicKey::from_bytes(key)?;
+    let (enc, sender) = hpke::setup_sender::<A, F, K>(&OpModeS::Base, &key, info)?;
+    let mut secret = vec![0; len];
+    sender.export(context, &mut secret)?;
+    Ok((enc.to_bytes().to_vec(), secret.into()))
+}
+
+fn export_from<A: Aead, F: Kdf, K: Kem>(
+    enc: &[u8],
+    key: &[u8],
+    info: &[u8],
+    context: &[u8],
+    len: usize,
+) -> Result<ExporterSecret, HpkeError> {
+    let (key, enc) = (K::PrivateKey::from_bytes(key)?, K::EncappedKey::from_bytes(enc)?);
+    let receiver = hpke::setup_receiver::<A, F, K>(&OpModeR::Base, &key, &enc, info)?;
+    let mut secret = vec![0; len];
+    receiver.export(context, &mut secret)?;
+    Ok(secret.into())
 }
