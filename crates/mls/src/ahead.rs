@@ -51,6 +51,27 @@ pub(crate) fn of_public_message(bytes: &[u8]) -> Vec<Signed<'_>> {
     signed
 }
 
+/// The HPKE key of the leaf that a `SignContent` is about, if it is about one (section 7.2).
+pub(crate) fn leaf_key(content: &[u8]) -> Option<&[u8]> {
+    let mut reader = Reader(content);
+    if reader.vector()? != LEAF {
+        return None;
+    }
+    Reader(reader.vector()?).vector()
+}
+
+/// The HPKE key in a `TreeHashInput`, if it is that of a parent that is not blank (section 7.8).
+pub(crate) fn parent_key(input: &[u8]) -> Option<&[u8]> {
+    let mut reader = Reader(input);
+    // One after the other: of what is hashed otherwise, only the first byte is looked at.
+    if reader.byte()? != 2 || reader.byte()? != 1 {
+        return None;
+    }
+    let key = reader.vector()?;
+    reader.vectors(4)?; // its parent hash, its unmerged leaves, the hashes of both its children
+    reader.0.is_empty().then_some(key)
+}
+
 struct Leaf<'a> {
     tbs: &'a [u8],
     source: u8,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use gambeson::sha3::Shake256;
-use gambeson_hybrid::hpke::{self, Encrypts, Kdf, Kem, Psk};
+use gambeson_hybrid::hpke::{self, DhKemX25519, Encrypts, Kdf, Kem, Psk, XWing};
 use mls_rs_core::crypto::{HpkeCiphertext, HpkeContextR, HpkeContextS};
 use zeroize::Zeroizing;
 
@@ -118,8 +118,46 @@ where
     }
 
     fn validate(&self, key: &[u8]) -> Result<()> {
-        public::<K>(key).map(drop)
+        public::<K>(key)?;
+        match K::ID {
+            DhKemX25519::ID | XWing::ID if is_of_low_order(key) => Err(hpke::Error::Key.into()),
+            _ => Ok(()),
+        }
     }
+}
+
+/// The u-coordinates of Curve25519 and its twist whose agreement with any key is zero: 0, 1, two of order 8, and p - 1, p and p + 1, of which the
+/// last two are 0 and 1 again (D. J. Bernstein, cr.yp.to/ecdh.html#validate).
+const LOW_ORDER: [[u8; 32]; 7] = [
+    near(0x00, 0x00, 0x00),
+    near(0x01, 0x00, 0x00),
+    [
+        0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3, 0xfa, 0xf1, 0x9f, 0xc4, 0x6a, 0xda,
+        0x09, 0x8d, 0xeb, 0x9c, 0x32, 0xb1, 0xfd, 0x86, 0x62, 0x05, 0x16, 0x5f, 0x49, 0xb8, 0x00,
+    ],
+    [
+        0x5f, 0x9c, 0x95, 0xbc, 0xa3, 0x50, 0x8c, 0x24, 0xb1, 0xd0, 0xb1, 0x55, 0x9c, 0x83, 0xef, 0x5b, 0x04,
+        0x44, 0x5c, 0xc4, 0x58, 0x1c, 0x8e, 0x86, 0xd8, 0x22, 0x4e, 0xdd, 0xd0, 0x9f, 0x11, 0x57,
+    ],
+    near(0xec, 0xff, 0x7f),
+    near(0xed, 0xff, 0x7f),
+    near(0xee, 0xff, 0x7f),
+];
+
+const fn near(first: u8, middle: u8, last: u8) -> [u8; 32] {
+    let mut u = [middle; 32];
+    u[0] = first;
+    u[31] = last;
+    u
+}
+
+/// Whether a key of X25519, or the one at the end of a key of X-Wing, agrees with all on zero. The highest bit stands for nothing (RFC 7748,
+/// section 5).
+fn is_of_low_order(key: &[u8]) -> bool {
+    let Some((_, u)) = key.split_last_chunk::<32>() else { return false };
+    let mut u = *u;
+    u[31] &= 0x7f;
+    LOW_ORDER.contains(&u)
 }
 
 fn public<K: Kem>(key: &[u8]) -> Result<K::EncapsulationKey> {

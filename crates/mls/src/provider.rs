@@ -240,7 +240,7 @@ impl SuiteProvider {
             let checked = of(one);
             if self.shared.verified.contains(&checked) {
                 good += 1;
-            } else {
+            } else if self.received(ahead::leaf_key(&one.content)).is_ok() {
                 unknown.push((checked, (one.public_key, &one.content[..], one.signature)));
             }
         }
@@ -276,6 +276,13 @@ impl SuiteProvider {
         self.verify_ahead(&ahead::of_public_message(message))
     }
 
+    /// Checks an HPKE key that came in a tree. mls-rs asks about the init keys of key packages alone (mls-rs 0.57), so those of leaves are checked
+    /// where it has a leaf's signature verified, and those of parents where it hashes a tree: a commit or a tree with a bad one is refused by
+    /// all, and not later by whoever has to seal to it.
+    fn received(&self, key: Option<&[u8]>) -> Result<()> {
+        key.map_or(Ok(()), |key| self.suite.hpke.validate(key))
+    }
+
     /// The signer that these bytes name, if they are no private key.
     fn signer(&self, bytes: &SignatureSecretKey) -> Result<Option<Arc<dyn Signer>>> {
         let Some(signer) = self.shared.signers.find(bytes)? else { return Ok(None) };
@@ -294,7 +301,7 @@ impl CipherSuiteProvider for SuiteProvider {
     }
 
     fn hash(&self, data: &[u8]) -> Result<Vec<u8>> {
-        Ok(self.shared.last_parent.digest(self.suite.hash, data))
+        self.shared.last_parent.digest(self.suite.hash, data, |data| self.received(ahead::parent_key(data)))
     }
 
     fn mac(&self, key: &[u8], data: &[u8]) -> Result<Vec<u8>> {
@@ -440,6 +447,7 @@ impl CipherSuiteProvider for SuiteProvider {
         if lasting.is_some_and(|checked| verified.answers(&checked)) {
             return Ok(());
         }
+        self.received(ahead::leaf_key(data))?;
         verified.count_computed();
         self.suite.signature.verify(public_key, data, signature)?;
         verified.remember(lasting);

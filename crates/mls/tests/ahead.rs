@@ -62,6 +62,20 @@ fn good_signatures_are_answered_from_memory_and_wrong_ones_never() {
 }
 
 #[test]
+fn of_several_batches_just_the_good_signatures_are_remembered() {
+    let provider = Provider::new(Preset::Classical);
+    let of = suite(&provider, 1);
+    let mut many: Vec<_> = (0..200).map(|what| signed(&of, what)).collect();
+    many.iter_mut().step_by(7).for_each(|(_, _, signature)| signature[9] ^= 1);
+    assert_eq!(of.verify_ahead(&many.iter().map(item).collect::<Vec<_>>()), 200 - 29);
+    for (at, (public, content, signature)) in many.iter().enumerate() {
+        assert_eq!(of.verify(public, signature, content).is_ok(), at % 7 != 0);
+    }
+    let counts = provider.verifications();
+    assert_eq!((counts.ahead, counts.known, counts.computed), (200, 200 - 29, 29));
+}
+
+#[test]
 fn what_one_algorithm_verified_is_unknown_to_another() {
     let provider = Provider::new(Preset::All);
     let ed25519 = suite(&provider, 1);

@@ -112,8 +112,25 @@ fn keys_that_the_standards_refuse_are_refused() {
         let suite = suite(number);
         let (_, public) = suite.kem_generate().unwrap();
         let mut bytes = public.to_vec();
-        bytes[at..].fill(0);
-        assert!(matches!(suite.hpke_seal(&bytes.into(), b"", None, b""), Err(Error::Hpke(_))), "{suite:?}");
+        suite.kem_public_key_validate(&public).unwrap();
+        let order_8 = |text| base16ct::lower::decode_vec(text).unwrap();
+        let near = |first, middle, last| [&[first][..], &[middle; 30], &[last]].concat();
+        for u in [
+            near(0, 0, 0),
+            near(1, 0, 0),
+            near(0xec, 0xff, 0x7f),
+            near(0xed, 0xff, 0x7f),
+            near(0xee, 0xff, 0x7f),
+            near(0, 0, 0x80),
+            near(0xee, 0xff, 0xff),
+            order_8("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"),
+            order_8("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157"),
+        ] {
+            bytes[at..].copy_from_slice(&u);
+            let key = HpkePublicKey::from(bytes.clone());
+            assert!(matches!(suite.hpke_seal(&key, b"", None, b""), Err(Error::Hpke(_))), "{suite:?}");
+            assert!(matches!(suite.kem_public_key_validate(&key), Err(Error::Hpke(_))), "{suite:?}");
+        }
     }
 }
 

@@ -7,7 +7,6 @@ mod people;
 mod spoiling;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use gambeson_identity::{Retired, Role as Key, Timestamp};
 use gambeson_slim::{
@@ -20,10 +19,10 @@ use mls_rs::group::proposal::CustomProposal;
 use mls_rs::group::{CommitBuilder, Group};
 use mls_rs::psk::ExternalPskId;
 use mls_rs::time::MlsTime;
-use mls_rs::{Extension, ExtensionList, MlsMessage};
+use mls_rs::{Client, Extension, ExtensionList, MlsMessage};
 use people::*;
 use rayon::ThreadPoolBuilder;
-use spoiling::Spoiling;
+use spoiling::{Armed, Spoiling, What};
 
 /// What an insider commits, as bytes; it drops the commit.
 fn commits<C: MlsConfig>(
@@ -75,24 +74,71 @@ fn a_member_without_the_right_adds_removes_and_rotates_nobody() {
     commit(&mut members, 1, Changes { remove: vec![mallory.did().clone()], ..Changes::default() });
 }
 
+/// A lawless client whose cryptography is not honest either.
+fn spoiler(person: &Person, armed: &Armed) -> Client<impl MlsConfig + use<>> {
+    let (agent, credential) = (person.me.agent(), person.me.credential().to_bytes());
+    let armed = Arc::clone(armed);
+    outlaw_over(agent, Key::GroupMlDsa65, credential, suite(), |honest| Spoiling { honest, armed })
+}
+
+fn arm(armed: &Armed, what: What, after: usize) {
+    *armed.lock().unwrap() = Some((what, after));
+}
+
+#[test]
+fn a_key_that_is_none_is_refused_where_it_comes_and_not_by_who_has_to_seal_to_it() {
+    let people: Vec<Person> = (1..=5).map(Person::new).collect();
+    let [alice, bob, carol, mallory, trudy] = &people[..] else { panic!() };
+    let cards = known(&[alice, bob, carol, mallory, trudy]);
+    let armed = Armed::default();
+    let client = spoiler(mallory, &armed);
+    let (mut members, group) = with_insider(&[alice, bob, carol], mallory, &client, &cards, |_| {});
+    for what in [None, Some(What::Generated), Some(What::Derived)] {
+        *armed.lock().unwrap() = what.map(|what| (what, 0));
+        let mut group = group.clone();
+        let mut committed = |package: Option<MlsMessage>| {
+            let builder = group.commit_builder().commit_time(MlsTime::from(NOW.0));
+            let builder = package.into_iter().fold(builder, |builder, one| builder.add_member(one).unwrap());
+            let commit = builder.build().unwrap();
+            group.apply_pending_commit().unwrap();
+            (commit, group.export_tree().into_owned())
+        };
+        let (path, _) = committed(None);
+        assert_eq!(*armed.lock().unwrap(), None, "one was spoilt");
+        for honest in members.iter_mut().filter(|_| what.is_some()) {
+            assert_eq!(refused(honest, &of(&path.commit_message)), Reason::Forged, "{what:?}");
+        }
+        // Nor does anybody join over it.
+        let joiner = lawless(trudy);
+        let (added, tree) = committed(Some(MlsMessage::from_bytes(&package(&joiner)).unwrap()));
+        let joined = joiner.join_group(Some(tree), &added.welcome_messages[0], None);
+        assert_eq!(joined.is_ok(), what.is_none(), "{what:?}");
+    }
+    // Of the two keys of a key package the first is for the Welcome, the second the leaf's.
+    for (after, reason) in [Reason::Protocol, Reason::Forged].into_iter().enumerate() {
+        arm(&armed, What::Generated, after);
+        let add = vec![package(&spoiler(trudy, &armed))];
+        assert_eq!(*armed.lock().unwrap(), None, "one was spoilt");
+        let error = members[0].commit(Changes { add, ..Changes::default() }, NOW).unwrap_err();
+        assert_eq!(error.reason(), Some(reason), "{error}");
+    }
+    commit(&mut members, 0, Changes { remove: vec![mallory.did().clone()], ..Changes::default() });
+}
+
 #[test]
 fn a_commit_that_one_member_cannot_decrypt_leaves_it_where_it_was_and_it_comes_back_from_outside() {
     let people: Vec<Person> = (1..=4).map(Person::new).collect();
     let [alice, bob, carol, mallory] = &people[..] else { panic!() };
     let cards = known(&[alice, bob, carol, mallory]);
-    let armed = Arc::new(AtomicBool::new(false));
-    let (agent, credential) = (mallory.me.agent(), mallory.me.credential().to_bytes());
-    let client = outlaw_over(agent, Key::GroupMlDsa65, credential, suite(), |honest| Spoiling {
-        honest,
-        armed: Arc::clone(&armed),
-    });
+    let armed = Armed::default();
+    let client = spoiler(mallory, &armed);
     let (mut members, mut group) = with_insider(&[alice, bob, carol], mallory, &client, &cards, |_| {});
     // The lowest secret of the path goes to the leaf beside the committer's, which is carol's. mls-rs
     // encrypts a path's secrets on all threads of a pool: where there is one, the lowest comes first.
     let one_thread = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    armed.store(true, Ordering::SeqCst);
+    arm(&armed, What::Ciphertext, 0);
     let spoilt = one_thread.install(|| commits(&mut group, |builder| builder));
-    assert!(!armed.load(Ordering::SeqCst), "one was spoilt");
+    assert_eq!(*armed.lock().unwrap(), None, "one was spoilt");
     assert_eq!(refused(&mut members[2], &spoilt), Reason::Forged);
     for honest in &mut members[..2] {
         assert!(matches!(honest.process(&spoilt, NOW), Ok(Processed::Commit(_))));

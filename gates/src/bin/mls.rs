@@ -1,6 +1,7 @@
 //! What MLS does with secrets, with these marked undefined: HPKE with every KEM, the keys, signatures, key schedule and messages of every
-//! suite of `gambeson-mls`. valgrind's memcheck then reports each branch and each address that depends on one. Of the cache of verified
-//! signatures nothing is secret; that a private key is no name of a signer is looked at here.
+//! suite of `gambeson-mls`. valgrind's memcheck then reports each branch and each address that depends on one. Signatures that marked keys
+//! made are verified ahead, on demand, and out of the cache, whose keys are hashes of what is public; that a private key is no name of a signer is
+//! looked at too.
 //!
 //! `gate-mls operations` must end with status 0, and `gate-mls canaries` must be caught. Run by `cargo xtask ct`.
 
@@ -11,7 +12,7 @@ use gambeson_hybrid::hpke::{self, Aes256Gcm, DhKemX448, HkdfSha512, Kem, MlKem51
 use gambeson_mls::mls_rs_core::crypto::{
     CipherSuiteProvider, CryptoProvider, HpkeContextR, HpkeContextS, HpkePsk, SignatureSecretKey,
 };
-use gambeson_mls::{Preset, Provider, SuiteProvider};
+use gambeson_mls::{Preset, Provider, Signed, SuiteProvider};
 use std::env;
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -218,5 +219,31 @@ fn signatures(gate: &mut Gate, suite: &SuiteProvider, name: &str) {
         valgrind::mark_public(&signature);
         suite.verify(&public, &signature, b"message").expect("our own signature");
     }
+    let verdicts = std::mem::take(&mut gate.verdicts);
+    for ahead in [true, false] {
+        let (_, leaf) = suite.kem_generate().expect("random bytes");
+        valgrind::mark_public(&leaf);
+        let content = [vector(b"MLS 1.0 LeafNodeTBS"), vector(&vector(&leaf))].concat();
+        let signature = suite.sign(&private, &content).expect("a key of the suite");
+        valgrind::mark_public(&signature);
+        if ahead {
+            let signed = Signed { public_key: &public, content: content.clone(), signature: &signature };
+            let good = gate.run(&format!("{name} verify_ahead"), || suite.verify_ahead(&[signed]));
+            assert_eq!(good, 1, "{name}");
+        }
+        let kind = if ahead { "known" } else { "of a leaf" };
+        gate.run(&format!("{name} verify, {kind}"), || suite.verify(&public, &signature, &content))
+            .expect("our own signature");
+    }
+    gate.verdicts = verdicts;
     gate.run(&format!("{name} drop of keys"), || drop::<(SignatureSecretKey, _)>((private, signer)));
+}
+
+/// A vector behind its length (RFC 9420, section 2.1.2), of at most 16,383 bytes.
+fn vector(bytes: &[u8]) -> Vec<u8> {
+    let len = match u16::try_from(bytes.len()).expect("a short one") {
+        short @ ..=0x3f => vec![short as u8],
+        long => (0x4000 | long).to_be_bytes().to_vec(),
+    };
+    [&len[..], bytes].concat()
 }

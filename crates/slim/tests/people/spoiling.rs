@@ -1,21 +1,55 @@
-//! Cryptography that spoils a ciphertext on its way out, before anything is signed.
+//! Cryptography that spoils a ciphertext or a key on its way out, before anything is signed.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use gambeson_mls::{Error, Provider, Result, SuiteProvider};
 use mls_rs::{CipherSuite, CipherSuiteProvider, CryptoProvider};
 use mls_rs_core::crypto::{
     HpkeCiphertext, HpkePsk, HpkePublicKey, HpkeSecretKey, SignaturePublicKey, SignatureSecretKey,
 };
+use sha2::{Digest, Sha384};
 use zeroize::Zeroizing;
 
-/// An honest provider, but for the next HPKE ciphertext that is made while this is `armed`.
+/// What comes out spoilt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    Ciphertext,
+    /// A key of a leaf, or the one for a Welcome.
+    Generated,
+    /// A key of a parent.
+    Derived,
+}
+
+/// What is to be spoilt, after how many of its kind.
+pub type Armed = Arc<Mutex<Option<(What, usize)>>>;
+
+/// An honest provider, but for what it is armed for. It hashes whatever it is given.
 #[derive(Clone)]
 pub struct Spoiling<T> {
     pub honest: T,
-    pub armed: Arc<AtomicBool>,
+    pub armed: Armed,
 }
+
+impl<T> Spoiling<T> {
+    fn spoils(&self, what: What) -> bool {
+        let mut armed = self.armed.lock().unwrap();
+        let now = armed.as_mut().is_some_and(|(armed, after)| {
+            *armed == what && after.checked_sub(1).map(|left| *after = left).is_none()
+        });
+        armed.take_if(|_| now).is_some()
+    }
+
+    /// Without a coefficient below q where one of ML-KEM begins (FIPS 203, section 7.2).
+    fn key(&self, what: What, (secret, public): Pair) -> Pair {
+        let mut public = public.to_vec();
+        if self.spoils(what) {
+            public[..3].fill(0xff);
+        }
+        (secret, public.into())
+    }
+}
+
+type Pair = (HpkeSecretKey, HpkePublicKey);
 
 impl CryptoProvider for Spoiling<Provider> {
     type CipherSuiteProvider = Spoiling<SuiteProvider>;
@@ -43,7 +77,7 @@ impl CipherSuiteProvider for Spoiling<SuiteProvider> {
         data: &[u8],
     ) -> Result<HpkeCiphertext> {
         let mut sealed = self.honest.hpke_seal(key, info, aad, data)?;
-        if self.armed.swap(false, Ordering::SeqCst) {
+        if self.spoils(What::Ciphertext) {
             sealed.ciphertext[0] ^= 1;
         }
         Ok(sealed)
@@ -54,7 +88,7 @@ impl CipherSuiteProvider for Spoiling<SuiteProvider> {
     }
 
     fn hash(&self, data: &[u8]) -> Result<Vec<u8>> {
-        self.honest.hash(data)
+        Ok(Sha384::digest(data).to_vec())
     }
 
     fn mac(&self, key: &[u8], data: &[u8]) -> Result<Vec<u8>> {
@@ -144,11 +178,11 @@ impl CipherSuiteProvider for Spoiling<SuiteProvider> {
     }
 
     fn kem_derive(&self, ikm: &[u8]) -> Result<(HpkeSecretKey, HpkePublicKey)> {
-        self.honest.kem_derive(ikm)
+        Ok(self.key(What::Derived, self.honest.kem_derive(ikm)?))
     }
 
     fn kem_generate(&self) -> Result<(HpkeSecretKey, HpkePublicKey)> {
-        self.honest.kem_generate()
+        Ok(self.key(What::Generated, self.honest.kem_generate()?))
     }
 
     fn kem_public_key_validate(&self, key: &HpkePublicKey) -> Result<()> {
