@@ -149,6 +149,8 @@ trait Newcomer {
     fn key_package(&self) -> Result<Vec<u8>>;
     fn found(self: Box<Self>) -> Result<Box<dyn Member>>;
     fn join(self: Box<Self>, welcome: &[u8]) -> Result<Box<dyn Member>>;
+    /// Joins by a commit from outside, which the others are to take.
+    fn enter(self: Box<Self>, group_info: &[u8]) -> Result<(Box<dyn Member>, Vec<u8>)>;
 }
 
 /// Who is in a group.
@@ -164,6 +166,8 @@ trait Member {
     fn add(&mut self, key_package: &[u8]) -> Result<[Vec<u8>; 2]>;
     /// A commit.
     fn remove(&mut self, index: u32) -> Result<Vec<u8>>;
+    /// What one needs who joins from outside.
+    fn group_info(&self) -> Result<Vec<u8>>;
 }
 
 /// The name tells it from others in its group.
@@ -214,6 +218,13 @@ impl<P: Stored> Theirs<P> {
     fn capabilities(&self) -> Capabilities {
         Capabilities::new(None, Some(&[self.suite]), None, None, None)
     }
+
+    fn join_config() -> MlsGroupJoinConfig {
+        MlsGroupJoinConfig::builder()
+            .wire_format_policy(PURE_PLAINTEXT_WIRE_FORMAT_POLICY)
+            .use_ratchet_tree_extension(true)
+            .build()
+    }
 }
 
 impl<P: Stored> Newcomer for Theirs<P> {
@@ -239,16 +250,29 @@ impl<P: Stored> Newcomer for Theirs<P> {
     }
 
     fn join(self: Box<Self>, welcome: &[u8]) -> Result<Box<dyn Member>> {
-        let config = MlsGroupJoinConfig::builder()
-            .wire_format_policy(PURE_PLAINTEXT_WIRE_FORMAT_POLICY)
-            .use_ratchet_tree_extension(true)
-            .build();
         let MlsMessageBodyIn::Welcome(welcome) = read(welcome)?.extract() else {
             return Err("not a Welcome".into());
         };
-        let staged = StagedWelcome::new_from_welcome(&self.provider, &config, welcome, None)?;
+        let staged = StagedWelcome::new_from_welcome(&self.provider, &Self::join_config(), welcome, None)?;
         let group = staged.into_group(&self.provider)?;
         Ok(Box::new(Joined { me: *self, group }))
+    }
+
+    fn enter(self: Box<Self>, group_info: &[u8]) -> Result<(Box<dyn Member>, Vec<u8>)> {
+        let MlsMessageBodyIn::GroupInfo(group_info) = read(group_info)?.extract() else {
+            return Err("not a GroupInfo".into());
+        };
+        let (provider, credential) = (&self.provider, self.credential.clone());
+        let leaf = LeafNodeParameters::builder().with_capabilities(self.capabilities()).build();
+        let (group, commit) = MlsGroup::external_commit_builder()
+            .with_config(Self::join_config())
+            .build_group(provider, group_info, credential)?
+            .leaf_node_parameters(leaf)
+            .load_psks(provider.storage())?
+            .build(provider.rand(), provider.crypto(), &self.signer, |_| true)?
+            .finalize(provider)?;
+        let commit = commit.commit().tls_serialize_detached()?;
+        Ok((Box::new(Joined { me: *self, group }), commit))
     }
 }
 
@@ -313,6 +337,12 @@ impl<P: Stored> Member for Joined<P> {
         let (commit, _, _) = self.group.remove_members(provider, signer, &[LeafNodeIndex::new(index)])?;
         self.committed(&commit)
     }
+
+    fn group_info(&self) -> Result<Vec<u8>> {
+        let Theirs { provider, signer, .. } = &self.me;
+        let group_info = self.group.export_group_info(provider.crypto(), signer, true)?;
+        Ok(group_info.tls_serialize_detached()?)
+    }
 }
 
 fn read(message: &[u8]) -> Result<MlsMessageIn> {
@@ -344,6 +374,11 @@ impl<C: MlsConfig + 'static> Newcomer for Client<C> {
     fn join(self: Box<Self>, welcome: &[u8]) -> Result<Box<dyn Member>> {
         let (group, _) = self.join_group(None, &MlsMessage::from_bytes(welcome)?, None)?;
         Ok(Box::new(group))
+    }
+
+    fn enter(self: Box<Self>, group_info: &[u8]) -> Result<(Box<dyn Member>, Vec<u8>)> {
+        let (group, commit) = self.external_commit_builder()?.build(MlsMessage::from_bytes(group_info)?)?;
+        Ok((Box::new(group), commit.to_bytes()?))
     }
 }
 
@@ -386,6 +421,10 @@ impl<C: MlsConfig + 'static> Member for Group<C> {
         self.apply_pending_commit()?;
         Ok(commit)
     }
+
+    fn group_info(&self) -> Result<Vec<u8>> {
+        Ok(self.group_info_message_allowing_ext_commit(true)?.to_bytes()?)
+    }
 }
 
 /// A group, and what happened in it.
@@ -408,6 +447,14 @@ impl Life {
         let [commit, welcome] = self.members[by].add(&newcomer.key_package()?)?;
         self.tell(by, &commit)?;
         self.members.push(newcomer.join(&welcome)?);
+        self.epoch().map(drop)
+    }
+
+    fn enter(&mut self, through: usize, library: Library) -> Result {
+        let newcomer = newcomer(library, self.of, self.members.len())?;
+        let (member, commit) = newcomer.enter(&self.members[through].group_info()?)?;
+        self.members.push(member);
+        self.tell(self.members.len() - 1, &commit)?;
         self.epoch().map(drop)
     }
 
@@ -458,8 +505,9 @@ impl Life {
     }
 }
 
-/// Two members, one of each library, and a third: each of the two adds one of the other's library whom the other one removes. All update
-/// as long as there are three. What one of the two commits, the other takes, which is of the other library.
+/// Two members, one of each library, and a third of the other library than the one who takes it in, by a Welcome and then by a commit from
+/// outside; the other one removes it. All update as long as there are three. What one of the two commits, the other takes, which is of the
+/// other library.
 fn life(of: GroupSuite, founder: Library) -> Result {
     let other = match founder {
         Library::Theirs => Library::Ours,
@@ -469,16 +517,18 @@ fn life(of: GroupSuite, founder: Library) -> Result {
     group.add(0, other)?;
     group.update(0)?;
     group.update(1)?;
-    for (adds, removes, third) in [(0, 1, other), (1, 0, founder)] {
-        group.add(adds, third)?;
-        (0..3).try_for_each(|member| group.update(member))?;
-        group.remove(removes, 2)?;
+    for take_in in [Life::add, Life::enter] {
+        for (by, removes, third) in [(0, 1, other), (1, 0, founder)] {
+            take_in(&mut group, by, third)?;
+            (0..3).try_for_each(|member| group.update(member))?;
+            group.remove(removes, 2)?;
+        }
     }
     group.remove(0, 1)?;
     let Life { authenticators, heard, unread, .. } = group;
-    check(authenticators.len() == 3 + 2 * 5 + 1, "fourteen epochs")?;
-    check(heard == 3 * 2 + 2 * (4 * 6 + 2), "every message is heard")?;
-    check(unread == 2 + 2 + 1, "nothing is heard by who was removed")
+    check(authenticators.len() == 3 + 4 * 5 + 1, "twenty-four epochs")?;
+    check(heard == 3 * 2 + 4 * (4 * 6 + 2), "every message is heard")?;
+    check(unread == 4 * 2 + 1, "nothing is heard by who was removed")
 }
 
 /// A file of `vectors/mls`: OpenMLS in the place of the client that has nothing but what the file tells.

@@ -156,7 +156,7 @@ pub struct Fork {
     pub epoch: u64,
     /// The first 16 bytes of the epoch authenticator here.
     pub ours: [u8; 16],
-    /// The other side's.
+    /// The other side's; where nobody signed, the id of the entry that the log shows now, or zeros if it shows none.
     pub theirs: [u8; 16],
     /// Who signed for the other side; `None` if the log itself shows another entry where one was read before.
     pub by: Option<String>,

@@ -66,6 +66,30 @@ async fn an_invitation_waits_for_a_decision_unless_its_maker_is_allowed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_is_not_on_the_allow_list_of_an_agent_brings_it_in_only_when_it_decides_so() {
+    let world = World::new(37);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let at_bob = bob.node().await;
+    at_bob.offered(&world).await;
+    // His list has whom the world had when he came.
+    let mallory = world.agent("mallory");
+    let mut channels = Vec::new();
+    let at = world.opened(&[mallory.clone(), alice]).await;
+    for node in &at {
+        let channel = node.create(node.policy().unwrap().sign(node.me().agent()).unwrap()).await.unwrap();
+        channel.invite(&[bob.did()]).await.unwrap();
+        channels.push(channel);
+    }
+    at_bob.joined(&channels[1].id()).await;
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    assert_eq!(at_bob.channels().len(), 1);
+    let invitation = at_bob.invitation().await;
+    assert_eq!((invitation.channel, &*invitation.inviter), (channels[0].id(), mallory.did().as_str()));
+    at_bob.accept(invitation).await.unwrap().send("after all").await.unwrap();
+    assert_eq!(messages(&channels[0], 1).await, [said(&bob, "after all")]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_is_removed_hears_nothing_more_and_the_name_is_another() {
     let world = World::new(3);
     let (nodes, channels) = world.channel(3, |_| {}).await;
@@ -226,6 +250,36 @@ async fn twenty_adds_are_one_commit() {
     for channel in &channels {
         assert_eq!(channel.members().len(), 21);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_added_and_who_is_removed_at_once_is_so_by_one_commit() {
+    let world = World::new(36);
+    let people = ["alice", "bob", "carol", "dave", "erin"].map(|name| world.agent(name));
+    let at = world.opened(&people).await;
+    let did = |of: usize| [people[of].did()];
+    let a = at[0].create(at[0].policy().unwrap().sign(at[0].me().agent()).unwrap()).await.unwrap();
+    a.invite(&[people[1].did(), people[2].did()]).await.unwrap();
+    let (b, c) = (at[1].joined(&a.id()).await, at[2].joined(&a.id()).await);
+    let before = a.status().epoch;
+    let (dave, carol, erin) = (did(3), did(2), did(4));
+    let all = tokio::join!(a.invite(&dave), a.remove(&carol), a.invite(&erin));
+    all.0.and(all.1).and(all.2).unwrap();
+    let there = [a.clone(), b, at[3].joined(&a.id()).await, at[4].joined(&a.id()).await];
+    for (number, channel) in there.iter().enumerate() {
+        channel.until(|status| status.epoch > before).await.unwrap();
+        channel.send(number.to_string()).await.unwrap();
+    }
+    for channel in &there {
+        let mut heard: Vec<String> = messages(channel, 4).await.into_iter().map(|(_, text)| text).collect();
+        heard.sort();
+        assert_eq!(heard, ["0", "1", "2", "3"]);
+        assert_eq!((channel.status().epoch, channel.members().len()), (before + 1, 4));
+    }
+    while let Ok(next) = c.next().await {
+        assert!(!matches!(next.event, Event::Message { .. }));
+    }
+    assert!(c.status().over);
 }
 
 #[tokio::test(start_paused = true)]

@@ -125,6 +125,36 @@ fn a_channel_grows_speaks_rotates_and_shrinks() {
 }
 
 #[test]
+fn who_rotates_has_another_encryption_key_in_the_tree_and_the_same_signature_key() {
+    let (alice, bob, carol) = (Person::new(1), Person::new(2), Person::new(3));
+    let cards = known(&[&alice, &bob, &carol]);
+    let mut members = channel(&[&alice], &cards, |policy| roles(policy, [(&bob, Role::Moderator)]));
+    let (package, kept) = bob.me.key_package(suite(), false, NOW).unwrap();
+    let (pending, _) = commit(&mut members, 0, Changes { add: vec![package.clone()], ..Changes::default() });
+    let tree = pending.tree.as_ref().unwrap();
+    members.push(Member::join(&bob.me, &cards, &kept, welcome(&pending, bob.did()), tree, NOW).unwrap());
+    // Behind versions and suite stand the init key and the leaf's encryption key, each behind its length of two bytes.
+    let (mut rest, mut encryption) = (&package[8..], &[][..]);
+    for _ in 0..2 {
+        let len = u16::from_be_bytes([rest[0] & 0x3f, rest[1]]);
+        (encryption, rest) = rest[2..].split_at(len.into());
+    }
+    let signature = bob.me.agent().public_key(Key::GroupMlDsa65);
+    let stands = |members: &[Member]| {
+        let (_, tree) = members[0].checkpoint().unwrap();
+        [encryption, &signature].map(|key| tree.windows(key.len()).any(|part| part == key))
+    };
+    assert_eq!(stands(&members), [true, true]);
+    // Who adds needs no path; who rotates too, takes one.
+    for update in [false, true] {
+        let (package, _) = carol.me.key_package(suite(), false, NOW).unwrap();
+        commit(&mut members, 1, Changes { add: vec![package], update, ..Changes::default() });
+        assert_eq!(stands(&members), [!update, true]);
+        commit(&mut members, 0, Changes { remove: vec![carol.did().clone()], ..Changes::default() });
+    }
+}
+
+#[test]
 fn a_thousand_come_and_go_in_one_commit_and_no_more() {
     let (alice, bob) = (Person::new(1), Person::new(2));
     let cards = known(&[&alice, &bob]);

@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gambeson_slim::{Channel, EntryKind, Event, Log, MemoryStore, Node, Occurrence, Reason, Role, Store};
+use async_trait::async_trait;
+use gambeson_slim::{
+    Batch, Channel, EntryKind, Error, Event, Log, MemoryStore, Node, Occurrence, Reason, Result, Role, Store,
+};
 use tokio::time::{sleep, timeout};
 
 use crate::broken::{Hidden, Stopping, Tripping};
@@ -155,6 +158,49 @@ async fn a_crash_between_any_two_writes_to_a_file_loses_nothing_and_repeats_noth
         }
     })
     .await;
+}
+
+/// A store that writes down each value.
+#[derive(Default)]
+struct Watched {
+    inner: MemoryStore,
+    values: Mutex<Vec<Vec<u8>>>,
+}
+
+#[async_trait]
+impl Store for Watched {
+    async fn row(&self, row: [u8; 16], from: u64, most: usize) -> Result<BTreeMap<u64, Vec<u8>>> {
+        self.inner.row(row, from, most).await
+    }
+
+    async fn apply(&self, batch: Batch) -> Result<()> {
+        self.values.lock().unwrap().extend(batch.values().flatten().cloned());
+        self.inner.apply(batch).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_kept_names_nobody_and_has_no_word_in_it_and_no_other_agent_opens_it() {
+    let world = World::new(106);
+    let mut people = ["alice", "bob", "carol", "eve"].map(|name| world.agent(name));
+    let stores = people.each_ref().map(|_| Arc::new(Watched::default()));
+    for (person, store) in people.iter_mut().zip(&stores) {
+        person.store = store.clone();
+    }
+    let [alice, bob, carol, eve] = &mut people;
+    let nodes = world.opened(&[bob.clone(), carol.clone()]).await;
+    assert_eq!(live(alice, bob, carol, 0).await, STEPS);
+    nodes[0].channels()[0].until(|status| status.received.0 >= 6).await.unwrap();
+    for store in &stores[..2] {
+        let values = store.values.lock().unwrap();
+        assert!(values.len() > 50, "{} values", values.len());
+        for open in [&b"did:gambeson:"[..], b"word "] {
+            assert!(!values.iter().any(|value| value.windows(open.len()).any(|part| part == open)));
+        }
+    }
+    eve.store = alice.store.clone();
+    assert!(matches!(eve.try_node().await, Err(Error::BadStore)));
+    assert_eq!(history(&alice.node().await).await.len(), 6, "its own agent does");
 }
 
 /// Alice's channel, in which Bob is, whose store can be told to stop: what it has stays.

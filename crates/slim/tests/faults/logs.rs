@@ -197,13 +197,19 @@ async fn forked(seed: u64) -> (Arc<TwoHeads>, Vec<Person>, Vec<Node>, Vec<Channe
     channels[0].send("a word from one side").await.unwrap();
     // Who has heard the first word already knows.
     drop(channels[1].send("a word from the other").await);
+    let mut found = Vec::new();
     for (channel, other) in channels.iter().zip([&people[1], &people[0]]) {
         let fork = fork(channel).await;
         assert_eq!(fork.by.as_deref(), Some(other.did().as_str()));
         assert_ne!(fork.ours, fork.theirs);
         assert!(channel.send("no more").await.is_err());
         assert!(channel.status().forked);
+        assert_eq!(fork.ours, channel.status().authenticator);
+        found.push(fork);
     }
+    // Each has the other's side as the other has it.
+    let sides = |fork: &Fork| (fork.epoch, fork.ours, fork.theirs);
+    assert_eq!(sides(&found[0]), (found[1].epoch, found[1].theirs, found[1].ours));
     (two, people, at, channels)
 }
 
