@@ -89,8 +89,10 @@ reasons! {
     NotMember = "not-member",
     /// Of an epoch that is over, or has not come.
     OtherEpoch = "other-epoch",
-    /// The message was opened before, or is too far ahead of others of its sender.
+    /// The message was opened before.
     Replayed = "replayed",
+    /// The message is more than 1,024 messages of its epoch ahead of what was opened of its sender.
+    TooFarAhead = "too-far-ahead",
     /// The member's own message.
     Own = "own",
     /// This member was removed.

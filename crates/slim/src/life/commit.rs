@@ -104,6 +104,15 @@ impl Life {
         self.rotate_after(0);
     }
 
+    /// So much of a sender was pruned before it was read that nothing more of it can be opened in this epoch: a new one is wished for. Where nothing
+    /// was pruned somebody made the number up, and nobody commits for that.
+    pub(super) fn wish_for_next_epoch(&mut self) {
+        let mut wishes = self.wishes.iter().chain(&self.committing);
+        if self.unsure && !wishes.any(|wish| matches!(wish.want, Want::Rotate)) {
+            self.wish_to_rotate();
+        }
+    }
+
     /// A wish came true, or never will.
     fn settle(&mut self, wish: &Wish, with: Result<()>) {
         let Some(call) = self.calls.open.get_mut(&wish.call) else { return };

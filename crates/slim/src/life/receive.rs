@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::back::MOST_RETURNS;
 use super::work::Done;
 use super::{EPOCHS_AHEAD, FRAMES_A_TURN, Inward, Life, MOST_AHEAD, due};
+use crate::archive::random;
 use crate::bridge_news::BridgeNews;
 use crate::content::{Bundle, CheckpointEntry, Complaint, Mark, MarkKind, MessageId, Payload, Peek, Upto};
 use crate::error::{Error, Result};
@@ -15,6 +16,7 @@ use crate::frame::Frame;
 use crate::log::{EntryId, EntryKind, Page, Placed, Record};
 use crate::member::{Application, PAST_EPOCHS, Processed};
 use crate::order::{Arrived, Heard, Source};
+use crate::refusal::Reason;
 use crate::wire::Malformed;
 
 /// After how many received messages the state is written again, so that keys which were used are gone from the disk too.
@@ -99,10 +101,15 @@ impl Life {
                 self.made_checkpoint(place);
             }
             Done::Spoken(Err(error)) => {
-                // A later receipt says the same and more; what the log never takes is not said again.
-                let never = matches!(error, Error::EntryTooLarge(_) | Error::TooLarge(_) | Error::IdTaken);
-                if self.spoken.front().is_some_and(|(_, kind, _)| never || *kind == EntryKind::Receipt) {
-                    self.spoken.pop_front();
+                match error {
+                    // What the log never takes is not said again.
+                    Error::EntryTooLarge(_) | Error::TooLarge(_) => drop(self.spoken.pop_front()),
+                    Error::IdTaken => {
+                        if let Some((id, ..)) = self.spoken.front_mut() {
+                            *id = EntryId(random()?);
+                        }
+                    }
+                    _ => {}
                 }
                 self.again(&error);
                 self.no_room(&error)?;
@@ -111,6 +118,10 @@ impl Life {
                 self.spoken.pop_front();
                 self.tries = 0;
                 self.room.came();
+                if self.spoken.is_empty() {
+                    // Receipts were put off while others waited.
+                    self.timers.receipt = Some(Instant::now() + self.receipt_time());
+                }
             }
             Done::Found(found) => self.found(found)?,
             Done::Rejoined(answer) => self.returned(answer).await?,
@@ -350,8 +361,11 @@ impl Life {
                 self.heard(said, mark, at.is_none().then_some(&content))
             }
             Ok(Processed::Commit(_)) => Ok(()),
-            Err(_) => {
+            Err(error) => {
                 self.tally.dropped += 1;
+                if at.is_some() && peek.epoch == epoch && error.reason() == Some(Reason::TooFarAhead) {
+                    self.wish_for_next_epoch();
+                }
                 self.compare(&content)
             }
         }
@@ -461,7 +475,9 @@ impl Life {
                 self.tell_said(id, payload);
             }
         }
-        let time = self.receipt_time();
+        // The more wait for the log, the longer does the next: their keys are not without end.
+        let waiting = u32::try_from(self.spoken.len()).unwrap_or(u32::MAX);
+        let time = self.receipt_time().saturating_mul(waiting.saturating_add(1));
         super::by(&mut self.timers.receipt, time);
     }
 

@@ -25,8 +25,9 @@ const MAX_MESSAGE: usize = 48 << 10;
 const MOST_CAUSES: usize = 64;
 /// How many messages are sealed before the state is written again; fewer than `member` allows.
 const SEALED_UNWRITTEN: u32 = 32;
-/// How much of what is no message waits for the log, while it is away, before receipts among it are forgotten.
-const MOST_SPOKEN: usize = 256;
+/// How much of what is no message waits for the log, while it is away, before no more receipts are given. Messages come into the log before it, and
+/// mls-rs opens none that is more than 1,024 keys of its sender further on than those before.
+const MOST_SPOKEN: usize = 128;
 
 impl Life {
     /// The application says something.
@@ -215,7 +216,8 @@ impl Life {
 
     /// Tells senders how far this member has everything.
     pub(super) fn seal_receipt(&mut self) -> Result<()> {
-        if self.forked {
+        // What the log takes next lets a later one say the same and more.
+        if self.forked || self.spoken.len() >= MOST_SPOKEN {
             return Ok(());
         }
         let news: Vec<Upto> = self
@@ -261,12 +263,6 @@ impl Life {
                 self.outward
                     .push((self.surface.route(), Frame::Entry { id, kind, content: content.clone() }));
                 self.spoken.push_back((id, kind, content));
-                // A later receipt says what an earlier one did. The first may be on its way.
-                if self.spoken.len() > MOST_SPOKEN
-                    && let Some(old) = self.spoken.iter().skip(1).position(|it| it.1 == EntryKind::Receipt)
-                {
-                    self.spoken.remove(1 + old);
-                }
                 Ok(())
             }
             Err(Error::Refused(_)) => Ok(()),

@@ -125,7 +125,9 @@ impl Life {
         if !self.outbox.is_empty() {
             return self.append_outbox();
         }
-        if let Some((entry, kind, content)) = self.spoken.front().cloned() {
+        // What finds no room keeps no commit back.
+        let spoken = self.spoken.front().filter(|_| self.room.is_there() || self.wishes.is_empty());
+        if let Some((entry, kind, content)) = spoken.cloned() {
             let id = self.id;
             return self.start(move |shared| async move {
                 let entry = Entry { id: entry, kind, content };

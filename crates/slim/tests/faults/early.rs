@@ -1,8 +1,8 @@
 //! What comes before its time: behind a commit, behind a gap, or in an epoch that never comes.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,7 +12,7 @@ use gambeson_slim::{
     Placed, Result, Store, To, Warning,
 };
 
-use crate::broken::{Shut, Tapped};
+use crate::broken::{Shut, Tapped, Unreachable};
 use crate::world::{Offered, Person, World, messages, said};
 
 /// A store that counts the bytes that are written.
@@ -167,6 +167,94 @@ async fn for_what_its_sender_never_puts_into_the_log_nobody_waits_for_ever() {
     let heard = messages(carol, 2).await;
     assert_eq!(heard, ["two", "three"].map(|word| said(&people[1], word)));
     assert_eq!((carol.status().held, missing(carol).await), (0, 1));
+}
+
+/// Alice speaks for longer than MLS would pass over keys of bob's, if he gave a receipt for each word.
+async fn spoken(alice: &Channel) -> Vec<String> {
+    let words: Vec<String> = (0..1_400).map(|number| number.to_string()).collect();
+    for word in &words {
+        alice.send(word.clone()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+    }
+    words
+}
+
+/// The next messages, by their sender.
+async fn by_sender(channel: &Channel, count: usize) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (by, word) in messages(channel, count).await {
+        all.entry(by).or_default().push(word);
+    }
+    all
+}
+
+#[tokio::test(start_paused = true)]
+async fn however_much_is_heard_by_the_link_while_the_log_takes_no_message_none_is_lost() {
+    let Three { people, _nodes, channels, logs, link } = three(59, |_| {}).await;
+    let [alice, bob, carol] = &channels[..] else { panic!("they are three") };
+    logs.iter().for_each(|log| log.shut.store(true, Ordering::SeqCst));
+    link.cut(true);
+    bob.send("one").await.unwrap();
+    let words = spoken(alice).await;
+    bob.send("two").await.unwrap();
+    logs.iter().for_each(|log| log.shut.store(false, Ordering::SeqCst));
+    link.cut(false);
+    let mut heard = by_sender(carol, words.len() + 2).await;
+    assert_eq!(heard.remove(people[1].did().as_str()).unwrap(), ["one", "two"]);
+    assert_eq!(heard.remove(people[0].did().as_str()).unwrap(), words);
+    assert_eq!((missing(carol).await, carol.status().held), (0, 0));
+    alice.until(|status| status.members.iter().all(|member| member.behind == 0)).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn however_many_receipts_a_member_gives_that_the_log_does_not_take_it_is_heard_afterwards() {
+    let away = OnceLock::new();
+    let Three { people, _nodes, channels, link, .. } = three(60, |people| {
+        let services = &mut people[1].world.services;
+        services.log = away.get_or_init(|| Unreachable::over(services)).clone();
+    })
+    .await;
+    let [alice, bob, carol] = &channels[..] else { panic!("they are three") };
+    let away = away.get().unwrap();
+    away.cut.store(true, Ordering::SeqCst);
+    link.cut(true);
+    let words = spoken(alice).await;
+    bob.send("one").await.unwrap();
+    away.cut.store(false, Ordering::SeqCst);
+    link.cut(false);
+    let mut heard = by_sender(carol, words.len() + 1).await;
+    assert_eq!(heard.remove(people[1].did().as_str()).unwrap(), ["one"]);
+    assert_eq!((missing(carol).await, carol.status().held), (0, 0));
+    alice.until(|status| status.members.iter().all(|member| member.behind == 0)).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_away_while_the_log_forgot_more_of_a_sender_than_mls_passes_over_hears_him_again() {
+    let three = three(61, |people| people[1].options.checkpoint_entries = 1_050).await;
+    let Three { people, _nodes: mut nodes, mut channels, .. } = three;
+    channels[0].send("zero").await.unwrap();
+    assert_eq!(messages(&channels[2], 1).await, [said(&people[0], "zero")]);
+    drop((nodes.pop(), channels.pop()));
+    let (alice, log, id) = (&channels[0], &people[0].world.services.log, channels[0].id());
+    for number in 0..1_100 {
+        alice.send(number.to_string()).await.unwrap();
+    }
+    alice.until(|status| status.unsent == 0).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let mut before = 0;
+    for from in (1..1_200).step_by(100) {
+        let page = log.read(&id, from, 100).await.unwrap().records.into_iter();
+        let checkpoints = page.filter(|record| record.entry.kind == EntryKind::Checkpoint);
+        before = before.max(checkpoints.map(|record| record.place).max().unwrap_or_default());
+    }
+    assert!(before > 1_050, "a checkpoint at {before}");
+    log.prune(&id, before).await.unwrap();
+    let at_carol = people[2].node().await;
+    let carol = at_carol.joined(&id).await;
+    alice.send("first").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    alice.send("then").await.unwrap();
+    assert_eq!(messages(&carol, 2).await, ["zero", "then"].map(|word| said(&people[0], word)));
 }
 
 #[tokio::test(start_paused = true)]
