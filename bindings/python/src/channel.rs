@@ -79,6 +79,22 @@ impl NativeChannel {
         T: for<'a> IntoPyObject<'a> + Send + 'static,
     {
         let channel = hold(&self.channel).clone();
+        let work = async move { work(channel.ok_or(Error::Over)?).await };
+        let work = pyo3_async_runtimes::tokio::get_runtime().spawn(work);
+        future_into_py(py, async move { work.await.unwrap_or(Err(Error::WorkLost)).raised() })
+    }
+
+    /// Works with the channel as long as somebody waits for it.
+    fn while_awaited<'py, T, F>(
+        &self,
+        py: Python<'py>,
+        work: impl FnOnce(Channel) -> F + Send + 'static,
+    ) -> PyResult<Bound<'py, PyAny>>
+    where
+        F: Future<Output = gambeson_slim::Result<T>> + Send + 'static,
+        T: for<'a> IntoPyObject<'a> + Send + 'static,
+    {
+        let channel = hold(&self.channel).clone();
         future_into_py(py, async move { work(channel.ok_or(Error::Over).raised()?).await.raised() })
     }
 }
@@ -126,14 +142,17 @@ impl NativeChannel {
         self.work(py, |channel| async move { channel.reply(&to, data).await.map(|id| id.to_string()) })
     }
 
-    /// Asks, and waits for the first reply: its id, its sender, what it says.
+    /// Asks, and waits for the first reply: its id, its sender, what it says. If nobody waits any more, it ends at its deadline or with the agent.
     fn request<'py>(&self, py: Python<'py>, data: Vec<u8>, timeout: f64) -> PyResult<Bound<'py, PyAny>> {
         if !(0.0..=LONGEST).contains(&timeout) {
             return Err(error(py, USAGE, "a deadline is a number of seconds, at most those of a year"));
         }
         let deadline = Duration::from_secs_f64(timeout);
         self.work(py, move |channel| async move {
-            let (id, bytes) = channel.request(data, deadline).await?;
+            let (id, bytes) = tokio::select! {
+                replied = channel.request(data, deadline) => replied?,
+                () = closed(&channel) => return Err(Error::Over),
+            };
             Ok((id.to_string(), id.sender, bytes.to_vec()))
         })
     }
@@ -148,7 +167,7 @@ impl NativeChannel {
     /// take.
     fn ready<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let came = Arc::clone(&self.came);
-        self.work(py, |channel| async move {
+        self.while_awaited(py, |channel| async move {
             let _turn = came.turn.lock().await;
             if came.shut.load(Ordering::SeqCst) {
                 return Err(Error::Over);
@@ -167,7 +186,7 @@ impl NativeChannel {
     fn give_back<'py>(&self, py: Python<'py>, start: Option<u64>) -> PyResult<Bound<'py, PyAny>> {
         let came = Arc::clone(&self.came);
         came.shut.store(true, Ordering::SeqCst);
-        self.work(py, move |channel| async move {
+        self.while_awaited(py, move |channel| async move {
             // A `ready` that was given up ends first: it may have taken one more.
             let _turn = came.turn.lock().await;
             let next = hold(&came.waiting).front().map(|occurrence| occurrence.position);
@@ -233,6 +252,14 @@ impl NativeChannel {
     /// Comes back from outside.
     fn rejoin<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.work(py, |channel| async move { channel.rejoin().await })
+    }
+}
+
+/// Returns when the agent is closed, which nothing tells a request that waits. How a channel ends by itself, a request is told.
+async fn closed(channel: &Channel) {
+    let _ = channel.until(|_| false).await;
+    if channel.status().over {
+        std::future::pending().await
     }
 }
 

@@ -106,6 +106,43 @@ async def say(channel: Channel, count: int) -> None:
         await asyncio.sleep(0.001)
 
 
+def test_what_cancelled_sends_say_is_sent() -> None:
+    async def main() -> None:
+        async with channel(2) as (ada, ben):
+            # More than the channel takes at once.
+            sending = [asyncio.create_task(ada.send(b"%d" % number)) for number in range(200)]
+            # All take their first step, without which nothing is begun.
+            await asyncio.sleep(0)
+            for task in sending:
+                task.cancel()
+            # Calls that do not wait for each other are in no order.
+            heard = {(await ben.receive()).data for _ in sending}
+            assert heard == {b"%d" % number for number in range(200)}
+
+    run(main)
+
+
+def test_a_cancelled_request_is_said_and_no_request_holds_up_the_closing_of_its_agent() -> None:
+    async def main() -> None:
+        async with agents(2) as (ada, ben):
+            first = await ada.create()
+            await first.invite(ben.did)
+            second = await ben.join(by=ada.did)
+            cancelled, waiting = (asyncio.create_task(first.request(word, timeout=600)) for word in (b"1", b"2"))
+            await asyncio.sleep(0)
+            cancelled.cancel()
+            asked = [await second.receive() for _ in range(2)]
+            assert {message.data for message in asked} == {b"1", b"2"}
+            assert all(message.expects_reply for message in asked)
+            begun = time.monotonic()
+            await ada.close()
+            assert time.monotonic() - begun < 5, "it waited for its tasks as long as it does at most"
+            with pytest.raises(gambeson.ChannelOver):
+                await waiting
+
+    run(main)
+
+
 def test_a_request_is_answered_or_its_deadline_passes() -> None:
     async def main() -> None:
         async with channel(2) as (ada, ben):

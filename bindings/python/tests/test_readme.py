@@ -45,13 +45,17 @@ def test_three_commands_lead_from_nothing_to_two_agents_that_talk(tmp_path: Path
     venv.create(tmp_path / "venv", with_pip=True)
     commands = blocks("sh")[1]
     assert len(commands.splitlines()) == 3
-    # The service in the background ends with the shell that began it; no compiler is found.
+    # The environment's own programs, and no other: no compiler is found.
+    path = str(tmp_path / "venv" / "bin")
+    assert shutil.which("pip", path=path) and shutil.which("python", path=path)
+    for compiler in ("cc", "gcc", "clang", "cmake", "rustc", "cargo"):
+        assert shutil.which(compiler, path=path) is None
+    # The service in the background ends with the shell that began it.
     script = f"trap 'kill $!; wait' EXIT\n{commands}"
-    path = os.pathsep.join([str(tmp_path / "venv" / "bin"), "/bin"])
     run = subprocess.run(
         ["/bin/sh", "-ec", script],
         cwd=tmp_path,
-        env={"PATH": path, "CC": "/nonexistent"},
+        env={"PATH": path},
         capture_output=True,
         text=True,
         timeout=120,

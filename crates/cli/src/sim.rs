@@ -6,7 +6,8 @@ use crate::error::{Error, Status};
 
 #[cfg(not(feature = "sim"))]
 pub(crate) fn sim(_: Console, _: &Sim) -> Result<Status, Error> {
-    let how = "this gambeson was built without the simulator; cargo install gambeson-cli --features sim builds one that has it";
+    let how = "this gambeson was built without the simulator; \
+               in a clone of the repository, cargo install --locked --path crates/cli --features sim builds one that has it";
     Err(Error::outside(how).because("without-sim"))
 }
 

@@ -32,7 +32,8 @@ pub(crate) fn slim(_: Console, _: &SlimCommand) -> Result<Status, Error> {
 #[cfg(not(feature = "slim"))]
 pub(crate) fn not_built() -> Error {
     let how = "this gambeson was built without SLIM, which needs cmake, a C compiler and libclang (on Debian: apt-get install \
-               build-essential cmake libclang-dev); cargo install gambeson-cli --features slim builds one that has it";
+               build-essential cmake libclang-dev); in a clone of the repository, cargo install --locked --path crates/cli --features slim \
+               builds one that has it";
     Error::outside(how).because("without-slim")
 }
 

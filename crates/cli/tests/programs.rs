@@ -139,6 +139,10 @@ fn demo_needs_no_network_and_less_than_a_minute() {
     let rows = finish(command, b"").exits(0).rows();
     assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
     assert_eq!(rows.last().unwrap()["ok"], true);
+    let link = |row: &serde_json::Value| {
+        row["detail"].as_str().is_some_and(|text| text.starts_with("in-process link, not SLIM"))
+    };
+    assert!(rows.iter().any(link), "{rows:?}");
 }
 
 #[test]

@@ -225,6 +225,17 @@ esac
         test_kill_process(Pid::from_raw(pid).unwrap()).is_ok()
     }
 
+    /// What `slim doctor` looks at.
+    const CHECKS: [&str; 7] = [
+        "identity",
+        "node",
+        "small frame",
+        "largest frame",
+        "delivery service",
+        "largest blob",
+        "log and clock",
+    ];
+
     #[test]
     fn slim_up_starts_a_mesh_that_doctor_finds_well_and_leaves_nothing_when_it_ends() {
         let test = "slim_up_starts_a_mesh_that_doctor_finds_well_and_leaves_nothing_when_it_ends";
@@ -233,9 +244,17 @@ esac
         for signal in [Signal::TERM, Signal::INT] {
             let Some(mut up) = Up::start(test, &folder, "--nodes 3") else { return };
             assert_eq!(up.nodes.len(), 3);
-            let report = folder.run(&format!("slim doctor --json --home alice --slim {}", up.endpoints));
-            let report = report.exits(0).json();
-            assert_eq!(report["checks"].as_array().unwrap().len(), 7, "{report}");
+            let endpoints: Vec<&str> = up.endpoints.split(',').collect();
+            assert_eq!(endpoints.len(), 3);
+            // The delivery service is at one of them: from the others only a mesh leads there.
+            for endpoint in endpoints {
+                let doctor = format!("slim doctor --json --home alice --slim {endpoint}");
+                assert!(soon(|| folder.run(&doctor).code == 0), "{}", folder.run(&doctor).text());
+                let report = folder.run(&doctor).exits(0).json();
+                let checks = report["checks"].as_array().unwrap().iter();
+                let names: Vec<&str> = checks.map(|check| check["name"].as_str().unwrap()).collect();
+                assert_eq!(names, CHECKS, "{report}");
+            }
             let taken = folder.run("slim up --listen 127.0.0.1:0 --data .").exits(3);
             taken.tells("another slim up may have it open");
             up.signal(signal);
@@ -296,12 +315,14 @@ esac
                 assert_eq!(joined.join().unwrap()["channel"], id);
             }
         });
-        for home in ["alice", "bob", "carol"] {
-            assert_eq!(
-                channel(&folder, nodes, &format!("members --home {home}"), b"").exits(0).rows().len(),
-                3
-            );
-        }
+        let authenticators = ["alice", "bob", "carol"].map(|home| {
+            let members = channel(&folder, nodes, &format!("members --home {home}"), b"").exits(0);
+            assert_eq!(members.rows().len(), 3);
+            let verified = channel(&folder, nodes, &format!("verify --home {home}"), b"").exits(0).json();
+            verified["authenticator"].as_str().unwrap().to_owned()
+        });
+        assert_eq!(authenticators[0].len(), 32);
+        assert!(authenticators.iter().all(|one| *one == authenticators[0]), "{authenticators:?}");
         channel(&folder, nodes, "send --causal --home alice", b"hello").exits(0);
         for home in ["bob", "carol"] {
             let told =
@@ -317,7 +338,7 @@ esac
         channel(&folder, nodes, "send --home alice", b"without carol").exits(0);
         let told = channel(&folder, nodes, "tail --count 1 --home bob", b"").exits(0);
         assert!(told.rows().iter().any(|row| row["text"] == "without carol"), "{}", told.text());
-        let told = channel(&folder, nodes, "tail --home carol", b"");
+        let told = channel(&folder, nodes, "tail --home carol", b"").exits(0);
         assert!(!told.text().contains("without carol"), "{}", told.text());
     }
 

@@ -92,7 +92,7 @@ pub struct Status {
 
 /// A channel that this agent is a member of. Clones are the same channel, and share what [`next`](Self::next) gives.
 ///
-/// Calls may be dropped at any time: what was begun is finished.
+/// Calls may be dropped at any time: what was begun is finished. A call that waits behind sixty-four others has not begun.
 #[derive(Clone)]
 pub struct Channel {
     pub(crate) inner: Arc<Inner>,

@@ -114,7 +114,7 @@ pub struct Rights {
     /// Let a member that fell behind, or was on the wrong side of a fork, come back by itself (yes)
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub rejoin: Option<bool>,
-    /// The longest message, in bytes (1048576)
+    /// The longest message, in bytes (1048576). None is longer than 49152 bytes, whatever this says
     #[arg(long, value_name = "BYTES")]
     pub max_message: Option<u32>,
 }

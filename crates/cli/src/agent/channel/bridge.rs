@@ -7,7 +7,7 @@ use crate::error::{Error, Status};
 #[cfg(not(feature = "bridge"))]
 pub(super) async fn bridge(_: &Open, _: &Options, _: &[String]) -> Result<Status, Error> {
     let how = "this gambeson was built without bridges, which stand on SLIM's own session layer; \
-               cargo install gambeson-cli --features bridge builds one that has them";
+               in a clone of the repository, cargo install --locked --path crates/cli --features bridge builds one that has them";
     Err(Error::outside(how).because("without-bridge"))
 }
 
