@@ -122,7 +122,7 @@ def test_what_cancelled_sends_say_is_sent() -> None:
     run(main)
 
 
-def test_a_cancelled_request_is_said_and_no_request_holds_up_the_closing_of_its_agent() -> None:
+def test_a_cancelled_request_is_said_and_one_that_waits_ends_with_its_agent() -> None:
     async def main() -> None:
         async with agents(2) as (ada, ben):
             first = await ada.create()
@@ -134,11 +134,10 @@ def test_a_cancelled_request_is_said_and_no_request_holds_up_the_closing_of_its_
             asked = [await second.receive() for _ in range(2)]
             assert {message.data for message in asked} == {b"1", b"2"}
             assert all(message.expects_reply for message in asked)
-            begun = time.monotonic()
             await ada.close()
-            assert time.monotonic() - begun < 5, "it waited for its tasks as long as it does at most"
-            with pytest.raises(gambeson.ChannelOver):
-                await waiting
+            async with asyncio.timeout(60):
+                with pytest.raises(gambeson.ChannelOver):
+                    await waiting
 
     run(main)
 

@@ -38,6 +38,9 @@ mod simulated {
     /// What is promised of an hour: how much more memory is resident in minutes 50 to 60 than in 20 to 30.
     const GROWTH: f64 = 1.05;
     const HOUR: u64 = 60;
+    /// And of an hour of so many members, in how many seconds of the clock it is simulated.
+    const MANY: usize = 5_000;
+    const SECONDS: f64 = 1_800.0;
 
     pub(crate) fn sim(console: Console, asked: &Sim) -> Result<Status, Error> {
         if asked.full < 4 || asked.members < asked.full {
@@ -67,6 +70,7 @@ mod simulated {
                 Churn::Steady => Rhythm::Steady,
                 Churn::Bursts => Rhythm::Bursts,
             },
+            partition: asked.partition / 100.0,
             faults: Faults { loss: asked.loss / 100.0, ..standard.faults },
             seed: asked.seed,
             ..standard
@@ -102,9 +106,10 @@ mod simulated {
 
     /// The command that was given, as far as figures depend on it.
     fn again(asked: &Sim) -> String {
-        let Sim { members, minutes, full, seed, leave, loss, .. } = asked;
+        let Sim { members, minutes, full, seed, leave, loss, partition, .. } = asked;
         let mut line = format!(
-            "gambeson sim --members {members} --minutes {minutes} --full {full} --seed {seed} --leave {leave} --loss {loss}"
+            "gambeson sim --members {members} --minutes {minutes} --full {full} --seed {seed} --leave {leave} --loss {loss} \
+             --partition {partition}"
         );
         if asked.churn == Churn::Bursts {
             line += " --churn bursts";
@@ -136,12 +141,15 @@ mod simulated {
                 add("process an update, half, CPU ms", half("commit (update): process, CPU ms"), UPDATE_MS);
             }
             if minutes >= HOUR {
-                let mean = |from: &str| {
-                    let name = format!("resident memory in minutes {from}, MB");
+                let figure = |name: &str| {
                     report.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
                 };
+                let mean = |from: &str| figure(&format!("resident memory in minutes {from}, MB"));
                 let growth = mean("50 to 60").zip(mean("20 to 30")).map(|(last, first)| last / first);
                 add("resident memory of minutes 50 to 60, of that of 20 to 30", growth, GROWTH);
+                if (members, minutes) == (MANY, HOUR) {
+                    add("wall time, s", figure("wall time of the simulation, s"), SECONDS);
+                }
             }
             promises
         }
@@ -201,6 +209,11 @@ mod simulated {
             report.figures.last_mut().unwrap().value = 106.0;
             report.samples.clear();
             assert_eq!(holds(&report), [false, false, false]);
+            report.size = (MANY, 4, HOUR);
+            assert_eq!(holds(&report), [false, true]);
+            let wall = report.figures.iter_mut().find(|figure| figure.name.starts_with("wall time"));
+            wall.unwrap().value = SECONDS + 1.0;
+            assert_eq!(holds(&report), [false, false]);
         }
     }
 }

@@ -60,16 +60,17 @@ pub(crate) fn leaf_key(content: &[u8]) -> Option<&[u8]> {
     Reader(reader.vector()?).vector()
 }
 
-/// The HPKE key in a `TreeHashInput`, if it is that of a parent that is not blank (section 7.8).
-pub(crate) fn parent_key(input: &[u8]) -> Option<&[u8]> {
+/// The HPKE key in a `TreeHashInput` that is hashed to so many bytes, if it is that of a parent that is not blank (section 7.8).
+pub(crate) fn parent_key(input: &[u8], digest: usize) -> Option<&[u8]> {
     let mut reader = Reader(input);
     // One after the other: of what is hashed otherwise, only the first byte is looked at.
     if reader.byte()? != 2 || reader.byte()? != 1 {
         return None;
     }
     let key = reader.vector()?;
-    reader.vectors(4)?; // its parent hash, its unmerged leaves, the hashes of both its children
-    reader.0.is_empty().then_some(key)
+    reader.vectors(2)?; // its parent hash, its unmerged leaves
+    let children = [reader.vector()?, reader.vector()?];
+    (reader.0.is_empty() && children.iter().all(|hash| hash.len() == digest)).then_some(key)
 }
 
 struct Leaf<'a> {

@@ -90,6 +90,7 @@ mod tests {
         assert_eq!(digest(&last, Hash::Sha256, b"\x02input"), b"planted");
         assert_ne!(digest(&last, Hash::Sha384, b"\x02input"), b"planted");
     }
+
     #[test]
     fn what_does_not_pass_is_not_remembered() {
         let last = LastParent::default();

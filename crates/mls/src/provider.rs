@@ -225,7 +225,7 @@ impl SuiteProvider {
     /// Verifies signatures before mls-rs asks about them, and remembers the good ones for it; how many are good.
     ///
     /// With ML-DSA eight are verified side by side, in about a third of the time, with the feature `rayon` on all processors. What is
-    /// remembered is a SHA-256 hash over algorithm, key, content and signature, of good signatures alone: a key, content or signature that
+    /// remembered is a SHA-256 hash over suite, key, content and signature, of good signatures alone: a key, content or signature that
     /// differs in a bit is verified as ever. Nothing in it is secret. Whoever makes us see many good signatures pushes others out, and
     /// they are verified again.
     ///
@@ -301,7 +301,9 @@ impl CipherSuiteProvider for SuiteProvider {
     }
 
     fn hash(&self, data: &[u8]) -> Result<Vec<u8>> {
-        self.shared.last_parent.digest(self.suite.hash, data, |data| self.received(ahead::parent_key(data)))
+        let hash = self.suite.hash;
+        let check = |data: &[u8]| self.received(ahead::parent_key(data, hash.len()));
+        self.shared.last_parent.digest(hash, data, check)
     }
 
     fn mac(&self, key: &[u8], data: &[u8]) -> Result<Vec<u8>> {

@@ -13,7 +13,8 @@ use crate::suite::Suite;
 /// packages.
 const REMEMBERED: usize = 1 << 15;
 
-/// What was checked: a signature algorithm, a key, a content and a signature, by their hash.
+/// What was checked: a suite, a key, a content and a signature, by their hash. Of a leaf the HPKE key was checked too, which two suites with one
+/// signature algorithm need not have in common.
 pub(crate) type Checked = [u8; 32];
 
 /// Names a check. Each part stands behind its length, so that no two checks have one text; two texts with one hash would be a collision of

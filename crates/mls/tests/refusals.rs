@@ -8,7 +8,7 @@ use gambeson_mls::mls_rs_core::crypto::{
     CipherSuiteProvider, CryptoProvider, HpkeCiphertext, HpkeContextR, HpkeContextS, HpkePsk, HpkePublicKey,
     HpkeSecretKey, SignaturePublicKey, SignatureSecretKey,
 };
-use gambeson_mls::{Error, Preset, Provider, SUITES, Suite, SuiteProvider};
+use gambeson_mls::{Error, Preset, Provider, SUITES, Signed, Suite, SuiteProvider};
 
 fn suite(number: u16) -> SuiteProvider {
     Provider::new(Preset::All).cipher_suite_provider(number.into()).unwrap()
@@ -132,6 +132,60 @@ fn keys_that_the_standards_refuse_are_refused() {
             assert!(matches!(suite.kem_public_key_validate(&key), Err(Error::Hpke(_))), "{suite:?}");
         }
     }
+}
+
+/// A vector behind its length (RFC 9420, section 2.1.2).
+fn vector(bytes: &[u8]) -> Vec<u8> {
+    let len = match u32::try_from(bytes.len()).unwrap() {
+        short @ ..=0x3f => vec![short as u8],
+        middle @ ..=0x3fff => (0x4000 | middle as u16).to_be_bytes().to_vec(),
+        long => (0x8000_0000 | long).to_be_bytes().to_vec(),
+    };
+    [&len[..], bytes].concat()
+}
+
+#[test]
+fn a_parent_whose_key_is_none_is_not_hashed_whatever_was_before_it() {
+    for (number, at) in [(1, 0), (0xf001, 1184), (0xf003, 0), (0xf00a, 0), (0xf00b, 0)] {
+        let suite = suite(number);
+        let (_, public) = suite.kem_generate().unwrap();
+        let mut none = public.to_vec();
+        // Of low order, or with a coefficient that is not below q.
+        if at > 0 || none.len() == 32 {
+            none[at..].fill(0)
+        } else {
+            none[..3].fill(0xff)
+        }
+        let parent = |key: &[u8], unmerged: usize, digest: usize| {
+            let rest = [vector(&[]), vector(&vec![0; 4 * unmerged]), vector(&vec![7; digest])];
+            [&[2, 1][..], &vector(key), &rest.concat(), &vector(&vec![8; digest])].concat()
+        };
+        let digest = suite.kdf_extract_size();
+        // More are not remembered.
+        for unmerged in [0, 1, 20_000] {
+            for (key, good) in [(&none, false), (&none, false), (&public.to_vec(), true), (&none, false)] {
+                assert_eq!(suite.hash(&parent(key, unmerged, digest)).is_ok(), good, "{suite:?}, {unmerged}");
+            }
+        }
+        // What is no tree is not judged, nor is a blank parent.
+        suite.hash(&parent(&none, 0, digest - 1)).unwrap();
+        suite.hash(&[&[2, 0][..], &vector(&vec![7; digest]), &vector(&vec![8; digest])].concat()).unwrap();
+    }
+}
+
+#[test]
+fn a_leaf_that_one_suite_verified_is_unknown_to_another_of_the_same_signature_algorithm() {
+    let provider = Provider::new(Preset::All);
+    let [ours, other] = [1, 0xf006].map(|number: u16| provider.cipher_suite_provider(number.into()).unwrap());
+    let (_, key) = ours.kem_generate().unwrap();
+    let (secret, public) = ours.signature_key_generate().unwrap();
+    let content = [vector(b"MLS 1.0 LeafNodeTBS"), vector(&vector(&key))].concat();
+    let signature = ours.sign(&secret, &content).unwrap();
+    ours.verify(&public, &signature, &content).unwrap();
+    let signed = || Signed { public_key: &public, content: content.clone(), signature: &signature };
+    assert!(matches!(other.verify(&public, &signature, &content), Err(Error::Length { .. })));
+    assert_eq!((ours.verify_ahead(&[signed()]), other.verify_ahead(&[signed()])), (1, 0));
+    assert_eq!(provider.verifications().known, 0);
 }
 
 #[test]

@@ -132,6 +132,8 @@ pub(crate) struct Life {
     /// A commit that this member could not use: the place, why, and whether others are known to have used it.
     stuck: Option<(u64, String, bool)>,
     complained: bool,
+    /// What found no taker last lets what comes after it go first.
+    failed: Option<Failed>,
     /// Part of the log was pruned before it was read: a commit that cannot be opened may be one that others could.
     unsure: bool,
     /// A commit of this epoch was passed over, which others may have taken.
@@ -272,6 +274,13 @@ fn due(timer: &mut Option<Instant>) -> bool {
     due
 }
 
+/// What found no taker: neither a log nor an inbox that takes nothing keeps a commit back.
+#[derive(Clone, Copy, PartialEq)]
+enum Failed {
+    Spoken,
+    Errands,
+}
+
 /// Sets a timer unless it is set already.
 fn by(timer: &mut Option<Instant>, time: Duration) {
     timer.get_or_insert_with(|| Instant::now() + time);
@@ -282,6 +291,8 @@ impl Drop for Life {
         if let Some(work) = &self.work {
             work.abort();
         }
+        // Who waits for news finds that none will come.
+        self.news.notify_waiters();
     }
 }
 

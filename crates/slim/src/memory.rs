@@ -68,7 +68,13 @@ pub struct MemoryLink {
 impl MemoryLink {
     /// Stands on this side of a partition from now on (at first: 0). Only links of one side reach each other.
     pub fn stand(&self, side: u32) {
-        hold(&self.hub.shared).sides.insert(self.number, side);
+        self.stands()(side);
+    }
+
+    /// The same, for who has given the link away.
+    pub(crate) fn stands(&self) -> impl Fn(u32) + Send + Sync + use<> {
+        let (hub, number) = (self.hub.clone(), self.number);
+        move |side| _ = hold(&hub.shared).sides.insert(number, side)
     }
 
     fn leave(&self, which: impl Fn(&Name) -> bool) {

@@ -1,8 +1,8 @@
 //! A channel of thousands on one machine, in virtual time: what members compute, send and wait for.
 //!
 //! All leaves have real keys, cards and key packages. A few members ([`Options::full`]) are whole: each has its own group of MLS, its own
-//! links with faults, and speaks to the delivery service as everyone does; they commit, receive, join, leave, fall silent and come
-//! back. The others are leaves in the tree and do nothing: they are added and removed, and never commit, so inner nodes above them stay
+//! links with faults, and speaks to the delivery service as everyone does; they commit, receive, join, leave, fall silent or
+//! are parted, and come back. The others are leaves in the tree and do nothing: they are added and removed, and never commit, so inner nodes above them stay
 //! blank and commits are as large as they can be at this size. In a channel where members rotate their keys they are smaller.
 //!
 //! Time is tokio's paused clock: waiting costs none, and computing takes none of it. What is computed is measured as processor time of
@@ -53,6 +53,9 @@ pub struct Options {
     pub messages: f64,
     /// Whole members that fall silent in a minute, of 1, for one to six minutes each.
     pub away: f64,
+    /// How often in a minute, of 1, the half of those whole members that may not commit is parted from the service and all others, for one to
+    /// three minutes.
+    pub partition: f64,
     /// What links do.
     pub faults: Faults,
     /// Decides who does what when.
@@ -80,6 +83,7 @@ impl Default for Options {
             gather: Duration::from_secs(20),
             messages: 1.0,
             away: 0.02,
+            partition: 0.05,
             faults: Faults { loss: 0.01, repeated: 0.01, soonest, latest },
             seed: 1,
         }

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use gambeson_slim::engine::Limits;
 use gambeson_slim::memory::MemoryService;
-use gambeson_slim::{Channel, Error, Event, Log, Options, Quota, Services, Warning};
+use gambeson_slim::{
+    Channel, ChannelId, Entry, EntryId, EntryKind, Error, Event, Log, Options, Quota, Services, Warning,
+};
 use packed::Packed;
 use tokio::time::{Instant, timeout};
 use world::{Offered, World, messages};
@@ -134,6 +136,33 @@ async fn another_makes_the_checkpoint_where_who_made_the_newest_commit_is_gone()
     }
     assert!(log.checkpoints.load(Ordering::SeqCst) > before);
     assert_eq!(log.refused.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_inbox_that_strangers_have_filled_keeps_no_commit_back() {
+    let world = World::new(90);
+    let (alice, bob) = (world.agent("alice"), world.agent("bob"));
+    let at = world.opened(&[alice]).await;
+    let at_bob = bob.node().await;
+    at_bob.offered(&world).await;
+    drop(at_bob);
+    let inbox = ChannelId(blake3::derive_key("gambeson inbox log v1", bob.did().as_str().as_bytes()));
+    let mut full = false;
+    for number in 0..=u8::MAX {
+        let (id, kind) = (EntryId([number; 16]), EntryKind::Application);
+        let entry = Entry { id, kind, content: "nothing".into() };
+        full = matches!(world.services.log.append(&inbox, entry, 0).await, Err(Error::Full(_)));
+        if full {
+            break;
+        }
+    }
+    assert!(full, "the inbox takes more");
+    let a = at[0].create(at[0].policy().unwrap().sign(at[0].me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    for epoch in 2..6 {
+        timeout(Duration::from_secs(600), a.rotate()).await.expect("in time").unwrap();
+        assert_eq!(a.status().epoch, epoch);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,13 +7,22 @@ use gambeson_slim::sim::{Mark, Options, Report, Rhythm, run};
 
 #[test]
 fn all_whole_members_agree_in_every_epoch_though_some_come_go_and_fall_silent() {
-    let options = Options { members: 40, full: 8, minutes: 12, churn: 0.2, away: 0.2, ..Options::default() };
+    let options = Options {
+        members: 40,
+        full: 8,
+        minutes: 12,
+        churn: 0.2,
+        away: 0.2,
+        partition: 0.5,
+        ..Options::default()
+    };
     let mut told = 0;
     let report = run(&options, Suite::by_number(1).unwrap(), &mut |_| told += 1).unwrap();
     let figure = |name: &str| report.figures.iter().find(|figure| figure.name == name).unwrap();
     assert_eq!(figure("whole members in one epoch at the end").value, 8.0);
     assert!(figure("times that a member agreed").value > 150.0);
     assert!(figure("absences").value >= 2.0);
+    assert!(figure("partitions").value >= 2.0);
     assert_eq!(figure("bytes in, GB all members and hour").mark, Mark::Multiplied);
     let sample = |name: &str| report.samples.get(name).map_or(0, |sample| sample.count());
     for name in [

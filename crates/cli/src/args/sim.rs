@@ -36,13 +36,16 @@ pub struct Sim {
     /// How many frames of a hundred a link loses
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     pub loss: f64,
+    /// How often in a hundred minutes half of the whole members are parted from the delivery service and all others, for one to three minutes
+    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = percent)]
+    pub partition: f64,
     /// An MLS suite's number, such as 0xf00a (may be given again) [default: 0xf00a and the classical 1, side by side]
     #[arg(long, value_name = "NUMBER", value_parser = suite)]
     pub suite: Vec<u16>,
     /// Write a page and a picture of it (SVG) into this folder, which is made if there is none
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Exit with status 1 when a number is missed that this project promises of such a channel: of 10,000 members, or of an hour
+    /// Exit with status 1 when a number is missed that this project promises of such a channel: of 10,000 members, of an hour, or of an hour of 5,000
     #[arg(long)]
     pub check: bool,
 }

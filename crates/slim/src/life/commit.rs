@@ -42,6 +42,8 @@ pub(super) enum Want {
     Rotate,
     /// The agent's new card in the leaf.
     Renew,
+    /// An epoch after this one, whoever begins it.
+    After(u64),
 }
 
 pub(super) struct Wish {
@@ -104,12 +106,14 @@ impl Life {
         self.rotate_after(0);
     }
 
-    /// So much of a sender was pruned before it was read that nothing more of it can be opened in this epoch: a new one is wished for. Where nothing
+    /// So much of a sender was pruned before it was read that nothing more of it can be opened in this epoch: another is wished for. Where nothing
     /// was pruned somebody made the number up, and nobody commits for that.
     pub(super) fn wish_for_next_epoch(&mut self) {
+        let rotate = self.member.policy().policy().rotate;
+        let may = self.member.acting(&self.shared.did).is_ok_and(|role| role >= rotate);
         let mut wishes = self.wishes.iter().chain(&self.committing);
-        if self.unsure && !wishes.any(|wish| matches!(wish.want, Want::Rotate)) {
-            self.wish_to_rotate();
+        if self.unsure && may && !wishes.any(|wish| matches!(wish.want, Want::Rotate | Want::After(_))) {
+            self.wish_as_others_may(Want::After(self.member.epoch()));
         }
     }
 
@@ -152,6 +156,10 @@ impl Life {
                     self.settle(&wish, Ok(()));
                     continue;
                 }
+                Want::After(epoch) if *epoch < self.member.epoch() => {
+                    self.settle(&wish, Ok(()));
+                    continue;
+                }
                 _ if self.forked && !wish.mends() => false,
                 _ if chosen.first().is_some_and(|first: &Wish| first.delegation() != wish.delegation()) => {
                     false
@@ -161,7 +169,7 @@ impl Life {
                     policies += 1;
                     policies == 1
                 }
-                Want::Rotate | Want::Renew => true,
+                Want::Rotate | Want::Renew | Want::After(_) => true,
             };
             if fits && chosen.len() < most { chosen.push(wish) } else { later.push(wish) }
         }
@@ -245,7 +253,7 @@ impl Life {
                 }
                 Want::Remove(did) => changes.remove.push(did.clone()),
                 Want::Policy(policy) => changes.policy = Some((**policy).clone()),
-                Want::Rotate | Want::Renew => changes.update = true,
+                Want::Rotate | Want::Renew | Want::After(_) => changes.update = true,
             }
         }
         // Where most are new, a path is sealed to hardly anybody, and saves the next member a commit that is sealed to each of them.
@@ -736,10 +744,15 @@ impl Life {
         }
     }
 
-    /// Wishes to remove somebody whom others may wish to remove too: each waits for another time.
+    /// Wishes to remove somebody whom others may wish to remove too.
     pub(super) fn wish_to_remove(&mut self, did: Did) {
+        self.wish_as_others_may(Want::Remove(did));
+    }
+
+    /// Wishes for what others may wish for too: each waits for another time.
+    fn wish_as_others_may(&mut self, want: Want) {
         let early = self.timers.gather.is_none();
-        self.wish_silently(vec![Want::Remove(did)], None);
+        self.wish_silently(vec![want], None);
         if early {
             let wait = random::<1>().map_or(0, |[byte]| u32::from(byte) % 4);
             self.timers.gather = Some(Instant::now() + self.shared.options.gather * (1 + wait));

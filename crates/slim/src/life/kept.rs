@@ -177,6 +177,7 @@ impl Life {
             work: None,
             timers,
             tries: 0,
+            failed: None,
             behind: true,
             overrun: Arc::new(AtomicBool::new(false)),
             blocked: None,

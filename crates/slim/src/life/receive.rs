@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::back::MOST_RETURNS;
 use super::work::Done;
-use super::{EPOCHS_AHEAD, FRAMES_A_TURN, Inward, Life, MOST_AHEAD, due};
+use super::{EPOCHS_AHEAD, FRAMES_A_TURN, Failed, Inward, Life, MOST_AHEAD, due};
 use crate::archive::random;
 use crate::bridge_news::BridgeNews;
 use crate::content::{Bundle, CheckpointEntry, Complaint, Mark, MarkKind, MessageId, Payload, Peek, Upto};
@@ -103,30 +103,34 @@ impl Life {
             Done::Spoken(Err(error)) => {
                 match error {
                     // What the log never takes is not said again.
-                    Error::EntryTooLarge(_) | Error::TooLarge(_) => drop(self.spoken.pop_front()),
+                    Error::EntryTooLarge(_) | Error::TooLarge(_) => self.one_waits_no_more(),
                     Error::IdTaken => {
                         if let Some((id, ..)) = self.spoken.front_mut() {
                             *id = EntryId(random()?);
                         }
                     }
-                    _ => {}
+                    _ => self.failed = Some(Failed::Spoken),
                 }
                 self.again(&error);
                 self.no_room(&error)?;
             }
             Done::Spoken(Ok(())) => {
-                self.spoken.pop_front();
+                self.one_waits_no_more();
                 self.tries = 0;
                 self.room.came();
-                if self.spoken.is_empty() {
-                    // Receipts were put off while others waited.
-                    self.timers.receipt = Some(Instant::now() + self.receipt_time());
-                }
             }
             Done::Found(found) => self.found(found)?,
             Done::Rejoined(answer) => self.returned(answer).await?,
         }
         Ok(())
+    }
+
+    /// What waited for the log first is gone. Receipts were put off while others waited.
+    fn one_waits_no_more(&mut self) {
+        self.spoken.pop_front();
+        if self.spoken.is_empty() {
+            self.timers.receipt = Some(Instant::now() + self.receipt_time());
+        }
     }
 
     /// The log is not read to its end: who waits for that is told, and who wants to come back once it was tried often.
@@ -164,6 +168,7 @@ impl Life {
         }
         if let Some(last) = failed.pop() {
             failed.iter().for_each(|error| self.shared.report(self.id, error));
+            self.failed = Some(Failed::Errands);
             self.again(&last);
         }
         Ok(())
@@ -475,9 +480,10 @@ impl Life {
                 self.tell_said(id, payload);
             }
         }
-        // The more wait for the log, the longer does the next: their keys are not without end.
+        // The more wait for the log, the longer does the next: their keys are not without end. Others are not to think that nobody is here.
         let waiting = u32::try_from(self.spoken.len()).unwrap_or(u32::MAX);
-        let time = self.receipt_time().saturating_mul(waiting.saturating_add(1));
+        let longest = self.receipt_time().max(self.shared.options.silence / 2);
+        let time = self.receipt_time().saturating_mul(waiting.saturating_add(1)).min(longest);
         super::by(&mut self.timers.receipt, time);
     }
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt};
 use gambeson_identity::{CardLog, Did};
 
-use super::{Life, by};
+use super::{Failed, Life, by};
 use crate::archive::gather;
 use crate::blobs::BlobId;
 use crate::content::{CardPlace, CheckpointEntry, CommitEntry, MAX_GATHERED, Peek, Published, Snapshot};
@@ -125,19 +125,24 @@ impl Life {
         if !self.outbox.is_empty() {
             return self.append_outbox();
         }
-        // What finds no room keeps no commit back.
-        let spoken = self.spoken.front().filter(|_| self.room.is_there() || self.wishes.is_empty());
-        if let Some((entry, kind, content)) = spoken.cloned() {
+        let commits = self.timers.gather.is_none() && !self.wishes.is_empty() && self.pending.is_none();
+        let failed = self.failed.take();
+        let waits = match failed {
+            Some(Failed::Spoken) => commits || !self.errands.is_empty(),
+            Some(Failed::Errands) => commits,
+            None => false,
+        };
+        if let Some((entry, kind, content)) = self.spoken.front().filter(|_| !waits).cloned() {
             let id = self.id;
             return self.start(move |shared| async move {
                 let entry = Entry { id: entry, kind, content };
                 Done::Spoken(shared.services.log.append(&id, entry, 0).await.map(drop))
             });
         }
-        if !self.errands.is_empty() {
+        if !self.errands.is_empty() && !(commits && failed.is_some()) {
             return self.run_errands();
         }
-        if self.timers.gather.is_none() && !self.wishes.is_empty() && self.pending.is_none() {
+        if commits {
             self.make_commit();
             if self.work.is_some() {
                 return;

@@ -70,7 +70,7 @@ pub struct Options {
     pub bundle: Duration,
     /// Whether a message waits for those that its sender had seen.
     pub causal: bool,
-    /// How long receipts are gathered; 10 ms a member at least.
+    /// How long receipts are gathered; 10 ms a member at least, and longer the more of them wait for the log.
     pub receipt: Duration,
     /// After how long the log is looked into though nobody said that there is something.
     pub poll: Duration,

@@ -17,18 +17,20 @@ use super::world::{CHANNEL, Shared};
 use crate::blobs::{BlobId, Blobs, MAX_BLOB};
 use crate::delivery::Client;
 use crate::error::{Error, Result};
-use crate::faults::{Dice, Faulty};
+use crate::faults::{Dice, Faults, Faulty};
 use crate::hold;
 use crate::keys::Keys;
 use crate::link::{Incoming, Link, To};
 use crate::log::{Entry, EntryId, EntryKind, Log, MAX_ENTRY, Placed, Record};
 use crate::member::{Changes, KeptKeyPackage, Me, Member, Pending, Processed};
+use crate::memory::MemoryLink;
 use crate::name::Name;
 
-/// A link that counts bytes, and can be cut.
+/// A link that counts bytes, and can be cut, or stand on another side.
 #[derive(Clone)]
 pub(super) struct Counted {
     link: Arc<Faulty>,
+    stands: Arc<dyn Fn(u32) + Send + Sync>,
     pub(super) traffic: Arc<Traffic>,
 }
 
@@ -39,8 +41,9 @@ pub(super) struct Traffic {
 }
 
 impl Counted {
-    pub(super) fn new(link: Faulty, traffic: &Arc<Traffic>) -> Self {
-        Self { link: Arc::new(link), traffic: Arc::clone(traffic) }
+    pub(super) fn new(link: MemoryLink, seed: u64, faults: Faults, traffic: &Arc<Traffic>) -> Self {
+        let stands = Arc::new(link.stands());
+        Self { link: Arc::new(Faulty::new(link, seed, faults)), stands, traffic: Arc::clone(traffic) }
     }
 }
 
@@ -103,10 +106,25 @@ pub(super) enum Absence {
 }
 
 impl Handle {
-    /// Cuts its links, or mends them.
-    pub(super) fn cut(&self, cut: bool) {
-        *hold(&self.absence) = if cut { Absence::Away } else { Absence::BackSince(Instant::now()) };
-        self.links.iter().for_each(|link| link.link.cut(cut));
+    /// Cuts its links.
+    pub(super) fn silence(&self) {
+        *hold(&self.absence) = Absence::Away;
+        self.links.iter().for_each(|link| link.link.cut(true));
+    }
+
+    /// Puts it on the side of a partition where the delivery service is not.
+    pub(super) fn part(&self) {
+        *hold(&self.absence) = Absence::Away;
+        self.links.iter().for_each(|link| (link.stands)(1));
+    }
+
+    /// Undoes either.
+    pub(super) fn come_back(&self) {
+        *hold(&self.absence) = Absence::BackSince(Instant::now());
+        for link in &self.links {
+            link.link.cut(false);
+            (link.stands)(0);
+        }
     }
 }
 

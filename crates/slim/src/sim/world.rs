@@ -19,7 +19,7 @@ use crate::blobs::BlobId;
 use crate::cards::Cards;
 use crate::delivery::{Client, Patience, Rules, serve};
 use crate::error::{Error, Result};
-use crate::faults::{Dice, Faulty};
+use crate::faults::Dice;
 use crate::hold;
 use crate::keys::{KeyPackages, Keys};
 use crate::link::Link;
@@ -208,11 +208,11 @@ impl World {
         Ok(Newcomer { me, package, kept })
     }
 
-    /// A faulty link, and the hand that cuts it.
+    /// A faulty link.
     async fn link(&mut self) -> Counted {
         self.links += 1;
         let seed = self.shared.options.seed.wrapping_mul(1 << 20).wrapping_add(self.links);
-        Counted::new(Faulty::new(self.hub.link(), seed, self.shared.options.faults), &self.traffic)
+        Counted::new(self.hub.link(), seed, self.shared.options.faults, &self.traffic)
     }
 
     async fn client(&mut self) -> Result<(Client, Counted)> {
@@ -334,7 +334,7 @@ impl World {
             absences.retain(|(until, handle)| {
                 let over = *until <= tick;
                 if over {
-                    handle.cut(false);
+                    handle.come_back();
                 }
                 !over
             });
@@ -373,7 +373,7 @@ impl World {
             }
             tick += options.gather;
         }
-        absences.iter().for_each(|(_, handle)| handle.cut(false));
+        absences.iter().for_each(|(_, handle)| handle.come_back());
         let settled = self.settle().await?;
         Ok(self.report(resident, settled))
     }
@@ -464,12 +464,22 @@ impl World {
     }
 
     fn send_away(&mut self, absences: &mut Vec<(Instant, Handle)>, now: Instant) {
-        let options = &self.shared.options;
-        let share = options.away * options.gather.as_secs_f64() / 60.0;
-        for at in self.plain() {
-            if self.dice.falls(share) {
+        let minutes = self.shared.options.gather.as_secs_f64() / 60.0;
+        let (partition, away) = (self.shared.options.partition * minutes, self.shared.options.away * minutes);
+        let mut there = self.plain();
+        if there.len() > 1 && self.dice.falls(partition) {
+            let until = now + self.dice.between(Duration::from_secs(60), Duration::from_secs(180));
+            for at in there.drain(..).step_by(2) {
                 let handle = self.whole[at].clone();
-                handle.cut(true);
+                handle.part();
+                absences.push((until, handle));
+            }
+            self.shared.count("partitions");
+        }
+        for at in there {
+            if self.dice.falls(away) {
+                let handle = self.whole[at].clone();
+                handle.silence();
                 let time = self.dice.between(Duration::from_secs(60), Duration::from_secs(360));
                 absences.push((now + time, handle));
                 self.shared.count("absences");
