@@ -10,7 +10,8 @@ use gambeson_gates::marked::{Gate, VERDICTS, secret};
 use gambeson_gates::{bytes, canary, valgrind};
 use gambeson_hybrid::hpke::{self, Aes256Gcm, DhKemX448, HkdfSha512, Kem, MlKem512};
 use gambeson_mls::mls_rs_core::crypto::{
-    CipherSuiteProvider, CryptoProvider, HpkeContextR, HpkeContextS, HpkePsk, SignatureSecretKey,
+    CipherSuiteProvider, CryptoProvider, HpkeContextR, HpkeContextS, HpkePsk, SignaturePublicKey,
+    SignatureSecretKey,
 };
 use gambeson_mls::{Preset, Provider, Signed, SuiteProvider};
 use std::env;
@@ -220,12 +221,11 @@ fn signatures(gate: &mut Gate, suite: &SuiteProvider, name: &str) {
         suite.verify(&public, &signature, b"message").expect("our own signature");
     }
     let verdicts = std::mem::take(&mut gate.verdicts);
+    let public = SignaturePublicKey::from(published(&public));
     for ahead in [true, false] {
-        let (_, leaf) = suite.kem_generate().expect("random bytes");
-        valgrind::mark_public(&leaf);
-        let content = [vector(b"MLS 1.0 LeafNodeTBS"), vector(&vector(&leaf))].concat();
-        let signature = suite.sign(&private, &content).expect("a key of the suite");
-        valgrind::mark_public(&signature);
+        let leaf = published(&suite.kem_generate().expect("random bytes").1);
+        let content = published(&[vector(b"MLS 1.0 LeafNodeTBS"), vector(&vector(&leaf))].concat());
+        let signature = published(&suite.sign(&private, &content).expect("a key of the suite"));
         if ahead {
             let signed = Signed { public_key: &public, content: content.clone(), signature: &signature };
             let good = gate.run(&format!("{name} verify_ahead"), || suite.verify_ahead(&[signed]));
@@ -237,6 +237,15 @@ fn signatures(gate: &mut Gate, suite: &SuiteProvider, name: &str) {
     }
     gate.verdicts = verdicts;
     gate.run(&format!("{name} drop of keys"), || drop::<(SignatureSecretKey, _)>((private, signer)));
+}
+
+/// What everybody is sent: the bytes, and how many they are, which of a signature in DER depends on secrets too.
+fn published(bytes: &[u8]) -> Vec<u8> {
+    let len = bytes.len().to_ne_bytes();
+    valgrind::mark_public(&len);
+    valgrind::mark_public(bytes);
+    // Read from where it was marked.
+    bytes[..usize::from_ne_bytes(*black_box(&len))].to_vec()
 }
 
 /// A vector behind its length (RFC 9420, section 2.1.2), of at most 16,383 bytes.

@@ -82,6 +82,11 @@ pub trait Subject {
     /// A joiner, from the bytes of Welcome and tree; the bytes are those of the tree.
     #[allow(missing_docs)]
     fn join(&mut self) -> Result<Figure, Failure>;
+    /// The same where each signature is verified when it is asked about; nothing where none is verified ahead anyway.
+    #[allow(missing_docs)]
+    fn join_one_by_one(&mut self) -> Result<Option<Figure>, Failure> {
+        Ok(None)
+    }
     /// The bytes that a joiner receives besides the tree.
     fn welcome(&self) -> usize;
     /// Adds one member: the committer, and another member.
@@ -127,8 +132,9 @@ pub fn ours() -> [Contender; 2] {
 }
 
 /// The rows, by name.
-const ROWS: [&str; 11] = [
+const ROWS: [&str; 12] = [
     JOIN,
+    JOIN_ONE_BY_ONE,
     ADD_ALL,
     ADD_ALL_KNOWN,
     ADD_ONE,
@@ -141,6 +147,7 @@ const ROWS: [&str; 11] = [
     WARM_UPDATE,
 ];
 const JOIN: &str = "join";
+const JOIN_ONE_BY_ONE: &str = "join, nothing verified ahead";
 const ADD_ALL: &str = "add everyone, key packages unknown";
 const ADD_ALL_KNOWN: &str = "add everyone, key packages known";
 const ADD_ONE: &str = "add 1, committer";
@@ -176,6 +183,9 @@ impl Measured {
 
     fn round(&mut self, subject: &mut dyn Subject) -> Result<(), Failure> {
         self.add(JOIN, subject.join()?);
+        if let Some(figure) = subject.join_one_by_one()? {
+            self.add(JOIN_ONE_BY_ONE, figure);
+        }
         self.add(ADD_ALL, subject.add_all(false)?);
         self.add(ADD_ALL_KNOWN, subject.add_all(true)?);
         let [committer, member] = subject.add_one()?;
