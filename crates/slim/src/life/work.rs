@@ -139,7 +139,8 @@ impl Life {
                 Done::Spoken(shared.services.log.append(&id, entry, 0).await.map(drop))
             });
         }
-        if !self.errands.is_empty() && !(commits && failed.is_some()) {
+        let errands_wait = commits && failed.is_some();
+        if !errands_wait && !self.errands.is_empty() {
             return self.run_errands();
         }
         if commits {
