@@ -17,7 +17,9 @@ fn honest() -> &'static str {
         let card = agent.first_card(NOW, NOW.after(86_400), &content).expect("a card");
         let mut log = CardLog::new(card).expect("a log");
         let times = (NOW.after(3_600), NOW.after(86_400));
-        agent.rotate(&mut log, &[Role::Signing], Retired::Superseded(60), times, &content).expect("a second card");
+        agent
+            .rotate(&mut log, &[Role::Signing], Retired::Superseded(60), times, &content)
+            .expect("a second card");
         log.to_lines()
     })
 }
