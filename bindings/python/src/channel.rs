@@ -149,10 +149,7 @@ impl NativeChannel {
         }
         let deadline = Duration::from_secs_f64(timeout);
         self.work(py, move |channel| async move {
-            let (id, bytes) = tokio::select! {
-                replied = channel.request(data, deadline) => replied?,
-                () = closed(&channel) => return Err(Error::Over),
-            };
+            let (id, bytes) = channel.request(data, deadline).await?;
             Ok((id.to_string(), id.sender, bytes.to_vec()))
         })
     }
@@ -252,14 +249,6 @@ impl NativeChannel {
     /// Comes back from outside.
     fn rejoin<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.work(py, |channel| async move { channel.rejoin().await })
-    }
-}
-
-/// Returns when the agent is closed, which nothing tells a request that waits. How a channel ends by itself, a request is told.
-async fn closed(channel: &Channel) {
-    let _ = channel.until(|_| false).await;
-    if channel.status().over {
-        std::future::pending().await
     }
 }
 

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use gambeson_slim::faults::{Faults, Faulty};
 use gambeson_slim::{
-    BlobId, Blobs, Channel, Entry, EntryId, EntryKind, Event, Node, Options, Reason, Result, Role,
+    BlobId, Blobs, Channel, Entry, EntryId, EntryKind, Error, Event, Node, Options, Reason, Result, Role,
 };
 use world::{Offered, Person, World, messages, said};
 
@@ -87,6 +87,22 @@ async fn who_is_not_on_the_allow_list_of_an_agent_brings_it_in_only_when_it_deci
     assert_eq!((invitation.channel, &*invitation.inviter), (channels[0].id(), mallory.did().as_str()));
     at_bob.accept(invitation).await.unwrap().send("after all").await.unwrap();
     assert_eq!(messages(&channels[0], 1).await, [said(&bob, "after all")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_news_of_a_node_that_is_dropped_is_told_at_once() {
+    let world = World::new(38);
+    let (mut nodes, mut channels) = world.channel(2, |_| {}).await;
+    let (node, channel) = (nodes.remove(0), channels.remove(0));
+    let asked = channel.clone();
+    let deadline = Duration::from_secs(3_600);
+    let waiting = tokio::spawn(async move { asked.request("is anybody there?", deadline).await });
+    messages(&channels[0], 1).await;
+    let begun = tokio::time::Instant::now();
+    drop(node);
+    assert!(matches!(waiting.await.unwrap(), Err(Error::Over)));
+    while channel.next().await.is_ok() {}
+    assert!(begun.elapsed() < deadline);
 }
 
 #[tokio::test(start_paused = true)]
