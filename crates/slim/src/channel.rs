@@ -103,6 +103,8 @@ pub(crate) struct Inner {
     /// This member's DID.
     pub(crate) did: String,
     pub(crate) commands: mpsc::Sender<Command>,
+    /// The same of what is to be said: it waits while much is unsent.
+    pub(crate) words: mpsc::Sender<Command>,
     pub(crate) status: watch::Receiver<Status>,
     pub(crate) kept: Sealed,
     pub(crate) news: Arc<Notify>,
@@ -137,7 +139,7 @@ impl Channel {
     /// # Errors
     /// [`Error::TooLarge`], [`Error::Refused`] for listeners and for what the policy does not allow, [`Error::Forked`], [`Error::Over`].
     pub async fn send(&self, bytes: impl Into<Bytes>) -> Result<MessageId> {
-        self.ask(|answer| Command::Send(Purpose::Message, bytes.into(), answer)).await
+        self.say(Purpose::Message, bytes.into()).await
     }
 
     /// Says something that asks for a reply, and waits for the first.
@@ -149,7 +151,7 @@ impl Channel {
     pub async fn request(&self, bytes: impl Into<Bytes>, deadline: Duration) -> Result<(MessageId, Bytes)> {
         let asked = async {
             let mut from = self.newest().await?;
-            let id = self.ask(|answer| Command::Send(Purpose::Request, bytes.into(), answer)).await?;
+            let id = self.say(Purpose::Request, bytes.into()).await?;
             loop {
                 let news = self.inner.news.notified();
                 for occurrence in self.history(from, READ_AT_ONCE).await? {
@@ -175,14 +177,14 @@ impl Channel {
     /// # Errors
     /// As [`send`](Self::send).
     pub async fn reply(&self, to: &MessageId, bytes: impl Into<Bytes>) -> Result<MessageId> {
-        self.ask(|answer| Command::Send(Purpose::Reply(to.clone()), bytes.into(), answer)).await
+        self.say(Purpose::Reply(to.clone()), bytes.into()).await
     }
 
     /// Says something as a bridge.
     #[cfg(feature = "bridge")]
     pub(crate) async fn bridge(&self, news: &BridgeNews) -> Result<MessageId> {
         let bytes = news.to_bytes().into();
-        self.ask(|answer| Command::Send(Purpose::Message, bytes, answer)).await
+        self.say(Purpose::Message, bytes).await
     }
 
     /// Up to which position a reader of this name has dealt with everything.
@@ -445,6 +447,13 @@ impl Channel {
     async fn ask<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         self.inner.commands.send(command(answer)).await.map_err(|_| Error::Over)?;
+        answered.await.map_err(|_| Error::Over)?
+    }
+
+    async fn say(&self, purpose: Purpose, bytes: Bytes) -> Result<MessageId> {
+        let (answer, answered) = oneshot::channel();
+        let said = Command::Send(purpose, bytes, answer);
+        self.inner.words.send(said).await.map_err(|_| Error::Over)?;
         answered.await.map_err(|_| Error::Over)?
     }
 }

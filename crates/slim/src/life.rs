@@ -118,6 +118,8 @@ pub(crate) struct Life {
     position: u64,
     oldest: u64,
     outbox: BTreeMap<u64, Outgoing>,
+    /// What the log took further on than it was read, by place: if it stands behind too many commits there, it is said again.
+    unread: BTreeMap<u64, (u64, Outgoing)>,
     pending: Option<Pending>,
     errands: BTreeMap<u64, (EntryId, String, Bytes)>,
     errand: u64,
@@ -240,6 +242,7 @@ struct Timers {
     poll: Instant,
     rotate: Option<Instant>,
     warm_up: Option<Instant>,
+    forget: Option<Instant>,
 }
 
 impl Timers {
@@ -258,6 +261,7 @@ impl Timers {
             self.leave,
             self.rotate,
             self.warm_up,
+            self.forget,
             Some(self.silence),
             Some(self.poll),
         ];
@@ -297,23 +301,26 @@ impl Drop for Life {
 }
 
 impl Life {
-    /// Lives until the member is out, nobody holds the channel any more, or the store fails.
+    /// Lives until the member is out, nobody holds the channel any more, or the store fails. What is to be said waits where much is
+    /// unsent, and nothing else does.
     pub(crate) async fn run(
         mut self,
         mut commands: mpsc::Receiver<Command>,
+        mut words: mpsc::Receiver<Command>,
         mut frames: mpsc::Receiver<Inward>,
     ) {
-        if let Err(error) = self.live(&mut commands, &mut frames).await {
+        if let Err(error) = self.live(&mut commands, &mut words, &mut frames).await {
             self.shared.report(self.id, &error);
         }
         self.shared.forget(self.id);
-        drop(commands);
+        drop((commands, words));
         self.news.notify_waiters();
     }
 
     async fn live(
         &mut self,
         commands: &mut mpsc::Receiver<Command>,
+        words: &mut mpsc::Receiver<Command>,
         frames: &mut mpsc::Receiver<Inward>,
     ) -> Result<()> {
         loop {
@@ -331,7 +338,8 @@ impl Life {
                 tokio::select! {
                     done = async { match work { Some(work) => work.await, None => std::future::pending().await } } => Turn::Done(done),
                     frame = frames.recv() => Turn::Frame(frame),
-                    command = commands.recv(), if room => Turn::Command(command),
+                    command = commands.recv() => Turn::Command(command),
+                    said = words.recv(), if room => Turn::Command(said),
                     () = sleep_until(wake) => Turn::Tick,
                 }
             };
@@ -439,6 +447,8 @@ impl Life {
         if polled {
             self.timers.poll = now + self.shared.options.poll;
             self.behind = true;
+        }
+        if due(&mut self.timers.forget) || polled {
             self.forget_what_is_old().await?;
         }
         if due(&mut self.timers.outdated) || polled || self.renewals != self.shared.cards.renewals() {
@@ -448,7 +458,7 @@ impl Life {
             self.timers.silence = now + self.shared.options.silence;
             self.look_for_silence()?;
             if self.order.held() > 0 && !self.behind {
-                // Causes that did not come in all this time will not.
+                // Causes that did not come in all the time since the last round will not.
                 let ready = self.order.give_up_causality();
                 self.give(ready);
             }
@@ -510,13 +520,18 @@ impl Life {
         }
         let from = self.shared.options.clock.now().saturating_sub(retention);
         let row = self.row("events");
-        for (position, bytes) in self.shared.kept.row(&row, self.oldest, FORGOTTEN_AT_ONCE).await? {
+        let oldest = self.shared.kept.row(&row, self.oldest, FORGOTTEN_AT_ONCE).await?;
+        let full = oldest.len() == FORGOTTEN_AT_ONCE;
+        for (position, bytes) in oldest {
             if Occurrence::parse(position, Bytes::from_owner(bytes)).map_err(|_| Error::BadStore)?.at >= from
             {
-                break;
+                return Ok(());
             }
             self.writes.delete(&row, position);
             self.oldest = position + 1;
+        }
+        if full {
+            by(&mut self.timers.forget, Duration::ZERO);
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use mls_rs::{Extension, ExtensionList, MlsMessage, MlsMessageDescription};
 use zeroize::Zeroizing;
 
 use crate::cards::{Cards, Doubt};
-use crate::content::{Mark, MarkKind};
+use crate::content::{Bundle, Mark, MarkKind};
 use crate::credential::{CardHash, Credential};
 use crate::error::{Error, Result};
 use crate::name::ChannelId;
@@ -448,7 +448,7 @@ impl Member {
         let sender = sender.ok_or_else(|| Refusal::new(Reason::NotMember, "the sender is no member"))?;
         let by = credential(&sender.signing_identity)?.did;
         let policy = self.policy_of(epoch);
-        may_speak(policy, &by, taken.data().len(), &taken.authenticated_data)?;
+        may_speak(policy, &by, taken.data(), &taken.authenticated_data)?;
         Ok(Application {
             by,
             epoch,
@@ -471,7 +471,7 @@ impl Member {
     /// [`Reason::Listener`], [`Reason::TooLong`], [`Reason::Unwritten`], [`Reason::Removed`].
     pub fn seal(&mut self, data: &[u8], authenticated_data: &[u8]) -> Result<Bytes> {
         self.present()?;
-        may_speak(self.policy.policy(), self.me.did(), data.len(), authenticated_data)?;
+        may_speak(self.policy.policy(), self.me.did(), data, authenticated_data)?;
         if self.written.sent() >= RESERVED {
             let what = format!("{RESERVED} messages were sealed since the state was last asked for");
             return Err(Refusal::new(Reason::Unwritten, what).into());
@@ -652,20 +652,21 @@ impl fmt::Debug for Member {
     }
 }
 
-fn may_speak(policy: &Policy, did: &Did, len: usize, authenticated_data: &[u8]) -> Result<(), Refusal> {
-    let of_listeners = || {
-        Mark::parse(&Bytes::copy_from_slice(authenticated_data))
-            .is_ok_and(|mark| mark.kind != MarkKind::Bundle)
-    };
-    if policy.role(did) == Role::Listener && !of_listeners() {
+/// Whether a member may say this. In a bundle each message counts by itself; what the channel says beside its messages is as long as it is.
+fn may_speak(policy: &Policy, did: &Did, data: &[u8], authenticated_data: &[u8]) -> Result<(), Refusal> {
+    let mark = Mark::parse(&Bytes::copy_from_slice(authenticated_data)).ok();
+    if mark.as_ref().is_some_and(|mark| mark.kind != MarkKind::Bundle) {
+        return Ok(());
+    }
+    if policy.role(did) == Role::Listener {
         return Err(Refusal::new(Reason::Listener, format_args!("{did} only listens here")));
     }
-    match u32::try_from(len).is_ok_and(|len| len <= policy.max_message) {
-        true => Ok(()),
-        false => Err(Refusal::new(
-            Reason::TooLong,
-            format_args!("{len} bytes; the policy allows {}", policy.max_message),
-        )),
+    let whole = policy.lets_say(data.len());
+    match mark.filter(|_| whole.is_err()).map(|_| Bundle::parse(Bytes::copy_from_slice(data))) {
+        Some(Ok(bundle)) => {
+            bundle.payloads.iter().try_for_each(|payload| policy.lets_say(payload.bytes.len()))
+        }
+        _ => whole,
     }
 }
 

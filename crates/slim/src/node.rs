@@ -358,6 +358,7 @@ impl Shared {
         let id = life.id();
         let next = self.kept.number(&row(id, "cursor"), 0).await?.unwrap_or(1);
         let (commands, asked) = mpsc::channel(64);
+        let (words, said) = mpsc::channel(64);
         let (frames, arrived) = mpsc::channel(MOST_WAITING);
         let reading = Reading { next, written: next, ..Reading::default() };
         let channel = Channel {
@@ -365,6 +366,7 @@ impl Shared {
                 id,
                 did: self.did.as_str().to_owned(),
                 commands,
+                words,
                 status,
                 kept: self.kept.clone(),
                 news: life.news(),
@@ -383,7 +385,7 @@ impl Shared {
             if self.closed.load(Ordering::Relaxed) {
                 return Err(Error::WorkLost);
             }
-            let task = tokio::spawn(life.run(asked, arrived)).abort_handle();
+            let task = tokio::spawn(life.run(asked, said, arrived)).abort_handle();
             all.insert(id, Living { channel: channel.clone(), frames, overrun, task });
         }
         self.news.notify_waiters();

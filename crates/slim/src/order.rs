@@ -221,7 +221,7 @@ impl Order {
                 self.take(source, counter);
                 Arrived::Full
             }
-            None if full => match self.give_up_causes(source) {
+            None if full => match self.give_up_causes(source, u64::MAX) {
                 ready if ready.is_empty() => Arrived::Early,
                 ready => Arrived::Ready(ready),
             },
@@ -365,41 +365,51 @@ impl Order {
 
     /// The last of each source that waits since the round before the last.
     pub(crate) fn overdue(&self) -> Vec<(Source, u64)> {
+        self.waits_since(2)
+    }
+
+    /// The last of each source that waits since so many rounds ago.
+    fn waits_since(&self, rounds: u64) -> Vec<(Source, u64)> {
         if self.load.bundles == 0 {
             return Vec::new();
         }
-        let old = |early: &Early| early.round + 2 <= self.round;
+        let old = |early: &Early| early.round + rounds <= self.round;
         let last = |waiting: &Waiting| Some(*waiting.early.iter().rfind(|(_, early)| old(early))?.0);
         self.sources.iter().filter_map(|(source, waiting)| Some((source.clone(), last(waiting)?))).collect()
     }
-    /// Gives out everything that waits for others in vain, in each sender's order.
+    /// Gives out what waits for others in vain since the round before, in each sender's order, and what waited for that.
     pub(crate) fn give_up_causality(&mut self) -> Vec<(Source, u64, Bundle)> {
-        let causal = std::mem::take(&mut self.causal);
-        let ready = self.ready();
-        self.causal = causal;
+        let mut ready = Vec::new();
+        for (source, last) in self.waits_since(1) {
+            ready.extend(self.give_up_causes(&source, last));
+            ready.extend(self.ready());
+        }
         ready
     }
 
-    /// Gives out what of one source waits for others in vain.
-    fn give_up_causes(&mut self, source: &Source) -> Vec<(Source, u64, Bundle)> {
+    /// Gives out what of one source waits for others in vain, up to a counter.
+    fn give_up_causes(&mut self, source: &Source, last: u64) -> Vec<(Source, u64, Bundle)> {
         let causal = std::mem::take(&mut self.causal);
         let mut ready = Vec::new();
-        while let Some((counter, bundle)) = self.take_next(source) {
+        while self.next(source).is_some_and(|next| next <= last)
+            && let Some((counter, bundle)) = self.take_next(source)
+        {
             ready.extend(self.settle(source, counter, bundle));
         }
         self.causal = causal;
         ready
     }
 
-    /// The log was read to its end: of who is not known from it, nothing will come that those who wait have seen.
-    pub(crate) fn give_up_strangers(&mut self) -> Vec<(Source, u64, Bundle)> {
+    /// The log was read to its end: of who came before this member did, in `joined`, and is not known from it, nothing will come that those who
+    /// wait have seen. Of others the first will come.
+    pub(crate) fn give_up_strangers(&mut self, joined: u64) -> Vec<(Source, u64, Bundle)> {
         if !self.causal || self.load.bundles == 0 {
             return Vec::new();
         }
         let waiting = self.sources.values().flat_map(|waiting| waiting.early.values());
         let mut absent = HashMap::new();
-        for upto in waiting.flat_map(|early| &early.bundle.after).filter(|upto| self.of_upto(upto).is_none())
-        {
+        let strange = |upto: &&Upto| upto.born < joined && self.of_upto(upto).is_none();
+        for upto in waiting.flat_map(|early| &early.bundle.after).filter(strange) {
             let most: &mut u64 = absent.entry((upto.sender, upto.born)).or_default();
             *most = upto.counter.max(*most);
         }
@@ -666,11 +676,26 @@ mod tests {
         assert_eq!(both, [("alice".to_owned(), 4), ("bob".to_owned(), 2)]);
 
         assert_eq!(order.arrive(&bob, 3, bundle(1, &[("dave", 2)]), link(2)), Arrived::Early);
-        assert_eq!(order.give_up_strangers(), [(bob.clone(), 3, bundle(1, &[("dave", 2)]))]);
+        assert!(order.give_up_strangers(1).is_empty(), "dave came with her, and his first word will come");
+        assert_eq!(order.give_up_strangers(2), [(bob.clone(), 3, bundle(1, &[("dave", 2)]))]);
         assert_eq!(order.arrive(&bob, 4, bundle(1, &[("dave", 3)]), link(2)), Arrived::Early, "another word");
         assert_eq!(order.arrive(&bob, 5, bundle(1, &[("alice", 5)]), link(2)), Arrived::Early);
-        let given: Vec<u64> = order.give_up_strangers().into_iter().map(|(_, counter, _)| counter).collect();
+        let given: Vec<u64> = order.give_up_strangers(2).into_iter().map(|(_, counter, _)| counter).collect();
         assert_eq!((given, order.held()), (vec![4], 1), "alice is known, and her next word to come");
+    }
+
+    #[test]
+    fn what_has_only_just_come_waits_for_others_through_the_end_of_a_round() {
+        let (alice, bob) = (source("alice"), source("bob"));
+        let mut order = Order::new(true);
+        counters(order.arrive(&alice, 1, bundle(1, &[]), link(1)));
+        let answer = bundle(1, &[("alice", 2)]);
+        assert_eq!(order.arrive(&bob, 1, answer.clone(), link(1)), Arrived::Early);
+        assert!(order.give_up_causality().is_empty());
+        order.grow_old();
+        assert_eq!(order.arrive(&bob, 2, bundle(1, &[("alice", 3)]), link(1)), Arrived::Early);
+        assert_eq!(order.give_up_causality(), [(bob.clone(), 1, answer)]);
+        assert_eq!(order.held(), 1);
     }
 
     #[test]

@@ -296,6 +296,17 @@ impl Policy {
         Ok(())
     }
 
+    /// Refuses a message of so many bytes, if it is too long.
+    pub(crate) fn lets_say(&self, len: usize) -> Result<(), Refusal> {
+        match u32::try_from(len).is_ok_and(|len| len <= self.max_message) {
+            true => Ok(()),
+            false => {
+                let what = format_args!("{len} bytes; the policy allows {}", self.max_message);
+                Err(Refusal::new(Reason::TooLong, what))
+            }
+        }
+    }
+
     /// The role that somebody of `role` acts in, where `highest` is the highest role that a member has: without an owner, those of the highest
     /// role act as owners.
     #[must_use]

@@ -4,7 +4,8 @@
 
 mod world;
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,7 +13,8 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use gambeson_slim::faults::{Faults, Faulty};
 use gambeson_slim::{
-    BlobId, Blobs, Channel, Entry, EntryId, EntryKind, Error, Event, Node, Options, Reason, Result, Role,
+    Batch, BlobId, Blobs, Channel, Entry, EntryId, EntryKind, Error, Event, MemoryStore, Node, Options,
+    Reason, Result, Role, Store,
 };
 use world::{Offered, Person, World, messages, said};
 
@@ -306,12 +308,34 @@ async fn tokens_that_stream_travel_in_bundles() {
         let channel = channels[0].clone();
         tokio::spawn(async move { channel.send(format!("token {n}")).await.unwrap() })
     });
-    let mut counters = std::collections::BTreeSet::new();
+    let mut counters = BTreeSet::new();
     for send in sends.collect::<Vec<_>>() {
         counters.insert(send.await.unwrap().counter);
     }
     assert_eq!(counters.len(), 1);
     assert_eq!(messages(&channels[1], 20).await.len(), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_long_a_message_may_be_counts_for_each_in_a_bundle_and_for_no_receipt() {
+    let world = World::new(38);
+    let (mut alice, bob) = (world.agent("alice"), world.agent("bob"));
+    alice.options.bundle = Duration::from_millis(30);
+    let (at_alice, at_bob) = (alice.node().await, bob.node().await);
+    at_bob.offered(&world).await;
+    let mut policy = at_alice.policy().unwrap();
+    policy.max_message = 10;
+    let a = at_alice.create(policy.sign(at_alice.me().agent()).unwrap()).await.unwrap();
+    a.invite(&[bob.did()]).await.unwrap();
+    let b = at_bob.joined(&a.id()).await;
+    let said = join_all(["ten bytes!", "too long by far", "ten again!"].map(|word| a.send(word))).await;
+    assert_eq!(said[1].as_ref().unwrap_err().reason(), Some(Reason::TooLong));
+    assert_eq!(said[0].as_ref().unwrap().counter, said[2].as_ref().unwrap().counter);
+    let heard: Vec<String> = messages(&b, 2).await.into_iter().map(|(_, text)| text).collect();
+    assert_eq!(heard, ["ten bytes!", "ten again!"]);
+    let of_bob =
+        |member: &gambeson_slim::MemberStatus| member.did == bob.did().as_str() && member.behind == 0;
+    a.until(|status| status.members.iter().any(of_bob)).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -522,6 +546,64 @@ async fn what_is_older_than_the_policy_lets_members_keep_is_forgotten() {
     for channel in &channels {
         assert_eq!(texts(channel).await, ["new"]);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn much_that_is_too_old_is_forgotten_as_soon_as_little() {
+    let world = World::new(39);
+    let (nodes, channels) = world.channel(1, |options| options.bundle = Duration::from_millis(30)).await;
+    let mut policy = world.policy_of(&channels[0]).await.next(world.now());
+    policy.retention = 60;
+    channels[0].change(policy.sign(nodes[0].me().agent()).unwrap()).await.unwrap();
+    assert!(join_all((0..2_500).map(|_| channels[0].send("old"))).await.iter().all(Result::is_ok));
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    assert!(channels[0].history(0, 10_000).await.unwrap().is_empty());
+}
+
+/// A store, and what stands in it.
+#[derive(Default)]
+struct Listed {
+    inner: MemoryStore,
+    places: Mutex<BTreeSet<([u8; 16], u64)>>,
+}
+
+#[async_trait]
+impl Store for Listed {
+    async fn row(&self, row: [u8; 16], from: u64, most: usize) -> Result<BTreeMap<u64, Vec<u8>>> {
+        self.inner.row(row, from, most).await
+    }
+
+    async fn apply(&self, batch: Batch) -> Result<()> {
+        for (place, value) in &batch {
+            let mut places = self.places.lock().unwrap();
+            if value.is_some() {
+                places.insert(*place)
+            } else {
+                places.remove(place)
+            };
+        }
+        self.inner.apply(batch).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_speaks_while_it_leaves_leaves_no_more_behind_than_what_it_said() {
+    let mut left = Vec::new();
+    for speaks in [false, true] {
+        let world = World::new(40);
+        let (alice, mut bob) = (world.agent("alice"), world.agent("bob"));
+        let store = Arc::new(Listed::default());
+        bob.store = store.clone();
+        // Both are due at once: the words, and the end.
+        (bob.options.bundle, bob.options.leave) = (Duration::from_millis(30), Duration::from_millis(30));
+        let (_at_alice, at_bob, a) = invited(&world, &alice, &bob).await;
+        let b = at_bob.joined(&a.id()).await;
+        let said = async { if speaks { b.send("last words").await.map(drop) } else { Ok(()) } };
+        let (said, gone) = tokio::join!(said, b.leave());
+        (said.unwrap(), gone.unwrap());
+        left.push(store.places.lock().unwrap().len());
+    }
+    assert_eq!(left[0] + 1, left[1], "what was said stays in the history, and no secret");
 }
 
 #[tokio::test(start_paused = true)]

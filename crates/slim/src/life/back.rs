@@ -218,6 +218,7 @@ impl Life {
         self.complained = false;
         (self.unsure, self.passed_over) = (false, false);
         self.told.clear();
+        self.unread.clear();
         self.backlog.clear();
         (self.counter, self.since) = (0, 1);
         (self.read, self.commit) = (place, place);

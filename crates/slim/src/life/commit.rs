@@ -570,6 +570,7 @@ impl Life {
     pub(super) fn mark_read(&mut self, place: (u64, EntryId)) {
         self.read = self.read.max(place.0);
         self.last = place;
+        self.unread = self.unread.split_off(&(self.read + 1));
         self.write_places();
     }
 

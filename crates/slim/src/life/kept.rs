@@ -117,6 +117,7 @@ impl Life {
             poll: now + options.poll,
             rotate: None,
             warm_up: None,
+            forget: None,
         };
         let (causal, me) = (options.causal, Upto::tag(shared.did.as_str()));
         let mut life = Self {
@@ -138,6 +139,7 @@ impl Life {
             position: 1,
             oldest: 1,
             outbox: BTreeMap::new(),
+            unread: BTreeMap::new(),
             pending: None,
             errands: BTreeMap::new(),
             errand: 0,
@@ -379,6 +381,9 @@ impl Life {
 
     /// The member is out: its secrets go, what was said stays.
     pub(super) async fn end(&mut self, told: Option<Event>) -> Result<()> {
+        // What this turn wrote of them goes with the rest.
+        let writes = std::mem::take(&mut self.writes);
+        self.shared.kept.apply(writes).await?;
         if let Some(event) = told {
             self.tell(event);
         }

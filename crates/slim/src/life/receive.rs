@@ -183,8 +183,13 @@ impl Life {
                     if let Placed::At(place) = placed {
                         self.appended_to = self.appended_to.max(place);
                     }
-                    if self.outbox.remove(&counter).is_some() {
+                    if let Some(outgoing) = self.outbox.remove(&counter) {
                         self.writes.delete(&self.row("outbox"), counter);
+                        if let Placed::At(place) = placed
+                            && place > self.read
+                        {
+                            self.unread.insert(place, (counter, outgoing));
+                        }
                     }
                 }
                 Err(error @ (Error::EntryTooLarge(_) | Error::TooLarge(_))) => {
@@ -195,6 +200,8 @@ impl Life {
                 // Who hears the link knows the id before the log does.
                 Err(Error::IdTaken) => self.identify_again(counter)?,
                 Err(error) => {
+                    // Meanwhile the log may go on to epochs for which this is too old.
+                    self.behind = true;
                     self.again(&error);
                     return self.no_room(&error);
                 }
@@ -265,6 +272,9 @@ impl Life {
             if self.own_commit(&record)? {
                 continue;
             }
+            if let Some((counter, outgoing)) = self.unread.remove(&record.place) {
+                self.say_again(counter, outgoing)?;
+            }
             if record.entry.kind != EntryKind::Commit {
                 let Record { place, at, entry } = &record;
                 match self.order.find(&entry.content) {
@@ -286,7 +296,7 @@ impl Life {
                 self.stand(&source, counter);
             }
             if self.timers.gap.is_none() {
-                let ready = self.order.give_up_strangers();
+                let ready = self.order.give_up_strangers(self.joined);
                 if !ready.is_empty() {
                     self.give(ready);
                 }

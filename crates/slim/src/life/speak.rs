@@ -36,6 +36,10 @@ impl Life {
             self.answer(answer, Err(Error::TooLarge(bytes.len())));
             return Ok(());
         }
+        if let Err(refusal) = self.member.policy().policy().lets_say(bytes.len()) {
+            self.answer(answer, Err(refusal.into()));
+            return Ok(());
+        }
         if BridgeNews::is_in(&bytes) && !self.member.policy().policy().bridge {
             let forbidden = "the channel's policy does not allow bridges".to_owned();
             self.answer(answer, Err(Error::NotBridged(forbidden)));
@@ -195,6 +199,15 @@ impl Life {
             }
         }
         Ok(())
+    }
+
+    /// A bundle that stands in the log is said once more if commits came before it after which nobody can open it there.
+    pub(super) fn say_again(&mut self, counter: u64, outgoing: Outgoing) -> Result<()> {
+        if outgoing.epoch + PAST_EPOCHS >= self.member.epoch() {
+            return Ok(());
+        }
+        self.outbox.insert(counter, Outgoing { id: EntryId(random()?), ..outgoing });
+        self.seal_again(false)
     }
 
     /// A bundle gets another id in the log: something else stands under the one it had.

@@ -9,7 +9,7 @@ use gambeson_slim::faults::{Faults, Faulty};
 use gambeson_slim::{Channel, Event, Services};
 
 use crate::broken::{Refusing, Tapped, Unreachable};
-use crate::world::{Offered, Person, World, messages};
+use crate::world::{Offered, Person, World, messages, said};
 
 /// Each sender's words come whole and in their order.
 fn in_order(heard: &[(String, String)], each: usize) {
@@ -80,6 +80,58 @@ async fn a_partition_that_heals_leaves_nothing_out() {
         channel.until(|status| status.epoch == epoch).await.unwrap();
         assert_eq!(channel.status().authenticator, channels[1].status().authenticator);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_speaks_behind_more_commits_than_it_has_heard_of_is_heard_all_the_same() {
+    let world = World::new(15);
+    let (_nodes, channels) = world.channel(2, |_| {}).await;
+    let carol = world.agent("carol");
+    let link = Arc::new(Faulty::new(world.hub.link(), 15, Faults::NONE));
+    let at_carol = carol.node_on(link.clone()).await.unwrap();
+    at_carol.offered(&world).await;
+    channels[0].invite(&[carol.did()]).await.unwrap();
+    let c = at_carol.joined(&channels[0].id()).await;
+    link.cut(true);
+    for _ in 0..5 {
+        channels[0].rotate().await.unwrap();
+    }
+    let before = c.status().epoch;
+    for word in ["of long ago", "and more"] {
+        c.send(word).await.unwrap();
+    }
+    c.until(|status| status.unsent == 0).await.unwrap();
+    assert_eq!(c.status().epoch, before, "the log has it behind what she has not heard of");
+    link.cut(false);
+    for channel in &channels {
+        assert_eq!(messages(channel, 2).await, [said(&carol, "of long ago"), said(&carol, "and more")]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_as_much_unsent_as_a_member_may_have_can_still_leave() {
+    let world = World::new(16);
+    let (_nodes, channels) = world.channel(1, |_| {}).await;
+    let mut bob = world.agent("bob");
+    let service = Unreachable::over(&world.services);
+    bob.world.services = Services { log: service.clone(), blobs: service.clone(), keys: service.clone() };
+    let link = Arc::new(Faulty::new(world.hub.link(), 16, Faults::NONE));
+    let at_bob = bob.node_on(link.clone()).await.unwrap();
+    at_bob.offered(&world).await;
+    channels[0].invite(&[bob.did()]).await.unwrap();
+    let b = at_bob.joined(&channels[0].id()).await;
+    service.cut.store(true, Ordering::SeqCst);
+    link.cut(true);
+    let talk = tokio::spawn({
+        let b = b.clone();
+        async move { while b.send("nobody takes it").await.is_ok() {} }
+    });
+    while b.status().unsent < 4_096 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let leaving = tokio::time::timeout(2 * bob.options.leave, b.leave());
+    leaving.await.expect("it does not wait for what is unsent").unwrap();
+    talk.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
