@@ -182,6 +182,44 @@ fn a_moderator_removes_neither_owners_nor_other_moderators() {
 }
 
 #[test]
+fn each_right_begins_at_the_role_that_the_policy_names() {
+    let people: Vec<Person> = (1..=5).map(Person::new).collect();
+    let [alice, bob, carol, mallory, dave] = &people[..] else { panic!() };
+    let cards = known(&[alice, bob, carol, mallory, dave]);
+    let client = lawless(mallory);
+    let above = [Role::Member, Role::Moderator, Role::Owner];
+    for (needed, role) in above.into_iter().flat_map(|needed| above.map(|role| (needed, role))) {
+        let (mut members, mut group) =
+            with_insider(&[alice, bob, carol], mallory, &client, &cards, |policy| {
+                roles(policy, [(carol, Role::Listener), (mallory, role)]);
+                (policy.add, policy.remove, policy.rotate) = (needed, needed, needed);
+                policy.change = needed.max(Role::Moderator);
+            });
+        let next = Policy { retention: 60, ..members[0].policy().policy().next(NOW) };
+        let next = next.sign(mallory.me.agent()).unwrap();
+        let extensions = with_policy(&group, next.bytes());
+        let tried = [
+            (needed, adding(&mut group, &dave.me.key_package(suite(), false, NOW).unwrap().0)),
+            (needed, commits(&mut group, |builder| builder.remove_member(2).unwrap())),
+            (
+                needed.max(Role::Moderator),
+                commits(&mut group, |builder| {
+                    builder.set_group_context_ext(extensions).unwrap().custom_proposal(signature(&next))
+                }),
+            ),
+        ];
+        // Each of the three members hears another of them.
+        for (honest, (needed, commit)) in members.iter_mut().zip(&tried) {
+            if role >= *needed {
+                assert!(matches!(honest.process(commit, NOW), Ok(Processed::Commit(_))), "{needed} {role}");
+            } else {
+                assert_eq!(refused(honest, commit), Reason::NotPermitted, "{needed} {role}");
+            }
+        }
+    }
+}
+
+#[test]
 fn nobody_but_who_may_changes_the_policy_and_only_to_one_that_follows() {
     let people: Vec<Person> = (1..=3).map(Person::new).collect();
     let [alice, bob, mallory] = &people[..] else { panic!() };
