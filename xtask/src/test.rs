@@ -395,22 +395,25 @@ fn gates(report: &mut Report<'_>, full: bool) {
         }
         Ok(Done { passed: 1, skipped, note })
     });
-    // No installation brings an instruction set: counted as skipped in CI too.
-    report.step("constant time, step by step", None, || {
-        Ok(match constant_time::step(workspace, extent)? {
-            Stepped::Alike(note) => Done { passed: 1, skipped: 0, note },
-            Stepped::NotHere => {
-                Done { passed: 0, skipped: 1, note: String::from("skipped: this machine has no AVX-512") }
-            }
-        })
-    });
+    // Each of these waits for one thread most of its time.
+    report.together(vec![
+        // No installation brings an instruction set: counted as skipped in CI too.
+        Step::new("constant time, step by step", None, || {
+            Ok(match constant_time::step(workspace, extent)? {
+                Stepped::Alike(note) => Done { passed: 1, skipped: 0, note },
+                Stepped::NotHere => {
+                    Done { passed: 0, skipped: 1, note: String::from("skipped: this machine has no AVX-512") }
+                }
+            })
+        }),
+        Step::new("residue", None, || residue::check(workspace)),
+    ]);
     report.step("divisions", absent("objdump"), || {
         if workspace.ci && (bare::object(workspace).is_none() || aarch64::operations(workspace).is_none()) {
             bail!("there are no objects for thumb and aarch64");
         }
         constant_time::divisions(workspace)
     });
-    report.step("residue", None, || residue::check(workspace));
     report.step("stack", None, || {
         let rows = stack::measure(workspace)?;
         print!("{}", stack::table(&rows));

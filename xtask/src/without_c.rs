@@ -1,7 +1,7 @@
-//! That a package brings no C code, and needs no compiler for it: by what `cargo tree` shows.
+//! That a package brings no C code, needs no compiler for it, and reaches no network: by what `cargo tree` shows.
 
 use crate::run::Workspace;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use std::collections::BTreeSet;
 
 /// What promises it.
@@ -12,20 +12,28 @@ const WITH_C: &str = "gambeson-identity";
 const TOOLS: &[&str] = &["autotools", "bindgen", "cc", "cmake", "nasm-rs", "pkg-config", "vcpkg"];
 /// What a package of bindings is called by custom.
 const BINDINGS: &str = "-sys";
+/// Packages without which nothing here waits for a network, or speaks over one.
+const NETWORK: &[&str] = &["async-io", "mio", "polling", "smol", "socket2", "tokio"];
+/// What has a network, as its name says: the canary.
+const WITH_NETWORK: &str = "gambeson-slim";
 
 /// Looks at everything below the package, build scripts included, with all its features.
 pub fn check(workspace: &Workspace) -> Result<String> {
     let below = tree(workspace, PACKAGE)?;
-    let found = foreign(&below);
-    if !found.is_empty() {
-        bail!("{PACKAGE} brings C code: {}", found.join(", "));
+    for (what, found) in [("brings C code", foreign(&below)), ("reaches a network", network(&below))] {
+        ensure!(found.is_empty(), "{PACKAGE} {what}: {}", found.join(", "));
     }
     let planted = foreign(&tree(workspace, WITH_C)?).join(", ");
     ensure!(
         !planted.is_empty(),
         "canary: {WITH_C} with all its features needs a C compiler, and that was not seen"
     );
-    Ok(format!("{} packages below {PACKAGE}, none of C; below {WITH_C} it is seen: {planted}", below.len()))
+    let reaching = network(&tree(workspace, WITH_NETWORK)?).join(", ");
+    ensure!(!reaching.is_empty(), "canary: {WITH_NETWORK} reaches a network, and that was not seen");
+    Ok(format!(
+        "{} packages below {PACKAGE}, none of C, none for a network; seen below {WITH_C}: {planted}, below {WITH_NETWORK}: {reaching}",
+        below.len()
+    ))
 }
 
 /// The packages below one, by name.
@@ -43,4 +51,8 @@ fn tree(workspace: &Workspace, package: &str) -> Result<BTreeSet<String>> {
 fn foreign(names: &BTreeSet<String>) -> Vec<&str> {
     let is = |name: &&str| TOOLS.contains(name) || name.ends_with(BINDINGS);
     names.iter().map(String::as_str).filter(is).collect()
+}
+
+fn network(names: &BTreeSet<String>) -> Vec<&str> {
+    NETWORK.iter().copied().filter(|name| names.contains(*name)).collect()
 }
