@@ -10,6 +10,8 @@ fuzz_target!(|data: &str| {
     match frame {
         FromClient::Call(call) => {
             assert!(call.id < 1 << 53 && call.settled < 1 << 53);
+            let open = call.open.unwrap_or_default();
+            assert!(open.len() < 64 && open.is_sorted() && open.iter().all(|id| *id < 1 << 53));
             match call.what {
                 Do::Invite(whom) | Do::Remove(whom) => assert!((1..=1_000).contains(&whom.dids.len())),
                 Do::Send(send) => assert!(send.bytes.len() < data.len()),

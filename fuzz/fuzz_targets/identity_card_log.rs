@@ -1,5 +1,5 @@
-//! Logs of identity cards, as strangers send them, and one that is changed as the data says: what verifies has one form, and is that log or its
-//! beginning.
+//! Logs of identity cards, as strangers send them, and one that is changed as the data says: what verifies does so again as it is written, and is
+//! that log or its beginning, but for white space.
 #![no_main]
 
 use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Retired, Role, Timestamp};
@@ -26,7 +26,7 @@ fn honest() -> &'static str {
 
 fuzz_target!(|data: &[u8]| {
     if let Ok(log) = CardLog::verify(data) {
-        assert!(log.to_lines().as_bytes() == data, "a log has one form");
+        assert!(CardLog::verify(log.to_lines().as_bytes()).is_ok_and(|again| again == log));
     }
     let mut changed = honest().as_bytes().to_vec();
     for edit in data.chunks_exact(3) {
@@ -34,6 +34,6 @@ fuzz_target!(|data: &[u8]| {
         changed[at] = edit[2];
     }
     if let Ok(log) = CardLog::verify(&changed) {
-        assert!(log.to_lines().as_bytes() == changed && honest().as_bytes().starts_with(&changed));
+        assert!(honest().starts_with(&log.to_lines()));
     }
 });

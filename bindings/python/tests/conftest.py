@@ -1,9 +1,16 @@
-"""What several test files stand on: every private and public key class, by name."""
+"""What several test files stand on: every private and public key class, by name, and a stock node of SLIM."""
 
 from __future__ import annotations
 
+import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from typing import Any
+
+import pytest
 
 import gambeson.mldsa as mldsa
 import gambeson.mlkem as mlkem
@@ -36,3 +43,22 @@ def buffers(data: bytes) -> Iterator[bytes | bytearray | memoryview]:
     yield bytearray(data)
     yield memoryview(data)
     yield memoryview(bytes(byte for byte in data for _ in range(2)))[::2]
+
+
+@pytest.fixture(scope="session")
+def node() -> Iterator[str]:
+    """The address of what `python -m gambeson.channel up` starts: a stock node and the delivery service."""
+    assert version("slim-bindings") == "3.3.8"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "gambeson.channel", "up", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        said = program.stdout.readline()
+        assert said.startswith(f"agents meet at http://127.0.0.1:{port} (node: process "), said
+        yield f"http://127.0.0.1:{port}"
+        program.send_signal(signal.SIGINT)
+        assert program.wait(timeout=30) == 0
+    with socket.socket() as gone:
+        assert gone.connect_ex(("127.0.0.1", port)) != 0, "the node has ended too"

@@ -293,18 +293,19 @@ def test_an_invitation_says_who_invites_whom_else() -> None:
     run(main)
 
 
+class Never:
+    """In place of the native invitation: it is accepted for ever, or fails at once."""
+
+    def __init__(self, error: Exception | None) -> None:
+        self._error = error
+
+    async def accept(self) -> None:
+        if self._error is not None:
+            raise self._error
+        await asyncio.Event().wait()
+
+
 def test_an_invitation_that_was_not_decided_on_is_there_for_the_next() -> None:
-    class Never:
-        """In place of the native invitation: it is accepted for ever, or fails at once."""
-
-        def __init__(self, error: Exception | None) -> None:
-            self._error = error
-
-        async def accept(self) -> None:
-            if self._error is not None:
-                raise self._error
-            await asyncio.Event().wait()
-
     async def main() -> None:
         async with agents(2) as (ada, ben):
             first = await ada.create()
@@ -317,6 +318,33 @@ def test_an_invitation_that_was_not_decided_on_is_there_for_the_next() -> None:
                     await ben.join(by=ada.did, timeout=0.2)
                 assert await ben.invitation() is offer
             assert (await invitation.accept()).id == first.id
+
+    run(main)
+
+
+def test_an_invitation_that_cannot_be_accepted_stands_in_no_others_way() -> None:
+    async def main() -> None:
+        async with agents(2) as (ada, ben):
+            first = await ada.create()
+            await first.invite(ben.did)
+            good = await ben.invitation()
+            failure, refusal = gambeson.ChannelError("service-failed", "it is stale"), gambeson.Refused("replayed", "again")
+            errors: list[Exception | None] = [None, failure, refusal]
+            silent, stale, refused = (
+                dataclasses.replace(good, _native=Never(error))  # type: ignore[arg-type]
+                for error in errors
+            )
+            for offers in ([stale], [stale, refused], [refused, stale]):
+                ben._offers.extend(offers)
+                with pytest.raises(gambeson.ChannelError) as failed:
+                    await ben.join(by=ada.did, timeout=5)
+                assert failed.value.code == "service-failed"
+                assert await ben.invitation() is stale and ben._offers == []
+            ben._offers.extend([silent, stale, good])
+            with pytest.raises(gambeson.DeadlineExceeded):
+                await ben.join(by=ada.did, timeout=0.2)
+            assert (await ben.join(by=ada.did)).id == first.id
+            assert ben._offers == [silent, stale]
 
     run(main)
 
@@ -423,6 +451,36 @@ def test_what_was_not_received_when_a_channel_was_closed_comes_when_it_is_found_
                 (again,) = ben.channels()
                 assert (await again.receive()).data == data
                 await again.close()
+
+    run(main)
+
+
+def test_a_close_that_is_cancelled_closes_every_channel_and_what_was_not_received_comes_again(tmp_path: Path) -> None:
+    async def main() -> None:
+        hub, own = Hub(), identity()
+        store = tmp_path / "channels"
+        async with agents(1, hub) as (ada,):
+            ben = await Agent(*own, hub, store=store).__aenter__()
+            joined = []
+            for _ in range(3):
+                first = await ada.create()
+                await first.invite(ben.did)
+                second = await ben.join(by=ada.did)
+                await first.send(b"unread")
+                # The listener has the channel read, and nobody takes what is said to all.
+                second.listen("echo")
+                await until(lambda: any(isinstance(it, Message) for it in second._inbox._items))
+                joined.append(second)
+            closing = asyncio.create_task(ben.close())
+            await asyncio.sleep(0)
+            closing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await closing
+            await ben.close()
+            assert [it.closed for it in joined] == [True] * 3
+            async with Agent(*own, hub, store=store) as ben:
+                again = ben.channels()
+                assert [(await it.receive()).data for it in again] == [b"unread"] * 3
 
     run(main)
 

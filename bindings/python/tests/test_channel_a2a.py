@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -97,17 +98,20 @@ def client(channel: Channel, card: AgentCard, streaming: bool = True) -> Client:
 
 
 @asynccontextmanager
-async def banking(**how: Any) -> AsyncIterator[tuple[Channel, Channel, Channel]]:
-    async with channel(3) as (ada, ben, cem):
+async def banking(link: str | None = None, **how: Any) -> AsyncIterator[tuple[Channel, Channel, Channel]]:
+    async with channel(3, link) as (ada, ben, cem):
         own = identity(card(), ben.did)
         async with serve(ben, DefaultRequestHandler(Teller(), InMemoryTaskStore(), own), own, **how):
             yield ada, ben, cem
 
 
+@pytest.mark.parametrize("over", ["memory", "a stock node"])
 @pytest.mark.parametrize("streaming", [True, False])
-def test_calls_pass_and_the_handler_knows_its_caller(streaming: bool) -> None:
+def test_calls_pass_and_the_handler_knows_its_caller(streaming: bool, over: str, request: pytest.FixtureRequest) -> None:
+    link = None if over == "memory" else request.getfixturevalue("node")
+
     async def main() -> None:
-        async with banking() as (ada, ben, cem):
+        async with banking(link) as (ada, ben, cem):
             for member in (ada, cem):
                 fetched = await fetch_card(member, ben.did)
                 assert fetched == identity(card(), ben.did)
@@ -254,16 +258,29 @@ def test_who_is_not_admitted_or_has_no_agent_there_is_told() -> None:
     run(main)
 
 
-def test_words_that_are_no_call_end_the_connection_alone() -> None:
+def test_words_that_are_no_call_end_the_connection_alone_and_those_that_are_no_answer_end_nothing() -> None:
+    async def mumble(member: Channel) -> None:
+        async with member.listen("a2a") as listener, await listener.accept() as connection:
+            id = json.loads(await connection.receive())["id"]
+            for words in (b"{", b"[]", b'{"id": []}', b'{"id": {}}'):
+                await connection.send(words)
+            await connection.send(json.dumps({"id": id, "result": {"heard": True}}).encode())
+
     async def main() -> None:
-        async with banking() as (ada, ben, _):
+        async with banking() as (ada, ben, cem):
+            mumbling = asyncio.create_task(mumble(cem))
+            async with ChannelTransport(ada, cem.did) as transport:
+                assert await transport._call("Say", {}, None) == {"heard": True}
+            await mumbling
             for words in (b"", b"[]", b"{", b"\xff", b"[" * 100_000):
                 async with await ada.connect(ben.did, "a2a") as connection:
                     await connection.send(words)
                     assert [it async for it in connection] == []
             async with await ada.connect(ben.did, "a2a") as connection:
-                await connection.send(b'{"id": 1, "method": 5}')
-                assert b"-32600" in await connection.receive()
+                for id, method in enumerate((b"5", b"[]", b"{}")):
+                    await connection.send(b'{"id": %d, "method": %s}' % (id, method))
+                    async with asyncio.timeout(60):
+                        assert b"-32600" in await connection.receive()
             assert (await fetch_card(ada, ben.did)).name == "Teller"
 
     run(main)

@@ -13,10 +13,13 @@ from channels import channel, run, until
 from mcp.client.session import ClientSession
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCResponse
 
 import gambeson
+import gambeson.channel.mcp
 import gambeson.mcp
-from gambeson.channel import Channel
+from gambeson.channel import Channel, Connection
 from gambeson.channel.mcp import caller, client, serve
 
 
@@ -30,6 +33,13 @@ def bank() -> MCPServer:
     @server.tool()
     def print_money(length: int) -> str:
         return "$" * length
+
+    @server.tool()
+    def tear(refuse: bool) -> str:
+        """Says half a character, which JSON cannot carry."""
+        if refuse:
+            raise mcp.MCPError(code=1, message="\ud800")
+        return "\ud800"
 
     @server.tool()
     async def count(context: Context) -> str:
@@ -99,6 +109,41 @@ def test_what_is_too_large_is_refused_to_the_call_alone() -> None:
                         await calls.call_tool(tool, arguments)
                     assert refused.value.data == {"reason": "message-too-large"}
                 assert text(await calls.call_tool("print_money", {"length": 3})) == "$$$"
+
+    run(main)
+
+
+def test_what_json_cannot_carry_is_refused_to_the_call_alone() -> None:
+    async def main() -> None:
+        async with banking() as (ada, ben, _), mcp.Client(client(ada, ben.did), read_timeout_seconds=20) as calls:
+            torn: list[tuple[str, dict[str, Any]]] = [
+                ("pay", {"amount": 1, "note": "\ud800"}),
+                ("tear", {"refuse": False}),
+                ("tear", {"refuse": True}),
+            ]
+            for tool, arguments in torn:
+                with pytest.raises(mcp.MCPError) as refused:
+                    await calls.call_tool(tool, arguments)
+                assert refused.value.data == {"reason": "bad-json"}
+            assert text(await calls.call_tool("print_money", {"length": 3})) == "$$$"
+
+    run(main)
+
+
+def test_calls_end_when_an_answer_cannot_be_sent_for_a_mistake_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = gambeson.channel.mcp._written
+
+    async def mistaken(connection: Connection, item: SessionMessage) -> SessionMessage | None:
+        if isinstance(item.message, JSONRPCResponse):
+            raise RuntimeError("a mistake")
+        return await written(connection, item)
+
+    async def main() -> None:
+        async with banking() as (ada, ben, _), mcp.Client(client(ada, ben.did), read_timeout_seconds=20) as calls:
+            monkeypatch.setattr(gambeson.channel.mcp, "_written", mistaken)
+            with pytest.raises(mcp.MCPError) as closed:
+                await calls.call_tool("print_money", {"length": 1})
+            assert "closed" in str(closed.value).lower()
 
     run(main)
 

@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import mcp
-import pytest
 from channels import channel, run
 from mcp.server import MCPServer
 
 from gambeson.channel.mcp import caller, client, serve
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-
-
-@pytest.fixture(scope="module")
-def node() -> Iterator[str]:
-    """The address of what `python -m gambeson.channel up` starts: a stock node and the delivery service."""
-    assert version("slim-bindings") == "3.3.8"
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "gambeson.channel", "up", "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdout is not None
-        said = program.stdout.readline()
-        assert said.startswith(f"agents meet at http://127.0.0.1:{port} (node: process "), said
-        yield f"http://127.0.0.1:{port}"
-        program.send_signal(signal.SIGINT)
-        assert program.wait(timeout=30) == 0
-    with socket.socket() as gone:
-        assert gone.connect_ex(("127.0.0.1", port)) != 0, "the node has ended too"
 
 
 def test_members_talk_through_a_stock_node(node: str) -> None:

@@ -104,6 +104,24 @@ def test_who_is_not_served_is_told_why() -> None:
     run(main)
 
 
+def test_a_listener_whose_close_is_cancelled_tells_everybody_who_waited() -> None:
+    async def main() -> None:
+        line = Line("ada", "ben")
+        ben = line.ends["ben"]
+        listener = ben.listen("echo", Terms())
+        waiting = [await line.connect("ada") for _ in range(3)]
+        closing = asyncio.create_task(listener.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        await ben.settle()
+        assert [it.closed for it in waiting] == [True] * 3
+        await ended(waiting[2].receive(), "no-service")
+
+    run(main)
+
+
 def test_a_connection_that_nobody_answers_has_a_deadline() -> None:
     async def main() -> None:
         async with channel(2) as (ada, ben):

@@ -265,6 +265,73 @@ test("calls end at their deadlines, and the connection goes on", async () => {
   alice.close();
 });
 
+test("a request that waits for its reply, and a join that waits for its invitation, keep no other call from being answered", async () => {
+  const line = await cuttable();
+  opened.add(line);
+  const [alice, bob] = [await as(0), await as(1, { url: line.url })];
+  const [first, second] = [await alice.create(soon()), await alice.create(soon())];
+  await first.invite([bob.did], soon());
+  const joined = await bob.join(first.id, soon());
+  const [asked, joining] = [joined.request("tea"), bob.join(second.id)];
+  const both = Promise.allSettled([asked, joining]);
+  for (let calls = 0; calls < 220; calls++) {
+    if (calls % 100 === 50) line.cut();
+    await joined.status(soon());
+  }
+  // More than are open at once.
+  await Promise.all(Array.from({ length: 150 }, () => joined.status(soon())));
+  const heard = [];
+  for await (const event of first.events(soon())) {
+    if (event.kind === "request") {
+      heard.push(event.text);
+      await first.reply(event, "yes", soon());
+      await first.send("no more", soon());
+    }
+    if (event.kind === "message") break;
+  }
+  assert.deepEqual(heard, ["tea"], "it was said once");
+  await second.invite([bob.did], soon());
+  const [reply, taken] = await both;
+  assert.deepEqual([reply.value?.text, taken.value?.id], ["yes", second.id]);
+  line.close();
+  alice.close();
+  bob.close();
+});
+
+test("what is given up while its connection dies is given up at the gateway once that is back", async () => {
+  const answers = [];
+  let socket;
+  class Dying extends WebSocket {
+    constructor(...to) {
+      super(...to);
+      socket = this;
+      this.addEventListener("message", ({ data }) => answers.push(JSON.parse(data).answer));
+    }
+    send(frame) {
+      if (!this.dead) super.send(frame);
+    }
+  }
+  const line = await cuttable();
+  opened.add(line);
+  const alice = await as(0, { url: line.url, WebSocket: Dying });
+  const given = new AbortController();
+  const joining = alice.join("1".repeat(64), { signal: given.signal });
+  // What is answered after it shows that it has arrived.
+  await alice.channels(soon());
+  socket.dead = true;
+  const unheard = alice.join("2".repeat(64), { signal: given.signal });
+  const channel = alice.create(soon());
+  given.abort();
+  await Promise.all([joining, unheard].map((call) => assert.rejects(call, { name: "AbortError" })));
+  line.cut();
+  await (await channel).send("still here", soon());
+  const cancelled = () => answers.filter((answer) => answer?.failed?.code === "cancelled").map(({ id }) => id);
+  for (const until = soon(); cancelled().length === 0; await pause(20)) until.signal.throwIfAborted();
+  assert.deepEqual(cancelled(), [1], "the other one was never made");
+  line.close();
+  alice.close();
+});
+
 async function newest(channel) {
   let position = 0;
   for await (const event of channel.events({ after: 0, ...soon() })) {

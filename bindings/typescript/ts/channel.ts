@@ -301,6 +301,8 @@ export class Channel {
 
 interface Call {
   readonly what: object;
+  /** Nobody waits for its answer any more. */
+  cancelled: boolean;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -472,6 +474,12 @@ class Line {
       for (const call of this.#open.values()) call.reject(error);
       this.#open.clear();
     }
+    for (const [id, { cancelled }] of this.#open) {
+      if (!cancelled) continue;
+      // The gateway may not have heard that it was given up, nor of the call itself: so it is not made again.
+      this.#open.delete(id);
+      this.#send({ cancel: { id } });
+    }
     for (const [id, call] of this.#open) this.#make(id, call);
     for (const [channel, feed] of this.#feeds) {
       this.#receive(channel, feed);
@@ -481,19 +489,16 @@ class Line {
     this.options.onconnection?.(true);
   }
 
-  /** Says a call, and up to which call all answers have arrived. */
+  /** Says a call, up to which call all answers have arrived, and of which others before it they have not. */
   #make(id: number, { what }: Call): void {
-    const first = this.#open.keys().next();
-    const settled = (first.done ? id : first.value) - 1;
-    this.#send({ call: { id, settled, do: what } });
+    const open = [...this.#open.keys()].filter((other) => other < id);
+    this.#send({ call: { id, settled: (open[0] ?? id) - 1, open, do: what } });
   }
 
   /** Makes calls that waited for room, or for the gateway: what never left this place has no unknown outcome. */
   #begin(): void {
     if (!this.#welcomed) return;
-    while (this.#waiting.length > 0) {
-      const first = this.#open.keys().next();
-      if (!first.done && this.#newest + 1 >= first.value + MAX_OPEN) return;
+    while (this.#waiting.length > 0 && this.#open.size < MAX_OPEN) {
       const call = this.#waiting.shift()!;
       this.#open.set(++this.#newest, call);
       this.#make(this.#newest, call);
@@ -504,12 +509,9 @@ class Line {
   #cancel(call: Call): void {
     const at = this.#waiting.indexOf(call);
     if (at >= 0) this.#waiting.splice(at, 1);
-    for (const [id, open] of this.#open) {
-      if (open !== call) continue;
-      // Its answer still comes, and settles it. Where nobody listens, it is not made again.
-      if (this.#welcomed) this.#send({ cancel: { id } });
-      else this.#open.delete(id);
-    }
+    call.cancelled = true;
+    // Its answer still comes, and settles it.
+    for (const [id, open] of this.#open) if (open === call) this.#send({ cancel: { id } });
   }
 
   call(what: string, fields: object, { signal }: Deadline): Promise<unknown> {
@@ -519,6 +521,7 @@ class Line {
       const done = (): void => signal?.removeEventListener("abort", abort);
       const call: Call = {
         what: { [what]: fields },
+        cancelled: false,
         resolve: (value) => (done(), resolve(value)),
         reject: (reason) => (done(), reject(reason)),
       };

@@ -212,6 +212,39 @@ esac
         assert!(installed.iter().all(|line| line.contains("--only-binary :all: slim-bindings==")));
     }
 
+    /// What the program `slim` does with its command line, by the node of the wheel.
+    const NODE_IN_PATH: &str = r#"#!/bin/sh
+[ "$1" = --config ] && exec "$WITH_THE_WHEEL" "$NODE" "$2"
+"#;
+
+    #[test]
+    fn a_program_slim_in_path_is_the_node_its_join_line_leads_there_and_nothing_stays_among_temporary_files()
+    {
+        let test = "a_program_slim_in_path_is_the_node_its_join_line_leads_there_and_nothing_stays_among_temporary_files";
+        let folder = Folder::new();
+        let Some(python) = python(test) else { return };
+        program::agents::agent(&folder, "init --channels --home alice").exits(0);
+        for made in ["bin", "tmp"] {
+            fs::create_dir(folder.path(made)).unwrap();
+        }
+        folder.write("bin/slim", NODE_IN_PATH);
+        fs::set_permissions(folder.path("bin/slim"), Permissions::from_mode(0o700)).unwrap();
+        let mut command = folder.command();
+        command.env_remove(PYTHON).env("WITH_THE_WHEEL", &python).env("PATH", folder.path("bin"));
+        command.env("NODE", concat!(env!("CARGO_MANIFEST_DIR"), "/../slim/src/stock_node.py"));
+        command.env("TMPDIR", folder.path("tmp")).env("HOME", folder.path("home"));
+        let mut up = Up::run(command, "--engine memory");
+        assert!(!folder.names_in("tmp").is_empty(), "the node's configuration stands there");
+        let doctor = "slim doctor --json --home alice";
+        let report = folder.run_with(doctor, b"", &[("GAMBESON_SLIM", &up.endpoints)]).exits(0).json();
+        assert!(report["sees"]["nodes"].as_str().unwrap().contains("no content"), "{report}");
+        up.signal(Signal::TERM);
+        assert_eq!(up.child.wait().unwrap().code(), Some(0));
+        assert!(soon(|| !up.nodes.iter().any(|pid| runs(*pid))));
+        assert_eq!(folder.names_in("tmp"), [""; 0]);
+        assert!(!folder.path("home").exists(), "nothing was installed");
+    }
+
     fn soon(mut so: impl FnMut() -> bool) -> bool {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(120) {
@@ -742,5 +775,59 @@ esac
         program::agents::agent(&folder, "rotate --channels --home alice").exits(0);
         let report = folder.run("slim doctor --home alice --slim 127.0.0.1:1").exits(1);
         assert!(report.text().contains("with keys for channels"), "{}", report.text());
+    }
+
+    #[test]
+    fn who_waits_for_a_friends_invitation_is_not_stopped_by_anothers() {
+        let test = "who_waits_for_a_friends_invitation_is_not_stopped_by_anothers";
+        let folder = Folder::new();
+        let Some(up) = Up::start(test, &folder, "--engine memory") else { return };
+        let run = |line: &str| channel(&folder, &up.endpoints, line, b"");
+        let [alice, bob, mallory] = ["alice", "bob", "mallory"].map(|home| {
+            program::agents::agent(&folder, &format!("init --channels --home {home}")).exits(0);
+            program::agents::did(&folder, home)
+        });
+        let [anothers, friends] = ["mallory", "alice"].map(|home| {
+            let made = run(&format!("create --home {home}")).exits(0).json()["channel"].clone();
+            let invite = format!("invite --home {home} {bob}");
+            // Who is to be invited publishes key packages first.
+            assert!(soon(|| run("join --home bob --wait 3").code != 0 && run(&invite).code == 0));
+            made
+        });
+        // Neither is from this agent itself.
+        run(&format!("join --home bob --wait 10 --from {bob}")).exits(3).tells("no invitation in 10 s");
+        let told = run("join --home bob").exits(1).rows();
+        let told: Vec<_> = told.iter().map(|row| (&row["invitation"], &row["from"])).collect();
+        assert_eq!(told, [(&anothers, &json!(mallory)), (&friends, &json!(alice))]);
+        let joined = run(&format!("join --home bob --wait 120 --from {alice}")).exits(0).json();
+        assert_eq!(joined["channel"], friends);
+    }
+
+    #[test]
+    fn a_line_that_is_no_text_ends_talk_with_an_error_and_what_was_said_before_it_is_sent() {
+        let test = "a_line_that_is_no_text_ends_talk_with_an_error_and_what_was_said_before_it_is_sent";
+        let folder = Folder::new();
+        let Some(up) = Up::start(test, &folder, "--engine memory") else { return };
+        let nodes = up.endpoints.as_str();
+        program::agents::agent(&folder, "init --channels --home alice").exits(0);
+        channel(&folder, nodes, "create --home alice", b"").exits(0);
+        folder.write("lines", b"one\n\xff\ntwo\n");
+        let mut command = folder.command();
+        command.env(program::agents::PASSPHRASE.0, program::agents::PASSPHRASE.1);
+        command.args(format!("channel tail --talk --home alice --slim {nodes}").split_whitespace());
+        command.stdin(fs::File::open(folder.path("lines")).unwrap()).stdout(Stdio::null());
+        command.stderr(fs::File::create(folder.path("told")).unwrap());
+        let mut child = command.spawn().unwrap();
+        let ended = soon(|| child.try_wait().unwrap().is_some());
+        let _ = child.kill();
+        assert_eq!((ended, child.wait().unwrap().code()), (true, Some(3)));
+        let told = String::from_utf8(folder.read("told")).unwrap();
+        assert!(told.contains("standard input"), "{told}");
+        let said = |text: &str| {
+            let past = channel(&folder, nodes, "history --home alice", b"").exits(0).rows();
+            past.iter().any(|row| row["text"] == text)
+        };
+        assert!(soon(|| said("one")));
+        assert!(!said("two"));
     }
 }

@@ -38,7 +38,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep};
 
@@ -105,10 +105,12 @@ impl fmt::Debug for Token {
     }
 }
 
-/// A running gateway. Dropping it ends it and its connections; the nodes go on.
+/// A running gateway. Dropping it ends it, its connections and what its clients have under way; the nodes go on.
 pub struct Gateway {
     address: SocketAddr,
     tasks: Vec<JoinHandle<()>>,
+    /// What is done for clients ends when this is dropped.
+    _here: watch::Sender<()>,
 }
 
 impl fmt::Debug for Gateway {
@@ -141,11 +143,12 @@ impl Gateway {
         }
         let listener = TcpListener::bind(listen).await.map_err(Error::NoGateway)?;
         let address = listener.local_addr().map_err(Error::NoGateway)?;
-        let agents: Vec<Arc<Agent>> =
-            agents.into_iter().map(|(token, node)| Arc::new(Agent::new(&token, node))).collect();
+        let here = watch::Sender::new(());
+        let agent = |(token, node): (Token, _)| Arc::new(Agent::new(&token, node, here.subscribe()));
+        let agents: Vec<Arc<Agent>> = agents.into_iter().map(agent).collect();
         let mut tasks: Vec<_> = agents.iter().map(|agent| tokio::spawn(attend(Arc::clone(agent)))).collect();
         tasks.push(tokio::spawn(listen_on(listener, Arc::new(Door { address, agents, origins }))));
-        Ok(Self { address, tasks })
+        Ok(Self { address, tasks, _here: here })
     }
 
     /// Where it listens.
@@ -184,16 +187,28 @@ pub(crate) struct Agent {
     invitations: Mutex<Invitations>,
     /// An invitation came.
     invited: Notify,
+    /// Closed once the gateway is gone.
+    here: watch::Receiver<()>,
 }
 
 impl Agent {
-    fn new(token: &Token, node: Arc<Node>) -> Self {
+    fn new(token: &Token, node: Arc<Node>, here: watch::Receiver<()>) -> Self {
         Self {
             token: blake3::hash(token.reveal().as_bytes()),
             node,
             sessions: Mutex::default(),
             invitations: Mutex::default(),
             invited: Notify::new(),
+            here,
+        }
+    }
+
+    /// Does what goes on without a connection, unless the gateway goes first: then nothing holds the node for it.
+    async fn while_here<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let mut here = self.here.clone();
+        tokio::select! {
+            done = work => Some(done),
+            _ = here.changed() => None,
         }
     }
 

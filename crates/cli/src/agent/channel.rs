@@ -56,6 +56,8 @@ mod open {
     const CARDS: usize = 100_000;
     /// What has been said goes out over the link in this time; it stands in the log before.
     const FAREWELL: Duration = Duration::from_millis(300);
+    /// Who does not say whose invitation to accept is told of those that come in this time after the first: what waits is given one by one.
+    const MOMENT: Duration = Duration::from_millis(500);
 
     pub(crate) fn channel(console: Console, options: &Options) -> Result<Status, Error> {
         let session = Session::new(console, &options.who)?;
@@ -246,7 +248,10 @@ mod open {
                         return Ok(channel);
                     }
                     tokio::select! {
-                        invitation = self.node.invitation() => return Err(invitation),
+                        // Who waits for somebody's invitation is not stopped by another's.
+                        invitation = self.node.invitation(), if options.from.is_empty() => {
+                            return Err(invitation);
+                        }
                         () = sleep(Duration::from_millis(50)) => {}
                     }
                 }
@@ -261,14 +266,23 @@ mod open {
                     )?;
                     Ok(Status::Done)
                 }
-                Ok(Err(invitation)) => {
-                    let (id, from) = (invitation.channel.to_string(), printable(&invitation.inviter));
-                    console.report(
-                        format_args!(
-                            "{from} says to invite to {id}; gambeson channel join --from {from} accepts"
-                        ),
-                        json!({"invitation": id, "from": invitation.inviter}),
-                    )?;
+                Ok(Err(first)) => {
+                    let mut waiting = vec![first];
+                    let more = async {
+                        loop {
+                            waiting.push(self.node.invitation().await);
+                        }
+                    };
+                    let _ = timeout(MOMENT, more).await;
+                    for invitation in waiting {
+                        let (id, from) = (invitation.channel.to_string(), printable(&invitation.inviter));
+                        console.report(
+                            format_args!(
+                                "{from} says to invite to {id}; gambeson channel join --from {from} accepts"
+                            ),
+                            json!({"invitation": id, "from": invitation.inviter}),
+                        )?;
+                    }
                     Ok(Status::NotVerified)
                 }
                 Err(_) => {

@@ -10,6 +10,7 @@ use gambeson_slim::datapath::DatapathLink;
 use gambeson_slim::delivery::{Client, Patience};
 use gambeson_slim::{Blobs, ChannelId, Entry, EntryId, EntryKind, Link, Log, MAX_BLOB, MAX_FRAME, Name, To};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::time::timeout;
 
@@ -20,13 +21,15 @@ const SKEW: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Who sees what, whatever the state of things is.
-const WHO_SEES: &str = "\
-      who sees what
-      nodes                  names on the link, sizes, times, addresses; no content, and no DID
-      the delivery service   channel ids, sizes, times, the DIDs of key packages and inboxes; no content
-      anyone at a node       may listen on a name that he knows; a channel's name follows from its secrets, and changes
-                             with every removal
-      members                everything since they joined, nothing after they went";
+const WHO_SEES: [(&str, &str); 4] = [
+    ("nodes", "names on the link, sizes, times, addresses; no content, and no DID"),
+    ("the delivery service", "channel ids, sizes, times, the DIDs of key packages and inboxes; no content"),
+    (
+        "anyone at a node",
+        "may listen on a name that he knows; a channel's name follows from its secrets, and changes with every removal",
+    ),
+    ("members", "everything since they joined, nothing after they went"),
+];
 
 /// What an examination found, or what is wrong and what to do about it.
 type Finding = Result<String, String>;
@@ -45,10 +48,14 @@ pub(super) fn doctor(console: Console, options: &SlimDoctor) -> Result<Status, E
         report.push(json!({"name": name, "ok": finding.is_ok(), "detail": text}));
     }
     let well = findings.iter().all(|(_, finding)| finding.is_ok());
-    console.say(format_args!("\n{WHO_SEES}\n"))?;
+    console.say("\n      who sees what")?;
+    for (who, what) in WHO_SEES {
+        console.say(format_args!("      {who:<22} {what}"))?;
+    }
+    console.say("")?;
     console.report(
         if well { "all is well" } else { "NOT WELL: see above" },
-        json!({"checks": report, "ok": well}),
+        json!({"checks": report, "sees": BTreeMap::from(WHO_SEES), "ok": well}),
     )?;
     Ok(if well { Status::Done } else { Status::NotVerified })
 }

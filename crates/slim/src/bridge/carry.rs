@@ -132,9 +132,11 @@ impl Carrier {
         Ok(carrier)
     }
 
-    /// Whether the channel lets this member bridge this session: asked again whenever something of it may have changed.
+    /// Whether the channel lets this member bridge this session: asked again whenever something of it may have changed, and before anything
+    /// goes out.
     fn may(&self) -> Carried {
-        let status = self.channel.status();
+        // Not copied: a channel may have thousands of members.
+        let status = self.channel.inner.status.borrow();
         if !status.bridging {
             return Err("the channel's policy does not allow bridges".to_owned());
         }
@@ -230,17 +232,35 @@ impl Carrier {
     /// Something of the session, for the channel.
     async fn inward(&mut self, arrived: FromStock) -> Carried {
         let news = match arrived {
-            FromStock::Message(said) => {
-                let Some(news) = self.taken(said) else { return Ok(()) };
-                // What was lost came before this.
-                self.tell_refused().await?;
-                news
-            }
+            // Another bridge's.
+            FromStock::Message(said) if said.metadata.contains_key(METADATA) => return Ok(()),
+            FromStock::Message(said) => news_of(said),
             FromStock::TooLarge { from, len } => too_large(&from, len),
-            FromStock::Lost(count) => BridgeNews::Missed(format!("{count} messages came too fast")),
+            FromStock::Lost(count) => {
+                self.refused += count;
+                return Ok(());
+            }
             FromStock::Trouble(what) => BridgeNews::Missed(format!("SLIM says: {what}")),
         };
+        if !self.spend() {
+            self.refused += 1;
+            return Ok(());
+        }
+        // What was lost came before this.
+        self.tell_refused().await?;
         self.say_to_both(news).await
+    }
+
+    /// Takes one message from the allowance, if there is one left.
+    fn spend(&mut self) -> bool {
+        let now = Instant::now();
+        self.allowance = BURST.min(self.allowance + RATE * (now - self.counted).as_secs_f64());
+        self.counted = now;
+        let allowed = self.allowance >= 1.0;
+        if allowed {
+            self.allowance -= 1.0;
+        }
+        allowed
     }
 
     /// Tells how many messages came too fast, if any did.
@@ -261,26 +281,6 @@ impl Carrier {
         self.say(news).await
     }
 
-    /// A client's message as news, unless it is another bridge's or one too many.
-    fn taken(&mut self, said: StockMessage) -> Option<BridgeNews> {
-        if said.metadata.contains_key(METADATA) {
-            return None;
-        }
-        let now = Instant::now();
-        self.allowance = BURST.min(self.allowance + RATE * (now - self.counted).as_secs_f64());
-        self.counted = now;
-        if self.allowance < 1.0 {
-            self.refused += 1;
-            return None;
-        }
-        self.allowance -= 1.0;
-        if said.payload.len() > MAX_CARRIED {
-            return Some(too_large(&said.from, said.payload.len()));
-        }
-        let from = said.from.everyone().to_string();
-        Some(BridgeNews::Said(FarMessage { from, kind: said.kind, bytes: said.payload }))
-    }
-
     async fn say(&self, news: BridgeNews) -> Carried {
         self.channel.bridge(&news).await.map(drop).map_err(|error| error.to_string())
     }
@@ -290,8 +290,14 @@ impl Carrier {
         match occurrence.event {
             // What came through a bridge goes through none.
             Event::Bridge { id, news: BridgeNews::Open(_) } if id.sender != self.me => self.may(),
-            Event::Policy { .. } => self.may(),
+            // Who comes back from outside may come to another policy.
+            Event::Policy { epoch, .. } | Event::Returned { epoch, .. } => {
+                // The status follows what is written. Not for ever: after a fork the epoch may be an earlier one.
+                let _ = timeout(LOOK, self.channel.until(|status| status.epoch >= epoch)).await;
+                self.may()
+            }
             Event::Message { id, bytes, .. } => {
+                self.may()?;
                 let (kind, payload) = marked(&id.sender, bytes);
                 let metadata = self.metadata(&id.sender);
                 match self.session.send(kind, &payload, metadata).await {
@@ -328,6 +334,15 @@ fn others(session: &StockSession, clients: &[StockClient]) -> Vec<String> {
     names
 }
 
+/// A client's message as news.
+fn news_of(said: StockMessage) -> BridgeNews {
+    if said.payload.len() > MAX_CARRIED {
+        return too_large(&said.from, said.payload.len());
+    }
+    let from = said.from.everyone().to_string();
+    BridgeNews::Said(FarMessage { from, kind: said.kind, bytes: said.payload })
+}
+
 fn too_large(from: &Name, len: usize) -> BridgeNews {
     BridgeNews::Missed(format!(
         "{len} bytes of {} are more than the {MAX_CARRIED} that are carried",
@@ -354,6 +369,80 @@ fn is_json(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::channel::{Inner, Status};
+    use crate::content::{MessageId, Purpose};
+    use crate::name::ChannelId;
+    use crate::store::{MemoryStore, Sealed};
+    use gambeson_identity::Agent;
+    use tokio::sync::{Mutex, mpsc};
+
+    /// A bridge between a channel that takes nothing, with this status, and a session with nobody else in it.
+    async fn carrier() -> (Carrier, watch::Sender<Status>) {
+        let agent = Arc::new(Agent::generate().unwrap());
+        let (status, seen) = watch::channel(Status { epoch: 1, bridging: true, ..Status::default() });
+        let inner = Inner {
+            id: ChannelId([1; 32]),
+            did: String::new(),
+            commands: mpsc::channel(1).0,
+            words: mpsc::channel(1).0,
+            status: seen,
+            kept: Sealed::open(agent, Arc::new(MemoryStore::new())).await.unwrap(),
+            news: Arc::default(),
+            reading: Mutex::default(),
+        };
+        let carrier = Carrier {
+            channel: Channel { inner: Arc::new(inner) },
+            me: String::new(),
+            session: Arc::new(StockSession::alone().await.unwrap()),
+            end: FarEnd { session: String::new(), encrypted: false, clients: Vec::new() },
+            announced: Instant::now(),
+            allowance: BURST,
+            counted: Instant::now(),
+            refused: 0,
+        };
+        (carrier, status)
+    }
+
+    #[tokio::test]
+    async fn who_came_back_to_a_policy_without_bridges_carries_nothing_out_any_more() {
+        let (mut carrier, status) = carrier().await;
+        let occurrence = |event| Occurrence { position: 1, at: 0, event };
+        let returned = Event::Returned { member: "did:example:a".to_owned(), epoch: 2 };
+        // The status is a moment later than the event.
+        let later = async { status.send_modify(|status| (status.epoch, status.bridging) = (2, false)) };
+        let (carried, ()) = tokio::join!(carrier.outward(occurrence(returned)), later);
+        assert!(carried.unwrap_err().contains("policy"));
+
+        let id = MessageId { sender: "did:example:b".to_owned(), born: 1, counter: 1, index: 0 };
+        let bytes = Bytes::from_static(b"for members alone");
+        let message = Event::Message { id, purpose: Purpose::Message, bytes };
+        assert!(carrier.outward(occurrence(message)).await.unwrap_err().contains("policy"));
+    }
+
+    #[tokio::test]
+    async fn without_allowance_nothing_of_the_session_is_said_but_how_much_it_was() {
+        let (mut carrier, _status) = carrier().await;
+        // None comes back while this runs.
+        carrier.allowance = -1e6;
+        let from = Name::new("acme", "agents", "bob");
+        let message = StockMessage {
+            from: from.clone(),
+            subject: None,
+            kind: "text/plain".to_owned(),
+            payload: Bytes::from_static(b"hello"),
+            metadata: HashMap::new(),
+        };
+        let arrived = [
+            FromStock::Message(message),
+            FromStock::TooLarge { from, len: 1 << 24 },
+            FromStock::Trouble("a client does not answer".to_owned()),
+            FromStock::Lost(7),
+        ];
+        for arrived in arrived {
+            carrier.inward(arrived).await.unwrap();
+        }
+        assert_eq!(carrier.refused, 10);
+    }
 
     #[test]
     fn texts_say_where_they_come_from_and_other_payloads_stay_as_they_are() {

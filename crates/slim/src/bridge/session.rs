@@ -425,3 +425,28 @@ fn name(proto: &ProtoName) -> Name {
         _ => name,
     }
 }
+
+#[cfg(test)]
+impl StockSession {
+    /// One with nobody else in it, at no node.
+    pub(super) async fn alone() -> Result<Self> {
+        let me = proto(&Name::new("acme", "bridges", "alone"));
+        let identity =
+            SharedSecret::new("alone", "a secret of a test, of 32 bytes and more").map_err(stock)?;
+        let started = bootstrap_app_with_direction(
+            &MessageProcessor::new(),
+            "gambeson-bridge",
+            &me,
+            identity.clone(),
+            identity,
+            Direction::Bidirectional,
+            None,
+            false,
+        );
+        let (app, _) = started.map_err(stock)?;
+        let config = SessionConfig { session_type: ProtoSessionType::Multicast, ..SessionConfig::default() };
+        let talk = proto(&Name::new("acme", "talks", "alone"));
+        let (context, _) = app.create_session(config, talk, None).await.map_err(stock)?;
+        Self::new(context, Arc::new(app), 0)
+    }
+}

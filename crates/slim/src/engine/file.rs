@@ -26,6 +26,7 @@ use crate::hold;
 use crate::keys::{KeyPackages, Keys};
 use crate::log::{Entry, Log, MAX_ENTRY, Page, Placed};
 use crate::name::ChannelId;
+use crate::store::FileStore;
 
 /// Log, blobs and keys in one file. Dropped, it waits for what is being written.
 #[derive(Debug)]
@@ -100,24 +101,7 @@ impl File {
     /// [`Error::Service`]: it cannot be opened, another process has it open, or it is no such file.
     pub fn open(path: impl AsRef<Path>, limits: Limits, retention: Retention) -> Result<Self> {
         let path = path.as_ref();
-        if !path.try_exists().map_err(failed)? {
-            // Made beside it and renamed: redb does not open a file whose first pages are there in part.
-            let mut unfinished = path.as_os_str().to_owned();
-            unfinished.push(".new");
-            match std::fs::remove_file(&unfinished) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
-                _ => {}
-            }
-            drop(Builder::new().create_file(private(unfinished.as_ref())?).map_err(failed)?);
-            std::fs::rename(&unfinished, path).map_err(failed)?;
-            #[cfg(unix)]
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            #[cfg(unix)]
-            std::fs::File::open(folder.unwrap_or(Path::new(".")))
-                .and_then(|folder| folder.sync_all())
-                .map_err(failed)?;
-        }
-        let database = Builder::new().create_file(private(path)?).map_err(failed)?;
+        let database = FileStore::database(path).map_err(failed)?;
         // The working directory may be another later.
         let path = std::path::absolute(path).map_err(failed)?;
         Self::at(Some(path), database, limits, retention)
@@ -204,18 +188,6 @@ impl Drop for File {
             let _ = writer.join();
         }
     }
-}
-
-/// The file, made if it is not there; nobody else may read it.
-fn private(path: &Path) -> Result<std::fs::File> {
-    let mut options = std::fs::File::options();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path).map_err(failed)?;
-    #[cfg(unix)]
-    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).map_err(failed)?;
-    Ok(file)
 }
 
 fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
@@ -333,10 +305,12 @@ impl Blobs for File {
         let renewal = u64::try_from(self.kept.retention.renewal().as_millis()).unwrap_or(u64::MAX);
         let is_old = |at: &Option<u64>| at.is_some_and(|at| at.saturating_add(renewal) < now);
         let old: Vec<_> = ids.iter().zip(&times).filter(|(_, at)| is_old(at)).map(|(id, _)| *id).collect();
-        if !old.is_empty() {
-            self.write(move |tables, _| Ok(tables.renew(&old, now)?)).await?;
-        }
-        Ok(times.iter().map(Option::is_some).collect())
+        let gone = match old.is_empty() {
+            true => Vec::new(),
+            // Some may have been forgotten since the look.
+            false => self.write(move |tables, _| Ok(tables.renew(&old, now)?)).await?,
+        };
+        Ok(ids.iter().zip(&times).map(|(id, at)| at.is_some() && !gone.contains(id)).collect())
     }
 }
 

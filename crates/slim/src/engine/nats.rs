@@ -18,7 +18,7 @@
 //! there is his own. All reads go to the leader of a stream, since a copy may be late.
 //!
 //! From three quarters of what the log may have on, what stands before the newest checkpoint of each channel goes, half of it at a time; the last
-//! sixteenth is for checkpoints alone.
+//! sixteenth is for checkpoints alone. That of the keys is for claims alone: without one no package is given out.
 //!
 //! Blobs go by the age that their stream gives its messages. One that is put or asked for and not fresh is published again behind itself, which
 //! is its age from then on; so what goes is never what was just renewed, whichever service does that.
@@ -277,18 +277,9 @@ impl Nats {
         }))
     }
 
-    /// How many bytes the log may have, as its stream was made; `None`: as many as there is room for.
-    fn limit(&self) -> Option<u64> {
-        u64::try_from(self.log.cached_info().config.max_bytes).ok().filter(|limit| *limit > 0)
-    }
-
-    async fn filled(&self) -> Result<u64> {
-        Ok(self.log.get_info().await.map_err(failed)?.state.bytes)
-    }
-
     /// Whether the log is so full that it takes only checkpoints. Where it is nearly so, what can go begins to.
     async fn crowded(&self, bytes: usize) -> Result<bool> {
-        let Some(limit) = self.limit() else { return Ok(false) };
+        let Some(limit) = limit(&self.log) else { return Ok(false) };
         {
             let mut fill = hold(&self.fill);
             fill.since = fill.since.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
@@ -297,7 +288,7 @@ impl Nats {
             }
             (fill.looked, fill.since) = (Some(Instant::now()), 0);
         }
-        let filled = self.filled().await?;
+        let filled = filled(&self.log).await?;
         let mut fill = hold(&self.fill);
         fill.crowded = filled > limit / 16 * 15;
         if filled > limit / 4 * 3 && fill.swept.is_none_or(|at| at.elapsed() > SWEEP) {
@@ -348,13 +339,13 @@ impl Nats {
     /// # Errors
     /// [`Error::Service`]: the server does not answer.
     pub async fn tidy(&self) -> Result<()> {
-        let Some(limit) = self.limit() else { return Ok(()) };
+        let Some(limit) = limit(&self.log) else { return Ok(()) };
         loop {
             let all = self.marks.info_with_subjects(self.checkpoint("*")).await.map_err(failed)?;
             let subjects: Vec<(String, usize)> = all.try_collect().await.map_err(failed)?;
             let mut freed = false;
             for (subject, _) in subjects {
-                if self.filled().await? <= limit / 4 * 3 {
+                if filled(&self.log).await? <= limit / 4 * 3 {
                     return Ok(());
                 }
                 let mark = newest(&self.marks, subject.clone()).await?;
@@ -454,6 +445,15 @@ fn record(place: u64, at: i128, payload: &Bytes) -> Result<Record> {
     let (kind, id) = read.ok_or_else(|| Error::Service(format!("message {place} is no entry").into()))?;
     let at = u64::try_from(at).unwrap_or_default();
     Ok(Record { place, at, entry: Entry { id, kind, content: payload.slice(17..) } })
+}
+
+/// How many bytes a stream may have, as it was made; `None`: as many as there is room for.
+fn limit(stream: &Stream) -> Option<u64> {
+    u64::try_from(stream.cached_info().config.max_bytes).ok().filter(|limit| *limit > 0)
+}
+
+async fn filled(stream: &Stream) -> Result<u64> {
+    Ok(stream.get_info().await.map_err(failed)?.state.bytes)
 }
 
 async fn newest(stream: &Stream, subject: String) -> Result<Option<StreamMessage>> {
@@ -648,7 +648,7 @@ async fn count(stream: &Stream, subject: String) -> Result<usize> {
 
 #[async_trait]
 impl Keys for Nats {
-    /// That there are not too many is looked at before: several that publish for one DID at once may exceed it by what they bring.
+    /// That there are not too many, and room for claims, is looked at before: several that publish at once may exceed it by what they bring.
     async fn publish(&self, did: &str, packages: KeyPackages) -> Result<()> {
         packages.check(did)?;
         let (free, given) = (self.key("free", did), self.key("given", did));
@@ -666,6 +666,14 @@ impl Keys for Nats {
         let new: Vec<_> = new.try_collect().await?;
         if self.left(did).await? + new.len() > MAX_KEY_PACKAGES {
             return Err(Error::TooManyKeyPackages(MAX_KEY_PACKAGES));
+        }
+        let brought = new.iter().map(|(_, package)| package).chain(&packages.last_resort).map(Bytes::len);
+        let brought = u64::try_from(brought.sum::<usize>()).unwrap_or(u64::MAX);
+        if let Some(limit) = limit(&self.keys)
+            && brought > 0
+            && filled(&self.keys).await?.saturating_add(brought) > limit / 16 * 15
+        {
+            return Err(Error::Full(Quota::Store));
         }
         let added = new.into_iter().map(|(free, package)| self.publish_after(free, 0, None, package));
         let added = stream::iter(added.collect::<Vec<_>>()).buffered(AT_ONCE);
@@ -685,7 +693,11 @@ impl Keys for Nats {
         while let Some(package) = next(&self.keys, format!("{free}.*"), from).await? {
             from = package.sequence + 1;
             let Some((_, hash)) = package.subject.rsplit_once('.') else { continue };
-            let claim = self.publish_after(format!("{given}.{hash}"), 0, None, Bytes::new()).await?;
+            let claim = match self.publish_after(format!("{given}.{hash}"), 0, None, Bytes::new()).await {
+                // Without a claim somebody else could be given it too.
+                Err(Error::Full(_)) => break,
+                claim => claim?,
+            };
             // Who lost the claim does it too: who won it may have died meanwhile.
             let gone = self.keys.delete_message(package.sequence).await;
             if let Published::At(_) = claim {

@@ -106,7 +106,8 @@ async fn invitation_to(agent: &Agent, id: ChannelId) -> Option<Invitation> {
 
 /// Accepts an invitation. One that nobody refused may be good later, and waits again.
 async fn accepted(agent: Arc<Agent>, invitation: Invitation) -> Result<(), Error> {
-    let done = agent.node.accept(invitation.clone()).await.map(drop);
+    let accepting = agent.while_here(agent.node.accept(invitation.clone()));
+    let done = accepting.await.unwrap_or(Err(Error::WorkLost)).map(drop);
     if let Err(error) = &done
         && !matches!(error, Error::Refused(_))
     {

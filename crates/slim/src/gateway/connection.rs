@@ -245,11 +245,13 @@ impl Reader<'_> {
                 Admitted::Wait => {}
                 Admitted::Done(answer) => drop(self.out.send(answer).await),
                 Admitted::Do => {
-                    // It goes on when the connection ends: the client will come back for the answer.
+                    // It goes on when the connection ends: the client will come back for the answer. It ends with the gateway.
                     let (agent, session) = (Arc::clone(self.agent), Arc::clone(self.session));
                     let task = tokio::spawn(async move {
-                        let done = calls::perform(&agent, call.what).await;
-                        session.answer(call.id, done).await;
+                        let work = calls::perform(&agent, call.what);
+                        if let Some(done) = agent.while_here(work).await {
+                            session.answer(call.id, done).await;
+                        }
                     });
                     self.session.begun(call.id, task.abort_handle());
                 }

@@ -20,7 +20,7 @@ pub const SUBPROTOCOL: &str = "gambeson.channel.1";
 /// The largest frame that a client may send, in bytes: the longest message in base64, or the DIDs of a thousand agents, and some room.
 pub const MAX_CLIENT_FRAME: usize = 256 << 10;
 
-/// How many answers a client may leave unsettled.
+/// How many calls a client may leave unsettled.
 pub const MAX_UNSETTLED: usize = 64;
 
 /// How many agents one call may name.
@@ -75,6 +75,9 @@ pub struct Call {
     /// All answers up to this one have arrived.
     #[serde(deserialize_with = "number")]
     pub settled: u64,
+    /// The calls between that one and this whose answers have not arrived; without it, none of those is settled.
+    #[serde(default, deserialize_with = "open")]
+    pub open: Option<Vec<u64>>,
     /// What.
     #[serde(rename = "do")]
     pub what: Do,
@@ -475,6 +478,21 @@ fn optional_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D:
     number(from).map(Some)
 }
 
+fn open<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u64>>, D::Error> {
+    let ids = Vec::<u64>::deserialize(from)?;
+    if ids.len() >= MAX_UNSETTLED {
+        let most = MAX_UNSETTLED - 1;
+        return Err(D::Error::custom(format!("{} open calls before one; at most {most} may be", ids.len())));
+    }
+    if !ids.is_sorted_by(|one, next| one < next) {
+        return Err(D::Error::custom("open calls are named in their order, each once"));
+    }
+    match ids.last() {
+        Some(last) if *last > MAX_NUMBER => Err(D::Error::custom("a number above 2^53 - 1")),
+        _ => Ok(Some(ids)),
+    }
+}
+
 fn wait<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let wait = u64::deserialize(from)?;
     (wait <= MAX_WAIT).then_some(wait).ok_or_else(|| D::Error::custom("a wait of more than a day"))
@@ -502,18 +520,28 @@ mod tests {
         FromClient::parse(&format!(r#"{{"call":{{"id":1,"settled":0,"do":{what}}}}}"#))
     }
 
+    fn open_calls(open: &[u64]) -> Result<FromClient, String> {
+        let call = json!({ "id": 70, "settled": 2, "open": open, "do": { "create": {} } });
+        FromClient::parse(&json!({ "call": call }).to_string())
+    }
+
     #[test]
     fn a_call_is_read_as_it_was_written() {
         let mut id = [0; 32];
         id[31] = 7;
         let send = Send { channel: ChannelId(id), bytes: Bytes::from_static(b"hello") };
         let said = call(&format!(r#"{{"send":{{"channel":"{CHANNEL}","bytes":"aGVsbG8="}}}}"#)).unwrap();
-        assert_eq!(said, FromClient::Call(Call { id: 1, settled: 0, what: Do::Send(send) }));
+        assert_eq!(said, FromClient::Call(Call { id: 1, settled: 0, open: None, what: Do::Send(send) }));
         let receive = FromClient::parse(&format!(r#"{{"receive":{{"channel":"{CHANNEL}"}}}}"#)).unwrap();
         assert_eq!(receive, FromClient::Receive(Receive { channel: ChannelId(id), after: None, feed: None }));
         let rejoin = call(&format!(r#"{{"rejoin":{{"channel":"{CHANNEL}"}}}}"#)).unwrap();
         let what = Do::Rejoin(Of { channel: ChannelId(id) });
-        assert_eq!(rejoin, FromClient::Call(Call { id: 1, settled: 0, what }));
+        assert_eq!(rejoin, FromClient::Call(Call { id: 1, settled: 0, open: None, what }));
+        for open in [Vec::<u64>::new(), vec![8], (3..66).collect()] {
+            let said = open_calls(&open).unwrap();
+            let what = Do::Create(Nothing {});
+            assert_eq!(said, FromClient::Call(Call { id: 70, settled: 2, open: Some(open), what }));
+        }
         let most = format!(r#"{{"receive":{{"channel":"{CHANNEL}","after":5,"feed":{MAX_NUMBER}}}}}"#);
         let receive = Receive { channel: ChannelId(id), after: Some(5), feed: Some(MAX_NUMBER) };
         assert_eq!(FromClient::parse(&most), Ok(FromClient::Receive(receive)));
@@ -578,6 +606,14 @@ mod tests {
             (call(r#"{"create":{},"leave":{}}"#), "expected"),
             (call(&format!(r#"{{"invite":{{"channel":"{CHANNEL}","dids":[]}}}}"#)), "0 DIDs"),
             (call(&format!(r#"{{"join":{{"channel":"{CHANNEL}","wait":86400001}}}}"#)), "a day"),
+            (open_calls(&(3..67).collect::<Vec<u64>>()), "64 open calls"),
+            (open_calls(&[4, 3]), "in their order"),
+            (open_calls(&[3, 3]), "each once"),
+            (open_calls(&[3, MAX_NUMBER + 1]), "2^53"),
+            (
+                FromClient::parse(r#"{"call":{"id":1,"settled":0,"open":null,"do":{"create":{}}}}"#),
+                "invalid type",
+            ),
             (FromClient::parse(&" ".repeat(MAX_CLIENT_FRAME + 1)), "at most"),
             (FromClient::parse(&"[".repeat(100_000)), "expected"),
         ] {

@@ -20,8 +20,9 @@ pub(super) struct Session(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// All answers up to this one have arrived at the client.
-    settled: u64,
+    /// The newest call that was made: none up to it that is not in `calls` is made again.
+    newest: u64,
+    /// Those that are not settled, at most [`MAX_UNSETTLED`].
     calls: BTreeMap<u64, Progress>,
     /// The connection of now.
     out: Option<(u64, Out, watch::Sender<bool>)>,
@@ -91,18 +92,28 @@ impl Session {
         if call.settled >= call.id {
             return Err("a call cannot be settled before it is made");
         }
-        state.settled = state.settled.max(call.settled);
-        let settled = state.settled;
-        let open = state.calls.split_off(&(settled + 1));
-        // Nobody waits for the answers of those that are still under way.
-        let forgotten = std::mem::replace(&mut state.calls, open);
-        forgotten.values().for_each(Progress::give_up);
+        if call.open.iter().flatten().any(|open| *open <= call.settled || *open >= call.id) {
+            return Err("an open call is after those that are settled, and before the one that names it");
+        }
+        let settled = |id: u64| {
+            let closed = |open: &[u64]| id < call.id && open.binary_search(&id).is_err();
+            id <= call.settled || call.open.as_deref().is_some_and(closed)
+        };
+        state.calls.retain(|id, progress| {
+            let settled = settled(*id);
+            if settled {
+                // Nobody waits for its answer, if it is still under way.
+                progress.give_up();
+            }
+            !settled
+        });
         match state.calls.get(&call.id) {
             Some(Progress::Answered(answer)) => Ok(Admitted::Done(Arc::clone(answer))),
             Some(Progress::Begun(_)) => Ok(Admitted::Wait),
-            None if call.id <= settled => Err("a call that is settled is not made again"),
-            None if call.id > settled + MAX_UNSETTLED as u64 => Err("more than 64 calls are not settled"),
+            None if call.id <= state.newest => Err("a call that is settled is not made again"),
+            None if state.calls.len() >= MAX_UNSETTLED => Err("more than 64 calls are not settled"),
             None => {
+                state.newest = call.id;
                 state.calls.insert(call.id, Progress::Begun(None));
                 Ok(Admitted::Do)
             }
@@ -161,7 +172,12 @@ mod tests {
     use crate::gateway::protocol::{Do, Nothing};
 
     fn call(id: u64, settled: u64) -> Call {
-        Call { id, settled, what: Do::Channels(Nothing {}) }
+        Call { id, settled, open: None, what: Do::Channels(Nothing {}) }
+    }
+
+    /// The same of a client that waits for these calls before it, and for no others.
+    fn beside(open: Vec<u64>, id: u64, settled: u64) -> Call {
+        Call { open: Some(open), ..call(id, settled) }
     }
 
     #[tokio::test]
@@ -195,6 +211,41 @@ mod tests {
         assert!(late.await.unwrap_err().is_cancelled(), "it was settled before it began");
         assert!(!open.is_finished());
         open.abort();
+    }
+
+    #[tokio::test]
+    async fn a_call_that_stays_open_keeps_no_other_from_being_made() {
+        let session = Session::default();
+        session.admit(&call(1, 0)).unwrap();
+        let waits = tokio::spawn(std::future::pending::<()>());
+        session.begun(1, waits.abort_handle());
+        for id in 2..=300 {
+            assert_eq!(session.admit(&beside(vec![1], id, 0)), Ok(Admitted::Do));
+            session.answer(id, Ok(Value::Null)).await;
+            assert_eq!(hold(&session.0).calls.len(), 2, "what has arrived is forgotten");
+        }
+        // The client comes back: it has not heard the last answer.
+        assert_eq!(session.admit(&call(1, 0)), Ok(Admitted::Wait));
+        assert!(matches!(session.admit(&beside(vec![1], 300, 0)), Ok(Admitted::Done(_))));
+        assert!(session.admit(&beside(vec![1], 299, 0)).is_err(), "it is not done again");
+        assert!(!waits.is_finished());
+        assert_eq!(session.admit(&beside(vec![], 301, 0)), Ok(Admitted::Do));
+        assert!(waits.await.unwrap_err().is_cancelled(), "it is not open any more");
+    }
+
+    #[tokio::test]
+    async fn calls_that_are_open_count_wherever_they_are_and_others_do_not() {
+        let session = Session::default();
+        let open: Vec<u64> = (1..=64).map(|number| number * 100).collect();
+        for (before, id) in open.iter().enumerate() {
+            assert_eq!(session.admit(&beside(open[..before].to_vec(), *id, 0)), Ok(Admitted::Do));
+        }
+        assert!(session.admit(&call(6_401, 0)).is_err());
+        assert_eq!(session.admit(&beside(open[1..].to_vec(), 6_401, 0)), Ok(Admitted::Do));
+        for (settled, named) in [(100, 100), (200, 150), (0, 6_402), (0, 6_403)] {
+            assert!(session.admit(&beside(vec![named], 6_402, settled)).is_err(), "{named} after {settled}");
+        }
+        assert_eq!(session.admit(&call(6_401, 0)), Ok(Admitted::Wait), "what is refused settles nothing");
     }
 
     #[tokio::test]

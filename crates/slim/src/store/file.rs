@@ -1,11 +1,13 @@
 //! A store in one file.
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use redb::{Database, ReadableDatabase, TableDefinition, TableError};
+use redb::{Builder, Database, DatabaseError, ReadableDatabase, TableDefinition, TableError};
 
 use crate::error::{Error, Result};
 use crate::store::{Batch, Store};
@@ -17,13 +19,46 @@ const KEPT: TableDefinition<'_, ([u8; 16], u64), &[u8]> = TableDefinition::new("
 pub struct FileStore(Arc<Database>);
 
 impl FileStore {
-    /// Opens the file, or makes it.
+    /// Opens the file, or makes it: only its owner may read and write it.
     ///
     /// # Errors
     /// [`Error::Store`]: it is no such file, another process has it, or the disk fails.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Database::create(path).map(|database| Self(Arc::new(database))).map_err(Error::store)
+        let database = Self::database(path.as_ref()).map_err(Error::store)?;
+        Ok(Self(Arc::new(database)))
     }
+
+    /// The database in a file, which is made if it is not there: whole or, if the process ends, not at all.
+    pub(crate) fn database(path: &Path) -> Result<Database, DatabaseError> {
+        if !path.try_exists()? {
+            // Made beside it and renamed: redb does not open a file whose first pages are there in part.
+            let mut unfinished = path.as_os_str().to_owned();
+            unfinished.push(".new");
+            match fs::remove_file(&unfinished) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+            drop(Builder::new().create_file(private(unfinished.as_ref())?)?);
+            fs::rename(&unfinished, path)?;
+            #[cfg(unix)]
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            #[cfg(unix)]
+            File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all())?;
+        }
+        Builder::new().create_file(private(path)?)
+    }
+}
+
+/// The file, made if it is not there; nobody else may read it.
+fn private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(file)
 }
 
 #[async_trait]
@@ -71,4 +106,29 @@ impl Store for FileStore {
 /// Waits for the disk on a thread that may wait.
 async fn away<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(Error::store)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_store_that_a_killed_process_left_unfinished_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        // Where something stands in the way of the making, nothing is left that could not be opened.
+        let unfinished = folder.path().join("store.new");
+        fs::create_dir(&unfinished).unwrap();
+        assert!(matches!(FileStore::open(&path), Err(Error::Store(_))));
+        assert!(!path.exists());
+        fs::remove_dir(&unfinished).unwrap();
+
+        fs::write(&unfinished, "begun by a process that was killed").unwrap();
+        let store = FileStore::open(&path).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        store.apply(Batch::from([(([1; 16], 2), Some(vec![3]))])).await.unwrap();
+        drop(store);
+        let kept = FileStore::open(&path).unwrap().row([1; 16], 0, 9).await.unwrap();
+        assert_eq!(kept, BTreeMap::from([(2, vec![3])]));
+    }
 }

@@ -116,3 +116,22 @@ async fn a_stream_that_is_full_says_so() {
     }
     assert_eq!(engine.left("did:example:b").await.unwrap(), 0);
 }
+
+#[tokio::test]
+async fn key_packages_leave_room_for_the_claims_of_who_takes_them() {
+    let Some(server) = server().await else { return };
+    let engine = engine(&server, Limits { store: 16 * 45_000, ..Limits::default() }).await;
+    let did = "did:example:a";
+    let package = |byte: u8, len: usize| Bytes::from(vec![byte; len]);
+    let packages = KeyPackages { once: vec![package(1, 60_000)], last_resort: Some(package(2, 20_000)) };
+    engine.publish(did, packages).await.unwrap();
+    let more = KeyPackages { once: vec![package(3, 5_000)], last_resort: None };
+    let refused = engine.publish(did, more).await;
+    assert!(
+        matches!(refused, Err(Error::Full(Quota::Store))),
+        "85 kB fit into 90 kB, but not below fifteen sixteenths of it: {refused:?}"
+    );
+    for taken in [package(1, 60_000), package(2, 20_000)] {
+        assert_eq!(engine.take(did).await.unwrap(), Some(taken));
+    }
+}

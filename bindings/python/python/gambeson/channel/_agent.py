@@ -16,7 +16,7 @@ from gambeson._native import CardLog
 from gambeson._native import ChannelHub as Hub
 from gambeson.channel._channel import Channel
 from gambeson.channel._connections import Deadline
-from gambeson.errors import Refused, of_channel
+from gambeson.errors import Error, Refused, of_channel
 
 __all__ = ["Agent", "Delivery", "Hub", "Invitation", "groups"]
 
@@ -101,6 +101,7 @@ class Agent:
         self._offers: list[Invitation] = []
         self._news = asyncio.Event()
         self._attending: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
         self.did = identity.did
 
     async def __aenter__(self) -> Self:
@@ -118,7 +119,12 @@ class Agent:
         await self.close()
 
     async def close(self) -> None:
-        """Closes its channels here, of which it stays a member, and the link."""
+        """Closes its channels here, of which it stays a member, and the link. It goes on when the caller is cancelled; who calls again waits for it."""
+        if self._closing is None or self._closing.done():
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         node, self._node = self._node, None
         channels, self._open = self._open, []
         if self._attending is not None:
@@ -155,27 +161,38 @@ class Agent:
     async def join(
         self, *, by: str | Collection[str] | Callable[[Invitation], bool], timeout: float | None = 30.0
     ) -> Channel:
-        """Waits for an invitation by one of these DIDs, or one that the function takes, and joins."""
+        """Waits for an invitation by one of these DIDs, or one that the function takes, and joins.
+
+        What fails is raised when no other such invitation is here; the one that it failed for stays, behind the others.
+        """
+        tried: list[Invitation] = []
+        failure: Error | None = None
 
         def wanted(invitation: Invitation) -> bool:
+            if invitation in tried:
+                return False
             if callable(by):
                 return by(invitation)
             return invitation.by == by if isinstance(by, str) else invitation.by in by
 
         async with Deadline(timeout, "no invitation came"):
-            while True:
+            while failure is None or any(map(wanted, self._offers)):
                 invitation = await self.invitation(wanted)
                 try:
                     return await invitation.accept()
                 except Refused as error:
                     # Anybody can put a friend's name on an invitation.
                     _log.warning("an invitation in the name of %s: %s", invitation.by, error)
-                except BaseException:
+                except BaseException as error:
                     # Nothing was decided: who wants it next finds it. That of an agent which was closed is worth nothing.
+                    tried.append(invitation)
                     if self._node is not None:
-                        self._offers.insert(0, invitation)
+                        self._offers.append(invitation)
                         self._tell()
-                    raise
+                    if not isinstance(error, Error):
+                        raise
+                    failure = error
+        raise failure
 
     async def _attend(self, node: _native.ChannelNode) -> None:
         while True:

@@ -239,6 +239,9 @@ class Listener:
         """Takes no more connections; those that were taken go on."""
         self._switchboard.unlisten(self)
         self._inbox.end(lambda: NotConnected("done", "this listener was closed"))
+        await self._switchboard.unbroken(self._turn_away())
+
+    async def _turn_away(self) -> None:
         while len(self._inbox):
             await (await self._inbox.take()).close("no-service")
 

@@ -297,15 +297,17 @@ class _Line:
         try:
             async for data in self._connection:
                 answer = _object(data) or {}
-                answers = self._calls.get(answer.get("id", 0))
+                id = answer.get("id")
+                answers = self._calls.get(id) if isinstance(id, int) else None
                 if answers is not None:
                     answers.put(answer)
                     if answer.get("last", True):
                         answers.end(lambda: A2AClientError("the answer is complete"))
         except ChannelError as error:
             code, detail = error.code, error.detail
-        for answers in self._calls.values():
-            answers.end(lambda: NotConnected(code, detail))
+        finally:
+            for answers in self._calls.values():
+                answers.end(lambda: NotConnected(code, detail))
 
 
 class _Member(User):
@@ -424,7 +426,8 @@ class _Service:
             pass  # The caller is gone, and waits for nothing.
 
     async def _answer(self, connection: Connection, id: int, call: dict[str, Any]) -> None:
-        many = call.get("method") in self._streams
+        method = call.get("method")
+        many = isinstance(method, str) and method in self._streams
         try:
             try:
                 async with aclosing(self._results(connection.peer, id, call)) as results:

@@ -152,6 +152,11 @@ async def _streams(connection: Connection, caller: str | None) -> AsyncIterator[
                         await arrived.send(instead)
             except (ChannelError, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await arrived.aclose()
+            except Exception:
+                # Who waits for what was not sent sees the end instead.
+                _log.exception("a connection of MCP ended")
+                await arrived.aclose()
+                await connection.close()
 
     async with arrived, reads, writes, leaving, Beside() as tasks:
         tasks.start(receive())
@@ -167,27 +172,31 @@ def _read(data: bytes, metadata: ServerMessageMetadata | None) -> SessionMessage
 
 
 async def _written(connection: Connection, item: SessionMessage) -> SessionMessage | None:
-    """Sends a message. A request that is too large is answered here, and an answer that is too large becomes an error."""
+    """Sends a message. A request that cannot be sent, such as one that is too large, is answered here, and such an answer becomes an error."""
     message = item.message
     try:
         await connection.send(_bytes(item))
     except ChannelError as error:
-        if error.code != "message-too-large":
+        if error.code not in ("message-too-large", "bad-json"):
             raise
         match message:
             case JSONRPCRequest():
                 return _failure(message.id, INVALID_REQUEST, error)
-            case JSONRPCResponse():
+            case JSONRPCResponse() | JSONRPCError():
                 await connection.send(_bytes(_failure(message.id, INTERNAL_ERROR, error)))
             case _:
                 _log.warning("a notification was not sent: %s", error)
     return None
 
 
-def _failure(id: int | str, code: int, error: ChannelError) -> SessionMessage:
+def _failure(id: int | str | None, code: int, error: ChannelError) -> SessionMessage:
     said = ErrorData(code=code, message=error.detail, data={"reason": error.code})
     return SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=said))
 
 
 def _bytes(item: SessionMessage) -> bytes:
-    return item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    try:
+        return item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except ValueError:
+        # Half a character, which Python's text may have.
+        raise ChannelError("bad-json", "a message that cannot be written as JSON") from None

@@ -8,7 +8,7 @@ use crate::slim::failed;
 use crate::unfinished::Unfinished;
 use gambeson_slim::{Channel, Event};
 use serde_json::json;
-use std::io::{BufRead, Read, stdin};
+use std::io::{self, BufRead, Read, stdin};
 use std::thread;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -16,15 +16,14 @@ use tokio::time::timeout;
 
 pub(super) async fn send(open: &Open, options: &Send) -> Result<Status, Error> {
     let channel = open.current(&options.which).await?;
-    let wrong = |error| Error::stream(&"standard input", &error);
     let mut said = 0;
     if options.lines {
         for line in stdin().lock().lines() {
-            said += say(&channel, line.map_err(wrong)?.into_bytes()).await?;
+            said += say(&channel, line.map_err(unread)?.into_bytes()).await?;
         }
     } else {
         let mut message = Vec::new();
-        stdin().lock().read_to_end(&mut message).map_err(wrong)?;
+        stdin().lock().read_to_end(&mut message).map_err(unread)?;
         said += say(&channel, message).await?;
     }
     taken(&channel, Duration::from_secs(options.wait)).await?;
@@ -79,7 +78,9 @@ pub(super) async fn tail(open: &Open, options: &Tail) -> Result<Status, Error> {
                 Err(error) => return Err(failed(error)),
             },
             line = line => match line {
-                Some(line) => drop(channel.send(line.into_bytes()).await.map_err(failed)?),
+                Some(line) => {
+                    say(&channel, line.map_err(unread)?.into_bytes()).await?;
+                }
                 None => lines = None,
             },
             _ = ended.wait_for(|ended| *ended) => break,
@@ -93,11 +94,16 @@ pub(super) async fn tail(open: &Open, options: &Tail) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
+/// Standard input could not be read, or a line of it is no text.
+fn unread(error: io::Error) -> Error {
+    Error::stream(&"standard input", &error)
+}
+
 /// The lines of standard input, read by a thread that ends with them or with the program.
-fn lines() -> mpsc::Receiver<String> {
+fn lines() -> mpsc::Receiver<io::Result<String>> {
     let (sender, receiver) = mpsc::channel(16);
     thread::spawn(move || {
-        for line in stdin().lock().lines().map_while(Result::ok) {
+        for line in stdin().lock().lines() {
             if sender.blocking_send(line).is_err() {
                 break;
             }

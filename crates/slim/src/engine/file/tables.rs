@@ -260,15 +260,19 @@ impl<'t> Tables<'t> {
         Ok(id)
     }
 
-    /// These blobs are as new as those that are put now.
-    pub(super) fn renew(&mut self, ids: &[BlobId], now: u64) -> Result<(), redb::Error> {
+    /// These blobs are as new as those that are put now. Returns those that are not kept.
+    pub(super) fn renew(&mut self, ids: &[BlobId], now: u64) -> Result<Vec<BlobId>, redb::Error> {
+        let mut gone = Vec::new();
         for id in ids {
-            let Some(at) = self.times.get(&id.0)?.map(|at| at.value()) else { continue };
+            let Some(at) = self.times.get(&id.0)?.map(|at| at.value()) else {
+                gone.push(*id);
+                continue;
+            };
             self.ages.remove((at, &id.0))?;
             self.ages.insert((now, &id.0), ())?;
             self.times.insert(&id.0, now)?;
         }
-        Ok(())
+        Ok(gone)
     }
 
     pub(super) fn publish(

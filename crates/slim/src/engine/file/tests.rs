@@ -374,3 +374,29 @@ async fn blobs_are_forgotten_that_nobody_asks_for() {
     assert_eq!(file.has(&[old, asked]).await.unwrap(), [false, true]);
     assert_eq!(file.get(&old).await.unwrap(), None);
 }
+
+#[tokio::test]
+async fn a_blob_that_is_forgotten_while_somebody_asks_for_it_is_told_to_be_gone() {
+    let day = 24 * 60 * 60 * 1_000;
+    let retention = Retention { blobs: Some(Duration::from_millis(10 * day)), ..Retention::default() };
+    let (file, _folder) = limited(Limits::default(), retention).await;
+    let ids = [file.put("old".into()).await.unwrap()];
+    // Old enough to be renewed by who asks for it.
+    file.write(move |tables, _| Ok(tables.renew(&ids, now() - 2 * day)?)).await.unwrap();
+    let (go, wait) = mpsc::channel::<()>();
+    let sweep = file.write(move |tables, kept| {
+        let _ = wait.recv();
+        Ok(tables.sweep(&kept.limits, &kept.retention, now() + 9 * day)?)
+    });
+    let ask = async {
+        let mut asked = file.has(&ids);
+        // It has looked by then, and its renewal waits behind the sweep.
+        let looked = tokio::time::timeout(Duration::from_millis(500), &mut asked).await;
+        assert!(looked.is_err(), "the writing thread is busy");
+        go.send(()).unwrap();
+        asked.await.unwrap()
+    };
+    let (swept, kept) = tokio::join!(sweep, ask);
+    swept.unwrap();
+    assert_eq!(kept, [false]);
+}
