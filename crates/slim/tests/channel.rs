@@ -600,7 +600,7 @@ async fn who_speaks_while_it_leaves_leaves_no_more_behind_than_what_it_said() {
         let b = at_bob.joined(&a.id()).await;
         let said = async { if speaks { b.send("last words").await.map(drop) } else { Ok(()) } };
         let (said, gone) = tokio::join!(said, b.leave());
-        (said.unwrap(), gone.unwrap());
+        said.and(gone).unwrap();
         left.push(store.places.lock().unwrap().len());
     }
     assert_eq!(left[0] + 1, left[1], "what was said stays in the history, and no secret");
