@@ -105,7 +105,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// A running gateway. Dropping it ends it, its connections and what its clients have under way; the nodes go on.
+/// A running gateway. Dropping it ends it, its connections and the calls of its clients; the nodes go on, with what they have begun.
 pub struct Gateway {
     address: SocketAddr,
     tasks: Vec<JoinHandle<()>>,

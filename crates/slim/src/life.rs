@@ -175,6 +175,8 @@ pub(crate) struct Life {
     tries: u32,
     /// The log is known to go on behind what was read.
     behind: bool,
+    /// It is looked into before anything is appended.
+    looks_first: bool,
     overrun: Arc<AtomicBool>,
     /// Until when the link is taken for one that blocks: somebody on it does not read.
     blocked: Option<Instant>,
@@ -404,6 +406,9 @@ impl Life {
 
     /// What is due.
     async fn tick(&mut self) -> Result<()> {
+        if self.over {
+            return Ok(());
+        }
         if due(&mut self.timers.bundle) {
             self.seal_bundle()?;
         }
@@ -426,7 +431,7 @@ impl Life {
         }
         if due(&mut self.timers.leave) {
             let (members, epoch) = (vec![self.did().to_owned()], self.member.epoch());
-            self.end(Some(Event::Left { members, epoch })).await?;
+            return self.end(Some(Event::Left { members, epoch })).await;
         }
         if due(&mut self.timers.rotate) {
             self.wish_to_rotate();
@@ -458,7 +463,7 @@ impl Life {
             self.timers.silence = now + self.shared.options.silence;
             self.look_for_silence()?;
             if self.order.held() > 0 && !self.behind {
-                // Causes that did not come in all the time since the last round will not.
+                // Causes that did not come in the whole of a round will not.
                 let ready = self.order.give_up_causality();
                 self.give(ready);
             }

@@ -51,7 +51,7 @@ pub(crate) struct Order {
     causal: bool,
     /// The tag of this member, whose own words do not pass here.
     me: [u8; 16],
-    /// What bundles that wait came after, of senders of whom nothing came: the log was read to its end, and does not have it.
+    /// What bundles that wait came after, of senders of whom nothing came, and nothing will: the log was read to its end, and does not have it.
     absent: HashMap<([u8; 16], u64), u64>,
     numbers: u64,
     /// Whose row has to be written anew, or that of a bundle of whom.
@@ -400,15 +400,20 @@ impl Order {
         ready
     }
 
-    /// The log was read to its end: of who came before this member did, in `joined`, and is not known from it, nothing will come that those who
-    /// wait have seen. Of others the first will come.
-    pub(crate) fn give_up_strangers(&mut self, joined: u64) -> Vec<(Source, u64, Bundle)> {
+    /// The log was read to its end: of who came before this member did, in `joined`, or is `gone`, and is not known from it, nothing will come
+    /// that those who wait have seen. Of others the first will come.
+    pub(crate) fn give_up_strangers(
+        &mut self,
+        joined: u64,
+        gone: impl Fn(&[u8; 16]) -> bool,
+    ) -> Vec<(Source, u64, Bundle)> {
         if !self.causal || self.load.bundles == 0 {
             return Vec::new();
         }
         let waiting = self.sources.values().flat_map(|waiting| waiting.early.values());
         let mut absent = HashMap::new();
-        let strange = |upto: &&Upto| upto.born < joined && self.of_upto(upto).is_none();
+        let strange =
+            |upto: &&Upto| self.of_upto(upto).is_none() && (upto.born < joined || gone(&upto.sender));
         for upto in waiting.flat_map(|early| &early.bundle.after).filter(strange) {
             let most: &mut u64 = absent.entry((upto.sender, upto.born)).or_default();
             *most = upto.counter.max(*most);
@@ -676,11 +681,16 @@ mod tests {
         assert_eq!(both, [("alice".to_owned(), 4), ("bob".to_owned(), 2)]);
 
         assert_eq!(order.arrive(&bob, 3, bundle(1, &[("dave", 2)]), link(2)), Arrived::Early);
-        assert!(order.give_up_strangers(1).is_empty(), "dave came with her, and his first word will come");
-        assert_eq!(order.give_up_strangers(2), [(bob.clone(), 3, bundle(1, &[("dave", 2)]))]);
+        let there = |_: &[u8; 16]| false;
+        assert!(
+            order.give_up_strangers(1, there).is_empty(),
+            "dave came with her, and his first word will come"
+        );
+        assert_eq!(order.give_up_strangers(2, there), [(bob.clone(), 3, bundle(1, &[("dave", 2)]))]);
         assert_eq!(order.arrive(&bob, 4, bundle(1, &[("dave", 3)]), link(2)), Arrived::Early, "another word");
         assert_eq!(order.arrive(&bob, 5, bundle(1, &[("alice", 5)]), link(2)), Arrived::Early);
-        let given: Vec<u64> = order.give_up_strangers(2).into_iter().map(|(_, counter, _)| counter).collect();
+        let given: Vec<u64> =
+            order.give_up_strangers(1, |_| true).into_iter().map(|(_, counter, _)| counter).collect();
         assert_eq!((given, order.held()), (vec![4], 1), "alice is known, and her next word to come");
     }
 

@@ -103,6 +103,15 @@ impl Writes {
         self.0.push((row.to_owned(), place, None));
     }
 
+    /// Takes back what was to be written into a row.
+    pub(crate) fn take_back(&mut self, row: &str) {
+        for (of, _, value) in &mut self.0 {
+            if of == row {
+                value.take().zeroize();
+            }
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

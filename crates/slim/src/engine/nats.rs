@@ -18,7 +18,7 @@
 //! there is his own. All reads go to the leader of a stream, since a copy may be late.
 //!
 //! From three quarters of what the log may have on, what stands before the newest checkpoint of each channel goes, half of it at a time; the last
-//! sixteenth is for checkpoints alone. That of the keys is for claims alone: without one no package is given out.
+//! sixteenth is for checkpoints alone. That of the keys is for claims alone: without one only a package of last resort is given out.
 //!
 //! Blobs go by the age that their stream gives its messages. One that is put or asked for and not fresh is published again behind itself, which
 //! is its age from then on; so what goes is never what was just renewed, whichever service does that.

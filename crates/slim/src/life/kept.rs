@@ -181,6 +181,7 @@ impl Life {
             tries: 0,
             failed: None,
             behind: true,
+            looks_first: false,
             overrun: Arc::new(AtomicBool::new(false)),
             blocked: None,
             receipts: HashMap::new(),
@@ -381,9 +382,6 @@ impl Life {
 
     /// The member is out: its secrets go, what was said stays.
     pub(super) async fn end(&mut self, told: Option<Event>) -> Result<()> {
-        // What this turn wrote of them goes with the rest.
-        let writes = std::mem::take(&mut self.writes);
-        self.shared.kept.apply(writes).await?;
         if let Some(event) = told {
             self.tell(event);
         }
@@ -391,6 +389,8 @@ impl Life {
         self.backlog.clear();
         let row = |what: &str| crate::channel::row(self.id, what);
         for what in ["member", "life", "outbox", "pending", "errands", "order"] {
+            // What this turn was to write, too.
+            self.writes.take_back(&row(what));
             for place in self.shared.kept.row(&row(what), 0, usize::MAX).await?.into_keys() {
                 self.writes.delete(&row(what), place);
             }

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::back::MOST_RETURNS;
 use super::work::Done;
-use super::{EPOCHS_AHEAD, FRAMES_A_TURN, Failed, Inward, Life, MOST_AHEAD, due};
+use super::{EPOCHS_AHEAD, FRAMES_A_TURN, Failed, Inward, Life, MOST_AHEAD, Outgoing, due};
 use crate::archive::random;
 use crate::bridge_news::BridgeNews;
 use crate::content::{Bundle, CheckpointEntry, Complaint, Mark, MarkKind, MessageId, Payload, Peek, Upto};
@@ -24,6 +24,8 @@ const RECEIVED_UNWRITTEN: u32 = 256;
 
 /// No sender counts further: it would take ten thousand years.
 const LAST_COUNTER: u64 = 1 << 48;
+/// How much that the log took is remembered before the log is read up to it.
+const MOST_UNREAD: usize = 256;
 
 impl Life {
     pub(super) fn inward(&mut self, inward: Inward) -> Result<()> {
@@ -188,7 +190,9 @@ impl Life {
                         if let Placed::At(place) = placed
                             && place > self.read
                         {
-                            self.unread.insert(place, (counter, outgoing));
+                            self.unread
+                                .insert(place, (counter, Outgoing { content: Bytes::new(), ..outgoing }));
+                            self.behind |= self.unread.len() >= MOST_UNREAD;
                         }
                     }
                 }
@@ -201,7 +205,7 @@ impl Life {
                 Err(Error::IdTaken) => self.identify_again(counter)?,
                 Err(error) => {
                     // Meanwhile the log may go on to epochs for which this is too old.
-                    self.behind = true;
+                    self.looks_first = true;
                     self.again(&error);
                     return self.no_room(&error);
                 }
@@ -296,7 +300,8 @@ impl Life {
                 self.stand(&source, counter);
             }
             if self.timers.gap.is_none() {
-                let ready = self.order.give_up_strangers(self.joined);
+                let gone = |tag: &[u8; 16]| self.listed.iter().all(|(there, _)| there != tag);
+                let ready = self.order.give_up_strangers(self.joined, gone);
                 if !ready.is_empty() {
                     self.give(ready);
                 }

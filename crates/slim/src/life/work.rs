@@ -100,8 +100,7 @@ impl Life {
         if self.room.is_there() && !self.is_against_log() && self.append_commit() {
             return;
         }
-        if self.behind {
-            self.behind = false;
+        if std::mem::take(&mut self.behind) | std::mem::take(&mut self.looks_first) {
             let (id, from) = (self.id, if self.last.0 > 0 { self.last.0 } else { self.read + 1 });
             return self.start(move |shared| async move {
                 Done::Page(shared.services.log.read(&id, from, PAGE).await)

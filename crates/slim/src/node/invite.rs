@@ -13,7 +13,7 @@ use crate::blobs::BlobId;
 use crate::cards::SKEW;
 use crate::channel::Channel;
 use crate::content::{Published, Snapshot};
-use crate::error::{Error, Result};
+use crate::error::{Error, Quota, Result};
 use crate::frame::Frame;
 use crate::hold;
 use crate::keys::KeyPackages;
@@ -186,6 +186,10 @@ async fn offer(shared: &Shared, present: &Present) -> Result<()> {
     if renewed && again.is_empty() {
         for _ in 0..std::mem::take(&mut left) {
             drop(keys.take(did).await?);
+        }
+        if keys.left(did).await? > 0 {
+            // Without room for claims none goes; those of this card would come behind them.
+            return Err(Error::Full(Quota::Store));
         }
     }
     let resort = kept.get(&LAST_RESORT).map(|bytes| KeptKeyPackage::from_bytes(bytes)).transpose()?;

@@ -31,19 +31,30 @@ impl FileStore {
     /// The database in a file, which is made if it is not there: whole or, if the process ends, not at all.
     pub(crate) fn database(path: &Path) -> Result<Database, DatabaseError> {
         if !path.try_exists()? {
-            // Made beside it and renamed: redb does not open a file whose first pages are there in part.
+            // Made beside it and renamed: redb does not open a file whose first pages are there in part. Whoever makes it has it locked.
             let mut unfinished = path.as_os_str().to_owned();
             unfinished.push(".new");
-            match fs::remove_file(&unfinished) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
+            let unfinished = Path::new(&unfinished);
+            let make = || Builder::new().create_file(private(unfinished)?);
+            let made = match make() {
+                Ok(made) => made,
+                Err(DatabaseError::DatabaseAlreadyOpen) => return Err(DatabaseError::DatabaseAlreadyOpen),
+                Err(_) => {
+                    // A process that was killed has left it.
+                    fs::remove_file(unfinished)?;
+                    make()?
+                }
+            };
+            if !path.try_exists()? {
+                fs::rename(unfinished, path)?;
+                #[cfg(unix)]
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                #[cfg(unix)]
+                File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all())?;
+                return Ok(made);
             }
-            drop(Builder::new().create_file(private(unfinished.as_ref())?)?);
-            fs::rename(&unfinished, path)?;
-            #[cfg(unix)]
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            #[cfg(unix)]
-            File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all())?;
+            // Another was faster.
+            fs::remove_file(unfinished)?;
         }
         Builder::new().create_file(private(path)?)
     }

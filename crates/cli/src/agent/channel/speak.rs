@@ -61,6 +61,7 @@ pub(super) async fn tail(open: &Open, options: &Tail) -> Result<Status, Error> {
     let mut ended = ending.subscribe();
     let mut lines = options.talk.then(lines);
     let mut left = options.count.unwrap_or(u64::MAX);
+    let mut wrong = None;
     while left > 0 {
         let line = async {
             match &mut lines {
@@ -78,8 +79,10 @@ pub(super) async fn tail(open: &Open, options: &Tail) -> Result<Status, Error> {
                 Err(error) => return Err(failed(error)),
             },
             line = line => match line {
-                Some(line) => {
-                    say(&channel, line.map_err(unread)?.into_bytes()).await?;
+                Some(Ok(line)) => drop(channel.send(line.into_bytes()).await.map_err(failed)?),
+                Some(Err(error)) => {
+                    wrong = Some(unread(error));
+                    break;
                 }
                 None => lines = None,
             },
@@ -91,7 +94,7 @@ pub(super) async fn tail(open: &Open, options: &Tail) -> Result<Status, Error> {
     if options.talk && !channel.status().over {
         taken(&channel, Duration::from_secs(30)).await?;
     }
-    Ok(Status::Done)
+    wrong.map_or(Ok(Status::Done), Err)
 }
 
 /// Standard input could not be read, or a line of it is no text.
