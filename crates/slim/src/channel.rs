@@ -445,15 +445,19 @@ impl Channel {
     }
 
     async fn ask<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T> {
-        let (answer, answered) = oneshot::channel();
-        self.inner.commands.send(command(answer)).await.map_err(|_| Error::Over)?;
-        answered.await.map_err(|_| Error::Over)?
+        Self::answered(&self.inner.commands, command).await
     }
 
     async fn say(&self, purpose: Purpose, bytes: Bytes) -> Result<MessageId> {
+        Self::answered(&self.inner.words, |answer| Command::Send(purpose, bytes, answer)).await
+    }
+
+    async fn answered<T>(
+        queue: &mpsc::Sender<Command>,
+        command: impl FnOnce(Answer<T>) -> Command,
+    ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        let said = Command::Send(purpose, bytes, answer);
-        self.inner.words.send(said).await.map_err(|_| Error::Over)?;
+        queue.send(command(answer)).await.map_err(|_| Error::Over)?;
         answered.await.map_err(|_| Error::Over)?
     }
 }
