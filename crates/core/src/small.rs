@@ -239,7 +239,7 @@ pub(crate) const fn words<T>() -> usize {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::vec::Vec;
+    use std::vec;
 
     use super::*;
     use crate::Bytes;
@@ -344,13 +344,15 @@ pub(crate) mod tests {
         assert!(workspace.is_wiped());
     }
 
-    /// The most words that `work` takes of so many, wherever its memory begins.
+    /// The most words that `work` takes of so many, wherever in a line of 64 bytes its memory begins.
     pub(crate) fn most_words(room: usize, mut work: impl FnMut(Borrowed<'_>)) -> usize {
         const PAINT: u64 = 0x9669_a55a_c33c_f00f;
-        let used = (0..8).map(|start| {
-            let mut words: Vec<u64> = std::iter::repeat_n(PAINT, start + room).collect();
-            work(Borrowed(&mut words[start..]));
-            words.iter().rposition(|word| *word != PAINT).map_or(0, |last| last + 1 - start)
+        let used = (0..8).map(|place| {
+            let mut words = vec![PAINT; room + 15];
+            let start = words.as_ptr().align_offset(64) + place;
+            let words = &mut words[start..start + room];
+            work(Borrowed(words));
+            words.iter().rposition(|word| *word != PAINT).map_or(0, |last| last + 1)
         });
         used.max().expect("eight times")
     }
