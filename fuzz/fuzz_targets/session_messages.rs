@@ -2,7 +2,7 @@
 //! is let in with a key that is not the cards'; nothing panics.
 #![no_main]
 
-#[path = "../../crates/session/tests/agents/mod.rs"]
+#[path = "../../crates/session/tests/suite/agents.rs"]
 mod agents;
 
 use agents::{Borrowed, Someone, Stranger, anybody, client_config, knowing, server_config};

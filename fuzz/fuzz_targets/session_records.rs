@@ -1,7 +1,7 @@
 //! Sessions: any bytes where TLS is awaited, from both sides, and an honest handshake with changes. Nobody is let in that way.
 #![no_main]
 
-#[path = "../../crates/session/tests/agents/mod.rs"]
+#[path = "../../crates/session/tests/suite/agents.rs"]
 mod agents;
 
 use agents::{NOW, Someone, anybody, deliver, knowing};

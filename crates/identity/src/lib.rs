@@ -24,9 +24,6 @@ mod agent;
 pub mod approval;
 pub mod backup;
 mod card;
-#[cfg(all(test, feature = "test-vectors"))]
-#[path = "../tests/common/mod.rs"]
-mod common;
 pub mod delegation;
 mod did;
 mod digest;
@@ -54,6 +51,9 @@ pub mod state;
 mod time;
 pub mod tlog;
 pub mod vc;
+#[cfg(all(test, feature = "test-vectors"))]
+#[path = "../tests/suite/vector_file.rs"]
+mod vector_file;
 mod verified;
 
 pub use agent::{Agent, GroupRng, HedgedRng, Role};

@@ -4,7 +4,7 @@
 
 use super::tests::{NOW, SUITES, agent, cards};
 use super::*;
-use crate::common;
+use crate::vector_file;
 use crate::{CardContent, Retired};
 use serde_json::{Value, json};
 
@@ -185,5 +185,5 @@ fn of_suite(suite: Suite) -> Vec<Value> {
 #[test]
 fn the_vectors_of_backups() {
     let all = SUITES.into_iter().flat_map(of_suite).collect();
-    common::committed("backup", all, 2 * (5 + 32) + 1);
+    vector_file::committed("backup", all, 2 * (5 + 32) + 1);
 }

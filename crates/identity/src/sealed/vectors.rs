@@ -4,7 +4,7 @@
 
 use super::tests::{DAY, NOW, Pair, SUITES, agent, log, signed};
 use super::*;
-use crate::common;
+use crate::vector_file;
 use crate::{MemoryReplayCache, Retired};
 use serde_json::{Value, json};
 
@@ -198,5 +198,5 @@ fn the_vectors_are_those_that_are_committed() {
             None => known.push((cards, vector["id"].clone())),
         }
     }
-    common::committed("sealed", all, 67);
+    vector_file::committed("sealed", all, 67);
 }

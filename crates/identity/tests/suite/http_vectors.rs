@@ -1,0 +1,635 @@
+//! `vectors/httpsig.json`: signed HTTP messages and every way in which they are refused; the vectors of C2SP
+//! `httpsig-pq`; the examples of RFC 9421.
+
+use crate::vector_file;
+use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87};
+use gambeson_identity::{
+    Agent, Algorithm, CardContent, CardLog, CardStore, Error, MasterSeed, MemoryReplayCache, Reason,
+    Relationship, Result, Role, Suite, Timestamp, VerifyingKey,
+    http::{self, Component, Message, Policy, Signature, Terms},
+};
+use serde_json::{Map, Value, json};
+use sha2::Digest;
+
+const NOW: Timestamp = Timestamp(1_795_330_800);
+const URI: &str = "https://bank.example/pay?id=7&note=a+b%20c";
+
+type Fields = Vec<(String, String)>;
+
+fn agent(seed: u8, suite: Suite) -> Agent {
+    Agent::with_suite(MasterSeed::from_bytes(&[seed; 32]), suite).deterministic()
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().unwrap().clone()
+}
+
+fn fields(list: &Value) -> Fields {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    list.as_array().unwrap().iter().map(|field| (text(&field[0]), text(&field[1]))).collect()
+}
+
+fn components(list: &Value) -> Result<Vec<Component>> {
+    list.as_array().into_iter().flatten().map(|name| name.as_str().unwrap().parse()).collect()
+}
+
+fn with_message<T>(message: &Value, act: impl FnOnce(&Message<'_>) -> T) -> T {
+    let (mut act, mut result) = (Some(act), None);
+    compose(message, &mut |made| result = act.take().map(|act| act(made)));
+    result.unwrap()
+}
+
+fn compose(message: &Value, act: &mut dyn FnMut(&Message<'_>)) {
+    let fields = fields(&message["fields"]);
+    let made = match message["status"].as_u64() {
+        None => {
+            let text = |name: &str| message[name].as_str().unwrap();
+            Message::request(text("method"), text("target"), &fields)
+        }
+        Some(status) => Message::response(u16::try_from(status).unwrap(), &fields),
+    };
+    let made = match message["body"].as_str() {
+        Some(body) => made.with_body(body.as_bytes()),
+        None => made,
+    };
+    match message.get("request") {
+        Some(request) => compose(request, &mut |request| act(&made.answering(request))),
+        None => act(&made),
+    }
+}
+
+/// Decides one vector from what stands in the file alone.
+fn judge(vector: &Value, known: &CardStore) -> Result<Map<String, Value>> {
+    let now = Timestamp(vector["now"].as_u64().unwrap());
+    let mut policy = Policy { required: components(&vector["required"])?, ..Policy::default() };
+    if vector["relationship"] == "capabilityInvocation" {
+        policy.relationship = Relationship::CapabilityInvocation;
+    }
+    policy.tag = vector["tag"].as_str().map(str::to_owned);
+    policy.max_age = vector["maxAge"].as_u64().unwrap_or(policy.max_age);
+    let capacity = vector["capacity"].as_u64().unwrap_or(100);
+    let mut replay = MemoryReplayCache::new(usize::try_from(capacity).unwrap());
+    with_message(&vector["message"], |message| {
+        if vector["repeat"] == true {
+            http::verify(message, &policy, known, now, &mut replay).expect("the first time is good");
+        }
+        let verified = http::verify(message, &policy, known, now, &mut replay)?;
+        Ok(object(
+            json!({"signer": verified.signer().to_string(), "label": verified.label(), "base": verified.base()}),
+        ))
+    })
+}
+
+#[derive(Default)]
+struct File {
+    vectors: Vec<Value>,
+    known: CardStore,
+    surprises: Vec<String>,
+}
+
+impl File {
+    fn add(&mut self, id: &str, vector: Value, expected: Option<&str>) {
+        let mut vector = object(vector);
+        vector.insert("id".into(), id.into());
+        vector.insert("kind".into(), "http".into());
+        let verdict = judge(&Value::Object(vector.clone()), &self.known);
+        let reason = verdict.as_ref().err().map(|error: &Error| error.reason().code());
+        if reason != expected {
+            self.surprises.push(format!("{id}: {reason:?}, not {expected:?}: {verdict:?}"));
+        }
+        vector.insert("result".into(), if expected.is_none() { "accept" } else { "reject" }.into());
+        match verdict {
+            Ok(found) => vector.extend(found),
+            Err(error) => drop(vector.insert("reason".into(), error.reason().code().into())),
+        }
+        self.vectors.push(vector.into());
+    }
+}
+
+fn with(vector: &Value, members: Value) -> Value {
+    let mut vector = vector.clone();
+    vector.as_object_mut().unwrap().extend(object(members));
+    vector
+}
+
+/// A vector of this message, signed by the agent.
+fn signed(agent: &Agent, message: Value, terms: &Terms) -> Value {
+    let added = with_message(&message, |message| http::sign(agent, message, terms, NOW)).unwrap();
+    let mut message = message;
+    let fields = message["fields"].as_array_mut().unwrap();
+    fields.extend(added.into_iter().map(|(name, value)| json!([name, value])));
+    json!({"message": message, "now": NOW.0})
+}
+
+fn request() -> Value {
+    json!({"method": "POST", "target": URI, "body": "{\"amount\":5}",
+        "fields": [["Host", "bank.example"], ["Content-Type", " application/json "], ["X-Odd", "a"], ["x-odd", "b, c"]]})
+}
+
+/// A change of the fields of a message, by name.
+fn field(vector: &Value, name: &str, change: impl Fn(&str) -> String) -> Value {
+    let mut vector = vector.clone();
+    for field in vector["message"]["fields"].as_array_mut().unwrap() {
+        if field[0].as_str().unwrap().eq_ignore_ascii_case(name) {
+            field[1] = change(field[1].as_str().unwrap()).into();
+        }
+    }
+    vector
+}
+
+fn message(vector: &Value, members: Value) -> Value {
+    let mut vector = vector.clone();
+    vector["message"].as_object_mut().unwrap().extend(object(members));
+    vector
+}
+
+fn covering(names: &[&str]) -> Terms {
+    Terms { components: names.iter().map(|name| name.parse().unwrap()).collect(), ..Terms::default() }
+}
+
+fn requests(file: &mut File, alice: &Agent, carol: &Agent) {
+    let good = signed(alice, request(), &Terms::default());
+    file.add("request", good.clone(), None);
+    file.add("request-of-cnsa2", signed(carol, request(), &Terms::default()), None);
+    let plain = json!({"method": "GET", "target": "https://bank.example", "fields": []});
+    file.add("request-without-body", signed(alice, plain.clone(), &Terms::default()), None);
+    let invoking = Terms { role: Role::Signing, tag: Some("gambeson-test".into()), ..Terms::default() };
+    let acting = signed(alice, request(), &invoking);
+    let capable = json!({"relationship": "capabilityInvocation", "tag": "gambeson-test"});
+    file.add("request-that-uses-a-capability", with(&acting, capable), None);
+    file.add("request-for-another-purpose", acting.clone(), Some("wrong-purpose"));
+    file.add("request-of-another-tag", with(&good, json!({"tag": "gambeson-test"})), Some("unsecured"));
+    let everything = [
+        "@method",
+        "@target-uri",
+        "@authority",
+        "@scheme",
+        "@path",
+        "@query",
+        "@request-target",
+        "\"@query-param\";name=\"id\"",
+        "\"@query-param\";name=\"note\"",
+        "host",
+        "content-type",
+        "x-odd",
+        "\"x-odd\";bs",
+        "content-digest",
+        "\"content-digest\";key=\"sha-512\"",
+        "\"content-digest\";sf",
+    ];
+    let mut digested = request();
+    let digest = http::content_digest(b"{\"amount\":5}");
+    digested["fields"].as_array_mut().unwrap().push(json!(["Content-Digest", digest]));
+    let full = signed(alice, digested, &covering(&everything));
+    file.add("request-with-every-component", with(&full, json!({"required": everything})), None);
+    let mut short = request();
+    let sha_256 = format!("sha-256={}", sfv_bytes(&sha2::Sha256::digest(b"{\"amount\":5}")));
+    short["fields"].as_array_mut().unwrap().push(json!(["Content-Digest", sha_256]));
+    file.add("request-with-a-sha-256", signed(alice, short, &Terms::default()), None);
+    let both = json!(["Content-Digest", "sha-256=:3DMgKEGTNpEQGPXGJXJ6qTfKzRgCBBLIkZgkPL3Go0c=:"]);
+    let mut two = request();
+    two["fields"].as_array_mut().unwrap().push(both);
+    file.add("request-with-a-wrong-sha-256", signed(alice, two, &Terms::default()), Some("wrong-digest"));
+    let at = |seconds: i64| json!({"now": NOW.0.checked_add_signed(seconds).unwrap()});
+    file.add("request-from-a-clock-30-s-ahead", with(&good, at(-30)), None);
+    file.add("request-from-the-future", with(&good, at(-31)), Some("not-yet-valid"));
+    file.add("request-in-its-last-second", with(&good, at(120)), None);
+    file.add("request-that-is-over", with(&good, at(121)), Some("expired"));
+    let lasting = signed(alice, request(), &Terms { lifetime: 3600, ..Terms::default() });
+    file.add("request-older-than-allowed", with(&lasting, at(121)), Some("expired"));
+    file.add("request-as-old-as-allowed", with(&lasting, with(&at(121), json!({"maxAge": 600}))), None);
+    file.add("request-again", with(&good, json!({"repeat": true})), Some("replayed"));
+    file.add("request-and-a-full-cache", with(&good, json!({"capacity": 0})), Some("cache-full"));
+
+    for (id, changed) in [
+        ("method", message(&good, json!({"method": "PUT"}))),
+        ("path", message(&good, json!({"target": URI.replace("/pay", "/Pay")}))),
+        ("query", message(&good, json!({"target": URI.replace("id=7", "id=8")}))),
+        ("host", message(&good, json!({"target": URI.replace("bank.", "bank2.")}))),
+        ("scheme", message(&good, json!({"target": URI.replace("https", "http")}))),
+        ("content-type", field(&good, "content-type", |_| "text/plain".into())),
+        ("created", field(&good, "signature-input", |it| it.replace("created=17953308", "created=17953307"))),
+        (
+            "expires",
+            field(&good, "signature-input", |it| it.replace("expires=1795330920", "expires=1795330921")),
+        ),
+        ("nonce", field(&good, "signature-input", |it| it.replacen("nonce=\"", "nonce=\"A", 1))),
+        ("parameter-left-out", field(&good, "signature-input", |it| it.replace(";expires=1795330920", ""))),
+    ] {
+        file.add(&format!("request-with-another-{id}"), changed, Some("bad-signature"));
+    }
+    let other = http::content_digest(b"{\"amount\":6}");
+    let swapped =
+        field(&message(&good, json!({"body": "{\"amount\":6}"})), "content-digest", |_| other.clone());
+    file.add("request-with-another-body-and-digest", swapped, Some("bad-signature"));
+    file.add(
+        "request-with-another-body",
+        message(&good, json!({"body": "{\"amount\":6}"})),
+        Some("wrong-digest"),
+    );
+    file.add(
+        "request-with-no-known-digest",
+        field(&good, "content-digest", |_| "md5=:AAAA:".into()),
+        Some("wrong-digest"),
+    );
+    file.add(
+        "request-with-a-digest-as-text",
+        field(&good, "content-digest", |_| "sha-512=\"a\"".into()),
+        Some("bad-form"),
+    );
+    file.add("request-without-its-digest", field(&good, "content-digest", |_| "!".into()), Some("bad-form"));
+    let uncovered = signed(alice, request(), &covering(&["@method", "@target-uri"]));
+    file.add("request-with-a-body-that-is-not-covered", uncovered, Some("uncovered"));
+    let untyped = signed(alice, request(), &covering(&["@method", "@target-uri", "content-digest"]));
+    file.add("request-whose-content-type-is-not-covered", untyped, Some("uncovered"));
+    let less = signed(alice, plain.clone(), &covering(&["@method", "@path"]));
+    file.add("request-whose-host-is-not-covered", less, Some("uncovered"));
+    file.add(
+        "request-without-what-the-policy-wants",
+        with(&good, json!({"required": ["@authority"]})),
+        Some("uncovered"),
+    );
+    file.add("request-without-signature", json!({"message": request(), "now": NOW.0}), Some("unsecured"));
+}
+
+fn forms(file: &mut File, alice: &Agent, carol: &Agent) {
+    let good = signed(alice, request(), &Terms::default());
+    let input = |change: &dyn Fn(&str) -> String| field(&good, "signature-input", change);
+    let without = |name: &str| {
+        input(&|it| {
+            let start = it.find(&format!(";{name}=")).unwrap();
+            let rest = &it[start + 1..];
+            let end = rest.find(';').map_or(it.len(), |end| start + 1 + end);
+            format!("{}{}", &it[..start], &it[end..])
+        })
+    };
+    for name in ["created", "nonce", "keyid"] {
+        file.add(&format!("form-without-{name}"), without(name), Some("bad-form"));
+    }
+    file.add("form-without-alg", without("alg"), Some("bad-signature"));
+    for (id, from, to, expected) in [
+        ("alg-of-rsa", "alg=\"ml-dsa-65\"", "alg=\"rsa-pss-sha512\"", "bad-algorithm"),
+        ("alg-of-another-set", "alg=\"ml-dsa-65\"", "alg=\"ml-dsa-87\"", "bad-algorithm"),
+        ("unknown-parameter", ";alg=", ";more=1;alg=", "bad-form"),
+        ("created-as-text", "created=1795330800", "created=\"1795330800\"", "bad-form"),
+        ("created-before-1970", "created=1795330800", "created=-1", "bad-form"),
+        ("empty-nonce", "nonce=\"", "nonce=\"\";tag=\"", "bad-form"),
+        ("relative-key", "keyid=\"did:", "keyid=\"dad:", "bad-did"),
+        ("component-twice", "\"@method\"", "\"@method\" \"@method\"", "bad-form"),
+        ("unknown-derived-component", "\"@method\"", "\"@methods\"", "bad-form"),
+        ("capital-in-a-field-name", "\"content-type\"", "\"Content-Type\"", "bad-form"),
+        ("field-that-is-not-there", "\"content-type\"", "\"content-length\"", "bad-form"),
+        ("component-as-token", "\"@method\"", "method", "bad-form"),
+        ("trailer", "\"content-type\"", "\"content-type\";tr", "bad-form"),
+        ("bs-of-a-derived-component", "\"@method\"", "\"@method\";bs", "bad-form"),
+        ("bs-and-sf", "\"content-digest\"", "\"content-digest\";bs;sf", "bad-form"),
+        ("sf-and-key", "\"content-digest\"", "\"content-digest\";key=\"sha-512\";sf", "bad-form"),
+        ("sf-of-an-unknown-field", "\"content-type\"", "\"content-type\";sf", "bad-form"),
+        ("key-that-is-not-there", "\"content-digest\"", "\"content-digest\";key=\"sha-256\"", "bad-form"),
+        ("name-of-a-field", "\"content-type\"", "\"content-type\";name=\"a\"", "bad-form"),
+        ("query-parameter-without-name", "\"@method\"", "\"@query-param\"", "bad-form"),
+        ("query-parameter-not-there", "\"@method\"", "\"@query-param\";name=\"x\"", "bad-form"),
+        ("status-of-a-request", "\"@method\"", "\"@status\"", "bad-form"),
+        ("request-of-a-request", "\"@method\"", "\"@method\";req", "bad-form"),
+        ("unclosed-list", "(", "((", "bad-form"),
+        ("not-a-list", "gambeson=(", "gambeson=1, b=(", "bad-form"),
+    ] {
+        let changed = input(&|it| it.replacen(from, to, 1));
+        assert_ne!(changed, good, "{id}");
+        file.add(&format!("form-{id}"), changed, Some(expected));
+    }
+    let many: String = (0..65).map(|index| format!("\"a{index}\" ")).collect();
+    file.add("form-65-components", input(&|it| it.replacen('(', &format!("({many}"), 1)), Some("too-large"));
+    let twice = message(&good, json!({"target": format!("{URI}&id=8")}));
+    let named =
+        field(&twice, "signature-input", |it| it.replacen("\"@method\"", "\"@query-param\";name=\"id\"", 1));
+    file.add("form-query-parameter-twice", named, Some("bad-form"));
+    for (id, target) in [
+        ("relative", "/pay"),
+        ("of-ftp", "ftp://bank.example/"),
+        ("with-a-fragment", "https://bank.example/#a"),
+        ("with-a-user", "https://a@bank.example/"),
+        ("without-host", "https:///pay"),
+        ("with-a-space", "https://bank.example/ a"),
+    ] {
+        file.add(&format!("form-target-{id}"), message(&good, json!({"target": target})), Some("bad-form"));
+    }
+    let lines = field(&good, "content-type", |_| "text/plain\n\"@method\": GET".into());
+    file.add("form-field-of-two-lines", lines, Some("bad-form"));
+    file.add("form-field-beyond-ascii", field(&good, "content-type", |_| "té".into()), Some("bad-form"));
+    file.add("form-no-bytes", field(&good, "signature", |_| "gambeson=1".into()), Some("bad-form"));
+    file.add(
+        "form-another-label",
+        field(&good, "signature", |it| it.replace("gambeson", "other")),
+        Some("bad-form"),
+    );
+    file.add(
+        "form-short-signature",
+        field(&good, "signature", |_| "gambeson=:AAAA:".into()),
+        Some("bad-signature"),
+    );
+    file.add(
+        "form-long-signature",
+        field(&good, "signature", |_| "A".repeat(http::MAX_FIELD + 1)),
+        Some("too-large"),
+    );
+    let mut several = good.clone();
+    let second = signed(
+        carol,
+        request(),
+        &Terms { label: "second".into(), tag: Some("b".into()), ..Terms::default() },
+    );
+    for field in second["message"]["fields"].as_array().unwrap() {
+        if field[0].as_str().unwrap().starts_with("signature") {
+            several["message"]["fields"].as_array_mut().unwrap().push(field.clone());
+        }
+    }
+    file.add("form-two-signatures", several.clone(), Some("bad-form"));
+    // Which one counts is asked before any is read.
+    let heavy = field(&several, "signature-input", |it| match it.starts_with("second") {
+        true => it.replacen('(', &format!("({many}"), 1),
+        false => it.to_owned(),
+    });
+    file.add("form-two-signatures-one-too-large", heavy, Some("bad-form"));
+    file.add("two-signatures-and-a-tag", with(&several, json!({"tag": "b"})), None);
+
+    let stranger = agent(29, Suite::Default);
+    file.add("request-of-a-stranger", signed(&stranger, request(), &Terms::default()), Some("unknown-did"));
+    let borrowed = signed(&stranger, request(), &Terms::default());
+    let name = |agent: &Agent| agent.key_url(Role::Identity).to_string();
+    let (ours, theirs) = (name(alice), name(&stranger));
+    let borrowed = field(&borrowed, "signature-input", |it| it.replace(&theirs, &ours));
+    file.add("request-in-the-name-of-another", borrowed, Some("bad-signature"));
+    let missing = field(&good, "signature-input", |it| it.replace("identity-0", "identity-1"));
+    file.add("request-of-a-key-that-is-not-there", missing, Some("unknown-key"));
+}
+
+fn responses(file: &mut File, server: &Agent, client: &Agent) {
+    let plain = json!({"status": 200, "body": "done", "fields": [["content-type", "text/plain"]]});
+    let good = signed(server, plain.clone(), &Terms::default());
+    file.add("response", good.clone(), None);
+    file.add("response-of-another-status", message(&good, json!({"status": 201})), Some("bad-signature"));
+    file.add("response-of-status-99", message(&good, json!({"status": 99})), Some("bad-form"));
+    let answer = message(&json!({"message": plain}), json!({"request": request()}))["message"].clone();
+    let bound = signed(server, answer, &Terms::default());
+    let required = json!({"required": ["@status", "\"@method\";req", "\"@target-uri\";req"]});
+    file.add("response-to-a-request", with(&bound, required.clone()), None);
+    file.add("response-not-bound-to-a-request", with(&good, required), Some("uncovered"));
+    file.add("response-to-a-request-by-default", bound.clone(), None);
+    let mut unbound = good.clone();
+    unbound["message"]["request"] = request();
+    file.add("response-that-does-not-say-to-what", unbound, Some("uncovered"));
+    // The signature of the request, or else its content, tells one request from the next to the same target.
+    for (id, asked) in [
+        ("signed-request", signed(client, request(), &Terms::default())["message"].clone()),
+        ("digested-request", {
+            let mut asked = request();
+            let digest = json!(["Content-Digest", http::content_digest(b"{\"amount\":5}")]);
+            asked["fields"].as_array_mut().unwrap().push(digest);
+            asked
+        }),
+    ] {
+        let answer = |asked: &Value| with(&plain, json!({"request": asked}));
+        let bound = signed(server, answer(&asked), &Terms::default());
+        file.add(&format!("response-to-a-{id}"), bound.clone(), None);
+        let name = if id == "signed-request" { "signature" } else { "content-digest" };
+        let mut another = bound.clone();
+        for field in another["message"]["request"]["fields"].as_array_mut().unwrap() {
+            if field[0].as_str().unwrap().eq_ignore_ascii_case(name) {
+                field[1] = "sha-512=:AAAA:".into();
+            }
+        }
+        file.add(&format!("response-to-another-{id}"), another, Some("bad-signature"));
+        let less = covering(&[
+            "@status",
+            "\"@method\";req",
+            "\"@target-uri\";req",
+            "content-type",
+            "content-digest",
+        ]);
+        let less = signed(server, answer(&asked), &less);
+        file.add(&format!("response-to-any-{id}"), less, Some("uncovered"));
+    }
+    let mut other = bound.clone();
+    other["message"]["request"]["method"] = "GET".into();
+    file.add("response-to-another-request", other, Some("bad-signature"));
+    let mut alone = bound.clone();
+    alone["message"].as_object_mut().unwrap().remove("request");
+    file.add("response-whose-request-is-not-there", alone, Some("bad-form"));
+}
+
+#[test]
+fn messages_are_taken_or_refused_as_the_file_says() {
+    let (alice, carol) = (agent(21, Suite::Default), agent(22, Suite::Cnsa2));
+    let mut file = File::default();
+    for (id, agent) in [("agent-alice", &alice), ("agent-carol", &carol)] {
+        let from = Timestamp(NOW.0 - 3600);
+        let card = agent.first_card(from, from.after(30 * 86_400), &CardContent::default()).unwrap();
+        let log = CardLog::new(card).unwrap();
+        file.vectors
+            .push(json!({"id": id, "kind": "cards", "did": log.did().as_str(), "log": log.to_lines(),
+            "result": "accept"}));
+        file.known.add(log).unwrap();
+    }
+    requests(&mut file, &alice, &carol);
+    forms(&mut file, &alice, &carol);
+    responses(&mut file, &alice, &carol);
+    assert_eq!(file.surprises, Vec::<String>::new());
+    let rejects = file.vectors.iter().filter(|vector| vector["result"] == "reject").count();
+    assert_eq!((file.vectors.len(), rejects), (103, 86));
+    vector_file::committed("httpsig", file.vectors, 103);
+}
+
+#[test]
+fn no_more_than_eight_signatures_of_a_message_are_read() {
+    let read = |count: usize| {
+        let fields: Fields = (0..count)
+            .flat_map(|n| [("Signature-Input", format!("s{n}=()")), ("Signature", format!("s{n}=:AAAA:"))])
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        Signature::read(&Message::request("GET", URI, &fields), None).map(|found| found.len())
+    };
+    assert_eq!(read(http::MAX_SIGNATURES), Ok(8));
+    assert_eq!(read(http::MAX_SIGNATURES + 1).unwrap_err().reason(), Reason::TooLarge);
+}
+
+#[test]
+fn only_the_two_keys_for_it_sign_http() {
+    let alice = agent(21, Suite::Default);
+    let message = Message::request("GET", URI, &[]);
+    for role in Role::ALL.into_iter().filter(|role| !matches!(role, Role::Identity | Role::Signing)) {
+        let refused = http::sign(&alice, &message, &Terms { role, ..Terms::default() }, NOW);
+        assert_eq!(refused.unwrap_err().reason(), Reason::WrongPurpose, "{role:?}");
+    }
+}
+
+/// The values of RFC 9421, §2: what each component is of the messages in its examples.
+#[test]
+fn components_have_the_values_of_rfc_9421() {
+    let get = "https://www.example.com/path?param=value&foo=bar&baz=batman&qux=";
+    let odd = "https://www.example.com/parameters?var=this%20is%20a%20big%0Amultiline%20value\
+        &bar=with+plus+whitespace&fa%C3%A7ade%22%3A%20=something";
+    let list: Fields = [
+        ("Host", "www.example.com"),
+        ("Date", "Tue, 20 Apr 2021 02:07:56 GMT"),
+        ("X-OWS-Header", "  Leading and trailing whitespace.    "),
+        ("Cache-Control", "max-age=60"),
+        ("Cache-Control", "   must-revalidate"),
+        ("Example-Dict", "a=1,    b=2;x=1;y=2,   c=(a   b   c), d"),
+        ("X-Empty-Header", ""),
+        ("Example-Header", "value, with, lots"),
+        ("Example-Header", "of, commas"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into();
+    let mut checked = 0;
+    for (target, component, expected) in [
+        (get, "\"@method\"", "POST"),
+        (get, "\"@target-uri\"", get),
+        ("HTTPS://WWW.Example.COM:443/path", "\"@authority\"", "www.example.com"),
+        ("http://www.example.com:8080", "\"@authority\"", "www.example.com:8080"),
+        ("HTTP://www.example.com", "\"@scheme\"", "http"),
+        (get, "\"@request-target\"", "/path?param=value&foo=bar&baz=batman&qux="),
+        (get, "\"@path\"", "/path"),
+        ("https://www.example.com", "\"@path\"", "/"),
+        (get, "\"@query\"", "?param=value&foo=bar&baz=batman&qux="),
+        ("https://www.example.com/path?queryString", "\"@query\"", "?queryString"),
+        ("https://www.example.com/path", "\"@query\"", "?"),
+        (get, "\"@query-param\";name=\"baz\"", "batman"),
+        (get, "\"@query-param\";name=\"qux\"", ""),
+        (odd, "\"@query-param\";name=\"var\"", "this%20is%20a%20big%0Amultiline%20value"),
+        (odd, "\"@query-param\";name=\"bar\"", "with%20plus%20whitespace"),
+        (odd, "\"@query-param\";name=\"fa%C3%A7ade%22%3A%20\"", "something"),
+        (get, "\"x-ows-header\"", "Leading and trailing whitespace."),
+        (get, "\"cache-control\"", "max-age=60, must-revalidate"),
+        (get, "\"example-dict\"", "a=1,    b=2;x=1;y=2,   c=(a   b   c), d"),
+        (get, "\"example-dict\";key=\"a\"", "1"),
+        (get, "\"example-dict\";key=\"b\"", "2;x=1;y=2"),
+        (get, "\"example-dict\";key=\"c\"", "(a b c)"),
+        (get, "\"example-dict\";key=\"d\"", "?1"),
+        (get, "\"x-empty-header\"", ""),
+        (get, "\"example-header\";bs", ":dmFsdWUsIHdpdGgsIGxvdHM=:, :b2YsIGNvbW1hcw==:"),
+    ] {
+        let mut fields = list.clone();
+        fields.push(("Signature-Input".into(), format!("s=({component})")));
+        fields.push(("Signature".into(), "s=:AAAA:".into()));
+        let message = Message::request("POST", target, &fields);
+        let read = Signature::read(&message, None).unwrap();
+        let line = read[0].base().lines().next().unwrap();
+        assert_eq!(line, format!("{component}: {expected}"));
+        checked += 1;
+    }
+    assert_eq!(checked, 25);
+}
+
+struct C2sp {
+    algorithm: Algorithm,
+    key: Vec<u8>,
+    base: String,
+    input: String,
+    signature: Vec<u8>,
+}
+
+impl C2sp {
+    fn read(&self, input: &str, signature: &[u8], target: &str) -> Result<Signature> {
+        let mut signature_field = sfv_bytes(signature);
+        signature_field.insert_str(0, "sig1=");
+        let fields: Fields = vec![
+            ("host".into(), "example.com".into()),
+            ("date".into(), "Mon, 06 Jul 2026 20:00:00 GMT".into()),
+            ("signature-input".into(), input.into()),
+            ("signature".into(), signature_field),
+        ];
+        Ok(Signature::read(&Message::request("GET", target, &fields), None)?.remove(0))
+    }
+}
+
+fn sfv_bytes(bytes: &[u8]) -> String {
+    sfv::ItemSerializer::new().bare_item(bytes).finish()
+}
+
+fn base64(text: &Value) -> Vec<u8> {
+    let text = format!(":{}:", text.as_str().unwrap());
+    let item: sfv::Item = sfv::Parser::new(&text).parse().unwrap();
+    item.bare_item.as_byte_sequence().unwrap().to_vec()
+}
+
+/// Its three sets, each with seven changes that must be refused.
+#[test]
+fn the_vectors_of_c2sp_httpsig_pq_verify() {
+    let file: Value = serde_json::from_str(include_str!("../../../../vectors/c2sp/httpsig-pq.json")).unwrap();
+    let (mut good, mut bad) = (0, 0);
+    let reason = |result: Result<()>| result.unwrap_err().reason();
+    for vector in file["vectors"].as_array().unwrap() {
+        let name = vector["algorithm"].as_str().unwrap();
+        let set = C2sp {
+            algorithm: Algorithm::ALL.into_iter().find(|algorithm| algorithm.http() == name).unwrap(),
+            key: base64(&vector["public_key_base64"]),
+            base: String::from_utf8(base64(&vector["signature_base_base64"])).unwrap(),
+            input: vector["serialized_signature_input"].as_str().unwrap()["Signature-Input: ".len()..]
+                .to_owned(),
+            signature: base64(&vector["deterministic_signature_base64"]),
+        };
+        let uri = "https://example.com/foo?param=Value&Pet=dog";
+        let key = VerifyingKey::from_bytes(set.algorithm, &set.key).unwrap();
+        let read = set.read(&set.input, &set.signature, uri).unwrap();
+        assert_eq!(read.base(), set.base);
+        assert_eq!(read.verify_with(&key), Ok(()));
+        let seed = hex(vector["private_key_seed_hex"].as_str().unwrap());
+        assert_eq!(
+            deterministic(set.algorithm, &seed, set.base.as_bytes()),
+            (set.key.clone(), set.signature.clone())
+        );
+        good += 1;
+
+        let elsewhere =
+            set.read(&set.input, &set.signature, "https://example.com/foo?param=value&Pet=dog").unwrap();
+        assert_eq!(reason(elsewhere.verify_with(&key)), Reason::BadSignature);
+        let later = set.read(&set.input.replace("1783368000", "1783368001"), &set.signature, uri).unwrap();
+        assert_eq!(reason(later.verify_with(&key)), Reason::BadSignature);
+        let mut flipped = set.signature.clone();
+        flipped[100] ^= 1;
+        assert_eq!(
+            reason(set.read(&set.input, &flipped, uri).unwrap().verify_with(&key)),
+            Reason::BadSignature
+        );
+        let short = &set.signature[..set.signature.len() - 1];
+        assert_eq!(reason(set.read(&set.input, short, uri).unwrap().verify_with(&key)), Reason::BadSignature);
+        let other = Algorithm::ALL.into_iter().find(|algorithm| *algorithm != set.algorithm).unwrap();
+        let renamed = set.read(&set.input.replace(name, other.http()), &set.signature, uri).unwrap();
+        assert_eq!(reason(renamed.verify_with(&key)), Reason::BadAlgorithm);
+        let foreign = agent(30, Suite::Default).key(Role::Log).verifying_key();
+        let stranger = match set.algorithm {
+            Algorithm::MlDsa44 => foreign,
+            Algorithm::MlDsa65 => agent(30, Suite::Default).key(Role::Signing).verifying_key(),
+            Algorithm::MlDsa87 => agent(30, Suite::Cnsa2).key(Role::Signing).verifying_key(),
+        };
+        assert_eq!(reason(read.verify_with(&stranger)), Reason::BadSignature);
+        assert_eq!(
+            VerifyingKey::from_bytes(set.algorithm, &set.key[1..]).unwrap_err().reason(),
+            Reason::BadKey
+        );
+        bad += 7;
+    }
+    assert_eq!((good, bad), (3, 21));
+}
+
+fn hex(text: &str) -> [u8; 32] {
+    let bytes: Vec<u8> =
+        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
+    bytes.try_into().unwrap()
+}
+
+/// The public key of a seed, and the deterministic signature with it.
+fn deterministic(algorithm: Algorithm, seed: &[u8; 32], message: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    fn of<P: mldsa::ParameterSet>(seed: &[u8; 32], message: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let key = mldsa::SigningKey::<P>::from_seed(seed);
+        let signature = key.sign_deterministic(message);
+        (key.verifying_key().as_bytes().as_ref().to_vec(), signature.as_ref().to_vec())
+    }
+    match algorithm {
+        Algorithm::MlDsa44 => of::<MlDsa44>(seed, message),
+        Algorithm::MlDsa65 => of::<MlDsa65>(seed, message),
+        Algorithm::MlDsa87 => of::<MlDsa87>(seed, message),
+    }
+}

@@ -1,0 +1,280 @@
+//! The endpoints that the W3C test suites call, and what no file of vectors can hold.
+
+use crate::world::{DAY, NOW, World, map};
+use gambeson_identity::delegation::{Capability, Delegation};
+use gambeson_identity::jose::Jws;
+use gambeson_identity::vc::api::{Api, Form, did_suite};
+use gambeson_identity::vc::{
+    Credential, MAX_CREDENTIAL, MAX_CREDENTIALS, Presentation, Status, StatusEntry, StatusPurpose,
+    StatusStore, UNDEFINED_TERMS,
+};
+use gambeson_identity::{CardLog, DidDocument, Reason, Timestamp, json as strict};
+use serde_json::{Value, json};
+
+fn draft(world: &World) -> Value {
+    json!({
+        "@context": ["https://www.w3.org/ns/credentials/v2"],
+        "type": ["VerifiableCredential"],
+        "issuer": world.issuer.did().as_str(),
+        "credentialSubject": {"id": world.holder.did().as_str()},
+    })
+}
+
+fn api<'a>(world: &'a World, lists: &'a StatusStore, form: Form) -> Api<'a> {
+    Api { agent: &world.issuer, resolver: &world.cards, status: Status::Required(lists), form }
+}
+
+#[test]
+fn what_is_issued_in_either_form_verifies() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    for form in [Form::Enveloped, Form::DataIntegrity] {
+        let api = api(&world, &lists, form);
+        let (status, body) =
+            api.issue(json!({"credential": draft(&world), "options": {}}).to_string().as_bytes(), NOW);
+        assert_eq!(status, 201, "{body}");
+        let issued = &body["verifiableCredential"];
+        match form {
+            Form::Enveloped => {
+                assert_eq!(issued["type"], "EnvelopedVerifiableCredential");
+                assert!(issued["id"].as_str().unwrap().starts_with("data:application/vc+jwt,"));
+            }
+            Form::DataIntegrity => assert_eq!(issued["proof"]["cryptosuite"], "mldsa44-jcs-2024"),
+        }
+        let (status, body) =
+            api.verify_credential(json!({"verifiableCredential": issued}).to_string().as_bytes(), NOW);
+        assert_eq!((status, &body["verified"]), (200, &true.into()), "{body}");
+        // VC Data Model 2.0, §5.13: without anything of the mechanism.
+        assert_eq!(body["verifiedDocument"], draft(&world));
+    }
+}
+
+#[test]
+fn what_does_not_conform_is_answered_with_400_and_problem_details() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let api = api(&world, &lists, Form::Enveloped);
+    let issue = |change: &dyn Fn(&mut Value)| {
+        let mut credential = draft(&world);
+        change(&mut credential);
+        api.issue(json!({"credential": credential}).to_string().as_bytes(), NOW)
+    };
+    for (name, value, kind) in [
+        ("type", Value::Null, "MALFORMED_VALUE_ERROR"),
+        ("issuer", "did:web:another.example".into(), "CRYPTOGRAPHIC_SECURITY_ERROR"),
+        ("validFrom", "yesterday".into(), "MALFORMED_VALUE_ERROR"),
+        ("proof", json!({"type": "DataIntegrityProof"}), "MALFORMED_VALUE_ERROR"),
+    ] {
+        let (status, body) = issue(&|credential| credential[name] = value.clone());
+        let problem = &body["problemDetails"][0];
+        assert_eq!(status, 400, "{name}");
+        // VC Data Model 2.0, §7.2: a URL, a title and a detail.
+        assert_eq!(problem["type"], format!("https://www.w3.org/TR/vc-data-model#{kind}"), "{name}");
+        assert!(problem["title"].is_string() && problem["detail"].is_string());
+        assert_eq!(body["errors"].as_array().unwrap().len(), 1);
+    }
+    for body in ["", "[]", "{}", "{\"credential\": \"x\"}", "{\"credential\": {}, \"credential\": {}}"] {
+        assert_eq!(api.issue(body.as_bytes(), NOW).0, 400, "{body}");
+        assert_eq!(api.verify_credential(body.as_bytes(), NOW).0, 400, "{body}");
+        assert_eq!(api.verify_presentation(body.as_bytes(), NOW).0, 400, "{body}");
+    }
+    let unsecured = json!({"verifiableCredential": draft(&world)});
+    let (status, body) = api.verify_credential(unsecured.to_string().as_bytes(), NOW);
+    assert_eq!(
+        (status, &body["verified"], &body["problemDetails"][0]["title"]),
+        (400, &false.into(), &"unsecured".into())
+    );
+    let media = json!({"verifiableCredential": {
+        "@context": ["https://www.w3.org/ns/credentials/v2"], "type": "EnvelopedVerifiableCredential", "id": "data:text/plain,x",
+    }});
+    let (status, body) = api.verify_credential(media.to_string().as_bytes(), NOW);
+    assert_eq!((status, &body["problemDetails"][0]["title"]), (400, &"bad-type".into()));
+}
+
+#[test]
+fn a_presentation_verifies_for_its_challenge_and_domain() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let api = api(&world, &lists, Form::Enveloped);
+    let token = Credential::builder()
+        .subject(json!({"id": world.holder.did().as_str()}))
+        .issue(&world.issuer)
+        .unwrap();
+    let shown = Presentation::sign(&world.holder, &[&token], "https://a.example", "1", NOW).unwrap();
+    let presentation = json!({
+        "@context": ["https://www.w3.org/ns/credentials/v2"],
+        "type": "EnvelopedVerifiablePresentation",
+        "id": format!("data:application/vp+jwt,{shown}"),
+    });
+    let verify = |options: Value| {
+        let body = json!({"verifiablePresentation": presentation, "options": options}).to_string();
+        api.verify_presentation(body.as_bytes(), NOW)
+    };
+    assert_eq!(verify(json!({})).0, 200);
+    assert_eq!(verify(json!({"challenge": "1", "domain": "https://a.example"})).0, 200);
+    for (options, reason) in
+        [(json!({"challenge": "2"}), "wrong-nonce"), (json!({"domain": "b"}), "wrong-audience")]
+    {
+        let (status, body) = verify(options);
+        assert_eq!((status, body["problemDetails"][0]["title"].as_str()), (400, Some(reason)));
+    }
+    let bare = json!({"verifiablePresentation": {
+        "@context": ["https://www.w3.org/ns/credentials/v2"], "type": "VerifiablePresentation",
+    }});
+    let (status, body) = api.verify_presentation(bare.to_string().as_bytes(), NOW);
+    assert_eq!((status, body["problemDetails"][0]["title"].as_str()), (400, Some("unsecured")));
+}
+
+#[test]
+fn an_issuer_of_claims_hands_out_no_delegation_and_no_approval() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let grant = Delegation {
+        delegate: world.holder.did().clone(),
+        from: NOW,
+        until: NOW.after(DAY),
+        capabilities: vec![Capability {
+            action: "tools/call/*".parse().unwrap(),
+            resource: "did:web:bank.example".parse().unwrap(),
+            caveats: Vec::new(),
+        }],
+        max_depth: 0,
+        max_calls: None,
+        budget: None,
+        status: Vec::new(),
+    };
+    // A link as its reader wants it, which only this signing may make.
+    let link = grant.sign(&world.issuer, None).unwrap();
+    let payload = Jws::parse(&link, MAX_CREDENTIAL).unwrap().payload_unverified().to_vec();
+    let link: Value = serde_json::from_slice(&payload).unwrap();
+    for form in [Form::Enveloped, Form::DataIntegrity] {
+        for kind in ["AgentDelegationCredential", "AgentApproval"] {
+            let mut credential = link.clone();
+            credential["type"] = json!(["VerifiableCredential", kind]);
+            credential["@context"] = json!(["https://www.w3.org/ns/credentials/v2", UNDEFINED_TERMS]);
+            let body = json!({"credential": credential}).to_string();
+            let (status, body) = api(&world, &lists, form).issue(body.as_bytes(), NOW);
+            assert_eq!(
+                (status, body["problemDetails"][0]["title"].as_str()),
+                (400, Some("bad-type")),
+                "{kind}"
+            );
+        }
+        let body = json!({"credential": link}).to_string();
+        let (status, body) = api(&world, &lists, form).issue(body.as_bytes(), NOW);
+        assert_eq!((status, body["problemDetails"][0]["title"].as_str()), (400, Some("bad-type")));
+    }
+    let built =
+        Credential::builder().kind("AgentApproval").subject(json!({"id": world.holder.did().as_str()}));
+    assert_eq!(built.clone().issue(&world.issuer).unwrap_err().reason(), Reason::BadType);
+    assert_eq!(built.issue_with_proof(&world.issuer, NOW).unwrap_err().reason(), Reason::BadType);
+}
+
+#[test]
+fn a_challenge_that_is_no_text_is_not_passed_over() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let shown = Presentation::sign(&world.holder, &[], "https://a.example", "1", NOW).unwrap();
+    let presentation = json!({
+        "@context": ["https://www.w3.org/ns/credentials/v2"],
+        "type": "EnvelopedVerifiablePresentation",
+        "id": format!("data:application/vp+jwt,{shown}"),
+    });
+    for options in [
+        json!({"challenge": 1}),
+        json!({"domain": ["https://a.example"]}),
+        json!({"challenge": null}),
+        json!("1"),
+    ] {
+        let body = json!({"verifiablePresentation": presentation, "options": options}).to_string();
+        let (status, body) = api(&world, &lists, Form::Enveloped).verify_presentation(body.as_bytes(), NOW);
+        assert_eq!(
+            (status, body["problemDetails"][0]["title"].as_str()),
+            (400, Some("bad-form")),
+            "{options}"
+        );
+    }
+}
+
+#[test]
+fn the_file_of_the_did_suite_has_the_document_in_both_representations() {
+    let world = World::new();
+    let log: &CardLog = world.cards.log(world.issuer.did()).unwrap();
+    let file = did_suite(log).unwrap();
+    let did = log.did().as_str();
+    assert_eq!(file["dids"], json!([did]));
+    let properties = map(file[did]["didDocumentDataModel"]["properties"].clone());
+    assert!(!properties.contains_key("@context") && properties["id"] == did);
+    for kind in ["application/did+ld+json", "application/did+json"] {
+        let one = &file[did][kind];
+        let text =
+            strict::parse_object(one["representation"].as_str().unwrap().as_bytes(), 64 << 10).unwrap();
+        let mut whole = properties.clone();
+        whole.extend(map(one["didDocumentDataModel"]["representationSpecificEntries"].clone()));
+        assert_eq!(text, whole, "{kind}");
+        assert_eq!(one["didResolutionMetadata"]["contentType"], kind);
+        assert_eq!(DidDocument::from_json(text).unwrap().id(), log.did());
+    }
+}
+
+#[test]
+fn sizes_are_capped_before_anything_is_read() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let verify = |secured: &str| Credential::verify(secured, &world.cards, NOW, Status::Required(&lists));
+    let reason = |secured: &str| verify(secured).unwrap_err().reason();
+    assert_eq!(reason(&"a".repeat(MAX_CREDENTIAL + 1)), Reason::TooLarge);
+    assert_eq!(reason(&format!("{{{}", " ".repeat(MAX_CREDENTIAL))), Reason::TooLarge);
+    let large = Credential::builder().subject(json!({"id": "urn:a:b", "text": "x".repeat(MAX_CREDENTIAL)}));
+    assert_eq!(large.issue(&world.issuer).unwrap_err().reason(), Reason::TooLarge);
+    let token = Credential::builder()
+        .subject(json!({"id": world.holder.did().as_str()}))
+        .issue(&world.issuer)
+        .unwrap();
+    let many = vec![token.as_str(); MAX_CREDENTIALS + 1];
+    let refused = Presentation::sign(&world.holder, &many, "a", "n", NOW).unwrap_err();
+    assert_eq!(refused.reason(), Reason::TooLarge);
+    assert!(Presentation::sign(&world.holder, &many[1..], "a", "n", NOW).is_ok());
+    assert_eq!(
+        Presentation::sign(&world.holder, &["{}"], "a", "n", NOW).unwrap_err().reason(),
+        Reason::BadForm
+    );
+    assert_eq!(
+        Presentation::sign(&world.holder, &["x"], "a", "n", NOW).unwrap_err().reason(),
+        Reason::BadForm
+    );
+}
+
+#[test]
+fn a_builder_makes_what_it_is_told_and_refuses_what_the_model_forbids() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let entry = |index| StatusEntry {
+        list: "https://issuer.example/status".into(),
+        index,
+        purpose: StatusPurpose::Suspension,
+    };
+    let token = Credential::builder()
+        .id("https://issuer.example/1")
+        .kind("MailCredential")
+        .context(
+            json!({"MailCredential": "https://issuer.example/#mail", "box": "https://issuer.example/#box"}),
+        )
+        .subject(json!({"id": world.holder.did().as_str(), "box": 1}))
+        .subject(json!({"id": world.issuer.did().as_str(), "box": 2}))
+        .valid(NOW, NOW.after(DAY))
+        .status(&entry(1))
+        .status(&entry(2))
+        .member("name", "Mail".into())
+        .issue(&world.issuer)
+        .unwrap();
+    let verified = Credential::verify(&token, &world.cards, NOW, Status::IfKnown(&lists)).unwrap();
+    assert_eq!(verified.id(), Some("https://issuer.example/1"));
+    assert!(verified.has_type("MailCredential") && verified.subjects().len() == 2);
+    assert_eq!(verified.validity(), (Some(NOW), Some(NOW.after(DAY))));
+    assert_eq!(verified.json()["credentialStatus"][1]["statusListIndex"], "2");
+    assert_eq!(verified.subject()["box"], 1);
+    let reason =
+        |draft: gambeson_identity::vc::CredentialBuilder| draft.issue(&world.issuer).unwrap_err().reason();
+    let subject = || Credential::builder().subject(json!({"id": "urn:a:b"}));
+    assert_eq!(reason(Credential::builder()), Reason::BadForm);
+    assert_eq!(reason(subject().valid(NOW, Timestamp(NOW.0 - 1))), Reason::BadForm);
+    assert_eq!(reason(subject().id("no url")), Reason::BadForm);
+    assert_eq!(reason(subject().member("issuer", "did:web:another.example".into())), Reason::WrongIssuer);
+    assert_eq!(reason(subject().context(json!({"type": "urn:a:b"}))), Reason::BadForm);
+    let twice = subject().member("proof", json!({"type": "DataIntegrityProof"}));
+    assert_eq!(twice.issue_with_proof(&world.issuer, NOW).unwrap_err().reason(), Reason::BadForm);
+}

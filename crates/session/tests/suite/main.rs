@@ -1,0 +1,7 @@
+//! Tests of sessions, in one program: a file for each subject.
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
+mod agents;
+mod refusals;
+mod session_vectors;
+mod sessions;
