@@ -1,7 +1,5 @@
 //! Identities and recipients as text.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
 use gambeson_age::{Identity, KeyError, KeyFileError, Recipient};
 
 /// The example of c2sp.org/age.

@@ -1,0 +1,5 @@
+//! Tests of age files, in one program: a file for each subject.
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
+mod files;
+mod keys;
