@@ -1,7 +1,5 @@
 //! What a suite refuses, and what it says.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
 use std::collections::BTreeSet;
 
 use gambeson_mls::mls_rs_core::crypto::{

@@ -1,7 +1,5 @@
 //! The working group's vectors where they are found, and ours: how many cases of each kind and suite hold.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};

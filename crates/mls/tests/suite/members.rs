@@ -1,7 +1,5 @@
 //! Members of groups, for the tests that make them.
 
-#![allow(dead_code)] // Each test binary has this module, none uses all of it.
-
 use gambeson_mls::mls_rs_core::crypto::{SignaturePublicKey, SignatureSecretKey};
 use mls_rs::client_builder::MlsConfig;
 use mls_rs::group::ReceivedMessage;

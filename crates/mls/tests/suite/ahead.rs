@@ -1,12 +1,8 @@
 //! Signatures that are verified ahead: what is found, what is remembered, and that groups live with it.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod members;
-
+use crate::members::{client, deliver, key_package};
 use gambeson_mls::mls_rs_core::crypto::{CipherSuiteProvider, CryptoProvider, SignaturePublicKey};
 use gambeson_mls::{Error, Preset, Provider, SUITES, Signed, SuiteProvider};
-use members::{client, deliver, key_package};
 use mls_rs::MlsMessage;
 use mls_rs::group::ExportedTree;
 

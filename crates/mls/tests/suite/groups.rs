@@ -1,11 +1,7 @@
 //! Groups of mls-rs on every suite: they live through add, update and remove, and stock providers live in them.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod members;
-
+use crate::members::{client, deliver, key_package};
 use gambeson_mls::{Preset, Provider, SUITES};
-use members::{client, deliver, key_package};
 use mls_rs::client_builder::MlsConfig;
 use mls_rs::group::ReceivedMessage;
 use mls_rs::{CipherSuite, CryptoProvider, Group, MlsMessage};

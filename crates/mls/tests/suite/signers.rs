@@ -1,18 +1,14 @@
 //! Signers that stand outside mls-rs, and generators of the caller's.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod members;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::members::{deliver, key_package, member};
 use gambeson::RngError;
 use gambeson_mls::mls_rs_core::crypto::{
     CipherSuiteProvider, CryptoProvider, SignaturePublicKey, SignatureSecretKey,
 };
 use gambeson_mls::{Error, Preset, Provider, Result, SUITES, Signer};
-use members::{deliver, key_package, member};
 use mls_rs::MlsMessage;
 
 /// A signer that counts what it signs, and refuses on request.
