@@ -1,14 +1,10 @@
 //! Handshakes that must fail, each with the error and the alert that say why.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod loopback;
-
 use std::sync::Arc;
 
+use crate::loopback::{self, Chain, Failure, NAME, connect, connect_through, connect_to, everything, preset};
 use gambeson_pki::{Algorithm, Certificate, PrivateKey, Template};
 use gambeson_rustls::{Builder, Preset, X448, X25519, X25519_MLKEM768};
-use loopback::{Chain, Failure, NAME, connect, connect_through, connect_to, everything, preset};
 use rustls::pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
 use rustls::server::ResolvesServerCert;
 use rustls::sign::{CertifiedKey, Signer, SigningKey, SingleCertAndKey};

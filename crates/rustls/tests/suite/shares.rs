@@ -1,11 +1,8 @@
 //! Key shares: the same bytes as gambeson-hybrid's, and every way in which one can be wrong.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod loopback;
-
 use std::sync::Arc;
 
+use crate::loopback::{Chain, connect};
 use gambeson::mlkem::{
     EncapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
 };
@@ -16,7 +13,6 @@ use gambeson_rustls::{
     Builder, GROUPS, Group, MLKEM512, MLKEM768, MLKEM1024, P256, P384, Preset, SECP256R1_MLKEM768,
     SECP384R1_MLKEM1024, X448, X448_MLKEM768, X448_MLKEM1024, X25519, X25519_MLKEM768,
 };
-use loopback::{Chain, connect};
 use rustls::crypto::{ActiveKeyExchange, CompletedKeyExchange, SharedSecret, SupportedKxGroup};
 use rustls::ffdhe_groups::FfdheGroup;
 use rustls::{AlertDescription, Error, NamedGroup, PeerMisbehaved, ProtocolVersion};

@@ -1,17 +1,13 @@
 //! Handshakes that succeed: groups, schemes, chains, presets.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod loopback;
-
 use std::io::{Read, Write};
 use std::sync::Arc;
 
+use crate::loopback::{Chain, SIGNATURES, connect, everything, group_of, preset};
 use gambeson_pki::Algorithm;
 use gambeson_rustls::{
     Builder, GROUPS, P256, Preset, SECP384R1_MLKEM1024, X448_MLKEM1024, X25519, X25519_MLKEM768,
 };
-use loopback::{Chain, SIGNATURES, connect, everything, group_of, preset};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, HandshakeKind, ProtocolVersion, ServerConfig};
 

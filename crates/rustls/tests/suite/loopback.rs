@@ -1,6 +1,4 @@
 //! Two rustls connections in memory, and chains made by gambeson-pki.
-#![allow(clippy::unwrap_used, missing_docs)] // A test may fail that way.
-#![allow(dead_code)] // Each test program uses a part.
 
 use std::fmt;
 use std::sync::Arc;

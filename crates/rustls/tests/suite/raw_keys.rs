@@ -1,18 +1,14 @@
 //! Raw public keys (RFC 7250), shown by one side and by both.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod loopback;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::loopback::{Chain, SIGNATURES, connect, der, everything, preset};
 use gambeson_pki::{Algorithm, PrivateKey};
 use gambeson_rustls::{
     KeyVerifier, Preset, Scheme, SchemeError, TooManyKeys, UnexpectedKey, certified_key,
     client_with_raw_keys, server_with_raw_keys,
 };
-use loopback::{Chain, SIGNATURES, connect, der, everything, preset};
 use rustls::client::AlwaysResolvesClientRawPublicKeys;
 use rustls::pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
 use rustls::server::AlwaysResolvesServerRawPublicKeys;

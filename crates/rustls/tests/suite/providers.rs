@@ -1,16 +1,12 @@
 //! Presets and builders: what is in them, what they load, and on which processors.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod loopback;
-
 use std::ptr;
 
+use crate::loopback::{Chain, SIGNATURES, connect, der, everything, preset};
 use gambeson_pki::{Algorithm, Form, PrivateKey};
 use gambeson_rustls::{Builder, GROUPS, Group, P256, P384, Preset, Scheme, SchemeError, UnknownPreset};
 #[cfg(all(target_arch = "x86_64", debug_assertions))]
 use gambeson_rustls::{UnsupportedProcessor, base};
-use loopback::{Chain, SIGNATURES, connect, der, everything, preset};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{Error, SignatureAlgorithm, SignatureScheme};
@@ -197,7 +193,7 @@ fn a_processor_without_avx2_has_ring_or_is_refused_without_a_panic() {
         println!("was on a lesser processor");
         return;
     }
-    let name = "a_processor_without_avx2_has_ring_or_is_refused_without_a_panic";
+    let name = "providers::a_processor_without_avx2_has_ring_or_is_refused_without_a_panic";
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
         .env(LESSER, "1")

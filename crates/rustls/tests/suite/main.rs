@@ -1,0 +1,9 @@
+//! Tests of the providers for rustls, in one program: a file for each subject.
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
+mod handshakes;
+mod loopback;
+mod providers;
+mod raw_keys;
+mod refusals;
+mod shares;
