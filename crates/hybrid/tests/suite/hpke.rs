@@ -1,14 +1,12 @@
 //! HPKE against the working group's vectors, and every refusal.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod generators;
 /// The program's text, which is published with it.
-#[path = "../../cli/src/check/hpke.rs"]
+#[path = "../../../cli/src/check/hpke.rs"]
 mod runs;
 
 use std::io::Read;
 
+use crate::generators::{Broken, always};
 use gambeson::mlkem;
 use gambeson_hybrid::hpke::{
     self, Aead, Aes128Gcm, Aes256Gcm, ChaCha20Poly1305, DhKemP256, DhKemP384, DhKemP521, DhKemX448,
@@ -16,13 +14,12 @@ use gambeson_hybrid::hpke::{
     MlKem768, MlKem768P256, MlKem1024, MlKem1024P384, Psk, Shake128, Shake256, XWing,
 };
 use gambeson_hybrid::xwing;
-use generators::{Broken, always};
 use hpke_peer as peer;
 use serde_json::Value;
 
 #[test]
 fn the_vectors_of_the_draft() {
-    assert_eq!(run(include_bytes!("data/hpke-pq.json.gz")), 13);
+    assert_eq!(run(include_bytes!("../data/hpke-pq.json.gz")), 13);
 }
 
 #[test]

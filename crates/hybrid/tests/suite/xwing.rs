@@ -1,15 +1,11 @@
 //! X-Wing against the draft's vectors, and every refusal.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod generators;
-
+use crate::generators::{Broken, counter};
 use gambeson::RngError;
 use gambeson_hybrid::xwing::{
     CIPHERTEXT_LEN, DecapsulationKey, ENCAPSULATION_KEY_LEN, EncapsulateError, EncapsulationKey,
     EncapsulationKeyError, InvalidEncapsulationKey, KEM_ID, NonContributory,
 };
-use generators::{Broken, counter};
 use hex_literal::hex;
 use sha2::{Digest, Sha256};
 

@@ -1,7 +1,5 @@
 //! Generators that give what a test wants.
 
-#![allow(dead_code)] // Not every test takes all of them.
-
 use core::convert::Infallible;
 
 use gambeson::RngError;

@@ -1,12 +1,9 @@
 //! Composite signatures: the draft's vectors, and every way to be wrong.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod generators;
-
 use std::collections::BTreeSet;
 use std::io::Read;
 
+use crate::generators::{Broken, counter};
 use base16ct::lower;
 use gambeson::mldsa::{Message, MlDsa44, MlDsa65, MlDsa87, PreHash};
 use gambeson_hybrid::composite::{
@@ -14,7 +11,6 @@ use gambeson_hybrid::composite::{
     MLDSA87_ED448_SHAKE256, MlDsa, SignError, SigningKey, VerifyingKey,
 };
 use gambeson_hybrid::ed448;
-use generators::{Broken, counter};
 use serde_json::Value;
 
 fn key(algorithm: &'static Algorithm) -> SigningKey {
@@ -33,7 +29,7 @@ fn split(algorithm: &Algorithm) -> (usize, usize) {
 #[test]
 fn the_vectors_of_the_draft() {
     let mut text = String::new();
-    flate2::read::GzDecoder::new(&include_bytes!("data/composite-sigs.jsonl.gz")[..])
+    flate2::read::GzDecoder::new(&include_bytes!("../data/composite-sigs.jsonl.gz")[..])
         .read_to_string(&mut text)
         .unwrap();
     let (mut public_keys, mut verified, mut names) = (0, 0, BTreeSet::new());

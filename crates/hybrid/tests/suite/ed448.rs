@@ -1,7 +1,5 @@
 //! X448 and Ed448 against RFC 7748 and RFC 8032, and every refusal.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
 use gambeson_hybrid::ed448::{
     ContextTooLong, InvalidSignature, InvalidVerifyingKey, SigningKey, VerifyingKey,
 };
