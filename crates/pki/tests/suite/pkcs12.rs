@@ -1,7 +1,5 @@
 //! PKCS#12: what is written is read again by the crate below; OpenSSL and Bouncy Castle read it in the workspace `interop`.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
 use gambeson_pki::{Algorithm, Certificate, Error, Form, PrivateKey, Template};
 use p12_keystore::{KeyStore, Pkcs12ImportPolicy};
 

@@ -1,7 +1,5 @@
 //! Key files: the examples of the RFCs, every form of every algorithm, and every way in which a file can be wrong.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
 use der::asn1::{AnyRef, BitStringRef, Null, OctetStringRef};
 use der::{Encode, Tag, TagNumber};
 use gambeson::mldsa::SigningKeyError;
@@ -63,16 +61,36 @@ fn both_choice(seed: &[u8], expanded: &[u8]) -> Vec<u8> {
 fn the_examples_of_the_rfcs() {
     let mut ran = 0;
     for (algorithm, private, public) in [
-        (Algorithm::MlKem512, include_str!("data/ML-KEM-512-seed.priv"), include_str!("data/ML-KEM-512.pub")),
-        (Algorithm::MlKem768, include_str!("data/ML-KEM-768-seed.priv"), include_str!("data/ML-KEM-768.pub")),
+        (
+            Algorithm::MlKem512,
+            include_str!("../data/ML-KEM-512-seed.priv"),
+            include_str!("../data/ML-KEM-512.pub"),
+        ),
+        (
+            Algorithm::MlKem768,
+            include_str!("../data/ML-KEM-768-seed.priv"),
+            include_str!("../data/ML-KEM-768.pub"),
+        ),
         (
             Algorithm::MlKem1024,
-            include_str!("data/ML-KEM-1024-seed.priv"),
-            include_str!("data/ML-KEM-1024.pub"),
+            include_str!("../data/ML-KEM-1024-seed.priv"),
+            include_str!("../data/ML-KEM-1024.pub"),
         ),
-        (Algorithm::MlDsa44, include_str!("data/ML-DSA-44-seed.priv"), include_str!("data/ML-DSA-44.pub")),
-        (Algorithm::MlDsa65, include_str!("data/ML-DSA-65-seed.priv"), include_str!("data/ML-DSA-65.pub")),
-        (Algorithm::MlDsa87, include_str!("data/ML-DSA-87-seed.priv"), include_str!("data/ML-DSA-87.pub")),
+        (
+            Algorithm::MlDsa44,
+            include_str!("../data/ML-DSA-44-seed.priv"),
+            include_str!("../data/ML-DSA-44.pub"),
+        ),
+        (
+            Algorithm::MlDsa65,
+            include_str!("../data/ML-DSA-65-seed.priv"),
+            include_str!("../data/ML-DSA-65.pub"),
+        ),
+        (
+            Algorithm::MlDsa87,
+            include_str!("../data/ML-DSA-87-seed.priv"),
+            include_str!("../data/ML-DSA-87.pub"),
+        ),
     ] {
         let key = PrivateKey::from_pkcs8_pem(private).unwrap();
         assert_eq!((key.algorithm(), key.seed()), (algorithm, Some(&seed(algorithm)[..])));
@@ -320,9 +338,9 @@ fn keys_of_slh_dsa_are_refused_by_name() {
     let oid = "2.16.840.1.101.3.4.3.31";
     let error = Error::Algorithm { oid: oid.into() };
     assert!(error.to_string().contains("SLH-DSA-SHAKE-256f (2.16.840.1.101.3.4.3.31)"), "{error}");
-    let private = include_str!("data/SLH-DSA-SHAKE-256f.priv");
+    let private = include_str!("../data/SLH-DSA-SHAKE-256f.priv");
     assert_eq!(PrivateKey::read(private.as_bytes(), None).err(), Some(error.clone()));
-    let public = include_str!("data/SLH-DSA-SHAKE-256f.pub");
+    let public = include_str!("../data/SLH-DSA-SHAKE-256f.pub");
     assert_eq!(PublicKey::read(public.as_bytes()), Err(error));
 
     // Twelve parameter sets, pure and with a digest; what lies around and between them is none.

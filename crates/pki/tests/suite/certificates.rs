@@ -1,7 +1,5 @@
 //! Certificates, requests and revocation lists: what is written, what is read, and every way in which it can be wrong.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gambeson_pki::{

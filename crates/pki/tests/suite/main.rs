@@ -1,0 +1,9 @@
+//! Tests of keys and certificates, in one program: a file for each subject.
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
+mod certificates;
+mod chains;
+mod keys;
+mod one_form;
+#[cfg(feature = "pkcs12")]
+mod pkcs12;
