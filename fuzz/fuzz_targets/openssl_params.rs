@@ -2,7 +2,7 @@
 //! key that was taken gives back what it was made of.
 #![no_main]
 
-#[path = "../../crates/openssl/tests/library/mod.rs"]
+#[path = "../../crates/openssl/tests/suite/library.rs"]
 mod library;
 
 use libfuzzer_sys::fuzz_target;

@@ -2,12 +2,10 @@
 //! does. Its certificates in the handshake (3.1 has no place for them), and every group against the OpenSSL 3.0 of this machine, where the KEMs are ours, as client
 //! and as server: from 3.5 on that of X448MLKEM1024 is the library's own.
 
-mod host;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use host::{GROUPS, Host, are_there, free_port, must_run};
+use crate::host::{GROUPS, Host, are_there, free_port, must_run};
 
 /// Handshakes inside one process, with a certificate of each kind; then as a client of others.
 const SCRIPT: &str = r#"

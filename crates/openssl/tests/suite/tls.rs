@@ -1,10 +1,8 @@
 //! Handshakes of the programs that are there, with every group of the provider.
 
-mod host;
-
 use std::process::Command;
 
-use host::{GROUPS, Host, are_there, configuration, free_port, must_run};
+use crate::host::{GROUPS, Host, are_there, configuration, free_port, must_run};
 
 #[test]
 fn s_client_and_s_server_shake_hands_with_every_group() {

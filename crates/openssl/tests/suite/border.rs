@@ -1,14 +1,10 @@
 //! The provider called by number, as OpenSSL does, with what OpenSSL would not hand in.
-#![expect(unsafe_code, reason = "plays OpenSSL, which hands pointers to the provider")]
-
-mod library;
-
 use std::collections::BTreeSet;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use library::{
-    BOTH, Bio, DECODER, ENCODER, INTEGER, KEM, KEYMGMT, Keys, Library, PRIVATE, PUBLIC, Param, Pointer,
+use crate::library::{
+    self, BOTH, Bio, DECODER, ENCODER, INTEGER, KEM, KEYMGMT, Keys, Library, PRIVATE, PUBLIC, Param, Pointer,
     SIGNATURE, Table, UTF8, errors, octets, value,
 };
 

@@ -1,5 +1,4 @@
 //! Programs of this machine with the provider: a folder, a configuration in it, and commands that see both.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,11 +1,9 @@
 //! `openssl genpkey`, `req`, `x509`, `verify`, `pkey`, `pkcs12`, `dgst` with the keys of the provider, against `gambeson-pki`.
 
-mod host;
-
+use crate::host::{Host, SIGNATURES, are_there};
 use gambeson_pki::{
     Algorithm, Certificate, Encryption, Form, PrivateKey, PublicKey, Purpose, Request, Template, Verifier,
 };
-use host::{Host, SIGNATURES, are_there};
 
 /// Signatures, ML-KEM and composite KEMs: all whose keys have a form in files.
 fn algorithms() -> impl Iterator<Item = Algorithm> {
