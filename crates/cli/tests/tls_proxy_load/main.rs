@@ -13,7 +13,7 @@ mod load;
 #[cfg(target_os = "linux")]
 mod measure;
 #[cfg(target_os = "linux")]
-#[path = "../program/mod.rs"]
+#[path = "../suite/program/mod.rs"]
 mod program;
 
 #[cfg(target_os = "linux")]

@@ -1,10 +1,7 @@
 //! Nodes and channels on the command line.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod program;
-
-use program::Folder;
+use crate::program;
+use crate::program::Folder;
 
 #[cfg(not(feature = "slim"))]
 #[test]
@@ -72,7 +69,7 @@ fn sim_tells_of_suites_side_by_side_marks_each_figure_and_draws() {
 
 #[cfg(all(feature = "slim", unix))]
 mod with_slim {
-    use super::program::{self, Folder};
+    use crate::program::{self, Folder};
     #[cfg(feature = "bridge")]
     use base64ct::{Base64, Encoding};
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};

@@ -1,10 +1,6 @@
 //! The life of a key: made, looked at, converted, protected, and never lost to an overwrite.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::{Folder, finish};
+use crate::program::{Folder, finish};
 
 const ALGORITHMS: [(&str, &str, usize); 7] = [
     ("ml-kem-512", "ML-KEM-512", 800),

@@ -1,11 +1,7 @@
 //! Sessions between agents, over real sockets: `agent listen` and `agent connect`.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::agents::{PASSPHRASE, acquainted, agent, did, two};
-use program::{Folder, Outcome, noise};
+use crate::program::agents::{PASSPHRASE, acquainted, agent, did, two};
+use crate::program::{Folder, Outcome, noise};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

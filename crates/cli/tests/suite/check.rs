@@ -1,11 +1,7 @@
 //! `vectors check`: it counts, and nothing that proves nothing passes.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
+use crate::program::Folder;
 use flate2::{Compression, write::GzEncoder};
-use program::Folder;
 use serde_json::Value;
 use std::io::Write;
 

@@ -1,11 +1,7 @@
 //! Credentials, delegation, approvals, signed requests and cards: what holds, and every way in which it does not.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::Folder;
-use program::agents::{acquainted, agent, agent_with, did, two};
+use crate::program::Folder;
+use crate::program::agents::{acquainted, agent, agent_with, did, two};
 use serde_json::Value;
 
 /// The reason for which a command of `agent` is refused with exit status 1.

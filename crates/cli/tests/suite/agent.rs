@@ -1,11 +1,7 @@
 //! `agent init`, `show`, `card`, `rotate`, `sign`, `verify`, as their user meets them.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::agents::{PASSPHRASE, agent, did, two};
-use program::{Folder, finish, noise};
+use crate::program::agents::{PASSPHRASE, agent, did, two};
+use crate::program::{self, Folder, finish, noise};
 use serde_json::Value;
 
 #[test]

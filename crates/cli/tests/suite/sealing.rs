@@ -1,10 +1,6 @@
 //! Files sealed to recipients, and opened.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::{Folder, finish, noise};
+use crate::program::{Folder, finish, noise};
 use std::process::Stdio;
 
 const LONG: usize = 3 << 20;

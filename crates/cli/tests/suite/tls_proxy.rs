@@ -1,15 +1,11 @@
 //! `tls proxy` over real sockets.
 
 // Memory and descriptors are looked up in /proc, and all of 127/8 is this machine.
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used)]
 
-mod program;
-
+use crate::program::proxying::{TERMINATE, backend, echo, event, once, proxy, soon, there_and_back, told};
+use crate::program::serving::{Server, free_port, trust, trusting, with_chain};
+use crate::program::{Folder, noise};
 use gambeson_rustls::rustls::pki_types::{CertificateDer, pem::PemObject};
-use program::proxying::{TERMINATE, backend, echo, event, once, proxy, soon, there_and_back, told};
-use program::serving::{Server, free_port, trust, trusting, with_chain};
-use program::{Folder, noise};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::io::{ErrorKind, Read, Write};

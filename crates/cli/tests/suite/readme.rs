@@ -1,12 +1,7 @@
 //! The minutes of the front page that need nothing but the program, run as they are printed.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::serving::free_port;
-use program::{Folder, Outcome, finish, has_program};
+use crate::program::serving::free_port;
+use crate::program::{Folder, Outcome, finish, has_program};
 use std::path::Path;
 use std::process::Command;
 

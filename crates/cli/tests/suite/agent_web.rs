@@ -1,16 +1,11 @@
 //! `did:web` over real TLS: servers on loopback under a private root, and what goes wrong with them.
 
-#![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
+use crate::program::agents::{did, two};
+use crate::program::{Folder, Outcome};
 use base64ct::{Base64, Encoding};
 use p256::ecdsa::signature::Signer;
 use p256::ecdsa::{Signature, SigningKey};
 use p256::pkcs8::EncodePrivateKey;
-use program::agents::{did, two};
-use program::{Folder, Outcome};
 use rcgen::{
     BasicConstraints, CertificateParams, IsCa, Issuer, KeyUsagePurpose, PublicKeyData, SerialNumber,
     SignatureAlgorithm,

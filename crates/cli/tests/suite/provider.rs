@@ -1,11 +1,7 @@
 //! `provider …`: programs of this machine with our algorithms.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::serving::{Server, free_port, nginx};
-use program::{Folder, has_program};
+use crate::program::serving::{Server, free_port, nginx};
+use crate::program::{self, Folder, has_program};
 use std::process::Command;
 
 /// Whether OpenSSL's program is there; without it these tests have nothing to run.

@@ -1,10 +1,6 @@
 //! Certificates: made, requested, signed, shown, verified, revoked.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::{Folder, finish};
+use crate::program::{self, Folder, finish};
 
 const SIGNERS: [&str; 14] = [
     "ml-dsa-44",
@@ -100,7 +96,7 @@ fn every_algorithm_that_signs_makes_chains_of_every_length() {
 #[test]
 fn certificates_of_slh_dsa_are_shown_by_name_and_refused() {
     let folder = with_chain();
-    let chain = include_str!("../../pki/tests/data/SLH-DSA-SHA2-128s.pem");
+    let chain = include_str!("../../../pki/tests/data/SLH-DSA-SHA2-128s.pem");
     folder.write("slh-dsa.pem", chain);
     for row in folder.run("cert show slh-dsa.pem --json").exits(0).rows() {
         assert_eq!(
@@ -116,7 +112,7 @@ fn certificates_of_slh_dsa_are_shown_by_name_and_refused() {
     assert_eq!((&report["reason"], &report["subject"]), (&"key".into(), &"CN=Root".into()), "{report}");
     let detail = report["detail"].as_str().unwrap();
     assert!(detail.contains("SLH-DSA-SHA2-128s") && detail.contains("not built in"), "{detail}");
-    folder.write("slh-dsa.key", include_str!("../../pki/tests/data/SLH-DSA-SHAKE-256f.priv"));
+    folder.write("slh-dsa.key", include_str!("../../../pki/tests/data/SLH-DSA-SHAKE-256f.priv"));
     folder.run("key show slh-dsa.key").exits(3).tells("SLH-DSA-SHAKE-256f");
 }
 

@@ -1,11 +1,7 @@
 //! What agents give each other: sealed payloads, signed calls, proofs of logs.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::agents::{acquainted, agent, agent_with, did, two};
-use program::{Folder, noise};
+use crate::program::agents::{acquainted, agent, agent_with, did, two};
+use crate::program::{self, Folder, noise};
 
 #[test]
 fn a_sealed_payload_opens_once_and_for_its_recipient_alone() {

@@ -1,10 +1,6 @@
 //! Signatures over files and streams.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::{Folder, noise};
+use crate::program::{Folder, noise};
 
 /// Longer than any buffer on the way.
 const LONG: usize = 5 << 20;

@@ -1,11 +1,7 @@
 //! The contract of the vector harness: every error, the order of answers, and nothing that ends the process.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
+use crate::program::{self, finish, program};
 use gambeson_vectors::{Counts, Verdict, judge};
-use program::{finish, program};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;

@@ -1,10 +1,6 @@
 //! `gambeson tls bench`.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
-use program::Folder;
+use crate::program::Folder;
 
 const PRESETS: [&str; 5] =
     ["classical-448", "fully-hybrid", "default", "ecdsa-x25519", "mldsa65-x25519mlkem768"];

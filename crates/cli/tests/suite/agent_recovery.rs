@@ -1,13 +1,9 @@
 //! An agent is made again from words, an age file, shares, and its backup.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
+use crate::program::Folder;
+use crate::program::agents::{agent, agent_with, did};
 use gambeson_identity::memory::ObjectId;
 use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Retired, Timestamp, recovery};
-use program::Folder;
-use program::agents::{agent, agent_with, did};
 
 /// Alice with every form of her seed, and her cards after a rotation.
 fn alice() -> Folder {

@@ -1,16 +1,12 @@
 //! `tls proxy` and others: servers and clients that agree on protocols, load balancers, nginx, curl, systemd.
 
 // Memory and descriptors are looked up in /proc, and all of 127/8 is this machine.
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used)]
 
-mod program;
-
+use crate::program::proxying::{TERMINATE, backend, echo, once, proxy, there_and_back, told};
+use crate::program::serving::{Server, nginx, trust, trusting, with_chain};
+use crate::program::{Folder, has_program};
 use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use gambeson_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
-use program::proxying::{TERMINATE, backend, echo, once, proxy, there_and_back, told};
-use program::serving::{Server, nginx, trust, trusting, with_chain};
-use program::{Folder, has_program};
 use rustix::process::Signal;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};

@@ -1,9 +1,8 @@
 //! A server, a client and a scan over real sockets.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
+use crate::program;
+use crate::program::Folder;
+use crate::program::serving::{Server, with_chain};
 use gambeson_rustls::Scheme;
 use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use gambeson_rustls::rustls::server::{ClientHello, ResolvesServerCert};
@@ -11,8 +10,6 @@ use gambeson_rustls::rustls::sign::{CertifiedKey, Signer, SigningKey};
 use gambeson_rustls::rustls::{
     ServerConfig, ServerConnection, SignatureAlgorithm, SignatureScheme, StreamOwned,
 };
-use program::Folder;
-use program::serving::{Server, with_chain};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

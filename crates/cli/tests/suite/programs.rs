@@ -1,12 +1,8 @@
 //! The commands that measure, show and describe.
 
-#![allow(clippy::unwrap_used)]
-
-mod program;
-
 #[cfg(target_os = "linux")]
-use program::has_program;
-use program::{Folder, finish, noise, program};
+use crate::program::has_program;
+use crate::program::{Folder, finish, noise, program};
 
 #[test]
 fn bench_measures_ours_and_others() {

@@ -1,0 +1,28 @@
+//! Tests of the program, in one program: a file for each group of commands.
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
+mod agent;
+mod agent_authority;
+mod agent_exchange;
+mod agent_recovery;
+mod agent_session;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod agent_web;
+mod cert;
+mod check;
+mod keys;
+mod program;
+mod programs;
+mod provider;
+#[cfg(unix)]
+mod readme;
+mod sealing;
+mod serve;
+mod signatures;
+mod slim;
+mod tls;
+mod tls_bench;
+#[cfg(target_os = "linux")]
+mod tls_proxy;
+#[cfg(target_os = "linux")]
+mod tls_proxy_peers;
