@@ -1,7 +1,5 @@
 //! ML-DSA through its public doors: published vectors, accumulated runs, and cases made on purpose.
 
-#![cfg(all(feature = "alloc", feature = "getrandom"))]
-
 mod accumulated;
 mod doors;
 mod malformed;
@@ -15,12 +13,12 @@ use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
 /// Runs a generic test for each parameter set, in both schedules.
 macro_rules! for_each_set {
     ($test:ident) => {{
-        $test::<crate::MlDsa44>();
-        $test::<crate::MlDsa65>();
-        $test::<crate::MlDsa87>();
-        $test::<gambeson::Small<crate::MlDsa44>>();
-        $test::<gambeson::Small<crate::MlDsa65>>();
-        $test::<gambeson::Small<crate::MlDsa87>>();
+        $test::<crate::mldsa::MlDsa44>();
+        $test::<crate::mldsa::MlDsa65>();
+        $test::<crate::mldsa::MlDsa87>();
+        $test::<gambeson::Small<crate::mldsa::MlDsa44>>();
+        $test::<gambeson::Small<crate::mldsa::MlDsa65>>();
+        $test::<gambeson::Small<crate::mldsa::MlDsa87>>();
     }};
 }
 use for_each_set;

@@ -1,19 +1,17 @@
-//! ML-DSA under every level that this machine can run, in one process of its own: the limit is the process's.
+//! ML-DSA under every level that this machine can run.
 
-#![cfg(all(feature = "alloc", feature = "getrandom"))]
-
+use crate::LIMIT;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey};
 use gambeson::sha3::Shake128;
 
 // Peers take minutes to build; the gate for aarch64 leaves them out.
 #[cfg(not(gambeson_without_peers))]
-#[path = "mldsa/differential.rs"]
 mod differential;
 #[cfg(not(gambeson_without_peers))]
-#[path = "mldsa/stream.rs"]
+#[path = "../suite/mldsa/stream.rs"]
 mod stream;
-#[path = "mldsa/wycheproof.rs"]
+#[path = "../suite/mldsa/wycheproof.rs"]
 mod wycheproof;
 
 /// The accumulated runs of C2SP/CCTV, a hundred steps, as in `mldsa/accumulated.rs`; every door must agree.
@@ -71,6 +69,7 @@ fn across_levels<P: ParameterSet>(levels: &[Level]) {
 
 #[test]
 fn every_level_gives_the_published_digests_and_takes_the_keys_of_the_others() {
+    let _limit = LIMIT.lock();
     let levels: Vec<Level> = Level::ALL
         .into_iter()
         .filter(|level| {
