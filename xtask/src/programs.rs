@@ -54,6 +54,12 @@ fn of_tests(line: &str) -> Option<Program> {
 }
 
 impl Program {
+    /// The folder of its package and its name: programs of several packages are called `suite`.
+    pub fn label(&self) -> String {
+        let folder = self.package.file_name().unwrap_or_default();
+        format!("{}-{}", folder.display(), self.name)
+    }
+
     /// Runs it as cargo does, in the folder of its package.
     pub fn command(&self, workspace: &Workspace) -> Command {
         let mut command = workspace.command(&self.path, &[]);
@@ -87,6 +93,7 @@ mod tests {
         };
         let program = of_tests(&line(true)).unwrap();
         assert_eq!((&*program.name, program.package.to_str()), ("n", Some("/a")));
+        assert_eq!(program.label(), "a-n");
         assert!(of_tests(&line(false)).is_none() && of_tests("warning: x").is_none());
     }
 

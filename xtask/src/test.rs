@@ -9,7 +9,6 @@ use crate::{
     instructions, layers, massif, notices, python, residue, slim, stack, thumb, typescript, without_c,
 };
 use anyhow::{Result, bail, ensure};
-use std::ffi::OsStr;
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -176,15 +175,9 @@ fn tests(report: &mut Report<'_>) {
         cargo_test(workspace, "tests-no-features", &arguments, "no alloc, no system")
     });
     report.step("TLS over ring, MLS with rayon", absent("cc"), || {
-        // Of the whole workspace, so that what it stands on is built already; its library has no tests in itself.
-        let mut test =
-            everything(workspace, &["test", "--features", "gambeson-rustls/ring,gambeson-mls/rayon"]);
-        test.args(["--test", "ahead"]);
-        for file in entries(&workspace.root.join("crates/rustls/tests")).map(|file| file.path()) {
-            if let (Some(name), Some("rs")) = (file.file_stem(), file.extension().and_then(OsStr::to_str)) {
-                test.arg("--test").arg(name);
-            }
-        }
+        let packages = ["-p", "gambeson-rustls", "-p", "gambeson-mls", "--test", "suite"];
+        let mut test = workspace.cargo(&["test", "--profile", "checked"]);
+        test.args(packages).args(["--features", "gambeson-rustls/ring,gambeson-mls/rayon"]);
         let programs = programs::build(workspace, "tests-ring-build", &mut test)?;
         let (success, text) =
             programs::run(workspace, of_each("tests-ring", workspace, &programs).collect())?;
@@ -205,7 +198,7 @@ fn of_each<'a>(
 ) -> impl Iterator<Item = (String, Command)> + 'a {
     let numbered = programs.iter().enumerate();
     numbered.map(move |(number, program)| {
-        (format!("{log}-{number}-{}", program.name), program.command(workspace))
+        (format!("{log}-{number}-{}", program.label()), program.command(workspace))
     })
 }
 
