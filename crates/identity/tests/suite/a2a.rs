@@ -1,11 +1,8 @@
 //! Agent cards: the bytes that are signed are those of the official SDK, and nothing unsigned is shown.
 
-use gambeson_identity::{
-    Agent, CardContent, CardLog, CardStore, Error, MasterSeed, Reason, Role, Timestamp, a2a, jose::Jws,
-};
+use crate::world::{NOW, map, reason};
+use gambeson_identity::{Agent, CardContent, CardLog, CardStore, MasterSeed, Reason, Role, a2a, jose::Jws};
 use serde_json::{Map, Value, json};
-
-const NOW: Timestamp = Timestamp(1_795_330_800);
 
 fn agent(seed: u8) -> Agent {
     Agent::from_seed(MasterSeed::from_bytes(&[seed; 32]))
@@ -16,14 +13,6 @@ fn known(agent: &Agent) -> CardStore {
     let mut store = CardStore::default();
     store.add(CardLog::new(card).unwrap()).unwrap();
     store
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    value.as_object().unwrap().clone()
-}
-
-fn reason<T: std::fmt::Debug>(result: Result<T, Error>) -> Reason {
-    result.unwrap_err().reason()
 }
 
 /// `data/a2a-canonical.json` was written by a2a-sdk 1.3.0 (`a2a.utils.signing`): six cards made by hand and 44 from a
@@ -39,7 +28,7 @@ fn the_canonical_card_is_that_of_the_official_sdk() {
 }
 
 fn card() -> Map<String, Value> {
-    object(json!({
+    map(json!({
         "name": "Teller", "description": "", "version": "1.0.0",
         "capabilities": {"streaming": false, "extensions": [{"uri": "urn:x", "required": false}]},
         "skills": [{"id": "pay", "name": "Pay", "description": "Pays", "tags": ["money"]}],
@@ -108,7 +97,7 @@ fn what_is_wrong_with_a_signature_is_said() {
     let key = agent.key(Role::Signing);
     let payload = a2a::canonicalize(&card()).unwrap();
     let signed = |role: Role, header: Value| {
-        let mut header = object(header);
+        let mut header = map(header);
         header.insert("kid".into(), agent.key_url(role).to_string().into());
         let token = Jws::sign_detached(agent.key(role), header, &payload).unwrap();
         let (protected, signature) = token.split_once("..").unwrap();
@@ -155,7 +144,7 @@ fn cards_of_another_form_are_refused() {
         assert_eq!(reason(a2a::verify(&text, None, &known, NOW)), expected, "{card:.100}");
     }
     assert_eq!(reason(a2a::verify(br#"{"name":"a","name":"b"}"#, None, &known, NOW)), Reason::BadJson);
-    let mut unknown = object(json!({"name": "a", "skills": [{"id": "s", "more": 1}]}));
+    let mut unknown = map(json!({"name": "a", "skills": [{"id": "s", "more": 1}]}));
     assert_eq!(reason(a2a::sign(&agent, &mut unknown)), Reason::BadForm);
     let scheme = json!({"httpAuthSecurityScheme": {"scheme": "Bearer"}});
     for lost in [
@@ -168,8 +157,8 @@ fn cards_of_another_form_are_refused() {
         json!({"capabilities": {"extensions": [{"uri": "urn:x", "params": {"a": 1, "b": null}}]}}),
         json!({"capabilities": {"extensions": [{"uri": "urn:x", "params": {"a": []}}]}}),
     ] {
-        let mut card = object(json!({"name": "a"}));
-        card.extend(object(lost.clone()));
+        let mut card = map(json!({"name": "a"}));
+        card.extend(map(lost.clone()));
         assert_eq!(reason(a2a::sign(&agent, &mut card)), Reason::BadForm, "{lost}");
         assert!(a2a::canonicalize(&card).is_ok(), "{lost}");
     }
@@ -177,7 +166,7 @@ fn cards_of_another_form_are_refused() {
         "name": "a", "description": "", "iconUrl": null, "capabilities": {},
         "securitySchemes": {"bearer": scheme}, "securityRequirements": [{"schemes": {"bearer": {"list": ["a"]}}}],
     });
-    assert_eq!(a2a::sign(&agent, &mut object(said)), Ok(()));
-    let mut full = object(json!({"name": "a", "signatures": vec![json!({}); 8]}));
+    assert_eq!(a2a::sign(&agent, &mut map(said)), Ok(()));
+    let mut full = map(json!({"name": "a", "signatures": vec![json!({}); 8]}));
     assert_eq!(reason(a2a::sign(&agent, &mut full)), Reason::TooLarge);
 }

@@ -1,6 +1,7 @@
 //! `vectors/action.json`: signed tool calls, proofs and receipts of MCP, and every way in which they are refused.
 
 use crate::vector_file;
+use crate::world::{NOW, map};
 use gambeson_identity::{
     Agent, CardContent, CardLog, CardStore, Error, MasterSeed, MemoryReplayCache, Result, Retired, Role,
     Suite, Timestamp,
@@ -11,7 +12,6 @@ use gambeson_identity::{
 };
 use serde_json::{Map, Value, json};
 
-const NOW: Timestamp = Timestamp(1_795_330_800);
 const BANK: &str = "did:web:bank.example";
 
 fn agent(seed: u8, suite: Suite) -> Agent {
@@ -23,16 +23,8 @@ fn log(agent: &Agent) -> CardLog {
     CardLog::new(agent.first_card(from, from.after(30 * 86_400), &CardContent::default()).unwrap()).unwrap()
 }
 
-fn object(value: Value) -> Map<String, Value> {
-    value.as_object().unwrap().clone()
-}
-
 fn call() -> Call {
-    Call::new(
-        "tools/call",
-        "pay",
-        object(json!({"amount": 5, "to": "did:web:shop.example", "é": [1.5, null]})),
-    )
+    Call::new("tools/call", "pay", map(json!({"amount": 5, "to": "did:web:shop.example", "é": [1.5, null]})))
 }
 
 /// Decides one vector from what stands in the file alone.
@@ -67,7 +59,7 @@ fn judge(vector: &Value, known: &CardStore) -> Result<Map<String, Value>> {
     if vector["repeat"] == true {
         once().expect("the first time is good");
     }
-    once().map(|(signer, digest)| object(json!({"signer": signer, "digest": digest})))
+    once().map(|(signer, digest)| map(json!({"signer": signer, "digest": digest})))
 }
 
 struct File {
@@ -86,7 +78,7 @@ impl File {
 
     /// Adds a vector after deciding it: the reason that is expected stands in the call.
     fn add(&mut self, id: &str, vector: Value, expected: Option<&str>) {
-        let mut vector = object(vector);
+        let mut vector = map(vector);
         vector.insert("id".into(), id.into());
         let verdict = judge(&Value::Object(vector.clone()), &self.known);
         let reason = verdict.as_ref().err().map(|error: &Error| error.reason().code());
@@ -108,7 +100,7 @@ fn vector(payload: &[u8], token: &str) -> Value {
 }
 
 fn with(mut vector: Value, members: Value) -> Value {
-    vector.as_object_mut().unwrap().extend(object(members));
+    vector.as_object_mut().unwrap().extend(map(members));
     vector
 }
 
@@ -136,7 +128,7 @@ fn actions(file: &mut File, alice: &Agent, carol: &Agent, retired: &Agent) {
     let suite = Action::new(carol, Call::new("ping", "", Map::new()), BANK, NOW).unwrap();
     file.add("action-of-cnsa2", vector(&suite.to_json(), &suite.sign(carol).unwrap()), None);
     let mut more = call();
-    more.params = object(json!({"requestState": "x"}));
+    more.params = map(json!({"requestState": "x"}));
     let chain = ["eyJ.e30.AA"];
     let more = Action::new(alice, more, BANK, NOW).unwrap().under(alice, &chain);
     file.add("action-with-every-member", vector(&more.to_json(), &more.sign(alice).unwrap()), None);
@@ -148,7 +140,7 @@ fn actions(file: &mut File, alice: &Agent, carol: &Agent, retired: &Agent) {
     file.add("action-of-an-hour-where-allowed", with(long, json!({"maxLifetime": 3600})), None);
 
     // Each member changed under the signature.
-    let plain: Map<String, Value> = object(serde_json::from_slice(&payload).unwrap());
+    let plain: Map<String, Value> = map(serde_json::from_slice(&payload).unwrap());
     let changed = |name: &str, value: Value| {
         let mut changed = plain.clone();
         changed.insert(name.into(), value);
@@ -198,7 +190,7 @@ fn actions(file: &mut File, alice: &Agent, carol: &Agent, retired: &Agent) {
 
     // Signatures of another kind.
     let signed = |agent: &Agent, role: Role, header: Value| {
-        let mut header = object(header);
+        let mut header = map(header);
         header.entry("kid").or_insert_with(|| agent.key_url(role).to_string().into());
         vector(&payload, &Jws::sign_detached(agent.key(role), header, &payload).unwrap())
     };
@@ -258,7 +250,7 @@ fn actions(file: &mut File, alice: &Agent, carol: &Agent, retired: &Agent) {
 }
 
 fn proofs(file: &mut File, alice: &Agent, server: &Agent) {
-    let mut params = object(json!({
+    let mut params = map(json!({
         "name": "pay", "arguments": {"amount": 5}, "task": null,
         "_meta": {"progressToken": 1, "io.modelcontextprotocol/protocolVersion": "2026-07-28"},
     }));
@@ -321,14 +313,13 @@ fn proofs(file: &mut File, alice: &Agent, server: &Agent) {
     );
     file.add("mcp-name-as-number", edited(&|it| it["name"] = 1.into()), Some("bad-form"));
     file.add("mcp-arguments-as-list", edited(&|it| it["arguments"] = json!([])), Some("bad-form"));
-    let mut read = object(json!({"uri": "file:///a", "_meta": {}}));
+    let mut read = map(json!({"uri": "file:///a", "_meta": {}}));
     let action = Action::new(alice, mcp::call("resources/read", &read).unwrap(), BANK, NOW).unwrap();
     assert_eq!(action.call().action(), "resources/read/file:///a");
     mcp::attach(&mut read, mcp::prove(alice, &action, &Evidence::default()).unwrap()).unwrap();
     file.add("mcp-resource", vector("resources/read", &read), None);
 
-    let mut response =
-        object(json!({"content": [{"type": "text", "text": "done"}], "structuredContent": null}));
+    let mut response = map(json!({"content": [{"type": "text", "text": "done"}], "structuredContent": null}));
     mcp::acknowledge(server, &action, &mut response, NOW).unwrap();
     let vector = |response: &Map<String, Value>, payload: &[u8], server: &Agent| {
         json!({"kind": "receipt", "payload": std::str::from_utf8(payload).unwrap(), "response": response,

@@ -1,14 +1,12 @@
 //! `vectors/card-log.json`: logs of identity cards, and what is to be refused.
 
 use crate::vector_file;
+use crate::world::{DAY, NOW};
 use gambeson_identity::{
     Agent, CardContent, CardLog, CardStore, Error, Kind, MasterSeed, Reason, Relationship, Resolver, Result,
     Retired, Role, Suite, Timestamp,
 };
 use serde_json::{Value, json};
-
-const NOW: Timestamp = Timestamp(1_795_330_800);
-const DAY: u64 = 86_400;
 
 /// One rotation: the roles, what becomes of the old keys, days after the first card, and the content.
 type Step = (&'static [Role], Retired, u64);

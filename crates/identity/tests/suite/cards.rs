@@ -1,13 +1,11 @@
 //! Cards, their chain, their rotation, and what finds them.
 
+use crate::world::{DAY, NOW, reason};
 use gambeson_identity::{
     Agent, Algorithm, Card, CardContent, CardDirectory, CardLog, CardStore, Did, Error, Fetch, Kind,
     MasterSeed, Reason, Relationship, Resolver, Retired, Role, Suite, Timestamp, VerifyingKey, Web,
 };
 use serde_json::{Value, json};
-
-const NOW: Timestamp = Timestamp(1_795_330_800);
-const DAY: u64 = 86_400;
 
 fn agent(suite: Suite) -> Agent {
     Agent::with_suite(MasterSeed::from_bytes(&[9; 32]), suite)
@@ -20,10 +18,6 @@ fn log(agent: &Agent) -> CardLog {
 fn rotate(agent: &mut Agent, log: &mut CardLog, roles: &[Role], retired: Retired) {
     let from = NOW.after(DAY);
     agent.rotate(log, roles, retired, (from, from.after(30 * DAY)), &log.newest().content()).unwrap();
-}
-
-fn reason<T: std::fmt::Debug>(result: Result<T, Error>) -> Reason {
-    result.unwrap_err().reason()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `vectors/delegation.json`: chains, approvals and decisions, and every way in which they are refused.
 
 use crate::vector_file;
+use crate::world::{NOW, map};
 use gambeson_identity::{
     Agent, CardContent, CardLog, CardStore, Did, DidDocument, Error, MasterSeed, MemoryReplayCache, Reason,
     Resolver, Result, Role, Suite, Timestamp,
@@ -18,16 +19,11 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const NOW: Timestamp = Timestamp(1_795_330_800);
 const BANK: &str = "did:web:bank.example";
 const LIST: &str = "https://root.example/status";
 
 fn agent(seed: u8, suite: Suite) -> Agent {
     Agent::with_suite(MasterSeed::from_bytes(&[seed; 32]), suite).deterministic()
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    value.as_object().unwrap().clone()
 }
 
 /// Status lists as a vector has them: a list of the numbers that are set, by the URL of the list.
@@ -95,7 +91,7 @@ impl File {
         let authority = Authority { policy: &policy, resolver: &self.known, status: &status };
         let authorized = authorize(&action, &evidence, cost.as_ref(), &authority, ledger, now)?;
         let dids = |dids: &[Did]| dids.iter().map(|did| Value::from(did.as_str())).collect::<Vec<_>>();
-        Ok(object(json!({
+        Ok(map(json!({
             "signer": authorized.signer().to_string(), "root": authorized.root.as_str(),
             "path": dids(&authorized.path), "approvers": dids(&authorized.approvers),
         })))
@@ -118,7 +114,7 @@ impl File {
     }
 
     fn add(&mut self, id: &str, vector: Value, expected: Option<&str>) {
-        let mut vector = object(vector);
+        let mut vector = map(vector);
         vector.insert("id".into(), id.into());
         let verdict = self.judge(&Value::Object(vector.clone()));
         let reason = verdict.as_ref().err().map(|error| error.reason().code());
@@ -136,7 +132,7 @@ impl File {
 
 fn with(vector: &Value, members: Value) -> Value {
     let mut vector = vector.clone();
-    vector.as_object_mut().unwrap().extend(object(members));
+    vector.as_object_mut().unwrap().extend(map(members));
     vector
 }
 
@@ -185,7 +181,7 @@ fn grant(delegate: &Agent) -> Delegation {
 /// A call of `pay` by this agent under a chain; `chain` are ids of tokens.
 fn request(file: &File, actor: &Agent, root: &Agent, chain: &[&str], amount: u64) -> Value {
     let tokens: Vec<&String> = chain.iter().map(|id| &file.tokens[*id]).collect();
-    let call = Call::new("tools/call", "pay", object(json!({"amount": amount})));
+    let call = Call::new("tools/call", "pay", map(json!({"amount": amount})));
     let action = Action::new(actor, call, BANK, NOW).unwrap().under(actor, &tokens);
     json!({
         "kind": "authorize", "payload": String::from_utf8(action.to_json()).unwrap(),
@@ -205,7 +201,7 @@ fn forged(agent: &Agent, role: Role, token: &str, header: Value, change: impl Fn
     change(&mut payload);
     let mut all = jws.header().clone();
     all.insert("kid".into(), agent.key_url(role).to_string().into());
-    all.extend(object(header));
+    all.extend(map(header));
     Jws::sign(agent.key(role), all, &serde_json::to_vec(&payload).unwrap()).unwrap()
 }
 
@@ -249,7 +245,7 @@ fn broken_chains(file: &mut File, cast: &Cast) {
     file.add("beyond-a-caveat-of-the-root", request(file, middle, root, &one, 101), Some("not-permitted"));
     let other = |method: &str, name: &str, arguments: Value| {
         let tokens = [&file.tokens["root-to-middle"], &file.tokens["middle-to-leaf"]];
-        let action = Action::new(leaf, Call::new(method, name, object(arguments)), BANK, NOW).unwrap();
+        let action = Action::new(leaf, Call::new(method, name, map(arguments)), BANK, NOW).unwrap();
         let action = action.under(leaf, &tokens);
         let payload = String::from_utf8(action.to_json()).unwrap();
         with(&good, json!({"payload": payload, "token": action.sign(leaf).unwrap()}))

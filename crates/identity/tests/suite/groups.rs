@@ -1,13 +1,12 @@
 //! Keys of leaves of groups: listed when they are asked for, found, rotated, recovered.
 
+use crate::world::{DAY, NOW};
 use gambeson_identity::{
     Agent, Algorithm, CardContent, CardLog, DidDocument, Kind, MasterSeed, Reason, Relationship, Retired,
-    Role, Suite, Timestamp, VerifyingKey,
+    Role, Suite, VerifyingKey,
 };
 use serde_json::{Value, json};
 
-const NOW: Timestamp = Timestamp(1_795_330_800);
-const DAY: u64 = 86_400;
 const LATTICES: [(Role, Algorithm); 3] = [
     (Role::GroupMlDsa44, Algorithm::MlDsa44),
     (Role::GroupMlDsa65, Algorithm::MlDsa65),

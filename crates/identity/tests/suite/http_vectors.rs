@@ -2,6 +2,7 @@
 //! `httpsig-pq`; the examples of RFC 9421.
 
 use crate::vector_file;
+use crate::world::{NOW, map};
 use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use gambeson_identity::{
     Agent, Algorithm, CardContent, CardLog, CardStore, Error, MasterSeed, MemoryReplayCache, Reason,
@@ -11,17 +12,12 @@ use gambeson_identity::{
 use serde_json::{Map, Value, json};
 use sha2::Digest;
 
-const NOW: Timestamp = Timestamp(1_795_330_800);
 const URI: &str = "https://bank.example/pay?id=7&note=a+b%20c";
 
 type Fields = Vec<(String, String)>;
 
 fn agent(seed: u8, suite: Suite) -> Agent {
     Agent::with_suite(MasterSeed::from_bytes(&[seed; 32]), suite).deterministic()
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    value.as_object().unwrap().clone()
 }
 
 fn fields(list: &Value) -> Fields {
@@ -74,7 +70,7 @@ fn judge(vector: &Value, known: &CardStore) -> Result<Map<String, Value>> {
             http::verify(message, &policy, known, now, &mut replay).expect("the first time is good");
         }
         let verified = http::verify(message, &policy, known, now, &mut replay)?;
-        Ok(object(
+        Ok(map(
             json!({"signer": verified.signer().to_string(), "label": verified.label(), "base": verified.base()}),
         ))
     })
@@ -89,7 +85,7 @@ struct File {
 
 impl File {
     fn add(&mut self, id: &str, vector: Value, expected: Option<&str>) {
-        let mut vector = object(vector);
+        let mut vector = map(vector);
         vector.insert("id".into(), id.into());
         vector.insert("kind".into(), "http".into());
         let verdict = judge(&Value::Object(vector.clone()), &self.known);
@@ -108,7 +104,7 @@ impl File {
 
 fn with(vector: &Value, members: Value) -> Value {
     let mut vector = vector.clone();
-    vector.as_object_mut().unwrap().extend(object(members));
+    vector.as_object_mut().unwrap().extend(map(members));
     vector
 }
 
@@ -139,7 +135,7 @@ fn field(vector: &Value, name: &str, change: impl Fn(&str) -> String) -> Value {
 
 fn message(vector: &Value, members: Value) -> Value {
     let mut vector = vector.clone();
-    vector["message"].as_object_mut().unwrap().extend(object(members));
+    vector["message"].as_object_mut().unwrap().extend(map(members));
     vector
 }
 

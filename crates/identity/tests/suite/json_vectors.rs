@@ -1,12 +1,9 @@
 //! `vectors/json.json`: what is read as JSON and as a time, and how it is written.
 
 use crate::vector_file;
+use crate::world::hex;
 use gambeson_identity::{Reason, Timestamp, json};
 use serde_json::{Value, json};
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 fn good(id: &str, text: &str) -> Value {
     let value = json::parse(text.as_bytes(), 4096).unwrap();

@@ -1,6 +1,7 @@
 //! `vectors/kdf.json`, and the tables of `docs/spec/kdf.md`.
 
 use crate::vector_file;
+use crate::world::hex;
 use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{self, MlKem768, MlKem1024};
 use gambeson::sha3::{Shake256, Squeeze};
@@ -10,10 +11,6 @@ use p256::elliptic_curve::sec1::ToSec1Point;
 use serde_json::{Value, json};
 
 const SUITES: [Suite; 2] = [Suite::Default, Suite::Cnsa2];
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 fn stream(key: &[u8]) -> Squeeze {
     Shake256::new().update(key).finalize_xof()

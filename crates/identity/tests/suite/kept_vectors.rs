@@ -1,6 +1,7 @@
 //! `vectors/state.json`, `vectors/memory.json`, `vectors/signed-file.json`.
 
 use crate::vector_file;
+use crate::world::{NOW, hex};
 use gambeson_identity::jose::Jws;
 use gambeson_identity::memory::{MAX_OBJECT, Manifest, MemoryObjects, ObjectId, Objects};
 use gambeson_identity::{
@@ -9,12 +10,7 @@ use gambeson_identity::{
 };
 use serde_json::{Map, Value, json};
 
-const NOW: Timestamp = Timestamp(1_795_330_800);
 const SUITES: [Suite; 2] = [Suite::Default, Suite::Cnsa2];
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 fn agent(suite: Suite, seed: u8) -> Agent {
     Agent::with_suite(MasterSeed::from_bytes(&[seed; 32]), suite).deterministic()

@@ -1,6 +1,7 @@
 //! `vectors/log.json`: logs, their files, proofs, and what is to be refused.
 
 use crate::vector_file;
+use crate::world::{NOW, hex};
 use gambeson_identity::tlog::{
     Hash, Log, MemoryStorage, Proof, SignedCheckpoint, leaf_hash, verifier_key, verify_consistency,
     verify_inclusion,
@@ -9,15 +10,10 @@ use gambeson_identity::{Agent, MasterSeed, Reason, Result, Role, Suite, Timestam
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-const NOW: Timestamp = Timestamp(1_795_330_800);
 const ORIGIN: &str = "example.com/log";
 
 fn agent() -> Agent {
     Agent::with_suite(MasterSeed::from_bytes(&[7; 32]), Suite::Default).deterministic()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The entry at an index: the text `entry N`, as often as N has a remainder by 5.

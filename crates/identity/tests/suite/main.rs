@@ -1,4 +1,4 @@
-//! Tests of the public interface, in one program: a file for each subject. `SUBJECT_vectors` writes and reads `vectors/SUBJECT.json`.
+//! Tests of the public interface, as one test program: a file for each subject. `SUBJECT_vectors` writes and reads `vectors/SUBJECT.json`.
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
 mod a2a;

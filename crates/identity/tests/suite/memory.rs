@@ -1,11 +1,8 @@
 //! Memory objects and manifests, and what is wrong with them.
 
+use crate::world::reason;
+use gambeson_identity::Reason;
 use gambeson_identity::memory::{DirectoryObjects, MAX_OBJECT, Manifest, MemoryObjects, ObjectId, Objects};
-use gambeson_identity::{Reason, Result};
-
-fn reason<T>(result: Result<T>) -> Reason {
-    result.err().expect("it is refused").reason()
-}
 
 /// The vector of BLAKE3 for no input, and the name's one form.
 #[test]

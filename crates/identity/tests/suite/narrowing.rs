@@ -1,14 +1,13 @@
 //! What holds for every delegation: a child that is not within its parent is refused, and what a child permits its
 //! parent permits.
 
+use crate::world::NOW;
 use gambeson_identity::{
-    Agent, MasterSeed, Reason, Timestamp,
+    Agent, MasterSeed, Reason,
     action::{Action, Call},
     delegation::{Amount, Capability, Caveat, Delegation, Test},
 };
 use serde_json::{Map, Value, json};
-
-const NOW: Timestamp = Timestamp(1_795_330_800);
 
 /// SplitMix64: the same cases in every run.
 struct Random(u64);

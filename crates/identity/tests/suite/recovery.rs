@@ -1,6 +1,7 @@
 //! The seed in words, files and shares, and what is wrong with them.
 
-use gambeson_identity::{Agent, MasterSeed, Reason, Result, Suite, recovery};
+use crate::world::reason;
+use gambeson_identity::{Agent, MasterSeed, Reason, Suite, recovery};
 use gambeson_keystore::{Passphrase, Protection};
 
 const CHEAP: Protection = Protection::Argon2id { memory: 8, passes: 1, lanes: 1 };
@@ -53,10 +54,6 @@ fn seed(hex: &str) -> MasterSeed {
 /// Seeds show no bytes: their agents tell whether they are one.
 fn did(seed: MasterSeed) -> String {
     Agent::from_seed(seed).did().to_string()
-}
-
-fn reason<T>(result: Result<T>) -> Reason {
-    result.err().expect("it is refused").reason()
 }
 
 #[test]

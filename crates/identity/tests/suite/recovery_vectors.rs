@@ -1,6 +1,7 @@
 //! `vectors/recovery.json`: seeds in words, files and shares, and what is to be refused.
 
 use crate::vector_file;
+use crate::world::hex;
 use base64ct::{Base64, Encoding};
 use gambeson_identity::{Agent, MasterSeed, Reason, Result, Suite, recovery};
 use gambeson_keystore::Passphrase;
@@ -9,10 +10,6 @@ use serde_json::{Value, json};
 const SEED: &str = "68a79eaca2324873eacc50cb9c6eca8cc68ea5d936f98787c60c7ebc74e6ce7c";
 const WORDS: &str = "hamster diagram private dutch cause delay private meat slide toddler razor book happy fancy gospel tennis maple dilemma loan word shrug inflict delay length";
 const PASSPHRASE: &str = "correct horse";
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 fn seed(hex: &str) -> MasterSeed {
     let bytes: Vec<u8> = hex

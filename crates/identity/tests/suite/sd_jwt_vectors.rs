@@ -1,7 +1,7 @@
 //! `vectors/sd-jwt.json`: credentials that are disclosed in part, good and bad.
 
 use crate::vector_file;
-use crate::world::{self, DAY, NOW, World, expect, forge, judge};
+use crate::world::{self, DAY, NOW, World, expect, forge, judge, reason};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use gambeson_identity::vc::{KeyBinding, MAX_DISCLOSURES, MAX_SD_JWT, SdJwt, SdJwtBuilder, SdJwtHeld};
 use gambeson_identity::{Agent, Reason, Role, Timestamp};
@@ -301,10 +301,6 @@ fn the_vectors_of_selective_disclosure_hold() {
         vectors.push(vector);
     }
     vector_file::committed("sd-jwt", vectors, 73);
-}
-
-fn reason<T: std::fmt::Debug>(result: Result<T, gambeson_identity::Error>) -> Reason {
-    result.unwrap_err().reason()
 }
 
 #[test]

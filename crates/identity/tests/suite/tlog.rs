@@ -1,5 +1,6 @@
 //! Logs: what they prove, and every way in which files and proofs can be wrong.
 
+use crate::world::{NOW, reason};
 use gambeson_identity::tlog::{
     Hash, Log, MAX_ENTRY, MemoryStorage, Proof, SignedCheckpoint, Storage, verifier_key, verify_consistency,
 };
@@ -8,7 +9,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 const ORIGIN: &str = "example.com/log";
-const NOW: Timestamp = Timestamp(1_795_330_800);
 
 fn agent() -> Agent {
     Agent::with_suite(MasterSeed::from_bytes(&[7; 32]), Suite::Default).deterministic()
@@ -39,10 +39,6 @@ fn definition(leaves: &[Vec<u8>]) -> Hash {
             Sha256::digest([&[1], &definition(left)[..], &definition(right)].concat()).into()
         }
     }
-}
-
-fn reason<T>(result: gambeson_identity::Result<T>) -> Reason {
-    result.err().expect("it is refused").reason()
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Agents with cards, the same in every run, for vectors of credentials.
+//! Agents with cards, the same in every run, and short forms of what many tests do.
 
 use gambeson_identity::jose::Jws;
 use gambeson_identity::{
-    Agent, CardContent, CardLog, CardStore, Error, MasterSeed, Retired, Role, Suite, Timestamp,
+    Agent, CardContent, CardLog, CardStore, MasterSeed, Reason, Result, Retired, Role, Suite, Timestamp,
 };
 use serde_json::{Map, Value, json};
 
@@ -56,7 +56,17 @@ impl World {
     }
 }
 
-/// An object.
+/// The reason of a refusal.
+pub fn reason<T>(result: Result<T>) -> Reason {
+    result.err().expect("a refusal").reason()
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The members of an object.
 pub fn map(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
@@ -82,7 +92,7 @@ pub fn expect(mut vector: Value, reason: Option<&str>) -> Value {
 }
 
 /// Holds an outcome against a vector: what was refused has the vector's reason.
-pub fn judge<T>(vector: &Value, outcome: Result<T, Error>) -> Option<T> {
+pub fn judge<T>(vector: &Value, outcome: Result<T>) -> Option<T> {
     let expected = vector.get("reason").and_then(Value::as_str);
     let found = outcome.as_ref().err().map(|error| error.reason().code());
     assert_eq!(found, expected, "{}: {:?}", vector["id"], outcome.err());
