@@ -135,12 +135,7 @@ fn emulate(workspace: &Workspace, processor: &Processor, program: &Path) -> Comm
 }
 
 /// Runs the tests of a program whose names contain `tests`. Returns their number.
-fn run_tests(
-    workspace: &Workspace,
-    processor: &Processor,
-    program: &Program,
-    tests: &str,
-) -> Result<usize> {
+fn run_tests(workspace: &Workspace, processor: &Processor, program: &Program, tests: &str) -> Result<usize> {
     let mut command = emulate(workspace, processor, &program.path);
     command.arg(tests).args(LEFT_OUT.iter().flat_map(|name| ["--skip", name]));
     let name = format!("aarch64-{}-{}", processor.name, program.name);

@@ -1,5 +1,5 @@
-//! A hardware permutation takes over every hash of the process; a wrong one is refused. One test: the hook is
-//! the process's.
+//! A permutation of the caller's replaces Keccak in every hash; a wrong one is refused. A program with one test, because the
+//! replacement holds for the whole process.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

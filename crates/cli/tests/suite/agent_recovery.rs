@@ -1,6 +1,6 @@
 //! An agent is made again from words, an age file, shares, and its backup.
 
-use crate::program::Folder;
+use crate::program::{Folder, copy_folder};
 use crate::program::agents::{agent, agent_with, did};
 use gambeson_identity::memory::ObjectId;
 use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Retired, Timestamp, recovery};
@@ -418,7 +418,7 @@ fn what_is_left_of_another_agent_is_not_taken_over() {
     agent(&folder, "backup -o backup --home alice").exits(0);
     agent(&folder, "init --home carol --words carols").exits(0);
     // As an interruption leaves them.
-    copy(&folder.path("alice"), &folder.path("half"));
+    copy_folder(&folder.path("alice"), &folder.path("half"));
     std::fs::remove_file(folder.path("half/seed")).unwrap();
     let alice = did(&folder, "alice");
     for line in ["init --words new", "recover --words carols --new-cards"] {
@@ -574,20 +574,10 @@ fn a_second_audit_log_under_one_key_is_refused() {
     }
     agent(&folder, "rotate log --home recovered").exits(0);
     agent(&folder, "log append entry --home recovered").exits(0);
-    copy(&folder.path("alice/log"), &folder.path("restored/log"));
+    copy_folder(&folder.path("alice/log"), &folder.path("restored/log"));
     let appended = agent(&folder, "log append entry --home restored --json").exits(0).json();
     assert_eq!((&appended["first"], &appended["size"]), (&1.into(), &2.into()));
     folder.run("agent log show --home restored").exits(0);
-}
-
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &to.join(entry.file_name())),
-            false => drop(std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
-        }
-    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Sessions between agents, over real sockets: `agent listen` and `agent connect`.
 
 use crate::program::agents::{PASSPHRASE, acquainted, agent, did, two};
-use crate::program::{Folder, Outcome, noise};
+use crate::program::{Folder, Outcome, copy_folder, noise};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -155,7 +155,7 @@ fn an_identity_key_that_was_replaced_opens_nothing_any_more() {
     // Somebody copies Bob before he notices and replaces his keys.
     let thief = folder.path("thief");
     std::fs::create_dir(&thief).unwrap();
-    copy(&folder.path("bob"), &thief);
+    copy_folder(&folder.path("bob"), &thief);
     agent(&folder, "rotate --home bob identity --compromised").exits(0);
     folder.run("agent card --home bob -o bob.card --force").exits(0);
     folder.run("agent card --home alice --add bob.card").exits(0);
@@ -175,7 +175,7 @@ fn newer_cards_of_those_who_are_known_are_kept_even_where_anybody_may_come() {
     let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
     let thief = folder.path("thief");
     std::fs::create_dir(&thief).unwrap();
-    copy(&folder.path("bob"), &thief);
+    copy_folder(&folder.path("bob"), &thief);
     agent(&folder, "rotate --home bob identity --compromised").exits(0);
     let mut listener = Listener::start(&folder, "--home alice --anybody", b"");
     call(&folder, "bob", &format!("{alice}@{}", listener.address), "", b"").exits(0);
@@ -392,17 +392,4 @@ fn a_call_names_an_agent_and_a_place() {
     // Nobody is there.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     call(&folder, "bob", &format!("{alice}@{free}"), "", b"").exits(3).tells("refused");
-}
-
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            std::fs::create_dir(&target).unwrap();
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! Tests of the program, in one program: a file for each group of commands.
+//! Tests of the `gambeson` program, as one test program: a file for each group of commands.
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
 mod agent;

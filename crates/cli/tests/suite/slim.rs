@@ -1,6 +1,5 @@
 //! Nodes and channels on the command line.
 
-use crate::program;
 use crate::program::Folder;
 
 #[cfg(not(feature = "slim"))]

@@ -1,4 +1,4 @@
-//! Tests of the public interface, in one program: a file for each standard.
+//! Tests of the public interface, as one test program: a file for each standard.
 
 #[cfg(all(feature = "alloc", feature = "getrandom"))]
 mod mldsa;

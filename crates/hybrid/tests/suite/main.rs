@@ -1,4 +1,4 @@
-//! Tests of hybrids, in one program: a file for each construction.
+//! Tests of hybrids, as one test program: a file for each construction.
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
 #[cfg(all(feature = "curve448", feature = "getrandom"))]

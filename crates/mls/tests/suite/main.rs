@@ -1,4 +1,4 @@
-//! Tests of the provider, in one program: a file for each subject.
+//! Tests of the provider for mls-rs, as one test program: a file for each subject.
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
 mod ahead;

@@ -1,4 +1,4 @@
-//! Tests of keys and certificates, in one program: a file for each subject.
+//! Tests of keys and certificates, as one test program: a file for each subject.
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
 mod certificates;

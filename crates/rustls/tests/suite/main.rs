@@ -1,4 +1,4 @@
-//! Tests of the providers for rustls, in one program: a file for each subject.
+//! Tests of the providers for rustls, as one test program: a file for each subject.
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
 mod handshakes;

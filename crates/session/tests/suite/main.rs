@@ -1,4 +1,4 @@
-//! Tests of sessions, in one program: a file for each subject.
+//! Tests of sessions, as one test program: a file for each subject.
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
 mod agents;

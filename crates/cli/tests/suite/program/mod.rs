@@ -162,6 +162,17 @@ pub fn noise(len: usize) -> Vec<u8> {
     bytes
 }
 
+/// Copies a folder and all that is in it.
+pub fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_folder(&entry.path(), &to.join(entry.file_name())),
+            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
+}
+
 /// Whether `path` is there at all, also as a dangling link.
 pub fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
