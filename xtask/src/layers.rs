@@ -31,7 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (RUSTLS, &[CORE, HYBRID, PKI]),
     (MLS, &[CORE, HYBRID]),
     (SESSION, &[RUSTLS, IDENTITY, CORE, HYBRID, PKI, AGE, KEYSTORE]),
-    (SLIM, &[MLS, IDENTITY, CORE, HYBRID, PKI, AGE, KEYSTORE]),
+    (SLIM, &[MLS, RUSTLS, IDENTITY, CORE, HYBRID, PKI, AGE, KEYSTORE]),
     ("gambeson-ffi", &[CORE]),
     ("gambeson-pkcs11", LIBRARIES),
     ("gambeson-openssl", &[CORE, HYBRID, PKI]),

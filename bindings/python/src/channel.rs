@@ -26,7 +26,6 @@ use pyo3::types::{PyBytes, PyTuple};
 use pyo3_async_runtimes::tokio::future_into_py;
 
 use crate::error::{USAGE, error};
-#[cfg(feature = "slim")]
 pub use node::{Delivery, open_delivery};
 pub use node::{Hub, Invitation, Node, channel_groups, open_node, rest_channels};
 use refusals::{Raised, usage};

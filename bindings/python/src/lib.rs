@@ -31,7 +31,6 @@ mod _native {
     use pyo3::prelude::*;
     use pyo3::types::PyTuple;
 
-    #[cfg(feature = "slim")]
     #[pymodule_export]
     use super::channel::{Delivery, open_delivery};
     #[pymodule_export]

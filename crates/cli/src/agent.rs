@@ -39,7 +39,6 @@ mod vc_api;
 mod web;
 
 pub(crate) use channel::channel;
-#[cfg(feature = "slim")]
 pub(crate) use channel::opened;
 
 use crate::args::agent::{Agent as Options, AgentCommand, Who};
@@ -157,7 +156,6 @@ fn is_signer(expected: Option<&Did>, signer: &DidUrl) -> Result<(), Error> {
 }
 
 /// Who the agent of a folder is and until when its card holds, in a line; or what is wrong with it.
-#[cfg(feature = "slim")]
 pub(crate) fn card_in_short(home: Option<&std::path::Path>) -> Result<String, String> {
     let said = |error: Error| error.to_string();
     let home = Home::at(home).map_err(said)?;

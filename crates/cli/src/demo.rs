@@ -3,7 +3,6 @@
 //! Alice signs a file and seals it to Bob; Bob opens it and verifies the signature. Then one byte of each thing
 //! that travels is changed, and a stranger tries his key: all of that must be refused. Then the life of two agents, and a channel of three.
 
-#[cfg(feature = "slim")]
 mod apart;
 mod bob;
 mod life;

@@ -1,21 +1,15 @@
 //! The commands `slim …`: nodes and a delivery service on this machine, and whether they can be reached.
 
-#[cfg(feature = "slim")]
 mod doctor;
-#[cfg(feature = "slim")]
 mod gateway;
-#[cfg(feature = "slim")]
 mod maker;
-#[cfg(feature = "slim")]
 mod nats;
-#[cfg(feature = "slim")]
 mod up;
 
 use crate::args::slim::SlimCommand;
 use crate::console::Console;
 use crate::error::{Error, Status};
 
-#[cfg(feature = "slim")]
 pub(crate) fn slim(console: Console, command: &SlimCommand) -> Result<Status, Error> {
     match command {
         SlimCommand::Up(options) => up::up(console, options),
@@ -23,31 +17,81 @@ pub(crate) fn slim(console: Console, command: &SlimCommand) -> Result<Status, Er
     }
 }
 
-#[cfg(not(feature = "slim"))]
-pub(crate) fn slim(_: Console, _: &SlimCommand) -> Result<Status, Error> {
-    Err(not_built())
-}
-
-/// What this program was built without.
-#[cfg(not(feature = "slim"))]
-pub(crate) fn not_built() -> Error {
-    let how = "this gambeson was built without SLIM, which needs cmake, a C compiler and libclang (on Debian: apt-get install \
-               build-essential cmake libclang-dev); in a clone of the repository, cargo install --locked --path crates/cli --features slim \
-               builds one that has it";
-    Error::outside(how).because("without-slim")
-}
-
-#[cfg(feature = "slim")]
 mod reach {
-    use crate::args::slim::{NODES, Nodes};
+    use crate::args::slim::{NODE_AUTH, NODES, Nodes};
     use crate::error::Error;
-    use gambeson_slim::{Name, datapath::DatapathLink};
+    use crate::files;
+    use gambeson_slim::Name;
+    use gambeson_slim::datapath::{Credentials, DatapathLink, NodeOptions};
     use tokio::runtime::{Builder, Runtime};
+    use zeroize::Zeroizing;
 
     /// Where nodes listen that nobody named.
     const USUAL: &str = "http://127.0.0.1:46357";
 
     impl Nodes {
+        /// Returns the nodes with what the command line and the environment say about connections to them.
+        pub(crate) fn options(&self) -> Result<Vec<NodeOptions>, Error> {
+            let endpoints = self.endpoints();
+            let over_tls = |endpoint: &String| endpoint.starts_with("https://");
+            let certificates = [&self.node_ca, &self.node_cert, &self.node_key].iter().any(|file| file.is_some());
+            if certificates && !endpoints.iter().any(over_tls) {
+                return Err(Error::usage("--node-ca, --node-cert and --node-key need an https:// node"));
+            }
+            let wrong = |error: gambeson_slim::Error| Error::usage(error.to_string());
+            let roots = self.node_ca.as_deref().map(files::read_small).transpose()?;
+            let identity = match (&self.node_cert, &self.node_key) {
+                (Some(chain), Some(key)) => Some((files::read_small(chain)?, files::read_small(key)?)),
+                (None, None) => None,
+                _ => return Err(Error::usage("--node-cert and --node-key need each other")),
+            };
+            let credentials = self.credentials()?;
+            let with_options = |endpoint: String| {
+                let tls = over_tls(&endpoint);
+                let mut node = NodeOptions::new(endpoint);
+                if let Some(roots) = roots.as_ref().filter(|_| tls) {
+                    node = node.with_roots(roots).map_err(wrong)?;
+                }
+                if let Some((chain, key)) = identity.as_ref().filter(|_| tls) {
+                    node = node.with_client_certificate(chain, key).map_err(wrong)?;
+                }
+                Ok(match &credentials {
+                    Some(credentials) => node.with_credentials(credentials.clone()),
+                    None => node,
+                })
+            };
+            endpoints.into_iter().map(with_options).collect()
+        }
+
+        fn credentials(&self) -> Result<Option<Credentials>, Error> {
+            let (line, from) = match &self.node_auth {
+                Some(path) => {
+                    let from = path.display().to_string();
+                    let bytes = files::read_small(path)?;
+                    let text = std::str::from_utf8(&bytes);
+                    let text = text.map_err(|_| Error::usage(format!("{from}: not UTF-8")))?;
+                    (Zeroizing::new(text.to_owned()), from)
+                }
+                None => match std::env::var(NODE_AUTH) {
+                    Ok(text) if !text.trim().is_empty() => (Zeroizing::new(text), NODE_AUTH.to_owned()),
+                    _ => return Ok(None),
+                },
+            };
+            let parsed = match line.trim().split_once(' ') {
+                Some(("basic", pair)) => match pair.split_once(':') {
+                    Some((user, password)) => Credentials::basic(user, password),
+                    None => return Err(Error::usage(format!("{from}: expected basic USER:PASSWORD"))),
+                },
+                Some(("bearer", token)) => Credentials::bearer(token.trim()),
+                _ => {
+                    return Err(Error::usage(format!(
+                        "{from}: expected one line, basic USER:PASSWORD or bearer TOKEN"
+                    )));
+                }
+            };
+            parsed.map(Some).map_err(|error| Error::usage(format!("{from}: {error}")))
+        }
+
         /// The nodes of the command line, or of the environment, or of this machine.
         pub(crate) fn endpoints(&self) -> Vec<String> {
             let text = match std::env::var(NODES) {
@@ -64,9 +108,12 @@ mod reach {
         Name::new("gambeson", "services", "delivery")
     }
 
-    /// A link to the first of these nodes that answers.
-    pub(crate) async fn link(nodes: &[String]) -> Result<DatapathLink, Error> {
-        DatapathLink::connect(nodes).await.map_err(|error| {
+    /// Connects to the first of these nodes that answers.
+    pub(crate) async fn link<N: Into<NodeOptions> + Clone>(nodes: &[N]) -> Result<DatapathLink, Error> {
+        DatapathLink::connect(nodes.iter().cloned()).await.map_err(|error| {
+            if let gambeson_slim::Error::NodeOptions(reason) = error {
+                return Error::usage(reason);
+            }
             let next = "is one running? gambeson slim up starts one, and tells what to set GAMBESON_SLIM to";
             Error::outside(format!("{error}; {next}")).because("no-node")
         })
@@ -135,12 +182,10 @@ mod reach {
     }
 }
 
-#[cfg(feature = "slim")]
 pub(crate) use maker::here;
-#[cfg(feature = "slim")]
 pub(crate) use reach::{failed, link, runtime, service};
 
-#[cfg(all(test, feature = "slim"))]
+#[cfg(test)]
 mod tests {
     use super::failed;
     use crate::args::Cli;

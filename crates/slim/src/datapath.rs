@@ -1,6 +1,7 @@
-//! A link over nodes of SLIM, which are as their makers ship them.
+//! A link over unmodified nodes of SLIM.
 //!
-//! Below SLIM's sessions: a node is asked to deliver frames to names, and nothing else. It sees names, sizes and times.
+//! It speaks the protocol of a node's data plane: gRPC over HTTP/2, below SLIM's sessions. A node delivers frames to names, and sees
+//! names, sizes and times.
 //!
 //! ```no_run
 //! # async fn example() -> gambeson_slim::Result<()> {
@@ -17,19 +18,37 @@
 //!
 //! # Layout
 //!
+//! * `options`: [`NodeOptions`], [`Credentials`]: endpoint, TLS, credentials
+//! * `transport`: from an endpoint to an open stream of messages
+//! * `proto`, `xxhash`: messages and names on the wire
+//! * `negotiation`, `mac`: the key of a connection, and the MAC of a message's header
 //! * `session`: one connection to one node, from its opening to its end
-//! * `queue`: what has arrived and was not received yet
-//! * this file: the link, which lives through many sessions
+//! * `queue`: frames that arrived and were not received yet
+//! * this file: the link, which outlives its sessions
 //!
-//! # Who waits for whom
-//! A node delivers to the listeners of a name one after the other, and waits for each: one that does not read stops all. So this
-//! side reads always, into a queue of [`QUEUE_FRAMES`] frames and [`QUEUE_BYTES`] bytes; what does not fit is dropped, and
-//! [`Link::gap`] says so. And it never waits for a node longer than [`PUBLISH_DEADLINE`]. Whoever else does not read stops all that comes
-//! after it on the connection over which it was sent, other names and subscriptions too: a connection over which nothing went for
-//! [`STUCK`] is given up for another.
+//! # Flow control
+//!
+//! A node delivers to the listeners of a name one after the other, and waits for each: a listener that does not read stops all of them.
+//! Therefore a link always reads, into a queue of [`QUEUE_FRAMES`] frames and [`QUEUE_BYTES`] bytes. It drops what does not fit, and
+//! [`Link::gap`] reports that. A link never waits for a node longer than [`PUBLISH_DEADLINE`]. A foreign listener that does not read
+//! also stops everything that follows on the same connection, other names and subscriptions included; so a link replaces a connection
+//! on which nothing went for [`STUCK`].
+//!
+//! # Trust
+//!
+//! A node is not trusted: it can drop, delay, repeat and invent frames. Header MACs protect the routing header between link and node;
+//! TLS (`https://`) authenticates the node. Content is protected by MLS alone.
 
+mod mac;
+mod negotiation;
+mod options;
+mod proto;
 mod queue;
 mod session;
+#[cfg(test)]
+mod tests;
+mod transport;
+mod xxhash;
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -46,70 +65,82 @@ use crate::error::{Error, Result};
 use crate::hold;
 use crate::link::{Incoming, Link, MAX_FRAME, To};
 use crate::name::Name;
+use crate::stock;
+pub use options::{Credentials, NodeOptions};
+use proto::WireName;
 use queue::Queue;
 pub use queue::{QUEUE_BYTES, QUEUE_FRAMES};
-use session::{Session, encoded};
+use session::Session;
+use transport::Target;
 
-/// How long a frame may wait for a node to take it, also while there is none.
+/// Longest time that a frame waits for a node to take it, also while no node answers.
 pub const PUBLISH_DEADLINE: Duration = Duration::from_secs(5);
 
-/// How long a subscription may wait. A node of a mesh answers when its peers have, or after it asked them four times for five
-/// seconds each.
+/// Longest time that a subscription waits for its acknowledgement. A node of a mesh answers when its peers have answered, or after it
+/// asked them four times for five seconds each.
 pub const SUBSCRIBE_DEADLINE: Duration = Duration::from_secs(30);
 
-/// How long a node may take nothing of what waits on a connection before another is opened; each time again twice as long, up to 16
-/// minutes: the node has the old one until whoever does not read is gone.
+/// Time without progress on a connection after which the link opens another. It doubles each time, up to 16 minutes: a listener that
+/// does not read will stop the next connection, too.
 pub const STUCK: Duration = Duration::from_secs(10);
 const LONGEST_STUCK: Duration = Duration::from_secs(960);
 
-/// The first pause after no node answered; each is twice the one before, up to [`LONGEST_PAUSE`].
+/// Pause after no node answered. Each is twice the one before, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// A link over nodes of SLIM: over the first that answers, and over the next when that one is lost.
+/// Link over nodes of SLIM: over the first that answers, and over the next when that one is lost.
 ///
-/// What is subscribed to is subscribed to again on each new connection; frames in flight are lost with the old one, and
-/// [`Link::gap`] says so. Dropping the link closes its connection.
+/// The link subscribes again on each new connection. Frames in flight are lost with the old one, and [`Link::gap`] reports that.
+/// Dropping the link closes its connection.
 #[derive(Debug)]
 pub struct DatapathLink {
     shared: Arc<Shared>,
-    /// The newest session; none while no node answers.
+    /// The newest session; `None` while no node answers.
     session: watch::Receiver<Option<Arc<Session>>>,
 }
 
-/// A node that a link is connected to.
+/// Node that a link is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connected {
-    /// As it was given to [`DatapathLink::connect`].
+    /// Endpoint as it was given to [`DatapathLink::connect`].
     pub endpoint: String,
-    /// The version that it names.
+    /// Version of SLIM that the node names.
     pub version: String,
+    /// This link was tested with nodes of this version ([`stock::TESTED`](crate::stock::TESTED)). Others are used all the same.
+    pub tested: bool,
+    /// The key of header MACs comes from X25519 and ML-KEM-768, not from X25519 alone.
+    pub post_quantum: bool,
 }
 
 #[derive(Debug)]
 struct Shared {
-    nodes: Vec<String>,
-    /// Where numbers that nobody else has come from: it begins at random. Subscriptions with the same number are mixed up in all of
-    /// a mesh.
+    nodes: Vec<Target>,
+    /// Source of unique numbers, which begins at random. A mesh mixes up subscriptions with equal numbers.
     numbers: AtomicU64,
     names: Mutex<Names>,
-    /// Held by whoever changes what is subscribed to.
+    /// Held while subscriptions change.
     changing: tokio::sync::Mutex<()>,
     queue: Queue,
     /// Frames were lost.
     gap: Notify,
     closing: watch::Sender<bool>,
-    /// When a connection was given up, and after how long without a frame taken.
+    /// Time at which a connection was given up, and how long it had made no progress.
     given_up: Mutex<Option<(Instant, Duration)>>,
 }
 
-/// What is subscribed to.
+/// Subscriptions of a link.
 #[derive(Debug, Default)]
 struct Names {
-    /// Under which number each name is with the node of now.
+    /// Number of each name's subscription at the present node.
     subscriptions: HashMap<Name, u64>,
-    /// What frames carry in the place of a name. Its text is beside it there, but nothing makes the two agree.
+    /// Names by the hashes that messages carry. Their text is in the message, too, but nothing makes the two agree.
     by_code: HashMap<[u64; 3], Name>,
+}
+
+/// Returns the hashes of a name's components.
+fn encoded(name: &Name) -> [u64; 3] {
+    WireName::new(name).hashes().unwrap_or_default()
 }
 
 impl Names {
@@ -128,13 +159,13 @@ impl Names {
 }
 
 impl DatapathLink {
-    /// Connects to the first of these nodes that answers: `http://host:port` or `host:port` without TLS, `https://host:port` with
-    /// the system's roots; also `ws://`, `wss://` and `unix://`.
+    /// Connects to the first of these nodes that answers. A node is an endpoint, or [`NodeOptions`] with TLS and credentials.
     ///
     /// # Errors
-    /// [`Error::NoNode`]: none of them answers; [`Error::NoRandomness`].
-    pub async fn connect<S: Into<String>>(nodes: impl IntoIterator<Item = S>) -> Result<Self> {
-        let nodes: Vec<String> = nodes.into_iter().map(Into::into).collect();
+    /// [`Error::NodeOptions`]: an endpoint or other option is wrong; [`Error::NoNode`]: none of the nodes answers, or their versions
+    /// are too old; [`Error::NoRandomness`].
+    pub async fn connect<N: Into<NodeOptions>>(nodes: impl IntoIterator<Item = N>) -> Result<Self> {
+        let nodes = nodes.into_iter().map(|node| Target::new(node.into())).collect::<Result<_>>()?;
         let shared = Arc::new(Shared {
             nodes,
             numbers: AtomicU64::new(getrandom::u64().map_err(|_| Error::NoRandomness)?),
@@ -151,17 +182,19 @@ impl DatapathLink {
         Ok(Self { shared, session: receiver })
     }
 
-    /// The node of now; `None` while none answers.
+    /// Returns the node of the present connection; `None` while no node answers.
     #[must_use]
     pub fn connected(&self) -> Option<Connected> {
         let session = self.session.borrow();
         session.as_ref().map(|session| Connected {
-            endpoint: self.shared.nodes[session.node].clone(),
+            endpoint: self.shared.nodes[session.node].endpoint.clone(),
             version: session.version.clone(),
+            tested: stock::is_tested(&session.version),
+            post_quantum: session.hybrid,
         })
     }
 
-    /// A session after the one with this number, as soon as there is one.
+    /// Waits for a session after the one with this number.
     async fn session_after(&self, number: u64) -> Result<Arc<Session>> {
         let mut sessions = self.session.clone();
         let newer = sessions.wait_for(|session| session.as_ref().is_some_and(|it| it.number > number)).await;
@@ -176,18 +209,18 @@ impl Drop for DatapathLink {
 }
 
 impl Shared {
-    /// A number that nobody else has.
+    /// Returns a number that nobody else has.
     fn number(&self) -> u64 {
-        // By steps that change every byte: the last one also spreads pauses.
+        // Each step changes every byte; the lowest one also spreads pauses.
         self.numbers.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)
     }
 
-    /// Gives a session up once nothing has gone over it for too long.
+    /// Closes a session once nothing has gone over it for too long.
     async fn give_up(&self, session: &Session) {
-        // Long ago is another matter.
+        // Only recent stops lengthen the patience.
         let lately = hold(&self.given_up).filter(|(at, _)| at.elapsed() < 4 * LONGEST_STUCK);
         let patience = lately.map_or(STUCK, |(_, patience)| (2 * patience).min(LONGEST_STUCK));
-        // A subscription takes its time, and what is published meanwhile is taken here though it goes nowhere.
+        // A subscription may take long, and frames that are published meanwhile fit the queue of the connection though they do not go.
         while session.waits_for() < patience && session.unanswered_for() < patience.max(SUBSCRIBE_DEADLINE) {
             sleep(Duration::from_millis(100)).await;
         }
@@ -195,21 +228,20 @@ impl Shared {
         session.close();
     }
 
-    /// A session with the first node that answers, looking from one of them on, and what tells of its end.
+    /// Opens a session with the first node that answers, from the node `from` on.
     async fn open_any(self: &Arc<Self>, from: usize) -> Result<(Session, session::Ended)> {
         let mut reasons = Vec::new();
         for offset in 0..self.nodes.len() {
             let node = (from + offset) % self.nodes.len();
             match Session::open(self, node).await {
                 Ok(opened) => return Ok(opened),
-                Err(reason) => reasons.push(format!("{}: {reason}", self.nodes[node])),
+                Err(reason) => reasons.push(format!("{}: {reason}", self.nodes[node].endpoint)),
             }
         }
         Err(Error::NoNode(reasons.join("; ")))
     }
 
-    /// Subscribes anew to all that was subscribed to. What is published after this goes another way in the library and can be at the node
-    /// before it; what goes by until the last answer is told as a gap.
+    /// Subscribes again to all names. Frames that the node forwards before its last acknowledgement may be missed: a gap reports them.
     async fn subscribe_again(self: &Arc<Self>, session: &Arc<Session>) {
         let _changing = self.changing.lock().await;
         let names: Vec<Name> = hold(&self.names).subscriptions.keys().cloned().collect();
@@ -219,7 +251,7 @@ impl Shared {
             hold(&self.names).subscriptions.insert(name.clone(), subscription);
             match session.ask(&name, subscription, true).await {
                 Some(answer) => answers.push(answer),
-                // It has ended already, and the next one begins from the same names.
+                // The session has ended already. The next one begins from the same names.
                 None => return,
             }
         }
@@ -228,13 +260,13 @@ impl Shared {
             for answer in answers {
                 let _ = timeout(SUBSCRIBE_DEADLINE, answer).await;
             }
-            // What was sent before the last answer may have gone by.
+            // Frames before the last acknowledgement may have been missed.
             shared.gap.notify_one();
         });
     }
 }
 
-/// Keeps a session up until the link is dropped.
+/// Replaces sessions that end, until the link is dropped.
 async fn keep_up(
     shared: Arc<Shared>,
     sessions: watch::Sender<Option<Arc<Session>>>,
@@ -259,7 +291,7 @@ async fn keep_up(
             tokio::select! {
                 opened = shared.open_any(node + 1) => match opened {
                     Ok(opened) => break Some(opened),
-                    // Not all at once: many links may have lost the same node.
+                    // Pauses differ: many links may have lost the same node.
                     Err(_) => sleep(pause.mul_f64(0.5 + f64::from(shared.number() as u8) / 256.0)).await,
                 },
                 () = &mut closing => break None,
@@ -295,7 +327,7 @@ impl Link for DatapathLink {
                     return Ok(());
                 }
                 let subscription = self.shared.number();
-                // Before the answer: frames may come with it.
+                // Before the acknowledgement: frames may come with it.
                 hold(&self.shared.names).add(name, subscription);
                 let answered = match session.ask(name, subscription, true).await {
                     Some(answer) => answer.await,

@@ -74,6 +74,8 @@ pub enum Error {
     Cards(gambeson_identity::Error),
     /// No node of SLIM answers: which were asked, and why not.
     NoNode(String),
+    /// Options of a connection to a node are wrong: which, and why.
+    NodeOptions(String),
     /// No node took a frame or a subscription in this time.
     LinkBusy(Duration),
     /// SLIM's own session layer refuses, and this is its reason.
@@ -155,6 +157,7 @@ impl fmt::Display for Error {
             }
             Self::Cards(error) => error.fmt(f),
             Self::NoNode(asked) => write!(f, "no node of SLIM answers: {asked}"),
+            Self::NodeOptions(reason) => f.write_str(reason),
             Self::LinkBusy(limit) => write!(f, "no node of SLIM took it within {} s", limit.as_secs()),
             Self::Stock(reason) => write!(f, "SLIM's session layer refuses: {reason}"),
             Self::KeyPackageTooLarge(len) => {

@@ -15,8 +15,8 @@
 //! | `credential` | [`Credential`], [`CardHash`]: what stands in a leaf |
 //! | `refusal` | [`Refusal`], [`Reason`], [`Need`]: why something is refused, and what is missing |
 //! | `memory` | all four in memory |
-//! | `datapath` | a [`Link`] over nodes of SLIM (feature `datapath`) |
-//! | `stock` | nodes of SLIM as processes of this machine (feature `datapath`) |
+//! | `datapath` | a [`Link`] over nodes of SLIM |
+//! | `stock` | nodes of SLIM as processes of this machine |
 //! | [`delivery`] | log, blobs and keys over a link: client and service |
 //! | [`engine`] | what a service keeps them in |
 //! | [`faults`] | a link that loses, repeats, delays and reorders |
@@ -45,7 +45,6 @@ mod cards;
 mod channel;
 mod content;
 mod credential;
-#[cfg(feature = "datapath")]
 pub mod datapath;
 pub mod delivery;
 pub mod engine;
@@ -70,7 +69,6 @@ mod policy;
 mod refusal;
 #[cfg(feature = "sim")]
 pub mod sim;
-#[cfg(feature = "datapath")]
 pub mod stock;
 mod store;
 mod wire;

@@ -28,6 +28,16 @@ use tokio::time::{Instant, sleep};
 /// The version of the wheel `slim-bindings` that this was tried with.
 pub const WHEEL: &str = "3.3.8";
 
+/// Minor versions of SLIM with whose nodes this was tested.
+pub const TESTED: &[(u32, u32)] = &[(3, 4)];
+
+/// Returns true if this version of SLIM, such as `3.4.6`, is one of a minor version in [`TESTED`].
+pub(crate) fn is_tested(version: &str) -> bool {
+    let mut numbers = version.split('.').map(|number| number.parse().ok());
+    let minor = numbers.next().flatten().zip(numbers.next().flatten());
+    minor.is_some_and(|minor| TESTED.contains(&minor))
+}
+
 /// How long a node may take until it listens.
 const START: Duration = Duration::from_secs(30);
 

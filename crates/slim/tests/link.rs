@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
-#[cfg(feature = "datapath")]
 mod nodes;
 
 use bytes::Bytes;

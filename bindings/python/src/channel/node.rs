@@ -338,7 +338,6 @@ fn name(py: Python<'_>, text: &str) -> PyResult<gambeson_slim::Name> {
 }
 
 /// A link over nodes of SLIM, and the delivery service there, to which a link of its own leads.
-#[cfg(feature = "slim")]
 async fn over_nodes(
     nodes: Vec<String>,
     service: gambeson_slim::Name,
@@ -351,20 +350,10 @@ async fn over_nodes(
     Ok((Arc::new(link), Services::of(Arc::new(client))))
 }
 
-#[cfg(not(feature = "slim"))]
-async fn over_nodes(
-    _: Vec<String>,
-    _: gambeson_slim::Name,
-) -> gambeson_slim::Result<(Arc<dyn Link>, Services)> {
-    Err(gambeson_slim::Error::NoNode("this build has no SLIM: its feature `slim` is off".into()))
-}
-
 /// A delivery service on nodes of SLIM.
-#[cfg(feature = "slim")]
 #[pyclass(frozen, module = "gambeson.channel", name = "ChannelDelivery")]
 pub struct Delivery(Mutex<Option<gambeson_slim::delivery::Server>>);
 
-#[cfg(feature = "slim")]
 #[pymethods]
 impl Delivery {
     /// Answers no more, and returns when what it keeps is kept.
@@ -380,7 +369,6 @@ impl Delivery {
 }
 
 /// Begins to serve, from a file or from memory.
-#[cfg(feature = "slim")]
 #[pyfunction]
 #[pyo3(name = "open_channel_delivery")]
 pub fn open_delivery<'py>(

@@ -6,30 +6,18 @@
 //! * `bridge`: to sessions of classical SLIM clients
 //! * `top`: the dashboard
 
-#[cfg(feature = "slim")]
 mod bridge;
-#[cfg(feature = "slim")]
 mod rules;
-#[cfg(feature = "slim")]
 mod speak;
-#[cfg(feature = "slim")]
 mod tell;
-#[cfg(feature = "slim")]
 mod top;
 
 use crate::args::channel::Channel as Options;
 use crate::console::Console;
 use crate::error::{Error, Status};
 
-#[cfg(not(feature = "slim"))]
-pub(crate) fn channel(_: Console, _: &Options) -> Result<Status, Error> {
-    Err(crate::slim::not_built())
-}
-
-#[cfg(feature = "slim")]
 pub(crate) use open::{agent as opened, channel};
 
-#[cfg(feature = "slim")]
 mod open {
     use super::super::Session;
     use super::super::delegating::links;
@@ -42,6 +30,7 @@ mod open {
     use crate::slim::{failed, link, runtime, service};
     use gambeson_identity::{CardLog, Did};
     use gambeson_mls::Preset;
+    use gambeson_slim::datapath::NodeOptions;
     use gambeson_slim::delivery::{Client, Patience};
     use gambeson_slim::{
         Admit, Cards, Channel, FileStore, Me, Node, Options as Behaviour, Services, leaf_keys,
@@ -70,10 +59,10 @@ mod open {
         let runtime = runtime()?;
         let done = runtime.block_on(async {
             let behaviour = Behaviour { admit, causal: options.causal, ..Behaviour::default() };
-            let nodes = options.nodes.endpoints();
+            let nodes = options.nodes.options()?;
             let node = open(&session, &nodes, behaviour).await?;
             let open = Open { session, node };
-            let status = open.run(&options.command, &nodes).await?;
+            let status = open.run(&options.command, &options.nodes.endpoints()).await?;
             sleep(FAREWELL).await;
             Ok(status)
         });
@@ -93,12 +82,13 @@ mod open {
         let session = Session::new(console, &who)?;
         let bundle = Duration::from_millis(options.bundle);
         let behaviour = Behaviour { causal: options.causal, bundle, ..Behaviour::default() };
-        let node = open(&session, nodes, behaviour).await?;
+        let nodes: Vec<NodeOptions> = nodes.iter().map(NodeOptions::from).collect();
+        let node = open(&session, &nodes, behaviour).await?;
         Ok((session.home.folder().to_path_buf(), node))
     }
 
     /// Opens an agent's channels over the first of these nodes that answers.
-    async fn open(session: &Session, nodes: &[String], behaviour: Behaviour) -> Result<Node, Error> {
+    async fn open(session: &Session, nodes: &[NodeOptions], behaviour: Behaviour) -> Result<Node, Error> {
         let (agent, log) = session.unlock()?;
         if log.newest().content().groups.is_empty() {
             let next = "gambeson agent rotate --channels makes a card that does";

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 /// The environment variable that names the nodes.
 pub const NODES: &str = "GAMBESON_SLIM";
 
+/// The environment variable that has credentials for the nodes.
+pub const NODE_AUTH: &str = "GAMBESON_SLIM_AUTH";
+
 /// `gambeson slim …`
 #[derive(Debug, Subcommand)]
 pub enum SlimCommand {
@@ -94,12 +97,24 @@ pub struct SlimUp {
     pub passphrase_fd: Option<u32>,
 }
 
-/// Which nodes to go to.
+/// Nodes to connect to, and how.
 #[derive(Clone, Debug, Args)]
 pub struct Nodes {
-    /// The nodes, with commas between them: the first that answers is taken [default: GAMBESON_SLIM, else http://127.0.0.1:46357]
+    /// Connect to the first of these nodes that answers (http://, https://, unix://, separated by commas) [default: GAMBESON_SLIM, else http://127.0.0.1:46357]
     #[arg(long = "slim", global = true, value_name = "URLS", value_delimiter = ',')]
     pub nodes: Vec<String>,
+    /// Trust the certificate authorities in this PEM file for https:// nodes, and no others [default: the system's roots]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Nodes")]
+    pub node_ca: Option<PathBuf>,
+    /// Show https:// nodes the certificate (and its chain) in this PEM file; needs --node-key
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Nodes")]
+    pub node_cert: Option<PathBuf>,
+    /// Prove the certificate of --node-cert with the private key in this PEM file
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Nodes")]
+    pub node_key: Option<PathBuf>,
+    /// Send nodes the credentials in this file: one line, `basic USER:PASSWORD` or `bearer TOKEN` [default: GAMBESON_SLIM_AUTH, if it is set]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Nodes")]
+    pub node_auth: Option<PathBuf>,
 }
 
 /// `gambeson slim doctor`

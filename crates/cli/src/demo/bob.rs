@@ -1,6 +1,5 @@
 //! Bob, whose program ends without a word: a process of its own where a node of SLIM carries the channel, else a node in this one.
 
-#[cfg(feature = "slim")]
 use super::apart::Apart;
 use super::talk::{Ground, Person, hears, wrong};
 use crate::error::Error;
@@ -8,7 +7,6 @@ use gambeson_identity::Did;
 use gambeson_slim::{Admit, Channel, ChannelId, Node};
 
 pub(super) enum Bob {
-    #[cfg(feature = "slim")]
     Apart(Apart),
     Here(Box<Here>),
 }
@@ -16,7 +14,6 @@ pub(super) enum Bob {
 impl Bob {
     /// Comes, and waits for Alice's invitation.
     pub(super) async fn new(ground: &Ground, alice: Did) -> Result<Self, Error> {
-        #[cfg(feature = "slim")]
         if let Some(stock) = &ground.stock {
             let home = stock.folder.path().join("bob");
             return Ok(Self::Apart(Apart::new(home, stock.endpoint(), &alice).await?));
@@ -28,7 +25,6 @@ impl Bob {
 
     pub(super) fn did(&self) -> Did {
         match self {
-            #[cfg(feature = "slim")]
             Self::Apart(bob) => bob.did.clone(),
             Self::Here(bob) => bob.person.did(),
         }
@@ -37,7 +33,6 @@ impl Bob {
     /// Waits until the invitation has come.
     pub(super) async fn joined(&mut self, id: &ChannelId) -> Result<(), Error> {
         match self {
-            #[cfg(feature = "slim")]
             Self::Apart(bob) => bob.joined(id).await,
             Self::Here(bob) => bob.joined(id).await,
         }
@@ -46,7 +41,6 @@ impl Bob {
     /// Waits for these words of this sender.
     pub(super) async fn hears(&mut self, from: &Did, words: &str) -> Result<(), Error> {
         match self {
-            #[cfg(feature = "slim")]
             Self::Apart(bob) => bob.hears(from, words).await,
             Self::Here(bob) => hears(bob.channel()?, from, words).await.map_err(wrong),
         }
@@ -55,7 +49,6 @@ impl Bob {
     /// Ends from one instruction to the next; tells what that was.
     pub(super) fn ends(&mut self) -> Result<String, Error> {
         match self {
-            #[cfg(feature = "slim")]
             Self::Apart(bob) => Ok(format!("process {} was killed", bob.killed()?)),
             Self::Here(bob) => {
                 bob.open = None;
@@ -66,7 +59,6 @@ impl Bob {
 
     pub(super) async fn starts_again(&mut self, ground: &Ground, id: &ChannelId) -> Result<(), Error> {
         match self {
-            #[cfg(feature = "slim")]
             Self::Apart(bob) => bob.starts(),
             Self::Here(bob) => {
                 bob.starts(ground).await?;
@@ -77,7 +69,6 @@ impl Bob {
 
     pub(super) async fn leaves(&mut self) -> Result<(), Error> {
         match self {
-            #[cfg(feature = "slim")]
             Self::Apart(bob) => bob.leaves().await,
             Self::Here(bob) => bob.channel()?.leave().await.map_err(wrong),
         }

@@ -18,13 +18,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What carries the frames, and who keeps the order.
 pub(super) struct Ground {
-    #[cfg(feature = "slim")]
     pub(super) stock: Option<stock::Stock>,
     hub: gambeson_slim::memory::Hub,
     services: Services,
 }
 
-#[cfg(feature = "slim")]
 pub(super) mod stock {
     //! A node of SLIM as its makers ship it.
 
@@ -83,13 +81,11 @@ pub(super) mod stock {
 impl Ground {
     async fn new() -> Result<Self, Error> {
         let hub = gambeson_slim::memory::Hub::new();
-        #[cfg(feature = "slim")]
         if let Some(stock) = stock::Stock::new().await? {
             return Ok(Self { services: stock.services.clone(), stock: Some(stock), hub });
         }
         let services = Services::of(Arc::new(gambeson_slim::memory::MemoryService::new()));
         Ok(Self {
-            #[cfg(feature = "slim")]
             stock: None,
             hub,
             services,
@@ -97,7 +93,6 @@ impl Ground {
     }
 
     fn tells(&self) -> String {
-        #[cfg(feature = "slim")]
         if let Some(stock) = &self.stock {
             return format!("node of SLIM {}, process {}", stock.version, stock.pid());
         }
@@ -105,7 +100,6 @@ impl Ground {
     }
 
     async fn link(&self) -> Result<Arc<dyn Link>, Error> {
-        #[cfg(feature = "slim")]
         if let Some(stock) = &self.stock {
             return Ok(Arc::new(stock.link().await?));
         }

@@ -61,10 +61,12 @@ pub(super) fn doctor(console: Console, options: &SlimDoctor) -> Result<Status, E
 }
 
 async fn examine(options: &SlimDoctor) -> Vec<(&'static str, Finding)> {
-    let nodes = options.nodes.endpoints();
     let mut findings = vec![("identity", agent::card_in_short(options.home.as_deref()))];
     let begun = Instant::now();
-    let links = async { Ok((link(&nodes).await?, link(&nodes).await?, link(&nodes).await?)) };
+    let links = async {
+        let nodes = options.nodes.options()?;
+        Ok((link(&nodes).await?, link(&nodes).await?, link(&nodes).await?))
+    };
     let (one, other, third) = match links.await {
         Ok(links) => links,
         Err(error) => {
@@ -77,7 +79,12 @@ async fn examine(options: &SlimDoctor) -> Vec<(&'static str, Finding)> {
     findings.push((
         "node",
         match one.connected() {
-            Some(node) => Ok(format!("SLIM {} at {}, connected in {took}", node.version, node.endpoint)),
+            Some(node) => {
+                let mac = if node.post_quantum { "X25519 and ML-KEM-768" } else { "X25519 alone" };
+                let untested = if node.tested { "" } else { "; gambeson was not tested with this version" };
+                let (version, at) = (&node.version, &node.endpoint);
+                Ok(format!("SLIM {version} at {at}, connected in {took}, header MAC from {mac}{untested}"))
+            }
             None => Err("the connection is lost again: does the node end and start over?".to_owned()),
         },
     ));

@@ -2,16 +2,6 @@
 
 use crate::program::Folder;
 
-#[cfg(not(feature = "slim"))]
-#[test]
-fn without_slim_the_commands_say_how_to_get_it() {
-    let folder = Folder::new();
-    for line in ["slim up", "slim doctor", "channel list"] {
-        folder.run(line).exits(3).tells("--features slim").tells("libclang-dev");
-    }
-}
-
-#[cfg(feature = "slim")]
 #[test]
 fn slim_up_refuses_limits_that_its_engine_does_not_know() {
     let folder = Folder::new();
@@ -66,7 +56,7 @@ fn sim_tells_of_suites_side_by_side_marks_each_figure_and_draws() {
     folder.run("sim --suite 0x7777").exits(2).tells("no suite");
 }
 
-#[cfg(all(feature = "slim", unix))]
+#[cfg(unix)]
 mod with_slim {
     use crate::program::{self, Folder};
     #[cfg(feature = "bridge")]

@@ -1,65 +1,63 @@
 //! One connection to one node, from its opening to its end.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use slim_config::client::{BackoffConfig, ClientConfig, KeepaliveConfig};
-use slim_config::conn_type::ConnType;
-use slim_config::tls::client::TlsClientConfig;
-use slim_datapath::Status;
-use slim_datapath::api::proto::dataplane::v1::content::ContentType;
-use slim_datapath::api::{
-    MessageType, ProtoMessage, ProtoName, ProtoPublish, ProtoSessionMessageType, ProtoSessionType,
-};
-use slim_datapath::message_processing::MessageProcessor;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
+use tonic::codec::Streaming;
+use tonic::transport::Channel;
 
 use super::Shared;
+use super::mac::HeaderMac;
+use super::negotiation::{Offer, Refused};
+use super::proto::{self, Header, Kind, Message, Publish, Subscription, WireName};
+use super::transport;
 use crate::hold;
 use crate::link::{Incoming, MAX_FRAME, To};
 use crate::name::Name;
 
-/// How long a node may take to answer.
+/// How long a node may take until a connection to it is ready.
 const CONNECT: Duration = Duration::from_secs(5);
-/// A node that is silent for so long is asked whether it is there, and lost if it does not answer for as long again.
-const SILENCE: Duration = Duration::from_secs(10);
-/// What the payload of a frame is called.
+
+/// Type of the payload of a frame.
 const PAYLOAD: &str = "gambeson/frame";
 
-type Message = Result<ProtoMessage, Status>;
-type Answers = Arc<Mutex<Asked>>;
-
-/// What the node was asked.
+/// What the node was asked, and has not answered.
 #[derive(Default)]
 struct Asked {
     waiting: HashMap<u64, oneshot::Sender<bool>>,
-    /// When it was asked for deliveries that it has not said yes to.
+    /// Times of the subscriptions that the node has not confirmed.
     open: HashMap<u64, Instant>,
+    /// The session is closed: nothing more is asked.
+    closed: bool,
 }
 
 /// A connection to a node.
 pub(super) struct Session {
-    /// Later ones have larger numbers, from 1.
+    /// Later sessions have larger numbers, from 1.
     pub(super) number: u64,
-    /// Which node.
+    /// Index of the node among those of the link.
     pub(super) node: usize,
-    /// The version that it names.
+    /// The version that the node names.
     pub(super) version: String,
-    processor: MessageProcessor,
-    connection: u64,
-    /// To the processor's tables, for subscriptions. What is published goes to the node at once.
-    sender: mpsc::Sender<Message>,
-    answers: Answers,
-    /// Since when the node takes nothing of what waits.
+    /// The key of header MACs depends on ML-KEM-768, too.
+    pub(super) hybrid: bool,
+    mac: Arc<HeaderMac>,
+    outbound: mpsc::Sender<Message>,
+    asked: Arc<Mutex<Asked>>,
+    /// Time since when the node takes none of the messages that wait.
     waits_since: Mutex<Option<Instant>>,
-    /// Where frames come from, as others see it: another in each session.
-    source: ProtoName,
+    /// Source of messages, another one in each session.
+    source: WireName,
+    /// Numbers the messages.
+    message: AtomicU64,
+    /// The connection lives for as long as these are there.
+    connection: Mutex<Option<(oneshot::Sender<()>, Channel)>>,
 }
 
 impl std::fmt::Debug for Session {
@@ -72,7 +70,7 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// Tells of the end of a session.
+/// Signal of the end of a session.
 pub(super) struct Ended(JoinHandle<()>);
 
 impl Ended {
@@ -81,7 +79,7 @@ impl Ended {
     }
 }
 
-/// An answer of the node to [`Session::ask`]: whether it did as it was asked, or `Err` if there will be none.
+/// The node's answer to [`Session::ask`]: `Err` if it refused or there will be no answer.
 pub(super) struct Answer(oneshot::Receiver<bool>);
 
 impl IntoFuture for Answer {
@@ -97,109 +95,93 @@ impl Session {
     /// Connects to a node, or says why not.
     pub(super) async fn open(shared: &Arc<Shared>, node: usize) -> Result<(Self, Ended), String> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
-        // One of its own for each session: what the tables of an old one remember must not meet the new one.
-        let processor = MessageProcessor::new();
-        let connected =
-            timeout(CONNECT, processor.connect(configuration(&shared.nodes[node]), None, None)).await;
-        let (ended, connection) = match connected {
-            Ok(Ok(connected)) => connected,
-            Ok(Err(error)) => {
-                processor.signal_drain();
-                return Err(causes(&error));
-            }
-            Err(_) => {
-                processor.signal_drain();
-                return Err(format!("no answer in {} s", CONNECT.as_secs()));
-            }
+        let target = &shared.nodes[node];
+        let offer = Offer::new().map_err(|_| "the operating system's random generator failed")?;
+        let opening = async {
+            let mut stream = transport::open(target, offer.request()).await?;
+            let reply = match stream.inbound.message().await {
+                Ok(Some(reply)) => reply.unwrap_or_default(),
+                Ok(None) => return Err(Refused::NoNegotiation.to_string()),
+                Err(status) => return Err(transport::said(&status)),
+            };
+            let agreed = offer.accept(reply, target.post_quantum).map_err(|refused| refused.to_string())?;
+            Ok((stream, agreed))
         };
-        let version = processor
-            .forwarder()
-            .get_connection(connection)
-            .and_then(|connection| connection.remote_slim_version())
-            .map_or_else(|| "unknown".to_owned(), |version| version.to_string());
-        let local = processor.register_local_connection(false);
-        let (_, sender, receiver) = local.map_err(|error| causes(&error))?;
-        let answers = Answers::default();
-        tokio::spawn(read(receiver, Arc::clone(shared), Arc::clone(&answers)));
+        let opened = timeout(CONNECT, opening).await;
+        let (stream, agreed) = opened.map_err(|_| format!("no answer in {} s", CONNECT.as_secs()))??;
+        let mac = Arc::new(agreed.mac);
+        let asked = Arc::<Mutex<Asked>>::default();
+        let reader = Reader { shared: Arc::clone(shared), asked: Arc::clone(&asked), mac: Arc::clone(&mac) };
+        let reading = tokio::spawn(reader.read(stream.inbound));
         let instance = u128::from(shared.number()) << 64 | u128::from(shared.number());
         let session = Self {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             node,
-            version,
-            processor,
-            connection,
-            sender,
-            answers,
+            version: agreed.version,
+            hybrid: agreed.hybrid,
+            mac,
+            outbound: stream.outbound,
+            asked,
             waits_since: Mutex::default(),
-            source: ProtoName::from_strings(["gambeson", "links", "link"]).with_id(instance),
+            source: WireName::new(&Name::new("gambeson", "links", "link").with_instance(instance)),
+            message: AtomicU64::new(shared.number()),
+            connection: Mutex::new(Some((stream.close, stream.channel))),
         };
-        Ok((session, Ended(ended)))
+        Ok((session, Ended(reading)))
     }
 
-    /// Asks the node to deliver what is sent to a name, or to do so no more; `None` if the session has ended.
+    /// Asks the node to deliver what is sent to a name, or to stop doing so; `None` if the session has ended.
     pub(super) async fn ask(&self, name: &Name, subscription: u64, deliver: bool) -> Option<Answer> {
         let (sender, receiver) = oneshot::channel();
         {
-            let mut asked = hold(&self.answers);
+            let mut asked = hold(&self.asked);
+            if asked.closed {
+                return None;
+            }
             asked.waiting.insert(subscription, sender);
             if deliver {
                 asked.open.insert(subscription, Instant::now());
             }
         }
-        let message = ProtoMessage::builder()
-            .source(self.source.clone())
-            .destination(proto(name))
-            .forward_to(self.connection)
-            .subscription_id(subscription);
-        let message = if deliver { message.build_subscribe() } else { message.build_unsubscribe() };
-        let sent = match message {
-            Ok(message) => self.sender.send(Ok(message)).await.is_ok(),
-            Err(_) => false,
-        };
-        sent.then_some(Answer(receiver))
+        let request = Subscription { header: Some(self.header(name, 1)), id: subscription };
+        let kind = if deliver { Kind::Subscribe(request) } else { Kind::Unsubscribe(request) };
+        let sent = self.outbound.send(Message { kind: Some(kind) }).await;
+        sent.is_ok().then_some(Answer(receiver))
     }
 
-    /// Gives a frame to the node; whether it was taken.
+    /// Gives a frame to the node; returns true if the connection took it.
     pub(super) async fn publish(&self, name: &Name, to: To, frame: &Bytes) -> bool {
-        let message = ProtoMessage::builder()
-            .source(self.source.clone())
-            .destination(proto(name))
-            .identity("")
-            .fanout(match to {
-                To::One => 1,
-                To::All => u32::MAX,
-            })
-            .session_type(ProtoSessionType::Multicast)
-            .session_message_type(ProtoSessionMessageType::Msg)
-            .application_payload(PAYLOAD, frame.to_vec())
-            .build_publish();
-        match message {
-            Ok(message) => {
-                hold(&self.waits_since).get_or_insert_with(Instant::now);
-                let sent = self.processor.send_msg(message, self.connection).await.is_ok();
-                *hold(&self.waits_since) = None;
-                sent
-            }
-            Err(_) => false,
-        }
+        let header = self.header(name, proto::fanout(to));
+        let number = self.message.fetch_add(1, Ordering::Relaxed) as u32;
+        let publish = Publish::new(header, PAYLOAD, number, frame.clone());
+        hold(&self.waits_since).get_or_insert_with(Instant::now);
+        let sent = self.outbound.send(Message { kind: Some(Kind::Publish(publish)) }).await.is_ok();
+        *hold(&self.waits_since) = None;
+        sent
     }
 
-    /// For how long the node has taken nothing of what waits.
+    fn header(&self, destination: &Name, fanout: u32) -> Header {
+        let mut header = Header::new(self.source.clone(), destination, fanout);
+        self.mac.sign(&mut header);
+        header
+    }
+
+    /// For how long the node has taken none of the messages that wait.
     pub(super) fn waits_for(&self) -> Duration {
         hold(&self.waits_since).map(|since| since.elapsed()).unwrap_or_default()
     }
 
-    /// For how long the node has not said yes to a subscription.
+    /// For how long the node has not confirmed a subscription.
     pub(super) fn unanswered_for(&self) -> Duration {
-        let oldest = hold(&self.answers).open.values().min().copied();
+        let oldest = hold(&self.asked).open.values().min().copied();
         oldest.map(|since| since.elapsed()).unwrap_or_default()
     }
 
     /// Ends the connection and all that works for it.
     pub(super) fn close(&self) {
-        self.processor.signal_drain();
+        *hold(&self.connection) = None;
         // Nobody waits for an answer of the dead.
-        *hold(&self.answers) = Asked::default();
+        *hold(&self.asked) = Asked { closed: true, ..Asked::default() };
     }
 }
 
@@ -210,83 +192,63 @@ impl Drop for Session {
 }
 
 /// Reads what the node sends, always and at once.
-async fn read(mut receiver: mpsc::Receiver<Message>, shared: Arc<Shared>, answers: Answers) {
-    while let Some(message) = receiver.recv().await {
-        // An error says that a message of ours went nowhere, which is no news.
-        let Ok(message) = message else { continue };
-        match message.message_type {
-            Some(MessageType::SubscriptionAck(answer)) => {
-                let mut asked = hold(&answers);
-                if let Some(waiting) = asked.waiting.remove(&answer.subscription_id) {
-                    let _ = waiting.send(answer.success);
-                }
-                // The library says no by itself where the node says nothing.
-                if answer.success {
-                    asked.open.remove(&answer.subscription_id);
-                }
+struct Reader {
+    shared: Arc<Shared>,
+    asked: Arc<Mutex<Asked>>,
+    mac: Arc<HeaderMac>,
+}
+
+impl Reader {
+    /// Ends with the stream.
+    async fn read(self, mut inbound: Streaming<Option<Message>>) {
+        while let Ok(Some(message)) = inbound.message().await {
+            match message.map(|message| message.kind) {
+                Some(Some(Kind::Ack(ack))) => self.acknowledged(ack.id, ack.success),
+                Some(Some(Kind::Publish(publish))) => self.published(publish),
+                // Bytes that are no message may have been one.
+                None => self.shared.gap.notify_one(),
+                _ => {}
             }
-            Some(MessageType::Publish(publish)) => {
-                let arrived = arrived(publish, &shared);
-                if arrived.is_some_and(|arrived| !shared.queue.take_in(arrived)) {
-                    shared.gap.notify_one();
-                }
-            }
-            _ => {}
         }
     }
-}
 
-/// The name as the node reads it.
-fn proto(name: &Name) -> ProtoName {
-    let [organisation, namespace, service] = name.parts().each_ref().map(String::as_str);
-    let proto = ProtoName::from_strings([organisation, namespace, service]);
-    match name.instance() {
-        Some(instance) => proto.with_id(instance),
-        None => proto,
+    /// Only what was asked is waited for: other acknowledgements change nothing.
+    fn acknowledged(&self, subscription: u64, success: bool) {
+        let mut asked = hold(&self.asked);
+        if let Some(waiting) = asked.waiting.remove(&subscription) {
+            let _ = waiting.send(success);
+        }
+        if success {
+            asked.open.remove(&subscription);
+        }
+    }
+
+    fn published(&self, publish: Publish) {
+        let Some((to, header)) = self.subscribed(&publish) else { return };
+        // A header that was changed on the way: the frame may have been meant for here, but nothing says so.
+        let taken = self.mac.verify(header)
+            && match frame(&publish) {
+                Some(frame) => self.shared.queue.take_in(Incoming { to, frame }),
+                None => true,
+            };
+        if !taken {
+            self.shared.gap.notify_one();
+        }
+    }
+
+    /// Returns the destination, if it is subscribed to.
+    fn subscribed<'a>(&self, publish: &'a Publish) -> Option<(Name, &'a Header)> {
+        let header = publish.header.as_ref()?;
+        let code = header.destination.as_ref()?.hashes()?;
+        let to = hold(&self.shared.names).by_code.get(&code)?.clone();
+        Some((to, header))
     }
 }
 
-/// What frames carry in the place of a name.
-pub(super) fn encoded(name: &Name) -> [u64; 3] {
-    proto(name).name.map_or([0; 3], |code| [code.component_0, code.component_1, code.component_2])
-}
-
-/// A frame out of a message, if it is one and goes to a name that is subscribed to.
-fn arrived(publish: ProtoPublish, shared: &Shared) -> Option<Incoming> {
-    let code = publish.header?.destination?.name?;
-    let to =
-        hold(&shared.names).by_code.get(&[code.component_0, code.component_1, code.component_2])?.clone();
-    let payload = match publish.msg?.content_type? {
-        ContentType::AppPayload(payload) if payload.payload_type == PAYLOAD => payload.blob,
-        _ => return None,
-    };
-    (payload.len() <= MAX_FRAME).then(|| Incoming { to, frame: payload.into() })
-}
-
-fn configuration(node: &str) -> ClientConfig {
-    let endpoint = if node.contains("://") { node.to_owned() } else { format!("http://{node}") };
-    let tls = endpoint.starts_with("https://") || endpoint.starts_with("wss://");
-    ClientConfig::with_endpoint(&endpoint)
-        .with_tls_setting(TlsClientConfig::default().with_insecure(!tls))
-        .with_connection_type(ConnType::Edge)
-        .with_connect_timeout(CONNECT)
-        .with_keepalive(KeepaliveConfig {
-            tcp_keepalive: SILENCE.into(),
-            http2_keepalive: SILENCE.into(),
-            timeout: SILENCE.into(),
-            keep_alive_while_idle: true,
-        })
-        // Who comes back is up to the link, which knows of other nodes. What is built in would subscribe again under the number 0.
-        .with_backoff(BackoffConfig::new_fixed_interval(Duration::ZERO, 0))
-}
-
-/// An error and what it came from, in a line.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let _ = write!(text, ": {inner}");
-        cause = inner.source();
-    }
-    text
+/// Returns the frame of a message, if it has one.
+fn frame(publish: &Publish) -> Option<Bytes> {
+    let payload = publish.content.as_ref()?.application.as_ref()?;
+    let is_frame = payload.payload_type == PAYLOAD && payload.blob.len() <= MAX_FRAME;
+    // A copy: the blob is a part of a buffer that may be much larger, and frames wait in a queue that counts bytes.
+    is_frame.then(|| Bytes::copy_from_slice(&payload.blob))
 }

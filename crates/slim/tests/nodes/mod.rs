@@ -3,14 +3,12 @@
 use super::*;
 use gambeson_slim::datapath::{DatapathLink, QUEUE_FRAMES};
 use gambeson_slim::stock::{self, Maker, Node};
-use slim_config::client::ClientConfig;
-use slim_config::tls::client::TlsClientConfig;
-use slim_datapath::api::{ProtoMessage, ProtoName};
-use slim_datapath::message_processing::MessageProcessor;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Instant;
 use tempfile::TempDir;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::oneshot;
 
 /// How long a link may take to notice that its node is gone, or here again: it pauses up to eight seconds between two tries.
 const BACK: Duration = Duration::from_secs(60);
@@ -203,22 +201,35 @@ async fn without_a_node_the_error_names_who_was_asked() {
     assert!(matches!(&error, Error::NoNode(asked) if asked.contains(&endpoint)), "{error}");
 }
 
-/// Listens on a name below our link, and reads nothing: what the node sends it stays where it is, and the node is told that it is there.
-async fn deaf(node: &Node, name: &Name) -> MessageProcessor {
-    let processor = MessageProcessor::new();
-    let endpoint = ClientConfig::with_endpoint(&node.endpoint());
-    let endpoint = endpoint.with_tls_setting(TlsClientConfig::default().with_insecure(true));
-    let (_, connection) = processor.connect(endpoint, None, None).await.unwrap();
-    let (_, sender, receiver) = processor.register_local_connection(false).unwrap();
-    let subscribe = ProtoMessage::builder()
-        .source(ProtoName::from_strings(["deaf", "deaf", "deaf"]).with_id(1))
-        .destination(ProtoName::from_strings(name.parts().each_ref().map(String::as_str)).with_id(9))
-        .forward_to(connection)
-        .subscription_id(1);
-    sender.send(Ok(subscribe.build_subscribe().unwrap())).await.unwrap();
-    // Neither is dropped, as the one would end and the other unsubscribe.
-    std::mem::forget((sender, receiver));
-    processor
+/// A listener on a name that stops reading: what the node sends it stays in the connection, and the node still counts it as a listener.
+async fn deaf(node: &Node, name: &Name) -> DatapathLink {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let address = node.endpoint().trim_start_matches("http://").parse().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    tokio::spawn(async move {
+        // One connection: the link finds nobody when it comes again.
+        let (near, _) = listener.accept().await.unwrap();
+        drop(listener);
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(16 << 10).unwrap();
+        let far = socket.connect(address).await.unwrap();
+        let ((mut from_link, mut to_link), (mut from_node, mut to_node)) = (near.into_split(), far.into_split());
+        tokio::spawn(async move {
+            let _ = tokio::io::copy(&mut from_link, &mut to_node).await;
+            // The node's end stays open.
+            std::future::pending::<()>().await;
+        });
+        tokio::select! {
+            _ = tokio::io::copy(&mut from_node, &mut to_link) => {}
+            _ = stopped => {}
+        }
+        std::future::pending::<()>().await;
+    });
+    let link = DatapathLink::connect([endpoint]).await.unwrap();
+    link.subscribe(&name.clone().with_instance(9)).await.unwrap();
+    let _ = stop.send(());
+    link
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,0 +1,329 @@
+//! From an endpoint to an open stream of messages: TCP or a socket file, TLS, HTTP/2, gRPC.
+
+use std::fmt::Write;
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::stream;
+use gambeson_rustls::rustls::pki_types::ServerName;
+use gambeson_rustls::rustls::{ClientConfig, RootCertStore};
+use gambeson_rustls::{Builder, Preset, SECP256R1_MLKEM768, SECP384R1_MLKEM1024, X25519_MLKEM768};
+use http::uri::PathAndQuery;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::{mpsc, oneshot};
+use tokio_rustls::TlsConnector;
+use tonic::client::Grpc;
+use tonic::codec::Streaming;
+use tonic::metadata::AsciiMetadataValue;
+use tonic::transport::{Channel, Endpoint, Uri};
+use tonic::{Code, Request, Status};
+use tower_service::Service;
+
+use super::options::NodeOptions;
+use super::proto::{Message, MessageCodec, OPEN_CHANNEL};
+use crate::error::{Error, Result};
+
+/// A node that is silent for so long is asked whether it is there, and lost if it does not answer for as long again.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// Length of the longest message that is taken from a node, in bytes. Nodes take 4 MiB and forward it with a few bytes more; the
+/// connection ends at what is longer, so a lower limit would let anyone end it.
+pub(super) const MAX_MESSAGE: usize = 5 << 20;
+
+/// Messages that may wait for the connection.
+const WAITING: usize = 128;
+
+/// A node to which connections can be made: its options, checked.
+pub(super) struct Target {
+    /// The endpoint as it was given.
+    pub(super) endpoint: String,
+    pub(super) post_quantum: bool,
+    /// Scheme and authority of requests.
+    origin: Uri,
+    address: Address,
+    credentials: Option<AsciiMetadataValue>,
+}
+
+#[derive(Clone)]
+enum Address {
+    Tcp { host: String, port: u16, tls: Option<(TlsConnector, ServerName<'static>)> },
+    #[cfg(unix)]
+    Unix(std::path::PathBuf),
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Target").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
+impl Target {
+    /// Checks options.
+    ///
+    /// # Errors
+    /// [`Error::NodeOptions`] says which of them is wrong.
+    pub(super) fn new(options: NodeOptions) -> Result<Self> {
+        let wrong = |what: &str| Error::NodeOptions(format!("node {}: {what}", printable(&options.endpoint)));
+        let (scheme, rest) = options.endpoint.split_once("://").unwrap_or(("http", &options.endpoint));
+        let (origin, address, is_private) = match scheme {
+            "http" | "https" => {
+                let (host, port) = host_and_port(scheme, rest).map_err(|reason| wrong(&reason))?;
+                let tls = if scheme == "https" {
+                    let name = ServerName::try_from(host.clone())
+                        .map_err(|_| wrong("the host is neither a DNS name nor an IP address"))?;
+                    let config = tls(&options).map_err(|reason| wrong(&reason))?;
+                    Some((TlsConnector::from(Arc::new(config)), name))
+                } else {
+                    None
+                };
+                let is_private = tls.is_some() || is_loopback(&host);
+                let origin = format!("{scheme}://{}", rest.trim_end_matches('/'));
+                (origin, Address::Tcp { host, port, tls }, is_private)
+            }
+            #[cfg(unix)]
+            "unix" if !rest.is_empty() => {
+                ("http://localhost".to_owned(), Address::Unix(rest.into()), true)
+            }
+            "ws" | "wss" => {
+                return Err(wrong(
+                    "WebSocket endpoints are not supported; use the node's gRPC endpoint (http:// or https://)",
+                ));
+            }
+            _ => return Err(wrong("expected http://host:port, https://host:port, host:port or unix:///path")),
+        };
+        if !matches!(&address, Address::Tcp { tls: Some(_), .. })
+            && (options.roots.is_some() || options.identity.is_some())
+        {
+            return Err(wrong("certificates need an https:// endpoint"));
+        }
+        let credentials = match &options.credentials {
+            Some(_) if !is_private => {
+                return Err(wrong("credentials would go in the clear; use https:// (or a loopback address)"));
+            }
+            Some(credentials) => {
+                let mut value = AsciiMetadataValue::try_from(credentials.header.expose().as_str())
+                    .map_err(|_| wrong("the credentials do not fit a header"))?;
+                value.set_sensitive(true);
+                Some(value)
+            }
+            None => None,
+        };
+        let origin = origin.parse().map_err(|_| wrong("the endpoint is no URL"))?;
+        Ok(Self { post_quantum: options.post_quantum, endpoint: options.endpoint, origin, address, credentials })
+    }
+}
+
+/// Splits `host`, `host:port` and `[v6]:port`; the port is that of the scheme if there is none.
+fn host_and_port(scheme: &str, rest: &str) -> std::result::Result<(String, u16), String> {
+    let uri: Uri = format!("http://{rest}").parse().map_err(|_| "the endpoint is no URL".to_owned())?;
+    let authority = uri.authority().ok_or("the endpoint has no host")?;
+    if authority.as_str().contains('@') {
+        return Err("credentials do not belong into the endpoint".to_owned());
+    }
+    if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
+        return Err("the endpoint has a path; nodes have none".to_owned());
+    }
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    if host.is_empty() {
+        return Err("the endpoint has no host".to_owned());
+    }
+    let usual = if scheme == "https" { 443 } else { 80 };
+    Ok((host.to_owned(), authority.port_u16().unwrap_or(usual)))
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+/// Builds the TLS configuration: gambeson's provider, and HTTP/2.
+fn tls(options: &NodeOptions) -> std::result::Result<ClientConfig, String> {
+    let mut provider = Builder::new(Preset::Default);
+    if options.post_quantum {
+        provider = provider.groups(&[&X25519_MLKEM768, &SECP256R1_MLKEM768, &SECP384R1_MLKEM1024]);
+    }
+    let provider = provider.build().map_err(|error| error.to_string())?;
+    let mut roots = RootCertStore::empty();
+    match &options.roots {
+        Some(given) => {
+            for root in given.iter() {
+                roots.add(root.clone()).map_err(|error| format!("certificate authority: {error}"))?;
+            }
+        }
+        None => {
+            let (added, _) = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            if added == 0 {
+                return Err("the system has no root certificates; name the node's certificate authority".to_owned());
+            }
+        }
+    }
+    let builder = ClientConfig::builder_with_provider(Arc::new(provider));
+    let builder = builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
+    let builder = builder.with_root_certificates(roots);
+    let mut config = match &options.identity {
+        Some(identity) => builder
+            .with_client_auth_cert(identity.chain.clone(), identity.key().clone_key())
+            .map_err(|error| format!("client certificate: {error}"))?,
+        None => builder.with_no_client_auth(),
+    };
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    Ok(config)
+}
+
+/// An open stream of messages each way. Dropping `close` ends the connection at once, whatever waits.
+pub(super) struct Stream {
+    pub(super) outbound: mpsc::Sender<Message>,
+    pub(super) inbound: Streaming<Option<Message>>,
+    pub(super) close: oneshot::Sender<()>,
+    /// HTTP/2 sends its keep-alive for as long as this is there.
+    pub(super) channel: Channel,
+}
+
+/// Connects and calls `OpenChannel`. `first` is sent with the call.
+pub(super) async fn open(target: &Target, first: Message) -> std::result::Result<Stream, String> {
+    let (close, closed) = oneshot::channel();
+    // TLS is the connector's affair: this URI is not resolved.
+    let endpoint = Endpoint::from_static("http://node.invalid")
+        .origin(target.origin.clone())
+        .http2_keep_alive_interval(SILENCE)
+        .keep_alive_timeout(SILENCE)
+        .keep_alive_while_idle(true);
+    let dialer = Dialer { address: target.address.clone(), closed: Some(closed) };
+    let channel = endpoint.connect_with_connector(dialer).await.map_err(|error| causes(&error))?;
+    let (outbound, mut waiting) = mpsc::channel(WAITING);
+    outbound.try_send(first).map_err(|_| "the stream ended before it began".to_owned())?;
+    let mut request = Request::new(stream::poll_fn(move |cx| waiting.poll_recv(cx)));
+    if let Some(credentials) = &target.credentials {
+        request.metadata_mut().insert("authorization", credentials.clone());
+    }
+    let mut client = Grpc::new(channel.clone()).max_decoding_message_size(MAX_MESSAGE);
+    client.ready().await.map_err(|error| causes(&error))?;
+    let path = PathAndQuery::from_static(OPEN_CHANNEL);
+    let response = client.streaming(request, path, MessageCodec).await.map_err(|status| said(&status))?;
+    Ok(Stream { outbound, inbound: response.into_inner(), close, channel })
+}
+
+/// Returns what a node's status means.
+pub(super) fn said(status: &Status) -> String {
+    match status.code() {
+        Code::Unauthenticated | Code::PermissionDenied => {
+            format!("the node refuses the credentials ({})", printable(status.message()))
+        }
+        Code::Unimplemented => {
+            "no data plane of SLIM answers there: this is another service, or its version of SLIM is too old"
+                .to_owned()
+        }
+        _ => printable(&causes(status)),
+    }
+}
+
+/// Returns an error and its causes in one line.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let said = inner.to_string();
+        if !text.ends_with(&said) {
+            let _ = write!(text, ": {said}");
+        }
+        cause = inner.source();
+    }
+    text
+}
+
+/// A node's words, which may be anything, for an error message: without control characters, and short.
+fn printable(text: &str) -> String {
+    text.chars().filter(|of| !of.is_control()).take(300).collect()
+}
+
+/// Makes the one connection of a stream.
+struct Dialer {
+    address: Address,
+    closed: Option<oneshot::Receiver<()>>,
+}
+
+impl Service<Uri> for Dialer {
+    type Response = TokioIo<Connection>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Uri) -> Self::Future {
+        let (address, closed) = (self.address.clone(), self.closed.take());
+        Box::pin(async move {
+            // Another connection would begin without negotiation.
+            let closed = closed.ok_or_else(|| io::Error::other("the stream has had its connection"))?;
+            let io: Box<dyn Io> = match address {
+                Address::Tcp { host, port, tls } => {
+                    let stream = TcpStream::connect((host, port)).await?;
+                    stream.set_nodelay(true)?;
+                    match tls {
+                        Some((connector, name)) => Box::new(connector.connect(name, stream).await?),
+                        None => Box::new(stream),
+                    }
+                }
+                #[cfg(unix)]
+                Address::Unix(path) => Box::new(tokio::net::UnixStream::connect(path).await?),
+            };
+            Ok(TokioIo::new(Connection { io, closed }))
+        })
+    }
+}
+
+trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
+
+/// A connection that fails as soon as the other end of `closed` is gone. HTTP/2 would wait for a node that reads nothing.
+struct Connection {
+    io: Box<dyn Io>,
+    closed: oneshot::Receiver<()>,
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        // HTTP/2 always reads, so this wakes it.
+        if Pin::new(&mut self.closed).poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        Pin::new(&mut self.io).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(cx, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+}
