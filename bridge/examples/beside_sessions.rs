@@ -3,7 +3,7 @@
 //!
 //! ```sh
 //! export GAMBESON_SLIM_PYTHON=…   # a Python with slim-bindings, unless the program slim is in PATH
-//! cargo run --release -p gambeson-slim --features bridge,datapath --example beside_sessions -- [--members 50] [--messages 400] [--rounds 3] [--check]
+//! cargo run --release --manifest-path bridge/Cargo.toml --example beside_sessions -- [--members 50] [--messages 400] [--rounds 3] [--check]
 //! ```
 //!
 //! With `--check` a missed goal is exit status 1.
@@ -15,7 +15,6 @@
 
 use gambeson_identity::{Agent, CardContent, CardLog, Did, Role, Timestamp};
 use gambeson_mls::Preset;
-use gambeson_slim::bridge::{FromStock, StockAgent};
 use gambeson_slim::datapath::DatapathLink;
 use gambeson_slim::delivery::{Client, LINKS, Patience, Rules, serve};
 use gambeson_slim::memory::MemoryService;
@@ -23,6 +22,7 @@ use gambeson_slim::stock::{Maker, WHEEL, start};
 use gambeson_slim::{
     Admit, Cards, Channel, Clock, Event, Keys, Me, MemoryStore, Name, Node, Options, Services, SystemClock,
 };
+use gambeson_slim_bridge::{FromStock, StockAgent};
 use std::collections::HashMap;
 use std::fmt;
 use std::net::Ipv4Addr;

@@ -1,43 +1,43 @@
-//! Carries what is said, in both directions.
+//! Forwards messages between a channel and a stock session, in both directions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use gambeson_slim::{BridgeNews, Channel, Event, FarEnd, FarMessage, Name, Occurrence};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, interval, timeout};
 
-use super::session::{FromStock, StockClient, StockMessage, StockSession};
-use crate::bridge_news::{BridgeNews, FarEnd, FarMessage};
-use crate::channel::Channel;
 use crate::error::{Error, Result};
-use crate::event::{Event, Occurrence};
-use crate::name::Name;
+use crate::session::{FromStock, StockClient, StockMessage, StockSession};
 
-/// The largest payload that is carried into a channel, in bytes.
+/// The largest payload that a bridge forwards into a channel, in bytes.
 pub const MAX_CARRIED: usize = 40 << 10;
 
-/// What stands beside each payload that a bridge carries to stock clients, with the channel's id. What has it is not carried again.
+/// Metadata key of each payload that a bridge forwards to stock clients; its value is the channel's id. A payload with this key is not
+/// forwarded again.
 pub const METADATA: &str = "gambeson-bridge";
-/// Beside it, who said it: a DID.
+/// Metadata key of the sender: a DID.
 pub const METADATA_FROM: &str = "gambeson-from";
 
-/// How often the bridge looks who is in the session, and how often it says that it stands though nothing changed.
+/// How often the bridge reads the list of clients, and how often it tells members that it is open though nothing changed.
 const LOOK: Duration = Duration::from_secs(1);
 const ANNOUNCE: Duration = Duration::from_secs(60);
-/// How long the bridge waits for others that bridge the same session to be seen, before it carries anything.
+/// How long the bridge waits before it forwards anything, so that another bridge of the same session is noticed.
 const SETTLE: Duration = Duration::from_secs(1);
-/// How long it takes at most to say farewell.
+/// How long the status of a channel may lag behind its events. A test waits for a whole commit of its own.
+const STATUS_LAG: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 1 });
+/// The longest time for closing.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// How many messages of clients are carried in a burst, and how many a second after it.
+/// Rate limit of messages of clients: so many in a burst, then so many a second.
 const BURST: f64 = 200.0;
 const RATE: f64 = 50.0;
-/// How many occurrences are read at once.
+/// Number of occurrences that are read at once.
 const PAGE: usize = 64;
 
-/// A running bridge. Dropping it ends it; the channel and the member in it are as before.
+/// A running bridge. Dropping it ends it; the channel and its member go on.
 #[derive(Debug)]
 pub struct Bridge {
     end: watch::Receiver<FarEnd>,
@@ -53,16 +53,16 @@ impl Drop for Bridge {
 }
 
 impl Bridge {
-    /// Carries between a channel and a session from now on.
+    /// Starts to forward messages between a channel and a session.
     ///
     /// # Errors
-    /// [`Error::NotBridged`]: the channel's policy does not allow it, or another member bridges the same session; [`Error::Over`]; what
-    /// the session says.
+    /// [`Error::NotAllowed`]: the channel's policy does not allow it, or another member bridges the same session; [`Error::Channel`], such
+    /// as [`Over`](gambeson_slim::Error::Over); errors of the session.
     pub async fn start(channel: Channel, session: StockSession) -> Result<Self> {
         let from = channel.newest().await?;
         let mut carrier = Carrier::new(channel, session).await?;
         let (end_sender, end) = watch::channel(carrier.end.clone());
-        carrier.me = carrier.channel.bridge(&BridgeNews::Open(carrier.end.clone())).await?.sender;
+        carrier.me = carrier.channel.send_bridge_news(&BridgeNews::Open(carrier.end.clone())).await?.sender;
         let (over_sender, over) = watch::channel(None);
         let (stop, stopped) = watch::channel(false);
         let task = tokio::spawn(async move {
@@ -72,19 +72,19 @@ impl Bridge {
         Ok(Self { end, over, stop, task: task.abort_handle() })
     }
 
-    /// What is behind it now.
+    /// Returns the session and its clients, as of now.
     #[must_use]
     pub fn far_end(&self) -> FarEnd {
         self.end.borrow().clone()
     }
 
-    /// Ends it, and tells both sides.
+    /// Closes the bridge, and tells both sides.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         self.ended().await;
     }
 
-    /// Waits for its end: why.
+    /// Waits until the bridge has ended, and returns the reason.
     pub async fn ended(&self) -> String {
         let mut over = self.over.clone();
         let over = over.wait_for(Option::is_some).await;
@@ -92,21 +92,21 @@ impl Bridge {
     }
 }
 
-/// What a bridge works with.
+/// State of a running bridge.
 struct Carrier {
     channel: Channel,
-    /// The member's DID, once it has said something.
+    /// The DID of the bridge's member; empty before its first message.
     me: String,
     session: Arc<StockSession>,
     end: FarEnd,
     announced: Instant,
     allowance: f64,
     counted: Instant,
-    /// How many messages came too fast and were told to nobody yet.
+    /// Number of messages above the rate limit that both sides were not told of yet.
     refused: u64,
 }
 
-/// Why a bridge goes on, or does not.
+/// An error is the reason why the bridge ends.
 type Carried = std::result::Result<(), String>;
 
 impl Carrier {
@@ -128,29 +128,29 @@ impl Carrier {
             counted: now,
             refused: 0,
         };
-        carrier.may().map_err(Error::NotBridged)?;
+        carrier.may().map_err(Error::NotAllowed)?;
         Ok(carrier)
     }
 
-    /// Whether the channel lets this member bridge this session: asked again whenever something of it may have changed, and before anything
-    /// goes out.
+    /// Checks that the channel lets this member bridge this session. Called whenever this may have changed, and before anything is
+    /// forwarded to the session.
     fn may(&self) -> Carried {
-        // Not copied: a channel may have thousands of members.
-        let status = self.channel.inner.status.borrow();
-        if !status.bridging {
-            return Err("the channel's policy does not allow bridges".to_owned());
-        }
-        // Of two that begin at once, the one with the smaller DID stays.
-        let same = |(did, end): &(&String, &FarEnd)| end.session == self.end.session && **did != self.me;
-        match status.bridges.iter().find(same) {
-            Some((did, _)) if !status.bridges.contains_key(&self.me) || *did < self.me => {
-                Err(format!("{did} bridges this session already"))
+        self.channel.with_status(|status| {
+            if !status.bridging {
+                return Err("the channel's policy does not allow bridges".to_owned());
             }
-            _ => Ok(()),
-        }
+            // Of two that begin at once, the one with the smaller DID stays.
+            let same = |(did, end): &(&String, &FarEnd)| end.session == self.end.session && **did != self.me;
+            match status.bridges.iter().find(same) {
+                Some((did, _)) if !status.bridges.contains_key(&self.me) || *did < self.me => {
+                    Err(format!("{did} bridges this session already"))
+                }
+                _ => Ok(()),
+            }
+        })
     }
 
-    /// Carries until something ends it: what.
+    /// Forwards messages until something ends the bridge, and returns the reason.
     async fn run(
         mut self,
         from: u64,
@@ -165,7 +165,7 @@ impl Carrier {
             _ = stop.wait_for(|stop| *stop) => "it was stopped".to_owned(),
         };
         let farewell = async {
-            let _ = self.channel.bridge(&BridgeNews::Closed(reason.clone())).await;
+            let _ = self.channel.send_bridge_news(&BridgeNews::Closed(reason.clone())).await;
             let _ = self.tell(&format!("The bridge is closed: {reason}.")).await;
             self.session.close().await;
         };
@@ -200,7 +200,7 @@ impl Carrier {
         }
     }
 
-    /// What was not carried, and who is in the session: members are told of changes, clients that came get the notice.
+    /// Tells of messages that were not forwarded, tells members of changes of the list of clients, and sends new clients the notice.
     async fn look(&mut self, end: &watch::Sender<FarEnd>) -> Carried {
         self.tell_refused().await?;
         let clients = self.session.members().await.map_err(|error| error.to_string())?;
@@ -215,7 +215,7 @@ impl Carrier {
         if came { self.tell(&self.notice()).await } else { Ok(()) }
     }
 
-    /// What clients are told of where their words go.
+    /// The notice for clients: where their messages go.
     fn notice(&self) -> String {
         let members = self.channel.members().len();
         let here = if self.end.encrypted {
@@ -229,7 +229,7 @@ impl Carrier {
         )
     }
 
-    /// Something of the session, for the channel.
+    /// Forwards something of the session to the channel.
     async fn inward(&mut self, arrived: FromStock) -> Carried {
         let news = match arrived {
             // Another bridge's.
@@ -251,7 +251,7 @@ impl Carrier {
         self.say_to_both(news).await
     }
 
-    /// Takes one message from the allowance, if there is one left.
+    /// Takes one message from the rate limit's allowance; false if none is left.
     fn spend(&mut self) -> bool {
         let now = Instant::now();
         self.allowance = BURST.min(self.allowance + RATE * (now - self.counted).as_secs_f64());
@@ -263,7 +263,7 @@ impl Carrier {
         allowed
     }
 
-    /// Tells how many messages came too fast, if any did.
+    /// Tells both sides how many messages were above the rate limit, if any were.
     async fn tell_refused(&mut self) -> Carried {
         match std::mem::take(&mut self.refused) {
             0 => Ok(()),
@@ -273,7 +273,7 @@ impl Carrier {
         }
     }
 
-    /// News for the channel; clients are told of what was not carried.
+    /// Sends news to the channel; clients are told, too, of messages that were not forwarded.
     async fn say_to_both(&self, news: BridgeNews) -> Carried {
         if let BridgeNews::Missed(reason) = &news {
             self.tell(&format!("Not carried: {reason}.")).await?;
@@ -282,10 +282,10 @@ impl Carrier {
     }
 
     async fn say(&self, news: BridgeNews) -> Carried {
-        self.channel.bridge(&news).await.map(drop).map_err(|error| error.to_string())
+        self.channel.send_bridge_news(&news).await.map(drop).map_err(|error| error.to_string())
     }
 
-    /// Something of the channel, for the clients.
+    /// Forwards something of the channel to the clients.
     async fn outward(&mut self, occurrence: Occurrence) -> Carried {
         match occurrence.event {
             // What came through a bridge goes through none.
@@ -293,7 +293,7 @@ impl Carrier {
             // Who comes back from outside may come to another policy.
             Event::Policy { epoch, .. } | Event::Returned { epoch, .. } => {
                 // The status follows what is written. Not for ever: after a fork the epoch may be an earlier one.
-                let _ = timeout(LOOK, self.channel.until(|status| status.epoch >= epoch)).await;
+                let _ = timeout(STATUS_LAG, self.channel.until(|status| status.epoch >= epoch)).await;
                 self.may()
             }
             Event::Message { id, bytes, .. } => {
@@ -301,7 +301,7 @@ impl Carrier {
                 let (kind, payload) = marked(&id.sender, bytes);
                 let metadata = self.metadata(&id.sender);
                 match self.session.send(kind, &payload, metadata).await {
-                    Err(Error::FrameTooLarge(len)) => {
+                    Err(Error::PayloadTooLarge(len)) => {
                         let missed =
                             format!("{len} bytes of {} are more than a stock session takes", id.sender);
                         self.say(BridgeNews::Missed(missed)).await
@@ -313,7 +313,7 @@ impl Carrier {
         }
     }
 
-    /// A word of the bridge itself to the clients.
+    /// Sends a text of the bridge itself to the clients.
     async fn tell(&self, text: &str) -> Carried {
         let text = format!("[gambeson bridge] {text}");
         let sent = self.session.send("text/plain", text.as_bytes(), self.metadata(&self.me)).await;
@@ -334,7 +334,7 @@ fn others(session: &StockSession, clients: &[StockClient]) -> Vec<String> {
     names
 }
 
-/// A client's message as news.
+/// Returns the news of a client's message.
 fn news_of(said: StockMessage) -> BridgeNews {
     if said.payload.len() > MAX_CARRIED {
         return too_large(&said.from, said.payload.len());
@@ -350,7 +350,7 @@ fn too_large(from: &Name, len: usize) -> BridgeNews {
     ))
 }
 
-/// A payload for stock clients: a text says who said it and that it came through a bridge; other bytes stay as they are.
+/// Returns the type and the payload for stock clients. A text gets a prefix with its sender; JSON and other bytes stay unchanged.
 fn marked(from: &str, bytes: Bytes) -> (&'static str, Bytes) {
     match std::str::from_utf8(&bytes) {
         Ok(text) if !is_json(text) => {
@@ -361,37 +361,31 @@ fn marked(from: &str, bytes: Bytes) -> (&'static str, Bytes) {
     }
 }
 
-/// What programs say to each other would not be understood with a word in front of it.
+/// JSON is for programs, which would not understand it with a prefix.
 fn is_json(text: &str) -> bool {
     serde_json::from_str(text).is_ok_and(|value: serde_json::Value| value.is_object() || value.is_array())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::channel::{Inner, Status};
-    use crate::content::{MessageId, Purpose};
-    use crate::name::ChannelId;
-    use crate::store::{MemoryStore, Sealed};
-    use gambeson_identity::Agent;
-    use tokio::sync::{Mutex, mpsc};
+#[path = "../../crates/slim/tests/nearby/mod.rs"]
+mod nearby;
 
-    /// A bridge between a channel that takes nothing, with this status, and a session with nobody else in it.
-    async fn carrier() -> (Carrier, watch::Sender<Status>) {
-        let agent = Arc::new(Agent::generate().unwrap());
-        let (status, seen) = watch::channel(Status { epoch: 1, bridging: true, ..Status::default() });
-        let inner = Inner {
-            id: ChannelId([1; 32]),
-            did: String::new(),
-            commands: mpsc::channel(1).0,
-            words: mpsc::channel(1).0,
-            status: seen,
-            kept: Sealed::open(agent, Arc::new(MemoryStore::new())).await.unwrap(),
-            news: Arc::default(),
-            reading: Mutex::default(),
-        };
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // A test may fail that way.
+
+    use super::nearby::Nearby;
+    use super::*;
+    use gambeson_slim::{MessageId, Node, Purpose, SignedPolicy};
+
+    /// A bridge between a channel with one member, which allows bridges, and a session with nobody else in it.
+    async fn carrier() -> (Node, SignedPolicy, Carrier) {
+        let node = Nearby::new().agent().await.unwrap();
+        let mut policy = node.policy().unwrap();
+        policy.bridge = true;
+        let policy = policy.sign(node.me().agent()).unwrap();
         let carrier = Carrier {
-            channel: Channel { inner: Arc::new(inner) },
+            channel: node.create(policy.clone()).await.unwrap(),
             me: String::new(),
             session: Arc::new(StockSession::alone().await.unwrap()),
             end: FarEnd { session: String::new(), encrypted: false, clients: Vec::new() },
@@ -400,17 +394,23 @@ mod tests {
             counted: Instant::now(),
             refused: 0,
         };
-        (carrier, status)
+        (node, policy, carrier)
     }
 
     #[tokio::test]
     async fn who_came_back_to_a_policy_without_bridges_carries_nothing_out_any_more() {
-        let (mut carrier, status) = carrier().await;
+        let (node, signed, mut carrier) = carrier().await;
         let occurrence = |event| Occurrence { position: 1, at: 0, event };
-        let returned = Event::Returned { member: "did:example:a".to_owned(), epoch: 2 };
-        // The status is a moment later than the event.
-        let later = async { status.send_modify(|status| (status.epoch, status.bridging) = (2, false)) };
-        let (carried, ()) = tokio::join!(carrier.outward(occurrence(returned)), later);
+        let epoch = carrier.channel.status().epoch + 1;
+        let returned = Event::Returned { member: "did:example:a".to_owned(), epoch };
+        let mut forbidding = signed.policy().next(node.policy().unwrap().issued);
+        forbidding.bridge = false;
+        let forbidding = forbidding.sign(node.me().agent()).unwrap();
+        // The event comes before the status: `join!` polls `outward` first.
+        let channel = carrier.channel.clone();
+        let (carried, changed) =
+            tokio::join!(carrier.outward(occurrence(returned)), channel.change(forbidding));
+        changed.unwrap();
         assert!(carried.unwrap_err().contains("policy"));
 
         let id = MessageId { sender: "did:example:b".to_owned(), born: 1, counter: 1, index: 0 };
@@ -421,7 +421,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_allowance_nothing_of_the_session_is_said_but_how_much_it_was() {
-        let (mut carrier, _status) = carrier().await;
+        let (_node, _, mut carrier) = carrier().await;
         // None comes back while this runs.
         carrier.allowance = -1e6;
         let from = Name::new("acme", "agents", "bob");

@@ -1,4 +1,4 @@
-//! Sessions of SLIM's own, as stock clients hold them.
+//! Sessions of stock clients, over SLIM's session layer.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use gambeson_slim::{MAX_FRAME, Name};
 use slim_auth::shared_secret::SharedSecret;
 use slim_config::client::ClientConfig;
 use slim_config::conn_type::ConnType;
@@ -24,22 +25,20 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::time::timeout;
 
 use crate::error::{Error, Result};
-use crate::link::MAX_FRAME;
-use crate::name::Name;
 
-/// The largest payload that goes through a stock session in either direction, in bytes: room is left for what SLIM adds to it.
+/// The largest payload of a stock session in either direction, in bytes. It leaves room for SLIM's headers.
 pub const MAX_STOCK_PAYLOAD: usize = MAX_FRAME - 16 * 1024;
 
-/// How many messages of a stock session wait to be received; what comes above them is lost, and said to be.
+/// Number of messages that may wait to be received. Further ones are lost, and [`FromStock::Lost`] counts them.
 const QUEUE: usize = 256;
-/// How many sent messages may wait for stock clients to acknowledge them.
+/// Number of sent messages that may wait for stock clients to acknowledge them.
 const IN_FLIGHT: usize = 64;
-/// How long a message waits for one of those places, and a call for SLIM's answer.
+/// How long a message waits for one of [`IN_FLIGHT`] places, and a call for SLIM's answer.
 const DEADLINE: Duration = Duration::from_secs(15);
-/// Stock clients are asked again so often, a second after the other, before one counts as away.
+/// Number of retries, one a second, before a stock client counts as away.
 const RETRIES: u32 = 10;
 
-/// An agent among stock clients: a name at a node of SLIM, and the secret that its clients share.
+/// An agent among stock clients: a name at a node of SLIM, and the secret that the clients share.
 pub struct StockAgent {
     app: Arc<App<SharedSecret, SharedSecret>>,
     invitations: Mutex<mpsc::Receiver<Result<Notification, SessionError>>>,
@@ -49,11 +48,11 @@ pub struct StockAgent {
 }
 
 impl StockAgent {
-    /// Connects to a node and listens there for invitations to this name. The secret has at least 32 bytes: who knows it can be
-    /// anyone in these sessions.
+    /// Connects to a node and listens there for invitations to this name. The secret has at least 32 bytes; whoever knows it can
+    /// impersonate any client of these sessions.
     ///
     /// # Errors
-    /// [`Error::NoNode`]: it does not answer; [`Error::Stock`]: SLIM refuses the name or the secret.
+    /// [`Error::NoNode`] if the node does not answer; [`Error::Stock`] if SLIM refuses the name or the secret.
     pub async fn connect(endpoint: &str, name: &Name, secret: &str) -> Result<Self> {
         let processor = MessageProcessor::new();
         let connected = timeout(DEADLINE, processor.connect(configuration(endpoint), None, None)).await;
@@ -71,7 +70,7 @@ impl StockAgent {
         let drained = DrainUnlessKept(Some(processor));
         let identity = SharedSecret::new(&name.to_string(), secret).map_err(stock)?;
         let name = proto(name);
-        let processor = drained.0.as_ref().ok_or(Error::LinkClosed)?;
+        let processor = drained.0.as_ref().ok_or(Error::SessionOver)?;
         let started = bootstrap_app_with_direction(
             processor,
             "gambeson-bridge",
@@ -84,14 +83,14 @@ impl StockAgent {
         );
         let (app, invitations) = started.map_err(stock)?;
         answer(app.subscribe(&name, Some(node))).await?.map_err(stock)?;
-        let processor = drained.keep().ok_or(Error::LinkClosed)?;
+        let processor = drained.keep().ok_or(Error::SessionOver)?;
         Ok(Self { app: Arc::new(app), invitations: Mutex::new(invitations), processor, node })
     }
 
-    /// Opens a session of many on this channel name, with SLIM's own MLS, and invites stock clients one after the other.
+    /// Opens a group session with this name, with SLIM's own MLS, and invites stock clients one after the other.
     ///
     /// # Errors
-    /// [`Error::Stock`]: one of them did not come, or SLIM refuses; the session is closed again.
+    /// [`Error::Stock`] if a client did not join, or SLIM refuses; the session is closed again.
     pub async fn create(&self, channel: &Name, clients: &[Name]) -> Result<StockSession> {
         let config = SessionConfig {
             session_type: ProtoSessionType::Multicast,
@@ -123,15 +122,15 @@ impl StockAgent {
         }
     }
 
-    /// The next session that a stock moderator invites this agent to, if `allowed` says so of the session's name and of who SLIM
-    /// says the moderator is; others are left again at once. SLIM's layer joins before it asks: the moderator sees this agent come
-    /// and go. Dropping the future loses no invitation.
+    /// Waits for the next session that a stock moderator invites this agent to, and for which `allowed` returns true. Its arguments are the
+    /// session's name and the moderator's identity according to SLIM. Other sessions are left again at once: SLIM's layer joins before it
+    /// asks, so their moderators see this agent join and leave. Dropping the future loses no invitation.
     ///
     /// # Errors
-    /// [`Error::LinkClosed`]: there will be no other.
+    /// [`Error::SessionOver`] if no other invitation can come.
     pub async fn accept(&self, allowed: impl Fn(&Name, Option<&str>) -> bool) -> Result<StockSession> {
         loop {
-            let next = self.invitations.lock().await.recv().await.ok_or(Error::LinkClosed)?;
+            let next = self.invitations.lock().await.recv().await.ok_or(Error::SessionOver)?;
             let Ok(Notification::NewSession(context)) = next else { continue };
             let moderator = context.session_arc().and_then(|session| session.peer_identity());
             // It may be gone by now.
@@ -173,7 +172,7 @@ impl Drop for DrainUnlessKept {
     }
 }
 
-/// A session of many among stock clients. Dropping it leaves it.
+/// A group session of stock clients. Dropping it leaves the session.
 pub struct StockSession {
     name: Name,
     me: Name,
@@ -186,51 +185,51 @@ pub struct StockSession {
     in_flight: Arc<Semaphore>,
 }
 
-/// What comes out of a stock session.
+/// Something received from a stock session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromStock {
-    /// A client said something.
+    /// A client's message.
     Message(StockMessage),
-    /// What a client said is above [`MAX_STOCK_PAYLOAD`].
+    /// A client's message was larger than [`MAX_STOCK_PAYLOAD`], and is dropped.
     TooLarge {
-        /// Who.
+        /// The client.
         from: Name,
-        /// How many bytes.
+        /// Its length in bytes.
         len: usize,
     },
-    /// So many messages came faster than they were received, and are lost.
+    /// Number of messages that came faster than they were received, and are lost.
     Lost(u64),
-    /// SLIM says that something is wrong with the session, such as a client that does not answer.
+    /// An error of the session according to SLIM, such as a client that does not answer.
     Trouble(String),
 }
 
-/// What a stock client said.
+/// A message of a stock client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StockMessage {
-    /// The name in the message's header.
+    /// The sender's name in the message's header.
     pub from: Name,
-    /// Who SLIM verified this to be, by SLIM's classical means: with a shared secret, somebody who knows it.
+    /// The sender's identity, as SLIM verified it by classical means: with a shared secret, somebody who knows it.
     pub subject: Option<String>,
-    /// What it calls the kind of payload.
+    /// The type of the payload.
     pub kind: String,
     /// The payload.
     pub payload: Bytes,
-    /// Words beside it, which SLIM does not encrypt.
+    /// Metadata, which SLIM does not encrypt.
     pub metadata: HashMap<String, String>,
 }
 
 /// A client in a stock session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StockClient {
-    /// Its name.
+    /// The client's name.
     pub name: Name,
-    /// Whether SLIM says that it answers.
+    /// True if the client answers, according to SLIM.
     pub online: bool,
 }
 
 impl StockSession {
     fn new(context: SessionContext, app: Arc<App<SharedSecret, SharedSecret>>, node: u64) -> Result<Self> {
-        let controller = context.session_arc().ok_or(Error::LinkClosed)?;
+        let controller = context.session_arc().ok_or(Error::SessionOver)?;
         let (sender, arriving) = mpsc::channel(QUEUE);
         let lost = Arc::new(AtomicU64::new(0));
         tokio::spawn(read(context.into_parts().1, sender, Arc::clone(&lost)));
@@ -247,28 +246,28 @@ impl StockSession {
         })
     }
 
-    /// What the session's channel is called.
+    /// Returns the session's name.
     #[must_use]
     pub const fn name(&self) -> &Name {
         &self.name
     }
 
-    /// What this agent is called in it, with its instance.
+    /// Returns this agent's name in the session, with its instance.
     #[must_use]
     pub const fn me(&self) -> &Name {
         &self.me
     }
 
-    /// Whether the session uses SLIM's own MLS, which is classical. If not, its nodes can read all.
+    /// Returns true if the session uses SLIM's own MLS, which is classical. If not, SLIM's nodes can read everything.
     #[must_use]
     pub const fn is_encrypted(&self) -> bool {
         self.encrypted
     }
 
-    /// Invites a stock client; only into a session that this agent created.
+    /// Invites a stock client into a session that this agent created.
     ///
     /// # Errors
-    /// [`Error::Stock`]: it did not come.
+    /// [`Error::Stock`] if the client did not join.
     pub async fn invite(&self, client: &Name) -> Result<()> {
         let client = proto(client);
         answer(self.app.set_route(&client, self.node)).await?.map_err(stock)?;
@@ -276,17 +275,17 @@ impl StockSession {
         done(invited).await
     }
 
-    /// Sends a payload to all clients. That SLIM took it says nothing about who gets it.
+    /// Sends a payload to all clients. Success does not mean that any client received it.
     ///
     /// # Errors
-    /// [`Error::FrameTooLarge`]; [`Error::LinkBusy`]: too many earlier messages wait for clients that do not acknowledge them;
-    /// [`Error::Stock`]: the session is over.
+    /// [`Error::PayloadTooLarge`]; [`Error::NoAnswer`] if too many earlier messages wait for clients that do not acknowledge them;
+    /// [`Error::Stock`] if the session is over.
     pub async fn send(&self, kind: &str, payload: &[u8], metadata: HashMap<String, String>) -> Result<()> {
         if payload.len() > MAX_STOCK_PAYLOAD {
-            return Err(Error::FrameTooLarge(payload.len()));
+            return Err(Error::PayloadTooLarge(payload.len()));
         }
         let place = timeout(DEADLINE, Arc::clone(&self.in_flight).acquire_owned()).await;
-        let place = place.map_err(|_| Error::LinkBusy(DEADLINE))?.map_err(|_| Error::LinkClosed)?;
+        let place = place.map_err(|_| Error::NoAnswer(DEADLINE))?.map_err(|_| Error::SessionOver)?;
         let sending = self.controller.publish(
             self.controller.dst(),
             payload.to_vec(),
@@ -302,7 +301,7 @@ impl StockSession {
         Ok(())
     }
 
-    /// What comes next; `None` when the session is over. Dropping the future loses nothing.
+    /// Waits for the next message; returns `None` when the session is over. Dropping the future loses nothing.
     pub async fn receive(&self) -> Option<FromStock> {
         let mut arriving = self.arriving.lock().await;
         match self.lost.swap(0, Ordering::Relaxed) {
@@ -311,10 +310,10 @@ impl StockSession {
         }
     }
 
-    /// Who is in the session, as SLIM says; this agent too.
+    /// Returns the clients of the session according to SLIM, this agent included.
     ///
     /// # Errors
-    /// [`Error::Stock`]: the session is over.
+    /// [`Error::Stock`] if the session is over.
     pub async fn members(&self) -> Result<Vec<StockClient>> {
         let members = answer(self.controller.participants_list()).await?.map_err(stock)?;
         let client = |(member, state): &(ProtoName, ParticipantState)| StockClient {
@@ -324,7 +323,7 @@ impl StockSession {
         Ok(members.iter().map(client).collect())
     }
 
-    /// Leaves the session; one that this agent created is over for all.
+    /// Leaves the session. A session that this agent created ends for all clients.
     pub async fn close(&self) {
         if let Ok(closed) = self.app.delete_session(&self.controller) {
             let _ = done(closed).await;
@@ -348,7 +347,7 @@ impl fmt::Debug for StockSession {
     }
 }
 
-/// Reads always: SLIM's own queue has no bound.
+/// Reads without pause, because SLIM's own queue has no bound.
 async fn read(mut from: AppChannelReceiver, to: mpsc::Sender<FromStock>, lost: Arc<AtomicU64>) {
     while let Some(next) = from.recv().await {
         let arrived = match next {
@@ -366,7 +365,7 @@ async fn read(mut from: AppChannelReceiver, to: mpsc::Sender<FromStock>, lost: A
     }
 }
 
-/// What a message says; `None` if it is none of an application.
+/// Returns the content of an application's message; `None` for other messages.
 fn message_of(message: ProtoMessage) -> Option<FromStock> {
     let mut metadata = message.metadata;
     let Some(ProtoPublishType(publish)) = message.message_type else { return None };
@@ -380,9 +379,9 @@ fn message_of(message: ProtoMessage) -> Option<FromStock> {
     Some(FromStock::Message(StockMessage { from, subject, kind, payload, metadata }))
 }
 
-/// An answer of SLIM's session layer within a deadline.
+/// Waits for an answer of SLIM's session layer, up to [`DEADLINE`].
 async fn answer<T>(of: impl Future<Output = T>) -> Result<T> {
-    timeout(DEADLINE, of).await.map_err(|_| Error::LinkBusy(DEADLINE))
+    timeout(DEADLINE, of).await.map_err(|_| Error::NoAnswer(DEADLINE))
 }
 
 async fn done(handle: CompletionHandle) -> Result<()> {
@@ -402,7 +401,7 @@ fn proto(name: &Name) -> ProtoName {
     }
 }
 
-/// With TLS where the endpoint says so, and SLIM's own way to come back to a node that was away.
+/// Returns a client configuration, with TLS if the endpoint asks for it. SLIM's own reconnection stays on.
 fn configuration(endpoint: &str) -> ClientConfig {
     let tls = endpoint.starts_with("https://") || endpoint.starts_with("wss://");
     ClientConfig::with_endpoint(endpoint)
@@ -410,13 +409,13 @@ fn configuration(endpoint: &str) -> ClientConfig {
         .with_connection_type(ConnType::Edge)
 }
 
-/// An error and what it came from, in a line.
+/// Returns an error and its sources in one line.
 fn causes(error: &dyn std::error::Error) -> String {
     let sources = std::iter::successors(error.source(), |cause| cause.source());
     sources.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// The text of a name; its parts are empty if it has none, since nodes need only its hashes.
+/// Converts a name. Its parts are empty if it has no text, since nodes need only its hashes.
 fn name(proto: &ProtoName) -> Name {
     let text = proto.str_name.clone().unwrap_or_default();
     let name = Name::new(text.str_component_0, text.str_component_1, text.str_component_2);
@@ -429,7 +428,7 @@ fn name(proto: &ProtoName) -> Name {
 #[cfg(test)]
 impl StockSession {
     /// One with nobody else in it, at no node.
-    pub(super) async fn alone() -> Result<Self> {
+    pub(crate) async fn alone() -> Result<Self> {
         let me = proto(&Name::new("acme", "bridges", "alone"));
         let identity =
             SharedSecret::new("alone", "a secret of a test, of 32 bytes and more").map_err(stock)?;

@@ -1,8 +1,8 @@
 //! Bridges between channels of ours and sessions of stock agents.
 
 use super::*;
-use gambeson_slim::bridge::{Bridge, MAX_CARRIED, METADATA, METADATA_FROM};
-use gambeson_slim::{BridgeNews, Channel, Error, Event, FarEnd, Node, SignedPolicy, Warning};
+use gambeson_slim::{BridgeNews, Channel, Event, FarEnd, Node, SignedPolicy, Warning};
+use gambeson_slim_bridge::{Bridge, Error, MAX_CARRIED, METADATA, METADATA_FROM};
 use nearby::Nearby;
 
 /// A channel of alice and as many others, with or without the right to bridge.
@@ -134,7 +134,7 @@ async fn no_bridge_stands_that_the_policy_does_not_allow() {
     let name = Name::new("acme", "talks", "one");
     let (session, ()) = tokio::join!(us.create(&name, &bobs), bob.accept());
     let refused = Bridge::start(channels[0].clone(), session.unwrap()).await;
-    assert!(matches!(&refused, Err(Error::NotBridged(reason)) if reason.contains("policy")), "{refused:?}");
+    assert!(matches!(&refused, Err(Error::NotAllowed(reason)) if reason.contains("policy")), "{refused:?}");
 
     let (nodes, channels, signed) = channel(0, true).await;
     let name = Name::new("acme", "talks", "two");
@@ -186,7 +186,7 @@ async fn what_came_through_a_bridge_goes_through_no_other_and_a_session_has_one_
     let (name, invited) = (Name::new("acme", "talks", "one"), [Name::new("acme", "agents", "carol")]);
     let (session, ()) = tokio::join!(us[1].create(&name, &invited), clients[1].accept());
     let twice = Bridge::start(channels[0].clone(), session.unwrap()).await;
-    assert!(matches!(&twice, Err(Error::NotBridged(reason)) if reason.contains("already")), "{twice:?}");
+    assert!(matches!(&twice, Err(Error::NotAllowed(reason)) if reason.contains("already")), "{twice:?}");
     first.stop().await;
     assert!(!channels[1].status().bridges.values().any(|end| end.session == "acme/talks/one"));
     let warned = channels[0].history(0, 1_000).await.unwrap();

@@ -3,7 +3,7 @@
 
 mod agent;
 mod bridges;
-#[path = "../nearby/mod.rs"]
+#[path = "../../../crates/slim/tests/nearby/mod.rs"]
 mod nearby;
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use agent::{Agent, Stock};
 use gambeson_slim::Name;
-use gambeson_slim::bridge::{FromStock, MAX_STOCK_PAYLOAD, StockAgent, StockMessage, StockSession};
+use gambeson_slim_bridge::{FromStock, MAX_STOCK_PAYLOAD, StockAgent, StockMessage, StockSession};
 use tokio::time::timeout;
 
 /// How long something may take on a busy machine.
@@ -30,7 +30,7 @@ async fn message(session: &StockSession) -> StockMessage {
     }
 }
 
-fn names(of: &[gambeson_slim::bridge::StockClient]) -> Vec<String> {
+fn names(of: &[gambeson_slim_bridge::StockClient]) -> Vec<String> {
     let mut names: Vec<String> = of.iter().map(|client| client.name.clone().everyone().to_string()).collect();
     names.sort();
     names
@@ -94,7 +94,7 @@ async fn we_open_a_session_and_invite_stock_agents() {
     assert_eq!(bob.receive().await.payload, large);
     let above = vec![b'x'; MAX_STOCK_PAYLOAD + 1];
     let refused = session.send("application/octet-stream", &above, HashMap::new()).await;
-    assert!(matches!(refused, Err(gambeson_slim::Error::FrameTooLarge(len)) if len == above.len()));
+    assert!(matches!(refused, Err(gambeson_slim_bridge::Error::PayloadTooLarge(len)) if len == above.len()));
     alice.send("application/octet-stream", &above).await;
     alice.send("text/plain", b"after it").await;
     let said = timeout(Duration::from_secs(30), session.receive()).await.unwrap();
@@ -134,10 +134,10 @@ async fn an_invitation_that_is_not_wanted_is_left_again() {
 async fn a_node_that_is_not_there_and_a_short_secret_are_refused() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = StockAgent::connect(&format!("http://{nobody}"), &bridge(), SECRET).await;
-    assert!(matches!(refused, Err(gambeson_slim::Error::NoNode(_))), "{refused:?}");
+    assert!(matches!(refused, Err(gambeson_slim_bridge::Error::NoNode(_))), "{refused:?}");
     let Some(stock) = Stock::start("a_node_that_is_not_there_and_a_short_secret_are_refused").await else {
         return;
     };
     let refused = StockAgent::connect(&stock.endpoint, &bridge(), "too short").await;
-    assert!(matches!(refused, Err(gambeson_slim::Error::Stock(_))), "{refused:?}");
+    assert!(matches!(refused, Err(gambeson_slim_bridge::Error::Stock(_))), "{refused:?}");
 }

@@ -20,7 +20,7 @@
 mod a2a;
 mod actions;
 mod addresses;
-mod channel;
+pub mod channel;
 mod credentials;
 mod delegating;
 mod home;

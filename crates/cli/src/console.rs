@@ -20,6 +20,11 @@ impl Console {
         Self { json, to_stderr: false }
     }
 
+    /// Whether reports are JSON.
+    pub(crate) fn is_json(self) -> bool {
+        self.json
+    }
+
     /// The same; but if `taken`, standard output carries data: sentences are left out then, and JSON goes to standard
     /// error.
     pub(crate) fn beside_data(self, taken: bool) -> Self {

@@ -103,6 +103,10 @@ pub fn bench_mls(json: bool, options: &args::Bench, others: &[mls_bench::Contend
     ended(console, json, mls_bench::bench(console, options, others))
 }
 
+/// What the program `gambeson-slim-bridge` shares with this one: no part of the interface.
+#[doc(hidden)]
+pub use agent::channel::bridge as slim_bridge;
+
 /// Does what the command line says, reports, and returns the exit status.
 pub fn run(cli: &Cli) -> Status {
     let console = Console::new(cli.json).beside_data(cli.command.fills_stdout());

@@ -8,9 +8,7 @@ use bytes::Bytes;
 use gambeson_identity::Did;
 use tokio::sync::{Mutex, Notify, mpsc, oneshot, watch};
 
-#[cfg(feature = "bridge")]
-use crate::bridge_news::BridgeNews;
-use crate::bridge_news::FarEnd;
+use crate::bridge_news::{BridgeNews, FarEnd};
 use crate::content::{MessageId, Purpose};
 use crate::error::{Error, Result};
 use crate::event::{Event, Occurrence};
@@ -180,11 +178,14 @@ impl Channel {
         self.say(Purpose::Reply(to.clone()), bytes.into()).await
     }
 
-    /// Says something as a bridge.
-    #[cfg(feature = "bridge")]
-    pub(crate) async fn bridge(&self, news: &BridgeNews) -> Result<MessageId> {
-        let bytes = news.to_bytes().into();
-        self.say(Purpose::Message, bytes).await
+    /// Sends news of a bridge to all members, who receive it as [`Event::Bridge`]: for a member that forwards messages between the
+    /// channel and another system. Names, kinds and reasons are cut to 1,024 bytes, and the list of clients to the first
+    /// [`MAX_NAMED_CLIENTS`](crate::MAX_NAMED_CLIENTS).
+    ///
+    /// # Errors
+    /// [`Error::NotBridged`] if the policy does not allow bridges, and those of [`send`](Self::send).
+    pub async fn send_bridge_news(&self, news: &BridgeNews) -> Result<MessageId> {
+        self.say(Purpose::Message, news.to_bytes().into()).await
     }
 
     /// Up to which position a reader of this name has dealt with everything.
@@ -423,6 +424,12 @@ impl Channel {
     #[must_use]
     pub fn status(&self) -> Status {
         self.inner.status.borrow().clone()
+    }
+
+    /// Calls `read` with the current status, and returns what it returns. It copies nothing: a channel may have thousands of members.
+    /// The status cannot change while `read` runs.
+    pub fn with_status<T>(&self, read: impl FnOnce(&Status) -> T) -> T {
+        read(&self.inner.status.borrow())
     }
 
     /// The DIDs of the members.

@@ -78,8 +78,6 @@ pub enum Error {
     NodeOptions(String),
     /// No node took a frame or a subscription in this time.
     LinkBusy(Duration),
-    /// SLIM's own session layer refuses, and this is its reason.
-    Stock(String),
     /// A key package of this many bytes.
     KeyPackageTooLarge(usize),
     /// A DID of this many bytes.
@@ -159,7 +157,6 @@ impl fmt::Display for Error {
             Self::NoNode(asked) => write!(f, "no node of SLIM answers: {asked}"),
             Self::NodeOptions(reason) => f.write_str(reason),
             Self::LinkBusy(limit) => write!(f, "no node of SLIM took it within {} s", limit.as_secs()),
-            Self::Stock(reason) => write!(f, "SLIM's session layer refuses: {reason}"),
             Self::KeyPackageTooLarge(len) => {
                 write!(f, "a key package of {len} bytes; at most {MAX_KEY_PACKAGE} are kept")
             }

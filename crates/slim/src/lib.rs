@@ -31,15 +31,13 @@
 //! | `store` | [`Store`]: what an agent keeps, sealed |
 //! | `wire` | fields one behind the other |
 //! | `sim` (feature) | a channel of thousands in virtual time |
-//! | `bridge` | a member that carries to and from stock SLIM clients (feature `bridge`) |
+//! | `bridge_news` | [`BridgeNews`]: messages of a bridge to its channel |
 //! | `gateway` | channels for programs that speak JSON (feature `websocket`) |
 //! | `error` | [`Error`] |
 #![warn(missing_debug_implementations)]
 
 mod archive;
 mod blobs;
-#[cfg(feature = "bridge")]
-pub mod bridge;
 mod bridge_news;
 mod cards;
 mod channel;

@@ -3,10 +3,10 @@
 //! * `tell`: what happens in a channel, for people and for programs
 //! * `speak`: `send`, `tail`
 //! * `rules`: `create`, `policy`
-//! * `bridge`: to sessions of classical SLIM clients
+//! * `bridge`: starts `gambeson-slim-bridge`, and offers that program what it shares with this one
 //! * `top`: the dashboard
 
-mod bridge;
+pub mod bridge;
 mod rules;
 mod speak;
 mod tell;
@@ -16,6 +16,7 @@ use crate::args::channel::Channel as Options;
 use crate::console::Console;
 use crate::error::{Error, Status};
 
+use open::{FAREWELL, bridging};
 pub(crate) use open::{agent as opened, channel};
 
 mod open {
@@ -23,7 +24,7 @@ mod open {
     use super::super::delegating::links;
     use super::{Console, Error, Options, Status, bridge, rules, speak, tell, top};
     use crate::args::agent::Who;
-    use crate::args::channel::{ChannelCommand, Invite, Join, Others, Which};
+    use crate::args::channel::{BridgeProgram, ChannelCommand, Invite, Join, Others, Which};
     use crate::args::slim::SlimUp;
     use crate::console::printable;
     use crate::files::{self, Access};
@@ -44,11 +45,14 @@ mod open {
     /// So many DIDs can be known at once.
     const CARDS: usize = 100_000;
     /// What has been said goes out over the link in this time; it stands in the log before.
-    const FAREWELL: Duration = Duration::from_millis(300);
+    pub(super) const FAREWELL: Duration = Duration::from_millis(300);
     /// Who does not say whose invitation to accept is told of those that come in this time after the first: what waits is given one by one.
     const MOMENT: Duration = Duration::from_millis(500);
 
     pub(crate) fn channel(console: Console, options: &Options) -> Result<Status, Error> {
+        if let ChannelCommand::Bridge(bridge) = &options.command {
+            return bridge::start(console, options, bridge);
+        }
         let session = Session::new(console, &options.who)?;
         let admit = match &options.command {
             ChannelCommand::Join(join) if !join.from.is_empty() => {
@@ -59,10 +63,9 @@ mod open {
         let runtime = runtime()?;
         let done = runtime.block_on(async {
             let behaviour = Behaviour { admit, causal: options.causal, ..Behaviour::default() };
-            let nodes = options.nodes.options()?;
-            let node = open(&session, &nodes, behaviour).await?;
+            let node = open(&session, &options.nodes.options()?, behaviour).await?;
             let open = Open { session, node };
-            let status = open.run(&options.command, &options.nodes.endpoints()).await?;
+            let status = open.run(&options.command).await?;
             sleep(FAREWELL).await;
             Ok(status)
         });
@@ -85,6 +88,19 @@ mod open {
         let nodes: Vec<NodeOptions> = nodes.iter().map(NodeOptions::from).collect();
         let node = open(&session, &nodes, behaviour).await?;
         Ok((session.home.folder().to_path_buf(), node))
+    }
+
+    /// The agent of a bridge, with the channels open, and the one that it bridges.
+    pub(super) async fn bridging(
+        console: Console,
+        options: &BridgeProgram,
+    ) -> Result<(Open, Channel), Error> {
+        let session = Session::new(console, &options.who)?;
+        let behaviour = Behaviour { causal: options.causal, ..Behaviour::default() };
+        let node = open(&session, &options.nodes.options()?, behaviour).await?;
+        let open = Open { session, node };
+        let channel = open.current(&options.bridge.which).await?;
+        Ok((open, channel))
     }
 
     /// Opens an agent's channels over the first of these nodes that answers.
@@ -126,7 +142,7 @@ mod open {
     }
 
     impl Open {
-        async fn run(&self, command: &ChannelCommand, nodes: &[String]) -> Result<Status, Error> {
+        async fn run(&self, command: &ChannelCommand) -> Result<Status, Error> {
             match command {
                 ChannelCommand::Create(options) => rules::create(self, options).await,
                 ChannelCommand::Policy(options) => rules::policy(self, options).await,
@@ -160,7 +176,7 @@ mod open {
                     )?;
                     Ok(Status::Done)
                 }
-                ChannelCommand::Bridge(options) => bridge::bridge(self, options, nodes).await,
+                ChannelCommand::Bridge(_) => unreachable!("`channel` starts another program for it"),
                 ChannelCommand::Top(which) => top::top(self.channel(which)?, self.node.did().as_str()).await,
             }
         }

@@ -3,7 +3,7 @@
 use super::agent::Who;
 use super::slim::Nodes;
 use crate::files::is_stream;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use gambeson_identity::Did;
 use gambeson_slim::Name;
 use std::path::PathBuf;
@@ -61,8 +61,8 @@ pub enum ChannelCommand {
     Verify(Which),
     /// Write the history into a file, one JSON object a line
     Export(Export),
-    /// Carry between a channel, whose policy allows it, and a session of classical SLIM clients, until Ctrl-C or the session's end: what goes
-    /// there is read by these clients, and has no post-quantum protection
+    /// Forward messages between a channel, whose policy allows it, and a session of classical SLIM clients, until Ctrl-C or the session's
+    /// end. These clients read what goes there, and it has no post-quantum protection. Runs the program gambeson-slim-bridge
     Bridge(Bridge),
     /// Watch a channel: members, epoch, messages a second, receipts, warnings; q ends it
     Top(Which),
@@ -282,6 +282,32 @@ pub struct Bridge {
     /// The file whose first line is the secret that the clients share, of at least 32 bytes
     #[arg(long, value_name = "FILE")]
     pub secret: PathBuf,
+}
+
+/// Forward messages between a channel, whose policy allows it, and a session of classical SLIM clients
+///
+/// Runs until Ctrl-C or the session's end. The clients read what goes to the session, and it has no post-quantum protection there.
+/// The options are those of `gambeson channel bridge`, which starts this program.
+///
+/// Exit status: 0 done; 1 a passphrase did not hold; 2 wrong usage; 3 a file, a node or the session failed.
+#[derive(Debug, Parser)]
+#[command(name = "gambeson-slim-bridge", version, max_term_width = 110)]
+pub struct BridgeProgram {
+    /// Report in JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+    /// Which agent
+    #[command(flatten)]
+    pub who: Who,
+    /// Which nodes
+    #[command(flatten)]
+    pub nodes: Nodes,
+    /// Deliver messages in causal order, as in the other commands of this agent
+    #[arg(long)]
+    pub causal: bool,
+    /// Which channel and session
+    #[command(flatten)]
+    pub bridge: Bridge,
 }
 
 impl ChannelCommand {

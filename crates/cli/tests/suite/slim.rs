@@ -59,14 +59,10 @@ fn sim_tells_of_suites_side_by_side_marks_each_figure_and_draws() {
 #[cfg(unix)]
 mod with_slim {
     use crate::program::{self, Folder};
-    #[cfg(feature = "bridge")]
-    use base64ct::{Base64, Encoding};
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
     use serde_json::{Value, json};
     use std::ffi::OsString;
     use std::fs::{self, Permissions};
-    #[cfg(feature = "bridge")]
-    use std::io::Write;
     use std::io::{BufRead, BufReader};
     use std::net::TcpStream;
     use std::os::unix::fs::PermissionsExt;
@@ -545,176 +541,91 @@ esac
         refused.tells("not of this machine alone");
     }
 
-    #[cfg(not(feature = "bridge"))]
+    /// The options of a bridge: the last is the file of the shared secret.
+    const BRIDGE: &str = "channel bridge --name a/b/c --session a/b/d --secret none --json";
+
+    /// Stands in for `gambeson-slim-bridge`: writes down its arguments and hands on its standard input.
+    const BRIDGE_STAND_IN: &str = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.arguments\"\ncat\nexit 7\n";
+
+    fn write_program(folder: &Folder, name: &str, script: &str) {
+        folder.write(name, script);
+        fs::set_permissions(folder.path(name), Permissions::from_mode(0o700)).unwrap();
+    }
+
     #[test]
-    fn without_bridges_the_command_says_how_to_get_them() {
-        let test = "without_bridges_the_command_says_how_to_get_them";
+    fn without_gambeson_slim_bridge_the_command_says_how_to_build_it() {
         let folder = Folder::new();
-        let Some(up) = Up::start(test, &folder, "--engine memory") else { return };
-        program::agents::agent(&folder, "init --channels --home alice").exits(0);
-        let line = "bridge --home alice --name a/b/c --session a/b/d --secret none";
-        channel(&folder, &up.endpoints, line, b"").exits(3).tells("--features bridge");
+        fs::create_dir(folder.path("empty")).unwrap();
+        let missing =
+            folder.run_with(BRIDGE, b"", &[("PATH", folder.path("empty").to_str().unwrap())]).exits(3);
+        assert_eq!(missing.json()["reason"], "without-bridge");
+        let missing = missing.tells("cargo build --release --manifest-path bridge/Cargo.toml");
+        missing.tells("GAMBESON_SLIM_BRIDGE");
+        let named = folder.path("gone/gambeson-slim-bridge");
+        let missing = folder.run_with(BRIDGE, b"", &[("GAMBESON_SLIM_BRIDGE", named.to_str().unwrap())]);
+        missing.exits(3).tells("gone/gambeson-slim-bridge: not found").tells("bridge/Cargo.toml");
+        folder.write("no-program", "not executable");
+        let named = folder.path("no-program");
+        let refused = folder.run_with(BRIDGE, b"", &[("GAMBESON_SLIM_BRIDGE", named.to_str().unwrap())]);
+        refused.exits(3).tells("no-program: ");
     }
 
-    /// A stock agent of SLIM, which does what it is told by a line of JSON.
-    #[cfg(feature = "bridge")]
-    struct Stock {
-        child: Child,
-        answers: BufReader<ChildStdout>,
-    }
-
-    #[cfg(feature = "bridge")]
-    impl Stock {
-        fn start(node: &str, name: &str, secret: &str) -> Self {
-            let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../slim/tests/stock/agent.py");
-            let mut command = Command::new(std::env::var_os(PYTHON).unwrap());
-            command.env("RUST_LOG", "error").args([program, node, name, secret]);
-            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-            let answers = BufReader::new(child.stdout.take().unwrap());
-            let mut stock = Self { child, answers };
-            assert!(stock.answer()["ready"].is_string());
-            stock
-        }
-
-        fn answer(&mut self) -> Value {
-            let mut line = String::new();
-            self.answers.read_line(&mut line).unwrap();
-            serde_json::from_str(&line).unwrap()
-        }
-
-        fn call(&mut self, call: &Value) -> Value {
-            writeln!(self.child.stdin.as_mut().unwrap(), "{call}").unwrap();
-            let answer = self.answer();
-            assert!(answer.get("done").is_some(), "{call}: {answer}");
-            answer["done"].clone()
-        }
-    }
-
-    #[cfg(feature = "bridge")]
-    impl Drop for Stock {
-        fn drop(&mut self) {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
-    }
-
-    /// What the dashboard draws on a terminal of its own, until it shows this text; then somebody presses `q`.
-    #[cfg(all(feature = "bridge", target_os = "linux"))]
-    fn dashboard(folder: &Folder, line: &str, until: &str) -> impl FnOnce() -> String + use<> {
-        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-        use rustix::termios::{Winsize, tcsetwinsize};
-        use std::io::Read as _;
-
-        let mut screen = std::fs::File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
-        grantpt(&screen).unwrap();
-        unlockpt(&screen).unwrap();
-        tcsetwinsize(&screen, Winsize { ws_row: 40, ws_col: 160, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
-        let name = ptsname(&screen, Vec::new()).unwrap().into_string().unwrap();
-        let terminal = std::fs::File::options().read(true).write(true).open(name).unwrap();
-        let mut command = Command::new("setsid");
-        command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_gambeson")]).args(line.split_whitespace());
-        command.env(program::agents::PASSPHRASE.0, program::agents::PASSPHRASE.1).env("TERM", "xterm");
-        command.current_dir(folder.path(""));
-        command.stdin(terminal.try_clone().unwrap()).stdout(terminal.try_clone().unwrap()).stderr(terminal);
-        let mut child = command.spawn().unwrap();
-        drop(command);
-        let (until, mut keyboard) = (until.to_owned(), screen.try_clone().unwrap());
-        let (told, drawn) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let mut some = [0; 4_096];
-            // Linux tells of a terminal that is closed by an error.
-            while let Ok(len @ 1..) = screen.read(&mut some) {
-                let _ = told.send(String::from_utf8_lossy(&some[..len]).into_owned());
-            }
-        });
-        move || {
-            let mut shown = String::new();
-            while !shown.contains(&until) {
-                let more = drawn.recv_timeout(Duration::from_secs(60));
-                shown += &more.unwrap_or_else(|error| panic!("{error}: {shown}"));
-            }
-            keyboard.write_all(b"q").unwrap();
-            assert_eq!(child.wait().unwrap().code(), Some(0), "{shown}");
-            shown
-        }
-    }
-
-    #[cfg(feature = "bridge")]
     #[test]
-    fn a_member_that_is_a_bridge_carries_to_and_from_classical_clients_until_it_is_told_to_end() {
-        let test = "a_member_that_is_a_bridge_carries_to_and_from_classical_clients_until_it_is_told_to_end";
+    fn gambeson_slim_bridge_gets_the_options_and_the_streams_and_its_exit_status_is_the_commands() {
         let folder = Folder::new();
-        let Some(up) = Up::start(test, &folder, "--engine memory") else { return };
-        let nodes = up.endpoints.as_str();
-        let dids = ["alice", "bob"].map(|home| {
-            program::agents::agent(&folder, &format!("init --channels --home {home}")).exits(0);
-            program::agents::did(&folder, home)
-        });
-        channel(&folder, nodes, "create --home alice", b"").exits(0);
-        let line = format!("join --home bob --from {} --wait 120", dids[0]);
-        std::thread::scope(|scope| {
-            let joining = scope.spawn(|| channel(&folder, nodes, &line, b"").exits(0));
-            let invite = format!("invite --home alice {}", dids[1]);
-            assert!(soon(|| channel(&folder, nodes, &invite, b"").code == 0));
-            joining.join().unwrap();
-        });
-        let secret = "a secret of the stock clients, of 32 bytes and more";
-        folder.write("secret", format!("{secret}\n"));
-        let line = "bridge --home bob --name acme/bridges/one --session acme/talks/plan --secret secret";
-        channel(&folder, nodes, line, b"").exits(2).tells("policy --bridge yes");
-        channel(&folder, nodes, "policy --home alice --bridge yes", b"").exits(0);
-
-        let mut command = folder.command();
-        command.env(program::agents::PASSPHRASE.0, program::agents::PASSPHRASE.1);
-        command.args(format!("channel {line} --json --slim {nodes}").split_whitespace());
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut reports = BufReader::new(child.stdout.take().unwrap());
-        let mut report = || {
-            let mut line = String::new();
-            reports.read_line(&mut line).unwrap();
-            serde_json::from_str::<Value>(&line).unwrap()
+        fs::create_dir(folder.path("bin")).unwrap();
+        write_program(&folder, "bin/gambeson-slim-bridge", BRIDGE_STAND_IN);
+        write_program(&folder, "named", BRIDGE_STAND_IN);
+        let path = format!("{}:/usr/bin:/bin", folder.path("bin").display());
+        let line = format!("{BRIDGE} --home alice --slim one,two --invite a/b/e --invite a/b/f --causal");
+        let given = [
+            "--json",
+            "--home=alice",
+            "--slim=one",
+            "--slim=two",
+            "--causal",
+            "--name=a/b/c",
+            "--session=a/b/d",
+            "--invite=a/b/e",
+            "--invite=a/b/f",
+            "--secret=none",
+        ];
+        let arguments = |of: &str| {
+            let text = String::from_utf8(folder.read(&format!("{of}.arguments"))).unwrap();
+            text.lines().map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(report()["says"], "waiting");
-        #[cfg(target_os = "linux")]
-        let watched = dashboard(
+        let ran = folder.run_with(&line, b"through", &[("PATH", &path)]).exits(7);
+        assert_eq!((ran.text(), ran.stderr.as_str()), ("through", ""));
+        assert_eq!(arguments("bin/gambeson-slim-bridge"), given);
+        // The environment variable goes before PATH.
+        let named = folder.path("named");
+        let environment = [("PATH", path.as_str()), ("GAMBESON_SLIM_BRIDGE", named.to_str().unwrap())];
+        folder.run_with(&line, b"", &environment).exits(7);
+        assert_eq!(arguments("named"), given);
+    }
+
+    #[test]
+    fn a_gambeson_slim_bridge_beside_the_program_goes_before_one_in_path_and_gets_its_signals() {
+        let folder = Folder::new();
+        for name in ["beside", "bin"] {
+            fs::create_dir(folder.path(name)).unwrap();
+        }
+        fs::copy(env!("CARGO_BIN_EXE_gambeson"), folder.path("beside/gambeson")).unwrap();
+        write_program(&folder, "bin/gambeson-slim-bridge", BRIDGE_STAND_IN);
+        write_program(
             &folder,
-            &format!("channel top --home alice --slim {nodes}"),
-            "the far end is classical",
+            "beside/gambeson-slim-bridge",
+            "#!/bin/sh\ntrap 'echo ended; exit 9' TERM\necho started\nwhile :; do sleep 0.1; done\n",
         );
-        let node = nodes.split(',').next().unwrap();
-        let mut mona = Stock::start(node, "acme/agents/mona", secret);
-        mona.call(&json!({"do": "create", "channel": "acme/talks/plan", "invite": ["acme/bridges/one"]}));
-        let opened = report();
-        assert_eq!(opened["says"], "open");
-        assert_eq!(opened["end"]["clients"], json!(["acme/agents/mona"]), "{opened}");
-
-        #[cfg(target_os = "linux")]
-        assert!(watched().contains("BRIDGED by 1"));
-
-        // Heard by a member that is away meanwhile, and said by it.
-        mona.call(&json!({"do": "send", "kind": "text/plain", "payload": "aGVsbG8gZnJvbSBTTElN"}));
-        let carried = || {
-            let past = channel(&folder, nodes, "history --home alice", b"").exits(0).rows();
-            past.into_iter().find(|row| row["says"] == "said")
-        };
-        assert!(soon(|| carried().is_some()), "what the client said comes to the channel");
-        let said = carried().unwrap();
-        assert_eq!((&said["text"], &said["client"]), (&"hello from SLIM".into(), &"acme/agents/mona".into()));
-        channel(&folder, nodes, "send --home alice", b"hello from MLS").exits(0);
-        let heard = || {
-            let heard = mona.call(&json!({"do": "receive"}));
-            Base64::decode_vec(heard["payload"].as_str().unwrap()).unwrap()
-        };
-        // In front stands whose it is.
-        assert!(std::iter::repeat_with(heard).take(5).any(|said| said.ends_with(b"] hello from MLS")));
-
-        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-        let closed = report();
-        assert_eq!((&closed["says"], &closed["reason"]), (&"closed".into(), &"it was stopped".into()));
-        assert_eq!(child.wait().unwrap().code(), Some(0));
-        let past = channel(&folder, nodes, "history --home alice", b"").exits(0).rows();
-        assert!(past.iter().any(|row| row["says"] == "closed"), "the members are told: {past:?}");
-        channel(&folder, nodes, "send --home bob", b"still here").exits(0);
+        let mut command = Command::new(folder.path("beside/gambeson"));
+        command.env_remove("GAMBESON_SLIM_BRIDGE").args(BRIDGE.split_whitespace());
+        command.env("PATH", format!("{}:/usr/bin:/bin", folder.path("bin").display()));
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut reports = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert_eq!(reports.next().unwrap().unwrap(), "started");
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert_eq!(reports.next().unwrap().unwrap(), "ended");
+        assert_eq!(child.wait().unwrap().code(), Some(9));
     }
 
     #[test]

@@ -156,9 +156,9 @@ pub(super) enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoNegotiation => {
-                f.write_str("the node does not negotiate the link: its version of SLIM is too old, or it is no node")
-            }
+            Self::NoNegotiation => f.write_str(
+                "the node does not negotiate the link: its version of SLIM is too old, or it is no node",
+            ),
             Self::NoVersion => f.write_str("the node names no version of SLIM"),
             Self::OtherLink => f.write_str("the node answers another link's negotiation"),
             Self::NoMac(version) => write!(

@@ -214,7 +214,8 @@ async fn deaf(node: &Node, name: &Name) -> DatapathLink {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(16 << 10).unwrap();
         let far = socket.connect(address).await.unwrap();
-        let ((mut from_link, mut to_link), (mut from_node, mut to_node)) = (near.into_split(), far.into_split());
+        let ((mut from_link, mut to_link), (mut from_node, mut to_node)) =
+            (near.into_split(), far.into_split());
         tokio::spawn(async move {
             let _ = tokio::io::copy(&mut from_link, &mut to_node).await;
             // The node's end stays open.

@@ -65,14 +65,14 @@ fn carried(bridge: &str, news: &BridgeNews) -> String {
 }
 
 /// What is behind a bridge, and who reads it there.
-pub(super) fn far_end(end: &FarEnd) -> String {
+pub fn far_end(end: &FarEnd) -> String {
     let readers = if end.encrypted { "under SLIM's own MLS" } else { "in the clear for SLIM's nodes" };
     let count = end.clients.len();
     format!("far end is classical, {readers}: {count} clients in {}", end.session)
 }
 
 /// The same for programs.
-pub(super) fn far_end_json(end: &FarEnd) -> Value {
+pub fn far_end_json(end: &FarEnd) -> Value {
     object!({"classical": true, "session": end.session, "encrypted": end.encrypted, "clients": end.clients})
 }
 

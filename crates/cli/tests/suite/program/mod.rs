@@ -131,10 +131,12 @@ impl Folder {
     }
 }
 
-/// The program, without passphrases in its environment.
+/// The program, without the variables of its environment that tests set.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gambeson"));
-    command.env_remove("GAMBESON_PASSPHRASE").env_remove("GAMBESON_HOME");
+    for variable in ["GAMBESON_PASSPHRASE", "GAMBESON_HOME", "GAMBESON_SLIM_BRIDGE"] {
+        command.env_remove(variable);
+    }
     command
 }
 
