@@ -126,7 +126,6 @@ impl Arguments {
 }
 
 /// A channel that is to be bridged, open, and the options of the bridge.
-#[derive(Debug)]
 pub struct Opened<'a> {
     /// The channel. Its policy allows bridges.
     pub channel: Channel,
