@@ -251,7 +251,7 @@ pub fn of_channels(workspace: &Workspace, command: &[&str]) -> Command {
 /// What the tests of the workspace ask for beside the defaults.
 pub const FEATURES: &str = "gambeson/rustcrypto,gambeson/self-test";
 /// The same of what stands on SLIM's crates.
-pub const OF_CHANNELS: &str = "gambeson-cli/slim,gambeson-cli/sim";
+pub const OF_CHANNELS: &str = "gambeson-cli/sim";
 
 /// A cargo command for the whole workspace, in the profile that checks itself: one set of features for all that asks so, which is
 /// built once.
