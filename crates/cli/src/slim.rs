@@ -34,7 +34,8 @@ mod reach {
         pub(crate) fn options(&self) -> Result<Vec<NodeOptions>, Error> {
             let endpoints = self.endpoints();
             let over_tls = |endpoint: &String| endpoint.starts_with("https://");
-            let certificates = [&self.node_ca, &self.node_cert, &self.node_key].iter().any(|file| file.is_some());
+            let certificates =
+                [&self.node_ca, &self.node_cert, &self.node_key].iter().any(|file| file.is_some());
             if certificates && !endpoints.iter().any(over_tls) {
                 return Err(Error::usage("--node-ca, --node-cert and --node-key need an https:// node"));
             }

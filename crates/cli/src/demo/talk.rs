@@ -85,11 +85,7 @@ impl Ground {
             return Ok(Self { services: stock.services.clone(), stock: Some(stock), hub });
         }
         let services = Services::of(Arc::new(gambeson_slim::memory::MemoryService::new()));
-        Ok(Self {
-            stock: None,
-            hub,
-            services,
-        })
+        Ok(Self { stock: None, hub, services })
     }
 
     fn tells(&self) -> String {

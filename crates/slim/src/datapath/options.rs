@@ -61,7 +61,13 @@ impl Drop for ClientIdentity {
 impl NodeOptions {
     /// Options for a node at this endpoint, without credentials. `https://` trusts the system's roots.
     pub fn new(endpoint: impl Into<String>) -> Self {
-        Self { endpoint: endpoint.into(), roots: None, identity: None, credentials: None, post_quantum: false }
+        Self {
+            endpoint: endpoint.into(),
+            roots: None,
+            identity: None,
+            credentials: None,
+            post_quantum: false,
+        }
     }
 
     /// Returns the endpoint as it was given.
@@ -85,8 +91,9 @@ impl NodeOptions {
     /// [`Error::NodeOptions`]: there is no certificate or no private key in it.
     pub fn with_client_certificate(mut self, chain: &[u8], key: &[u8]) -> Result<Self> {
         let chain = certificates(chain, "the client's certificate file")?;
-        let key = PrivateKeyDer::from_pem_slice(key)
-            .map_err(|_| Error::NodeOptions("the client's key file contains no PEM private key".to_owned()))?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| {
+            Error::NodeOptions("the client's key file contains no PEM private key".to_owned())
+        })?;
         self.identity = Some(Arc::new(ClientIdentity { chain, key }));
         Ok(self)
     }
@@ -170,7 +177,8 @@ impl Credentials {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
         if token.is_empty() || !token.bytes().all(allowed) {
             return Err(Error::NodeOptions(
-                "credentials: a bearer token consists of letters, digits and the characters - . _ ~ + / =".to_owned(),
+                "credentials: a bearer token consists of letters, digits and the characters - . _ ~ + / ="
+                    .to_owned(),
             ));
         }
         Ok(Self { scheme: "bearer", header: Arc::new(Secret::new(format!("Bearer {token}"))) })
@@ -182,4 +190,3 @@ impl fmt::Debug for Credentials {
         f.debug_struct("Credentials").field("scheme", &self.scheme).finish_non_exhaustive()
     }
 }
-

@@ -13,7 +13,9 @@ use x25519_dalek::{PublicKey, StaticSecret};
 
 use super::mac::HeaderMac;
 use super::negotiation::derive;
-use super::proto::{Header, Kind, Link as LinkMessage, Message, Negotiation, Publish, SubscriptionAck, WireName};
+use super::proto::{
+    Header, Kind, Link as LinkMessage, Message, Negotiation, Publish, SubscriptionAck, WireName,
+};
 use super::transport::MAX_MESSAGE;
 use super::*;
 
@@ -35,8 +37,13 @@ fn the_key_and_mac_of_slims_own_client_are_found_from_the_servers_end() {
     let secret = SharedSecret::new(captured("ml-kem-secret")[0].as_slice().try_into().unwrap());
     for (at, ml_kem) in [None, Some(&secret)].into_iter().enumerate() {
         let request = Message::decode(captured("request")[at].as_slice()).unwrap();
-        let Some(Kind::Link(LinkMessage { negotiation: Some(request) })) = request.kind else { panic!("{request:?}") };
-        assert_eq!((request.version.as_str(), request.is_reply, request.connection_type), ("3.4.6", false, 2));
+        let Some(Kind::Link(LinkMessage { negotiation: Some(request) })) = request.kind else {
+            panic!("{request:?}")
+        };
+        assert_eq!(
+            (request.version.as_str(), request.is_reply, request.connection_type),
+            ("3.4.6", false, 2)
+        );
         assert_eq!(request.ml_kem.as_ref().map(Vec::len), ml_kem.map(|_| 1184));
         let theirs = request.x25519.as_slice().try_into().unwrap();
         let key = derive(&server_key(), theirs, ml_kem, &request.link_id).unwrap();
@@ -59,7 +66,10 @@ fn the_key_and_mac_of_slims_own_client_are_found_from_the_servers_end() {
             change(&mut header);
             assert!(!mac.verify(&header));
         }
-        assert!(!HeaderMac::new(key.expose(), "another").verify(&header), "the key is that of one connection");
+        assert!(
+            !HeaderMac::new(key.expose(), "another").verify(&header),
+            "the key is that of one connection"
+        );
     }
 }
 
@@ -162,7 +172,8 @@ impl Call {
         let mut reply = Self::reply(&request);
         let shared = hybrid.then(|| {
             let key = request.ml_kem.as_deref().unwrap().try_into().unwrap();
-            let (ciphertext, shared) = EncapsulationKey::<MlKem768>::from_bytes(key).unwrap().encapsulate().unwrap();
+            let (ciphertext, shared) =
+                EncapsulationKey::<MlKem768>::from_bytes(key).unwrap().encapsulate().unwrap();
             reply.ml_kem = Some(ciphertext.to_vec());
             shared
         });
@@ -299,7 +310,10 @@ async fn a_node_whose_negotiation_is_wrong_is_refused_with_the_reason() {
         .await;
         let error = DatapathLink::connect([&endpoint]).await.unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, Error::NoNode(_)) && text.contains(reason) && text.contains(&endpoint), "{text}");
+        assert!(
+            matches!(error, Error::NoNode(_)) && text.contains(reason) && text.contains(&endpoint),
+            "{text}"
+        );
         assert!(!text.chars().any(char::is_control), "{text:?}");
     }
 }
@@ -333,7 +347,7 @@ async fn a_node_that_never_answers_is_given_up_after_five_seconds() {
     let mute = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mute = format!("http://{}", mute.local_addr().unwrap());
     let error = DatapathLink::connect([silent, mute]).await.unwrap_err().to_string();
-    assert!(error.matches("no answer in 5 s").count() + error.matches("refused").count() == 2, "{error}");
+    assert!(error.contains("does not negotiate") && error.contains("no answer in 5 s"), "{error}");
 }
 
 #[tokio::test]
@@ -366,7 +380,8 @@ async fn what_is_not_for_a_subscribed_name_or_has_a_wrong_mac_is_dropped() {
         let other = call.publication(&name, "text/plain", b"another payload");
         call.send(Kind::Publish(other));
         let large = Publish {
-            content: Publish::new(Header::default(), "gambeson/frame", 1, vec![0; MAX_FRAME + 1].into()).content,
+            content: Publish::new(Header::default(), "gambeson/frame", 1, vec![0; MAX_FRAME + 1].into())
+                .content,
             ..call.publication(&name, "gambeson/frame", b"")
         };
         call.send(Kind::Publish(large));

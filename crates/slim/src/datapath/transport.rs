@@ -52,7 +52,11 @@ pub(super) struct Target {
 
 #[derive(Clone)]
 enum Address {
-    Tcp { host: String, port: u16, tls: Option<(TlsConnector, ServerName<'static>)> },
+    Tcp {
+        host: String,
+        port: u16,
+        tls: Option<(TlsConnector, ServerName<'static>)>,
+    },
     #[cfg(unix)]
     Unix(std::path::PathBuf),
 }
@@ -87,15 +91,15 @@ impl Target {
                 (origin, Address::Tcp { host, port, tls }, is_private)
             }
             #[cfg(unix)]
-            "unix" if !rest.is_empty() => {
-                ("http://localhost".to_owned(), Address::Unix(rest.into()), true)
-            }
+            "unix" if !rest.is_empty() => ("http://localhost".to_owned(), Address::Unix(rest.into()), true),
             "ws" | "wss" => {
                 return Err(wrong(
                     "WebSocket endpoints are not supported; use the node's gRPC endpoint (http:// or https://)",
                 ));
             }
-            _ => return Err(wrong("expected http://host:port, https://host:port, host:port or unix:///path")),
+            _ => {
+                return Err(wrong("expected http://host:port, https://host:port, host:port or unix:///path"));
+            }
         };
         if !matches!(&address, Address::Tcp { tls: Some(_), .. })
             && (options.roots.is_some() || options.identity.is_some())
@@ -115,7 +119,13 @@ impl Target {
             None => None,
         };
         let origin = origin.parse().map_err(|_| wrong("the endpoint is no URL"))?;
-        Ok(Self { post_quantum: options.post_quantum, endpoint: options.endpoint, origin, address, credentials })
+        Ok(Self {
+            post_quantum: options.post_quantum,
+            endpoint: options.endpoint,
+            origin,
+            address,
+            credentials,
+        })
     }
 }
 
@@ -158,7 +168,9 @@ fn tls(options: &NodeOptions) -> std::result::Result<ClientConfig, String> {
         None => {
             let (added, _) = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             if added == 0 {
-                return Err("the system has no root certificates; name the node's certificate authority".to_owned());
+                return Err(
+                    "the system has no root certificates; name the node's certificate authority".to_owned()
+                );
             }
         }
     }

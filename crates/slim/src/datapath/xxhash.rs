@@ -27,9 +27,9 @@ pub(super) fn xxh64(data: &[u8]) -> u64 {
             .wrapping_add(b.rotate_left(7))
             .wrapping_add(c.rotate_left(12))
             .wrapping_add(d.rotate_left(18));
-        lanes.into_iter().fold(converged, |hash, lane| {
-            (hash ^ round(0, lane)).wrapping_mul(PRIME_1).wrapping_add(PRIME_4)
-        })
+        lanes
+            .into_iter()
+            .fold(converged, |hash, lane| (hash ^ round(0, lane)).wrapping_mul(PRIME_1).wrapping_add(PRIME_4))
     };
     // Step 4.
     hash = hash.wrapping_add(data.len() as u64);
