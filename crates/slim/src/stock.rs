@@ -25,11 +25,15 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
-/// The version of the wheel `slim-bindings` that this was tried with.
+/// Version of the wheel `slim-bindings` that nodes are made of where no other is named.
 pub const WHEEL: &str = "3.3.8";
 
-/// Minor versions of SLIM with whose nodes this was tested.
-pub const TESTED: &[(u32, u32)] = &[(3, 4)];
+/// Versions of the wheel `slim-bindings` with which this is tested, newest first: the last of each minor version of six months (June to
+/// November 2026).
+pub const WHEELS: &[&str] = &[WHEEL, "2.2.0", "2.1.2", "2.0.0"];
+
+/// Minor versions of SLIM with whose nodes this was tested: those in [`WHEELS`], in their order.
+pub const TESTED: &[(u32, u32)] = &[(3, 4), (3, 0), (2, 2), (2, 0)];
 
 /// Returns true if this version of SLIM, such as `3.4.6`, is one of a minor version in [`TESTED`].
 pub(crate) fn is_tested(version: &str) -> bool {

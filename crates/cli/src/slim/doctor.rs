@@ -1,4 +1,4 @@
-//! `slim doctor`: whether a node and the delivery service answer, what they take, whose clock is wrong, and who can see what.
+//! `slim doctor`: checks of the node, the delivery service and the clocks, and a list of who can see what.
 
 use super::{failed, link, runtime, service};
 use crate::agent;
@@ -6,7 +6,7 @@ use crate::args::slim::SlimDoctor;
 use crate::console::{Console, duration};
 use crate::error::{Error, Status};
 use bytes::Bytes;
-use gambeson_slim::datapath::DatapathLink;
+use gambeson_slim::datapath::{DatapathLink, NodeOptions};
 use gambeson_slim::delivery::{Client, Patience};
 use gambeson_slim::{Blobs, ChannelId, Entry, EntryId, EntryKind, Link, Log, MAX_BLOB, MAX_FRAME, Name, To};
 use serde_json::json;
@@ -36,7 +36,8 @@ type Finding = Result<String, String>;
 
 pub(super) fn doctor(console: Console, options: &SlimDoctor) -> Result<Status, Error> {
     let runtime = runtime()?;
-    let findings = runtime.block_on(examine(options));
+    let nodes = options.nodes.options()?;
+    let findings = runtime.block_on(examine(options, &nodes));
     runtime.shutdown_timeout(Duration::from_secs(1));
     let mut report = Vec::new();
     for (name, finding) in &findings {
@@ -60,13 +61,10 @@ pub(super) fn doctor(console: Console, options: &SlimDoctor) -> Result<Status, E
     Ok(if well { Status::Done } else { Status::NotVerified })
 }
 
-async fn examine(options: &SlimDoctor) -> Vec<(&'static str, Finding)> {
+async fn examine(options: &SlimDoctor, nodes: &[NodeOptions]) -> Vec<(&'static str, Finding)> {
     let mut findings = vec![("identity", agent::card_in_short(options.home.as_deref()))];
     let begun = Instant::now();
-    let links = async {
-        let nodes = options.nodes.options()?;
-        Ok((link(&nodes).await?, link(&nodes).await?, link(&nodes).await?))
-    };
+    let links = async { Ok((link(nodes).await?, link(nodes).await?, link(nodes).await?)) };
     let (one, other, third) = match links.await {
         Ok(links) => links,
         Err(error) => {

@@ -15,6 +15,24 @@ fn slim_up_refuses_limits_that_its_engine_does_not_know() {
     assert!(folder.names().is_empty());
 }
 
+#[test]
+fn options_of_nodes_that_make_no_sense_are_refused_before_anybody_is_called() {
+    let folder = Folder::new();
+    folder.write("auth", b"alice sesame\n");
+    folder.write("colon", b"basic alice\n");
+    folder.write("empty.pem", b"");
+    for (options, told) in [
+        ("--node-ca empty.pem", "https://"),
+        ("--slim https://localhost:1 --node-ca empty.pem", "no PEM certificate"),
+        ("--slim https://localhost:1 --node-cert empty.pem", "--node-key"),
+        ("--node-auth auth", "basic USER:PASSWORD or bearer TOKEN"),
+        ("--node-auth colon", "basic USER:PASSWORD"),
+    ] {
+        folder.run(&format!("slim doctor {options}")).exits(2).tells(told);
+    }
+    folder.run("slim doctor --node-auth missing").exits(3).tells("missing");
+}
+
 #[cfg(not(feature = "sim"))]
 #[test]
 fn without_the_simulator_the_command_says_how_to_get_it() {

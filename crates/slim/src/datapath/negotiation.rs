@@ -139,7 +139,7 @@ fn is_version(text: &str) -> bool {
 /// Why a connection to a node is not used.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// The node's first message is another one.
+    /// The node's first message is another one, or did not come.
     NoNegotiation,
     /// The node names no version.
     NoVersion,
@@ -157,7 +157,7 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoNegotiation => f.write_str(
-                "the node does not negotiate the link: its version of SLIM is too old, or it is no node",
+                "the node does not negotiate the link: SLIM before 2.0 does not and is not supported",
             ),
             Self::NoVersion => f.write_str("the node names no version of SLIM"),
             Self::OtherLink => f.write_str("the node answers another link's negotiation"),

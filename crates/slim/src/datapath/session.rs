@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 use tonic::codec::Streaming;
 use tonic::transport::Channel;
 
@@ -97,18 +97,15 @@ impl Session {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let target = &shared.nodes[node];
         let offer = Offer::new().map_err(|_| "the operating system's random generator failed")?;
-        let opening = async {
-            let mut stream = transport::open(target, offer.request()).await?;
-            let reply = match stream.inbound.message().await {
-                Ok(Some(reply)) => reply.unwrap_or_default(),
-                Ok(None) => return Err(Refused::NoNegotiation.to_string()),
-                Err(status) => return Err(transport::said(&status)),
-            };
-            let agreed = offer.accept(reply, target.post_quantum).map_err(|refused| refused.to_string())?;
-            Ok((stream, agreed))
+        let deadline = Instant::now() + CONNECT;
+        let opened = timeout_at(deadline, transport::open(target, offer.request())).await;
+        let mut stream = opened.map_err(|_| format!("no answer in {} s", CONNECT.as_secs()))??;
+        let reply = match timeout_at(deadline, stream.inbound.message()).await {
+            Ok(Ok(Some(reply))) => reply.unwrap_or_default(),
+            Ok(Ok(None)) | Err(_) => return Err(Refused::NoNegotiation.to_string()),
+            Ok(Err(status)) => return Err(transport::said(&status)),
         };
-        let opened = timeout(CONNECT, opening).await;
-        let (stream, agreed) = opened.map_err(|_| format!("no answer in {} s", CONNECT.as_secs()))??;
+        let agreed = offer.accept(reply, target.post_quantum).map_err(|refused| refused.to_string())?;
         let mac = Arc::new(agreed.mac);
         let asked = Arc::<Mutex<Asked>>::default();
         let reader = Reader { shared: Arc::clone(shared), asked: Arc::clone(&asked), mac: Arc::clone(&mac) };

@@ -347,7 +347,7 @@ async fn a_node_that_never_answers_is_given_up_after_five_seconds() {
     let mute = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mute = format!("http://{}", mute.local_addr().unwrap());
     let error = DatapathLink::connect([silent, mute]).await.unwrap_err().to_string();
-    assert!(error.matches("no answer in 5 s").count() + error.matches("refused").count() == 2, "{error}");
+    assert!(error.contains("does not negotiate") && error.contains("no answer in 5 s"), "{error}");
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! The same over nodes of SLIM that run as processes of their own, and what happens when one of them dies or does not answer.
 
+mod options;
+
 use super::*;
 use gambeson_slim::datapath::{DatapathLink, QUEUE_FRAMES};
 use gambeson_slim::stock::{self, Maker, Node};
@@ -13,14 +15,20 @@ use tokio::sync::oneshot;
 /// How long a link may take to notice that its node is gone, or here again: it pauses up to eight seconds between two tries.
 const BACK: Duration = Duration::from_secs(60);
 
-/// So many nodes, which end with the value; none where there is nothing to make them of, which `cargo xtask test` brings.
-async fn nodes(test: &str, count: usize) -> Option<(Vec<Node>, TempDir)> {
+/// What nodes can be made of here.
+fn maker(test: &str) -> Option<Maker> {
     let wheel = std::env::var_os("GAMBESON_SLIM_PYTHON").map(|python| Maker::Wheel(python.into()));
-    let Some(maker) = wheel.or_else(Maker::installed) else {
+    let maker = wheel.or_else(Maker::installed);
+    if maker.is_none() {
         assert!(std::env::var_os("CI").is_none(), "neither slim nor a Python with slim-bindings is here");
         println!("test {test} (skipped): neither slim nor a Python with slim-bindings is here");
-        return None;
-    };
+    }
+    maker
+}
+
+/// So many nodes, which end with the value; none where there is nothing to make them of, which `cargo xtask test` brings.
+async fn nodes(test: &str, count: usize) -> Option<(Vec<Node>, TempDir)> {
+    let maker = maker(test)?;
     let folder = tempfile::tempdir().unwrap();
     let nodes = stock::start(&maker, count, Ipv4Addr::LOCALHOST.into(), folder.path()).await.unwrap();
     Some((nodes, folder))
