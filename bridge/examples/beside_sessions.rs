@@ -101,6 +101,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if times[0] < GOALS[0] {
         println!("Inviting: {WHY} docs/performance/mls/README.md has what was tried.");
     }
+    for ((row, times), goal) in ["invite all", "delivered a second"].into_iter().zip(times).zip(GOALS) {
+        if missed_one(times, goal) {
+            println!("missed: {row}: {times:.1} times as good as SLIM's session, at least {goal}");
+        }
+    }
     match missed(times) && arguments.iter().any(|argument| argument == "--check") {
         true => Err("a goal was missed".into()),
         false => Ok(()),
@@ -109,7 +114,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Whether one of the two is below its goal, or is no number.
 fn missed(times: [f64; 2]) -> bool {
-    !times.iter().zip(GOALS).all(|(times, goal)| *times >= goal)
+    times.into_iter().zip(GOALS).any(|(times, goal)| missed_one(times, goal))
+}
+
+fn missed_one(times: f64, goal: f64) -> bool {
+    times.is_nan() || times < goal
 }
 
 /// What rounds of one side came to.

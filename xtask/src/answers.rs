@@ -1,7 +1,7 @@
 //! The vector program in two builds, with every check on and with none: one answer for each request, the same in both.
 
+use crate::checks;
 use crate::run::{Workspace, side_by_side};
-use crate::test;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use std::thread;
 
 /// Builds the program without checks, as a release has it, and with them. What other people wrote has none in either, and is built once.
 pub fn build(workspace: &Workspace) -> Result<String> {
-    let mut plain = test::everything(workspace, &PROGRAM);
+    let mut plain = checks::everything(workspace, &PROGRAM);
     for check in ["overflow-checks", "debug-assertions"] {
         plain.args(["--config", &format!("profile.checked.{check}=false")]);
     }
@@ -25,15 +25,8 @@ pub fn build(workspace: &Workspace) -> Result<String> {
 
 /// Builds the program with checks.
 pub fn checked(workspace: &Workspace) -> Result<PathBuf> {
-    workspace.logged("build-checked", &mut test::everything(workspace, &PROGRAM))?;
+    workspace.logged("build-checked", &mut checks::everything(workspace, &PROGRAM))?;
     Ok(workspace.built("checked", "gambeson"))
-}
-
-/// Builds the program as it is released.
-pub fn released(workspace: &Workspace) -> Result<PathBuf> {
-    let build = ["build", "--quiet", "--release", "-p", "gambeson-cli"];
-    workspace.logged("build-release", &mut workspace.cargo(&build))?;
-    Ok(workspace.built("release", "gambeson"))
 }
 
 /// An example brings the features of the tests, for which what is checked is built already.

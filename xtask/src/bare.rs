@@ -57,14 +57,14 @@ impl Compiler {
     }
 }
 
-/// Whether a compiler for the bare target is there.
-pub fn possible() -> bool {
-    Compiler::for_target(TARGET).is_some()
+/// Returns what this machine lacks.
+pub fn missing() -> Option<&'static str> {
+    Compiler::for_target(TARGET).is_none().then_some("a compiler for a bare target")
 }
 
 /// The object with every operation, once built.
 pub fn object(workspace: &Workspace) -> Option<PathBuf> {
-    let path = workspace.target.join(TARGET).join("release/libgambeson_bare.a");
+    let path = workspace.apart("bare").join(TARGET).join("release/libgambeson_bare.a");
     path.exists().then_some(path)
 }
 
@@ -87,7 +87,7 @@ pub fn check(workspace: &Workspace) -> Result<String> {
         bail!("no compiler for {TARGET}: neither rustup's target nor Debian's rust-web-src")
     };
     let mut build = compiler.cargo(workspace, "core", &arguments);
-    build.env("RUSTFLAGS", "-Csymbol-mangling-version=v0");
+    build.env("RUSTFLAGS", "-Csymbol-mangling-version=v0").env("CARGO_TARGET_DIR", workspace.apart("bare"));
     workspace.logged("no-std", &mut build)?;
     match object(workspace) {
         Some(_) => Ok(format!("core and hybrid built for {TARGET} without alloc")),

@@ -2,7 +2,7 @@
 
 use crate::answers;
 use crate::bare::Compiler;
-use crate::run::{Workspace, installed};
+use crate::run::{FOR_OTHERS, Workspace, installed};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,12 +58,12 @@ fn generated(workspace: &Workspace) -> Result<String> {
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let source = workspace.target.join("xtask/gambeson_c.rs");
     fs::write(&source, output.stdout)?;
-    let config = cbindgen::Config::from_file(workspace.root.join(FOLDER).join("cbindgen.toml"));
-    let config = config.map_err(anyhow::Error::msg)?;
-    let bindings = cbindgen::Builder::new().with_config(config).with_src(&source).generate()?;
-    let mut header = Vec::new();
-    bindings.write(&mut header);
-    with_stack(&String::from_utf8(header).context("cbindgen writes UTF-8")?)
+    let config = workspace.root.join(FOLDER).join("cbindgen.toml");
+    let header = workspace.target.join("xtask/gambeson.h");
+    let [source, config, output] = [&source, &config, &header].map(|path| path.as_os_str());
+    let options = ["--source".as_ref(), source, "--config".as_ref(), config, "--output".as_ref(), output];
+    workspace.tool("header", &options)?;
+    with_stack(&fs::read_to_string(header)?)
 }
 
 /// Calls in the least memory that only copy, compare or begin a hash: frames of the interface.
@@ -354,7 +354,7 @@ fn as_in_the_readme(workspace: &Workspace, folder: &Path) -> Result<()> {
     ensure!(front.contains(lines), "README.md has other lines for C than {FOLDER}/README.md");
     let lines = lines.replace("target/", &format!("{}/", workspace.target.display()));
     let mut shell = workspace.command("sh", &["-ec", &lines]);
-    agrees(&workspace.logged("c-readme", shell.env("RUSTFLAGS", workspace.without_paths()))?)?;
+    agrees(&workspace.logged("c-readme", &mut shell)?)?;
 
     let program = folder.join("sign");
     let mut compile = workspace.command("cc", &STRICT);
@@ -382,8 +382,9 @@ fn so_version() -> String {
 /// Builds the libraries and puts them into a folder, with their headers and files for pkg-config and CMake.
 pub fn install(workspace: &Workspace, prefix: &Path) -> Result<String> {
     ensure!(cfg!(target_os = "linux"), "the layout of an installation is known for Linux only");
-    workspace
-        .logged("c-build", &mut workspace.cargo(&["build", "--release", "--quiet", "-p", "gambeson-ffi"]))?;
+    let build = ["build", "--release", "--quiet", "-p", "gambeson-ffi"];
+    workspace.logged("c-build", workspace.for_others(&mut workspace.cargo(&build)))?;
+    let built = workspace.apart(FOR_OTHERS).join("release");
     let (version, so_version) = (version(), so_version());
     let (include, lib) = (prefix.join("include"), prefix.join("lib"));
     let (pkg_config, cmake) = (lib.join("pkgconfig"), lib.join("cmake/gambeson"));
@@ -394,9 +395,9 @@ pub fn install(workspace: &Workspace, prefix: &Path) -> Result<String> {
     for name in ["gambeson.h", "gambeson_port.h"] {
         fs::copy(ffi.join("include").join(name), include.join(name))?;
     }
-    fs::copy(workspace.built("release", "libgambeson_c.a"), lib.join("libgambeson_c.a"))?;
+    fs::copy(built.join("libgambeson_c.a"), lib.join("libgambeson_c.a"))?;
     let shared = format!("libgambeson_c.so.{version}");
-    fs::copy(workspace.built("release", "libgambeson_c.so"), lib.join(&shared))?;
+    fs::copy(built.join("libgambeson_c.so"), lib.join(&shared))?;
     for name in [format!("libgambeson_c.so.{so_version}"), String::from("libgambeson_c.so")] {
         let link = lib.join(name);
         _ = fs::remove_file(&link);
@@ -429,8 +430,9 @@ pub fn bare(workspace: &Workspace, target: &str) -> Result<PathBuf> {
     let mut build = Compiler::Debian.cargo(workspace, "core", &arguments);
     build.args(["--profile", "bare", "--target", target]);
     build.env("RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort");
-    workspace.logged(&format!("c-{target}"), &mut build)?;
-    Ok(workspace.target.join(target).join("bare/libgambeson_c.a"))
+    let folder = workspace.apart("c");
+    workspace.logged(&format!("c-{target}"), build.env("CARGO_TARGET_DIR", &folder))?;
+    Ok(folder.join(target).join("bare/libgambeson_c.a"))
 }
 
 /// Fails if a file has a symbol of the code that panics.

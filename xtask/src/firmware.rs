@@ -60,17 +60,17 @@ pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
     }
     let failed: Vec<&Verdict> = verdicts.iter().filter(|verdict| !verdict.is_met()).collect();
     for verdict in &failed {
-        eprintln!("{}", red(&page::sentence(verdict, &missed), stderr().is_terminal()));
+        eprintln!("missed: {}", red(&page::sentence(verdict, &missed), stderr().is_terminal()));
     }
     let faults = missed.faults(&verdicts, asked.only.is_none());
     for fault in &faults {
-        eprintln!("{}", red(fault, stderr().is_terminal()));
+        eprintln!("missed: {}", red(fault, stderr().is_terminal()));
     }
     eprintln!("{} rows; of {} limits {} are missed", rows.len(), verdicts.len(), failed.len());
     if asked.only.is_none() {
         let folder = workspace.root.join("docs/embedded");
         fs::write(folder.join("README.md"), page::markdown(&rows, &peers, &verdicts, &missed))?;
-        plot::write(&folder.join("stack.svg"), &rows, &peers)?;
+        plot::write(workspace, &folder.join("stack.svg"), &rows, &peers)?;
     }
     Ok(!asked.check || failed.is_empty() && faults.is_empty())
 }
@@ -100,8 +100,13 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     }
     let traces = trace::check(workspace, &image::plugin(workspace)?, false)?;
     let keccak = keccak::check(workspace)?;
-    let board = board::check(workspace)?;
+    let board = board::check(workspace, &board::FIRST)?;
     Ok((passed + 6, format!("on two processors {vectors}; the demonstration; {traces}; {keccak}; {board}")))
+}
+
+/// The builds for a board that `check` leaves out.
+pub fn boards(workspace: &Workspace) -> Result<String> {
+    board::check(workspace, &board::OTHERS)
 }
 
 /// Only the self-test, on all published vectors.

@@ -1,11 +1,12 @@
 //! The fuzz targets, each for a minute.
 
-use crate::answers;
 use crate::run::{Workspace, installed};
+use crate::{answers, demo};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 #[derive(Deserialize)]
 struct Manifest {
@@ -18,9 +19,13 @@ struct Target {
 }
 
 /// Whether the toolchain of the sanitizers is there.
-pub fn nightly(workspace: &Workspace) -> bool {
-    let mut version = workspace.cargo(&["+nightly", "--version"]);
-    version.env_remove("RUSTUP_TOOLCHAIN").output().is_ok_and(|output| output.status.success())
+pub fn nightly() -> bool {
+    let mut version = Command::new("cargo");
+    version
+        .args(["+nightly", "--version"])
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .output()
+        .is_ok_and(|output| output.status.success())
 }
 
 /// The names in `fuzz/Cargo.toml`.
@@ -112,7 +117,7 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
     if seeds.exists() {
         fs::remove_dir_all(seeds)?;
     }
-    let program = answers::released(workspace)?;
+    let program = demo::build(workspace)?;
     let folder = |name: &str| -> Result<PathBuf> {
         let folder = seeds.join(name);
         fs::create_dir_all(&folder)?;

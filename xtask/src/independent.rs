@@ -73,6 +73,12 @@ impl Program {
     }
 }
 
+/// Installs the pinned packages of both programs.
+pub fn prepare(workspace: &Workspace) -> Result<()> {
+    python(workspace)?;
+    packages(workspace).map(drop)
+}
+
 /// A virtual environment with the pinned packages.
 fn python(workspace: &Workspace) -> Result<Program> {
     let source = workspace.root.join("vectors/independent/python");

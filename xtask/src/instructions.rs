@@ -4,7 +4,7 @@
 //! fits, and among so many some fit at once. valgrind knows no AVX-512 and no ADX, so that the tables for AVX2 run, over ring instead of
 //! graviola; both are asserted or built in.
 
-use crate::answers;
+use crate::demo;
 use crate::run::{Workspace, side_by_side};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value, json};
@@ -117,7 +117,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     workspace.logged("instructions-build", workspace.cargo(&build).args(["--features", "ring"]))?;
     let program = workspace.target.join("xtask/gambeson-over-ring");
     fs::copy(workspace.built("release", "gambeson"), &program)?;
-    answers::released(workspace)?;
+    demo::build(workspace)?;
     Ok(program)
 }
 

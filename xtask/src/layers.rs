@@ -43,6 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gambeson-vectors", LIBRARIES),
     ("gambeson-gates", &[CORE, HYBRID, PKI, IDENTITY, RUSTLS, MLS, SESSION, "gambeson-ffi"]),
     ("xtask", &[]),
+    ("xtask-tools", &[]),
 ];
 
 /// What `crates/core` may use of other people's code; the last three are optional, for the traits of RustCrypto.

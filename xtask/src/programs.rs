@@ -54,7 +54,7 @@ fn of_tests(line: &str) -> Option<Program> {
 }
 
 impl Program {
-    /// The folder of its package and its name: programs of several packages are called `suite`.
+    /// Returns the folder of its package and its name: programs of several packages are called `suite`.
     pub fn label(&self) -> String {
         let folder = self.package.file_name().unwrap_or_default();
         format!("{}-{}", folder.display(), self.name)
@@ -101,7 +101,7 @@ mod tests {
     fn one_that_fails_is_seen_and_stands_last() {
         let target = std::env::temp_dir().join(format!("gambeson-programs-{}", std::process::id()));
         std::fs::create_dir_all(target.join("xtask")).unwrap();
-        let workspace = Workspace { root: "/".into(), target: target.clone(), ci: true };
+        let workspace = Workspace::at("/".into(), target.clone(), true);
         let shell = |log: &str, script| (log.to_owned(), workspace.command("sh", &["-c", script]));
         let bad = shell("bad", "echo a; exit 101");
         let (success, text) = run(&workspace, vec![bad, shell("good", "echo b")]).unwrap();

@@ -1,31 +1,44 @@
 //! The Python package: its wheel built, installed, typed and tested, in an environment of pinned tools.
 
 use crate::run::{Workspace, tail};
-use crate::slim;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
-/// Builds the wheel in a profile, and tests what was installed from it. Returns how many tests passed, and a sentence.
-pub fn check(workspace: &Workspace, profile: &str) -> Result<(usize, String)> {
+/// Builds the wheel as the tests of the workspace have what it stands on, and tests what was installed from it, but for the vectors. Returns
+/// the number of tests that passed, and a sentence.
+pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     let package = Package::prepare(workspace)?;
     package.lint()?;
-    let wheel = package.install(profile)?;
+    let wheel = package.install(CHECKED)?;
+    package.types()?;
+    package.tests(&wheel, None)
+}
+
+/// Builds the wheel as it is published, and tests it with the vectors, which need a second one.
+pub fn check_published(workspace: &Workspace) -> Result<(usize, String)> {
+    let package = Package::prepare(workspace)?;
+    package.lint()?;
+    let wheel = package.install(PUBLISHED)?;
     // One waits for the compiler, the other for Python.
     let unshipped = std::thread::scope(|scope| {
-        let unshipped = scope.spawn(|| package.unshipped(profile));
+        let unshipped = scope.spawn(|| package.unshipped(PUBLISHED));
         package.types()?;
         unshipped.join().map_err(|_| anyhow!("the build for vectors panicked"))?
     })?;
-    let passed = package.tests(&wheel, &unshipped)?;
-    let size = fs::metadata(&wheel)?.len() >> 10;
-    Ok((passed, format!("{passed} tests, stubs as the module is, a wheel of {size} KiB")))
+    package.tests(&wheel, Some(&unshipped))
+}
+
+/// Installs the pinned tools.
+pub fn prepare(workspace: &Workspace) -> Result<()> {
+    Package::prepare(workspace).map(drop)
 }
 
 /// Measures the package beside its peers and native Rust; with `check`, fails unless it keeps up with the latter.
 pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
     let package = Package::prepare(workspace)?;
-    package.install("release")?;
+    package.install(PUBLISHED)?;
     let mut build = workspace.cargo(&["build", "--quiet", "--release", "--manifest-path"]);
     workspace.logged("python-bench-build", build.arg(package.folder.join("bench/Cargo.toml")))?;
     let script = package.folder.join("bench/bench.py");
@@ -38,7 +51,9 @@ pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
 }
 
 /// The profile that checks itself: most of what the package stands on is built already, for the tests of the workspace.
-pub const CHECKED: &str = "checked";
+const CHECKED: &str = "checked";
+/// The profile of the wheel that others get.
+const PUBLISHED: &str = "release";
 
 /// The feature with which that is so; a wheel that is published does not have it.
 const AS_TESTED: &str = "as-tested";
@@ -57,9 +72,8 @@ struct Package<'a> {
 impl<'a> Package<'a> {
     /// An environment with the pinned tools; the one of an earlier run, if it has the same.
     fn prepare(workspace: &'a Workspace) -> Result<Self> {
-        if let Some(missing) = slim::missing() {
-            bail!("not here: {missing}");
-        }
+        static INSTALLATION: Mutex<()> = Mutex::new(());
+        let _one_at_a_time = INSTALLATION.lock();
         let folder = workspace.root.join("bindings/python");
         let made = workspace.target.join("python");
         fs::create_dir_all(&made)?;
@@ -90,15 +104,7 @@ impl<'a> Package<'a> {
             let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
             self.workspace.logged("python-fmt", fmt.arg(&manifest))?;
             let mut clippy = self.workspace.cargo(&["clippy", "--quiet", "--manifest-path"]);
-            // What stands on SLIM's crates is a few lines, which the wheel compiles: no reason to check hundreds of crates once more.
-            clippy.arg(&manifest).args([
-                "--no-default-features",
-                "--profile",
-                CHECKED,
-                "--",
-                "-D",
-                "warnings",
-            ]);
+            clippy.arg(&manifest).args(["--profile", CHECKED, "--", "-D", "warnings"]);
             self.workspace.logged("python-clippy", clippy.env("PYO3_PYTHON", self.program("python")))?;
         }
         Ok(())
@@ -112,7 +118,9 @@ impl<'a> Package<'a> {
         self.workspace.logged("python-install", &mut pip)?;
         let mut find = self.workspace.command(self.program("python"), &["-c", MODULE]);
         let module = self.workspace.logged("python-module", find.current_dir(&self.made))?;
-        self.workspace.names_no_folder(Path::new(module.trim()))?;
+        if profile == PUBLISHED {
+            self.workspace.names_no_folder(Path::new(module.trim()))?;
+        }
         Ok(wheel)
     }
 
@@ -136,7 +144,9 @@ impl<'a> Package<'a> {
         build.arg(&wheels).arg("--interpreter").arg(self.program("python"));
         let as_tested = (profile == CHECKED).then_some(AS_TESTED);
         build.args(features.iter().copied().chain(as_tested).flat_map(|feature| ["--features", feature]));
-        build.env("RUSTFLAGS", self.workspace.without_paths());
+        if profile == PUBLISHED {
+            self.workspace.for_others(&mut build);
+        }
         self.workspace.logged(&format!("python-{folder}"), build.current_dir(&self.folder))?;
         only_file(&wheels)
     }
@@ -152,16 +162,21 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    fn tests(&self, wheel: &Path, unshipped: &Path) -> Result<usize> {
+    /// Runs the tests, with those of the vectors if there is the module for them.
+    fn tests(&self, wheel: &Path, unshipped: Option<&Path>) -> Result<(usize, String)> {
         let mut pytest = self.workspace.command(self.program("pytest"), &["-p", "no:cacheprovider"]);
-        pytest.current_dir(&self.folder).env("PYTHONDONTWRITEBYTECODE", "1");
-        pytest.env("GAMBESON_WHEEL", wheel).env("GAMBESON_VECTORS", unshipped);
+        pytest.current_dir(&self.folder).env("PYTHONDONTWRITEBYTECODE", "1").env("GAMBESON_WHEEL", wheel);
+        match unshipped {
+            Some(module) => pytest.env("GAMBESON_VECTORS", module),
+            None => pytest.arg("--ignore=tests/test_vectors.py"),
+        };
         let (success, text) = self.workspace.tried("python-tests", &mut pytest)?;
         let passed = outcomes(&text, "passed");
         if !success || passed == 0 || outcomes(&text, "skipped") != 0 {
             bail!("{}", tail(&text, 100));
         }
-        Ok(passed)
+        let size = fs::metadata(wheel)?.len() >> 10;
+        Ok((passed, format!("{passed} tests, stubs as the module is, a wheel of {size} KiB")))
     }
 }
 
@@ -184,7 +199,7 @@ fn outcomes(text: &str, word: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test::{FEATURES, OF_CHANNELS};
+    use crate::checks::FEATURES;
     use std::collections::BTreeMap;
     use std::process::Command;
 
@@ -207,7 +222,7 @@ mod tests {
     fn the_wheel_that_is_tested_has_the_features_of_the_workspace() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let selected =
-            ["--workspace", "--exclude", "xtask", "--features", FEATURES, "--features", OF_CHANNELS];
+            ["--workspace", "--exclude", "xtask", "--exclude", "xtask-tools", "--features", FEATURES];
         let of_the_workspace = features(root, &selected);
         let of_the_wheel = features(&root.join("bindings/python"), &["--features", AS_TESTED]);
         let both: Vec<_> =

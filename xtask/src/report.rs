@@ -1,28 +1,40 @@
-//! What steps say: counted, printed, and with their minutes at the end.
+//! Results of steps: counted, printed, with their minutes at the end and in `target/xtask/steps.json`.
 
-use crate::run::{Workspace, side_by_side, tail};
-use anyhow::{Result, anyhow, bail};
+use crate::run::{Workspace, processor_minutes, tail};
+use anyhow::Result;
+use serde_json::{Value, json};
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// What a step says when it ends well: how many checks passed and how many could not run, and a sentence.
+/// The result of a step that ended well.
+#[derive(Default)]
 pub struct Done {
     pub passed: usize,
     pub skipped: usize,
+    /// Rows of a benchmark that miss a promise and are listed in `docs/open-promises.toml`.
+    pub open: usize,
+    /// A sentence about it.
     pub note: String,
 }
 
 impl From<(usize, String)> for Done {
     fn from((passed, note): (usize, String)) -> Self {
-        Self { passed, skipped: 0, note }
+        Self { passed, note, ..Self::default() }
     }
 }
 
 impl From<String> for Done {
     fn from(note: String) -> Self {
-        Self { passed: 1, skipped: 0, note }
+        Self { passed: 1, note, ..Self::default() }
+    }
+}
+
+impl From<&str> for Done {
+    fn from(note: &str) -> Self {
+        Self::from(note.to_owned())
     }
 }
 
@@ -42,145 +54,169 @@ impl std::fmt::Display for TestsFailed {
 
 impl std::error::Error for TestsFailed {}
 
-/// What the steps of a run said.
-pub struct Report<'a> {
-    pub workspace: &'a Workspace,
-    only: Option<String>,
-    passed: usize,
-    failed: usize,
-    skipped: usize,
-    minutes: Vec<Minutes>,
+/// How a step ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outcome {
+    Passed,
+    Failed,
+    /// A tool is missing; a failure in continuous integration.
+    Missing,
 }
 
-/// How long a step took by the clock, and of the processors if it had them for itself; its name, and how it ended.
-struct Minutes {
-    clock: f64,
-    processors: Option<f64>,
-    name: String,
-    word: &'static str,
+impl Outcome {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "ok",
+            Self::Failed => "FAILED",
+            Self::Missing => "skipped",
+        }
+    }
 }
 
-/// A step that runs beside another.
-pub struct Step<'a> {
+/// Sums over steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    pub passed: usize,
+    pub failed: usize,
+    pub skipped: usize,
+    pub open: usize,
+}
+
+/// A step that ended, with its minutes by the clock and of the processors.
+struct Ended {
     name: &'static str,
-    missing: Option<&'static str>,
-    work: Box<dyn FnOnce() -> Result<Done> + Send + 'a>,
+    group: &'static str,
+    clock: f64,
+    processors: f64,
+    outcome: Outcome,
+    counts: Counts,
 }
 
-impl<'a> Step<'a> {
-    pub fn new<D: Into<Done>>(
-        name: &'static str,
-        missing: Option<&'static str>,
-        work: impl FnOnce() -> Result<D> + Send + 'a,
-    ) -> Self {
-        Self { name, missing, work: Box::new(|| work().map(Into::into)) }
-    }
+/// The results of a run, from several threads.
+pub struct Report {
+    ci: bool,
+    /// The history of runs, whose last is this one.
+    history: PathBuf,
+    runs: Vec<Value>,
+    begun: Instant,
+    ended: Mutex<Vec<Ended>>,
 }
 
-impl<'a> Report<'a> {
-    /// Of all steps, or of those with `only` in their name.
-    pub fn new(workspace: &'a Workspace, only: Option<String>) -> Self {
-        Self { workspace, only, passed: 0, failed: 0, skipped: 0, minutes: Vec::new() }
+impl Report {
+    /// Begins a run, which `target/xtask/steps.json` describes by these words.
+    pub fn new(workspace: &Workspace, words: &str) -> Self {
+        let history = workspace.target.join("xtask/steps.json");
+        // One that cannot be read begins anew.
+        let text = fs::read_to_string(&history).unwrap_or_default();
+        let mut runs: Vec<Value> = serde_json::from_str(&text).unwrap_or_default();
+        let commit = workspace.git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_default();
+        runs.push(json!({"run": words, "date": date("+%FT%TZ"), "commit": commit, "ci": workspace.ci}));
+        Self { ci: workspace.ci, history, runs, begun: Instant::now(), ended: Mutex::default() }
     }
 
-    pub fn wants(&self, name: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
-    }
-
-    /// Runs one step; `missing` names what this machine lacks for it.
-    pub fn step<D: Into<Done>>(
-        &mut self,
-        name: &str,
+    /// Runs one step and counts it.
+    pub fn step(
+        &self,
+        workspace: &Workspace,
+        [name, group]: [&'static str; 2],
         missing: Option<&str>,
-        work: impl FnOnce() -> Result<D>,
+        work: impl FnOnce(&Workspace) -> Result<Done>,
     ) {
-        if !self.wants(name) {
-            return;
-        }
-        println!("== {name}");
-        let (start, before) = (Instant::now(), processor_minutes());
+        let metered = workspace.metered();
+        let start = Instant::now();
         let outcome = match missing {
-            None => work().map(Into::into),
-            Some(missing) if self.workspace.ci => Err(anyhow!("could not run: {missing} is not here")),
-            Some(missing) => return self.skip(name, &format!("{missing} is not here")),
+            None => work(&metered),
+            Some(missing) if self.ci => Err(anyhow::anyhow!("could not run: {missing} is not here")),
+            Some(missing) => {
+                println!("== {name}\n   skipped: {missing} is not here");
+                let counts = Counts { skipped: 1, ..Counts::default() };
+                let (clock, processors, outcome) = (0.0, 0.0, Outcome::Missing);
+                return self.add(Ended { name, group, clock, processors, outcome, counts });
+            }
         };
-        self.ended(name, start.elapsed(), Some(processor_minutes() - before), outcome);
-    }
-
-    /// Runs steps two at a time, for those that wait for one thread of a compiler or an emulator.
-    pub fn together(&mut self, steps: Vec<Step<'_>>) {
-        let (can, cannot): (Vec<_>, Vec<_>) =
-            steps.into_iter().filter(|step| self.wants(step.name)).partition(|step| step.missing.is_none());
-        for Step { name, missing, .. } in cannot {
-            self.step(name, missing, || Ok(String::new()));
-        }
-        let can: Vec<_> = can.into_iter().map(|step| (step.name, Mutex::new(Some(step.work)))).collect();
-        let report = Mutex::new(self);
-        let ran = side_by_side(&can, |_, (name, work)| {
-            let work = work.lock().expect("nobody panics with it").take();
-            let start = Instant::now();
-            let outcome = work.map_or_else(|| bail!("it ran before"), |work| work());
-            println!("== {name}");
-            report.lock().expect("nobody panics with it").ended(name, start.elapsed(), None, outcome);
-            Ok(())
-        });
-        ran.expect("a step's error is in the report");
-    }
-
-    /// Counts and prints what a step said.
-    fn ended(&mut self, name: &str, took: Duration, processors: Option<f64>, outcome: Result<Done>) {
-        let clock = took.as_secs_f64() / 60.0;
-        let word = match outcome {
-            Ok(done) => {
-                self.passed += done.passed;
-                self.skipped += done.skipped;
-                println!("   ok ({clock:.1} min): {}", done.note);
-                "ok"
+        let clock = minutes(start.elapsed());
+        let (outcome, counts) = match outcome {
+            Ok(Done { passed, skipped, open, note }) => {
+                println!("== {name}\n   ok ({clock:.1} min): {note}");
+                (Outcome::Passed, Counts { passed, failed: 0, skipped, open })
             }
             Err(error) => {
                 let tests = error.downcast_ref::<TestsFailed>();
-                self.passed += tests.map_or(0, |tests| tests.passed);
-                self.failed += tests.map_or(1, |tests| tests.failed.max(1));
-                println!("   FAILED ({clock:.1} min): {error:#}");
-                "FAILED"
+                let (passed, failed) = tests.map_or((0, 1), |tests| (tests.passed, tests.failed.max(1)));
+                println!("== {name}\n   FAILED ({clock:.1} min): {error:#}");
+                (Outcome::Failed, Counts { passed, failed, ..Counts::default() })
             }
         };
-        self.minutes.push(Minutes { clock, processors, name: name.to_owned(), word });
+        self.add(Ended { name, group, clock, processors: metered.processor_minutes(), outcome, counts });
     }
 
-    /// Counts a step that cannot run, in CI too, because nothing that may be installed would change it.
-    pub fn skip(&mut self, name: &str, why: &str) {
-        self.skipped += 1;
-        println!("   skipped: {why}");
-        self.minutes.push(Minutes { clock: 0.0, processors: None, name: name.to_owned(), word: "skipped" });
+    /// Keeps a result, and writes the history: of a run that is ended from outside it has the steps so far.
+    fn add(&self, step: Ended) {
+        let mut ended = self.ended.lock().expect("no step panics with it");
+        ended.push(step);
+        let steps = ended.iter().map(|step| {
+            let Counts { passed, failed, skipped, open } = step.counts;
+            json!({"name": step.name, "group": step.group, "minutes": rounded(step.clock), "processor_minutes": rounded(step.processors),
+                "outcome": step.outcome.word(), "passed": passed, "failed": failed, "skipped": skipped, "open": open})
+        });
+        let mut runs = self.runs.clone();
+        if let Some(run) = runs.last_mut() {
+            run["minutes"] = rounded(minutes(self.begun.elapsed())).into();
+            run["processor_minutes"] = rounded(processor_minutes()).into();
+            run["steps"] = steps.collect();
+        }
+        let lines: Vec<String> = runs.iter().map(Value::to_string).collect();
+        if let Err(error) = fs::write(&self.history, format!("[\n{}\n]\n", lines.join(",\n"))) {
+            eprintln!("{}: {error}", self.history.display());
+        }
     }
 
-    /// Prints what there was, and returns whether all is well.
-    pub fn end(&self, start: Instant) -> bool {
+    /// The sums of a group, or of all steps; and the steps of it that a tool is missing for.
+    pub fn sums(&self, group: Option<&str>) -> (Counts, Vec<&'static str>) {
+        let ended = self.ended.lock().expect("no step panics with it");
+        let (mut sums, mut missing) = (Counts::default(), Vec::new());
+        for step in ended.iter().filter(|step| group.is_none_or(|group| step.group == group)) {
+            sums.passed += step.counts.passed;
+            sums.failed += step.counts.failed;
+            sums.skipped += step.counts.skipped;
+            sums.open += step.counts.open;
+            missing.extend((step.outcome == Outcome::Missing).then_some(step.name));
+        }
+        (sums, missing)
+    }
+
+    /// Prints the table of steps, and returns whether no step failed and at least one ran.
+    pub fn end(&self) -> bool {
         println!("\n   clock  processors");
-        for Minutes { clock, processors, name, word } in &self.minutes {
-            let processors = processors.map_or_else(String::new, |minutes| format!("{minutes:.1} min"));
-            println!("{clock:6.1} min {processors:>10}  {word:<7}  {name}");
+        let ended = self.ended.lock().expect("no step panics with it");
+        for Ended { name, clock, processors, outcome, .. } in ended.iter() {
+            println!("{clock:6.1} min {processors:6.1} min  {:<7}  {name}", outcome.word());
         }
-        println!("{:6.1} min {:6.1} min  in all", start.elapsed().as_secs_f64() / 60.0, processor_minutes());
-        println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
-        if self.minutes.is_empty() {
-            println!("no step has {:?} in its name", self.only.as_deref().unwrap_or_default());
+        println!("{:6.1} min {:6.1} min  in all", minutes(self.begun.elapsed()), processor_minutes());
+        let any = !ended.is_empty();
+        drop(ended);
+        let (Counts { passed, failed, skipped, open }, missing) = self.sums(None);
+        if !missing.is_empty() {
+            println!("not run, because a tool is missing: {}", missing.join(", "));
         }
-        self.failed == 0 && !self.minutes.is_empty()
+        println!("{passed} passed, {failed} failed, {skipped} skipped, {open} open promises");
+        failed == 0 && any
     }
 }
 
-/// What the programs that ended below this one took of the processors; 0 where the system does not tell it as Linux does.
-fn processor_minutes() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the name, which may have blanks: the 14th and 15th are the user's and the system's ticks of those waited for.
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
-    fields.skip(13).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / TICKS / 60.0
+fn minutes(time: Duration) -> f64 {
+    time.as_secs_f64() / 60.0
 }
 
-/// Ticks a second, as Linux tells programs on every processor that it runs on here.
-const TICKS: f64 = 100.0;
+fn rounded(minutes: f64) -> f64 {
+    (minutes * 100.0).round() / 100.0
+}
+
+/// The time now, in UTC, in a format of `date`.
+pub fn date(format: &str) -> String {
+    let output = Command::new("date").args(["-u", format]).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
+}
 
 /// Runs tests and counts them; that none ran is a failure.
 pub fn counted(name: &str, workspace: &Workspace, test: &mut Command, note: &str) -> Result<Done> {
@@ -204,6 +240,7 @@ pub fn judged(success: bool, text: &str, note: &str) -> Result<Done> {
     Ok(Done {
         passed,
         skipped: skipped.len(),
+        open: 0,
         note: format!("{passed} tests, {} skipped, {left} left for --full, {note}", skipped.len()),
     })
 }
@@ -237,7 +274,7 @@ fn failures(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use anyhow::bail;
     use std::env;
 
     const TEXT: &str = "running 2 tests\ntest a ... ok\ntest b ... FAILED\n\
@@ -258,8 +295,7 @@ mod tests {
 
     #[test]
     fn a_test_that_returned_without_its_vectors_counts_as_skipped_and_not_as_passed() {
-        let workspace = Workspace { root: ".".into(), target: env::temp_dir(), ci: true };
-        fs::create_dir_all(workspace.target.join("xtask")).unwrap();
+        let workspace = workspace("counted", true);
         let text = "test a ... ok\ntest b (skipped): not there\ntest b ... ok\ntest c (skipped) ... ignored\n\
             test result: ok. 2 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out\n";
         let done = counted("counted", &workspace, Command::new("printf").arg(text.replace('\n', "\\n")), "x")
@@ -269,79 +305,55 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_step_has_is_a_mistake() {
-        let workspace = Workspace { root: ".".into(), target: ".".into(), ci: false };
-        let mut report = Report { only: Some("typo".into()), ..report(&workspace) };
-        report.step("fmt", None, || Ok(String::new()));
-        assert!(!report.end(Instant::now()));
-        let mut report = Report { only: Some("fm".into()), ..report };
-        report.step("fmt", None, || Ok(String::new()));
-        assert!(report.end(Instant::now()));
-    }
-
-    #[test]
-    fn a_step_has_minutes_of_the_processors() {
-        let before = processor_minutes();
-        assert!(
-            Command::new("sh")
-                .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"])
-                .status()
-                .unwrap()
-                .success()
-        );
-        let took = processor_minutes() - before;
-        assert!(cfg!(not(target_os = "linux")) || (0.0001..1.0).contains(&took), "{took}");
-    }
-
-    #[test]
-    fn steps_beside_each_other_are_counted_like_others() {
-        let workspace = Workspace { root: ".".into(), target: ".".into(), ci: true };
-        let mut report = report(&workspace);
-        report.together(vec![
-            Step::new("good", None, || Ok((3, String::new()))),
-            Step::new("bad", None, || -> Result<String> { bail!("no") }),
-            Step::new("absent", Some("a tool"), || Ok(String::new())),
-        ]);
-        assert_eq!((report.passed, report.failed, report.skipped), (3, 2, 0));
-        let names: BTreeSet<_> =
-            report.minutes.iter().map(|minutes| (&*minutes.name, minutes.word)).collect();
-        assert_eq!(names, BTreeSet::from([("good", "ok"), ("bad", "FAILED"), ("absent", "FAILED")]));
-        let mut one = Report { only: Some("go".into()), ..self::report(&workspace) };
-        one.together(vec![
-            Step::new("good", None, || Ok((3, String::new()))),
-            Step::new("bad", None, || -> Result<String> { bail!("no") }),
-        ]);
-        assert_eq!((one.passed, one.failed), (3, 0));
-    }
-
-    #[test]
     fn failing_tests_are_named() {
         assert!(failures(TEXT).starts_with("test b ... FAILED"));
     }
 
-    fn report(workspace: &Workspace) -> Report<'_> {
-        Report::new(workspace, None)
+    /// One with a target folder of its own, so that the history is this test's.
+    fn workspace(name: &str, ci: bool) -> Workspace {
+        let target = env::temp_dir().join(format!("gambeson-report-{name}-{}", std::process::id()));
+        fs::create_dir_all(target.join("xtask")).unwrap();
+        Workspace::at(".".into(), target, ci)
     }
 
     #[test]
-    fn what_cannot_run_is_skipped_here_and_fails_in_ci() {
+    fn a_step_without_its_tool_is_skipped_and_fails_in_ci() {
         for (ci, expected) in [(false, (0, 0, 1)), (true, (0, 1, 0))] {
-            let workspace = Workspace { root: ".".into(), target: ".".into(), ci };
-            let mut report = report(&workspace);
-            report.step("a step", Some("a tool"), || Ok(String::new()));
-            assert_eq!((report.passed, report.failed, report.skipped), expected);
+            let workspace = workspace("tool", ci);
+            let report = Report::new(&workspace, "a test");
+            report.step(&workspace, ["a step", "a group"], Some("a tool"), |_| Ok(Done::default()));
+            let (sums, missing) = report.sums(None);
+            assert_eq!((sums.passed, sums.failed, sums.skipped), expected);
+            assert_eq!(missing.len(), usize::from(!ci));
+            assert_eq!(report.end(), !ci);
         }
     }
 
     #[test]
-    fn failed_tests_are_counted_one_by_one() {
-        let workspace = Workspace { root: ".".into(), target: ".".into(), ci: false };
-        let mut report = report(&workspace);
-        report.step("tests", None, || -> Result<Done> {
-            Err(TestsFailed { passed: 5, failed: 2, text: String::new() }.into())
-        });
-        report.step("plain", None, || -> Result<String> { bail!("no") });
-        report.step("good", None, || Ok(Done { passed: 3, skipped: 1, note: String::new() }));
-        assert_eq!((report.passed, report.failed, report.skipped), (8, 3, 1));
+    fn results_are_counted_by_group_and_kept_in_a_history() {
+        let workspace = workspace("history", false);
+        for run in 1..=2 {
+            let report = Report::new(&workspace, "a test");
+            report.step(&workspace, ["tests", "one"], None, |_| {
+                Err(TestsFailed { passed: 5, failed: 2, text: String::new() }.into())
+            });
+            report.step(&workspace, ["plain", "one"], None, |_| bail!("no"));
+            report.step(&workspace, ["good", "two"], None, |_| {
+                Ok(Done { passed: 3, skipped: 1, open: 4, note: String::new() })
+            });
+            assert_eq!(report.sums(Some("one")).0, Counts { passed: 5, failed: 3, skipped: 0, open: 0 });
+            assert_eq!(report.sums(Some("two")).0, Counts { passed: 3, failed: 0, skipped: 1, open: 4 });
+            let text = fs::read_to_string(workspace.target.join("xtask/steps.json")).unwrap();
+            let runs: Vec<Value> = serde_json::from_str(&text).unwrap();
+            assert_eq!((runs.len(), runs[run - 1]["steps"].as_array().unwrap().len()), (run, 3));
+            assert_eq!(runs[0]["steps"][2]["open"], 4);
+            assert!(!report.end());
+        }
+        fs::remove_dir_all(&workspace.target).unwrap();
+    }
+
+    #[test]
+    fn a_run_of_no_step_is_a_failure() {
+        assert!(!Report::new(&workspace("none", false), "a test").end());
     }
 }

@@ -1,6 +1,7 @@
-//! Running other programs: where things are, what is installed, what may be installed.
+//! Running other programs: the folders of the project, and the installation of tools.
 
 use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -8,28 +9,46 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, mpsc};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The project's folders and how this run was asked for.
+/// The project's folders, and the mode of this run.
+#[derive(Clone)]
 pub struct Workspace {
     /// The folder with the root `Cargo.toml`.
     pub root: PathBuf,
-    /// The one target folder of all builds.
+    /// The target folder of builds for this machine.
     pub target: PathBuf,
-    /// Whether skipping is failing.
+    /// Whether a missing tool is a failure (`CI=true`).
     pub ci: bool,
+    /// Processor time of the commands that ran through this value, in ticks of Linux.
+    ticks: Arc<AtomicU64>,
 }
 
 impl Workspace {
+    pub fn at(root: PathBuf, target: PathBuf, ci: bool) -> Self {
+        Self { root, target, ci, ticks: Arc::default() }
+    }
+
+    /// The same workspace, with a count of processor time of its own.
+    pub fn metered(&self) -> Self {
+        Self { ticks: Arc::default(), ..self.clone() }
+    }
+
+    /// Minutes of the processors that the commands took that ran through this value.
+    pub fn processor_minutes(&self) -> f64 {
+        minutes(self.ticks.load(Ordering::Relaxed))
+    }
+
     pub fn find() -> Result<Self> {
         let root =
             Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the workspace")?.to_owned();
         let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
         let target = if target.is_absolute() { target } else { root.join(target) };
         fs::create_dir_all(target.join("xtask"))?;
-        Ok(Self { root, target, ci: env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1") })
+        Ok(Self::at(root, target, env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1")))
     }
 
     /// The test vectors shared by all projects of the team, where they lie beside this checkout.
@@ -38,12 +57,36 @@ impl Workspace {
         path.is_dir().then_some(path)
     }
 
-    /// A cargo command in this workspace, with the one target folder, and the flags of the packages that are published: what other
-    /// people wrote is built once for all that ask with equal features.
+    /// A cargo command in this workspace, with the flags that a user's own command has: both share what they build.
     pub fn cargo(&self, arguments: &[&str]) -> Command {
-        let mut cargo = self.command("cargo", arguments);
-        cargo.env("RUSTFLAGS", self.without_paths());
-        cargo
+        self.command("cargo", arguments)
+    }
+
+    /// A target folder for builds that share nothing with the others, so that they do not wait for each other's lock.
+    pub fn apart(&self, name: &str) -> PathBuf {
+        self.target.join("apart").join(name)
+    }
+
+    /// Makes a build one of artifacts that others get: they name no folder of this machine. Its target folder is `apart(FOR_OTHERS)`.
+    pub fn for_others<'a>(&self, build: &'a mut Command) -> &'a mut Command {
+        build.env("RUSTFLAGS", self.without_paths()).env("CARGO_TARGET_DIR", self.apart(FOR_OTHERS))
+    }
+
+    /// Builds `xtask-tools` and runs one of its commands.
+    pub fn tool(&self, name: &str, arguments: &[&OsStr]) -> Result<String> {
+        let build = ["build", "--quiet", "--package", "xtask-tools", "--profile", "checked"];
+        self.logged("tools-build", &mut self.cargo(&build))?;
+        let mut tool = self.command(self.built("checked", "xtask-tools"), &[name]);
+        self.logged(&format!("tool-{name}"), tool.args(arguments))
+    }
+
+    /// The output of git, without the end of its last line.
+    pub fn git(&self, arguments: &[&str]) -> Result<String> {
+        let output = self.command("git", arguments).output().context("git does not start")?;
+        if !output.status.success() {
+            bail!("git {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
     }
 
     /// A command in this workspace.
@@ -88,7 +131,7 @@ impl Workspace {
             command.process_group(0);
         }
         let mut child = command.spawn().with_context(|| format!("{} does not start", shown(command)))?;
-        let status = if self.ci { ended_within(most, &mut child)? } else { Some(child.wait()?) };
+        let status = self.ended_within(self.ci.then_some(most), &mut child)?;
         let mut text = Vec::new();
         log.seek(SeekFrom::Start(0))?;
         log.read_to_end(&mut text)?;
@@ -97,6 +140,30 @@ impl Workspace {
             text += &format!("\nended after {most:?}: it did not end by itself\n");
         }
         Ok((status.is_some_and(|status| status.success()), text))
+    }
+
+    /// Waits for a command, which is the leader of a process group if there is a limit, and counts its processor time. Returns no status
+    /// if the time was over, and the group was killed.
+    fn ended_within(&self, most: Option<Duration>, child: &mut Child) -> Result<Option<ExitStatus>> {
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            // Linux keeps the counts of a process that has ended until somebody asks for its status.
+            match Stat::of(child.id()) {
+                Some(stat) if !stat.ended => {}
+                stat => {
+                    self.ticks.fetch_add(stat.map_or(0, |stat| stat.ticks), Ordering::Relaxed);
+                    return Ok(Some(child.wait()?));
+                }
+            }
+            if most.is_some_and(|most| start.elapsed() >= most) {
+                kill_process_group(Pid::from_child(child), Signal::KILL)?;
+                child.wait()?;
+                return Ok(None);
+            }
+            thread::sleep(pause);
+            pause = (2 * pause).min(Duration::from_millis(20));
+        }
     }
 
     /// Flags for the compiler that leave the folders of this machine out of what it makes.
@@ -126,21 +193,37 @@ impl Workspace {
     }
 }
 
+/// The target folder, below `apart`, of artifacts that others get.
+pub const FOR_OTHERS: &str = "published";
+
 /// How long a command may take in continuous integration; the longest takes half of that.
 const LONGEST: Duration = Duration::from_secs(40 * 60);
 
-/// Waits for the leader of a process group. Without a status: the time was over, and the group was killed.
-fn ended_within(most: Duration, child: &mut Child) -> Result<Option<ExitStatus>> {
-    let start = Instant::now();
-    while start.elapsed() < most {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        thread::sleep(Duration::from_millis(20));
+/// A line of `/proc/PID/stat`.
+struct Stat {
+    ended: bool,
+    /// Ticks of the process and of its children that ended.
+    ticks: u64,
+}
+
+impl Stat {
+    fn of(process: u32) -> Option<Self> {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // Behind the name, which may have blanks.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks = fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+        Some(Self { ended: matches!(fields[0], "Z" | "X"), ticks })
     }
-    Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status()?;
-    child.wait()?;
-    Ok(None)
+}
+
+/// Minutes of ticks, of which Linux tells programs 100 a second on every processor that it runs on here.
+fn minutes(ticks: u64) -> f64 {
+    ticks as f64 / 6000.0
+}
+
+/// Minutes of the processors that this program and the programs that it waited for took.
+pub fn processor_minutes() -> f64 {
+    Stat::of(std::process::id()).map_or(0.0, |stat| minutes(stat.ticks))
 }
 
 /// Where cargo keeps what it fetched.
@@ -212,7 +295,7 @@ pub fn installed(program: &str) -> bool {
 
 /// Whether this user may install for all.
 pub fn is_root() -> bool {
-    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+    geteuid().is_root()
 }
 
 /// A tool that a step needs, and the Debian packages that bring it.
@@ -222,8 +305,8 @@ pub struct Tool {
 }
 
 /// Installs what is missing, where that is allowed (root on a Debian system). Returns the programs that stay missing.
-pub fn provide(workspace: &Workspace, tools: &[Tool]) -> Vec<&'static str> {
-    let missing: Vec<&Tool> = tools.iter().filter(|tool| !installed(tool.program)).collect();
+pub fn provide(workspace: &Workspace, tools: &[&Tool]) -> Vec<&'static str> {
+    let missing: Vec<&Tool> = tools.iter().copied().filter(|tool| !installed(tool.program)).collect();
     if !missing.is_empty() && is_root() && installed("apt-get") {
         let packages = missing.iter().flat_map(|tool| tool.packages.iter().copied());
         let mut install = workspace.command("apt-get", &["install", "-y", "--no-install-recommends"]);
@@ -262,8 +345,7 @@ mod tests {
     #[test]
     fn folders_of_this_machine_are_found_in_what_is_published() {
         let folder = env::temp_dir();
-        let workspace =
-            Workspace { root: "/home/somebody/gambeson".into(), target: "/elsewhere".into(), ci: false };
+        let workspace = Workspace::at("/home/somebody/gambeson".into(), "/elsewhere".into(), false);
         let file = folder.join("gambeson-published");
         let home = cargo_home().unwrap();
         for (text, good) in [
@@ -282,7 +364,7 @@ mod tests {
     fn what_does_not_end_is_ended_with_all_that_it_started() {
         let target = env::temp_dir().join(format!("gambeson-ended-{}", std::process::id()));
         fs::create_dir_all(target.join("xtask")).unwrap();
-        let workspace = Workspace { root: "/".into(), target: target.clone(), ci: true };
+        let workspace = Workspace::at("/".into(), target.clone(), true);
         let run = |most, script: &str| {
             let mut command = workspace.command("sh", &["-c", script]);
             workspace.tried_within(Duration::from_millis(most), "ended", &mut command).unwrap()
@@ -302,6 +384,20 @@ mod tests {
             thread::sleep(Duration::from_millis(10));
         }
         assert!(ended(), "what was started below goes on");
+        fs::remove_dir_all(target).unwrap();
+    }
+
+    #[test]
+    fn processor_time_is_counted_for_each_value() {
+        let target = env::temp_dir().join(format!("gambeson-metered-{}", std::process::id()));
+        fs::create_dir_all(target.join("xtask")).unwrap();
+        let workspace = Workspace::at("/".into(), target.clone(), false);
+        let metered = workspace.metered();
+        // In a child of the child, too.
+        let busy = "sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; true";
+        metered.logged("busy", &mut metered.command("sh", &["-c", busy])).unwrap();
+        let took = metered.processor_minutes();
+        assert!((0.0001..1.0).contains(&took) && workspace.processor_minutes() == 0.0, "{took}");
         fs::remove_dir_all(target).unwrap();
     }
 

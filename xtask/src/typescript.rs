@@ -6,14 +6,14 @@ use crate::bare::Compiler;
 use crate::programs;
 use crate::report::{Done, test_results};
 use crate::run::{Workspace, installed, tail};
-use crate::test;
-use crate::{answers, constant_time, independent, notices, slim};
+use crate::{answers, checks, constant_time, independent, notices, slim};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::Duration;
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -101,7 +101,7 @@ fn node(workspace: &Workspace) -> Result<PathBuf> {
     if own_node() { Ok("node".into()) } else { independent::pinned_node(workspace) }
 }
 
-/// Builds the package and runs its tests.
+/// Builds the package and runs its tests on this machine's Node.
 pub fn check(workspace: &Workspace) -> Result<Done> {
     let package = Package::prepare(workspace)?;
     // The optimizer of a module has one thread: meanwhile another looks at the sources.
@@ -111,12 +111,35 @@ pub fn check(workspace: &Workspace) -> Result<Done> {
         linted.join().unwrap_or_else(|_| bail!("the sources were not looked at"))
     })?;
     let sizes = package.sizes()?;
-    let (passed, nodes) = package.tests()?;
+    let mut files = package.test_files()?;
     let missing = slim::missing();
+    files.retain(|path| missing.is_none() || !path.ends_with(OVER_SLIM));
+    let (passed, version) = package.tests_on(&package.node, &files)?;
     let without =
         missing.map_or(String::new(), |missing| format!("; skipped: {OVER_SLIM}, for want of {missing}"));
-    let note = format!("{passed} tests in {nodes} and Chromium; {sizes}{without}");
-    Ok(Done { passed, skipped: usize::from(missing.is_some()), note })
+    let note = format!("{passed} tests in Node {version} and Chromium; {sizes}{without}");
+    Ok(Done { passed, skipped: usize::from(missing.is_some()), note, ..Done::default() })
+}
+
+/// Builds the package, and runs the tests in which the platform has a part on the pinned Node, if that is another.
+pub fn check_on_the_pinned_node(workspace: &Workspace) -> Result<Done> {
+    let package = Package::prepare(workspace)?;
+    let pinned = independent::pinned_node(workspace)?;
+    if version_of(&pinned) == version_of(&package.node) {
+        let note = String::from("skipped: this machine's Node is of the version of the pinned one");
+        return Ok(Done { skipped: 1, note, ..Done::default() });
+    }
+    package.build(&[VECTORS])?;
+    let mut files = package.test_files()?;
+    files.retain(|path| OF_THE_PLATFORM.iter().any(|name| path.ends_with(name)));
+    ensure!(files.len() == OF_THE_PLATFORM.len(), "tests of the platform are missing: {files:?}");
+    let (passed, version) = package.tests_on(&pinned, &files)?;
+    Ok((passed, format!("{passed} tests of the platform in Node {version}")).into())
+}
+
+/// Installs the pinned tools and peers.
+pub fn prepare(workspace: &Workspace) -> Result<()> {
+    Package::prepare(workspace).map(drop)
 }
 
 /// Measures the package beside its peers; with `check`, whether it is at least as fast as liboqs-js.
@@ -150,6 +173,7 @@ pub fn core(workspace: &Workspace) -> Result<(usize, String)> {
     let manifest = "gates/wasm/Cargo.toml";
     let arguments = ["test", "--release", "--locked", "--target", TEST_TARGET, "--manifest-path", manifest];
     let mut build = compiler.cargo(workspace, "std,panic_abort,test", &arguments);
+    build.env("CARGO_TARGET_DIR", workspace.apart(TEST_TARGET));
     let mut flags = String::from("--cfg gambeson_without_peers -Ctarget-feature=+simd128");
     if matches!(compiler, Compiler::Debian) {
         ensure!(Path::new(WASI_LIBC).exists(), "no C library for wasm32-wasip1: Debian's wasi-libc");
@@ -198,6 +222,8 @@ struct Package<'a> {
 impl<'a> Package<'a> {
     /// The pinned tools and peers in `node_modules`; those of an earlier run, if they are the same.
     fn prepare(workspace: &'a Workspace) -> Result<Self> {
+        static INSTALLATION: Mutex<()> = Mutex::new(());
+        let _one_at_a_time = INSTALLATION.lock();
         let folder = workspace.root.join("bindings/typescript");
         let package = Self { workspace, folder, node: node(workspace)? };
         let wanted = fs::read(package.folder.join("package-lock.json"))?;
@@ -340,9 +366,10 @@ impl<'a> Package<'a> {
             build.arg("-Zbuild-std-features=optimize_for_size");
             flags += WITHOUT_MESSAGES;
         }
-        build.env("RUSTFLAGS", flags);
+        let folder = self.workspace.apart(TARGET);
+        build.env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", &folder);
         self.workspace.logged("wasm-build", &mut build)?;
-        let release = self.workspace.target.join(TARGET).join("release");
+        let release = folder.join(TARGET).join("release");
         let module = release.join(format!("gambeson_typescript-{name}.wasm"));
         fs::copy(release.join("gambeson_typescript.wasm"), &module)?;
         Ok(module)
@@ -374,11 +401,11 @@ impl<'a> Package<'a> {
         Ok(said.join(", "))
     }
 
-    /// What the tests of channels meet, each in its variable: a gateway of agents that talk over memory and, where SLIM's crates can be built,
-    /// the program and a Python that has a stock node. As the tests of the workspace have built them.
+    /// Returns the programs that the tests of channels meet, each with its variable: a gateway of agents that talk over memory, the program, and
+    /// a Python that has a stock node. The tests of the workspace have built them.
     fn met(&self) -> Result<Vec<(&'static str, PathBuf)>> {
         let mut build =
-            test::of_channels(self.workspace, &["build", "--quiet", "--locked", "--example", "gateway"]);
+            checks::of_channels(self.workspace, &["build", "--quiet", "--locked", "--example", "gateway"]);
         self.workspace.logged("typescript-gateway", &mut build)?;
         let mut met = vec![("GAMBESON_GATEWAY", self.workspace.target.join("checked/examples/gateway"))];
         if slim::missing().is_none() {
@@ -388,42 +415,23 @@ impl<'a> Package<'a> {
         Ok(met)
     }
 
-    /// `node --test` on this machine's Node, and what is of the platform on the pinned one if it is another: how many passed, and where.
-    fn tests(&self) -> Result<(usize, String)> {
+    /// Returns the files of tests, in order.
+    fn test_files(&self) -> Result<Vec<PathBuf>> {
         let files = fs::read_dir(self.folder.join("test"))?.filter_map(|entry| Some(entry.ok()?.path()));
         let mut files: Vec<PathBuf> =
             files.filter(|path| path.to_string_lossy().ends_with(".test.mjs")).collect();
-        files.retain(|path| slim::missing().is_none() || !path.ends_with(OVER_SLIM));
         files.sort();
-        let met = self.met()?;
-        let (mut passed, version) = self.tests_on(&self.node, &files, &met)?;
-        let mut nodes = format!("Node {version}");
-        if independent::missing().is_none() {
-            let pinned = independent::pinned_node(self.workspace)?;
-            if version_of(&pinned) != Some(version) {
-                files.retain(|path| OF_THE_PLATFORM.iter().any(|name| path.ends_with(name)));
-                ensure!(files.len() == OF_THE_PLATFORM.len(), "tests of the platform are missing: {files:?}");
-                let (more, version) = self.tests_on(&pinned, &files, &met)?;
-                passed += more;
-                nodes += &format!(", Node {version}");
-            }
-        }
-        Ok((passed, nodes))
+        Ok(files)
     }
 
-    /// How many passed on a Node, and which it is.
-    fn tests_on(
-        &self,
-        node: &Path,
-        files: &[PathBuf],
-        met: &[(&'static str, PathBuf)],
-    ) -> Result<(usize, u32)> {
+    /// Runs `node --test`; returns how many tests passed, and the version of this Node.
+    fn tests_on(&self, node: &Path, files: &[PathBuf]) -> Result<(usize, u32)> {
         let version = version_of(node).with_context(|| format!("{} has no version", node.display()))?;
         // Node 20 has a WebSocket for who asks.
         let options = ["--experimental-websocket", "--test", "--test-reporter=tap", "--test-concurrency=2"];
         let mut run = self.command(node, &options);
         run.args(files).env("GAMBESON_TYPESCRIPT_TMP", self.workspace.target.join("typescript"));
-        run.envs(met.iter().map(|(name, program)| (name, program)));
+        run.envs(self.met()?);
         // A file of tests whose connection stays open would never end.
         let log = format!("typescript-tests-{version}");
         let (success, text) = self.workspace.tried_within(LONGEST_TESTS, &log, &mut run)?;

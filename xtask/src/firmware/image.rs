@@ -70,7 +70,7 @@ const TOOLS: [Tool; 6] = [
 
 /// Installs what is missing, where that is allowed.
 pub fn provide(workspace: &Workspace) {
-    crate::run::provide(workspace, &TOOLS);
+    crate::run::provide(workspace, &TOOLS.each_ref());
 }
 
 /// What this machine lacks.
@@ -110,6 +110,8 @@ pub fn build(
     cargo.args(["--target", target.triple]);
     // The flags and the linker are those of `firmware/.cargo/config.toml`.
     cargo.current_dir(workspace.root.join("firmware")).env_remove("RUSTFLAGS");
+    let target_folder = workspace.apart("firmware");
+    cargo.env("CARGO_TARGET_DIR", &target_folder);
     // Doors for gates, which no other program calls.
     let mut flags = "'--cfg=gambeson_ct'".to_owned();
     if variables.contains(&FAST) {
@@ -121,7 +123,7 @@ pub fn build(
     let folder = workspace.target.join("xtask/firmware").join(target.name);
     fs::create_dir_all(&folder)?;
     let path = folder.join(name.replace(' ', "-"));
-    fs::copy(workspace.target.join(target.triple).join("release").join(package), &path)?;
+    fs::copy(target_folder.join(target.triple).join("release").join(package), &path)?;
     Ok(Image { target, path })
 }
 

@@ -1,129 +1,38 @@
-//! The least stack of each operation as a picture: a line for each, a mark for each implementation.
+//! The least stack of each operation as a picture, which `xtask-tools` draws.
 
 use super::rows::{Peer, Row, SETS};
-use anyhow::{Result, anyhow};
-use plotters::coord::Shift;
-use plotters::element::{Circle, PathElement, Rectangle, Text};
-use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle, TextStyle};
+use crate::run::Workspace;
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 
-/// Pixels.
-const WIDTH: i32 = 900;
-const LEFT: i32 = 190;
-const RIGHT: i32 = 20;
-const TOP: i32 = 84;
-const BOTTOM: i32 = 50;
-const LINE: i32 = 19;
-
-/// The axis: bytes, in octaves.
-const TICKS: [u64; 11] = [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131_072, 262_144, 524_288];
-
-/// Legible on a light and on a dark page.
-const TEXT: RGBColor = RGBColor(118, 126, 135);
-const GRID: RGBColor = RGBColor(140, 149, 159);
-/// Ours, the record's, the others': three that stay apart for colour-blind eyes (Okabe and Ito).
-const OURS: RGBColor = RGBColor(213, 94, 0);
-const RECORD: RGBColor = RGBColor(0, 114, 178);
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-
-/// Draws what the Cortex-M4 took.
-pub fn write(file: &Path, rows: &[Row], peers: &[Peer]) -> Result<()> {
-    std::fs::write(file, picture(rows, peers)?)?;
+/// Draws the rows of the Cortex-M4 into a file of SVG.
+pub fn write(workspace: &Workspace, file: &Path, rows: &[Row], peers: &[Peer]) -> Result<()> {
+    let input = workspace.target.join("xtask/firmware/plot.json");
+    fs::write(&input, picture(rows, peers).to_string())?;
+    workspace.tool("plot", &["--input".as_ref(), input.as_ref(), "--output".as_ref(), file.as_ref()])?;
     Ok(())
 }
 
-fn picture(rows: &[Row], peers: &[Peer]) -> Result<String> {
-    let mut svg = String::new();
-    draw(&mut svg, rows, peers).map_err(|error| anyhow!("{error}"))?;
-    // Text follows the reader's colour scheme where the viewer knows it; the grey is for the others.
-    let style = "<style>text{fill:#57606a}@media(prefers-color-scheme:dark){text{fill:#b1bac4}}</style>";
-    let body = svg.find('\n').ok_or_else(|| anyhow!("an empty picture"))? + 1;
-    svg.insert_str(body, &format!("{style}\n"));
-    Ok(svg)
-}
-
-fn draw(svg: &mut String, rows: &[Row], peers: &[Peer]) -> Result<(), Box<dyn std::error::Error>> {
-    let lines: Vec<(&str, &str)> =
-        SETS.iter().flat_map(|(alg, ops)| ops.iter().map(move |op| (*alg, *op))).collect();
-    let bottom = TOP + LINE * lines.len() as i32;
-    let area = SVGBackend::with_string(svg, (WIDTH as u32, (bottom + BOTTOM) as u32)).into_drawing_area();
-    say(&area, (LEFT, 18), "Bytes of stack and heap of one operation, Cortex-M4", 16, HPos::Left)?;
-    let legend = [("gambeson, small", 0), ("gambeson, fast", 170), ("pqm4 m4fstack", 330), ("others", 490)];
-    for (number, (name, x)) in legend.into_iter().enumerate() {
-        mark(&area, number, (LEFT + 8 + x, 46))?;
-        say(&area, (LEFT + 20 + x, 46), name, 12, HPos::Left)?;
-    }
-    for tick in TICKS {
-        let x = across(tick);
-        area.draw(&PathElement::new(vec![(x, TOP), (x, bottom)], GRID.mix(0.3)))?;
-        let label = if tick < 1024 { format!("{tick}") } else { format!("{} Ki", tick >> 10) };
-        say(&area, (x, bottom + 14), &label, 12, HPos::Center)?;
-    }
-    say(
-        &area,
-        ((LEFT + WIDTH - RIGHT) / 2, bottom + 36),
-        "bytes, logarithmic: less is left",
-        12,
-        HPos::Center,
-    )?;
-    for (line, (alg, op)) in lines.into_iter().enumerate() {
-        let y = TOP + LINE * line as i32 + LINE / 2;
-        area.draw(&PathElement::new(vec![(LEFT, y), (WIDTH - RIGHT, y)], GRID.mix(0.2)))?;
-        say(&area, (LEFT - 8, y), &format!("{alg} {op}"), 12, HPos::Right)?;
+/// The labels of the lines, and the marks: line, implementation (small, fast, pqm4 m4fstack, others), bytes.
+fn picture(rows: &[Row], peers: &[Peer]) -> Value {
+    let lines = SETS.iter().flat_map(|(alg, ops)| ops.iter().map(move |op| (*alg, *op)));
+    let (mut labels, mut marks) = (Vec::new(), Vec::new());
+    for (line, (alg, op)) in lines.enumerate() {
+        labels.push(format!("{alg} {op}"));
+        let mut mark = |by: usize, bytes: u64| marks.push(json!({"line": line, "by": by, "bytes": bytes}));
         for peer in peers.iter().filter(|peer| peer.target == "cortex-m4" && peer.alg == alg && peer.op == op)
         {
-            let kind = if peer.peer == "pqm4 m4fstack" { 2 } else { 3 };
-            mark(&area, kind, (across(peer.stack + peer.heap), y))?;
+            mark(if peer.peer == "pqm4 m4fstack" { 2 } else { 3 }, peer.stack + peer.heap);
         }
-        let is_here = |row: &&Row| {
-            row.target == "cortex-m4"
-                && ["small", "fast"].contains(&row.profile)
-                && row.alg == alg
-                && row.op == op
-                && row.failed.is_none()
-        };
-        for row in rows.iter().filter(is_here) {
-            let kind = usize::from(row.profile == "fast");
-            mark(&area, kind, (across(row.stack + row.beside()), y))?;
+        for row in rows.iter().filter(|row| row.target == "cortex-m4" && row.alg == alg && row.op == op) {
+            if row.failed.is_none() && ["small", "fast"].contains(&row.profile) {
+                mark(usize::from(row.profile == "fast"), row.stack + row.beside());
+            }
         }
     }
-    area.present()?;
-    Ok(())
-}
-
-/// The place of a number of bytes; what lies beyond the axis is drawn at its end.
-fn across(bytes: u64) -> i32 {
-    let log = |bytes: u64| (bytes.max(1) as f64).log2();
-    let (first, last) = (log(TICKS[0]), log(TICKS[TICKS.len() - 1]));
-    let part = ((log(bytes) - first) / (last - first)).clamp(0.0, 1.0);
-    LEFT + 8 + (part * f64::from(WIDTH - RIGHT - LEFT - 16)).round() as i32
-}
-
-fn say(
-    area: &Area<'_>,
-    at: (i32, i32),
-    text: &str,
-    size: i32,
-    side: HPos,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let font = ("sans-serif", size).into_font();
-    let style = TextStyle::from(font).color(&TEXT).pos(Pos::new(side, VPos::Center));
-    area.draw(&Text::new(text.to_owned(), at, style)).map_err(|error| error.to_string().into())
-}
-
-/// Small, fast, the record, the others.
-fn mark(area: &Area<'_>, kind: usize, (x, y): (i32, i32)) -> Result<(), Box<dyn std::error::Error>> {
-    let style = |color: RGBColor, filled| ShapeStyle { color: color.mix(0.9), filled, stroke_width: 2 };
-    match kind {
-        0 => area.draw(&Circle::new((x, y), 5, style(OURS, true)))?,
-        1 => area.draw(&Circle::new((x, y), 5, style(OURS, false)))?,
-        2 => area.draw(&Rectangle::new([(x - 4, y - 4), (x + 4, y + 4)], style(RECORD, true)))?,
-        _ => area.draw(&Rectangle::new([(x - 2, y - 4), (x + 2, y + 4)], style(GRID, true)))?,
-    }
-    Ok(())
+    json!({"lines": labels, "marks": marks})
 }
 
 #[cfg(test)]
@@ -131,11 +40,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_picture_names_its_axis_and_its_rows_and_less_is_left() {
+    fn each_peer_has_a_mark() {
         let peers = super::super::rows::peers(include_str!("../../../docs/embedded/peers.csv")).unwrap();
-        let svg = picture(&[], &peers).unwrap();
-        assert!(svg.contains("ML-DSA-87 verify") && svg.contains("logarithmic"));
-        assert!(svg.matches("<rect").count() > 50, "a mark for each peer");
-        assert!(across(1024) < across(2048) && across(1) == across(512));
+        assert!(picture(&[], &peers)["marks"].as_array().unwrap().len() > 50);
     }
 }

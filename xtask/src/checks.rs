@@ -1,0 +1,633 @@
+//! Functions of the steps of `cargo xtask test` that are a few commands each.
+
+use crate::constant_time::{self, Extent, Stepped};
+use crate::programs::{self, Program};
+use crate::report::{Done, counted, judged};
+use crate::run::{Workspace, cargo_home, installed};
+use crate::{
+    aarch64, answers, bare, demo, firmware, fuzzing, independent, massif, promises, python, slim, stack,
+};
+use anyhow::{Result, bail, ensure};
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Packages that are workspaces of their own.
+const ALONE: [&str; 14] = [
+    "bench/peers",
+    "bench/peers/mls",
+    "bindings/python",
+    "bindings/typescript",
+    "bindings/typescript/bind",
+    "bridge",
+    "fuzz",
+    "gates/aarch64",
+    "gates/bare",
+    "gates/massif",
+    "gates/wasm",
+    "interop",
+    "interop/firmware",
+    "interop/heavy",
+];
+
+/// Checks the format of every workspace.
+pub fn fmt(workspace: &Workspace) -> Result<Done> {
+    let whole = ["Cargo.toml", "firmware/Cargo.toml"].map(|manifest| (manifest.to_owned(), &["--all"][..]));
+    let alone = ALONE.map(|package| (format!("{package}/Cargo.toml"), &[][..]));
+    for (manifest, all) in whole.iter().chain(&alone) {
+        let mut fmt = workspace.cargo(&["fmt", "--check", "--manifest-path", manifest]);
+        workspace.logged("fmt", fmt.args(*all))?;
+    }
+    Ok(format!("{} workspaces are formatted", whole.len() + alone.len()).into())
+}
+
+/// Checks that clippy has no warning about these packages. The profile is that of the tests: programs that run in the compiler, and C code,
+/// are built once for both.
+fn clippy(workspace: &Workspace, log: &str, selected: &[&str]) -> Result<()> {
+    let mut clippy = workspace.cargo(&["clippy", "--quiet"]);
+    workspace.logged(log, clippy.args(selected).args(["--", "-D", "warnings"]))?;
+    Ok(())
+}
+
+/// Checks the workspace with all features, the core without any, and packages beside the workspace.
+pub fn clippy_of_everything(workspace: &Workspace) -> Result<Done> {
+    let checked = ["--profile", "checked"];
+    let all = ["--workspace", "--all-targets", "--all-features"];
+    clippy(workspace, "clippy", &[&all[..], &checked].concat())?;
+    clippy(workspace, "clippy-bare", &[&["-p", "gambeson", "--no-default-features"][..], &checked].concat())?;
+    // Code for devices alone needs their targets, which clippy's compiler does not have.
+    clippy(workspace, "clippy-massif", &["--locked", "--manifest-path", "gates/massif/Cargo.toml"])?;
+    let packages = ["-p", "gambeson-firmware-plugin", "-p", "gambeson-firmware-update", "--all-targets"];
+    let firmware = ["--locked", "--manifest-path", "firmware/Cargo.toml"];
+    clippy(workspace, "clippy-firmware", &[&firmware[..], &packages].concat())?;
+    Ok("no warning, with all features and without any".into())
+}
+
+/// Checks the program with the features that it is released with.
+pub fn clippy_of_the_program(workspace: &Workspace) -> Result<Done> {
+    let selected = ["-p", "gambeson-cli", "--all-targets", "--profile", "checked"];
+    clippy(workspace, "clippy-program", &selected)?;
+    Ok("no warning, with the features of the released program".into())
+}
+
+/// Checks the bridge, whose workspace is its own.
+pub fn clippy_of_the_bridge(workspace: &Workspace) -> Result<Done> {
+    let selected = ["--all-targets", "--profile", "checked", "--manifest-path", BRIDGE];
+    clippy(workspace, "clippy-bridge", &selected)?;
+    Ok("no warning".into())
+}
+
+const BRIDGE: &str = "bridge/Cargo.toml";
+
+/// Programs of tests of `gambeson-slim` that run the fault suite on the second and third engine of delivery services, and the modules that do
+/// where its tests are one program.
+const OTHER_ENGINES: [&str; 2] = ["faults_file", "faults_nats"];
+
+/// Splits programs of tests into the fault suite on other engines and all others; the program of both is in either list, with the arguments
+/// that choose.
+fn by_engine(workspace: &Workspace, programs: &[Program], log: &str, other: bool) -> Vec<(String, Command)> {
+    let mut commands = Vec::new();
+    for (number, program) in programs.iter().enumerate() {
+        let is_other = OTHER_ENGINES.contains(&&*program.name);
+        let is_both = program.label() == "slim-suite";
+        if is_other != other && !is_both {
+            continue;
+        }
+        let mut command = program.command(workspace);
+        for module in OTHER_ENGINES.iter().filter(|_| is_both) {
+            command.args((!other).then_some("--skip")).arg(format!("{module}::"));
+        }
+        commands.push((format!("{log}-{number}-{}", program.label()), command));
+    }
+    commands
+}
+
+/// Runs the tests of the workspace, but the fault suite on other engines than the one in memory.
+pub fn tests_of_the_workspace(workspace: &Workspace) -> Result<Done> {
+    // The installation of peers waits for a network.
+    let (programs, peers) = thread::scope(|scope| {
+        let peers = scope.spawn(|| peers(workspace));
+        let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]));
+        (programs, peers.join().unwrap_or_else(|_| bail!("the installation of the peers panicked")))
+    });
+    // Doc tests compile, with one thread for the most part: they come first.
+    let documented = everything(workspace, &["test", "--no-fail-fast", "--doc"]);
+    let mut commands = vec![(String::from("tests-documentation"), documented)];
+    commands.extend(by_engine(workspace, &programs?, "tests", false));
+    let shared =
+        workspace.shared_vectors().map_or("../shared/vectors is not there", |_| "with ../shared/vectors");
+    with_peers(workspace, commands, peers?, shared)
+}
+
+/// Runs commands with peers in their variables, and counts their tests.
+fn with_peers(
+    workspace: &Workspace,
+    mut commands: Vec<(String, Command)>,
+    peers: Vec<(&'static str, PathBuf)>,
+    note: &str,
+) -> Result<Done> {
+    for (variable, program) in peers {
+        commands.iter_mut().for_each(|(_, command)| _ = command.env(variable, &program));
+    }
+    let (success, text) = programs::run(workspace, commands)?;
+    judged(success, &text, note)
+}
+
+/// Runs the fault suite on the second and third engine.
+pub fn faults_on_other_engines(workspace: &Workspace) -> Result<Done> {
+    let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]))?;
+    let commands = by_engine(workspace, &programs, "tests-engines", true);
+    with_peers(workspace, commands, peers(workspace)?, "on a file and on NATS JetStream")
+}
+
+/// Installs the programs that tests of the workspace meet; returns each with its variable.
+fn peers(workspace: &Workspace) -> Result<Vec<(&'static str, PathBuf)>> {
+    let mut peers = Vec::new();
+    if channels_missing().is_none() {
+        peers.push((slim::PYTHON, slim::python(workspace)?));
+    }
+    // The provider meets the OpenSSL inside Node, which is newer than Debian's.
+    if independent::missing().is_none() {
+        peers.push((independent::NODE, independent::pinned_node(workspace)?));
+    }
+    Ok(peers)
+}
+
+/// Runs the tests of `xtask` and of its tools, each in the profile that it was built in for its own work.
+pub fn tests_of_xtask(workspace: &Workspace) -> Result<Done> {
+    let mut test = workspace.cargo(&["test", "-p", "xtask", "--release"]);
+    let one = counted("tests-xtask", workspace, &mut test, "")?;
+    let mut test = workspace.cargo(&["test", "-p", "xtask-tools", "--profile", "checked"]);
+    let other = counted("tests-xtask-tools", workspace, &mut test, "")?;
+    Ok((one.passed + other.passed, String::from("tests of the gates and of their tools")).into())
+}
+
+/// Runs the tests of channels in memory, in a file and in virtual time, where those of the workspace leave channels out.
+pub fn channels_without_nodes(workspace: &Workspace) -> Result<Done> {
+    if channels_missing().is_none() {
+        return Ok(Done { note: String::from("among the tests of the workspace"), ..Done::default() });
+    }
+    let mut test = of_channels(workspace, &["test", "--no-fail-fast"]);
+    counted("tests-channels", workspace, &mut test, "in memory, in a file, in virtual time")
+}
+
+pub fn core_without_features(workspace: &Workspace) -> Result<Done> {
+    let mut test = workspace.cargo(&["test", "--no-fail-fast", "-p", "gambeson", "--no-default-features"]);
+    let test = test.args(["--lib", "--profile", "checked"]);
+    counted("tests-no-features", workspace, test, "no alloc, no system")
+}
+
+/// Runs the tests of TLS over ring, for processors that graviola has no code for, and of MLS with rayon.
+pub fn ring_and_rayon(workspace: &Workspace) -> Result<Done> {
+    let mut test = workspace.cargo(&["test", "--profile", "checked", "--test", "suite"]);
+    test.args(["-p", "gambeson-rustls", "-p", "gambeson-mls"]);
+    test.args(["--features", "gambeson-rustls/ring,gambeson-mls/rayon"]);
+    let programs = programs::build(workspace, "tests-ring-build", &mut test)?;
+    let commands = by_engine(workspace, &programs, "tests-ring", false);
+    with_peers(workspace, commands, Vec::new(), "where graviola does not run, and on all processors")
+}
+
+pub fn rustdoc(workspace: &Workspace) -> Result<Done> {
+    workspace.logged("doc", document(workspace).env("RUSTDOCFLAGS", "-D warnings"))?;
+    Ok("no warning".into())
+}
+
+/// Returns a command that documents every library. The examples are there for the features that come with them: what clippy checked is not
+/// checked again.
+pub fn document(workspace: &Workspace) -> Command {
+    workspace.cargo(&[
+        "doc",
+        "--quiet",
+        "--workspace",
+        "--no-deps",
+        "--all-features",
+        "--lib",
+        "--examples",
+        "--profile",
+        "checked",
+    ])
+}
+
+/// Returns the program that this machine lacks for the tests of channels over nodes and NATS.
+pub fn channels_missing() -> Option<&'static str> {
+    slim::missing().or((!installed("nats-server")).then_some("nats-server"))
+}
+
+/// Returns a cargo command for channels, as `everything` has them if it does.
+pub fn of_channels(workspace: &Workspace, command: &[&str]) -> Command {
+    if channels_missing().is_none() {
+        return everything(workspace, command);
+    }
+    let mut cargo = workspace.cargo(command);
+    cargo.args(["-p", "gambeson-slim", "--features", "redb,sim,websocket", "--profile", "checked"]);
+    cargo
+}
+
+/// Features of the workspace's tests beside the defaults.
+pub const FEATURES: &str = "gambeson/rustcrypto,gambeson/self-test,gambeson-cli/sim";
+
+/// Returns a cargo command for the whole workspace, in the profile that checks itself: one set of features, for which everything is built
+/// once.
+pub fn everything(workspace: &Workspace, command: &[&str]) -> Command {
+    let mut cargo = workspace.cargo(command);
+    cargo.args(["--workspace", "--exclude", "xtask", "--exclude", "xtask-tools", "--profile", "checked"]);
+    cargo.args(["--features", FEATURES]);
+    cargo.args(channels_missing().map_or(&[][..], |_| &["--exclude", "gambeson-slim"]));
+    cargo
+}
+
+/// Packs every published package and, with `built`, builds each from its package.
+pub fn published(workspace: &Workspace, built: bool) -> Result<String> {
+    forget_packages(workspace)?;
+    let mut publish = workspace.cargo(&["publish", "--quiet", "--dry-run", "--workspace"]);
+    if !workspace.ci {
+        publish.arg("--allow-dirty");
+    }
+    if !built {
+        publish.arg("--no-verify");
+    }
+    // What is built is not run.
+    publish.env("CARGO_PROFILE_DEV_DEBUG", "0");
+    workspace.logged("publish", &mut publish)?;
+    Ok(format!("every published package packs{}", if built { " and builds from its package" } else { "" }))
+}
+
+/// Removes what cargo unpacked and built of our packages in earlier runs: it takes a package of the same version for the same.
+fn forget_packages(workspace: &Workspace) -> Result<()> {
+    let ours = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with("gambeson");
+    let sources = cargo_home().map(|home| home.join("registry/src"));
+    // A registry that is a folder, as the one that holds what is to be published, has no host before the hash in its name.
+    let folders = sources.iter().flat_map(|sources| entries(sources));
+    for folder in folders.filter(|folder| folder.file_name().to_string_lossy().starts_with('-')) {
+        for package in entries(&folder.path()).filter(ours) {
+            fs::remove_dir_all(package.path())?;
+        }
+    }
+    let built = workspace.target.join("debug");
+    for made in entries(&built.join("deps")).filter(ours).map(|made| made.path()) {
+        let from_a_package = made.extension().is_some_and(|extension| extension == "d")
+            && fs::read_to_string(&made)?.contains("registry/src/-");
+        if let (true, Some(name)) = (from_a_package, made.file_stem()) {
+            let fingerprint = built.join(".fingerprint").join(name.to_string_lossy().replace('_', "-"));
+            match fs::remove_dir_all(fingerprint) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What stands in a folder; nothing if it is not there.
+fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> {
+    fs::read_dir(folder).into_iter().flatten().flatten()
+}
+
+/// A program from crates.io: this machine's, or one that is built into the target folder once.
+fn tool(workspace: &Workspace, name: &str) -> Result<PathBuf> {
+    if installed(name) {
+        return Ok(name.into());
+    }
+    let root = workspace.target.join("tools");
+    let program = root.join("bin").join(name);
+    if !program.exists() {
+        let mut install = workspace.cargo(&["install", "--quiet", "--locked", name, "--root"]);
+        workspace.logged(&format!("install-{name}"), install.arg(&root))?;
+    }
+    Ok(program)
+}
+
+/// Packs every published package.
+pub fn packs(workspace: &Workspace) -> Result<Done> {
+    published(workspace, false).map(Done::from)
+}
+
+/// Packs every published package and builds each from its package.
+pub fn packs_and_builds(workspace: &Workspace) -> Result<Done> {
+    published(workspace, true).map(Done::from)
+}
+
+/// Compares the public API with the last release; without one there is nothing to compare.
+pub fn semver(workspace: &Workspace) -> Result<Done> {
+    let tags = workspace.git(&["tag", "--list", "v*", "--sort=-v:refname"]).unwrap_or_default();
+    let Some(baseline) = tags.lines().next() else {
+        return Ok(left_out("there is no baseline yet (no tag v*)"));
+    };
+    let program = tool(workspace, "cargo-semver-checks")?;
+    let mut check = workspace.command(program, &["semver-checks", "--workspace", "--baseline-rev", baseline]);
+    workspace.logged("semver-checks", &mut check)?;
+    Ok(format!("no breaking change since {baseline}").into())
+}
+
+/// A check that no installation would make possible: counted as skipped, in continuous integration too.
+fn left_out(why: &str) -> Done {
+    Done { skipped: 1, note: format!("skipped: {why}"), ..Done::default() }
+}
+
+/// The levels at which `cargo xtask test` looks at secrets, and those of `--full`.
+const ORDINARY: Extent = Extent::Primitives;
+const EVERY_LEVEL: Extent = Extent::Everything;
+
+pub fn constant_time(workspace: &Workspace) -> Result<Done> {
+    by_valgrind(workspace, ORDINARY)
+}
+
+pub fn constant_time_at_every_level(workspace: &Workspace) -> Result<Done> {
+    by_valgrind(workspace, EVERY_LEVEL)
+}
+
+fn by_valgrind(workspace: &Workspace, extent: Extent) -> Result<Done> {
+    let (mut note, skipped) = constant_time::check(workspace, extent)?;
+    if skipped > 0 {
+        note += "; skipped: this machine has no AVX2";
+    }
+    Ok(Done { passed: 1, skipped, note, ..Done::default() })
+}
+
+pub fn steps(workspace: &Workspace) -> Result<Done> {
+    stepped(workspace, ORDINARY)
+}
+
+pub fn steps_at_every_level(workspace: &Workspace) -> Result<Done> {
+    stepped(workspace, EVERY_LEVEL)
+}
+
+fn stepped(workspace: &Workspace, extent: Extent) -> Result<Done> {
+    Ok(match constant_time::step(workspace, extent)? {
+        Stepped::Alike(note) => note.into(),
+        Stepped::NotHere => left_out("this machine has no AVX-512"),
+    })
+}
+
+/// Searches for divisions in the programs of the steps before.
+pub fn divisions(workspace: &Workspace) -> Result<Done> {
+    if workspace.ci && (bare::object(workspace).is_none() || aarch64::operations(workspace).is_none()) {
+        bail!("there are no objects for thumb and aarch64");
+    }
+    constant_time::divisions(workspace).map(Done::from)
+}
+
+pub fn stack_of_operations(workspace: &Workspace) -> Result<Done> {
+    let rows = stack::measure(workspace)?;
+    print!("{}", stack::table(&rows));
+    stack::check(&rows).map(Done::from)
+}
+
+pub fn stack_under_massif(workspace: &Workspace) -> Result<Done> {
+    let rows = massif::measure(workspace)?;
+    print!("{}", massif::table(&rows, &[]));
+    massif::check(&rows).map(Done::from)
+}
+
+/// Compares the answers of the program with checks and without.
+pub fn answers(workspace: &Workspace) -> Result<Done> {
+    answers::compare(workspace, &answers::plain(workspace)).map(Done::from)
+}
+
+/// Compares the answers of the program with checks and of the released one.
+pub fn answers_of_the_release(workspace: &Workspace) -> Result<Done> {
+    answers::build(workspace)?;
+    answers::compare(workspace, &demo::build(workspace)?).map(Done::from)
+}
+
+pub fn shared_vectors(workspace: &Workspace) -> Result<Done> {
+    match workspace.shared_vectors() {
+        Some(folder) => answers::check_shared(workspace, &folder).map(Done::from),
+        None => Ok(left_out("../shared/vectors is not there")),
+    }
+}
+
+/// Runs the demonstration of the program over a stock node.
+pub fn demonstration(workspace: &Workspace) -> Result<Done> {
+    let mut demo = workspace.command(workspace.built("checked", "gambeson"), &["demo"]);
+    demo.env(slim::PYTHON, slim::python(workspace)?);
+    let begun = Instant::now();
+    let text = workspace.logged("demo", &mut demo)?;
+    ensure!(begun.elapsed() < Duration::from_secs(60), "it took {:?}, a minute is the most", begun.elapsed());
+    ensure!(names_a_node(&text) && !text.contains("not SLIM"), "no stock node:\n{text}");
+    Ok("files, agents, a channel over a stock node of SLIM; tampering and whoever is removed refused".into())
+}
+
+/// Whether a demonstration tells the version and the process of the node that carried its channel.
+fn names_a_node(text: &str) -> bool {
+    let mut nodes =
+        text.lines().filter_map(|line| line.split_once("node of SLIM ")?.1.split_once(", process "));
+    nodes.any(|(version, pid)| version.split('.').count() == 3 && pid.parse::<u32>().is_ok())
+}
+
+/// The trial of `interop` that runs BoringSSL's suite against AWS-LC as well.
+const BASELINE: &str = "bogo::nothing_that_passes_with_aws_lc_fails_with_us";
+
+/// Runs the peers of `interop`.
+pub fn interop(workspace: &Workspace) -> Result<Done> {
+    interop_with(workspace, &["--skip", BASELINE], "with the peers' own programs")
+}
+
+/// Runs BoringSSL's suite against AWS-LC, and compares.
+pub fn bogo_baseline(workspace: &Workspace) -> Result<Done> {
+    interop_with(workspace, &["--exact", BASELINE], "what passes with AWS-LC passes with us")
+}
+
+fn interop_with(workspace: &Workspace, selected: &[&str], note: &str) -> Result<Done> {
+    let mut test = workspace.cargo(&["test", "--no-fail-fast", "--profile", "checked"]);
+    test.args(["--manifest-path", "interop/Cargo.toml", "--test", "interop", "--"]).args(selected);
+    test.env("GAMBESON_PROGRAM", answers::checked(workspace)?);
+    counted("interop", workspace, &mut test, note)
+}
+
+/// The peers of `interop` that take minutes to build, which no step runs. None may be skipped, and the table in the docs is rewritten.
+pub fn heavy(workspace: &Workspace) -> Result<String> {
+    let mut test = workspace.cargo(&["test", "--release", "--manifest-path", "interop/Cargo.toml"]);
+    test.args(["--test", "interop", "--", "--test-threads", "1"]);
+    test.env("CI", "true").env("GAMBESON_BLESS", "1");
+    test.env("GAMBESON_INTEROP_HEAVY", workspace.target.join("heavy"));
+    Ok(counted("interop-heavy", workspace, &mut test, "with peers that were built here")?.note)
+}
+
+/// Runs the tests that are marked as long.
+pub fn ignored_tests(workspace: &Workspace) -> Result<Done> {
+    let arguments = ["--workspace", "--release", "--lib", "--bins", "--tests", "--", "--ignored"];
+    let mut test = workspace.cargo(&["test", "--no-fail-fast"]);
+    counted("tests-ignored", workspace, test.args(arguments), "the long ones")
+}
+
+pub fn a_hundred_processes(workspace: &Workspace) -> Result<Done> {
+    let mut test = everything(workspace, &["test", "--test", "processes"]);
+    test.args(["--", "--ignored"]).env(slim::PYTHON, slim::python(workspace)?);
+    let note = "through one stock node, and through a mesh of which one is killed";
+    counted("a-hundred-processes", workspace, &mut test, note)
+}
+
+/// Tests the bridge to SLIM's sessions with stock clients.
+pub fn bridge(workspace: &Workspace) -> Result<Done> {
+    let mut test = workspace.cargo(&["test", "--no-fail-fast", "--manifest-path", BRIDGE]);
+    test.args(["--profile", "checked"]).env(slim::PYTHON, slim::python(workspace)?);
+    counted("bridge", workspace, &mut test, "with stock clients of SLIM")
+}
+
+/// Measures channels beside SLIM's sessions.
+pub fn beside_sessions(workspace: &Workspace) -> Result<Done> {
+    let mut run = workspace.cargo(&["run", "--quiet", "--release", "--manifest-path", BRIDGE]);
+    run.args(["--example", "beside_sessions", "--", "--check"]).env(slim::PYTHON, slim::python(workspace)?);
+    promises::judge(workspace, "beside sessions", workspace.tried("beside-sessions", &mut run)?)
+}
+
+/// Measures the portable tables. The peers behind features are C and assembly that a machine may not be able to build; portable tables are not
+/// compared with them.
+pub fn peers_portable(workspace: &Workspace) -> Result<Done> {
+    let mut run = workspace.cargo(&["run", "--quiet", "--release", "--no-default-features"]);
+    run.args(["--manifest-path", PEERS, "--", "--limit", "portable", "--check"]);
+    promises::judge(workspace, "peers", workspace.tried("peers", &mut run)?)
+}
+
+pub fn peers_avx2(workspace: &Workspace) -> Result<Done> {
+    peers_with(workspace, "avx2")
+}
+
+pub fn peers_avx512(workspace: &Workspace) -> Result<Done> {
+    peers_with(workspace, "avx512")
+}
+
+const PEERS: &str = "bench/peers/Cargo.toml";
+
+/// Measures the tables for vectors beside every peer; those in C and assembly are behind features that not every machine can build.
+fn peers_with(workspace: &Workspace, level: &str) -> Result<Done> {
+    if !runs(level) {
+        return Ok(left_out(&format!("this machine has no {level}")));
+    }
+    let mut build = workspace.cargo(&["build", "--quiet", "--release", "--manifest-path", PEERS]);
+    if !workspace.tried("peers-build", &mut build)?.0 {
+        return Ok(left_out("the peers in C and assembly do not build here: target/xtask/peers-build.log"));
+    }
+    let program = workspace.built("release", "gambeson-bench-peers");
+    let mut run = workspace.command(program, &["--limit", level, "--check"]);
+    let name = format!("peers with {level}");
+    promises::judge(workspace, &name, workspace.tried(&format!("peers-{level}"), &mut run)?)
+}
+
+/// Whether this machine has the instructions of a table of kernels, as `gambeson::cpu` asks.
+fn runs(level: &str) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::is_x86_feature_detected as has;
+        let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2") && has!("popcnt");
+        let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+        match level {
+            "avx2" => avx2,
+            "avx512" => avx2 && avx512 && has!("avx512vbmi") && has!("avx512vbmi2"),
+            _ => false,
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    level.is_empty()
+}
+
+/// Runs a benchmark that is a command of this program, and judges what it prints.
+fn own_bench(workspace: &Workspace, name: &str, arguments: &[&str]) -> Result<Done> {
+    let mut bench = workspace.command(std::env::current_exe()?, arguments);
+    promises::judge(workspace, name, workspace.tried(&name.replace(' ', "-"), bench.arg("--check"))?)
+}
+
+pub fn python_bench(workspace: &Workspace) -> Result<Done> {
+    own_bench(workspace, "python bench", &["python", "bench"])
+}
+
+pub fn typescript_bench(workspace: &Workspace) -> Result<Done> {
+    own_bench(workspace, "typescript bench", &["typescript", "bench"])
+}
+
+pub fn typescript_size(workspace: &Workspace) -> Result<Done> {
+    own_bench(workspace, "typescript size", &["typescript", "size"])
+}
+
+pub fn firmware_bench(workspace: &Workspace) -> Result<Done> {
+    own_bench(workspace, "firmware bench", &["firmware", "bench"])
+}
+
+pub fn one_key_derivation(workspace: &Workspace) -> Result<Done> {
+    let arguments = ["bench", "agent", "--op", "derivation", "--check"];
+    workspace.logged("derivation", &mut workspace.command(demo::build(workspace)?, &arguments))?;
+    Ok("at most two bare BLAKE3 hashes of 64 bytes".into())
+}
+
+/// Returns the toolchain that this machine lacks for sanitizers and fuzzing.
+pub fn nightly_missing() -> Option<&'static str> {
+    (!fuzzing::nightly()).then_some("the nightly toolchain")
+}
+
+pub fn address_sanitizer(workspace: &Workspace) -> Result<Done> {
+    let target = "x86_64-unknown-linux-gnu";
+    let mut test = workspace.cargo(&["test", "-p", "gambeson", "--lib", "--release", "--all-features"]);
+    test.args(["--target", target]).env("CARGO_TARGET_DIR", workspace.apart("sanitizer"));
+    test.env("RUSTUP_TOOLCHAIN", "nightly").env("RUSTFLAGS", "-Zsanitizer=address");
+    counted("address-sanitizer", workspace, &mut test, "no finding")
+}
+
+/// Checks the licences, bans and sources of deny.toml by cargo-deny, and the advisories, which come over the network each time.
+pub fn deny(workspace: &Workspace) -> Result<Done> {
+    let Ok(program) = tool(workspace, "cargo-deny") else {
+        return Ok(left_out("cargo-deny is not here, and cargo could not install it"));
+    };
+    let offline = ["check", "bans", "licenses", "sources"];
+    workspace.logged("deny", &mut workspace.command(&program, &offline))?;
+    let mut advisories = workspace.command(&program, &["check", "advisories"]);
+    let (success, text) = workspace.tried("deny-advisories", &mut advisories)?;
+    let fetched = !text.contains("failed to fetch advisory database");
+    ensure!(success || !fetched, "{text}");
+    let note = match fetched {
+        true => "licences, bans, sources and advisories as deny.toml has them",
+        false => {
+            "licences, bans and sources as deny.toml has them; skipped: the advisories, which could not be fetched"
+        }
+    };
+    Ok(Done { passed: 1, skipped: usize::from(!fetched), note: note.into(), ..Done::default() })
+}
+
+/// Tests the wheel that is published, with the vectors.
+pub fn published_wheel(workspace: &Workspace) -> Result<Done> {
+    python::check_published(workspace).map(Done::from)
+}
+
+/// Builds the rest of the programs for a board.
+pub fn boards(workspace: &Workspace) -> Result<Done> {
+    firmware::boards(workspace).map(Done::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_has_a_version_and_a_process() {
+        assert!(names_a_node(
+            "  ok  what carries a channel   1 ms   node of SLIM 3.3.8, process 17\n  ok  more"
+        ));
+        for none in ["node of SLIM", "node of SLIM unknown, process 17", "node of SLIM 3.3.8, process none"] {
+            assert!(!names_a_node(none), "{none}");
+        }
+    }
+
+    #[test]
+    fn the_core_is_tested_with_all_its_features() {
+        let manifest = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/core/Cargo.toml"));
+        let manifest: toml::Table = toml::from_str(&manifest.unwrap()).unwrap();
+        let features = manifest["features"].as_table().unwrap();
+        let by_default = features["default"].as_array().unwrap();
+        let workspace = Workspace::at(".".into(), ".".into(), false);
+        let command = everything(&workspace, &["test"]);
+        let asked: Vec<_> = command.get_args().flat_map(|word| word.to_str().unwrap().split(',')).collect();
+        let more: Vec<_> = features
+            .keys()
+            .filter(|feature| {
+                *feature != "default" && !by_default.iter().any(|it| it.as_str() == Some(feature))
+            })
+            .collect();
+        assert!(more.len() > 1, "{more:?}");
+        for feature in more {
+            assert!(asked.contains(&&*format!("gambeson/{feature}")), "{feature}: {asked:?}");
+        }
+    }
+}
