@@ -1,10 +1,9 @@
 //! The stock node of SLIM: its wheel, which the tests of channels start nodes from.
 
-use crate::run::{Workspace, installed};
+use crate::run::{Workspace, install_once, installed};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 /// The environment variable that names a Python with the wheel.
 pub const PYTHON: &str = "GAMBESON_SLIM_PYTHON";
@@ -16,21 +15,18 @@ pub fn missing() -> Option<&'static str> {
 
 /// Returns a Python that has the wheel, in the version that `gambeson-slim` names; installs it into the target folder once.
 pub fn python(workspace: &Workspace) -> Result<PathBuf> {
-    static INSTALLATION: Mutex<()> = Mutex::new(());
-    let _one_at_a_time = INSTALLATION.lock();
     let source = fs::read_to_string(workspace.root.join("crates/slim/src/stock.rs"))?;
     let version = source.split("pub const WHEEL: &str = \"").nth(1).and_then(|rest| rest.split('"').next());
     let wheel =
         format!("slim-bindings=={}", version.context("crates/slim names no version of slim-bindings")?);
-    let (folder, note) = (workspace.target.join("slim"), workspace.target.join("slim/installed.txt"));
+    let folder = workspace.target.join("slim");
     let python = folder.join("bin/python");
-    if fs::read_to_string(&note).ok().as_deref() != Some(wheel.as_str()) {
+    install_once(&folder.join("installed.txt"), &wheel, || {
         let mut venv = workspace.command("python3", &["-m", "venv", "--clear"]);
         workspace.logged("slim-venv", venv.arg(&folder))?;
         let pip =
             ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
-        workspace.logged("slim-wheel", workspace.command(&python, &pip).arg(&wheel))?;
-        fs::write(note, wheel)?;
-    }
+        workspace.logged("slim-wheel", workspace.command(&python, &pip).arg(&wheel)).map(drop)
+    })?;
     Ok(python)
 }
