@@ -426,6 +426,22 @@ pub fn a_hundred_processes(workspace: &Workspace) -> Result<Done> {
     counted("a-hundred-processes", workspace, &mut test, note)
 }
 
+/// Runs the tests that meet a stock node, with a node of each older version. Returns a table of the versions.
+pub fn older_nodes(workspace: &Workspace) -> Result<Done> {
+    let versions = slim::versions(workspace)?;
+    let (mut passed, mut said) = (0, Vec::new());
+    for version in &versions[1..] {
+        let mut test =
+            everything(workspace, &["test", "--no-fail-fast", "--test", "link", "--test", "processes"]);
+        test.env(slim::PYTHON, slim::python_with(workspace, version)?);
+        let done = counted(&format!("nodes-{version}"), workspace, &mut test, "")?;
+        ensure!(done.skipped == 0, "slim-bindings {version}: {} tests were skipped", done.skipped);
+        passed += done.passed;
+        said.push(format!("slim-bindings {version}: {} passed", done.passed));
+    }
+    Ok((passed, said.join("; ")).into())
+}
+
 /// Tests the bridge to SLIM's sessions with stock clients.
 pub fn bridge(workspace: &Workspace) -> Result<Done> {
     let mut test = workspace.cargo(&["test", "--no-fail-fast", "--manifest-path", BRIDGE]);

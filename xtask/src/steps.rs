@@ -301,6 +301,8 @@ pub const STEPS: &[Step] = &[
     full("long-tests", "ignored tests", OF_LIBRARIES, checks::ignored_tests),
     full("long-tests", "faults on other engines", OF_LIBRARIES, checks::faults_on_other_engines)
         .needs(&["nats-server", "python3"]),
+    full("long-tests", "older nodes of SLIM", OF_LIBRARIES, checks::older_nodes)
+        .needs(&["nats-server", "python3"]),
     full("long-tests", "a hundred processes", OF_LIBRARIES, checks::a_hundred_processes)
         .needs(&["nats-server", "python3"])
         .lacks(slim::missing),
