@@ -4,9 +4,7 @@ use crate::constant_time::{self, Extent, Stepped};
 use crate::programs::{self, Program};
 use crate::report::{Done, counted, judged};
 use crate::run::{Workspace, cargo_home, installed};
-use crate::{
-    aarch64, answers, bare, demo, firmware, fuzzing, independent, massif, promises, python, slim, stack,
-};
+use crate::{aarch64, answers, bare, demo, fuzzing, independent, massif, promises, slim, stack};
 use anyhow::{Result, bail, ensure};
 use std::fs::{self, DirEntry};
 use std::io;
@@ -300,16 +298,6 @@ fn tool(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Packs every published package.
-pub fn packs(workspace: &Workspace) -> Result<Done> {
-    published(workspace, false).map(Done::from)
-}
-
-/// Packs every published package and builds each from its package.
-pub fn packs_and_builds(workspace: &Workspace) -> Result<Done> {
-    published(workspace, true).map(Done::from)
-}
-
 /// Compares the public API with the last release; without one there is nothing to compare.
 pub fn semver(workspace: &Workspace) -> Result<Done> {
     let tags = workspace.git(&["tag", "--list", "v*", "--sort=-v:refname"]).unwrap_or_default();
@@ -327,19 +315,8 @@ fn left_out(why: &str) -> Done {
     Done { skipped: 1, note: format!("skipped: {why}"), ..Done::default() }
 }
 
-/// The levels at which `cargo xtask test` looks at secrets, and those of `--full`.
-const ORDINARY: Extent = Extent::Primitives;
-const EVERY_LEVEL: Extent = Extent::Everything;
-
-pub fn constant_time(workspace: &Workspace) -> Result<Done> {
-    by_valgrind(workspace, ORDINARY)
-}
-
-pub fn constant_time_at_every_level(workspace: &Workspace) -> Result<Done> {
-    by_valgrind(workspace, EVERY_LEVEL)
-}
-
-fn by_valgrind(workspace: &Workspace, extent: Extent) -> Result<Done> {
+/// Looks at secrets by valgrind.
+pub fn by_valgrind(workspace: &Workspace, extent: Extent) -> Result<Done> {
     let (mut note, skipped) = constant_time::check(workspace, extent)?;
     if skipped > 0 {
         note += "; skipped: this machine has no AVX2";
@@ -347,15 +324,8 @@ fn by_valgrind(workspace: &Workspace, extent: Extent) -> Result<Done> {
     Ok(Done { passed: 1, skipped, note, ..Done::default() })
 }
 
-pub fn steps(workspace: &Workspace) -> Result<Done> {
-    stepped(workspace, ORDINARY)
-}
-
-pub fn steps_at_every_level(workspace: &Workspace) -> Result<Done> {
-    stepped(workspace, EVERY_LEVEL)
-}
-
-fn stepped(workspace: &Workspace, extent: Extent) -> Result<Done> {
+/// Looks at secrets step by step.
+pub fn by_steps(workspace: &Workspace, extent: Extent) -> Result<Done> {
     Ok(match constant_time::step(workspace, extent)? {
         Stepped::Alike(note) => note.into(),
         Stepped::NotHere => left_out("this machine has no AVX-512"),
@@ -380,11 +350,6 @@ pub fn stack_under_massif(workspace: &Workspace) -> Result<Done> {
     let rows = massif::measure(workspace)?;
     print!("{}", massif::table(&rows, &[]));
     massif::check(&rows).map(Done::from)
-}
-
-/// Compares the answers of the program with checks and without.
-pub fn answers(workspace: &Workspace) -> Result<Done> {
-    answers::compare(workspace, &answers::plain(workspace)).map(Done::from)
 }
 
 /// Compares the answers of the program with checks and of the released one.
@@ -461,6 +426,22 @@ pub fn a_hundred_processes(workspace: &Workspace) -> Result<Done> {
     counted("a-hundred-processes", workspace, &mut test, note)
 }
 
+/// Runs the tests that meet a stock node, with a node of each older version. Returns a table of the versions.
+pub fn older_nodes(workspace: &Workspace) -> Result<Done> {
+    let versions = slim::versions(workspace)?;
+    let (mut passed, mut said) = (0, Vec::new());
+    for version in &versions[1..] {
+        let mut test =
+            everything(workspace, &["test", "--no-fail-fast", "--test", "link", "--test", "processes"]);
+        test.env(slim::PYTHON, slim::python_with(workspace, version)?);
+        let done = counted(&format!("nodes-{version}"), workspace, &mut test, "")?;
+        ensure!(done.skipped == 0, "slim-bindings {version}: {} tests were skipped", done.skipped);
+        passed += done.passed;
+        said.push(format!("slim-bindings {version}: {} passed", done.passed));
+    }
+    Ok((passed, said.join("; ")).into())
+}
+
 /// Tests the bridge to SLIM's sessions with stock clients.
 pub fn bridge(workspace: &Workspace) -> Result<Done> {
     let mut test = workspace.cargo(&["test", "--no-fail-fast", "--manifest-path", BRIDGE]);
@@ -483,18 +464,10 @@ pub fn peers_portable(workspace: &Workspace) -> Result<Done> {
     promises::judge(workspace, "peers", workspace.tried("peers", &mut run)?)
 }
 
-pub fn peers_avx2(workspace: &Workspace) -> Result<Done> {
-    peers_with(workspace, "avx2")
-}
-
-pub fn peers_avx512(workspace: &Workspace) -> Result<Done> {
-    peers_with(workspace, "avx512")
-}
-
 const PEERS: &str = "bench/peers/Cargo.toml";
 
 /// Measures the tables for vectors beside every peer; those in C and assembly are behind features that not every machine can build.
-fn peers_with(workspace: &Workspace, level: &str) -> Result<Done> {
+pub fn peers_with(workspace: &Workspace, level: &str) -> Result<Done> {
     if !runs(level) {
         return Ok(left_out(&format!("this machine has no {level}")));
     }
@@ -525,26 +498,11 @@ fn runs(level: &str) -> bool {
     level.is_empty()
 }
 
-/// Runs a benchmark that is a command of this program, and judges what it prints.
-fn own_bench(workspace: &Workspace, name: &str, arguments: &[&str]) -> Result<Done> {
-    let mut bench = workspace.command(std::env::current_exe()?, arguments);
-    promises::judge(workspace, name, workspace.tried(&name.replace(' ', "-"), bench.arg("--check"))?)
-}
-
-pub fn python_bench(workspace: &Workspace) -> Result<Done> {
-    own_bench(workspace, "python bench", &["python", "bench"])
-}
-
-pub fn typescript_bench(workspace: &Workspace) -> Result<Done> {
-    own_bench(workspace, "typescript bench", &["typescript", "bench"])
-}
-
-pub fn typescript_size(workspace: &Workspace) -> Result<Done> {
-    own_bench(workspace, "typescript size", &["typescript", "size"])
-}
-
-pub fn firmware_bench(workspace: &Workspace) -> Result<Done> {
-    own_bench(workspace, "firmware bench", &["firmware", "bench"])
+/// Runs the benchmark of a name, which is a command of this program, and judges what it prints.
+pub fn own_bench(workspace: &Workspace, name: &str) -> Result<Done> {
+    let mut bench = workspace.command(std::env::current_exe()?, &[]);
+    bench.args(name.split(' ')).arg("--check");
+    promises::judge(workspace, name, workspace.tried(&name.replace(' ', "-"), &mut bench)?)
 }
 
 pub fn one_key_derivation(workspace: &Workspace) -> Result<Done> {
@@ -584,16 +542,6 @@ pub fn deny(workspace: &Workspace) -> Result<Done> {
         }
     };
     Ok(Done { passed: 1, skipped: usize::from(!fetched), note: note.into(), ..Done::default() })
-}
-
-/// Tests the wheel that is published, with the vectors.
-pub fn published_wheel(workspace: &Workspace) -> Result<Done> {
-    python::check_published(workspace).map(Done::from)
-}
-
-/// Builds the rest of the programs for a board.
-pub fn boards(workspace: &Workspace) -> Result<Done> {
-    firmware::boards(workspace).map(Done::from)
 }
 
 #[cfg(test)]

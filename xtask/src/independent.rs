@@ -1,11 +1,10 @@
 //! The files of vectors by the programs of `vectors/independent`, which are written from `docs/spec` and share no code with us.
 
-use crate::run::{Workspace, installed, tail};
+use crate::run::{Workspace, install_once, installed, tail};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 /// The environment variable that names a Node to the tests of the provider for OpenSSL.
 pub const NODE: &str = "GAMBESON_NODE";
@@ -145,22 +144,17 @@ fn installation(
     lists: &[&Path],
     install: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<PathBuf> {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one_at_a_time = ONE.lock();
     let folder = workspace.target.join("xtask/independent").join(name);
-    let mark = folder.join("installed");
     let mut wanted = String::new();
     for list in lists {
         wanted += &fs::read_to_string(list).with_context(|| list.display().to_string())?;
     }
-    if fs::read_to_string(&mark).is_ok_and(|found| found == wanted) {
-        return Ok(folder);
-    }
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
-    }
-    install(&folder)?;
-    fs::write(mark, wanted)?;
+    install_once(&folder.join("installed"), &wanted, || {
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        install(&folder)
+    })?;
     Ok(folder)
 }
 

@@ -1,10 +1,9 @@
 //! The Python package: its wheel built, installed, typed and tested, in an environment of pinned tools.
 
-use crate::run::{Workspace, tail};
+use crate::run::{Workspace, install_once, tail};
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 /// Builds the wheel as the tests of the workspace have what it stands on, and tests what was installed from it, but for the vectors. Returns
 /// the number of tests that passed, and a sentence.
@@ -72,21 +71,17 @@ struct Package<'a> {
 impl<'a> Package<'a> {
     /// An environment with the pinned tools; the one of an earlier run, if it has the same.
     fn prepare(workspace: &'a Workspace) -> Result<Self> {
-        static INSTALLATION: Mutex<()> = Mutex::new(());
-        let _one_at_a_time = INSTALLATION.lock();
         let folder = workspace.root.join("bindings/python");
         let made = workspace.target.join("python");
         fs::create_dir_all(&made)?;
         let package = Self { workspace, folder, made };
         let requirements = package.folder.join("requirements.txt");
-        let (wanted, installed) = (fs::read(&requirements)?, package.made.join("installed.txt"));
-        if fs::read(&installed).ok().as_ref() != Some(&wanted) {
+        install_once(&package.made.join("installed.txt"), &fs::read_to_string(&requirements)?, || {
             let mut venv = workspace.command("python3", &["-m", "venv", "--clear"]);
             workspace.logged("python-venv", venv.arg(package.made.join("venv")))?;
             let mut pip = package.pip();
-            workspace.logged("python-requirements", pip.arg("--requirement").arg(&requirements))?;
-            fs::write(installed, wanted)?;
-        }
+            workspace.logged("python-requirements", pip.arg("--requirement").arg(&requirements)).map(drop)
+        })?;
         Ok(package)
     }
 

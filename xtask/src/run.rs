@@ -320,6 +320,17 @@ pub fn provide(workspace: &Workspace, tools: &[&Tool]) -> Vec<&'static str> {
     missing.into_iter().filter(|tool| !installed(tool.program)).map(|tool| tool.program).collect()
 }
 
+/// Makes `mark` a file of the text `wanted`, after `install`, unless it is that already. One installation goes on at a time.
+pub fn install_once(mark: &Path, wanted: &str, install: impl FnOnce() -> Result<()>) -> Result<()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock();
+    if fs::read_to_string(mark).is_ok_and(|found| found == wanted) {
+        return Ok(());
+    }
+    install()?;
+    fs::write(mark, wanted).with_context(|| mark.display().to_string())
+}
+
 /// Every `.rs` file below a folder, in order.
 pub fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();

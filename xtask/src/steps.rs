@@ -1,5 +1,6 @@
 //! The steps of `cargo xtask test` as data: names, groups, tools, inputs and functions.
 
+use crate::constant_time::Extent;
 use crate::report::Done;
 use crate::run::{Tool, Workspace, installed};
 use crate::{
@@ -141,6 +142,10 @@ const FIRMWARE: &[&str] = &[
 const WEB: &[&str] = &[DEBIAN[0], DEBIAN[1], "/usr/lib/wasm32-wasi", "node", "npm", "chromium", "python3"];
 const AARCH64: &[&str] = &[DEBIAN[0], DEBIAN[1], "qemu-aarch64", "aarch64-linux-gnu-gcc"];
 
+/// The extents of the searches for secret branches: in the ordinary run and in `--full`.
+const RELEASED_LEVELS: Extent = Extent::Primitives;
+const EVERY_LEVEL: Extent = Extent::Everything;
+
 /// What every build takes.
 macro_rules! inputs {
     ($($path:literal),*) => { &["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", $($path),*] };
@@ -203,7 +208,7 @@ pub const STEPS: &[Step] = &[
         .needs(&["nats-server", "python3"]),
     step("channels", checks::channels_without_nodes),
     step("program", |it| answers::build(it).map(Done::from)),
-    step("vectors serve", checks::answers).needs(&["gzip"]),
+    step("vectors serve", |it| answers::compare(it, &answers::plain(it)).map(Done::from)).needs(&["gzip"]),
     step("vectors check", |it| answers::canary(it).map(Done::from)).needs(&["gzip"]),
     step("identity vectors", |it| answers::subjects(it).map(Done::from)),
     step("shared vectors", checks::shared_vectors).needs(&["gzip"]),
@@ -217,7 +222,7 @@ pub const STEPS: &[Step] = &[
         .lane(Lane::Apart),
     step("typescript", typescript::check).needs(WEB).lacks(typescript::missing).lane(Lane::Apart),
     step("residue", |it| residue::check(it).map(Done::from)).lane(Lane::Host),
-    step("constant time, step by step", checks::steps).lane(Lane::Host),
+    step("constant time, step by step", |it| checks::by_steps(it, RELEASED_LEVELS)).lane(Lane::Host),
     step("aarch64 under qemu", |it| aarch64::check(it).map(Done::from))
         .needs(AARCH64)
         .lacks(aarch64::missing)
@@ -232,7 +237,7 @@ pub const STEPS: &[Step] = &[
         .lacks(bare::missing)
         .lane(Lane::Apart),
     step("public API", |it| api::check(it, false).map(Done::from)).lane(Lane::Host),
-    step("publish --dry-run", checks::packs).lane(Lane::Host),
+    step("publish --dry-run", |it| checks::published(it, false).map(Done::from)).lane(Lane::Host),
     step("C", |it| c::host(it).map(Done::from))
         .needs(&["cc", "c++", "pkg-config", "cmake"])
         .lacks(c::missing)
@@ -243,13 +248,13 @@ pub const STEPS: &[Step] = &[
         .lane(Lane::Host),
     step("tests of xtask", checks::tests_of_xtask).lane(Lane::Host),
     step("semver-checks", checks::semver).lane(Lane::Host),
-    step("constant time", checks::constant_time).needs(&["valgrind"]),
+    step("constant time", |it| checks::by_valgrind(it, RELEASED_LEVELS)).needs(&["valgrind"]),
     step("divisions", checks::divisions).needs(&["objdump", "arm-none-eabi-objdump"]),
     step("stack", checks::stack_of_operations),
     //
-    full("constant-time", "constant time at every level", OF_CT, checks::constant_time_at_every_level)
+    full("constant-time", "constant time at every level", OF_CT, |it| checks::by_valgrind(it, EVERY_LEVEL))
         .needs(&["valgrind"]),
-    full("constant-time", "step by step at every level", OF_CT, checks::steps_at_every_level),
+    full("constant-time", "step by step at every level", OF_CT, |it| checks::by_steps(it, EVERY_LEVEL)),
     //
     full("memory", "stack under massif", OF_CORE, checks::stack_under_massif)
         .needs(&["valgrind"])
@@ -274,13 +279,13 @@ pub const STEPS: &[Step] = &[
     full("firmware", "firmware traces", OF_FIRMWARE, |it| firmware::constant_time(it).map(Done::from))
         .needs(FIRMWARE)
         .lacks(firmware::missing),
-    full("firmware", "firmware for boards", OF_FIRMWARE, checks::boards)
+    full("firmware", "firmware for boards", OF_FIRMWARE, |it| firmware::boards(it).map(Done::from))
         .needs(FIRMWARE)
         .lacks(firmware::missing),
     full("firmware", "firmware and peers", OF_FIRMWARE, |it| firmware::exchange::check(it).map(Done::from))
         .needs(&["cc", "cmake", "clang"])
         .lacks(firmware::exchange::missing),
-    full("firmware", "firmware bench", OF_FIRMWARE, checks::firmware_bench)
+    full("firmware", "firmware bench", OF_FIRMWARE, |it| checks::own_bench(it, "firmware bench"))
         .needs(FIRMWARE)
         .lacks(firmware::missing),
     //
@@ -290,33 +295,39 @@ pub const STEPS: &[Step] = &[
     full("builds", "TLS over ring, MLS with rayon", OF_LIBRARIES, checks::ring_and_rayon).needs(&["cc"]),
     full("builds", "clippy of the program", OF_LIBRARIES, checks::clippy_of_the_program).needs(&["cc"]),
     full("builds", "rustdoc", OF_LIBRARIES, checks::rustdoc),
-    full("builds", "packages", OF_LIBRARIES, checks::packs_and_builds),
+    full("builds", "packages", OF_LIBRARIES, |it| checks::published(it, true).map(Done::from)),
     full("builds", "answers of the release", OF_LIBRARIES, checks::answers_of_the_release).needs(&["gzip"]),
     //
     full("long-tests", "ignored tests", OF_LIBRARIES, checks::ignored_tests),
     full("long-tests", "faults on other engines", OF_LIBRARIES, checks::faults_on_other_engines)
+        .needs(&["nats-server", "python3"]),
+    full("long-tests", "older nodes of SLIM", OF_LIBRARIES, checks::older_nodes)
         .needs(&["nats-server", "python3"]),
     full("long-tests", "a hundred processes", OF_LIBRARIES, checks::a_hundred_processes)
         .needs(&["nats-server", "python3"])
         .lacks(slim::missing),
     //
     full("speed", "peers", OF_SPEED, checks::peers_portable),
-    full("speed", "peers with avx2", OF_SPEED, checks::peers_avx2).needs(&["cc", "cmake", "clang"]),
-    full("speed", "peers with avx512", OF_SPEED, checks::peers_avx512).needs(&["cc", "cmake", "clang"]),
+    full("speed", "peers with avx2", OF_SPEED, |it| checks::peers_with(it, "avx2"))
+        .needs(&["cc", "cmake", "clang"]),
+    full("speed", "peers with avx512", OF_SPEED, |it| checks::peers_with(it, "avx512"))
+        .needs(&["cc", "cmake", "clang"]),
     full("speed", "instructions", OF_SPEED, |it| instructions::check(it, false).map(Done::from))
         .needs(&["valgrind"])
         .lacks(instructions::missing),
     full("speed", "one key derivation", OF_SPEED, checks::one_key_derivation),
     //
-    full("bindings", "published wheel", OF_BINDINGS, checks::published_wheel).needs(&["python3"]),
-    full("bindings", "python bench", OF_BINDINGS, checks::python_bench).needs(&["python3"]),
+    full("bindings", "published wheel", OF_BINDINGS, |it| python::check_published(it).map(Done::from))
+        .needs(&["python3"]),
+    full("bindings", "python bench", OF_BINDINGS, |it| checks::own_bench(it, "python bench"))
+        .needs(&["python3"]),
     full("bindings", "typescript on the pinned Node", OF_BINDINGS, typescript::check_on_the_pinned_node)
         .needs(WEB)
         .lacks(typescript::missing),
-    full("bindings", "typescript bench", OF_BINDINGS, checks::typescript_bench)
+    full("bindings", "typescript bench", OF_BINDINGS, |it| checks::own_bench(it, "typescript bench"))
         .needs(WEB)
         .lacks(typescript::missing),
-    full("bindings", "typescript size", OF_BINDINGS, checks::typescript_size)
+    full("bindings", "typescript size", OF_BINDINGS, |it| checks::own_bench(it, "typescript size"))
         .needs(WEB)
         .lacks(typescript::missing),
     //

@@ -5,7 +5,7 @@ use crate::aarch64::LEFT_OUT;
 use crate::bare::Compiler;
 use crate::programs;
 use crate::report::{Done, test_results};
-use crate::run::{Workspace, installed, tail};
+use crate::run::{Workspace, install_once, installed, tail};
 use crate::{answers, checks, constant_time, independent, notices, slim};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeSet;
@@ -13,7 +13,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::time::Duration;
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -222,19 +221,13 @@ struct Package<'a> {
 impl<'a> Package<'a> {
     /// The pinned tools and peers in `node_modules`; those of an earlier run, if they are the same.
     fn prepare(workspace: &'a Workspace) -> Result<Self> {
-        static INSTALLATION: Mutex<()> = Mutex::new(());
-        let _one_at_a_time = INSTALLATION.lock();
         let folder = workspace.root.join("bindings/typescript");
         let package = Self { workspace, folder, node: node(workspace)? };
-        let wanted = fs::read(package.folder.join("package-lock.json"))?;
-        let installed = package.folder.join("node_modules/.gambeson-lock");
-        if fs::read(&installed).ok().as_ref() != Some(&wanted) {
-            workspace.logged(
-                "npm-ci",
-                package.command("npm", &["ci", "--no-audit", "--no-fund"]).env("CI", "true"),
-            )?;
-            fs::write(installed, wanted)?;
-        }
+        let wanted = fs::read_to_string(package.folder.join("package-lock.json"))?;
+        install_once(&package.folder.join("node_modules/.gambeson-lock"), &wanted, || {
+            let mut npm = package.command("npm", &["ci", "--no-audit", "--no-fund"]);
+            workspace.logged("npm-ci", npm.env("CI", "true")).map(drop)
+        })?;
         Ok(package)
     }
 
