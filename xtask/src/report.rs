@@ -125,7 +125,10 @@ impl Report {
         let metered = workspace.metered();
         let start = Instant::now();
         let outcome = match missing {
-            None => work(&metered),
+            None => {
+                println!("-- {name} begins");
+                work(&metered)
+            }
             Some(missing) if self.ci => Err(anyhow::anyhow!("could not run: {missing} is not here")),
             Some(missing) => {
                 println!("== {name}\n   skipped: {missing} is not here");
