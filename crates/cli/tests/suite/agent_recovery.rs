@@ -1,7 +1,7 @@
 //! An agent is made again from words, an age file, shares, and its backup.
 
-use crate::program::{Folder, copy_folder};
 use crate::program::agents::{agent, agent_with, did};
+use crate::program::{Folder, copy_folder};
 use gambeson_identity::memory::ObjectId;
 use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Retired, Timestamp, recovery};
 
