@@ -76,6 +76,14 @@ impl NodeOptions {
         &self.endpoint
     }
 
+    /// Returns the endpoint for error messages: without control characters, and without a password that was written into it by mistake.
+    pub(super) fn shown(&self) -> String {
+        let (scheme, rest) = self.endpoint.split_once("://").unwrap_or(("", &self.endpoint));
+        let rest = rest.rsplit('@').next().unwrap_or_default();
+        let shown = if scheme.is_empty() { rest.to_owned() } else { format!("{scheme}://{rest}") };
+        shown.chars().filter(|of| !of.is_control()).collect()
+    }
+
     /// Trusts these certificate authorities, and no others. They are PEM, one or more certificates.
     ///
     /// # Errors
@@ -129,7 +137,7 @@ fn certificates(pem: &[u8], file: &str) -> Result<Vec<CertificateDer<'static>>> 
 impl fmt::Debug for NodeOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NodeOptions")
-            .field("endpoint", &self.endpoint)
+            .field("endpoint", &self.shown())
             .field("roots", &self.roots.as_ref().map(|roots| roots.len()))
             .field("client_certificate", &self.identity.is_some())
             .field("credentials", &self.credentials)

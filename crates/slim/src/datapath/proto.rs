@@ -84,6 +84,9 @@ pub(super) struct Header {
     pub(super) recv_from: Option<u64>,
     #[prost(uint64, optional, tag = "8")]
     pub(super) forward_to: Option<u64>,
+    /// A node's own; the MAC does not cover it.
+    #[prost(uint64, optional, tag = "9")]
+    pub(super) incoming_connection: Option<u64>,
     #[prost(bool, optional, tag = "10")]
     pub(super) error: Option<bool>,
     #[prost(bytes = "vec", optional, tag = "11")]

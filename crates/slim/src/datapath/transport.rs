@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ impl Target {
     /// # Errors
     /// [`Error::NodeOptions`] says which of them is wrong.
     pub(super) fn new(options: NodeOptions) -> Result<Self> {
-        let wrong = |what: &str| Error::NodeOptions(format!("node {}: {what}", printable(&options.endpoint)));
+        let wrong = |what: &str| Error::NodeOptions(format!("node {}: {what}", options.shown()));
         let (scheme, rest) = options.endpoint.split_once("://").unwrap_or(("http", &options.endpoint));
         let (origin, address, is_private) = match scheme {
             "http" | "https" => {
@@ -134,7 +134,7 @@ fn host_and_port(scheme: &str, rest: &str) -> std::result::Result<(String, u16),
     let uri: Uri = format!("http://{rest}").parse().map_err(|_| "the endpoint is no URL".to_owned())?;
     let authority = uri.authority().ok_or("the endpoint has no host")?;
     if authority.as_str().contains('@') {
-        return Err("credentials do not belong into the endpoint".to_owned());
+        return Err("credentials do not belong in the endpoint".to_owned());
     }
     if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
         return Err("the endpoint has a path; nodes have none".to_owned());
@@ -205,7 +205,7 @@ pub(super) async fn open(target: &Target, first: Message) -> std::result::Result
         .http2_keep_alive_interval(SILENCE)
         .keep_alive_timeout(SILENCE)
         .keep_alive_while_idle(true);
-    let dialer = Dialer { address: target.address.clone(), closed: Some(closed) };
+    let dialer = Dialer { address: target.address.clone(), closed: Some(closed), lost: Arc::default() };
     let channel = endpoint.connect_with_connector(dialer).await.map_err(|error| causes(&error))?;
     let (outbound, mut waiting) = mpsc::channel(WAITING);
     outbound.try_send(first).map_err(|_| "the stream ended before it began".to_owned())?;
@@ -257,6 +257,8 @@ fn printable(text: &str) -> String {
 struct Dialer {
     address: Address,
     closed: Option<oneshot::Receiver<()>>,
+    /// Why the connection ended, if it has.
+    lost: Arc<OnceLock<String>>,
 }
 
 impl Service<Uri> for Dialer {
@@ -269,10 +271,13 @@ impl Service<Uri> for Dialer {
     }
 
     fn call(&mut self, _: Uri) -> Self::Future {
-        let (address, closed) = (self.address.clone(), self.closed.take());
+        let (address, closed, lost) = (self.address.clone(), self.closed.take(), Arc::clone(&self.lost));
         Box::pin(async move {
-            // Another connection would begin without negotiation.
-            let closed = closed.ok_or_else(|| io::Error::other("the stream has had its connection"))?;
+            // tonic would connect again, for a stream that begins with another's negotiation.
+            let Some(closed) = closed else {
+                let reason = lost.get().map_or("the node closed the connection", String::as_str);
+                return Err(io::Error::other(reason));
+            };
             let io: Box<dyn Io> = match address {
                 Address::Tcp { host, port, tls } => {
                     let stream = TcpStream::connect((host, port)).await?;
@@ -285,7 +290,7 @@ impl Service<Uri> for Dialer {
                 #[cfg(unix)]
                 Address::Unix(path) => Box::new(tokio::net::UnixStream::connect(path).await?),
             };
-            Ok(TokioIo::new(Connection { io, closed }))
+            Ok(TokioIo::new(Connection { io, closed, lost }))
         })
     }
 }
@@ -298,6 +303,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 struct Connection {
     io: Box<dyn Io>,
     closed: oneshot::Receiver<()>,
+    lost: Arc<OnceLock<String>>,
 }
 
 impl AsyncRead for Connection {
@@ -310,7 +316,12 @@ impl AsyncRead for Connection {
         if Pin::new(&mut self.closed).poll(cx).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
-        Pin::new(&mut self.io).poll_read(cx, buffer)
+        let read = Pin::new(&mut self.io).poll_read(cx, buffer);
+        // HTTP/2 does not pass the reason on, such as an alert of TLS.
+        if let Poll::Ready(Err(error)) = &read {
+            let _ = self.lost.set(error.to_string());
+        }
+        read
     }
 }
 

@@ -161,9 +161,8 @@ async fn a_node_gets_the_token_that_it_asks_for() {
         mac.update(signed.as_bytes());
         format!("{signed}.{}", Base64UrlUnpadded::encode_string(&mac.finalize().into_bytes()))
     };
-    let options = |token: &str| {
-        NodeOptions::new(&node.address).with_credentials(Credentials::bearer(token).unwrap())
-    };
+    let options =
+        |token: &str| NodeOptions::new(&node.address).with_credentials(Credentials::bearer(token).unwrap());
     carries(&options(&token(secret))).await;
     let reason = refused(options(&token("another"))).await;
     assert!(reason.contains("refuses the credentials"), "{reason}");
