@@ -75,8 +75,9 @@ pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
     Ok(!asked.check || failed.is_empty() && faults.is_empty())
 }
 
-/// The self-test and the demonstration on both processors, and constant time. Returns how many checks passed, and a sentence.
-pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
+/// Runs the self-test and the demonstration on both processors, and checks constant time; programs for boards are built in part, or with
+/// `full` all. Returns how many checks passed, and a sentence.
+pub fn check(workspace: &Workspace, full: bool) -> Result<(usize, String)> {
     let mut tests = workspace.cargo(&["test", "--quiet", "--locked", "--profile", "host"]);
     tests.args([
         "--manifest-path",
@@ -100,7 +101,7 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     }
     let traces = trace::check(workspace, &image::plugin(workspace)?, false)?;
     let keccak = keccak::check(workspace)?;
-    let board = board::check(workspace)?;
+    let board = board::check(workspace, full)?;
     Ok((passed + 6, format!("on two processors {vectors}; the demonstration; {traces}; {keccak}; {board}")))
 }
 

@@ -168,7 +168,7 @@ fn command(arguments: Vec<String>) -> Result<bool> {
             Stepped::Alike(said) => said,
             Stepped::NotHere => String::from("skipped: this machine has no AVX-512"),
         },
-        "divisions" => constant_time::divisions(workspace)?,
+        "divisions" => constant_time::divisions(workspace, Extent::Everything)?,
         "c" if has("header") => c::header(workspace, true)?,
         "c" if has("install") => c::install(workspace, option(rest, "--prefix")?.as_ref())?,
         "c" if has("bare") => c::bare(workspace, option(rest, "--target")?)?.display().to_string(),
@@ -229,9 +229,9 @@ fn command(arguments: Vec<String>) -> Result<bool> {
         }
         "firmware" if rest.first().is_some_and(|first| first == "keccak") => firmware::keccak(workspace)?,
         "firmware" if rest.first().is_some_and(|first| first == "peers") => {
-            firmware::exchange::check(workspace)?
+            firmware::exchange::check(workspace, true)?
         }
-        "firmware" => firmware::check(workspace)?.1,
+        "firmware" => firmware::check(workspace, true)?.1,
         "answers" => {
             answers::build(workspace)?;
             let same = answers::compare(workspace, &answers::plain(workspace))?;

@@ -62,7 +62,7 @@ pub fn run(workspace: &Workspace, full: bool, only: Option<String>) -> Result<bo
     let mut report = Report::new(workspace, only);
     sources(&mut report);
     tests(&mut report);
-    packages(&mut report);
+    packages(&mut report, full);
     gates(&mut report, full);
     program(&mut report);
     meetings(&mut report);
@@ -278,19 +278,19 @@ fn without_slim() -> &'static [&'static str] {
     slim::missing().map_or(&[], |_| &["--exclude", "gambeson-slim", "--exclude", "gambeson-cli"])
 }
 
-fn packages(report: &mut Report<'_>) {
+fn packages(report: &mut Report<'_>, full: bool) {
     let workspace = report.workspace;
     let compiler = (!bare::possible()).then_some("a compiler for a bare target");
     // Most of their time one thread compiles a standard library, or emulates a processor. The longest come first.
     report.together(vec![
         Step::new("aarch64 under qemu", aarch64::missing(), || aarch64::check(workspace)),
-        Step::new("firmware", firmware::missing(), || firmware::check(workspace)),
+        Step::new("firmware", firmware::missing(), || firmware::check(workspace, full)),
         Step::new("no_std", compiler, || bare::check(workspace)),
         Step::new("Armv7E-M under qemu", thumb::missing(), || thumb::check(workspace)),
         Step::new("core as WebAssembly", typescript::missing(), || typescript::core(workspace)),
         Step::new("C on Cortex-M4", c::missing_for_cortex_m4(), || c::cortex_m4(workspace)),
-        Step::new("firmware and peers", firmware::exchange::missing(), || {
-            firmware::exchange::check(workspace)
+        Step::new("firmware and peers", firmware::exchange::missing(full), || {
+            firmware::exchange::check(workspace, full)
         }),
         Step::new("public API", None, || api::check(workspace, false)),
         // That they build, too, is for the long runs: it is another build of everything.
@@ -387,7 +387,7 @@ fn semver(report: &mut Report<'_>) {
 
 fn gates(report: &mut Report<'_>, full: bool) {
     let workspace = report.workspace;
-    let extent = if full { Extent::Everything } else { Extent::Primitives };
+    let extent = if full { Extent::Everything } else { Extent::Released };
     report.step("constant time", absent("valgrind"), || {
         let (mut note, skipped) = constant_time::check(workspace, extent)?;
         if skipped > 0 {
@@ -412,7 +412,7 @@ fn gates(report: &mut Report<'_>, full: bool) {
         if workspace.ci && (bare::object(workspace).is_none() || aarch64::operations(workspace).is_none()) {
             bail!("there are no objects for thumb and aarch64");
         }
-        constant_time::divisions(workspace)
+        constant_time::divisions(workspace, extent)
     });
     report.step("stack", None, || {
         let rows = stack::measure(workspace)?;

@@ -97,8 +97,7 @@ fn fast<P: ParameterSet>(
     let (message, rnd) = &messages[0];
     let digest = PreHash::Sha2_512.digest(message);
     let message = || Message::prehashed(&digest, CONTEXT).expect("the context is short");
-    let prehashed =
-        gate.run((name, "sign pre-hashed", "compact"), || compact.sign_with_rnd(rnd, message()));
+    let prehashed = gate.run((name, "sign pre-hashed", "compact"), || compact.sign_with_rnd(rnd, message()));
     valgrind::mark_public(prehashed.as_ref());
     key.verify(message(), prehashed.as_ref()).expect("our own signature is valid");
     gate.run_drop(name, (compact, expanded, grown, imported));
@@ -109,15 +108,13 @@ fn fast<P: ParameterSet>(
 fn small<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
     let (name, seed) = (P::NAME, &inputs.seed);
     let mut vk = P::VerifyingKeyBytes::zeroed();
-    let hashed =
-        gate.run((name, "keygen, hash only", "small"), || SigningKey::<Small<P>>::from_seed(seed));
+    let hashed = gate.run((name, "keygen, hash only", "small"), || SigningKey::<Small<P>>::from_seed(seed));
     let key = gate
         .run_into((name, "keygen", "small"), &mut vk, |vk| SigningKey::<Small<P>>::from_seed_into(seed, vk));
     assert!(vk == *inputs.key.as_bytes(), "one key");
     gate.run_into((name, "public key", "small"), &mut vk, |vk| hashed.verifying_key_into(vk));
     assert!(vk == *inputs.key.as_bytes(), "one key");
-    let encoded =
-        gate.run((name, "borrow", "small"), || ExpandedKeyRef::<Small<P>>::borrowed(&inputs.sk));
+    let encoded = gate.run((name, "borrow", "small"), || ExpandedKeyRef::<Small<P>>::borrowed(&inputs.sk));
     let encoded = encoded.expect("our own key is valid");
     for ((message, rnd), expected) in inputs.messages.iter().zip(&inputs.signatures) {
         let [mut one, mut two] = [P::Signature::zeroed(); 2];
@@ -129,9 +126,8 @@ fn small<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
             valgrind::mark_public(signature.as_ref());
             assert!(signature == expected, "every form gives one signature");
         }
-        let verify = |message: &[u8]| {
-            VerifyingKeyRef::<Small<P>>::borrowed(&vk).verify(message, one.as_ref()).is_ok()
-        };
+        let verify =
+            |message: &[u8]| VerifyingKeyRef::<Small<P>>::borrowed(&vk).verify(message, one.as_ref()).is_ok();
         assert!(gate.run((name, "verify", "small"), || verify(message)) && !verify(b"another message"));
     }
     gate.run_drop(&format!("{name} small"), (hashed, key));

@@ -151,8 +151,7 @@ fn composite(gate: &mut impl Instrument, algorithm: &'static Algorithm) {
         }
     };
     let classical = format!("{name} classical");
-    let encoded =
-        |seed: [u8; 32], other: [u8; 57]| [&seed[..], head, &other[..length], tail].concat();
+    let encoded = |seed: [u8; 32], other: [u8; 57]| [&seed[..], head, &other[..length], tail].concat();
     let private = encoded(secret(name), secret(&classical));
     let rnd: [u8; 32] = secret("rnd");
     let digest = algorithm.pre_hash().digest(b"message");
@@ -174,8 +173,7 @@ fn composite(gate: &mut impl Instrument, algorithm: &'static Algorithm) {
     });
     let key = gate.run((name, "keygen", ""), || composite::SigningKey::from_bytes(algorithm, &private));
     let key = key.expect("every such string is a key");
-    let signature =
-        gate.run((name, "sign", ""), || key.sign_digest(&digest, b"context", Some(&rnd)));
+    let signature = gate.run((name, "sign", ""), || key.sign_digest(&digest, b"context", Some(&rnd)));
     let signature = signature.expect("the context is short");
     valgrind::mark_public(signature.as_bytes());
     // The public key, whose point is decoded in variable time, of the same bytes unmarked.

@@ -64,9 +64,9 @@ fn fast<P: ParameterSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]
         gate.run((name, "encaps", "expanded"), || ready.encapsulate_deterministic(&m)),
         gate.run((name, "encaps", "once"), || key.expand_and_encapsulate_deterministic(&m)),
     ];
-    sent.extend(gate.run((name, "encaps", "many"), || {
-        encapsulate_many_deterministic(&vec![(&key, &m); count])
-    }));
+    sent.extend(
+        gate.run((name, "encaps", "many"), || encapsulate_many_deterministic(&vec![(&key, &m); count])),
+    );
     sent.extend(gate.run((name, "encaps", "many expanded"), || {
         encapsulate_many_deterministic(&vec![(&ready, &m); count])
     }));
@@ -129,8 +129,8 @@ fn fast<P: ParameterSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]
 fn small<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
     let (name, seed, m) = (P::NAME, &inputs.seed, &inputs.m);
     let (mut ek, mut c) = (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed());
-    let hashed = gate
-        .run((name, "keygen, hash only", "small"), || DecapsulationKey::<Small<P>>::from_seed(seed));
+    let hashed =
+        gate.run((name, "keygen, hash only", "small"), || DecapsulationKey::<Small<P>>::from_seed(seed));
     let key = gate.run_into((name, "keygen", "small"), &mut ek, |ek| {
         DecapsulationKey::<Small<P>>::from_seed_into(seed, ek)
     });

@@ -44,7 +44,8 @@ pub fn without_suite(gate: &mut Gate) {
 /// A KEM of HPKE that no suite of MLS has.
 fn alone<K: Kem>(gate: &mut Gate, name: &str) {
     let ikm: [u8; 80] = secret(name);
-    let key = gate.watch(&format!("{name} DeriveKeyPair"), || K::derive_key_pair(&ikm)).expect("enough of it");
+    let key =
+        gate.watch(&format!("{name} DeriveKeyPair"), || K::derive_key_pair(&ikm)).expect("enough of it");
     let mut public = vec![0; K::NPK];
     gate.watch(&format!("{name} public key"), || K::public_key(&key, &mut public));
     valgrind::mark_public(&public);
@@ -109,8 +110,7 @@ fn hpke(gate: &mut impl Instrument, suite: &SuiteProvider, name: &str) {
         keep(&suite.kem_generate().as_ref().expect("random bytes").0);
     });
     valgrind::mark_public(&public);
-    let (_, drawn) =
-        gate.run((name, "kem_generate", ""), || suite.kem_generate()).expect("random bytes");
+    let (_, drawn) = gate.run((name, "kem_generate", ""), || suite.kem_generate()).expect("random bytes");
     valgrind::mark_public(&drawn);
     let (message, psk): ([u8; 40], [u8; 32]) = (secret("message"), secret("psk"));
     let psk = || HpkePsk { id: b"a name", value: &psk };
@@ -137,17 +137,15 @@ fn hpke(gate: &mut impl Instrument, suite: &SuiteProvider, name: &str) {
             sealed.ciphertext[7] ^= 1;
         }
     }
-    let (enc, sender) = gate
-        .run((name, "hpke_setup_s", ""), || suite.hpke_setup_s(&public, b"info"))
-        .expect("its own key");
+    let (enc, sender) =
+        gate.run((name, "hpke_setup_s", ""), || suite.hpke_setup_s(&public, b"info")).expect("its own key");
     valgrind::mark_public(&enc);
     let receiver = gate
         .run((name, "hpke_setup_r", ""), || suite.hpke_setup_r(&enc, &private, &public, b"info"))
         .expect("an honest share");
     let [ours, theirs] = [
         gate.run((name, "export", ""), || sender.export(b"context", 32)).expect("32 bytes"),
-        gate.run((name, "export by the receiver", ""), || receiver.export(b"context", 32))
-            .expect("the same"),
+        gate.run((name, "export by the receiver", ""), || receiver.export(b"context", 32)).expect("the same"),
     ];
     valgrind::mark_public(&ours);
     valgrind::mark_public(&theirs);
@@ -188,8 +186,9 @@ fn schedule<G: Instrument>(gate: &mut G, suite: &SuiteProvider, name: &str) {
     gate.allow(TAGS);
     for right in [true, false] {
         let told = if right { "" } else { ", refused" };
-        let opened = gate
-            .run((name, &*format!("aead_open{told}"), ""), || suite.aead_open(&key, &sealed, Some(b"aad"), &nonce));
+        let opened = gate.run((name, &*format!("aead_open{told}"), ""), || {
+            suite.aead_open(&key, &sealed, Some(b"aad"), &nonce)
+        });
         assert_eq!(opened.is_ok(), right, "{name}");
         sealed[3] ^= 1;
     }

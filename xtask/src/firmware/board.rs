@@ -15,10 +15,20 @@ const PROGRAMS: [(&str, &str); 3] = [
 /// Flash, and the SRAM that the map gives to programs (RM0090, section 2.3).
 const MEMORY: [std::ops::Range<u64>; 2] = [0x0800_0000..0x0810_0000, 0x2000_0000..0x2001_fff0];
 
-/// Every section lies in the board's memory, and the vectors where its processor looks for them; on QEMU's machine they do not.
-pub fn check(workspace: &Workspace) -> Result<String> {
-    for (package, row) in PROGRAMS {
-        for (board, expected) in [("stm32f407", true), ("mps2-an386", false)] {
+/// A board, and whether the programs that are built for it lie in the memory of an STM32F407.
+const BOARDS: [(&str, bool); 2] = [("stm32f407", true), ("mps2-an386", false)];
+
+/// Checks that every section lies in the board's memory, and the vectors where its processor looks for them; on QEMU's machine they do not.
+/// Without `full` the demonstration is built for both boards, and the program with the most stack for the real one.
+pub fn check(workspace: &Workspace, full: bool) -> Result<String> {
+    let mut fitting = 0;
+    for (number, (package, row)) in PROGRAMS.into_iter().enumerate() {
+        for (board, expected) in BOARDS {
+            let ordinary = number == 0 || (number == 2 && expected);
+            if !full && !ordinary {
+                continue;
+            }
+            fitting += usize::from(expected);
             let mut variables = rows::variables(row, "3");
             variables.push(("GAMBESON_BOARD", board));
             let image = image::build(
@@ -35,7 +45,7 @@ pub fn check(workspace: &Workspace) -> Result<String> {
             );
         }
     }
-    Ok(format!("{} programs fit an STM32F407", PROGRAMS.len()))
+    Ok(format!("{fitting} programs fit an STM32F407"))
 }
 
 /// Whether all that a program has in memory, each with its bytes and its address, lies in the board's.

@@ -154,7 +154,8 @@ fn leaves(gate: &mut Gate) {
             }
         });
         let name = role.fragment();
-        gate.run((name, "public key", "agent"), || agent.group_public_key(role, 7)).expect("a role of groups");
+        gate.run((name, "public key", "agent"), || agent.group_public_key(role, 7))
+            .expect("a role of groups");
         gate.run((name, "sign", "agent"), || agent.sign_in_group(role, 7, b"message"))
             .expect("a role of groups");
     }
