@@ -333,11 +333,11 @@ pub fn by_steps(workspace: &Workspace, extent: Extent) -> Result<Done> {
 }
 
 /// Searches for divisions in the programs of the steps before.
-pub fn divisions(workspace: &Workspace) -> Result<Done> {
+pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<Done> {
     if workspace.ci && (bare::object(workspace).is_none() || aarch64::operations(workspace).is_none()) {
         bail!("there are no objects for thumb and aarch64");
     }
-    constant_time::divisions(workspace).map(Done::from)
+    constant_time::divisions(workspace, extent).map(Done::from)
 }
 
 pub fn stack_of_operations(workspace: &Workspace) -> Result<Done> {

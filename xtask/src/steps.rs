@@ -143,7 +143,7 @@ const WEB: &[&str] = &[DEBIAN[0], DEBIAN[1], "/usr/lib/wasm32-wasi", "node", "np
 const AARCH64: &[&str] = &[DEBIAN[0], DEBIAN[1], "qemu-aarch64", "aarch64-linux-gnu-gcc"];
 
 /// The extents of the searches for secret branches: in the ordinary run and in `--full`.
-const RELEASED_LEVELS: Extent = Extent::Primitives;
+const RELEASED_LEVELS: Extent = Extent::Released;
 const EVERY_LEVEL: Extent = Extent::Everything;
 
 /// What every build takes.
@@ -228,6 +228,10 @@ pub const STEPS: &[Step] = &[
         .lacks(aarch64::missing)
         .lane(Lane::Apart),
     step("python", |it| python::check(it).map(Done::from)).needs(&["python3"]).lane(Lane::Host),
+    step("firmware and RustCrypto", |it| firmware::exchange::check(it, false).map(Done::from))
+        .needs(FIRMWARE)
+        .lacks(|| firmware::exchange::missing(false))
+        .lane(Lane::Apart),
     step("C on Cortex-M4", |it| c::cortex_m4(it).map(Done::from))
         .needs(&[DEBIAN[0], DEBIAN[1], "arm-none-eabi-gcc", "qemu-system-arm"])
         .lacks(c::missing_for_cortex_m4)
@@ -249,12 +253,15 @@ pub const STEPS: &[Step] = &[
     step("tests of xtask", checks::tests_of_xtask).lane(Lane::Host),
     step("semver-checks", checks::semver).lane(Lane::Host),
     step("constant time", |it| checks::by_valgrind(it, RELEASED_LEVELS)).needs(&["valgrind"]),
-    step("divisions", checks::divisions).needs(&["objdump", "arm-none-eabi-objdump"]),
+    step("divisions", |it| checks::divisions(it, RELEASED_LEVELS))
+        .needs(&["objdump", "arm-none-eabi-objdump"]),
     step("stack", checks::stack_of_operations),
     //
     full("constant-time", "constant time at every level", OF_CT, |it| checks::by_valgrind(it, EVERY_LEVEL))
         .needs(&["valgrind"]),
     full("constant-time", "step by step at every level", OF_CT, |it| checks::by_steps(it, EVERY_LEVEL)),
+    full("constant-time", "divisions at every level", OF_CT, |it| checks::divisions(it, EVERY_LEVEL))
+        .needs(&["objdump", "arm-none-eabi-objdump"]),
     //
     full("memory", "stack under massif", OF_CORE, checks::stack_under_massif)
         .needs(&["valgrind"])
@@ -282,9 +289,11 @@ pub const STEPS: &[Step] = &[
     full("firmware", "firmware for boards", OF_FIRMWARE, |it| firmware::boards(it).map(Done::from))
         .needs(FIRMWARE)
         .lacks(firmware::missing),
-    full("firmware", "firmware and peers", OF_FIRMWARE, |it| firmware::exchange::check(it).map(Done::from))
-        .needs(&["cc", "cmake", "clang"])
-        .lacks(firmware::exchange::missing),
+    full("firmware", "firmware and liboqs", OF_FIRMWARE, |it| {
+        firmware::exchange::check(it, true).map(Done::from)
+    })
+    .needs(&["cc", "cmake", "clang"])
+    .lacks(|| firmware::exchange::missing(true)),
     full("firmware", "firmware bench", OF_FIRMWARE, |it| checks::own_bench(it, "firmware bench"))
         .needs(FIRMWARE)
         .lacks(firmware::missing),
