@@ -1,7 +1,7 @@
 //! ML-DSA: the seed of a key, the key, a message and its signature; answered by a key pair of the peer's and its signature of the same
 //! message.
 
-use super::{Exchange, PEERS};
+use super::Exchange;
 use gambeson::Bytes;
 use gambeson::mldsa::{ExpandedKeyRef, ParameterSet, SigningKey, VerifyingKeyRef};
 use gambeson::sha3::Shake128;
@@ -19,10 +19,7 @@ pub fn exchange<P: ParameterSet>(files: &mut Exchange) {
     for bytes in [&seed, vk.as_ref(), &message, signature.as_ref()] {
         files.write(bytes);
     }
-    if files.answers.is_none() {
-        return;
-    }
-    for _ in 0..PEERS {
+    for _ in 0..files.peers {
         let mut encoded = P::ExpandedKeyBytes::zeroed();
         for bytes in [vk.as_mut(), encoded.as_mut(), signature.as_mut()] {
             files.read(bytes);

@@ -1,7 +1,7 @@
 //! ML-KEM: the seed of a key, the key, a ciphertext for it and its secret; answered by a ciphertext for the key and its secret, and a
 //! key pair of the peer's.
 
-use super::{Exchange, PEERS};
+use super::Exchange;
 use gambeson::Bytes;
 use gambeson::mlkem::{DecapsulationKey, EncapsulationKeyRef, ExpandedKeyRef, ParameterSet, SharedSecret};
 use gambeson::sha3::Shake128;
@@ -21,10 +21,7 @@ pub fn exchange<P: ParameterSet>(files: &mut Exchange) {
     for bytes in [&seed, ek.as_ref(), c.as_ref(), shared.expose()] {
         files.write(bytes);
     }
-    if files.answers.is_none() {
-        return;
-    }
-    for _ in 0..PEERS {
+    for _ in 0..files.peers {
         let (mut theirs, mut expected) = (P::EncapsulationKeyBytes::zeroed(), [0; 32]);
         let mut encoded = P::ExpandedKeyBytes::zeroed();
         for bytes in [c.as_mut(), &mut expected, theirs.as_mut(), encoded.as_mut()] {

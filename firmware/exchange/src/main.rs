@@ -1,5 +1,5 @@
 //! Writes the file `made`: for every parameter set in both profiles a seed, and what the device makes of it. Then, if there is a file
-//! `answers`, in which two peers have answered each of them, reads it: their ciphertexts, keys and signatures must be good, and with one bit
+//! `answers`, in which peers have answered each of them, reads it: their ciphertexts, keys and signatures must be good, and with one bit
 //! changed they must not.
 //!
 //! `interop/firmware` is the other side, and has the order of the bytes.
@@ -19,14 +19,13 @@ use gambeson_firmware::{Console, entry, exit};
 use semihosting::fs::File;
 use semihosting::io::{Read as _, Write as _};
 
-/// How many answer.
-const PEERS: usize = 2;
-
 /// A profile, and the two files.
 struct Exchange {
     profile: &'static str,
     made: File,
     answers: Option<File>,
+    /// Number of peers that answer, the first byte of `answers`.
+    peers: u8,
     /// How many of the peers' were met.
     met: usize,
 }
@@ -46,7 +45,13 @@ impl Exchange {
 #[entry]
 fn main() -> ! {
     let made = File::create(c"made").expect("the debugger lets files be written");
-    let mut files = Exchange { profile: "fast", made, answers: File::open(c"answers").ok(), met: 0 };
+    let mut files =
+        Exchange { profile: "fast", made, answers: File::open(c"answers").ok(), peers: 0, met: 0 };
+    if files.answers.is_some() {
+        let mut peers = [0];
+        files.read(&mut peers);
+        [files.peers] = peers;
+    }
     kem::exchange::<MlKem512>(&mut files);
     kem::exchange::<MlKem768>(&mut files);
     kem::exchange::<MlKem1024>(&mut files);

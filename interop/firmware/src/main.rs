@@ -5,10 +5,11 @@
 //! * ML-KEM: the seed of a key, its encapsulation key, a ciphertext and the secret in it;
 //! * ML-DSA: the seed of a key, its verifying key, a message of 32 bytes and its deterministic signature;
 //!
-//! and `answers`, of each peer:
+//! and `answers` has the number of peers in a byte, then of each peer:
 //! * ML-KEM: a ciphertext for that key and the secret in it, an encapsulation and a decapsulation key of the peer's;
 //! * ML-DSA: a verifying and a signing key of the peer's, and its signature of the same message.
 
+#[cfg(feature = "liboqs")]
 mod liboqs;
 mod rustcrypto;
 
@@ -54,11 +55,17 @@ trait Peer {
 fn main() -> Result<()> {
     let folder = env::args_os().nth(1).context("the folder with the file `made`")?;
     let made = fs::read(Path::new(&folder).join("made"))?;
-    let peers: [&dyn Peer; 2] = [&rustcrypto::RustCrypto, &liboqs::Liboqs::new()];
-    let (accepted, answers) = answer(&made, &peers)?;
+    #[cfg(feature = "liboqs")]
+    let liboqs = liboqs::Liboqs::new();
+    let peers: &[&dyn Peer] = &[
+        &rustcrypto::RustCrypto,
+        #[cfg(feature = "liboqs")]
+        &liboqs,
+    ];
+    let (accepted, answers) = answer(&made, peers)?;
     // One bit of any piece, and no peer accepts the whole.
     let mut refused = 0;
-    for (at, peer) in places().into_iter().flat_map(|at| peers.map(|peer| (at, peer))) {
+    for (at, peer) in places().into_iter().flat_map(|at| peers.iter().map(move |peer| (at, *peer))) {
         let mut changed = made.clone();
         changed[at] ^= 1;
         let name = peer.name();
@@ -89,7 +96,7 @@ fn places() -> Vec<usize> {
 
 /// How many pieces were accepted, each by a peer, and the answers.
 fn answer(made: &[u8], peers: &[&dyn Peer]) -> Result<(usize, Vec<u8>)> {
-    let (mut rest, mut accepted, mut answers) = (made, 0, Vec::new());
+    let (mut rest, mut accepted, mut answers) = (made, 0, vec![u8::try_from(peers.len())?]);
     let mut next = |count: usize| -> Result<&[u8]> {
         let (next, after) = rest.split_at_checked(count).context("the file is too short")?;
         rest = after;
