@@ -1,8 +1,10 @@
 //! What operations leave behind: dead stack, freed heap and the vector registers, searched for pieces of secrets.
 
+use crate::operations::{Instrument, Name};
 use crate::{heap, registers, stack};
 use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 
 /// The windows that must not be found, by what they are a piece of. Only hashes of secrets are kept.
@@ -67,6 +69,9 @@ impl Hunt {
 
     /// How often a piece of which secret stands in the memory.
     fn search(&self, memory: &[u8]) -> Vec<(&'static str, usize)> {
+        // Most of the stack was never touched. Coefficients stay aligned.
+        let touched = memory.iter().position(|byte| *byte != 0).unwrap_or(memory.len());
+        let memory = &memory[touched & !15..];
         let mut found: HashMap<&'static str, usize> = HashMap::new();
         for window in memory.windows(8) {
             if let Some(name) = self.bytes.get(&word(window)) {
@@ -110,40 +115,70 @@ fn mix(piece: &[u32]) -> u64 {
     })
 }
 
-/// Counts what ran, and what left something.
+/// Counts operations, and those that left a piece of a secret.
 #[derive(Debug, Default)]
 pub struct Gate {
     /// Operations that ran.
     pub ran: usize,
-    /// Those that left something.
+    /// Operations that left something.
     pub failed: usize,
+    hunt: Hunt,
 }
 
 impl Gate {
-    /// Runs the operation, whose result dies in it, and searches what it left.
-    pub fn run(&mut self, name: &str, hunt: &Hunt, operation: impl Fn() + Sync) {
-        self.count(name, &hunted(hunt, operation));
+    fn count(&mut self, name: Name<'_>, found: &[String]) {
+        self.ran += 1;
+        println!("ran {name}");
+        if !found.is_empty() {
+            self.failed += 1;
+            println!("{name}: {}", found.join(", "));
+        }
+    }
+}
+
+impl Instrument for Gate {
+    const SEARCHES: bool = true;
+
+    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R {
+        let found = hunted(&self.hunt, || _ = black_box(&work()));
+        self.count(name.into(), &found);
+        work()
     }
 
-    /// The same for an operation that draws its secrets itself, and keeps them.
-    pub fn run_fresh(&mut self, name: &str, operation: impl Fn(&Kept) + Sync) {
+    /// The workspace lies on the stack that is searched.
+    fn run_in<'a, W: Send + Default, O: Send, R>(
+        &mut self,
+        name: impl Into<Name<'a>>,
+        out: &mut O,
+        work: impl Fn(&mut O, &mut W) -> R + Sync,
+    ) -> R {
+        self.run_into(name, out, |out| {
+            let mut workspace = W::default();
+            let result = work(out, &mut workspace);
+            black_box(&workspace);
+            result
+        })
+    }
+
+    fn run_fresh<'a>(&mut self, name: impl Into<Name<'a>>, work: impl Fn(&dyn Fn(&[u8])) + Sync) {
         let kept = Kept::new();
         let found = searched(
             || kept.hunt(),
             || {
                 kept.len.store(0, Relaxed);
-                operation(&kept);
+                work(&|secret| kept.keep(secret));
             },
         );
-        self.count(name, &found);
+        self.count(name.into(), &found);
     }
 
-    fn count(&mut self, name: &str, found: &[String]) {
-        self.ran += 1;
-        if !found.is_empty() {
-            self.failed += 1;
-            println!("{name}: {}", found.join(", "));
-        }
+    fn secrets(&mut self, add: impl FnOnce(&mut Hunt)) {
+        self.hunt = Hunt::default();
+        add(&mut self.hunt);
+    }
+
+    fn batch(&self) -> usize {
+        9
     }
 }
 
@@ -152,7 +187,7 @@ pub fn hunted(hunt: &Hunt, operation: impl Fn() + Sync) -> Vec<String> {
     searched(|| hunt, operation)
 }
 
-/// The same, for secrets that are known when the operation has run: `known` is asked after each run.
+/// Like [`hunted`], for secrets that are known when the operation has run: `known` is called after each run.
 fn searched<H: Borrow<Hunt> + Send>(
     known: impl Fn() -> H + Sync,
     operation: impl Fn() + Sync,
@@ -208,15 +243,6 @@ impl Kept {
         hunt.bytes("what it drew", &secrets);
         hunt
     }
-}
-
-/// Uses a value in place and lets it die there.
-#[macro_export]
-macro_rules! live_and_die {
-    ($value:expr) => {{
-        let value = $value;
-        std::hint::black_box(&value);
-    }};
 }
 
 /// base^exponent modulo modulus.

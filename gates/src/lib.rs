@@ -1,22 +1,18 @@
-//! What the gates share: requests to valgrind, painting the stack, and the mistakes planted on purpose.
+//! The list of operations, the instruments of the gates that walk through it, and the mistakes planted on purpose.
 //!
 //! The programs are run by `cargo xtask ct`, `step`, `residue` and `stack`; each of them catches a planted mistake in the
 //! run in which it finds none of ours.
 //!
 //! # Layout
 //!
-//! * `valgrind`: client requests
-//! * `step`, `tracer`: what an instruction shows, and running one after the other
-//! * `stack`: the depth of calls, and what they left behind
-//! * `heap`: an allocator that counts, and that keeps what was freed
-//! * `registers`: what a call left in the vector registers
+//! * `operations`: every operation on secrets, once; `c`: the calls of the C interface
+//! * `marked`: the instrument of `bin/ct.rs`; `valgrind`: client requests
+//! * `hunt`: the instrument of `bin/residue.rs`; `secrets`: the secrets to search for
+//! * `stack`, `heap`, `registers`: the depth of calls, an allocator that counts and keeps, and what calls left there
+//! * `step`, `tracer`: what an instruction shows, and running one after the other, for `bin/step.rs`
 //! * `files`: where in a private key's file the secrets stand
-//! * `marked`: operations on secrets that valgrind watches
-//! * `hunt`: the search for pieces of secrets
-//! * `c`: the calls of the C interface
 //! * `canary`: the planted mistakes
-//! * `bin/ct.rs`, `bin/c.rs`, `bin/files.rs`, `bin/step.rs`, `bin/residue.rs`, `bin/doors.rs`, `bin/stack.rs`, `bin/speed.rs`:
-//!   the programs
+//! * `bin`: the programs, each with an instrument or with operations that no other gate has
 
 #[cfg(feature = "c")]
 pub mod c;
@@ -26,9 +22,14 @@ pub mod files;
 pub mod heap;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod hunt;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod marked;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub mod operations;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod registers;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub mod secrets;
 pub mod stack;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod step;

@@ -1,5 +1,6 @@
-//! Operations on marked secrets, counted.
+//! The instrument of the constant-time gate: operations on marked secrets under valgrind, counted.
 
+use crate::operations::{Instrument, Name};
 use crate::{bytes, valgrind};
 use gambeson::cpu::Level;
 
@@ -8,26 +9,33 @@ use gambeson::cpu::Level;
 /// time: a few, and in the DER of a signature two or three a byte. A table or a ladder that branched would take more than 800.
 pub const VERDICTS: usize = 300;
 
-/// Counts what ran, and what was reported.
+/// Counts operations, and those that valgrind reports.
 #[derive(Debug)]
 pub struct Gate {
     /// The table of kernels.
     pub level: Level,
-    /// How many reports of one operation are let pass: none, or [`VERDICTS`].
+    /// Number of reports of one operation that are allowed.
     pub verdicts: usize,
-    /// Operations with reports.
+    /// Operations with more reports.
     pub failed: usize,
     /// Operations that ran.
     pub ran: usize,
 }
 
 impl Gate {
-    /// Runs one operation and counts what valgrind says meanwhile.
-    pub fn run<R>(&mut self, name: &str, operation: impl FnOnce() -> R) -> R {
+    /// A gate that has run nothing and allows no report.
+    pub const fn new(level: Level) -> Self {
+        Self { level, verdicts: 0, failed: 0, ran: 0 }
+    }
+
+    /// Runs one operation and counts the reports of valgrind meanwhile.
+    pub fn watch<R>(&mut self, name: impl ToString, operation: impl FnOnce() -> R) -> R {
         let before = valgrind::errors();
         let result = operation();
         let reports = valgrind::errors() - before;
         self.ran += 1;
+        let name = name.to_string();
+        println!("ran {name}");
         if reports > self.verdicts {
             self.failed += 1;
             println!("{name} [{}]: {reports} reports", self.level);
@@ -36,9 +44,37 @@ impl Gate {
     }
 }
 
+impl Instrument for Gate {
+    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R {
+        self.watch(name.into(), work)
+    }
+
+    fn run_drop<T>(&mut self, alg: &str, keys: T) {
+        self.watch(format!("{alg} drop"), || drop(keys));
+    }
+
+    fn allow(&mut self, verdicts: usize) {
+        self.verdicts = verdicts;
+    }
+
+    fn messages(&self) -> u8 {
+        4
+    }
+}
+
 /// Bytes of that label, marked.
 pub fn secret<const N: usize>(label: &str) -> [u8; N] {
     let mut bytes = bytes(label);
     valgrind::mark_secret(&mut bytes);
     bytes
+}
+
+/// Marks the secret parts of an ML-DSA key in the standard's encoding: K, s1 and s2; t0 counts as public.
+pub fn mark_signing_key(sk: &mut [u8], verifying_key_len: usize) {
+    valgrind::mark_public(sk);
+    valgrind::mark_secret(&mut sk[32..64]);
+    // Of each row a verifying key has 320 bytes, and t0 has 416.
+    let t0 = 416 * (verifying_key_len / 320);
+    let end = sk.len() - t0;
+    valgrind::mark_secret(&mut sk[128..end]);
 }

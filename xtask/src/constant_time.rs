@@ -7,37 +7,39 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
 
-/// Each optimisation level has its own profile and its own compiler's tricks.
+/// A profile for each optimisation level: compilers differ in what they undo.
 const PROFILES: &[&str] = &["ct-1", "ct-2", "ct-3", "ct-s"];
+/// The levels at which code that handles secrets is released: 3 by the profile `release`, s by `bare` and for firmware. A test compares them
+/// with Cargo.toml.
+const RELEASED: &[&str] = &["ct-3", "ct-s"];
 /// Kernel tables to run. valgrind 3.19 knows no AVX-512: `step` does those.
 const LEVELS: &[&str] = &["portable", "avx2"];
 
-/// What `gate-ct` runs with each table, at each optimisation level.
-const OPERATIONS: usize = 400;
-/// The same of `gate-files`.
-const FILE_OPERATIONS: usize = 156;
-/// The same of `gate-mls`: two KEMs by themselves, and eighteen suites.
-const MLS_OPERATIONS: usize = 2 * 8 + 18 * 30;
+/// Parts of `gate-ct`, and the number of operations of each with each table.
+const PARTS: [(&str, usize); 5] =
+    [("mls", 2 * 8 + 18 * 30), ("primitives", 658), ("files", 156), ("verdicts", 54), (CANARIES, 5)];
+/// The same without the crates above the primitives and the features that they ask for: without the calls in C.
+const PLAIN_PARTS: [(&str, usize); 3] = [("primitives", 466), ("verdicts", 54), (CANARIES, 2)];
+/// The part with the planted mistakes.
+const CANARIES: &str = "canaries";
 
-/// The same of `gate-c`: six hashes, twelve of HashML-DSA, and of both algorithms six tables of calls.
-const C_OPERATIONS: usize = 3 * 6 + 12 + 6 * (13 + 14);
-/// The levels at which anything is released: hosted, and for bare metal.
-const RELEASED: &[&str] = &["ct-3", "ct-s"];
-
-/// How much is looked at at the levels that nothing is released at.
-#[derive(Clone, Copy, PartialEq)]
+/// The optimisation levels that are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The primitives and hybrids, by valgrind.
-    Primitives,
-    /// What stands on them as well, and the tables with AVX-512.
+    /// Those at which code is released.
+    Released,
+    /// Every level.
     Everything,
 }
 
 impl Extent {
-    /// Whether more than the primitives is looked at in this profile.
-    fn beyond(self, profile: &str) -> bool {
-        self == Self::Everything || RELEASED.contains(&profile)
+    const fn profiles(self) -> &'static [&'static str] {
+        match self {
+            Self::Released => RELEASED,
+            Self::Everything => PROFILES,
+        }
     }
 }
 
@@ -53,77 +55,50 @@ fn levels() -> &'static [&'static str] {
 /// Builds the gate at each optimisation level and runs it: no report for ours, a report for each canary. Returns a sentence, and
 /// how many tables of kernels this machine cannot run.
 pub fn check(workspace: &Workspace, extent: Extent) -> Result<(String, usize)> {
+    let profiles = extent.profiles();
     let build_all = |hand_on: &dyn Fn(_)| {
-        for profile in PROFILES {
-            build(workspace, profile, extent)?;
-            for level in levels() {
-                hand_on((*profile, *level));
+        for profile in profiles {
+            // One process for each part, so that the last build's parts share the processors.
+            let run_all = |program: &Path, parts: &[(&'static str, usize)]| {
+                for level in levels() {
+                    parts.iter().for_each(|part| hand_on((program.to_owned(), *profile, *level, *part)));
+                }
+            };
+            if extent == Extent::Everything {
+                run_all(&build_plain(workspace, profile)?, &PLAIN_PARTS);
             }
+            build(workspace, profile)?;
+            run_all(&workspace.built(profile, "gate-ct"), &PARTS);
         }
         Ok(())
     };
-    let operations = as_made(build_all, |_, (profile, level)| {
-        let name = format!("{profile}-{level}");
-        let [program, files, mls, c] =
-            ["gate-ct", "gate-files", "gate-mls", "gate-c"].map(|gate| workspace.built(profile, gate));
-        let mut clean = workspace.command("valgrind", VALGRIND);
-        clean.arg(&program).args(["operations", level]);
-        let text = workspace.logged(&format!("ct-{name}"), &mut clean)?;
-        let operations =
-            number_before(&text, " operations, 0 with reports").context("the gate said nothing")?;
-        // Its status counts the explained reports too.
-        let mut verdicts = workspace.command("valgrind", VALGRIND);
-        verdicts.arg(&program).args(["verdicts", level]);
-        let (_, text) = workspace.tried(&format!("ct-verdicts-{name}"), &mut verdicts)?;
-        let operations = operations
-            + number_before(&text, " operations, 0 with more reports than verdicts").with_context(|| {
-                format!("at {name} P-256 or P-384 branches on more than verdicts:\n{text}")
-            })?;
-        ensure!(operations == OPERATIONS, "at {name} {operations} operations ran, not {OPERATIONS}");
-        let mut of_secrets = 0;
-        let mut planted = vec![("ct", &program, 2)];
-        let beyond = [
-            ("files", &files, FILE_OPERATIONS, "a key's file is read or written by its secrets"),
-            ("mls", &mls, MLS_OPERATIONS, "MLS works by its secrets"),
-        ];
-        for (gate, program, count, what) in beyond.into_iter().filter(|_| extent.beyond(profile)) {
-            let mut marked = workspace.command("valgrind", VALGRIND);
-            marked.arg(program).args(["operations", level]);
-            // Its status counts the verdicts on scalars too.
-            let (_, text) = workspace.tried(&format!("ct-{gate}-{name}"), &mut marked)?;
-            let ran = number_before(&text, " operations, 0 with more reports than verdicts")
-                .with_context(|| format!("at {name} {what}:\n{text}"))?;
-            ensure!(ran == count, "at {name} {ran} operations of gate-{gate} ran, not {count}");
-            of_secrets += ran;
-            planted.push((gate, program, 1));
+    let ran = as_made(build_all, |_, (program, profile, level, (part, count))| {
+        let (part, count) = (*part, *count);
+        let mut valgrind = workspace.command("valgrind", VALGRIND);
+        valgrind.arg(program).args([part, level]);
+        let file = program.file_name().unwrap_or_default().to_string_lossy();
+        let (success, text) = workspace.tried(&format!("{file}-{part}-{profile}-{level}"), &mut valgrind)?;
+        let place = format!("{file}: {part} with {level} at {profile}");
+        if part == CANARIES {
+            let caught = text.contains(&format!("{count} of {count} canaries reported"));
+            ensure!(
+                !success && caught,
+                "canary: {place}: valgrind did not report each planted mistake\n{text}"
+            );
+            return Ok((0, count));
         }
-        if RELEASED.contains(profile) {
-            let mut clean = workspace.command("valgrind", VALGRIND);
-            clean.arg(&c).args(["operations", level]);
-            let text = workspace.logged(&format!("ct-c-{name}"), &mut clean)?;
-            let ran = number_before(&text, " operations, 0 with reports").context("gate-c said nothing")?;
-            ensure!(ran == C_OPERATIONS, "at {name} {ran} calls of C were made, not {C_OPERATIONS}");
-            of_secrets += ran;
-            planted.push(("c", &c, 1));
-        }
-        for (gate, program, count) in &planted {
-            let mut canaries = workspace.command("valgrind", VALGRIND);
-            canaries.arg(program).args(["canaries", level]);
-            let (success, text) = workspace.tried(&format!("ct-canaries-{gate}-{name}"), &mut canaries)?;
-            if success || !text.contains(&format!("{count} of {count} canaries reported")) {
-                bail!(
-                    "canary: at {name} valgrind did not report each of the planted mistakes of gate-{gate}\n{text}"
-                );
-            }
-        }
-        Ok((operations + of_secrets, planted.iter().map(|(_, _, count)| count).sum::<usize>()))
+        // Elsewhere the status of valgrind counts the verdicts that are allowed.
+        ensure!(part != "primitives" || success, "{place}: valgrind reports something\n{text}");
+        let ran = number_before(&text, " operations, 0 with more reports than verdicts")
+            .with_context(|| format!("{place}: secrets decide on a branch or an address:\n{text}"))?;
+        ensure!(ran == count, "{place}: {ran} operations ran, not {count}");
+        Ok((ran, 0))
     })?;
+    let (operations, planted) = ran.iter().fold((0, 0), |(a, b), (ran, caught)| (a + ran, b + caught));
     let said = format!(
-        "{} operations at {} optimisation levels ({}) without a report, {} planted ones caught",
-        operations.iter().map(|(ran, _)| ran).sum::<usize>(),
-        PROFILES.len(),
+        "{operations} operations at {} optimisation levels ({}) without a report, {planted} planted ones caught",
+        profiles.len(),
         levels().join(", "),
-        operations.iter().map(|(_, caught)| caught).sum::<usize>()
     );
     Ok((said, LEVELS.len() - levels().len()))
 }
@@ -141,8 +116,8 @@ pub enum Stepped {
 pub fn step(workspace: &Workspace, extent: Extent) -> Result<Stepped> {
     let build_all = |hand_on: &dyn Fn(_)| {
         // The longest first.
-        for profile in PROFILES.iter().rev().filter(|profile| extent.beyond(profile)) {
-            build(workspace, profile, extent)?;
+        for profile in extent.profiles().iter().rev() {
+            build(workspace, profile)?;
             hand_on(profile);
         }
         Ok(())
@@ -183,17 +158,26 @@ const VALGRIND: &[&str] = &[
 ];
 
 /// Builds what this module runs and reads, all at once: what the gates stand on is compiled once for all.
-fn build(workspace: &Workspace, profile: &str, extent: Extent) -> Result<()> {
-    let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--bin", "gate-ct"]);
-    if extent.beyond(profile) {
-        let gates = ["gate-step", "gate-files", "gate-mls", "gate-c"];
-        build.args(["--features", "c,mls,pki"]).args(gates.iter().flat_map(|gate| ["--bin", gate]));
-    }
-    // New-style names keep the type arguments, so that an instance of another crate's function tells whose it is.
-    build.env("RUSTFLAGS", "--cfg gambeson_ct -Csymbol-mangling-version=v0");
-    workspace.logged(&format!("ct-build-{profile}"), build.args(["--profile", profile]))?;
+fn build(workspace: &Workspace, profile: &str) -> Result<()> {
+    let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--features", "c,mls,pki"]);
+    build.args(["--bin", "gate-ct", "--bin", "gate-step", "--profile", profile]);
+    build.env("RUSTFLAGS", FLAGS);
+    workspace.logged(&format!("ct-build-{profile}"), &mut build)?;
     Ok(())
 }
+
+/// Builds `gate-ct` with the core and the hybrids alone, whose curves then have no tables of base points, and returns where it was set aside.
+fn build_plain(workspace: &Workspace, profile: &str) -> Result<PathBuf> {
+    let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--bin", "gate-ct"]);
+    build.env("RUSTFLAGS", FLAGS).args(["--profile", profile]);
+    workspace.logged(&format!("ct-build-plain-{profile}"), &mut build)?;
+    let aside = workspace.target.join(format!("xtask/gate-ct-plain-{profile}"));
+    fs::copy(workspace.built(profile, "gate-ct"), &aside)?;
+    Ok(aside)
+}
+
+/// New-style names keep the type arguments, so that an instance of another crate's function tells whose it is.
+const FLAGS: &str = "--cfg gambeson_ct -Csymbol-mangling-version=v0";
 
 fn number_before(text: &str, mark: &str) -> Option<usize> {
     let line = text.lines().find(|line| line.contains(mark))?;
@@ -217,8 +201,8 @@ struct Function {
     reason: String,
 }
 
-/// Disassembles the gate's programs, and those for thumb and aarch64 if they are there.
-pub fn divisions(workspace: &Workspace) -> Result<String> {
+/// Disassembles the gate's programs at the levels of `extent`, and those for thumb and aarch64 if they are there.
+pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<String> {
     let text = fs::read_to_string(workspace.root.join("docs/divisions.toml"))?;
     let explained: Explained = toml::from_str(&text)?;
     if let Some(function) = explained.function.iter().find(|function| function.reason.is_empty()) {
@@ -227,8 +211,8 @@ pub fn divisions(workspace: &Workspace) -> Result<String> {
     let mut used = BTreeSet::new();
     let (mut errors, mut functions, mut planted, mut programs) = (Vec::new(), 0, 0, 0);
     let mut objects = Vec::new();
-    for profile in PROFILES {
-        build(workspace, profile, Extent::Primitives)?;
+    for profile in extent.profiles() {
+        build(workspace, profile)?;
         objects.push(("objdump", workspace.built(profile, "gate-ct")));
     }
     let thumb = bare::object(workspace);
@@ -267,8 +251,9 @@ pub fn divisions(workspace: &Workspace) -> Result<String> {
         }
         planted += 1;
     }
-    // Some divide only where the processor's instruction set makes it worth while.
-    for function in explained.function.iter().filter(|known| thumb.is_some() && !used.contains(&known.name)) {
+    let all = extent == Extent::Everything && thumb.is_some();
+    // Some divide only at one level, or where the processor's instruction set makes it worth while.
+    for function in explained.function.iter().filter(|known| all && !used.contains(&known.name)) {
         errors.push(format!("docs/divisions.toml: {} divides no more", function.name));
     }
     if !errors.is_empty() {
@@ -452,6 +437,33 @@ mod tests {
         assert_eq!(found.functions, 2);
         assert_eq!(found.divisions.len(), 1);
         assert!(found.divisions[0].0.contains(&mangled("mlkem::encode::decompress")));
+    }
+
+    #[test]
+    fn the_released_levels_are_those_of_the_profiles() {
+        let manifest = include_str!("../../Cargo.toml").parse::<toml::Table>().expect("the manifest is TOML");
+        let profiles = &manifest["profile"];
+        let level = |profile: &str| match profiles.get(profile).and_then(|profile| profile.get("opt-level")) {
+            Some(toml::Value::String(level)) => format!("ct-{level}"),
+            Some(level) => format!("ct-{}", level.as_integer().unwrap_or(3)),
+            None => "ct-3".into(),
+        };
+        // Crates that are released at another level than their profile are looked at there, too.
+        let packages = profiles.get("release").and_then(|release| release.get("package")?.as_table());
+        let packages = packages.into_iter().flatten().filter(|(name, _)| *name != "xtask");
+        let others = packages.filter_map(|(_, package)| package.get("opt-level"));
+        let others = others.map(|level| match level.as_integer() {
+            Some(level) => format!("ct-{level}"),
+            None => format!("ct-{}", level.as_str().unwrap_or_default()),
+        });
+        let mut released: Vec<_> = [level("release"), level("bare")].into_iter().chain(others).collect();
+        released.sort();
+        released.dedup();
+        assert_eq!(released, RELEASED);
+        assert!(
+            PROFILES.iter().all(|profile| level(&profile[..]) == **profile),
+            "each profile has its level"
+        );
     }
 
     #[test]

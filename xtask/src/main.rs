@@ -113,7 +113,7 @@ fn run(command: Command) -> Result<bool> {
             Stepped::Alike(said) => said,
             Stepped::NotHere => String::from("skipped: this machine has no AVX-512"),
         },
-        Command::Divisions => constant_time::divisions(workspace)?,
+        Command::Divisions => constant_time::divisions(workspace, Extent::Everything)?,
         Command::Interop { .. } => checks::heavy(workspace)?,
         Command::Residue => residue::check(workspace)?,
         Command::Stack(args) => return stack(workspace, &args),
@@ -125,7 +125,7 @@ fn run(command: Command) -> Result<bool> {
                 Some(Firmware::Vectors) => firmware::vectors(workspace)?,
                 Some(Firmware::Trace) => firmware::constant_time(workspace)?,
                 Some(Firmware::Keccak) => firmware::keccak(workspace)?,
-                Some(Firmware::Peers) => firmware::exchange::check(workspace)?,
+                Some(Firmware::Peers) => firmware::exchange::check(workspace, true)?,
                 Some(Firmware::Bench { json, check, only }) => {
                     return firmware::bench(workspace, &firmware::Bench { json, check, only });
                 }

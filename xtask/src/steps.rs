@@ -143,7 +143,7 @@ const WEB: &[&str] = &[DEBIAN[0], DEBIAN[1], "/usr/lib/wasm32-wasi", "node", "np
 const AARCH64: &[&str] = &[DEBIAN[0], DEBIAN[1], "qemu-aarch64", "aarch64-linux-gnu-gcc"];
 
 /// The extents of the searches for secret branches: in the ordinary run and in `--full`.
-const RELEASED_LEVELS: Extent = Extent::Primitives;
+const RELEASED_LEVELS: Extent = Extent::Released;
 const EVERY_LEVEL: Extent = Extent::Everything;
 
 /// What every build takes.
@@ -282,9 +282,11 @@ pub const STEPS: &[Step] = &[
     full("firmware", "firmware for boards", OF_FIRMWARE, |it| firmware::boards(it).map(Done::from))
         .needs(FIRMWARE)
         .lacks(firmware::missing),
-    full("firmware", "firmware and peers", OF_FIRMWARE, |it| firmware::exchange::check(it).map(Done::from))
-        .needs(&["cc", "cmake", "clang"])
-        .lacks(firmware::exchange::missing),
+    full("firmware", "firmware and peers", OF_FIRMWARE, |it| {
+        firmware::exchange::check(it, true).map(Done::from)
+    })
+    .needs(&["cc", "cmake", "clang"])
+    .lacks(|| firmware::exchange::missing(true)),
     full("firmware", "firmware bench", OF_FIRMWARE, |it| checks::own_bench(it, "firmware bench"))
         .needs(FIRMWARE)
         .lacks(firmware::missing),

@@ -1,0 +1,138 @@
+//! The list of operations on secrets: each once, with its set-up, its secret inputs and a check of its results. Every gate walks
+//! through this list with its own [`Instrument`].
+//!
+//! # Layout
+//!
+//! * `kem`, `dsa`: ML-KEM and ML-DSA in every form of a key; `hash`: SHA-3, SHAKE and KMAC
+//! * `hybrid`: X-Wing, X448, Ed448, the hybrid KEMs and the composite signatures
+//! * `c`: the calls of the C interface
+//! * `files`: private keys in PKCS#8
+//! * `mls`: HPKE and the cipher suites of MLS
+
+use crate::hunt::Hunt;
+use std::collections::HashSet;
+use std::fmt::{self, Display};
+use std::sync::{Mutex, MutexGuard};
+
+#[cfg(feature = "c")]
+pub mod c;
+pub mod dsa;
+#[cfg(feature = "pki")]
+pub mod files;
+pub mod hash;
+pub mod hybrid;
+pub mod kem;
+#[cfg(feature = "mls")]
+pub mod mls;
+
+/// Name of an operation: the algorithm, what is done, and the form of the key or of the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Name<'a> {
+    /// Parameter set, hybrid, composite or cipher suite.
+    pub alg: &'a str,
+    /// For example `decaps`, or `rejection` for decapsulation of a wrong ciphertext.
+    pub op: &'a str,
+    /// For example `compact`; empty where there is one form only.
+    pub form: &'a str,
+}
+
+impl<'a> From<(&'a str, &'a str, &'a str)> for Name<'a> {
+    fn from((alg, op, form): (&'a str, &'a str, &'a str)) -> Self {
+        Self { alg, op, form }
+    }
+}
+
+impl Display for Name<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", self.alg, self.op)?;
+        if self.form.is_empty() { Ok(()) } else { write!(out, ", {}", self.form) }
+    }
+}
+
+/// A gate's measurement of one operation at a time.
+pub trait Instrument {
+    /// Whether the gate searches for what operations leave: PEM and encryption branch on secrets, and are no concern of the others.
+    const SEARCHES: bool = false;
+
+    /// Measures `work`, which may be run several times, and returns the result of one run.
+    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R;
+
+    /// Like [`run`](Self::run), with memory of the caller's that `work` writes. The memory is not measured.
+    fn run_into<'a, O: Send, R>(
+        &mut self,
+        name: impl Into<Name<'a>>,
+        out: &mut O,
+        work: impl Fn(&mut O) -> R + Sync,
+    ) -> R {
+        let out = Mutex::new(out);
+        self.run(name, || work(&mut lock(&out)))
+    }
+
+    /// Like [`run_into`](Self::run_into), with a workspace. The instrument chooses where the workspace lies.
+    fn run_in<'a, W: Send + Default, O: Send, R>(
+        &mut self,
+        name: impl Into<Name<'a>>,
+        out: &mut O,
+        work: impl Fn(&mut O, &mut W) -> R + Sync,
+    ) -> R {
+        let memory = Mutex::new((out, W::default()));
+        self.run(name, || {
+            let (out, workspace) = &mut *lock(&memory);
+            work(out, workspace)
+        })
+    }
+
+    /// Runs an operation that draws its secrets itself; `work` passes them to its argument. Only for gates that search for secrets.
+    fn run_fresh<'a>(&mut self, _: impl Into<Name<'a>>, _: impl Fn(&dyn Fn(&[u8])) + Sync) {}
+
+    /// Drops keys. Measured only where dropping is an operation.
+    fn run_drop<T>(&mut self, _: &str, keys: T) {
+        drop(keys);
+    }
+
+    /// Describes the secrets of the operations that follow. Only for gates that search for secrets.
+    fn secrets(&mut self, _: impl FnOnce(&mut Hunt)) {}
+
+    /// Sets how many branches on verdicts each operation that follows may take. Only for the constant-time gate.
+    fn allow(&mut self, _verdicts: usize) {}
+
+    /// Number of messages to sign: each attempt that is refused has its own reason.
+    fn messages(&self) -> u8 {
+        1
+    }
+
+    /// Number of items of an operation on many.
+    fn batch(&self) -> usize {
+        3
+    }
+}
+
+fn lock<T>(memory: &Mutex<T>) -> MutexGuard<'_, T> {
+    memory.lock().expect("one thread at a time")
+}
+
+/// The names that a gate has measured, for gates that measure each operation once.
+#[derive(Debug, Default)]
+pub struct Measured(HashSet<String>);
+
+impl Measured {
+    /// Returns whether this is the first operation of that name.
+    pub fn is_first(&mut self, name: Name<'_>) -> bool {
+        self.0.insert(name.to_string())
+    }
+}
+
+/// Walks through SHA-3, ML-KEM and ML-DSA, and their calls in C.
+pub fn primitives(gate: &mut impl Instrument) {
+    use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
+    use gambeson::mlkem::{MlKem512, MlKem768, MlKem1024};
+    hash::all(gate);
+    #[cfg(feature = "c")]
+    c::hashes(gate);
+    kem::all::<MlKem512>(gate);
+    kem::all::<MlKem768>(gate);
+    kem::all::<MlKem1024>(gate);
+    dsa::all::<MlDsa44>(gate);
+    dsa::all::<MlDsa65>(gate);
+    dsa::all::<MlDsa87>(gate);
+}

@@ -1,0 +1,183 @@
+//! The calls of the C interface.
+
+use super::{Instrument, Name};
+use crate::c::{Dsa, HASHES, Hash, Hasher, Kem, Key, PREHASHES, prehash, prehash_number, wipe};
+use crate::hunt::Hunt;
+use crate::marked::{mark_signing_key, secret};
+use crate::{bytes, valgrind};
+use gambeson::mldsa::PreHash;
+
+/// Walks through the hashes. The calls of ML-KEM and ML-DSA are made where the list is at their parameter sets.
+pub fn hashes(gate: &mut impl Instrument) {
+    let message: [u8; 160] = secret("a secret message");
+    HASHES.iter().for_each(|calls| hash(gate, calls, &message));
+    for (function, number) in PREHASHES {
+        gate.secrets(|hunt| {
+            words(hunt, "the message", &message);
+            words(hunt, "the digest", function.digest(&message).as_bytes());
+        });
+        let mut made = ([0; 31], vec![0; function.digest_len()]);
+        gate.run_into((function.name(), "hash for HashML-DSA", "C"), &mut made, |(hash, digest)| {
+            prehash(hash, number, &message, digest);
+        });
+        valgrind::mark_public(&made.1);
+        assert_eq!(made.1, function.digest(&bytes::<160>("a secret message")).as_bytes());
+    }
+}
+
+/// Bytes, and the same with the bytes of their words turned round.
+fn words(hunt: &mut Hunt, name: &'static str, bytes: &[u8]) {
+    for size in [1, 4, 8] {
+        let turned = bytes.chunks(size).flat_map(|word| word.iter().rev().copied());
+        hunt.bytes(name, &turned.collect::<Vec<u8>>());
+    }
+}
+
+fn hash(gate: &mut impl Instrument, calls: &Hasher, message: &[u8; 160]) {
+    let name = calls.name.trim_end_matches(" in C");
+    gate.secrets(|hunt| {
+        let mut digest = vec![0; calls.len];
+        calls.whole(&mut digest, message);
+        words(hunt, "the message", message);
+        words(hunt, "the digest", &digest);
+    });
+    let mut one = vec![0; calls.len];
+    gate.run_into((name, "hash", "C"), &mut one, |digest| calls.whole(digest, message));
+    let mut made = ([0; 31], vec![0; calls.len]);
+    gate.run_into((name, "hash in pieces", "C"), &mut made, |(hash, digest): &mut (Hash, Vec<u8>)| {
+        calls.pieces(hash, digest, message);
+    });
+    gate.run_into((name, "wipe", "C"), &mut made.0, |hash| wipe(hash));
+    valgrind::mark_public(&one);
+    valgrind::mark_public(&made.1);
+    assert!(one == made.1, "{name}: pieces give another digest");
+}
+
+/// The form of a call, by the schedule.
+fn form(name: &str) -> &'static str {
+    if name.contains("small") { "C, small" } else { "C" }
+}
+
+/// ML-KEM, one set in one schedule. `ciphertexts` are of `m`, and two wrong ones.
+pub fn kem(
+    gate: &mut impl Instrument,
+    calls: &Kem,
+    (seed, m, dk): (&[u8; 64], &[u8; 32], &[u8]),
+    ciphertexts: [&[u8]; 3],
+    ek: &[u8],
+) {
+    let form = form(calls.name);
+    let name = |op| Name { alg: calls.set, op, form };
+    let [ek_len, dk_len, c_len] = calls.sizes;
+    let mut made: (Key, Vec<u8>) = ([0; 96], vec![0; ek_len]);
+    gate.run_into(name("keygen"), &mut made, |(key, ek)| calls.key_from_seed(key, ek, seed));
+    assert!(made.1 == ek, "one key");
+    let mut other: Key = [0; 96];
+    gate.run_into(name("keygen, hash only"), &mut other, |key| calls.key_generate_with(key, seed));
+    gate.run_fresh(name("generate"), |keep| {
+        let (mut key, mut ek, mut seed) = ([0; 96], [0; crate::c::MOST[0]], [0; 64]);
+        calls.key_generate(&mut key, &mut ek[..ek_len]);
+        calls.key_seed(&key, &mut seed);
+        keep(&seed);
+        wipe(&mut key);
+        wipe(&mut seed);
+    });
+    gate.run_into(name("seed"), &mut [0; 64], |seed| calls.key_seed(&other, seed));
+    gate.run_into(name("public key"), &mut made.1, |ek| calls.key_public(&other, ek));
+    assert!(made.1 == ek, "one key");
+
+    let mut sent = (vec![0; c_len], [0; 32]);
+    gate.run_into(name("encaps"), &mut sent, |(c, shared)| {
+        calls.encapsulate_deterministic(c, shared, ek, m);
+    });
+    let mut again = (vec![0; c_len], [0; 32]);
+    gate.run_into(name("encaps with"), &mut again, |(c, shared)| calls.encapsulate_with(c, shared, ek, m));
+    for (c, shared) in [&sent, &again] {
+        valgrind::mark_public(c);
+        valgrind::mark_public(shared);
+        assert!(c == ciphertexts[0] && *shared == sent.1, "one ciphertext");
+    }
+    let mut pair = (vec![0; ek_len], vec![0; dk_len]);
+    // The standard's keys have no schedule.
+    let keypair = Name { alg: calls.set, op: "keypair", form: "C" };
+    gate.run_into(keypair, &mut pair, |(ek, dk)| calls.keypair_from_seed(ek, dk, seed));
+    gate.run(name("check dk"), || calls.check_dk(dk));
+    for (c, op) in ciphertexts.into_iter().zip(["decaps", "rejection", "rejection"]) {
+        let (mut one, mut two) = ([0; 32], [0; 32]);
+        gate.run_into(name(op), &mut one, |shared| calls.key_decapsulate(&made.0, shared, c));
+        let by_bytes = format!("{op}, encoded");
+        let name = Name { alg: calls.set, op: &by_bytes, form };
+        gate.run_into(name, &mut two, |shared| calls.decapsulate(shared, c, dk));
+        valgrind::mark_public(&one);
+        valgrind::mark_public(&two);
+        assert!(one == two && (one == sent.1) == (op == "decaps"));
+    }
+    gate.run_into(name("wipe"), &mut other, |key| wipe(key));
+}
+
+/// ML-DSA, one set in one schedule; each call signs what the others do.
+pub fn dsa(
+    gate: &mut impl Instrument,
+    calls: &Dsa,
+    (seed, rnd, message, sk): (&[u8; 32], &[u8; 32], &[u8; 40], &[u8]),
+    vk: &[u8],
+) {
+    let form = form(calls.name);
+    let encoded = if form == "C" { "C, sk" } else { form };
+    let name = |op| Name { alg: calls.set, op, form };
+    let by_bytes = |op| Name { alg: calls.set, op, form: encoded };
+    let [vk_len, sk_len, signature_len] = calls.sizes;
+    let mut made: (Key, Vec<u8>) = ([0; 96], vec![0; vk_len]);
+    gate.run_into(name("keygen"), &mut made, |(key, vk)| calls.key_from_seed(key, vk, seed));
+    assert!(made.1 == vk, "one key");
+    let mut other: Key = [0; 96];
+    gate.run_into(name("keygen, hash only"), &mut other, |key| calls.key_generate_with(key, seed));
+    gate.run_fresh(name("generate"), |keep| {
+        let (mut key, mut vk, mut seed) = ([0; 96], [0; crate::c::MOST[1]], [0; 32]);
+        calls.key_generate(&mut key, &mut vk[..vk_len]);
+        calls.key_seed(&key, &mut seed);
+        keep(&seed);
+        wipe(&mut key);
+        wipe(&mut seed);
+    });
+    gate.run_into(name("seed"), &mut [0; 32], |seed| calls.key_seed(&other, seed));
+    gate.run_into(name("public key"), &mut made.1, |vk| calls.key_public(&other, vk));
+    assert!(made.1 == vk, "one key");
+
+    let mut pair = (vec![0; vk_len], vec![0; sk_len]);
+    // The standard's keys have no schedule.
+    let keypair = Name { alg: calls.set, op: "keypair", form: "C" };
+    gate.run_into(keypair, &mut pair, |(vk, sk)| calls.keypair_from_seed(vk, sk, seed));
+    mark_signing_key(&mut pair.1, vk_len);
+    gate.run(by_bytes("check sk"), || calls.check_sk(sk));
+
+    let mut mu = ([0; 31], [0; 64]);
+    gate.run_into(name("μ in pieces"), &mut mu, |(hash, mu)| calls.mu(hash, vk, message, mu));
+    let mu = &mu.1;
+    let digest = PreHash::Sha2_512.digest(message);
+    let digest = (prehash_number(PreHash::Sha2_512), digest.as_bytes());
+    let key = &made.0;
+    let signed = |gate: &mut _, name, sign: &(dyn Fn(&mut [u8]) + Sync)| {
+        let mut signature = vec![0; signature_len];
+        Instrument::run_into(gate, name, &mut signature, |signature| sign(signature));
+        valgrind::mark_public(&signature);
+        signature
+    };
+    let pure = [
+        signed(gate, name("sign"), &|s| calls.key_sign_with_rnd(key, s, message, rnd)),
+        signed(gate, name("sign with"), &|s| calls.key_sign_with(key, s, message, rnd)),
+        signed(gate, name("sign μ"), &|s| calls.key_sign_mu_with_rnd(key, s, mu, rnd)),
+        signed(gate, by_bytes("sign, encoded"), &|s| calls.sign_with_rnd(s, message, sk, rnd)),
+        signed(gate, by_bytes("sign μ, encoded"), &|s| calls.sign_mu_with_rnd(s, mu, sk, rnd)),
+    ];
+    let prehashed = [
+        signed(gate, name("sign pre-hashed"), &|s| calls.key_sign_prehashed_with_rnd(key, s, digest, rnd)),
+        signed(gate, by_bytes("sign pre-hashed, encoded"), &|s| {
+            calls.sign_prehashed_with_rnd(s, digest, sk, rnd);
+        }),
+    ];
+    assert!(pure.iter().all(|signature| *signature == pure[0]) && prehashed[0] == prehashed[1]);
+    gate.run(name("verify"), || calls.verify(&pure[0], message, vk));
+    gate.run(name("verify pre-hashed"), || calls.verify_prehashed(&prehashed[0], digest, vk));
+    gate.run_into(name("wipe"), &mut other, |key| wipe(key));
+}

@@ -1,0 +1,170 @@
+//! ML-DSA in every form of a key.
+
+use super::Instrument;
+use crate::marked::secret;
+use crate::{bytes, secrets, valgrind};
+use gambeson::mldsa::{
+    ExpandedKeyRef, ExpandedSigningKey, Message, ParameterSet, PreHash, SigningKey, VerifyingKey,
+    VerifyingKeyRef,
+};
+use gambeson::{Bytes, Small, Workspace};
+
+/// Context of the messages that have one.
+pub const CONTEXT: &[u8] = b"gate";
+
+/// Inputs of all operations of a parameter set. Secret are `seed`, `rnd` and, of `sk`, K, s1 and s2.
+struct Inputs<P: ParameterSet> {
+    seed: [u8; 32],
+    /// Messages, each with the randomness of its signature.
+    messages: Vec<([u8; 40], [u8; 32])>,
+    key: VerifyingKey<P>,
+    /// The private key in the standard's encoding.
+    sk: Vec<u8>,
+    signatures: Vec<P::Signature>,
+}
+
+/// Walks through every operation of a parameter set.
+pub fn all<P: ParameterSet>(gate: &mut impl Instrument) {
+    let seed: [u8; 32] = secret(P::NAME);
+    let messages = (0..gate.messages())
+        .map(|round| (bytes(&format!("message {round}")), secret(&format!("rnd {round}"))))
+        .collect::<Vec<_>>();
+    gate.secrets(|hunt| secrets::dsa::<P>(hunt, &seed, &messages[0].1, &messages[0].0));
+    let inputs = fast::<P>(gate, seed, messages);
+    small(gate, &inputs);
+    workspace(gate, &inputs);
+    #[cfg(feature = "c")]
+    for calls in crate::c::DSAS.iter().filter(|calls| calls.set == P::NAME) {
+        let (message, rnd) = &inputs.messages[0];
+        let vk: &[u8] = AsRef::<[u8]>::as_ref(inputs.key.as_bytes());
+        super::c::dsa(gate, calls, (&seed, rnd, message, &inputs.sk), vk);
+    }
+}
+
+/// The plain parameter set: compact, expanded and encoded keys.
+fn fast<P: ParameterSet>(
+    gate: &mut impl Instrument,
+    seed: [u8; 32],
+    messages: Vec<([u8; 40], [u8; 32])>,
+) -> Inputs<P> {
+    let name = P::NAME;
+    let compact = gate.run((name, "keygen", "compact"), || SigningKey::<P>::from_seed(&seed));
+    let expanded = gate.run((name, "keygen", "expanded"), || ExpandedSigningKey::<P>::from_seed(&seed));
+    let grown = gate.run((name, "expand", "expanded"), || compact.expand());
+    let mut encoded = (P::ExpandedKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
+    gate.run_into((name, "keygen", "encoded"), &mut encoded, |(sk, vk)| {
+        ExpandedSigningKey::<P>::expanded_bytes_from_seed(&seed, sk, vk);
+    });
+    let key = gate.run((name, "public key", "compact"), || compact.verifying_key());
+    let exported = gate.run((name, "export", "expanded"), || expanded.to_expanded_bytes());
+    let whole: &[u8] = exported.expose().as_ref();
+    let mut sk = whole.to_vec();
+    valgrind::mark_public(whole);
+    valgrind::mark_public(encoded.0.as_ref());
+    assert!(whole == AsRef::<[u8]>::as_ref(&encoded.0) && *key.as_bytes() == encoded.1, "one key");
+    crate::marked::mark_signing_key(&mut sk, P::VerifyingKeyBytes::LEN);
+    let imported = gate
+        .run((name, "import", "expanded"), || ExpandedSigningKey::<P>::from_expanded_bytes(&sk))
+        .expect("our own key is valid");
+    let borrowed = gate
+        .run((name, "borrow", "encoded"), || ExpandedKeyRef::<P>::borrowed(&sk))
+        .expect("our own key is valid");
+
+    let ready = key.expand();
+    let mut signatures = Vec::new();
+    for (message, rnd) in &messages {
+        let mut by_bytes = P::Signature::zeroed();
+        gate.run_into((name, "sign", "encoded"), &mut by_bytes, |signature| {
+            borrowed.sign_with_rnd_into(rnd, message, signature);
+        });
+        for signature in [
+            gate.run((name, "sign", "compact"), || compact.sign_with_rnd(rnd, message)),
+            gate.run((name, "sign", "expanded"), || expanded.sign_with_rnd(rnd, message)),
+            gate.run((name, "sign", "grown"), || grown.sign_with_rnd(rnd, message)),
+            gate.run((name, "sign", "imported"), || imported.sign_with_rnd(rnd, message)),
+        ] {
+            valgrind::mark_public(signature.as_ref());
+            valgrind::mark_public(by_bytes.as_ref());
+            assert!(signature == by_bytes, "every form gives one signature");
+        }
+        let signature = by_bytes.as_ref();
+        gate.run((name, "verify", "compact"), || key.verify(message, signature)).expect("our own signature");
+        gate.run((name, "verify", "expanded"), || ready.verify(message, signature))
+            .expect("our own signature");
+        assert!(key.verify(b"another message", signature).is_err());
+        signatures.push(by_bytes);
+    }
+    let (message, rnd) = &messages[0];
+    let digest = PreHash::Sha2_512.digest(message);
+    let message = || Message::prehashed(&digest, CONTEXT).expect("the context is short");
+    let prehashed = gate.run((name, "sign pre-hashed", "compact"), || compact.sign_with_rnd(rnd, message()));
+    valgrind::mark_public(prehashed.as_ref());
+    key.verify(message(), prehashed.as_ref()).expect("our own signature is valid");
+    gate.run_drop(name, (compact, expanded, grown, imported));
+    Inputs { seed, messages, key, sk, signatures }
+}
+
+/// The schedule of the least memory, in memory of the caller's.
+fn small<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
+    let (name, seed) = (P::NAME, &inputs.seed);
+    let mut vk = P::VerifyingKeyBytes::zeroed();
+    let hashed = gate.run((name, "keygen, hash only", "small"), || SigningKey::<Small<P>>::from_seed(seed));
+    let key = gate
+        .run_into((name, "keygen", "small"), &mut vk, |vk| SigningKey::<Small<P>>::from_seed_into(seed, vk));
+    assert!(vk == *inputs.key.as_bytes(), "one key");
+    gate.run_into((name, "public key", "small"), &mut vk, |vk| hashed.verifying_key_into(vk));
+    assert!(vk == *inputs.key.as_bytes(), "one key");
+    let encoded = gate.run((name, "borrow", "small"), || ExpandedKeyRef::<Small<P>>::borrowed(&inputs.sk));
+    let encoded = encoded.expect("our own key is valid");
+    for ((message, rnd), expected) in inputs.messages.iter().zip(&inputs.signatures) {
+        let [mut one, mut two] = [P::Signature::zeroed(); 2];
+        gate.run_into((name, "sign", "small"), &mut one, |s| key.sign_with_rnd_into(rnd, message, s));
+        gate.run_into((name, "sign, encoded", "small"), &mut two, |s| {
+            encoded.sign_with_rnd_into(rnd, message, s);
+        });
+        for signature in [&one, &two] {
+            valgrind::mark_public(signature.as_ref());
+            assert!(signature == expected, "every form gives one signature");
+        }
+        let verify =
+            |message: &[u8]| VerifyingKeyRef::<Small<P>>::borrowed(&vk).verify(message, one.as_ref()).is_ok();
+        assert!(gate.run((name, "verify", "small"), || verify(message)) && !verify(b"another message"));
+    }
+    gate.run_drop(&format!("{name} small"), (hashed, key));
+}
+
+/// The same schedule in a workspace.
+fn workspace<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
+    let (name, seed) = (P::NAME, &inputs.seed);
+    type W<P> = Workspace<P>;
+    let mut vk = P::VerifyingKeyBytes::zeroed();
+    gate.run_in((name, "keygen, hash only", "workspace"), &mut (), |(), workspace: &mut W<P>| {
+        drop(SigningKey::<Small<P>>::from_seed_in(seed, None, workspace));
+    });
+    let key = gate.run_in((name, "keygen", "workspace"), &mut vk, |vk, workspace: &mut W<P>| {
+        SigningKey::<Small<P>>::from_seed_in(seed, Some(vk), workspace)
+    });
+    assert!(vk == *inputs.key.as_bytes(), "one key");
+    gate.run_in((name, "public key", "workspace"), &mut vk, |vk, workspace: &mut W<P>| {
+        key.verifying_key_in(vk, workspace);
+    });
+    assert!(vk == *inputs.key.as_bytes(), "one key");
+    let encoded = ExpandedKeyRef::<Small<P>>::borrowed(&inputs.sk).expect("our own key is valid");
+    for ((message, rnd), expected) in inputs.messages.iter().zip(&inputs.signatures) {
+        let [mut one, mut two] = [P::Signature::zeroed(); 2];
+        gate.run_in((name, "sign", "workspace"), &mut one, |s, workspace: &mut W<P>| {
+            key.sign_with_rnd_in(rnd, message, s, workspace);
+        });
+        gate.run_in((name, "sign, encoded", "workspace"), &mut two, |s, workspace: &mut W<P>| {
+            encoded.sign_with_rnd_in(rnd, message, s, workspace);
+        });
+        for signature in [&one, &two] {
+            valgrind::mark_public(signature.as_ref());
+            assert!(signature == expected, "every form gives one signature");
+        }
+        gate.run_in((name, "verify", "workspace"), &mut (), |(), workspace: &mut W<P>| {
+            let key = VerifyingKeyRef::<Small<P>>::borrowed(&vk);
+            key.verify_in(message, one.as_ref(), workspace).expect("our own signature");
+        });
+    }
+}

@@ -1,0 +1,96 @@
+//! Private keys in PKCS#8, from files and into files. With the tables of base points that `gambeson-pki` asks for.
+
+use super::Instrument;
+use crate::files::{forms, secret_parts};
+use crate::hunt::Hunt;
+use crate::marked::VERDICTS;
+use crate::{canary, secrets, valgrind};
+use gambeson_pki::{Algorithm, PrivateKey};
+use std::hint::black_box;
+
+/// Walks through every algorithm.
+pub fn all(gate: &mut impl Instrument) {
+    Algorithm::ALL.iter().for_each(|algorithm| file(gate, *algorithm));
+}
+
+/// Adds the secret parts of a key.
+pub fn private_key(hunt: &mut Hunt, key: &PrivateKey) {
+    hunt.bytes("the seed", key.seed().unwrap_or_default());
+    let inner = key.to_expanded_bytes();
+    secret_parts(key, &inner).into_iter().for_each(|part| secrets::scalar(hunt, &inner[part]));
+}
+
+/// Marks the secrets in a file of that key, and returns them.
+fn marked<'a>(key: &PrivateKey, der: &'a mut [u8]) -> Vec<&'a [u8]> {
+    let inner = key.to_expanded_bytes();
+    let parts = secret_parts(key, &inner).into_iter().map(|part| &inner[part]);
+    let mut found = Vec::new();
+    for part in parts.chain(key.seed()) {
+        found.extend(der.windows(part.len()).position(|window| window == part).map(|at| at..at + part.len()));
+    }
+    assert!(!found.is_empty(), "{}: no secret is where it should be", key.algorithm());
+    found.iter().for_each(|part| valgrind::mark_secret(&mut der[part.clone()]));
+    found.into_iter().map(|part| &der[part]).collect()
+}
+
+/// A file whose secrets are found and marked as below, and a branch on each of their bytes.
+pub fn planted() {
+    let key = PrivateKey::generate(Algorithm::MlDsa65Ed25519).expect("random bytes");
+    let mut der = key.to_pkcs8_der(forms(&key)[0]).expect("a form that it has").to_vec();
+    for secret in marked(&key, &mut der) {
+        black_box(canary::branch(secret));
+    }
+}
+
+fn file<G: Instrument>(gate: &mut G, algorithm: Algorithm) {
+    let name = algorithm.name();
+    // RustCrypto's P-256 and P-384 branch on verdicts, as in the part `verdicts`.
+    let weierstrass = ["P256", "P384", "P-256", "P-384"].iter().any(|curve| name.contains(curve));
+    let verdicts = if weierstrass { VERDICTS } else { 0 };
+    gate.allow(verdicts);
+    let key = PrivateKey::generate(algorithm).expect("random bytes");
+    let public = key.public_key().to_spki_der();
+    gate.secrets(|hunt| private_key(hunt, &key));
+    for form in forms(&key) {
+        let mut der = key.to_pkcs8_der(*form).expect("a form that it has").to_vec();
+        let form_name = format!("{form:?}");
+        let form_name = form_name.as_str();
+        if G::SEARCHES {
+            let pem = key.to_pkcs8_pem(*form).expect("a form that it has");
+            gate.run((name, "PEM in", form_name), || PrivateKey::read(pem.as_bytes(), None).is_ok());
+            gate.run((name, "PEM out", form_name), || key.to_pkcs8_pem(*form).is_ok());
+        }
+        marked(&key, &mut der);
+        let read = gate.run((name, "PKCS#8 in", form_name), || PrivateKey::from_pkcs8_der(&der));
+        let read = read.expect("what was written is read");
+        // Its point is decoded in variable time; that it is public valgrind does not know.
+        gate.allow(if algorithm.signs() { VERDICTS } else { verdicts });
+        let told = gate.run((name, "public key", form_name), || read.public_key().to_spki_der());
+        gate.allow(verdicts);
+        valgrind::mark_public(&told);
+        assert!(told == public, "{name}: another key");
+        let written = gate.run((name, "PKCS#8 out", form_name), || read.to_pkcs8_der(*form));
+        let written = written.expect("a form that it has");
+        valgrind::mark_public(&der);
+        valgrind::mark_public(&written);
+        assert!(*written == der, "{name}: another file");
+        if algorithm.signs() {
+            // The length of a signature in DER is public too, and each copy of it a branch: still less than a table's.
+            gate.allow(2 * verdicts);
+            let signature = gate.run((name, "sign", form_name), || read.sign(b"message"));
+            let signature = signature.expect("a key that signs");
+            gate.allow(verdicts);
+            valgrind::mark_public(&signature);
+            key.public_key().verify(b"message", &signature).expect("our own signature");
+        }
+        gate.run_drop(name, read);
+    }
+    gate.run_fresh((name, "generate", ""), |keep| {
+        // Not moved: that would leave a copy here, which is nobody's to wipe but the caller's.
+        let key = PrivateKey::generate(algorithm);
+        let key = key.as_ref().expect("random bytes");
+        let inner = key.to_expanded_bytes();
+        secret_parts(key, &inner).into_iter().for_each(|part| keep(&inner[part]));
+        keep(key.seed().unwrap_or_default());
+    });
+}

@@ -1,0 +1,197 @@
+//! ML-KEM in every form of a key.
+
+use super::Instrument;
+use crate::marked::secret;
+use crate::{secrets, valgrind};
+use gambeson::mlkem::{
+    DecapsulationKey, EncapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey, ExpandedKeyRef,
+    ParameterSet, SharedSecret, encapsulate_many_deterministic,
+};
+use gambeson::secret::Secret;
+use gambeson::{Bytes, Small, Workspace};
+
+/// Inputs of all operations of a parameter set. Secret are `seed`, `m` and, of `dk`, s and z.
+struct Inputs<P: ParameterSet> {
+    seed: [u8; 64],
+    m: [u8; 32],
+    key: EncapsulationKey<P>,
+    /// The private key in the standard's encoding.
+    dk: Vec<u8>,
+    /// The ciphertext of `m`, and two wrong ones.
+    ciphertexts: [(P::Ciphertext, &'static str); 3],
+    shared: [u8; 32],
+}
+
+/// Walks through every operation of a parameter set.
+pub fn all<P: ParameterSet>(gate: &mut impl Instrument) {
+    let (seed, m): ([u8; 64], [u8; 32]) = (secret(P::NAME), secret("m"));
+    gate.secrets(|hunt| secrets::kem::<P>(hunt, &seed, &m));
+    let inputs = fast::<P>(gate, seed, m);
+    small(gate, &inputs);
+    workspace(gate, &inputs);
+    #[cfg(feature = "c")]
+    for calls in crate::c::KEMS.iter().filter(|calls| calls.set == P::NAME) {
+        let ciphertexts = inputs.ciphertexts.each_ref().map(|it: &(P::Ciphertext, _)| it.0.as_ref());
+        let ek = AsRef::<[u8]>::as_ref(inputs.key.as_bytes());
+        super::c::kem(gate, calls, (&seed, &m, &inputs.dk), ciphertexts, ek);
+    }
+}
+
+/// Returns the bytes of a shared secret, as public ones.
+fn published(shared: &SharedSecret) -> [u8; 32] {
+    valgrind::mark_public(shared.expose());
+    *shared.expose()
+}
+
+/// The plain parameter set: compact, expanded and encoded keys, one at a time and many.
+fn fast<P: ParameterSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]) -> Inputs<P> {
+    let name = P::NAME;
+    let mut dk = P::ExpandedKeyBytes::zeroed();
+    gate.run_into((name, "keygen", "encoded"), &mut dk, |dk| {
+        ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(&seed, dk);
+    });
+    let compact = gate.run((name, "keygen", "compact"), || DecapsulationKey::<P>::from_seed(&seed));
+    let expanded = gate.run((name, "keygen", "expanded"), || ExpandedDecapsulationKey::<P>::from_seed(&seed));
+    let grown = gate.run((name, "expand", "expanded"), || compact.expand());
+    let key: EncapsulationKey<P> = gate.run((name, "public key", "compact"), || compact.encapsulation_key());
+
+    let (c, shared) = gate.run((name, "encaps", "compact"), || key.encapsulate_deterministic(&m));
+    valgrind::mark_public(c.as_ref());
+    let shared = published(&shared);
+    let ready = key.expand();
+    let count = gate.batch();
+    let mut sent = vec![
+        gate.run((name, "encaps", "expanded"), || ready.encapsulate_deterministic(&m)),
+        gate.run((name, "encaps", "once"), || key.expand_and_encapsulate_deterministic(&m)),
+    ];
+    sent.extend(
+        gate.run((name, "encaps", "many"), || encapsulate_many_deterministic(&vec![(&key, &m); count])),
+    );
+    sent.extend(gate.run((name, "encaps", "many expanded"), || {
+        encapsulate_many_deterministic(&vec![(&ready, &m); count])
+    }));
+    for (other, other_shared) in &sent {
+        valgrind::mark_public(other.as_ref());
+        assert!(other.as_ref() == c.as_ref() && published(other_shared) == shared, "one ciphertext");
+    }
+
+    let exported = gate.run((name, "export", "expanded"), || expanded.to_expanded_bytes());
+    let whole: &[u8] = exported.expose().as_ref();
+    valgrind::mark_public(whole);
+    valgrind::mark_public(dk.as_ref());
+    assert!(whole == AsRef::<[u8]>::as_ref(&dk), "one encoding");
+    // Of the encoded key s and z are secret; what lies between is the encapsulation key and its hash.
+    let mut exported = whole.to_vec();
+    let (s, z) = (exported.len() - 64 - P::EncapsulationKeyBytes::LEN, exported.len() - 32);
+    valgrind::mark_secret(&mut exported[..s]);
+    valgrind::mark_secret(&mut exported[z..]);
+    let exported = &exported[..];
+    let imported = gate
+        .run((name, "import", "expanded"), || ExpandedDecapsulationKey::<P>::from_expanded_bytes(exported))
+        .expect("our own key is valid");
+
+    let changed = |at: usize| {
+        let mut wrong = c;
+        wrong.as_mut()[at] ^= 0x20;
+        wrong
+    };
+    let ciphertexts =
+        [(c, "decaps"), (changed(7), "rejection"), (changed(P::Ciphertext::LEN - 1), "rejection")];
+    for &(ref c, op) in &ciphertexts {
+        let one = || ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(exported, c);
+        let mut found = vec![
+            gate.run((name, op, "compact"), || compact.decapsulate(c)),
+            gate.run((name, op, "expanded"), || expanded.decapsulate(c)),
+            gate.run((name, op, "grown"), || grown.decapsulate(c)),
+            gate.run((name, op, "imported"), || imported.decapsulate(c)),
+            gate.run((name, op, "once"), one).expect("our own key is valid"),
+        ];
+        found.extend(gate.run((name, op, "many expanded"), || {
+            ExpandedDecapsulationKey::decapsulate_many(&[(&expanded, c), (&imported, c)])
+        }));
+        let mut many = gate.run((name, op, "many"), || {
+            let mut items = vec![(exported, c); count];
+            items.push((&exported[1..], c));
+            ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&items)
+        });
+        assert!(many.pop().is_some_and(|last| last.is_err()), "a short key is refused");
+        found.extend(many.into_iter().map(|shared| shared.expect("our own key is valid")));
+        let found: Vec<_> = found.iter().map(published).collect();
+        assert!(found.iter().all(|other| *other == found[0]), "every form gives one secret");
+        assert_eq!(found[0] == shared, op == "decaps");
+    }
+    let dk = exported.to_vec();
+    gate.run_drop(name, (compact, expanded, grown, imported));
+    Inputs { seed, m, key, dk, ciphertexts, shared }
+}
+
+/// The schedule of the least memory, in memory of the caller's.
+fn small<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
+    let (name, seed, m) = (P::NAME, &inputs.seed, &inputs.m);
+    let (mut ek, mut c) = (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed());
+    let hashed =
+        gate.run((name, "keygen, hash only", "small"), || DecapsulationKey::<Small<P>>::from_seed(seed));
+    let key = gate.run_into((name, "keygen", "small"), &mut ek, |ek| {
+        DecapsulationKey::<Small<P>>::from_seed_into(seed, ek)
+    });
+    assert!(ek == *inputs.key.as_bytes(), "one key");
+    gate.run_into((name, "public key", "small"), &mut ek, |ek| hashed.encapsulation_key_into(ek));
+    assert!(ek == *inputs.key.as_bytes(), "one key");
+    let public = EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("our own key is valid");
+    let mut sent = (&mut c, Secret::new([0; 32]));
+    gate.run_into((name, "encaps", "small"), &mut sent, |(c, shared)| {
+        public.encapsulate_deterministic_into(m, c, shared);
+    });
+    let shared = published(&sent.1);
+    valgrind::mark_public(c.as_ref());
+    assert!(c == inputs.ciphertexts[0].0 && shared == inputs.shared, "one ciphertext");
+    let encoded = ExpandedKeyRef::<Small<P>>::borrowed(&inputs.dk).expect("our own key is valid");
+    for &(ref c, op) in &inputs.ciphertexts {
+        let (mut one, mut two) = (Secret::new([0; 32]), Secret::new([0; 32]));
+        gate.run_into((name, op, "small"), &mut one, |shared| key.decapsulate_into(c, shared));
+        let by_bytes = format!("{op}, encoded");
+        gate.run_into((name, &*by_bytes, "small"), &mut two, |shared| encoded.decapsulate_into(c, shared));
+        assert!(published(&one) == published(&two), "both forms give one secret");
+        assert_eq!(published(&one) == inputs.shared, op == "decaps");
+    }
+    gate.run_drop(&format!("{name} small"), (hashed, key));
+}
+
+/// The same schedule in a workspace.
+fn workspace<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
+    let (name, seed, m) = (P::NAME, &inputs.seed, &inputs.m);
+    type W<P> = Workspace<P>;
+    let (mut ek, mut c) = (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed());
+    gate.run_in((name, "keygen, hash only", "workspace"), &mut (), |(), workspace: &mut W<P>| {
+        drop(DecapsulationKey::<Small<P>>::from_seed_in(seed, None, workspace));
+    });
+    let key = gate.run_in((name, "keygen", "workspace"), &mut ek, |ek, workspace: &mut W<P>| {
+        DecapsulationKey::<Small<P>>::from_seed_in(seed, Some(ek), workspace)
+    });
+    assert!(ek == *inputs.key.as_bytes(), "one key");
+    gate.run_in((name, "public key", "workspace"), &mut ek, |ek, workspace: &mut W<P>| {
+        key.encapsulation_key_in(ek, workspace);
+    });
+    assert!(ek == *inputs.key.as_bytes(), "one key");
+    let public = EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("our own key is valid");
+    let mut sent = (&mut c, Secret::new([0; 32]));
+    gate.run_in((name, "encaps", "workspace"), &mut sent, |(c, shared), workspace: &mut W<P>| {
+        public.encapsulate_deterministic_in(m, c, shared, workspace);
+    });
+    let shared = published(&sent.1);
+    valgrind::mark_public(c.as_ref());
+    assert!(c == inputs.ciphertexts[0].0 && shared == inputs.shared, "one ciphertext");
+    let encoded = ExpandedKeyRef::<Small<P>>::borrowed(&inputs.dk).expect("our own key is valid");
+    for &(ref c, op) in &inputs.ciphertexts {
+        let (mut one, mut two) = (Secret::new([0; 32]), Secret::new([0; 32]));
+        gate.run_in((name, op, "workspace"), &mut one, |shared, workspace: &mut W<P>| {
+            key.decapsulate_in(c, shared, workspace);
+        });
+        let by_bytes = format!("{op}, encoded");
+        gate.run_in((name, &*by_bytes, "workspace"), &mut two, |shared, workspace: &mut W<P>| {
+            encoded.decapsulate_in(c, shared, workspace);
+        });
+        assert!(published(&one) == published(&two), "both forms give one secret");
+        assert_eq!(published(&one) == inputs.shared, op == "decaps");
+    }
+}
