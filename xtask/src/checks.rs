@@ -332,8 +332,14 @@ pub fn by_steps(workspace: &Workspace, extent: Extent) -> Result<Done> {
     })
 }
 
-/// Searches for divisions in the programs of the steps before.
+/// Searches for divisions in the programs of the gates, and in those for thumb and aarch64, which other steps may have built before.
 pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<Done> {
+    if bare::object(workspace).is_none() && bare::missing().is_none() {
+        bare::check(workspace)?;
+    }
+    if aarch64::operations(workspace).is_none() && aarch64::missing().is_none() {
+        aarch64::build_operations(workspace)?;
+    }
     if workspace.ci && (bare::object(workspace).is_none() || aarch64::operations(workspace).is_none()) {
         bail!("there are no objects for thumb and aarch64");
     }
