@@ -109,9 +109,15 @@ fn on(
     Ok((passed, note))
 }
 
+/// Builds the program of operations.
+pub fn build_operations(workspace: &Workspace) -> Result<()> {
+    let mut build = cargo(workspace, TARGET, LINKER, &["build", "--quiet"])?;
+    workspace.logged("aarch64-operations", &mut build).map(drop)
+}
+
 /// Builds the tests and the operations; the programs of tests.
 fn build(workspace: &Workspace) -> Result<Vec<Program>> {
-    workspace.logged("aarch64-operations", &mut cargo(workspace, TARGET, LINKER, &["build", "--quiet"])?)?;
+    build_operations(workspace)?;
     tests(workspace, "aarch64-tests", TARGET, LINKER, &[])
 }
 
@@ -328,7 +334,7 @@ fn executable_sections(file: &[u8]) -> Option<Vec<(usize, usize)>> {
 
 /// Instructions of each operation, as a table in Markdown: portable code; the kernels without and with the extension.
 pub fn count(workspace: &Workspace) -> Result<String> {
-    build(workspace)?;
+    build_operations(workspace)?;
     let program = operations(workspace).context("the build left no gate-aarch64")?;
     let offered = list(workspace, &WITH_SHA3, &program, "neon")?;
     let mut table =

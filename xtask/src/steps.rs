@@ -260,6 +260,8 @@ pub const STEPS: &[Step] = &[
     full("constant-time", "constant time at every level", OF_CT, |it| checks::by_valgrind(it, EVERY_LEVEL))
         .needs(&["valgrind"]),
     full("constant-time", "step by step at every level", OF_CT, |it| checks::by_steps(it, EVERY_LEVEL)),
+    full("constant-time", "divisions at every level", OF_CT, |it| checks::divisions(it, EVERY_LEVEL))
+        .needs(&["objdump", "arm-none-eabi-objdump"]),
     //
     full("memory", "stack under massif", OF_CORE, checks::stack_under_massif)
         .needs(&["valgrind"])
