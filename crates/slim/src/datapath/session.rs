@@ -100,10 +100,9 @@ impl Session {
         let deadline = Instant::now() + CONNECT;
         let opened = timeout_at(deadline, transport::open(target, offer.request())).await;
         let mut stream = opened.map_err(|_| format!("no answer in {} s", CONNECT.as_secs()))??;
-        let reply = match timeout_at(deadline, stream.inbound.message()).await {
-            Ok(Ok(Some(reply))) => reply.unwrap_or_default(),
-            Ok(Ok(None)) | Err(_) => return Err(Refused::NoNegotiation.to_string()),
-            Ok(Err(status)) => return Err(transport::said(&status)),
+        let reply = match timeout_at(deadline, stream.first()).await {
+            Ok(reply) => reply?.ok_or_else(|| Refused::NoNegotiation.to_string())?,
+            Err(_) => return Err(Refused::NoNegotiation.to_string()),
         };
         let agreed = offer.accept(reply, target.post_quantum).map_err(|refused| refused.to_string())?;
         let mac = Arc::new(agreed.mac);

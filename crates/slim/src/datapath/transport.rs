@@ -194,6 +194,8 @@ pub(super) struct Stream {
     pub(super) close: oneshot::Sender<()>,
     /// HTTP/2 sends its keep-alive for as long as this is there.
     pub(super) channel: Channel,
+    /// Why the connection ended, if it has.
+    lost: Arc<OnceLock<String>>,
 }
 
 /// Connects and calls `OpenChannel`. `first` is sent with the call.
@@ -205,7 +207,8 @@ pub(super) async fn open(target: &Target, first: Message) -> std::result::Result
         .http2_keep_alive_interval(SILENCE)
         .keep_alive_timeout(SILENCE)
         .keep_alive_while_idle(true);
-    let dialer = Dialer { address: target.address.clone(), closed: Some(closed), lost: Arc::default() };
+    let lost = Arc::<OnceLock<String>>::default();
+    let dialer = Dialer { address: target.address.clone(), closed: Some(closed), lost: Arc::clone(&lost) };
     let channel = endpoint.connect_with_connector(dialer).await.map_err(|error| causes(&error))?;
     let (outbound, mut waiting) = mpsc::channel(WAITING);
     outbound.try_send(first).map_err(|_| "the stream ended before it began".to_owned())?;
@@ -214,14 +217,28 @@ pub(super) async fn open(target: &Target, first: Message) -> std::result::Result
         request.metadata_mut().insert("authorization", credentials.clone());
     }
     let mut client = Grpc::new(channel.clone()).max_decoding_message_size(MAX_MESSAGE);
-    client.ready().await.map_err(|error| causes(&error))?;
+    client.ready().await.map_err(|error| lost.get().cloned().unwrap_or_else(|| causes(&error)))?;
     let path = PathAndQuery::from_static(OPEN_CHANNEL);
-    let response = client.streaming(request, path, MessageCodec).await.map_err(|status| said(&status))?;
-    Ok(Stream { outbound, inbound: response.into_inner(), close, channel })
+    let response = client.streaming(request, path, MessageCodec).await;
+    let inbound = response.map_err(|status| reason(&status, &lost))?.into_inner();
+    Ok(Stream { outbound, inbound, close, channel, lost })
 }
 
-/// Returns what a node's status means.
-pub(super) fn said(status: &Status) -> String {
+impl Stream {
+    /// Returns the first message of the node, or why there is none.
+    pub(super) async fn first(&mut self) -> std::result::Result<Option<Message>, String> {
+        match self.inbound.message().await {
+            Ok(first) => Ok(first.map(Option::unwrap_or_default)),
+            Err(status) => Err(reason(&status, &self.lost)),
+        }
+    }
+}
+
+/// Returns why a call failed: what ended the connection, or what the node said.
+fn reason(status: &Status, lost: &OnceLock<String>) -> String {
+    if let Some(lost) = lost.get() {
+        return printable(lost);
+    }
     match status.code() {
         Code::Unauthenticated | Code::PermissionDenied => {
             format!("the node refuses the credentials ({})", printable(status.message()))
@@ -274,10 +291,7 @@ impl Service<Uri> for Dialer {
         let (address, closed, lost) = (self.address.clone(), self.closed.take(), Arc::clone(&self.lost));
         Box::pin(async move {
             // tonic would connect again, for a stream that begins with another's negotiation.
-            let Some(closed) = closed else {
-                let reason = lost.get().map_or("the node closed the connection", String::as_str);
-                return Err(io::Error::other(reason));
-            };
+            let closed = closed.ok_or_else(|| io::Error::other("the node closed the connection"))?;
             let io: Box<dyn Io> = match address {
                 Address::Tcp { host, port, tls } => {
                     let stream = TcpStream::connect((host, port)).await?;
