@@ -183,7 +183,7 @@ mod reach {
     }
 }
 
-pub(crate) use maker::here;
+pub(crate) use maker::here_or_installed;
 pub(crate) use reach::{failed, link, runtime, service};
 
 #[cfg(test)]

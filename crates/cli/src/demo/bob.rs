@@ -14,7 +14,7 @@ pub(super) enum Bob {
 impl Bob {
     /// Comes, and waits for Alice's invitation.
     pub(super) async fn new(ground: &Ground, alice: Did) -> Result<Self, Error> {
-        if let Some(stock) = &ground.stock {
+        if let Ok(stock) = &ground.stock {
             let home = stock.folder.path().join("bob");
             return Ok(Self::Apart(Apart::new(home, stock.endpoint(), &alice).await?));
         }

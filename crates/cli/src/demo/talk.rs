@@ -2,6 +2,7 @@
 
 use super::Show;
 use super::bob::Bob;
+use crate::console::Console;
 use crate::error::Error;
 use gambeson_identity::{Agent, CardContent, CardLog, Did, Role, Timestamp};
 use gambeson_mls::{Preset, Suite};
@@ -18,7 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What carries the frames, and who keeps the order.
 pub(super) struct Ground {
-    pub(super) stock: Option<stock::Stock>,
+    /// A stock node, or the reason why there is none.
+    pub(super) stock: Result<stock::Stock, String>,
     hub: gambeson_slim::memory::Hub,
     services: Services,
 }
@@ -26,8 +28,9 @@ pub(super) struct Ground {
 pub(super) mod stock {
     //! A node of SLIM as its makers ship it.
 
+    use crate::console::Console;
     use crate::error::Error;
-    use crate::slim::{failed, here, link, service};
+    use crate::slim::{failed, here_or_installed, link, service};
     use gambeson_slim::Services;
     use gambeson_slim::datapath::DatapathLink;
     use gambeson_slim::delivery::{Client, Patience, Rules, Server, serve};
@@ -47,13 +50,16 @@ pub(super) mod stock {
     }
 
     impl Stock {
-        /// None where there is nothing to make a node of.
-        pub(super) async fn new() -> Result<Option<Self>, Error> {
-            let Some(maker) = here() else { return Ok(None) };
+        /// Starts a node, which is installed first if there is none. Returns the reason if it cannot be installed.
+        pub(super) async fn new(console: Console) -> Result<Result<Self, String>, Error> {
+            let maker = match here_or_installed(console) {
+                Ok(maker) => maker,
+                Err(error) => return Ok(Err(error.to_string())),
+            };
             let folder = tempfile::tempdir().map_err(|error| Error::stream(&"a temporary folder", &error))?;
             let nodes = start(&maker, 1, Ipv4Addr::LOCALHOST.into(), folder.path()).await;
             let mut nodes = nodes.map_err(|error| Error::outside(error.to_string()).because("no-node"))?;
-            let Some(node) = nodes.pop() else { return Ok(None) };
+            let Some(node) = nodes.pop() else { return Ok(Err("no node was started".to_owned())) };
             let nodes = [node.endpoint()];
             let (engine, rules) = (Arc::new(MemoryService::new()), Rules::default());
             let server = serve(link(&nodes).await?, service(), engine, rules).await.map_err(failed)?;
@@ -61,7 +67,7 @@ pub(super) mod stock {
             let version = carrier.connected().map_or_else(|| "unknown".to_owned(), |node| node.version);
             let client = Client::new(carrier, service(), Patience::default()).await.map_err(failed)?;
             let services = Services::of(Arc::new(client));
-            Ok(Some(Self { _server: server, node, folder, version, services }))
+            Ok(Ok(Self { _server: server, node, folder, version, services }))
         }
 
         pub(super) fn pid(&self) -> u32 {
@@ -79,24 +85,23 @@ pub(super) mod stock {
 }
 
 impl Ground {
-    async fn new() -> Result<Self, Error> {
+    async fn new(console: Console) -> Result<Self, Error> {
         let hub = gambeson_slim::memory::Hub::new();
-        if let Some(stock) = stock::Stock::new().await? {
-            return Ok(Self { services: stock.services.clone(), stock: Some(stock), hub });
-        }
-        let services = Services::of(Arc::new(gambeson_slim::memory::MemoryService::new()));
-        Ok(Self { stock: None, hub, services })
+        let stock = stock::Stock::new(console).await?;
+        let in_memory = || Services::of(Arc::new(gambeson_slim::memory::MemoryService::new()));
+        let services = stock.as_ref().map_or_else(|_| in_memory(), |stock| stock.services.clone());
+        Ok(Self { stock, hub, services })
     }
 
     fn tells(&self) -> String {
-        if let Some(stock) = &self.stock {
-            return format!("node of SLIM {}, process {}", stock.version, stock.pid());
+        match &self.stock {
+            Ok(stock) => format!("node of SLIM {}, process {}", stock.version, stock.pid()),
+            Err(reason) => format!("in-process link, not SLIM: {reason}"),
         }
-        "in-process link, not SLIM (gambeson slim up tells how to get a node)".to_owned()
     }
 
     async fn link(&self) -> Result<Arc<dyn Link>, Error> {
-        if let Some(stock) = &self.stock {
+        if let Ok(stock) = &self.stock {
             return Ok(Arc::new(stock.link().await?));
         }
         Ok(Arc::new(self.hub.link()))
@@ -183,8 +188,9 @@ pub(super) fn talk(show: &mut Show) -> Result<(), Error> {
 }
 
 fn spoken(show: &mut Show, runtime: &Runtime) -> Result<(), Error> {
+    let console = show.console;
     let ground = show.makes("what carries a channel", || {
-        let ground = runtime.block_on(Ground::new())?;
+        let ground = runtime.block_on(Ground::new(console))?;
         Ok((ground.tells(), ground))
     })?;
     let [alice, carol] = [Person::new()?, Person::new()?];

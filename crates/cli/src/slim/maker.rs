@@ -18,17 +18,22 @@ pub(super) fn maker(console: Console, options: &SlimUp) -> Result<Maker, Error> 
     match (&options.slim, &options.python) {
         (Some(program), _) => Ok(Maker::Program(program.clone())),
         (None, Some(python)) => Ok(Maker::Wheel(python.clone())),
-        (None, None) => here().map_or_else(|| wheel(console), Ok),
+        (None, None) => here_or_installed(console),
     }
 }
 
 /// What the environment names, or what is here: nothing is installed.
-pub(crate) fn here() -> Option<Maker> {
+fn here() -> Option<Maker> {
     let named = std::env::var_os(PYTHON).map(|python| Maker::Wheel(python.into()));
     named.or_else(Maker::installed).or_else(|| {
         let python = python(&place().ok()?);
         python.exists().then_some(Maker::Wheel(python))
     })
+}
+
+/// Returns what the environment names, or what is here, or the wheel, which is installed now.
+pub(crate) fn here_or_installed(console: Console) -> Result<Maker, Error> {
+    here().map_or_else(|| wheel(console), Ok)
 }
 
 /// Where the wheel is installed.
@@ -75,7 +80,8 @@ fn install(place: &Path) -> Result<(), Error> {
     fs::create_dir_all(place).map_err(|error| Error::io(place, &error))?;
     ran(Command::new("python3").args(["-m", "venv"]).arg(place), "apt-get install python3-venv")?;
     let wheel = format!("slim-bindings=={WHEEL}");
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"];
+    let pip = [&pip[..], &["--only-binary", ":all:"]].concat();
     ran(Command::new(python(place)).args(pip).arg(wheel), "cargo install agntcy-slim, which takes longer")
 }
 
