@@ -44,10 +44,9 @@ pub fn without_suite(gate: &mut Gate) {
 /// A KEM of HPKE that no suite of MLS has.
 fn alone<K: Kem>(gate: &mut Gate, name: &str) {
     let ikm: [u8; 80] = secret(name);
-    let key =
-        gate.watch(&format!("{name} DeriveKeyPair"), || K::derive_key_pair(&ikm)).expect("enough of it");
+    let key = gate.watch(format!("{name} DeriveKeyPair"), || K::derive_key_pair(&ikm)).expect("enough of it");
     let mut public = vec![0; K::NPK];
-    gate.watch(&format!("{name} public key"), || K::public_key(&key, &mut public));
+    gate.watch(format!("{name} public key"), || K::public_key(&key, &mut public));
     valgrind::mark_public(&public);
     let peer = K::encapsulation_key(&public).expect("our own");
     let mut randomness = K::NO_RANDOMNESS;
@@ -55,31 +54,31 @@ fn alone<K: Kem>(gate: &mut Gate, name: &str) {
     let len = randomness.as_mut().len();
     randomness.as_mut().copy_from_slice(&drawn[..len]);
     let (enc, mut sender) = gate
-        .watch(&format!("{name} sender"), || {
+        .watch(format!("{name} sender"), || {
             hpke::setup_sender_deterministic::<K, HkdfSha512, Aes256Gcm>(&peer, b"info", &randomness)
         })
         .expect("a key of its own");
     valgrind::mark_public(enc.as_ref());
     let mut receiver = gate
-        .watch(&format!("{name} receiver"), || {
+        .watch(format!("{name} receiver"), || {
             hpke::setup_receiver::<K, HkdfSha512, Aes256Gcm>(&enc, &key, b"info")
         })
         .expect("an honest share");
     let mut body: [u8; 40] = secret("message");
     let tag =
-        gate.watch(&format!("{name} seal"), || sender.seal_in_place(b"aad", &mut body)).expect("the first");
+        gate.watch(format!("{name} seal"), || sender.seal_in_place(b"aad", &mut body)).expect("the first");
     valgrind::mark_public(&body);
     valgrind::mark_public(&tag);
     let mut wrong = body;
     wrong[1] ^= 1;
     let refused =
-        gate.watch(&format!("{name} open, refused"), || receiver.open_in_place(b"aad", &mut wrong, &tag));
+        gate.watch(format!("{name} open, refused"), || receiver.open_in_place(b"aad", &mut wrong, &tag));
     assert!(refused.is_err());
-    let opened = gate.watch(&format!("{name} open"), || receiver.open_in_place(b"aad", &mut body, &tag));
+    let opened = gate.watch(format!("{name} open"), || receiver.open_in_place(b"aad", &mut body, &tag));
     opened.expect("what was sealed");
     valgrind::mark_public(&body);
     assert_eq!(body, bytes::<40>("message"));
-    gate.watch(&format!("{name} drop"), || drop((key, sender, receiver)));
+    gate.watch(format!("{name} drop"), || drop((key, sender, receiver)));
 }
 
 /// All that a suite does with secrets.
