@@ -247,11 +247,12 @@ impl Shared {
         let names: Vec<Name> = hold(&self.names).subscriptions.keys().cloned().collect();
         let mut answers = Vec::new();
         for name in names {
+            // Without a slot the session has ended already. The next one begins from the same names.
+            let Some(slot) = session.slot().await else { return };
             let subscription = self.number();
             hold(&self.names).subscriptions.insert(name.clone(), subscription);
-            match session.ask(&name, subscription, true).await {
+            match session.ask(slot, &name, subscription, true) {
                 Some(answer) => answers.push(answer),
-                // The session has ended already. The next one begins from the same names.
                 None => return,
             }
         }
@@ -326,10 +327,12 @@ impl Link for DatapathLink {
                 if hold(&self.shared.names).subscriptions.contains_key(name) {
                     return Ok(());
                 }
+                // Before the name is added: a caller that drops this future here has subscribed to nothing.
+                let Some(slot) = session.slot().await else { continue };
                 let subscription = self.shared.number();
                 // Before the acknowledgement: frames may come with it.
                 hold(&self.shared.names).add(name, subscription);
-                let answered = match session.ask(name, subscription, true).await {
+                let answered = match session.ask(slot, name, subscription, true) {
                     Some(answer) => answer.await,
                     None => Err(()),
                 };
@@ -347,7 +350,9 @@ impl Link for DatapathLink {
         let Some(subscription) = hold(&self.shared.names).remove(name) else { return Ok(()) };
         // Without a session there is no subscription.
         let Some(session) = self.session.borrow().clone() else { return Ok(()) };
-        if let Some(answer) = session.ask(name, subscription, false).await {
+        if let Some(slot) = session.slot().await
+            && let Some(answer) = session.ask(slot, name, subscription, false)
+        {
             let _ = timeout(SUBSCRIBE_DEADLINE, answer).await;
         }
         Ok(())
