@@ -59,7 +59,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::error::{Error, Result};
 use crate::hold;
@@ -346,15 +346,17 @@ impl Link for DatapathLink {
     }
 
     async fn unsubscribe(&self, name: &Name) -> Result<()> {
-        let _changing = self.shared.changing.lock().await;
+        let deadline = Instant::now() + SUBSCRIBE_DEADLINE;
+        let changing = timeout_at(deadline, self.shared.changing.lock()).await;
+        let _changing = changing.map_err(|_| Error::LinkBusy(SUBSCRIBE_DEADLINE))?;
         let Some(subscription) = hold(&self.shared.names).remove(name) else { return Ok(()) };
         // Without a session there is no subscription.
         let Some(session) = self.session.borrow().clone() else { return Ok(()) };
-        if let Some(slot) = session.slot().await
-            && let Some(answer) = session.ask(slot, name, subscription, false)
-        {
-            let _ = timeout(SUBSCRIBE_DEADLINE, answer).await;
-        }
+        let asking = async {
+            let slot = session.slot().await?;
+            session.ask(slot, name, subscription, false)?.await.ok()
+        };
+        let _ = timeout_at(deadline, asking).await;
         Ok(())
     }
 
