@@ -241,9 +241,9 @@ impl Shared {
         Err(Error::NoNode(reasons.join("; ")))
     }
 
-    /// Subscribes again to all names. Frames that the node forwards before its last acknowledgement may be missed: a gap reports them.
+    /// Subscribes again to all names; the caller holds `changing`. Frames that the node forwards before its last acknowledgement may be
+    /// missed: a gap reports them.
     async fn subscribe_again(self: &Arc<Self>, session: &Arc<Session>) {
-        let _changing = self.changing.lock().await;
         let names: Vec<Name> = hold(&self.names).subscriptions.keys().cloned().collect();
         let mut answers = Vec::new();
         for name in names {
@@ -258,9 +258,12 @@ impl Shared {
         }
         let shared = Arc::clone(self);
         tokio::spawn(async move {
-            for answer in answers {
-                let _ = timeout(SUBSCRIBE_DEADLINE, answer).await;
-            }
+            let all = async {
+                for answer in answers {
+                    let _ = answer.await;
+                }
+            };
+            let _ = timeout(SUBSCRIBE_DEADLINE, all).await;
             // Frames before the last acknowledgement may have been missed.
             shared.gap.notify_one();
         });
@@ -303,7 +306,18 @@ async fn keep_up(
         node = session.node;
         ended = end;
         let session = Arc::new(session);
-        shared.subscribe_again(&session).await;
+        let subscribing = async {
+            let changing = shared.changing.lock().await;
+            shared.subscribe_again(&session).await;
+            changing
+        };
+        let changing = tokio::select! {
+            changing = timeout(SUBSCRIBE_DEADLINE, subscribing) => changing,
+            () = &mut closing => break,
+        };
+        // A node that does not take the subscriptions in time is left: dropping the session closes it. Until the session is known, nobody
+        // may unsubscribe, because they would take it that there is none.
+        let Ok(_changing) = changing else { continue };
         sessions.send_replace(Some(session));
     }
     shared.queue.close();
