@@ -304,7 +304,7 @@ impl Service<Uri> for Dialer {
                 #[cfg(unix)]
                 Address::Unix(path) => Box::new(tokio::net::UnixStream::connect(path).await?),
             };
-            Ok(TokioIo::new(Connection { io, closed, lost }))
+            Ok(TokioIo::new(Connection { io, closed, is_closed: false, lost }))
         })
     }
 }
@@ -317,7 +317,17 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 struct Connection {
     io: Box<dyn Io>,
     closed: oneshot::Receiver<()>,
+    /// `closed` has been ready: it must not be polled again.
+    is_closed: bool,
     lost: Arc<OnceLock<String>>,
+}
+
+impl Connection {
+    /// Fails once the session is closed, and wakes the task then.
+    fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        self.is_closed = self.is_closed || Pin::new(&mut self.closed).poll(cx).is_ready();
+        if self.is_closed { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
+    }
 }
 
 impl AsyncRead for Connection {
@@ -326,10 +336,7 @@ impl AsyncRead for Connection {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // HTTP/2 always reads, so this wakes it.
-        if Pin::new(&mut self.closed).poll(cx).is_ready() {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
-        }
+        self.check(cx)?;
         let read = Pin::new(&mut self.io).poll_read(cx, buffer);
         // HTTP/2 does not pass the reason on, such as an alert of TLS.
         if let Poll::Ready(Err(error)) = &read {
@@ -341,6 +348,8 @@ impl AsyncRead for Connection {
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        // HTTP/2 does not read while the answer to a ping waits to be written.
+        self.check(cx)?;
         Pin::new(&mut self.io).poll_write(cx, bytes)
     }
 
@@ -349,6 +358,7 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.check(cx)?;
         Pin::new(&mut self.io).poll_write_vectored(cx, bytes)
     }
 
@@ -357,10 +367,12 @@ impl AsyncWrite for Connection {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.check(cx)?;
         Pin::new(&mut self.io).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.check(cx)?;
         Pin::new(&mut self.io).poll_shutdown(cx)
     }
 }
