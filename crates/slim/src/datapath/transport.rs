@@ -209,7 +209,8 @@ pub(super) async fn open(target: &Target, first: Message) -> std::result::Result
         .keep_alive_while_idle(true);
     let lost = Arc::<OnceLock<String>>::default();
     let dialer = Dialer { address: target.address.clone(), closed: Some(closed), lost: Arc::clone(&lost) };
-    let channel = endpoint.connect_with_connector(dialer).await.map_err(|error| causes(&error))?;
+    let channel =
+        endpoint.connect_with_connector(dialer).await.map_err(|error| printable(&causes(&error)))?;
     let (outbound, mut waiting) = mpsc::channel(WAITING);
     outbound.try_send(first).map_err(|_| "the stream ended before it began".to_owned())?;
     let mut request = Request::new(stream::poll_fn(move |cx| waiting.poll_recv(cx)));
@@ -217,7 +218,10 @@ pub(super) async fn open(target: &Target, first: Message) -> std::result::Result
         request.metadata_mut().insert("authorization", credentials.clone());
     }
     let mut client = Grpc::new(channel.clone()).max_decoding_message_size(MAX_MESSAGE);
-    client.ready().await.map_err(|error| lost.get().cloned().unwrap_or_else(|| causes(&error)))?;
+    client
+        .ready()
+        .await
+        .map_err(|error| printable(&lost.get().cloned().unwrap_or_else(|| causes(&error))))?;
     let path = PathAndQuery::from_static(OPEN_CHANNEL);
     let response = client.streaming(request, path, MessageCodec).await;
     let inbound = response.map_err(|status| reason(&status, &lost))?.into_inner();
