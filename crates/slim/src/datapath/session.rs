@@ -175,6 +175,10 @@ impl Session {
 
     /// For how long the node has taken none of the messages that wait.
     pub(super) fn waits_for(&self) -> Duration {
+        // The publication that began to wait may have been dropped, and the queue have room again.
+        if self.outbound.capacity() > 0 {
+            return Duration::ZERO;
+        }
         hold(&self.waits_since).map(|since| since.elapsed()).unwrap_or_default()
     }
 
