@@ -281,7 +281,9 @@ async fn keep_up(
         let _ = closing.wait_for(|closing| *closing).await;
     });
     let mut node = sessions.borrow().as_ref().map_or(0, |session| session.node);
+    let mut pause = FIRST_PAUSE;
     loop {
+        let begun = Instant::now();
         tokio::select! {
             () = ended.wait() => {}
             () = &mut closing => break,
@@ -290,17 +292,29 @@ async fn keep_up(
             old.close();
         }
         shared.gap.notify_one();
-        let mut pause = FIRST_PAUSE;
+        // A node that ends connections at once is asked no more often than one that does not answer.
+        let mut pauses = begun.elapsed() < LONGEST_PAUSE;
+        if !pauses {
+            pause = FIRST_PAUSE;
+        }
         let opened = loop {
+            let mut delay = Duration::ZERO;
+            if pauses {
+                // Pauses differ: many links may have lost the same node.
+                delay = pause.mul_f64(0.5 + f64::from(shared.number() as u8) / 256.0);
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+            pauses = true;
+            let opening = async {
+                sleep(delay).await;
+                shared.open_any(node + 1).await
+            };
             tokio::select! {
-                opened = shared.open_any(node + 1) => match opened {
-                    Ok(opened) => break Some(opened),
-                    // Pauses differ: many links may have lost the same node.
-                    Err(_) => sleep(pause.mul_f64(0.5 + f64::from(shared.number() as u8) / 256.0)).await,
+                opened = opening => if let Ok(opened) = opened {
+                    break Some(opened);
                 },
                 () = &mut closing => break None,
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
         };
         let Some((session, end)) = opened else { break };
         node = session.node;
