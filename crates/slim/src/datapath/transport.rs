@@ -15,8 +15,9 @@ use gambeson_rustls::{Builder, Preset, SECP256R1_MLKEM768, SECP384R1_MLKEM1024, 
 use http::uri::PathAndQuery;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tonic::client::Grpc;
 use tonic::codec::Streaming;
@@ -28,6 +29,9 @@ use tower_service::Service;
 use super::options::NodeOptions;
 use super::proto::{Message, MessageCodec, OPEN_CHANNEL};
 use crate::error::{Error, Result};
+
+/// Time for one of several addresses of a host: a family of addresses may lead nowhere.
+const ONE_ADDRESS: Duration = Duration::from_secs(1);
 
 /// A node that is silent for so long is asked whether it is there, and lost if it does not answer for as long again.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -298,7 +302,7 @@ impl Service<Uri> for Dialer {
             let closed = closed.ok_or_else(|| io::Error::other("the node closed the connection"))?;
             let io: Box<dyn Io> = match address {
                 Address::Tcp { host, port, tls } => {
-                    let stream = TcpStream::connect((host, port)).await?;
+                    let stream = dial(&host, port).await?;
                     stream.set_nodelay(true)?;
                     match tls {
                         Some((connector, name)) => Box::new(connector.connect(name, stream).await?),
@@ -311,6 +315,20 @@ impl Service<Uri> for Dialer {
             Ok(TokioIo::new(Connection { io, closed, is_closed: false, lost }))
         })
     }
+}
+
+/// Connects to the first of a host's addresses that answers.
+async fn dial(host: &str, port: u16) -> io::Result<TcpStream> {
+    let addresses: Vec<_> = lookup_host((host, port)).await?.collect();
+    let Some((last, others)) = addresses.split_last() else {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the host has no address"));
+    };
+    for address in others {
+        if let Ok(Ok(stream)) = timeout(ONE_ADDRESS, TcpStream::connect(*address)).await {
+            return Ok(stream);
+        }
+    }
+    TcpStream::connect(*last).await
 }
 
 trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
