@@ -75,6 +75,9 @@ mod reach {
                 }
                 None => match std::env::var(NODE_AUTH) {
                     Ok(text) if !text.trim().is_empty() => (Zeroizing::new(text), NODE_AUTH.to_owned()),
+                    Err(std::env::VarError::NotUnicode(_)) => {
+                        return Err(Error::usage(format!("{NODE_AUTH}: not UTF-8")));
+                    }
                     _ => return Ok(None),
                 },
             };

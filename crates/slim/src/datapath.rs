@@ -59,7 +59,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::error::{Error, Result};
 use crate::hold;
@@ -241,25 +241,29 @@ impl Shared {
         Err(Error::NoNode(reasons.join("; ")))
     }
 
-    /// Subscribes again to all names. Frames that the node forwards before its last acknowledgement may be missed: a gap reports them.
+    /// Subscribes again to all names; the caller holds `changing`. Frames that the node forwards before its last acknowledgement may be
+    /// missed: a gap reports them.
     async fn subscribe_again(self: &Arc<Self>, session: &Arc<Session>) {
-        let _changing = self.changing.lock().await;
         let names: Vec<Name> = hold(&self.names).subscriptions.keys().cloned().collect();
         let mut answers = Vec::new();
         for name in names {
+            // Without a slot the session has ended already. The next one begins from the same names.
+            let Some(slot) = session.slot().await else { return };
             let subscription = self.number();
             hold(&self.names).subscriptions.insert(name.clone(), subscription);
-            match session.ask(&name, subscription, true).await {
+            match session.ask(slot, &name, subscription, true) {
                 Some(answer) => answers.push(answer),
-                // The session has ended already. The next one begins from the same names.
                 None => return,
             }
         }
         let shared = Arc::clone(self);
         tokio::spawn(async move {
-            for answer in answers {
-                let _ = timeout(SUBSCRIBE_DEADLINE, answer).await;
-            }
+            let all = async {
+                for answer in answers {
+                    let _ = answer.await;
+                }
+            };
+            let _ = timeout(SUBSCRIBE_DEADLINE, all).await;
             // Frames before the last acknowledgement may have been missed.
             shared.gap.notify_one();
         });
@@ -277,7 +281,9 @@ async fn keep_up(
         let _ = closing.wait_for(|closing| *closing).await;
     });
     let mut node = sessions.borrow().as_ref().map_or(0, |session| session.node);
+    let mut pause = FIRST_PAUSE;
     loop {
+        let begun = Instant::now();
         tokio::select! {
             () = ended.wait() => {}
             () = &mut closing => break,
@@ -286,23 +292,46 @@ async fn keep_up(
             old.close();
         }
         shared.gap.notify_one();
-        let mut pause = FIRST_PAUSE;
+        // A node that ends connections at once is asked no more often than one that does not answer.
+        let mut pauses = begun.elapsed() < LONGEST_PAUSE;
+        if !pauses {
+            pause = FIRST_PAUSE;
+        }
         let opened = loop {
+            let mut delay = Duration::ZERO;
+            if pauses {
+                // Pauses differ: many links may have lost the same node.
+                delay = pause.mul_f64(0.5 + f64::from(shared.number() as u8) / 256.0);
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+            pauses = true;
+            let opening = async {
+                sleep(delay).await;
+                shared.open_any(node + 1).await
+            };
             tokio::select! {
-                opened = shared.open_any(node + 1) => match opened {
-                    Ok(opened) => break Some(opened),
-                    // Pauses differ: many links may have lost the same node.
-                    Err(_) => sleep(pause.mul_f64(0.5 + f64::from(shared.number() as u8) / 256.0)).await,
+                opened = opening => if let Ok(opened) = opened {
+                    break Some(opened);
                 },
                 () = &mut closing => break None,
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
         };
         let Some((session, end)) = opened else { break };
         node = session.node;
         ended = end;
         let session = Arc::new(session);
-        shared.subscribe_again(&session).await;
+        let subscribing = async {
+            let changing = shared.changing.lock().await;
+            shared.subscribe_again(&session).await;
+            changing
+        };
+        let changing = tokio::select! {
+            changing = timeout(SUBSCRIBE_DEADLINE, subscribing) => changing,
+            () = &mut closing => break,
+        };
+        // A node that does not take the subscriptions in time is left: dropping the session closes it. Until the session is known, nobody
+        // may unsubscribe, because they would take it that there is none.
+        let Ok(_changing) = changing else { continue };
         sessions.send_replace(Some(session));
     }
     shared.queue.close();
@@ -326,10 +355,12 @@ impl Link for DatapathLink {
                 if hold(&self.shared.names).subscriptions.contains_key(name) {
                     return Ok(());
                 }
+                // Before the name is added: a caller that drops this future here has subscribed to nothing.
+                let Some(slot) = session.slot().await else { continue };
                 let subscription = self.shared.number();
                 // Before the acknowledgement: frames may come with it.
                 hold(&self.shared.names).add(name, subscription);
-                let answered = match session.ask(name, subscription, true).await {
+                let answered = match session.ask(slot, name, subscription, true) {
                     Some(answer) => answer.await,
                     None => Err(()),
                 };
@@ -343,13 +374,17 @@ impl Link for DatapathLink {
     }
 
     async fn unsubscribe(&self, name: &Name) -> Result<()> {
-        let _changing = self.shared.changing.lock().await;
+        let deadline = Instant::now() + SUBSCRIBE_DEADLINE;
+        let changing = timeout_at(deadline, self.shared.changing.lock()).await;
+        let _changing = changing.map_err(|_| Error::LinkBusy(SUBSCRIBE_DEADLINE))?;
         let Some(subscription) = hold(&self.shared.names).remove(name) else { return Ok(()) };
         // Without a session there is no subscription.
         let Some(session) = self.session.borrow().clone() else { return Ok(()) };
-        if let Some(answer) = session.ask(name, subscription, false).await {
-            let _ = timeout(SUBSCRIBE_DEADLINE, answer).await;
-        }
+        let asking = async {
+            let slot = session.slot().await?;
+            session.ask(slot, name, subscription, false)?.await.ok()
+        };
+        let _ = timeout_at(deadline, asking).await;
         Ok(())
     }
 

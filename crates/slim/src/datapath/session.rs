@@ -126,8 +126,19 @@ impl Session {
         Ok((session, Ended(reading)))
     }
 
+    /// Waits for room for one request; `None` if the session has ended. Dropping the future leaves nothing behind.
+    pub(super) async fn slot(&self) -> Option<mpsc::Permit<'_, Message>> {
+        self.outbound.reserve().await.ok()
+    }
+
     /// Asks the node to deliver what is sent to a name, or to stop doing so; `None` if the session has ended.
-    pub(super) async fn ask(&self, name: &Name, subscription: u64, deliver: bool) -> Option<Answer> {
+    pub(super) fn ask(
+        &self,
+        slot: mpsc::Permit<'_, Message>,
+        name: &Name,
+        subscription: u64,
+        deliver: bool,
+    ) -> Option<Answer> {
         let (sender, receiver) = oneshot::channel();
         {
             let mut asked = hold(&self.asked);
@@ -141,8 +152,8 @@ impl Session {
         }
         let request = Subscription { header: Some(self.header(name, 1)), id: subscription };
         let kind = if deliver { Kind::Subscribe(request) } else { Kind::Unsubscribe(request) };
-        let sent = self.outbound.send(Message { kind: Some(kind) }).await;
-        sent.is_ok().then_some(Answer(receiver))
+        slot.send(Message { kind: Some(kind) });
+        Some(Answer(receiver))
     }
 
     /// Gives a frame to the node; returns true if the connection took it.
@@ -164,6 +175,10 @@ impl Session {
 
     /// For how long the node has taken none of the messages that wait.
     pub(super) fn waits_for(&self) -> Duration {
+        // The publication that began to wait may have been dropped, and the queue have room again.
+        if self.outbound.capacity() > 0 {
+            return Duration::ZERO;
+        }
         hold(&self.waits_since).map(|since| since.elapsed()).unwrap_or_default()
     }
 

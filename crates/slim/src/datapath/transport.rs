@@ -15,8 +15,9 @@ use gambeson_rustls::{Builder, Preset, SECP256R1_MLKEM768, SECP384R1_MLKEM1024, 
 use http::uri::PathAndQuery;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tonic::client::Grpc;
 use tonic::codec::Streaming;
@@ -28,6 +29,9 @@ use tower_service::Service;
 use super::options::NodeOptions;
 use super::proto::{Message, MessageCodec, OPEN_CHANNEL};
 use crate::error::{Error, Result};
+
+/// Time for one of several addresses of a host: a family of addresses may lead nowhere.
+const ONE_ADDRESS: Duration = Duration::from_secs(1);
 
 /// A node that is silent for so long is asked whether it is there, and lost if it does not answer for as long again.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -209,7 +213,8 @@ pub(super) async fn open(target: &Target, first: Message) -> std::result::Result
         .keep_alive_while_idle(true);
     let lost = Arc::<OnceLock<String>>::default();
     let dialer = Dialer { address: target.address.clone(), closed: Some(closed), lost: Arc::clone(&lost) };
-    let channel = endpoint.connect_with_connector(dialer).await.map_err(|error| causes(&error))?;
+    let channel =
+        endpoint.connect_with_connector(dialer).await.map_err(|error| printable(&causes(&error)))?;
     let (outbound, mut waiting) = mpsc::channel(WAITING);
     outbound.try_send(first).map_err(|_| "the stream ended before it began".to_owned())?;
     let mut request = Request::new(stream::poll_fn(move |cx| waiting.poll_recv(cx)));
@@ -217,7 +222,10 @@ pub(super) async fn open(target: &Target, first: Message) -> std::result::Result
         request.metadata_mut().insert("authorization", credentials.clone());
     }
     let mut client = Grpc::new(channel.clone()).max_decoding_message_size(MAX_MESSAGE);
-    client.ready().await.map_err(|error| lost.get().cloned().unwrap_or_else(|| causes(&error)))?;
+    client
+        .ready()
+        .await
+        .map_err(|error| printable(&lost.get().cloned().unwrap_or_else(|| causes(&error))))?;
     let path = PathAndQuery::from_static(OPEN_CHANNEL);
     let response = client.streaming(request, path, MessageCodec).await;
     let inbound = response.map_err(|status| reason(&status, &lost))?.into_inner();
@@ -294,7 +302,7 @@ impl Service<Uri> for Dialer {
             let closed = closed.ok_or_else(|| io::Error::other("the node closed the connection"))?;
             let io: Box<dyn Io> = match address {
                 Address::Tcp { host, port, tls } => {
-                    let stream = TcpStream::connect((host, port)).await?;
+                    let stream = dial(&host, port).await?;
                     stream.set_nodelay(true)?;
                     match tls {
                         Some((connector, name)) => Box::new(connector.connect(name, stream).await?),
@@ -304,9 +312,23 @@ impl Service<Uri> for Dialer {
                 #[cfg(unix)]
                 Address::Unix(path) => Box::new(tokio::net::UnixStream::connect(path).await?),
             };
-            Ok(TokioIo::new(Connection { io, closed, lost }))
+            Ok(TokioIo::new(Connection { io, closed, is_closed: false, lost }))
         })
     }
+}
+
+/// Connects to the first of a host's addresses that answers.
+async fn dial(host: &str, port: u16) -> io::Result<TcpStream> {
+    let addresses: Vec<_> = lookup_host((host, port)).await?.collect();
+    let Some((last, others)) = addresses.split_last() else {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the host has no address"));
+    };
+    for address in others {
+        if let Ok(Ok(stream)) = timeout(ONE_ADDRESS, TcpStream::connect(*address)).await {
+            return Ok(stream);
+        }
+    }
+    TcpStream::connect(*last).await
 }
 
 trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -317,7 +339,17 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 struct Connection {
     io: Box<dyn Io>,
     closed: oneshot::Receiver<()>,
+    /// `closed` has been ready: it must not be polled again.
+    is_closed: bool,
     lost: Arc<OnceLock<String>>,
+}
+
+impl Connection {
+    /// Fails once the session is closed, and wakes the task then.
+    fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        self.is_closed = self.is_closed || Pin::new(&mut self.closed).poll(cx).is_ready();
+        if self.is_closed { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
+    }
 }
 
 impl AsyncRead for Connection {
@@ -326,10 +358,7 @@ impl AsyncRead for Connection {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // HTTP/2 always reads, so this wakes it.
-        if Pin::new(&mut self.closed).poll(cx).is_ready() {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
-        }
+        self.check(cx)?;
         let read = Pin::new(&mut self.io).poll_read(cx, buffer);
         // HTTP/2 does not pass the reason on, such as an alert of TLS.
         if let Poll::Ready(Err(error)) = &read {
@@ -341,6 +370,8 @@ impl AsyncRead for Connection {
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        // HTTP/2 does not read while the answer to a ping waits to be written.
+        self.check(cx)?;
         Pin::new(&mut self.io).poll_write(cx, bytes)
     }
 
@@ -349,6 +380,7 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.check(cx)?;
         Pin::new(&mut self.io).poll_write_vectored(cx, bytes)
     }
 
@@ -357,10 +389,12 @@ impl AsyncWrite for Connection {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.check(cx)?;
         Pin::new(&mut self.io).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.check(cx)?;
         Pin::new(&mut self.io).poll_shutdown(cx)
     }
 }
