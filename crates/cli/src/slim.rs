@@ -81,7 +81,8 @@ mod reach {
                     _ => return Ok(None),
                 },
             };
-            let parsed = match line.trim().split_once(' ') {
+            // Blanks at its end are of the password.
+            let parsed = match line.trim_end_matches(['\r', '\n']).split_once(' ') {
                 Some(("basic", pair)) => match pair.split_once(':') {
                     Some((user, password)) => Credentials::basic(user, password),
                     None => return Err(Error::usage(format!("{from}: expected basic USER:PASSWORD"))),

@@ -352,8 +352,14 @@ impl Link for DatapathLink {
                 let session = self.session_after(tried).await?;
                 tried = session.number;
                 let _changing = self.shared.changing.lock().await;
-                if hold(&self.shared.names).subscriptions.contains_key(name) {
-                    return Ok(());
+                let known = hold(&self.shared.names).subscriptions.get(name).copied();
+                if let Some(known) = known {
+                    // A caller that was dropped asked for it, and the node may not have confirmed it yet.
+                    match session.confirmation(known) {
+                        None => return Ok(()),
+                        Some(answer) if answer.await.is_ok() => return Ok(()),
+                        Some(_) => drop(hold(&self.shared.names).remove(name)),
+                    }
                 }
                 // Before the name is added: a caller that drops this future here has subscribed to nothing.
                 let Some(slot) = session.slot().await else { continue };

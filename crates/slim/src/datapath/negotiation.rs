@@ -126,7 +126,7 @@ pub(super) fn derive(
     Some(key)
 }
 
-/// A version has at least three numbers with dots between them, as in `3.4.6` and `3.5.0-rc.1`.
+/// A version has three numbers with dots between them, as in `3.4.6` and `3.5.0-rc.1`.
 fn is_version(text: &str) -> bool {
     let core = text.split(['-', '+']).next().unwrap_or_default();
     let numbers = || core.split('.').map(|number| number.parse::<u32>());

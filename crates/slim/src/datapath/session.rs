@@ -156,6 +156,17 @@ impl Session {
         Some(Answer(receiver))
     }
 
+    /// Returns the answer to a subscription that the node has not confirmed; `None` if it has.
+    pub(super) fn confirmation(&self, subscription: u64) -> Option<Answer> {
+        let mut asked = hold(&self.asked);
+        if !asked.open.contains_key(&subscription) {
+            return None;
+        }
+        let (sender, receiver) = oneshot::channel();
+        asked.waiting.insert(subscription, sender);
+        Some(Answer(receiver))
+    }
+
     /// Gives a frame to the node; returns true if the connection took it.
     pub(super) async fn publish(&self, name: &Name, to: To, frame: &Bytes) -> bool {
         let header = self.header(name, proto::fanout(to));
