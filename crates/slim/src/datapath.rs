@@ -355,11 +355,14 @@ impl Link for DatapathLink {
                 let known = hold(&self.shared.names).subscriptions.get(name).copied();
                 if let Some(known) = known {
                     // A caller that was dropped asked for it, and the node may not have confirmed it yet.
-                    match session.confirmation(known) {
-                        None => return Ok(()),
-                        Some(answer) if answer.await.is_ok() => return Ok(()),
-                        Some(_) => drop(hold(&self.shared.names).remove(name)),
+                    let confirmed = match session.confirmation(known) {
+                        Some(answer) => answer.await.is_ok(),
+                        None => true,
+                    };
+                    if confirmed {
+                        return Ok(());
                     }
+                    hold(&self.shared.names).remove(name);
                 }
                 // Before the name is added: a caller that drops this future here has subscribed to nothing.
                 let Some(slot) = session.slot().await else { continue };
