@@ -353,24 +353,24 @@ impl Link for DatapathLink {
                 tried = session.number;
                 let _changing = self.shared.changing.lock().await;
                 let known = hold(&self.shared.names).subscriptions.get(name).copied();
-                if let Some(known) = known {
-                    // A caller that was dropped asked for it, and the node may not have confirmed it yet.
-                    let confirmed = match session.confirmation(known) {
-                        Some(answer) => answer.await.is_ok(),
-                        None => true,
-                    };
-                    if confirmed {
-                        return Ok(());
+                let subscription = match known {
+                    Some(known) if !session.awaits(known) => return Ok(()),
+                    // A caller that was dropped asked for it, or was about to.
+                    Some(known) => known,
+                    // Before the acknowledgement: frames may come with it. Before the request: the name is subscribed to on the next
+                    // connection if this one takes nothing.
+                    None => {
+                        let subscription = self.shared.number();
+                        hold(&self.shared.names).add(name, subscription);
+                        session.expect(subscription);
+                        subscription
                     }
-                    hold(&self.shared.names).remove(name);
-                }
-                // Before the name is added: a caller that drops this future here has subscribed to nothing.
-                let Some(slot) = session.slot().await else { continue };
-                let subscription = self.shared.number();
-                // Before the acknowledgement: frames may come with it.
-                hold(&self.shared.names).add(name, subscription);
-                let answered = match session.ask(slot, name, subscription, true) {
-                    Some(answer) => answer.await,
+                };
+                let answered = match session.slot().await {
+                    Some(slot) => match session.ask(slot, name, subscription, true) {
+                        Some(answer) => answer.await,
+                        None => Err(()),
+                    },
                     None => Err(()),
                 };
                 match answered {

@@ -147,7 +147,7 @@ impl Session {
             }
             asked.waiting.insert(subscription, sender);
             if deliver {
-                asked.open.insert(subscription, Instant::now());
+                asked.open.entry(subscription).or_insert_with(Instant::now);
             }
         }
         let request = Subscription { header: Some(self.header(name, 1)), id: subscription };
@@ -156,15 +156,17 @@ impl Session {
         Some(Answer(receiver))
     }
 
-    /// Returns the answer to a subscription that the node has not confirmed; `None` if it has.
-    pub(super) fn confirmation(&self, subscription: u64) -> Option<Answer> {
+    /// Counts a subscription as unanswered from now on.
+    pub(super) fn expect(&self, subscription: u64) {
         let mut asked = hold(&self.asked);
-        if !asked.open.contains_key(&subscription) {
-            return None;
+        if !asked.closed {
+            asked.open.entry(subscription).or_insert_with(Instant::now);
         }
-        let (sender, receiver) = oneshot::channel();
-        asked.waiting.insert(subscription, sender);
-        Some(Answer(receiver))
+    }
+
+    /// Returns true if the node has not confirmed a subscription.
+    pub(super) fn awaits(&self, subscription: u64) -> bool {
+        hold(&self.asked).open.contains_key(&subscription)
     }
 
     /// Gives a frame to the node; returns true if the connection took it.
