@@ -466,7 +466,10 @@ const BATCH: usize = 64;
 
 #[cfg(not(feature = "rayon"))]
 fn each_batch<T, U>(items: &[T], work: impl Fn(&[T]) -> Vec<U>) -> Vec<U> {
-    items.chunks(BATCH).flat_map(work).collect()
+    let mut all = Vec::with_capacity(items.len());
+    // No iterator over all of them: its `size_hint` divides, which the search for divisions would have to be told.
+    items.chunks(BATCH).for_each(|batch| all.extend(work(batch)));
+    all
 }
 
 #[cfg(feature = "rayon")]
