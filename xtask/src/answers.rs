@@ -1,4 +1,4 @@
-//! The vector program in two builds, with every check on and with none: one answer for each request, the same in both.
+//! The answers of `gambeson vectors serve`: with every check on, and the same as in the release.
 
 use crate::checks;
 use crate::run::{Workspace, side_by_side};
@@ -11,18 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// Builds the program without checks, as a release has it, and with them. What other people wrote has none in either, and is built once.
-pub fn build(workspace: &Workspace) -> Result<String> {
-    let mut plain = checks::everything(workspace, &PROGRAM);
-    for check in ["overflow-checks", "debug-assertions"] {
-        plain.args(["--config", &format!("profile.checked.{check}=false")]);
-    }
-    workspace.logged("build-plain", &mut plain)?;
-    fs::copy(workspace.built("checked", "gambeson"), self::plain(workspace))?;
-    checked(workspace)?;
-    Ok("gambeson with checks and without".into())
-}
-
 /// Builds the program with checks.
 pub fn checked(workspace: &Workspace) -> Result<PathBuf> {
     workspace.logged("build-checked", &mut checks::everything(workspace, &PROGRAM))?;
@@ -32,25 +20,23 @@ pub fn checked(workspace: &Workspace) -> Result<PathBuf> {
 /// An example brings the features of the tests, for which what is checked is built already.
 const PROGRAM: [&str; 6] = ["build", "--quiet", "--bin", "gambeson", "--example", "passive_clients"];
 
-/// The program without checks.
-pub fn plain(workspace: &Workspace) -> PathBuf {
-    workspace.target.join("xtask/gambeson-plain")
-}
-
-/// Asks the program with checks and another everything, and compares line by line.
-pub fn compare(workspace: &Workspace, other: &Path) -> Result<String> {
-    let checked = workspace.built("checked", "gambeson");
-    let mut requests = made_requests(other)?;
+/// Asks the program with checks everything, and another if there is one, and compares line by line.
+pub fn compare(workspace: &Workspace, other: Option<&Path>) -> Result<String> {
+    let checked = checked(workspace)?;
+    let mut requests = made_requests(&checked)?;
     let made = requests.len();
     if let Some(folder) = workspace.shared_vectors() {
         requests.extend(lines_below(&folder)?);
     }
-    let answers = side_by_side(&[other, &checked], |_, program| serve(program, &requests))?;
-    let [one, two] = &answers[..] else { bail!("two programs answer") };
+    let programs: Vec<&Path> = [Some(&*checked), other].into_iter().flatten().collect();
+    let answers = side_by_side(&programs, |_, program| serve(program, &requests))?;
+    let (one, others) = answers.split_first().context("a program answers")?;
     let mut errors = Vec::new();
-    for (request, (one, two)) in requests.iter().zip(one.iter().zip(two)) {
-        if one != two {
-            errors.push(format!("{}\n  without: {}\n  checked: {}", cut(request), cut(one), cut(two)));
+    for two in others {
+        for (request, (one, two)) in requests.iter().zip(one.iter().zip(two)) {
+            if one != two {
+                errors.push(format!("{}\n  checked: {}\n  without: {}", cut(request), cut(one), cut(two)));
+            }
         }
     }
     let codes: BTreeSet<String> = one
@@ -67,14 +53,15 @@ pub fn compare(workspace: &Workspace, other: &Path) -> Result<String> {
         errors.push("a request was answered with internal".into());
     }
     if !errors.is_empty() {
-        bail!("{} differences\n{}", errors.len(), errors[..errors.len().min(20)].join("\n"));
+        bail!("{} faults\n{}", errors.len(), errors[..errors.len().min(20)].join("\n"));
     }
     let shared = if requests.len() == made {
         "../shared/vectors is not there".to_owned()
     } else {
         format!("{} from ../shared/vectors", requests.len() - made)
     };
-    Ok(format!("{} answers identical with checks and without ({made} made here, {shared})", requests.len()))
+    let how = other.map_or("with checks", |_| "identical with checks and without");
+    Ok(format!("{} answers {how} ({made} made here, {shared})", requests.len()))
 }
 
 /// The files of vectors of the identity layer, and of sessions.
@@ -84,7 +71,7 @@ const CLIENTS: (usize, u64) = (3, 13 + 10 + 11);
 
 /// The vectors of the identity layer; and each file with one planted mistake, which must be seen.
 pub fn subjects(workspace: &Workspace) -> Result<String> {
-    let program = plain(workspace);
+    let program = checked(workspace)?;
     let own = workspace.root.join("vectors");
     let check = |name: &str, folder: &Path| {
         let mut check = workspace.command(&program, &["vectors", "check", "--json"]);
@@ -131,7 +118,7 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
 pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
     let sums = side_by_side(&["portable", "neon", "avx2", "avx512"], |_, level| {
         let arguments = ["vectors", "check", "--json", "--limit", level];
-        let mut command = workspace.command(plain(workspace), &arguments);
+        let mut command = workspace.command(workspace.built("checked", "gambeson"), &arguments);
         let text = workspace.logged(&format!("vectors-check-{level}"), command.arg(folder))?;
         let last: Value = serde_json::from_str(text.lines().last().context("nothing was printed")?)?;
         Ok((*level, last))
@@ -145,7 +132,7 @@ pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
     });
     let counts = counts.unwrap_or_default();
     ensure!(levels.first() == Some(&"portable"), "the portable tables did not run: {levels:?}");
-    let mut doctor = workspace.command(plain(workspace), &["doctor", "--json"]);
+    let mut doctor = workspace.command(checked(workspace)?, &["doctor", "--json"]);
     let doctor: Value = serde_json::from_str(&workspace.logged("doctor", &mut doctor)?)?;
     let best = doctor["cpu"]["detected"].as_str().context("the program names its level")?;
     ensure!(levels.contains(&best), "the {best} tables did not run: {levels:?}");
@@ -154,7 +141,7 @@ pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
 
 /// A good vector passes `vectors check`; the same with one bit flipped, an unreadable line and an empty folder do not.
 pub fn canary(workspace: &Workspace) -> Result<String> {
-    let program = plain(workspace);
+    let program = checked(workspace)?;
     let requests = keygen_requests();
     let answers = serve(&program, &requests)?;
     let mut lines = Vec::new();

@@ -5,7 +5,7 @@ use crate::programs::{self, Program};
 use crate::report::{Done, counted, judged};
 use crate::run::{Workspace, cargo_home, installed};
 use crate::{aarch64, answers, bare, demo, fuzzing, independent, massif, promises, slim, stack};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Packages that are workspaces of their own.
-const ALONE: [&str; 14] = [
+const ALONE: [&str; 13] = [
     "bench/peers",
     "bench/peers/mls",
     "bindings/python",
@@ -26,7 +26,6 @@ const ALONE: [&str; 14] = [
     "gates/bare",
     "gates/massif",
     "gates/wasm",
-    "interop",
     "interop/firmware",
     "interop/heavy",
 ];
@@ -53,7 +52,7 @@ fn clippy(workspace: &Workspace, log: &str, selected: &[&str]) -> Result<()> {
 /// Checks the workspace with all features, the core without any, and packages beside the workspace.
 pub fn clippy_of_everything(workspace: &Workspace) -> Result<Done> {
     let checked = ["--profile", "checked"];
-    let all = ["--workspace", "--all-targets", "--all-features"];
+    let all = ["--workspace", "--exclude", INTEROP, "--all-targets", "--all-features"];
     clippy(workspace, "clippy", &[&all[..], &checked].concat())?;
     clippy(workspace, "clippy-bare", &[&["-p", "gambeson", "--no-default-features"][..], &checked].concat())?;
     // Code for devices alone needs their targets, which clippy's compiler does not have.
@@ -80,30 +79,7 @@ pub fn clippy_of_the_bridge(workspace: &Workspace) -> Result<Done> {
 
 const BRIDGE: &str = "bridge/Cargo.toml";
 
-/// Programs of tests of `gambeson-slim` that run the fault suite on the second and third engine of delivery services, and the modules that do
-/// where its tests are one program.
-const OTHER_ENGINES: [&str; 2] = ["faults_file", "faults_nats"];
-
-/// Splits programs of tests into the fault suite on other engines and all others; the program of both is in either list, with the arguments
-/// that choose.
-fn by_engine(workspace: &Workspace, programs: &[Program], log: &str, other: bool) -> Vec<(String, Command)> {
-    let mut commands = Vec::new();
-    for (number, program) in programs.iter().enumerate() {
-        let is_other = OTHER_ENGINES.contains(&&*program.name);
-        let is_both = program.label() == "slim-suite";
-        if is_other != other && !is_both {
-            continue;
-        }
-        let mut command = program.command(workspace);
-        for module in OTHER_ENGINES.iter().filter(|_| is_both) {
-            command.args((!other).then_some("--skip")).arg(format!("{module}::"));
-        }
-        commands.push((format!("{log}-{number}-{}", program.label()), command));
-    }
-    commands
-}
-
-/// Runs the tests of the workspace, but the fault suite on other engines than the one in memory.
+/// Runs the tests of the workspace.
 pub fn tests_of_the_workspace(workspace: &Workspace) -> Result<Done> {
     // The installation of peers waits for a network.
     let (programs, peers) = thread::scope(|scope| {
@@ -114,7 +90,10 @@ pub fn tests_of_the_workspace(workspace: &Workspace) -> Result<Done> {
     // Doc tests compile, with one thread for the most part: they come first.
     let documented = everything(workspace, &["test", "--no-fail-fast", "--doc"]);
     let mut commands = vec![(String::from("tests-documentation"), documented)];
-    commands.extend(by_engine(workspace, &programs?, "tests", false));
+    let programs = programs?;
+    let others = programs.iter().filter(|program| program.label() != OF_INTEROP);
+    commands
+        .extend(others.map(|program| (format!("tests-{}", program.label()), program.command(workspace))));
     let shared =
         workspace.shared_vectors().map_or("../shared/vectors is not there", |_| "with ../shared/vectors");
     with_peers(workspace, commands, peers?, shared)
@@ -134,11 +113,22 @@ fn with_peers(
     judged(success, &text, note)
 }
 
-/// Runs the fault suite on the second and third engine.
+/// Runs the fault suite of channels on the second and third engine of delivery services.
 pub fn faults_on_other_engines(workspace: &Workspace) -> Result<Done> {
     let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]))?;
-    let commands = by_engine(workspace, &programs, "tests-engines", true);
+    let commands = ["file", "nats"].map(|engine| {
+        let mut command = labelled(&programs, "slim-suite")?.command(workspace);
+        command.args(["faults::"]).env("GAMBESON_TEST_ENGINE", engine);
+        Ok((format!("tests-engine-{engine}"), command))
+    });
+    let commands = commands.into_iter().collect::<Result<_>>()?;
     with_peers(workspace, commands, peers(workspace)?, "on a file and on NATS JetStream")
+}
+
+/// Returns the program of tests with a label.
+fn labelled<'a>(programs: &'a [Program], label: &str) -> Result<&'a Program> {
+    let found = programs.iter().find(|program| program.label() == label);
+    found.with_context(|| format!("no program of tests {label} was built"))
 }
 
 /// Installs the programs that tests of the workspace meet; returns each with its variable.
@@ -154,13 +144,10 @@ fn peers(workspace: &Workspace) -> Result<Vec<(&'static str, PathBuf)>> {
     Ok(peers)
 }
 
-/// Runs the tests of `xtask` and of its tools, each in the profile that it was built in for its own work.
+/// Runs the tests of `xtask`, in the profile that it was built in for its own work.
 pub fn tests_of_xtask(workspace: &Workspace) -> Result<Done> {
     let mut test = workspace.cargo(&["test", "-p", "xtask", "--release"]);
-    let one = counted("tests-xtask", workspace, &mut test, "")?;
-    let mut test = workspace.cargo(&["test", "-p", "xtask-tools", "--profile", "checked"]);
-    let other = counted("tests-xtask-tools", workspace, &mut test, "")?;
-    Ok((one.passed + other.passed, String::from("tests of the gates and of their tools")).into())
+    counted("tests-xtask", workspace, &mut test, "tests of the gates")
 }
 
 /// Runs the tests of channels in memory, in a file and in virtual time, where those of the workspace leave channels out.
@@ -184,8 +171,8 @@ pub fn ring_and_rayon(workspace: &Workspace) -> Result<Done> {
     test.args(["-p", "gambeson-rustls", "-p", "gambeson-mls"]);
     test.args(["--features", "gambeson-rustls/ring,gambeson-mls/rayon"]);
     let programs = programs::build(workspace, "tests-ring-build", &mut test)?;
-    let commands = by_engine(workspace, &programs, "tests-ring", false);
-    with_peers(workspace, commands, Vec::new(), "where graviola does not run, and on all processors")
+    let command = |program: &Program| (format!("tests-ring-{}", program.label()), program.command(workspace));
+    with_peers(workspace, programs.iter().map(command).collect(), Vec::new(), "where graviola does not run, and on all processors")
 }
 
 pub fn rustdoc(workspace: &Workspace) -> Result<Done> {
@@ -200,6 +187,8 @@ pub fn document(workspace: &Workspace) -> Command {
         "doc",
         "--quiet",
         "--workspace",
+        "--exclude",
+        INTEROP,
         "--no-deps",
         "--all-features",
         "--lib",
@@ -224,15 +213,23 @@ pub fn of_channels(workspace: &Workspace, command: &[&str]) -> Command {
     cargo
 }
 
-/// Features of the workspace's tests beside the defaults.
-pub const FEATURES: &str = "gambeson/rustcrypto,gambeson/self-test,gambeson-cli/sim";
+/// The package of peers, which bring C.
+const INTEROP: &str = "gambeson-interop";
 
-/// Returns a cargo command for the whole workspace, in the profile that checks itself: one set of features, for which everything is built
-/// once.
+/// Selects the packages and features of all tests but those of `xtask`: one set of features, for which everything is built once. Cargo gives
+/// a library the features that all selected packages ask for.
+pub const EVERYTHING: [&str; 5] = [
+    "--workspace",
+    "--exclude",
+    "xtask",
+    "--features",
+    "gambeson/rustcrypto,gambeson/self-test,gambeson-cli/sim",
+];
+
+/// Returns a cargo command for [`EVERYTHING`], in the profile that checks itself.
 pub fn everything(workspace: &Workspace, command: &[&str]) -> Command {
     let mut cargo = workspace.cargo(command);
-    cargo.args(["--workspace", "--exclude", "xtask", "--exclude", "xtask-tools", "--profile", "checked"]);
-    cargo.args(["--features", FEATURES]);
+    cargo.args(EVERYTHING).args(["--profile", "checked"]);
     cargo.args(channels_missing().map_or(&[][..], |_| &["--exclude", "gambeson-slim"]));
     cargo
 }
@@ -360,8 +357,7 @@ pub fn stack_under_massif(workspace: &Workspace) -> Result<Done> {
 
 /// Compares the answers of the program with checks and of the released one.
 pub fn answers_of_the_release(workspace: &Workspace) -> Result<Done> {
-    answers::build(workspace)?;
-    answers::compare(workspace, &demo::build(workspace)?).map(Done::from)
+    answers::compare(workspace, Some(&demo::build(workspace)?)).map(Done::from)
 }
 
 pub fn shared_vectors(workspace: &Workspace) -> Result<Done> {
@@ -402,10 +398,13 @@ pub fn bogo_baseline(workspace: &Workspace) -> Result<Done> {
     interop_with(workspace, &["--exact", BASELINE], "what passes with AWS-LC passes with us")
 }
 
+/// The label of the program of tests of `interop`.
+const OF_INTEROP: &str = "interop-interop";
+
 fn interop_with(workspace: &Workspace, selected: &[&str], note: &str) -> Result<Done> {
-    let mut test = workspace.cargo(&["test", "--no-fail-fast", "--profile", "checked"]);
-    test.args(["--manifest-path", "interop/Cargo.toml", "--test", "interop", "--"]).args(selected);
-    test.env("GAMBESON_PROGRAM", answers::checked(workspace)?);
+    let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]))?;
+    let mut test = labelled(&programs, OF_INTEROP)?.command(workspace);
+    test.args(selected).env("GAMBESON_PROGRAM", answers::checked(workspace)?);
     counted("interop", workspace, &mut test, note)
 }
 
@@ -420,7 +419,7 @@ pub fn heavy(workspace: &Workspace) -> Result<String> {
 
 /// Runs the tests that are marked as long.
 pub fn ignored_tests(workspace: &Workspace) -> Result<Done> {
-    let arguments = ["--workspace", "--release", "--lib", "--bins", "--tests", "--", "--ignored"];
+    let arguments = ["--release", "--lib", "--bins", "--tests", "--", "--ignored"];
     let mut test = workspace.cargo(&["test", "--no-fail-fast"]);
     counted("tests-ignored", workspace, test.args(arguments), "the long ones")
 }
@@ -435,12 +434,20 @@ pub fn a_hundred_processes(workspace: &Workspace) -> Result<Done> {
 /// Runs the tests that meet a stock node, with a node of each older version. Returns a table of the versions.
 pub fn older_nodes(workspace: &Workspace) -> Result<Done> {
     let versions = slim::versions(workspace)?;
+    let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]))?;
     let (mut passed, mut said) = (0, Vec::new());
     for version in &versions[1..] {
-        let mut test =
-            everything(workspace, &["test", "--no-fail-fast", "--test", "link", "--test", "processes"]);
-        test.env(slim::PYTHON, slim::python_with(workspace, version)?);
-        let done = counted(&format!("nodes-{version}"), workspace, &mut test, "")?;
+        let mut links = labelled(&programs, "slim-suite")?.command(workspace);
+        links.arg("link::");
+        let commands = vec![
+            (format!("nodes-{version}-links"), links),
+            (
+                format!("nodes-{version}-processes"),
+                labelled(&programs, "slim-processes")?.command(workspace),
+            ),
+        ];
+        let node = vec![(slim::PYTHON, slim::python_with(workspace, version)?)];
+        let done = with_peers(workspace, commands, node, "")?;
         ensure!(done.skipped == 0, "slim-bindings {version}: {} tests were skipped", done.skipped);
         passed += done.passed;
         said.push(format!("slim-bindings {version}: {} passed", done.passed));

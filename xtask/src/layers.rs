@@ -41,6 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gambeson-firmware", &[CORE, HYBRID]),
     // Development only; nothing that is published may depend on these.
     ("gambeson-vectors", LIBRARIES),
+    ("gambeson-interop", &[CORE, HYBRID, PKI, AGE, RUSTLS, MLS]),
     ("gambeson-gates", &[CORE, HYBRID, PKI, IDENTITY, RUSTLS, MLS, SESSION, "gambeson-ffi"]),
     ("xtask", &[]),
     ("xtask-tools", &[]),

@@ -136,8 +136,7 @@ fn run(command: Command) -> Result<bool> {
             instructions::check(workspace, args.bless)?
         }
         Command::Answers => {
-            answers::build(workspace)?;
-            let same = answers::compare(workspace, &answers::plain(workspace))?;
+            let same = answers::compare(workspace, Some(&demo::build(workspace)?))?;
             format!("{same}\n{}", answers::canary(workspace)?)
         }
         Command::Independent => {

@@ -194,7 +194,7 @@ fn outcomes(text: &str, word: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::FEATURES;
+    use crate::checks::EVERYTHING;
     use std::collections::BTreeMap;
     use std::process::Command;
 
@@ -216,9 +216,7 @@ mod tests {
     #[test]
     fn the_wheel_that_is_tested_has_the_features_of_the_workspace() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let selected =
-            ["--workspace", "--exclude", "xtask", "--exclude", "xtask-tools", "--features", FEATURES];
-        let of_the_workspace = features(root, &selected);
+        let of_the_workspace = features(root, &EVERYTHING);
         let of_the_wheel = features(&root.join("bindings/python"), &["--features", AS_TESTED]);
         let both: Vec<_> =
             of_the_wheel.iter().filter(|(package, _)| of_the_workspace.contains_key(*package)).collect();

@@ -1,5 +1,6 @@
 //! Running other programs: the folders of the project, and the installation of tools.
 
+use crate::checks;
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 use std::env;
@@ -74,8 +75,8 @@ impl Workspace {
 
     /// Builds `xtask-tools` and runs one of its commands.
     pub fn tool(&self, name: &str, arguments: &[&OsStr]) -> Result<String> {
-        let build = ["build", "--quiet", "--package", "xtask-tools", "--profile", "checked"];
-        self.logged("tools-build", &mut self.cargo(&build))?;
+        let mut build = checks::everything(self, &["build", "--quiet", "--bin", "xtask-tools"]);
+        self.logged("tools-build", &mut build)?;
         let mut tool = self.command(self.built("checked", "xtask-tools"), &[name]);
         self.logged(&format!("tool-{name}"), tool.args(arguments))
     }

@@ -207,8 +207,7 @@ pub const STEPS: &[Step] = &[
     step("channels over SLIM and NATS", |_| Ok("among the tests of the workspace".into()))
         .needs(&["nats-server", "python3"]),
     step("channels", checks::channels_without_nodes),
-    step("program", |it| answers::build(it).map(Done::from)),
-    step("vectors serve", |it| answers::compare(it, &answers::plain(it)).map(Done::from)).needs(&["gzip"]),
+    step("vectors serve", |it| answers::compare(it, None).map(Done::from)).needs(&["gzip"]),
     step("vectors check", |it| answers::canary(it).map(Done::from)).needs(&["gzip"]),
     step("identity vectors", |it| answers::subjects(it).map(Done::from)),
     step("shared vectors", checks::shared_vectors).needs(&["gzip"]),

@@ -20,7 +20,7 @@
 //!
 //! * `options`: [`NodeOptions`], [`Credentials`]: endpoint, TLS, credentials
 //! * `transport`: from an endpoint to an open stream of messages
-//! * `proto`, `xxhash`: messages and names on the wire
+//! * `proto`: messages and names on the wire
 //! * `negotiation`, `mac`: the key of a connection, and the MAC of a message's header
 //! * `session`: one connection to one node, from its opening to its end
 //! * `queue`: frames that arrived and were not received yet
@@ -48,7 +48,6 @@ mod session;
 #[cfg(test)]
 mod tests;
 mod transport;
-mod xxhash;
 
 use std::collections::HashMap;
 use std::pin::pin;

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, clippy::unwrap_used)] // A global allocator is an unsafe trait; a test may fail that way.
 
+#[path = "suite/world/mod.rs"]
 mod world;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -172,9 +172,9 @@ impl Credentials {
         if user.contains(':') || user.chars().chain(password.chars()).any(char::is_control) {
             return wrong("the user name has no colon, and neither has control characters");
         }
-        let pair = Secret::new(format!("{user}:{password}"));
+        let pair = joined([user, ":", password]);
         let encoded = Secret::new(Base64::encode_string(pair.expose().as_bytes()));
-        Ok(Self { scheme: "basic", header: Arc::new(Secret::new(format!("Basic {}", encoded.expose()))) })
+        Ok(Self { scheme: "basic", header: Arc::new(joined(["Basic ", encoded.expose(), ""])) })
     }
 
     /// A bearer token (RFC 6750), such as a JWT.
@@ -189,8 +189,15 @@ impl Credentials {
                     .to_owned(),
             ));
         }
-        Ok(Self { scheme: "bearer", header: Arc::new(Secret::new(format!("Bearer {token}"))) })
+        Ok(Self { scheme: "bearer", header: Arc::new(joined(["Bearer ", token, ""])) })
     }
+}
+
+/// Joins texts in one allocation: text that grows leaves copies behind.
+fn joined(parts: [&str; 3]) -> Secret<String> {
+    let mut text = String::with_capacity(parts.iter().map(|part| part.len()).sum());
+    parts.iter().for_each(|part| text.push_str(part));
+    Secret::new(text)
 }
 
 impl fmt::Debug for Credentials {

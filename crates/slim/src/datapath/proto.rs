@@ -7,8 +7,8 @@ use bytes::Bytes;
 use prost::{Message as _, Oneof};
 use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use twox_hash::XxHash64;
 
-use super::xxhash::xxh64;
 use crate::link::To;
 use crate::name::Name;
 
@@ -226,7 +226,7 @@ fn hash(component: &str) -> u64 {
     let mut bytes = Vec::with_capacity(component.len() + 1);
     bytes.extend_from_slice(component.as_bytes());
     bytes.push(0xff);
-    xxh64(&bytes)
+    XxHash64::oneshot(0, &bytes)
 }
 
 impl Header {

@@ -1,5 +1,4 @@
 //! A delivery service under load, with strangers, with loss, at its end.
-#![allow(missing_docs, clippy::unwrap_used)] // A test may fail that way.
 
 use async_trait::async_trait;
 use bytes::Bytes;

@@ -1,13 +1,9 @@
 //! What members that keep no rules try, and why each honest member refuses it.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod people;
-#[path = "people/spoiling.rs"]
-mod spoiling;
-
 use std::sync::Arc;
 
+use crate::people::spoiling::{Armed, Spoiling, What};
+use crate::people::*;
 use gambeson_identity::{Retired, Role as Key, Timestamp};
 use gambeson_slim::{
     CardHash, Changes, Credential, EVIDENCE_PROPOSAL, Member, POLICY_EXTENSION, Policy, Processed, Reason,
@@ -20,9 +16,7 @@ use mls_rs::group::{CommitBuilder, Group};
 use mls_rs::psk::ExternalPskId;
 use mls_rs::time::MlsTime;
 use mls_rs::{Client, Extension, ExtensionList, MlsMessage};
-use people::*;
 use rayon::ThreadPoolBuilder;
-use spoiling::{Armed, Spoiling, What};
 
 /// What an insider commits, as bytes; it drops the commit.
 fn commits<C: MlsConfig>(

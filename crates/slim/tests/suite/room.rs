@@ -1,34 +1,26 @@
 //! Channels that are busier than their log is large.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-#[cfg(feature = "redb")]
-#[path = "world/held.rs"]
-mod held;
-#[path = "world/packed.rs"]
-mod packed;
-mod world;
-
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::world::packed::Packed;
+use crate::world::{Offered, World, messages};
 use gambeson_slim::engine::Limits;
 use gambeson_slim::memory::MemoryService;
 use gambeson_slim::{
     Channel, ChannelId, Entry, EntryId, EntryKind, Error, Event, Log, Options, Quota, Services, Warning,
 };
-use packed::Packed;
 use tokio::time::{Instant, timeout};
-use world::{Offered, World, messages};
 
 /// What is left to a channel: so many entries.
 const FEW: Limits = Limits { channels: 100, entries: 120, bytes: 1 << 24, dids: 100, store: 1 << 28 };
 /// Of bytes.
 const NARROW: Limits = Limits { entries: 1_000_000, bytes: 600_000, ..FEW };
 
-fn services() -> Services {
-    Services::of(Arc::new(MemoryService::with(FEW)))
+/// A world whose delivery service has few entries for each channel.
+fn narrow(seed: u64) -> World {
+    World::with(seed, Services::of(Arc::new(MemoryService::with(FEW))))
 }
 
 /// Says so many things, each after the one before is in the log.
@@ -78,7 +70,7 @@ async fn talks_on(world: World, set: impl Fn(&mut Options)) {
 
 #[tokio::test(start_paused = true)]
 async fn a_channel_goes_on_for_ever_in_a_log_of_few_entries_and_who_was_away_comes_back() {
-    talks_on(World::new(71), |_| {}).await;
+    talks_on(narrow(71), |_| {}).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,14 +86,15 @@ async fn a_channel_goes_on_for_ever_in_a_file_of_small_limits() {
     for (seed, limits) in [(73, FEW), (74, NARROW)] {
         let directory = tempfile::tempdir().unwrap();
         let file = File::open(directory.path().join("service"), limits, Retention::default()).unwrap();
-        talks_on(World::with(seed, Services::of(Arc::new(held::Held::new(file)))), |_| {}).await;
+        talks_on(World::with(seed, Services::of(Arc::new(crate::world::held::Held::new(file)))), |_| {})
+            .await;
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn members_make_a_checkpoint_in_good_time_and_not_all_of_them() {
     for by_bytes in [false, true] {
-        let mut world = World::new(75);
+        let mut world = narrow(75);
         let log = Packed::over(&world.services.log);
         world.services.log = Arc::clone(&log) as Arc<dyn Log>;
         let set = |options: &mut Options| match by_bytes {
@@ -123,7 +116,7 @@ async fn members_make_a_checkpoint_in_good_time_and_not_all_of_them() {
 
 #[tokio::test(start_paused = true)]
 async fn another_makes_the_checkpoint_where_who_made_the_newest_commit_is_gone() {
-    let mut world = World::new(76);
+    let mut world = narrow(76);
     let log = Packed::over(&world.services.log);
     world.services.log = Arc::clone(&log) as Arc<dyn Log>;
     let (mut nodes, channels) = world.channel(3, |options| options.checkpoint_entries = 40).await;
@@ -140,7 +133,7 @@ async fn another_makes_the_checkpoint_where_who_made_the_newest_commit_is_gone()
 
 #[tokio::test(start_paused = true)]
 async fn an_inbox_that_strangers_have_filled_keeps_no_commit_back() {
-    let world = World::new(90);
+    let world = narrow(90);
     let (alice, bob) = (world.agent("alice"), world.agent("bob"));
     let at = world.opened(&[alice]).await;
     let at_bob = bob.node().await;

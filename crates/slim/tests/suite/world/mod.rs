@@ -2,6 +2,9 @@
 
 #![allow(dead_code, clippy::unwrap_used)] // Each test program uses a part; a test may fail that way.
 
+pub mod held;
+pub mod packed;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,6 +1,4 @@
 //! A small channel in virtual time.
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-#![cfg(feature = "sim")]
 
 use gambeson_mls::Suite;
 use gambeson_slim::sim::{Mark, Options, Report, Rhythm, run};

@@ -1,30 +1,21 @@
 //! What clients of a gateway have under way: how much, and for how long.
-#![cfg(all(feature = "redb", feature = "websocket"))]
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod world;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::world::World;
 use futures_util::{SinkExt, StreamExt};
 use gambeson_slim::gateway::{Gateway, SUBPROTOCOL, Token};
-use gambeson_slim::memory::MemoryService;
-use gambeson_slim::{FileStore, Services};
+use gambeson_slim::FileStore;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
-use world::World;
 
 /// How long anything may take.
 const SOON: Duration = Duration::from_secs(30);
-
-fn services() -> Services {
-    Services::of(Arc::new(MemoryService::new()))
-}
 
 /// A client that says what it is told to.
 struct Client(WebSocketStream<TcpStream>);

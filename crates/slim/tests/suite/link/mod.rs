@@ -1,7 +1,5 @@
 //! What holds of every link, in memory and over nodes of SLIM.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
 mod nodes;
 
 use bytes::Bytes;

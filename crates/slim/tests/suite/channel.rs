@@ -1,13 +1,10 @@
 //! The life of a channel, in memory and in virtual time.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod world;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::world::{Offered, Person, World, messages, said};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -16,11 +13,6 @@ use gambeson_slim::{
     Batch, BlobId, Blobs, Channel, Entry, EntryId, EntryKind, Error, Event, MemoryStore, Node, Options,
     Reason, Result, Role, Store,
 };
-use world::{Offered, Person, World, messages, said};
-
-fn services() -> gambeson_slim::Services {
-    gambeson_slim::Services::of(std::sync::Arc::new(gambeson_slim::memory::MemoryService::new()))
-}
 
 /// Alice and Bob, who are there, and Alice's channel, to which Bob is invited.
 async fn invited(world: &World, alice: &Person, bob: &Person) -> (Node, Node, Channel) {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used, missing_docs)] // A test may fail that way; each uses its part.
 
+pub mod spoiling;
+
 use std::sync::Arc;
 
 use bytes::Bytes;

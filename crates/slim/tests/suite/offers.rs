@@ -1,14 +1,11 @@
 //! Key packages that cannot be offered, and an inbox that others fill.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod world;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::world::{Offered, World, messages};
 use async_trait::async_trait;
 use bytes::Bytes;
 use gambeson_identity::{Retired, Role as Key};
@@ -19,11 +16,6 @@ use gambeson_slim::{
     Result, Services, Store, StoreKey,
 };
 use tokio::time::Instant;
-use world::{Offered, World, messages};
-
-fn services() -> Services {
-    Services::of(Arc::new(MemoryService::new()))
-}
 
 /// What becomes of packages that are published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +150,7 @@ async fn an_inbox_that_is_read_has_room_for_ever() {
 
 #[tokio::test(start_paused = true)]
 async fn a_welcome_for_a_key_package_of_last_resort_brings_its_agent_in_once() {
-    let world = World::with(85, services());
+    let world = World::with(85, crate::services());
     let (alice, mut bob) = (world.agent("alice"), world.agent("bob"));
     bob.options.key_packages = 0;
     let (at_alice, at_bob) = (alice.node().await, bob.node().await);

@@ -1,11 +1,8 @@
 //! Members of channels: how they come, speak, change things, fall behind, go and are restored.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-mod people;
-
 use std::collections::BTreeMap;
 
+use crate::people::*;
 use gambeson_identity::delegation::{Capability, Delegation};
 use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Retired, Role as Key};
 use gambeson_mls::{Preset, Provider, Suite};
@@ -14,7 +11,6 @@ use gambeson_slim::{
     Reason, Role, leaf_keys, welcome_references,
 };
 use mls_rs::{CipherSuiteProvider, CryptoProvider};
-use people::*;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 

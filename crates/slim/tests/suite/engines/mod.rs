@@ -1,10 +1,6 @@
 //! One suite of tests for everything that is a [`Log`], [`Blobs`] and [`Keys`]: in memory, in a file, in NATS, and each over a link.
-#![allow(missing_docs, clippy::unwrap_used)]
 
-#[cfg(feature = "nats")]
-#[path = "../nats_server/mod.rs"]
-mod nats_server;
-mod suite;
+mod all;
 
 use gambeson_slim::Name;
 use gambeson_slim::delivery::{Client, Patience, Rules, serve};
@@ -58,7 +54,7 @@ macro_rules! runs_on {
             #[$runtime]
             async fn $test() {
                 let Some(kept) = $engine.await else { return };
-                suite::$test(kept.engine()).await;
+                all::$test(kept.engine()).await;
             }
         )*
     };
@@ -176,7 +172,7 @@ mod files {
     });
     runs_on_forgetful!(forgetful_file, tokio::test, async {
         let folder = TempDir::new().unwrap();
-        let file = File::open(folder.path().join("delivery"), Limits::default(), suite::SOON).unwrap();
+        let file = File::open(folder.path().join("delivery"), Limits::default(), all::SOON).unwrap();
         let engine = Arc::new(file);
         let sweeps = Arc::clone(&engine);
         // By itself it sweeps once a minute.

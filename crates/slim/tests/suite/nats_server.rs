@@ -1,9 +1,14 @@
 //! `nats-server` on a port of its choice.
 
-use gambeson_slim::engine::Limits;
+use crate::world::held::Held;
+use gambeson_slim::Services;
+use gambeson_slim::engine::{Limits, Nats, Retention};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::runtime::Runtime;
 
 /// A server. It ends when this is dropped, and with the process too: then its shell has no input any more.
 pub struct Running {
@@ -67,3 +72,23 @@ pub async fn server() -> Option<Running> {
 /// Enough for ten agents: the fault suite opens some two hundred services on one server.
 pub const SMALL: Limits =
     Limits { channels: 100, entries: 10_000, bytes: 1 << 24, dids: 100, store: 1 << 25 };
+
+/// Where connections live: the tests' own runtimes have a clock that jumps.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+/// One server for all tests; it ends with the process, whose death it is told.
+static SERVER: LazyLock<Running> =
+    LazyLock::new(|| RUNTIME.block_on(server()).expect("nats-server starts (apt-get install nats-server)"));
+
+/// Returns a service of its own on the one server.
+pub fn services() -> Services {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let prefix = format!("faults{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let open = std::thread::spawn(move || {
+        let address = format!("127.0.0.1:{}", SERVER.port);
+        RUNTIME.block_on(async {
+            let client = async_nats::connect(address).await.unwrap();
+            Nats::open(client, &prefix, 1, SMALL, Retention::default()).await.unwrap()
+        })
+    });
+    Services::of(Arc::new(Held::new(open.join().unwrap())))
+}

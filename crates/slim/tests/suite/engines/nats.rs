@@ -1,8 +1,8 @@
 //! NATS JetStream: a server of its own for each test. Without `nats-server` in PATH the tests say that they were skipped, and in CI
 //! (`CI=true`) they fail.
 
-use super::nats_server::{Running, SMALL, server};
 use super::*;
+use crate::nats_server::{Running, SMALL, server};
 use bytes::Bytes;
 use gambeson_slim::engine::{Nats, Retention};
 use gambeson_slim::{
@@ -33,7 +33,7 @@ runs_on_forgetful!(forgetful_jetstream, tokio::test, async {
     let server = server().await?;
     // Retention that is given later holds too.
     engine(&server, SMALL).await;
-    Some(Kept::with(keeping(&server, SMALL, suite::SOON).await, server))
+    Some(Kept::with(keeping(&server, SMALL, all::SOON).await, server))
 });
 runs_on!(jetstream_over_a_link, tokio::test, async {
     let kept = kept().await?;

@@ -9,7 +9,7 @@ use gambeson_identity::Role;
 use gambeson_slim::{Channel, ChannelId, Entry, EntryId, EntryKind, Error, Frame, Link, MAX_FRAME, Name, To};
 
 use crate::broken::{Relabelling, Tapped};
-use crate::packed::Packed;
+use crate::world::packed::Packed;
 use crate::world::{Offered, Person, World, messages};
 
 /// A channel of two, what the first of them sent so far, and a stranger's link.

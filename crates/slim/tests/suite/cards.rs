@@ -1,24 +1,13 @@
 //! Cards beside those of members that stay as they are: of those who lend the right to invite, and new ones.
 
-#![allow(clippy::unwrap_used)] // A test may fail that way.
-
-#[allow(dead_code)] // It has more that breaks.
-#[path = "faults/broken.rs"]
-mod broken;
-mod world;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::world::{Offered, Person, World, messages, said};
 use gambeson_identity::delegation::{Capability, Delegation};
 use gambeson_identity::{Retired, Role as Key};
 use gambeson_slim::{Channel, Error, Event, MemoryStore, Node, Reason, Role, Warning};
 use tokio::time::sleep;
-use world::{Offered, Person, World, messages, said};
-
-fn services() -> gambeson_slim::Services {
-    gambeson_slim::Services::of(Arc::new(gambeson_slim::memory::MemoryService::new()))
-}
 
 /// A channel of these, which the first created.
 async fn channel(people: &[&Person], roles: &[(&Person, Role)]) -> (Vec<Node>, Vec<Channel>) {
