@@ -49,25 +49,26 @@ fn clippy(workspace: &Workspace, log: &str, selected: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Checks the workspace with all features, the core without any, and packages beside the workspace.
+/// Checks the workspace with the features of its tests, the core without any, `xtask`, and packages beside the workspace.
 pub fn clippy_of_everything(workspace: &Workspace) -> Result<Done> {
     let checked = ["--profile", "checked"];
-    let all = ["--workspace", "--exclude", INTEROP, "--all-targets", "--all-features"];
-    clippy(workspace, "clippy", &[&all[..], &checked].concat())?;
+    clippy(workspace, "clippy", &[&EVERYTHING[..], &["--all-targets"], &checked].concat())?;
+    clippy(workspace, "clippy-xtask", &[&["-p", "xtask", "--all-targets"][..], &checked].concat())?;
     clippy(workspace, "clippy-bare", &[&["-p", "gambeson", "--no-default-features"][..], &checked].concat())?;
     // Code for devices alone needs their targets, which clippy's compiler does not have.
     clippy(workspace, "clippy-massif", &["--locked", "--manifest-path", "gates/massif/Cargo.toml"])?;
     let packages = ["-p", "gambeson-firmware-plugin", "-p", "gambeson-firmware-update", "--all-targets"];
     let firmware = ["--locked", "--manifest-path", "firmware/Cargo.toml"];
     clippy(workspace, "clippy-firmware", &[&firmware[..], &packages].concat())?;
-    Ok("no warning, with all features and without any".into())
+    Ok("no warning, with the features of the tests and without any".into())
 }
 
-/// Checks the program with the features that it is released with.
-pub fn clippy_of_the_program(workspace: &Workspace) -> Result<Done> {
-    let selected = ["-p", "gambeson-cli", "--all-targets", "--profile", "checked"];
-    clippy(workspace, "clippy-program", &selected)?;
-    Ok("no warning, with the features of the released program".into())
+/// Checks the workspace with every feature, and the program with those that it is released with.
+pub fn clippy_with_every_feature(workspace: &Workspace) -> Result<Done> {
+    let every = ["--workspace", "--all-targets", "--all-features", "--profile", "checked"];
+    clippy(workspace, "clippy-every-feature", &every)?;
+    clippy(workspace, "clippy-program", &["-p", "gambeson-cli", "--all-targets", "--profile", "checked"])?;
+    Ok("no warning, with every feature and with those of the released program".into())
 }
 
 /// Checks the bridge, whose workspace is its own.
@@ -92,8 +93,7 @@ pub fn tests_of_the_workspace(workspace: &Workspace) -> Result<Done> {
     let mut commands = vec![(String::from("tests-documentation"), documented)];
     let programs = programs?;
     let others = programs.iter().filter(|program| program.label() != OF_INTEROP);
-    commands
-        .extend(others.map(|program| (format!("tests-{}", program.label()), program.command(workspace))));
+    commands.extend(others.map(|program| (format!("tests-{}", program.label()), program.command(workspace))));
     let shared =
         workspace.shared_vectors().map_or("../shared/vectors is not there", |_| "with ../shared/vectors");
     with_peers(workspace, commands, peers?, shared)
@@ -172,7 +172,12 @@ pub fn ring_and_rayon(workspace: &Workspace) -> Result<Done> {
     test.args(["--features", "gambeson-rustls/ring,gambeson-mls/rayon"]);
     let programs = programs::build(workspace, "tests-ring-build", &mut test)?;
     let command = |program: &Program| (format!("tests-ring-{}", program.label()), program.command(workspace));
-    with_peers(workspace, programs.iter().map(command).collect(), Vec::new(), "where graviola does not run, and on all processors")
+    with_peers(
+        workspace,
+        programs.iter().map(command).collect(),
+        Vec::new(),
+        "where graviola does not run, and on all processors",
+    )
 }
 
 pub fn rustdoc(workspace: &Workspace) -> Result<Done> {
@@ -216,15 +221,12 @@ pub fn of_channels(workspace: &Workspace, command: &[&str]) -> Command {
 /// The package of peers, which bring C.
 const INTEROP: &str = "gambeson-interop";
 
+/// Features of the tests beside the defaults.
+const FEATURES: &str = "gambeson/rustcrypto,gambeson/self-test,gambeson-cli/sim";
+
 /// Selects the packages and features of all tests but those of `xtask`: one set of features, for which everything is built once. Cargo gives
 /// a library the features that all selected packages ask for.
-pub const EVERYTHING: [&str; 5] = [
-    "--workspace",
-    "--exclude",
-    "xtask",
-    "--features",
-    "gambeson/rustcrypto,gambeson/self-test,gambeson-cli/sim",
-];
+pub const EVERYTHING: [&str; 5] = ["--workspace", "--exclude", "xtask", "--features", FEATURES];
 
 /// Returns a cargo command for [`EVERYTHING`], in the profile that checks itself.
 pub fn everything(workspace: &Workspace, command: &[&str]) -> Command {
@@ -441,10 +443,7 @@ pub fn older_nodes(workspace: &Workspace) -> Result<Done> {
         links.arg("link::");
         let commands = vec![
             (format!("nodes-{version}-links"), links),
-            (
-                format!("nodes-{version}-processes"),
-                labelled(&programs, "slim-processes")?.command(workspace),
-            ),
+            (format!("nodes-{version}-processes"), labelled(&programs, "slim-processes")?.command(workspace)),
         ];
         let node = vec![(slim::PYTHON, slim::python_with(workspace, version)?)];
         let done = with_peers(workspace, commands, node, "")?;

@@ -157,10 +157,17 @@ const VALGRIND: &[&str] = &[
     "-q",
 ];
 
-/// Builds what this module runs and reads, all at once: what the gates stand on is compiled once for all.
-fn build(workspace: &Workspace, profile: &str) -> Result<()> {
-    let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--features", "c,mls,pki"]);
-    build.args(["--bin", "gate-ct", "--bin", "gate-step", "--profile", profile]);
+/// The profile with the code of `release`, in which secrets are sought and stack is measured, too.
+pub const AS_RELEASED: &str = "ct-3";
+
+/// Builds the gates of a profile, all at once: what they stand on is compiled once for all.
+pub fn build(workspace: &Workspace, profile: &str) -> Result<()> {
+    let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--profile", profile]);
+    let (features, programs) = match profile == AS_RELEASED {
+        true => ("c,doors,mls", &["gate-ct", "gate-step", "gate-residue", "gate-stack"][..]),
+        false => ("c,mls,pki", &["gate-ct", "gate-step"][..]),
+    };
+    build.args(["--features", features]).args(programs.iter().flat_map(|program| ["--bin", program]));
     build.env("RUSTFLAGS", FLAGS);
     workspace.logged(&format!("ct-build-{profile}"), &mut build)?;
     Ok(())

@@ -95,11 +95,15 @@ impl<'a> Package<'a> {
     }
 
     fn lint(&self) -> Result<()> {
-        for manifest in [self.folder.join("Cargo.toml"), self.folder.join("bench/Cargo.toml")] {
+        // What is checked of other people is checked for the workspace already.
+        for (manifest, features) in
+            [("Cargo.toml", &["--features", AS_TESTED][..]), ("bench/Cargo.toml", &[])]
+        {
+            let manifest = self.folder.join(manifest);
             let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
             self.workspace.logged("python-fmt", fmt.arg(&manifest))?;
             let mut clippy = self.workspace.cargo(&["clippy", "--quiet", "--manifest-path"]);
-            clippy.arg(&manifest).args(["--profile", CHECKED, "--", "-D", "warnings"]);
+            clippy.arg(&manifest).args(features).args(["--profile", CHECKED, "--", "-D", "warnings"]);
             self.workspace.logged("python-clippy", clippy.env("PYO3_PYTHON", self.program("python")))?;
         }
         Ok(())

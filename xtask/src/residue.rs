@@ -1,5 +1,6 @@
 //! The search for secrets in dead stack, freed heap and vector registers.
 
+use crate::constant_time::{self, AS_RELEASED};
 use crate::run::{Workspace, side_by_side};
 use anyhow::{Result, ensure};
 
@@ -10,23 +11,14 @@ const CANARIES: usize = 9;
 /// The tables, of which each names those that it ran; it fails unless the machine's best was among them.
 const LEVELS: [&str; 4] = ["portable", "neon", "avx2", "avx512"];
 
-/// Runs the gates as released.
+/// Runs the gate, whose code is that of the release but that declassifications speak to valgrind.
 pub fn check(workspace: &Workspace) -> Result<String> {
-    build(workspace)?;
+    constant_time::build(workspace, AS_RELEASED)?;
     Ok(side_by_side(&PARTS, |_, part| run(workspace, part))?.join("; "))
 }
 
-/// Builds what measures the stack and seeks secrets, all at once: what the gates stand on is compiled once for all.
-pub fn build(workspace: &Workspace) -> Result<()> {
-    let mut build = workspace.cargo(&["build", "--quiet", "--release", "-p", "gambeson-gates"]);
-    let programs = ["gate-residue", "gate-stack", "gate-speed"];
-    build.args(["--features", "c,doors,mls"]).args(programs.iter().flat_map(|program| ["--bin", program]));
-    workspace.logged("gates-build", &mut build)?;
-    Ok(())
-}
-
 fn run(workspace: &Workspace, (part, operations): &(&str, usize)) -> Result<String> {
-    let mut gate = workspace.command(workspace.built("release", "gate-residue"), &[part]);
+    let mut gate = workspace.command(workspace.built(AS_RELEASED, "gate-residue"), &[part]);
     let text = workspace.logged(&format!("residue-{part}"), &mut gate)?;
     let levels = text.lines().filter(|line| LEVELS.contains(line)).count();
     let wanted = format!("{} operations, 0 with residue", levels * operations);

@@ -1,6 +1,6 @@
 //! The table of stack and heap use, and its bounds.
 
-use crate::residue;
+use crate::constant_time::{self, AS_RELEASED};
 use crate::run::Workspace;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -90,8 +90,8 @@ const TOLERANCE: u64 = 2_000;
 
 /// Measures; returns the rows, without the canary's.
 pub fn measure(workspace: &Workspace) -> Result<Vec<Value>> {
-    residue::build(workspace)?;
-    let program = workspace.built("release", "gate-stack");
+    constant_time::build(workspace, AS_RELEASED)?;
+    let program = workspace.built(AS_RELEASED, "gate-stack");
     let text = workspace.logged("stack", &mut workspace.command(program, &[]))?;
     let mut rows = text
         .lines()

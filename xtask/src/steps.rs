@@ -301,7 +301,8 @@ pub const STEPS: &[Step] = &[
         .needs(&["go", "cc"]),
     //
     full("builds", "TLS over ring, MLS with rayon", OF_LIBRARIES, checks::ring_and_rayon).needs(&["cc"]),
-    full("builds", "clippy of the program", OF_LIBRARIES, checks::clippy_of_the_program).needs(&["cc"]),
+    full("builds", "clippy with every feature", OF_LIBRARIES, checks::clippy_with_every_feature)
+        .needs(&["cc"]),
     full("builds", "rustdoc", OF_LIBRARIES, checks::rustdoc),
     full("builds", "packages", OF_LIBRARIES, |it| checks::published(it, true).map(Done::from)),
     full("builds", "answers of the release", OF_LIBRARIES, checks::answers_of_the_release).needs(&["gzip"]),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::world::World;
 use futures_util::{SinkExt, StreamExt};
-use gambeson_slim::gateway::{Gateway, SUBPROTOCOL, Token};
 use gambeson_slim::FileStore;
+use gambeson_slim::gateway::{Gateway, SUBPROTOCOL, Token};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
