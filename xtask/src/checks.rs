@@ -412,7 +412,7 @@ fn interop_with(workspace: &Workspace, selected: &[&str], note: &str) -> Result<
 
 /// The peers of `interop` that take minutes to build, which no step runs. None may be skipped, and the table in the docs is rewritten.
 pub fn heavy(workspace: &Workspace) -> Result<String> {
-    let mut test = workspace.cargo(&["test", "--release", "--manifest-path", "interop/Cargo.toml"]);
+    let mut test = workspace.cargo(&["test", "--release", "-p", INTEROP]);
     test.args(["--test", "interop", "--", "--test-threads", "1"]);
     test.env("CI", "true").env("GAMBESON_BLESS", "1");
     test.env("GAMBESON_INTEROP_HEAVY", workspace.target.join("heavy"));

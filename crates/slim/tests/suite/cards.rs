@@ -271,7 +271,7 @@ async fn crash_at(writes: i64, after: bool) -> bool {
     at_dave.offered(&world).await;
     let (a, lent) = (&channels[0], [lent(&alice, &bob, &resource(&channels[0]), None)]);
     let mut newer = bob.rotated(&[Key::GroupMlDsa65], Retired::Compromised);
-    let store = Arc::new(broken::Stopping::new(Arc::new(kept.clone()), writes, after));
+    let store = Arc::new(crate::broken::Stopping::new(Arc::new(kept.clone()), writes, after));
     newer.store = store.clone();
     let invited = async |person: &Person| {
         let node = person.try_node().await.ok()?;

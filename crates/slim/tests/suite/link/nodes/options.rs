@@ -43,7 +43,7 @@ async fn node(test: &str, plane: &str, server: &str) -> Option<Configured> {
         }
         Maker::Wheel(python) => {
             let mut command = Command::new(python);
-            command.arg("-c").arg(include_str!("../../src/stock_node.py"));
+            command.arg("-c").arg(include_str!("../../../../src/stock_node.py"));
             command
         }
     };
