@@ -73,7 +73,7 @@ pub fn clippy_with_every_feature(workspace: &Workspace) -> Result<Done> {
 
 /// Checks the bridge, whose workspace is its own.
 pub fn clippy_of_the_bridge(workspace: &Workspace) -> Result<Done> {
-    let selected = ["--all-targets", "--profile", "checked", "--manifest-path", BRIDGE];
+    let selected = ["--all-targets", "--release", "--manifest-path", BRIDGE];
     clippy(workspace, "clippy-bridge", &selected)?;
     Ok("no warning".into())
 }
@@ -454,10 +454,10 @@ pub fn older_nodes(workspace: &Workspace) -> Result<Done> {
     Ok((passed, said.join("; ")).into())
 }
 
-/// Tests the bridge to SLIM's sessions with stock clients.
+/// Tests the bridge to SLIM's sessions with stock clients, in the profile of the benchmark beside them: its crates are compiled once.
 pub fn bridge(workspace: &Workspace) -> Result<Done> {
     let mut test = workspace.cargo(&["test", "--no-fail-fast", "--manifest-path", BRIDGE]);
-    test.args(["--profile", "checked"]).env(slim::PYTHON, slim::python(workspace)?);
+    test.arg("--release").env(slim::PYTHON, slim::python(workspace)?);
     counted("bridge", workspace, &mut test, "with stock clients of SLIM")
 }
 
