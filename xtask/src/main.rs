@@ -15,7 +15,7 @@
 //! * `independent`: the vectors, read by programs that share no code with this project
 //! * `instructions`: instruction counts of handshakes, against those recorded
 //! * `programs`: programs of tests, built and run side by side
-//! * `run`: starting programs
+//! * `run`: starting programs; `table`: tables for a terminal and in Markdown
 //!
 //! The package `xtask-tools` has the parts that need large libraries.
 
@@ -49,6 +49,7 @@ mod run;
 mod slim;
 mod stack;
 mod steps;
+mod table;
 mod test;
 mod thumb;
 mod typescript;
@@ -165,31 +166,24 @@ fn here(missing: Option<&str>) -> Result<()> {
 }
 
 fn stack(workspace: &Workspace, args: &Stack) -> Result<bool> {
-    if args.massif {
+    let (json, table, page, judged) = if args.massif {
         here(massif::missing())?;
         let (rows, speeds) = (massif::measure(workspace)?, massif::speeds(workspace)?);
-        match args.json {
-            true => println!("{}", massif::json(&rows, &speeds)?),
-            false => print!("{}", massif::table(&rows, &speeds)),
-        }
-        if let Some(file) = &args.markdown {
-            std::fs::write(file, massif::markdown(&rows, &speeds))?;
-        }
-        if args.check {
-            eprintln!("{}", massif::check(&rows)?);
-        }
-        return Ok(true);
-    }
-    let rows = stack::measure(workspace)?;
+        let (json, table) = (massif::json(&rows, &speeds)?, massif::table(&rows, &speeds));
+        (json, table, massif::markdown(&rows, &speeds), massif::check(&rows))
+    } else {
+        let rows = stack::measure(workspace)?;
+        (stack::json(&rows), stack::table(&rows), stack::markdown(&rows), stack::check(&rows))
+    };
     match args.json {
-        true => rows.iter().for_each(|row| println!("{row}")),
-        false => print!("{}", stack::table(&rows)),
+        true => println!("{json}"),
+        false => print!("{table}"),
     }
     if let Some(file) = &args.markdown {
-        std::fs::write(file, stack::markdown(&rows))?;
+        std::fs::write(file, page)?;
     }
     if args.check {
-        eprintln!("{}", stack::check(&rows)?);
+        eprintln!("{}", judged?);
     }
     Ok(true)
 }

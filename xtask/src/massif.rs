@@ -2,6 +2,7 @@
 
 use crate::residue;
 use crate::run::{Workspace, installed};
+use crate::table::Table;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -143,53 +144,45 @@ pub fn json(rows: &[Row], speeds: &[Speed]) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// A row with everything that stands beside it, as text.
-fn cells(row: &Row, speeds: &[Speed]) -> [String; 9] {
-    let limit = LIMITS.iter().find(|limit| (limit.alg, limit.op) == (row.alg, row.op));
-    let kops = |form: &str| {
-        let of_row = |speed: &&Speed| speed.alg == row.alg && speed.op == row.op && speed.form == form;
-        speeds.iter().find(of_row).map_or_else(|| String::from("-"), |speed| format!("{:.2}", speed.kops))
+/// The rows with everything that stands beside them.
+fn peaks(rows: &[Row], speeds: &[Speed]) -> Table<'static> {
+    let heads = &[
+        "set",
+        "operation",
+        "stack",
+        "at most",
+        "published, kB",
+        "rebuilt, kB",
+        "kops small",
+        "compact",
+        "expanded",
+    ];
+    let cells = |row: &Row| {
+        let limit = LIMITS.iter().find(|limit| (limit.alg, limit.op) == (row.alg, row.op));
+        let [published, rebuilt] = limit.map_or(["-"; 2], |limit| [limit.published, limit.rebuilt]);
+        let kops = |form: &str| {
+            let is_its = |it: &&Speed| it.alg == row.alg && it.op == row.op && it.form == form;
+            speeds.iter().find(is_its).map_or_else(|| String::from("-"), |it| format!("{:.2}", it.kops))
+        };
+        let figures = [row.peak.to_string(), row.most.to_string(), published.into(), rebuilt.into()];
+        let speeds = ["small", "compact", "expanded"].map(kops);
+        [row.alg.to_owned(), row.op.to_owned()].into_iter().chain(figures).chain(speeds).collect()
     };
-    [
-        row.alg.into(),
-        row.op.into(),
-        row.peak.to_string(),
-        row.most.to_string(),
-        limit.map_or("-", |limit| limit.published).into(),
-        limit.map_or("-", |limit| limit.rebuilt).into(),
-        kops("small"),
-        kops("compact"),
-        kops("expanded"),
-    ]
+    Table { heads, words: 2, rows: rows.iter().map(cells).collect() }
 }
 
 /// The table for people.
 pub fn table(rows: &[Row], speeds: &[Speed]) -> String {
-    let mut text = format!(
-        "{:<12} {:<9} {:>6} {:>7} {:>13} {:>11} {:>11} {:>13} {:>14}\n",
-        "algorithm",
-        "operation",
-        "peak",
-        "at most",
-        "published, kB",
-        "rebuilt, kB",
-        "kops: small",
-        "compact",
-        "expanded"
-    );
-    for row in rows {
-        let [alg, op, peak, most, published, rebuilt, small, compact, expanded] = cells(row, speeds);
-        let misses = if row.peak > row.most { "  missed" } else { "" };
-        text += &format!(
-            "{alg:<12} {op:<9} {peak:>6} {most:>7} {published:>13} {rebuilt:>11} {small:>11} {compact:>13} {expanded:>14}{misses}\n"
-        );
+    let mut lines = peaks(rows, speeds).lines();
+    for (line, _) in lines[1..].iter_mut().zip(rows).filter(|(_, row)| row.peak > row.most) {
+        *line += "  missed";
     }
-    text + START_UP + "\n"
+    format!("{}\n{START_UP}\n", lines.join("\n"))
 }
 
 /// The same for a page of the documentation.
 pub fn markdown(rows: &[Row], speeds: &[Speed]) -> String {
-    let mut text = format!(
+    format!(
         "# x86-64\n\n\
          The stack of `Small<P>` in bytes, as `valgrind --tool=massif --heap=no --stacks=yes` prints its peak: release build, portable tables,\n\
          keys, messages and outputs in statics, no heap. The program (`gates/massif`) has its own entry and calls one operation; one that calls none peaks below\n\
@@ -201,13 +194,9 @@ pub fn markdown(rows: &[Row], speeds: &[Speed]) -> String {
          Thousands of operations a second, one thread, portable tables: keys of `Small<P>`, compact and expanded keys of `P`. They are of the\n\
          machine that wrote this page; only their ratios say something.\n\n\
          `cargo xtask stack --massif --markdown docs/embedded/x86-64.md` writes this page, `cargo xtask stack --massif --check` holds the limits.\n\n\
-         | set | operation | stack | at most | published, kB | rebuilt, kB | kops small | compact | expanded |\n\
-         | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-    );
-    for row in rows {
-        text += &format!("| {} |\n", cells(row, speeds).join(" | "));
-    }
-    text
+         {}",
+        peaks(rows, speeds).markdown()
+    )
 }
 
 /// Fails when a limit is missed.
