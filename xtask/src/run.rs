@@ -320,6 +320,21 @@ pub fn provide(workspace: &Workspace, tools: &[&Tool]) -> Vec<&'static str> {
     missing.into_iter().filter(|tool| !installed(tool.program)).map(|tool| tool.program).collect()
 }
 
+/// Returns a program from crates.io, `NAME` or `NAME@VERSION`: this machine's, or one that is built into the target folder once.
+pub fn cargo_tool(workspace: &Workspace, package: &str) -> Result<PathBuf> {
+    let name = package.split('@').next().unwrap_or_default();
+    if installed(name) {
+        return Ok(name.into());
+    }
+    let root = workspace.target.join("tools");
+    let program = root.join("bin").join(name);
+    if !program.exists() {
+        let mut install = workspace.cargo(&["install", "--quiet", "--locked", package, "--root"]);
+        workspace.logged(&format!("install-{name}"), install.arg(&root))?;
+    }
+    Ok(program)
+}
+
 /// Makes `mark` a file of the text `wanted`, after `install`, unless it is that already. One installation goes on at a time.
 pub fn install_once(mark: &Path, wanted: &str, install: impl FnOnce() -> Result<()>) -> Result<()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

@@ -341,14 +341,11 @@ mod tests {
             alg: "ML-KEM-768".into(),
             op: op.into(),
             stack,
-            statics: 0,
-            workspace: 0,
-            heap: 0,
             key: 96,
             code: 5601,
             instructions: cycles,
             cycles,
-            failed: None,
+            ..Row::default()
         }
     }
 
