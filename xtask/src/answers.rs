@@ -2,7 +2,7 @@
 
 use crate::c::PREHASHES;
 use crate::checks;
-use crate::run::{Workspace, side_by_side};
+use crate::run::{Workspace, empty_folder, files_below, files_in, side_by_side};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,10 +94,7 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
     let (success, text) = check("identity", &own)?;
     ensure!(success, "the vectors of the identity layer do not hold:\n{text}");
     let sums: Value = serde_json::from_str(text.lines().last().context("a sum")?)?;
-    let files = fs::read_dir(&own)?
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-        .count();
+    let files = files_in(&own, ".json")?.len();
     ensure!(files == SUBJECTS && sums["files"] == files + CLIENTS.0, "{files} files, not {SUBJECTS}: {sums}");
     let clients = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let of_mls = |row: &Value| row["file"].as_str().is_some_and(|file| file.starts_with("mls/"));
@@ -114,10 +111,7 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
         let refused = vectors.iter_mut().find(|vector| vector["result"] == "reject");
         refused.context("a vector that is refused")?["reason"] = "planted".into();
         let folder = workspace.target.join("xtask/vectors").join(name);
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        fs::create_dir_all(&folder)?;
+        empty_folder(&folder)?;
         fs::write(folder.join(name), file.to_string())?;
         let (success, text) = check(&format!("planted-{name}"), &folder)?;
         ensure!(!success, "canary: a wrong reason in {name} was not seen:\n{text}");
@@ -182,10 +176,7 @@ pub fn canary(workspace: &Workspace) -> Result<String> {
     let count = cases.len() - 1;
     for (name, content, right) in cases {
         let folder = workspace.target.join("xtask/vectors").join(name);
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        fs::create_dir_all(&folder)?;
+        empty_folder(&folder)?;
         if let Some(content) = content {
             let file = folder.join("keygen.jsonl");
             fs::write(&file, content)?;
@@ -227,21 +218,8 @@ pub fn serve(program: &Path, requests: &[String]) -> Result<Vec<String>> {
 
 /// Every line of every compressed file below the folder.
 fn lines_below(folder: &Path) -> Result<Vec<String>> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.to_string_lossy().ends_with(".jsonl.gz") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
     let mut lines = Vec::new();
-    for file in files {
+    for file in files_below(folder, ".jsonl.gz")? {
         lines.extend(unpacked(&file)?.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
     Ok(lines)

@@ -1,6 +1,6 @@
 //! The fuzz targets, each for a minute.
 
-use crate::run::{Workspace, cargo_tool};
+use crate::run::{Workspace, cargo_tool, empty_folder};
 use crate::{answers, demo};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -92,9 +92,7 @@ fn unpack(workspace: &Workspace, name: &str, corpus: &Path) -> Result<()> {
 
 /// Gives the parsers something to start from: keys and files that the program itself writes.
 fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
-    if seeds.exists() {
-        fs::remove_dir_all(seeds)?;
-    }
+    empty_folder(seeds)?;
     let program = demo::build(workspace)?;
     let folder = |name: &str| -> Result<PathBuf> {
         let folder = seeds.join(name);

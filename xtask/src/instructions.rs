@@ -5,7 +5,7 @@
 //! graviola; both are asserted or built in.
 
 use crate::demo;
-use crate::run::{Workspace, side_by_side};
+use crate::run::{Workspace, empty_folder, side_by_side};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -188,8 +188,7 @@ fn in_group(row: &str) -> String {
 
 /// Counts what a function does, each time that it is called by itself, into an empty folder.
 fn callgrind(workspace: &Workspace, program: &Path, function: &str, folder: &Path) -> Result<Command> {
-    let _ = fs::remove_dir_all(folder);
-    fs::create_dir_all(folder)?;
+    empty_folder(folder)?;
     let mut callgrind = workspace.command("valgrind", &["-q", "--tool=callgrind"]);
     callgrind
         .arg(format!("--toggle-collect={function}"))
