@@ -232,7 +232,7 @@ pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<String> {
             bail!("{tool} {file}: {}", String::from_utf8_lossy(&output.stderr));
         }
         let listing = String::from_utf8_lossy(&output.stdout);
-        let found = dividing_functions(&listing);
+        let found = dividing_functions(&listing, is_ours);
         functions += found.functions;
         programs += 1;
         let mut caught = false;
@@ -322,21 +322,24 @@ fn wasm_dividing_functions(listing: &str) -> Disassembly {
     result
 }
 
+/// Functions in a listing.
 #[derive(Default)]
-struct Disassembly {
+pub struct Disassembly {
     functions: usize,
-    divisions: Vec<(String, String)>,
+    /// The name of each that divides, and its first division.
+    pub divisions: Vec<(String, String)>,
 }
 
-/// The functions of ours in a listing, and those that divide (or call the run-time library to do it).
-fn dividing_functions(listing: &str) -> Disassembly {
+/// Returns how many functions a listing without the bytes of instructions has, of those that `counts` selects by name, and which of them divide
+/// or call the run-time library to do it.
+pub fn dividing_functions(listing: &str, counts: fn(&str) -> bool) -> Disassembly {
     let mut result = Disassembly::default();
     let mut current: Option<&str> = None;
     for line in listing.lines() {
         if let Some(name) =
             line.strip_suffix(">:").and_then(|line| line.split_once(" <")).map(|(_, name)| name)
         {
-            current = is_ours(name).then_some(name);
+            current = counts(name).then_some(name);
             result.functions += usize::from(current.is_some());
         } else if let (Some(name), Some((_, instruction))) = (current, line.split_once(":\t"))
             && divides(instruction)
@@ -358,7 +361,8 @@ fn divides(instruction: &str) -> bool {
     let mnemonic = words.next().unwrap_or_default();
     let x86 = mnemonic.trim_end_matches(['b', 'w', 'l', 'q']);
     let thumb = mnemonic.trim_end_matches(".w");
-    if x86 == "div" || x86 == "idiv" || thumb.starts_with("udiv") || thumb.starts_with("sdiv") {
+    let risc_v = ["div", "divu", "rem", "remu"].contains(&mnemonic);
+    if risc_v || x86 == "div" || x86 == "idiv" || thumb.starts_with("udiv") || thumb.starts_with("sdiv") {
         return true;
     }
     // Calls, and branches of every kind: the last call of a function is one (`b`, `bne.w`, `jmp`).
@@ -391,17 +395,23 @@ mod tests {
 
     #[test]
     fn divisions_of_our_functions_are_found_once_each() {
-        let found = dividing_functions(LISTING);
+        let found = dividing_functions(LISTING, is_ours);
         let names: Vec<&str> = found.divisions.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["gambeson::mlkem::compress", "<[T]>::chunks::<gambeson::mldsa::Poly>"]);
         assert_eq!(found.functions, 3);
     }
 
     #[test]
-    fn thumb_divisions_and_library_calls_count() {
-        for instruction in
-            ["udivne\tr0, r0, r1", "sdiv\tr0, r0, r1", "bl\t0 <__aeabi_uldivmod>", "call   1234 <__udivti3>"]
-        {
+    fn divisions_of_other_processors_and_library_calls_count() {
+        for instruction in [
+            "udivne\tr0, r0, r1",
+            "sdiv\tr0, r0, r1",
+            "bl\t0 <__aeabi_uldivmod>",
+            "call   1234 <__udivti3>",
+            "divu\tt2,t0,t1",
+            "rem\tt2,t0,t1",
+            "jalr\t16(ra) # 10094 <__divdi3>",
+        ] {
             assert!(divides(instruction), "{instruction}");
         }
         // The last call of a function.
@@ -420,6 +430,7 @@ mod tests {
             "mov %rax,%rdi",
             "call   1234 <gambeson::divide>",
             "divps %xmm0,%xmm1",
+            "divider\tr0",
             "b\t1234 <gambeson::mlkem::divide>",
             "bic\tr0, r0, #1",
             "lea    0x10(%rip),%rax        # 1234 <__udivti3>",

@@ -181,9 +181,10 @@ impl Image {
         Ok(sections(&text))
     }
 
-    /// The disassembly.
+    /// The disassembly, without the bytes of instructions.
     pub fn disassembly(&self, workspace: &Workspace) -> Result<String> {
-        let mut objdump = workspace.command(format!("{}-objdump", self.target.binutils), &["-d", "-C"]);
+        let mut objdump = workspace
+            .command(format!("{}-objdump", self.target.binutils), &["-d", "-C", "--no-show-raw-insn"]);
         workspace.logged(&format!("firmware-{}-objdump", self.target.name), objdump.arg(&self.path))
     }
 }
