@@ -194,6 +194,12 @@ struct Explained {
     wasm: Vec<Function>,
 }
 
+impl Explained {
+    fn read(workspace: &Workspace) -> Result<Self> {
+        Ok(toml::from_str(&fs::read_to_string(workspace.root.join("docs/divisions.toml"))?)?)
+    }
+}
+
 #[derive(Deserialize)]
 struct Function {
     /// A part of the demangled name.
@@ -203,8 +209,7 @@ struct Function {
 
 /// Disassembles the gate's programs at the levels of `extent`, and those for thumb and aarch64 if they are there.
 pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<String> {
-    let text = fs::read_to_string(workspace.root.join("docs/divisions.toml"))?;
-    let explained: Explained = toml::from_str(&text)?;
+    let explained = Explained::read(workspace)?;
     if let Some(function) = explained.function.iter().find(|function| function.reason.is_empty()) {
         bail!("docs/divisions.toml: {} has no reason", function.name);
     }
@@ -268,8 +273,7 @@ pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<String> {
 /// The divisions in a listing of a WebAssembly module by `wasm-dis`, whose opt-level leaves divisions by constants as they are:
 /// those in functions of the primitives are listed and explained, in both directions (`used` is what this module had).
 pub fn wasm_divisions(workspace: &Workspace, listing: &str, used: &mut BTreeSet<String>) -> Result<usize> {
-    let explained: Explained =
-        toml::from_str(&fs::read_to_string(workspace.root.join("docs/divisions.toml"))?)?;
+    let explained = Explained::read(workspace)?;
     let found = wasm_dividing_functions(listing);
     ensure!(found.functions > 20, "{} functions of ours in the module: it has no names", found.functions);
     let mut errors = Vec::new();
@@ -287,8 +291,7 @@ pub fn wasm_divisions(workspace: &Workspace, listing: &str, used: &mut BTreeSet<
 
 /// Fails if the list explains what no module has.
 pub fn wasm_divisions_used(workspace: &Workspace, used: &BTreeSet<String>) -> Result<()> {
-    let explained: Explained =
-        toml::from_str(&fs::read_to_string(workspace.root.join("docs/divisions.toml"))?)?;
+    let explained = Explained::read(workspace)?;
     let stale = explained.wasm.iter().find(|known| !used.contains(&known.name));
     stale.map_or(Ok(()), |known| bail!("docs/divisions.toml: {} divides no more in WebAssembly", known.name))
 }
