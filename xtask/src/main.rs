@@ -57,7 +57,7 @@ mod without_c;
 
 use crate::args::{Arguments, C, Command, Firmware, Python, Stack, Test, Typescript};
 use crate::constant_time::{Extent, Stepped};
-use crate::run::Workspace;
+use crate::run::{Workspace, provide};
 use crate::test::Selection;
 use anyhow::{Result, bail};
 use clap::Parser;
@@ -119,7 +119,7 @@ fn run(command: Command) -> Result<bool> {
         Command::Residue => residue::check(workspace)?,
         Command::Stack(args) => return stack(workspace, &args),
         Command::Firmware { command } => {
-            firmware::provide(workspace);
+            provide(workspace, &steps::tools_of_firmware());
             here(firmware::missing())?;
             match command {
                 None => firmware::check(workspace)?.1,
