@@ -336,11 +336,8 @@ impl Dsa {
         let (context, context_len) = (CONTEXT.as_ptr(), CONTEXT.len());
         // SAFETY: as above.
         well(unsafe { (self.mu_init)(hash, vk.as_ptr(), vk.len(), context, context_len) });
-        let (first, second) = message.split_at(message.len() >> 1);
-        for piece in [first, second] {
-            // SAFETY: as above.
-            well(unsafe { gambeson_mldsa_mu_update(hash, piece.as_ptr(), piece.len()) });
-        }
+        // SAFETY: as above.
+        in_two_pieces(message, |data, len| unsafe { gambeson_mldsa_mu_update(hash, data, len) });
         // SAFETY: as above.
         well(unsafe { gambeson_mldsa_mu_final(hash, mu.as_mut_ptr()) });
     }
@@ -388,76 +385,65 @@ impl Dsa {
 /// The calls of one hash.
 #[derive(Debug)]
 pub struct Hasher {
-    /// What tells the table from others.
+    /// The standard's name of the hash.
     pub name: &'static str,
     /// Bytes of a digest; of a SHAKE, as many as the gates ask for.
     pub len: usize,
-    whole: Whole,
+    whole: fn(&mut [u8], &[u8]) -> c_int,
     init: unsafe extern "C" fn(*mut Hash) -> c_int,
     update: unsafe extern "C" fn(*mut Hash, Bytes, usize) -> c_int,
-    end: End,
+    end: fn(&mut Hash, &mut [u8]) -> c_int,
 }
 
-#[derive(Debug)]
-enum Whole {
-    Digest(unsafe extern "C" fn(*mut u8, Bytes, usize) -> c_int),
-    Output(unsafe extern "C" fn(*mut u8, usize, Bytes, usize) -> c_int),
-}
-
-#[derive(Debug)]
-enum End {
-    Final(unsafe extern "C" fn(*mut Hash, *mut u8) -> c_int),
-    Squeeze(unsafe extern "C" fn(*mut Hash, *mut u8, usize) -> c_int),
+/// Bytes of a buffer, for calls that ask for them.
+const fn length(buffer: &[u8]) -> usize {
+    buffer.len()
 }
 
 macro_rules! hasher {
-    ($name:literal, $prefix:literal, $len:literal, $whole:ident($($argument:ty),*), $end:ident $suffix:literal ($($last:ty),*)) => {{
+    ($name:literal, $prefix:literal, $len:literal, $end:literal $(, $length:ident)?) => {{
         unsafe extern "C" {
             #[link_name = concat!("gambeson_", $prefix)]
-            fn whole($(_: $argument),*) -> c_int;
+            fn whole(_: *mut u8, $($length: usize,)? _: Bytes, _: usize) -> c_int;
             #[link_name = concat!("gambeson_", $prefix, "_init")]
             fn init(_: *mut Hash) -> c_int;
             #[link_name = concat!("gambeson_", $prefix, "_update")]
             fn update(_: *mut Hash, _: Bytes, _: usize) -> c_int;
-            #[link_name = concat!("gambeson_", $prefix, $suffix)]
-            fn end($(_: $last),*) -> c_int;
+            #[link_name = concat!("gambeson_", $prefix, $end)]
+            fn end(_: *mut Hash, _: *mut u8, $($length: usize)?) -> c_int;
         }
-        Hasher { name: $name, len: $len, whole: Whole::$whole(whole), init, update, end: End::$end(end) }
+        Hasher {
+            name: $name,
+            len: $len,
+            whole: |out, data| {
+                // SAFETY: as above.
+                unsafe { whole(out.as_mut_ptr(), $($length(out),)? data.as_ptr(), data.len()) }
+            },
+            init,
+            update,
+            end: |hash, out| {
+                // SAFETY: as above.
+                unsafe { end(hash, out.as_mut_ptr(), $($length(out))?) }
+            },
+        }
     }};
-}
-macro_rules! sha3 {
-    ($name:literal, $prefix:literal, $len:literal) => {
-        hasher!($name, $prefix, $len, Digest(*mut u8, Bytes, usize), Final "_final" (*mut Hash, *mut u8))
-    };
-}
-macro_rules! shake {
-    ($name:literal, $prefix:literal) => {
-        hasher!($name, $prefix, 200, Output(*mut u8, usize, Bytes, usize), Squeeze "_squeeze" (*mut Hash, *mut u8, usize))
-    };
 }
 
 /// Every hash of FIPS 202.
 pub const HASHES: [Hasher; 6] = [
-    sha3!("SHA3-224 in C", "sha3_224", 28),
-    sha3!("SHA3-256 in C", "sha3_256", 32),
-    sha3!("SHA3-384 in C", "sha3_384", 48),
-    sha3!("SHA3-512 in C", "sha3_512", 64),
-    shake!("SHAKE128 in C", "shake128"),
-    shake!("SHAKE256 in C", "shake256"),
+    hasher!("SHA3-224", "sha3_224", 28, "_final"),
+    hasher!("SHA3-256", "sha3_256", 32, "_final"),
+    hasher!("SHA3-384", "sha3_384", 48, "_final"),
+    hasher!("SHA3-512", "sha3_512", 64, "_final"),
+    hasher!("SHAKE128", "shake128", 200, "_squeeze", length),
+    hasher!("SHAKE256", "shake256", 200, "_squeeze", length),
 ];
 
 impl Hasher {
     /// At once.
     pub fn whole(&self, out: &mut [u8], data: &[u8]) {
         assert_eq!(out.len(), self.len, "{}", self.name);
-        let (out, len) = (out.as_mut_ptr(), out.len());
-        // SAFETY: as above.
-        well(unsafe {
-            match self.whole {
-                Whole::Digest(call) => call(out, data.as_ptr(), data.len()),
-                Whole::Output(call) => call(out, len, data.as_ptr(), data.len()),
-            }
-        });
+        well((self.whole)(out, data));
     }
 
     /// In two pieces.
@@ -465,18 +451,17 @@ impl Hasher {
         assert_eq!(out.len(), self.len, "{}", self.name);
         // SAFETY: as above.
         well(unsafe { (self.init)(hash) });
-        let (first, second) = data.split_at(data.len() >> 1);
-        for piece in [first, second] {
-            // SAFETY: as above.
-            well(unsafe { (self.update)(hash, piece.as_ptr(), piece.len()) });
-        }
         // SAFETY: as above.
-        well(unsafe {
-            match self.end {
-                End::Final(call) => call(hash, out.as_mut_ptr()),
-                End::Squeeze(call) => call(hash, out.as_mut_ptr(), out.len()),
-            }
-        });
+        in_two_pieces(data, |data, len| unsafe { (self.update)(hash, data, len) });
+        well((self.end)(hash, out));
+    }
+}
+
+/// Calls `update` on both halves of the data.
+fn in_two_pieces(data: &[u8], mut update: impl FnMut(Bytes, usize) -> c_int) {
+    let (first, second) = data.split_at(data.len() >> 1);
+    for piece in [first, second] {
+        well(update(piece.as_ptr(), piece.len()));
     }
 }
 
@@ -511,11 +496,8 @@ pub fn prehash(hash: &mut Hash, prehash: c_int, data: &[u8], digest: &mut [u8]) 
     }
     // SAFETY: as above.
     well(unsafe { gambeson_prehash_init(hash, prehash) });
-    let (first, second) = data.split_at(data.len() >> 1);
-    for piece in [first, second] {
-        // SAFETY: as above.
-        well(unsafe { gambeson_prehash_update(hash, piece.as_ptr(), piece.len()) });
-    }
+    // SAFETY: as above.
+    in_two_pieces(data, |data, len| unsafe { gambeson_prehash_update(hash, data, len) });
     // SAFETY: as above.
     well(unsafe { gambeson_prehash_final(hash, digest.as_mut_ptr(), digest.len()) });
 }

@@ -1,6 +1,6 @@
 //! Functions of the steps of `cargo xtask test` that are a few commands each.
 
-use crate::constant_time::{self, Extent, Stepped};
+use crate::constant_time::{self, Extent};
 use crate::programs::{self, Program};
 use crate::report::{Done, counted, judged};
 use crate::run::{Workspace, cargo_home, cargo_tool, installed};
@@ -312,10 +312,8 @@ pub fn by_valgrind(workspace: &Workspace, extent: Extent) -> Result<Done> {
 
 /// Looks at secrets step by step.
 pub fn by_steps(workspace: &Workspace, extent: Extent) -> Result<Done> {
-    Ok(match constant_time::step(workspace, extent)? {
-        Stepped::Alike(note) => note.into(),
-        Stepped::NotHere => left_out("this machine has no AVX-512"),
-    })
+    let note = constant_time::step(workspace, extent)?;
+    Ok(note.map_or_else(|| left_out("this machine has no AVX-512"), Done::from))
 }
 
 /// Searches for divisions in the programs of the gates, and in those for thumb and aarch64, which other steps may have built before.

@@ -103,17 +103,9 @@ pub fn check(workspace: &Workspace, extent: Extent) -> Result<(String, usize)> {
     Ok((said, LEVELS.len() - levels().len()))
 }
 
-/// What stepping through the tables with AVX-512 found.
-pub enum Stepped {
-    /// A sentence about the operations.
-    Alike(String),
-    /// The machine cannot run them.
-    NotHere,
-}
-
 /// Builds the stepping gate at each optimisation level and runs it: equal traces for ours, different ones for each
-/// canary.
-pub fn step(workspace: &Workspace, extent: Extent) -> Result<Stepped> {
+/// canary. Returns a sentence, or nothing if this machine has no AVX-512.
+pub fn step(workspace: &Workspace, extent: Extent) -> Result<Option<String>> {
     let build_all = |hand_on: &dyn Fn(_)| {
         // The longest first.
         for profile in extent.profiles().iter().rev() {
@@ -128,7 +120,7 @@ pub fn step(workspace: &Workspace, extent: Extent) -> Result<Stepped> {
         Ok((*profile, workspace.logged(&format!("step-{profile}"), &mut gate)?))
     })?;
     if texts.iter().any(|(_, text)| text.starts_with("skipped: ")) {
-        return Ok(Stepped::NotHere);
+        return Ok(None);
     }
     let mut operations = 0;
     for (profile, text) in &texts {
@@ -139,7 +131,7 @@ pub fn step(workspace: &Workspace, extent: Extent) -> Result<Stepped> {
         }
     }
     let tables = texts[0].1.lines().find_map(|line| line.strip_prefix("tables: ")).unwrap_or_default();
-    Ok(Stepped::Alike(format!(
+    Ok(Some(format!(
         "{operations} operations ({tables}) at {} optimisation levels, each with one trace for eight secrets; \
          {} planted ones told apart",
         texts.len(),

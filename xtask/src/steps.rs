@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask test` as data: names, groups, tools, inputs and functions.
 
-use crate::constant_time::Extent;
+use crate::constant_time::Extent::{Everything, Released};
 use crate::report::Done;
 use crate::run::{Tool, Workspace, installed};
 use crate::{
@@ -163,10 +163,6 @@ const WEB: Tools = Tools(
 const AARCH64: Tools =
     Tools(&[DEBIAN[0], DEBIAN[1], "qemu-aarch64", "aarch64-linux-gnu-gcc"], aarch64::missing);
 
-/// The extents of the searches for secret branches: in the ordinary run and in `--full`.
-const RELEASED_LEVELS: Extent = Extent::Released;
-const EVERY_LEVEL: Extent = Extent::Everything;
-
 /// What every build takes.
 macro_rules! inputs {
     ($($path:literal),*) => { &["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", $($path),*] };
@@ -240,7 +236,7 @@ pub const STEPS: &[Step] = &[
     step("firmware", |it| firmware::check(it).map(Done::from)).on(FIRMWARE).lane(Lane::Apart),
     step("typescript", typescript::check).on(WEB).lane(Lane::Apart),
     step("residue", |it| residue::check(it).map(Done::from)).lane(Lane::Host),
-    step("constant time, step by step", |it| checks::by_steps(it, RELEASED_LEVELS)).lane(Lane::Host),
+    step("constant time, step by step", |it| checks::by_steps(it, Released)).lane(Lane::Host),
     step("aarch64 under qemu", |it| aarch64::check(it).map(Done::from)).on(AARCH64).lane(Lane::Apart),
     step("python", |it| python::check(it).map(Done::from)).needs(&["python3"]).lane(Lane::Host),
     step("firmware and RustCrypto", |it| firmware::exchange::check(it, false).map(Done::from))
@@ -267,15 +263,14 @@ pub const STEPS: &[Step] = &[
         .lane(Lane::Host),
     step("tests of xtask", checks::tests_of_xtask).lane(Lane::Host),
     step("semver-checks", checks::semver).lane(Lane::Host),
-    step("constant time", |it| checks::by_valgrind(it, RELEASED_LEVELS)).needs(&["valgrind"]),
-    step("divisions", |it| checks::divisions(it, RELEASED_LEVELS))
-        .needs(&["objdump", "arm-none-eabi-objdump"]),
+    step("constant time", |it| checks::by_valgrind(it, Released)).needs(&["valgrind"]),
+    step("divisions", |it| checks::divisions(it, Released)).needs(&["objdump", "arm-none-eabi-objdump"]),
     step("stack", checks::stack_of_operations),
     //
-    full("constant-time", "constant time at every level", OF_CT, |it| checks::by_valgrind(it, EVERY_LEVEL))
+    full("constant-time", "constant time at every level", OF_CT, |it| checks::by_valgrind(it, Everything))
         .needs(&["valgrind"]),
-    full("constant-time", "step by step at every level", OF_CT, |it| checks::by_steps(it, EVERY_LEVEL)),
-    full("constant-time", "divisions at every level", OF_CT, |it| checks::divisions(it, EVERY_LEVEL))
+    full("constant-time", "step by step at every level", OF_CT, |it| checks::by_steps(it, Everything)),
+    full("constant-time", "divisions at every level", OF_CT, |it| checks::divisions(it, Everything))
         .needs(&["objdump", "arm-none-eabi-objdump"]),
     //
     full("memory", "stack under massif", OF_CORE, checks::stack_under_massif)
