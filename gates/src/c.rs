@@ -11,13 +11,12 @@ use std::ptr;
 /// A caller's source of randomness.
 type Fill = unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> c_int;
 
+type Bytes = *const u8;
+
 /// A key of any set.
 pub type Key = [u8; 96];
 /// An object for a hash in pieces, as large as the largest.
 pub type Hash = [u64; 31];
-
-/// The longest ciphertext or encapsulation key; private key in the standard's form; signature.
-pub const MOST: [usize; 3] = [1568, 4896, 4627];
 
 /// What a call gives; a negative number is a mistake of the gate.
 fn well(error: c_int) {
@@ -38,97 +37,144 @@ fn given(bytes: &mut &[u8]) -> *mut c_void {
     ptr::from_mut(bytes).cast()
 }
 
-/// Declares calls by their names in C, as fields of a table.
-macro_rules! table {
-    ($table:ident, $prefix:literal, { $($field:ident: $value:expr),* }, { $($name:ident($($argument:ty),*);)* }) => {{
-        unsafe extern "C" {
-            $(#[link_name = concat!("gambeson_", $prefix, "_", stringify!($name))]
-            fn $name($(_: $argument),*) -> c_int;)*
+/// Declares the calls of an algorithm by their names in C as the fields of a table, and a table for every set: in the schedule of speed, then
+/// in that of the least memory.
+macro_rules! tables {
+    ($(#[$about:meta])* $Table:ident, $(#[$every:meta])* $ALL:ident = $sets:tt, $functions:tt) => {
+        tables!(@struct [$(#[$about])*] $Table $functions);
+        tables!(@all [$(#[$every])*] $ALL $Table $sets $functions);
+    };
+    (@struct [$($about:tt)*] $Table:ident { $($function:ident($($argument:ty),*);)* }) => {
+        $($about)*
+        #[derive(Debug)]
+        pub struct $Table {
+            /// The set, and the calls for its keys.
+            pub keys: Keys,
+            $($function: unsafe extern "C" fn($($argument),*) -> c_int,)*
         }
-        $table { $($field: $value,)* $($name,)* }
+    };
+    (@all [$($about:tt)*] $ALL:ident $Table:ident [$($set:tt),*] $functions:tt) => {
+        $($about)*
+        pub const $ALL: [$Table; 6] = [$(
+            tables!(@table $Table false "" $set $functions),
+            tables!(@table $Table true "small_" $set $functions),
+        )*];
+    };
+    (@table $Table:ident $is_small:literal $infix:literal ($set:literal, $name:literal, $sizes:expr) {
+        $($function:ident($($argument:ty),*);)*
+    }) => {{
+        unsafe extern "C" {
+            $(#[link_name = concat!("gambeson_", $infix, $name, "_", stringify!($function))]
+            fn $function($(_: $argument),*) -> c_int;)*
+        }
+        $Table { keys: keys!($is_small, $infix, $set, $name, $sizes), $($function,)* }
     }};
 }
 
-/// The calls of ML-KEM for one set in one schedule.
+/// A set of either algorithm in one schedule, and the calls for its keys.
 #[derive(Debug)]
-pub struct Kem {
-    /// What tells the table from others.
-    pub name: &'static str,
+pub struct Keys {
     /// The standard's name of the set.
     pub set: &'static str,
-    /// Bytes of an encapsulation key, a decapsulation key in the standard's form, a ciphertext.
-    pub sizes: [usize; 3],
+    /// Whether the schedule is that of the least memory.
+    pub is_small: bool,
+    /// Bytes of a public key, a private key in the standard's form, a ciphertext or signature, a seed.
+    pub sizes: [usize; 4],
     key_generate: unsafe extern "C" fn(*mut Key, *mut u8) -> c_int,
     key_generate_with: unsafe extern "C" fn(*mut Key, *mut u8, Fill, *mut c_void) -> c_int,
-    key_from_seed: unsafe extern "C" fn(*mut Key, *mut u8, *const u8) -> c_int,
+    key_from_seed: unsafe extern "C" fn(*mut Key, *mut u8, Bytes) -> c_int,
     key_seed: unsafe extern "C" fn(*const Key, *mut u8) -> c_int,
     key_public: unsafe extern "C" fn(*const Key, *mut u8) -> c_int,
-    key_decapsulate: unsafe extern "C" fn(*const Key, *mut u8, *const u8, usize) -> c_int,
-    encapsulate_with: unsafe extern "C" fn(*mut u8, *mut u8, *const u8, usize, Fill, *mut c_void) -> c_int,
-    encapsulate_deterministic: unsafe extern "C" fn(*mut u8, *mut u8, *const u8, usize, *const u8) -> c_int,
-    check_dk: unsafe extern "C" fn(*const u8, usize) -> c_int,
-    decapsulate: unsafe extern "C" fn(*mut u8, *const u8, usize, *const u8, usize) -> c_int,
-    keypair_from_seed: unsafe extern "C" fn(*mut u8, *mut u8, *const u8) -> c_int,
+    keypair_from_seed: unsafe extern "C" fn(*mut u8, *mut u8, Bytes) -> c_int,
 }
 
-macro_rules! kem {
-    ($name:literal, $set:literal, $prefix:literal, $sizes:expr, $keypair:expr) => {
-        table!(Kem, $prefix, { name: $name, set: $set, sizes: $sizes, keypair_from_seed: $keypair }, {
-            key_generate(*mut Key, *mut u8);
-            key_generate_with(*mut Key, *mut u8, Fill, *mut c_void);
-            key_from_seed(*mut Key, *mut u8, *const u8);
-            key_seed(*const Key, *mut u8);
-            key_public(*const Key, *mut u8);
-            key_decapsulate(*const Key, *mut u8, *const u8, usize);
-            encapsulate_with(*mut u8, *mut u8, *const u8, usize, Fill, *mut c_void);
-            encapsulate_deterministic(*mut u8, *mut u8, *const u8, usize, *const u8);
-            check_dk(*const u8, usize);
-            decapsulate(*mut u8, *const u8, usize, *const u8, usize);
-        })
-    };
-}
-
-/// The call that makes both keys of a set in the standard's forms.
-macro_rules! keypair {
-    ($name:literal) => {{
+macro_rules! keys {
+    ($is_small:literal, $infix:literal, $set:literal, $name:literal, $sizes:expr) => {{
         unsafe extern "C" {
+            #[link_name = concat!("gambeson_", $infix, $name, "_key_generate")]
+            fn key_generate(_: *mut Key, _: *mut u8) -> c_int;
+            #[link_name = concat!("gambeson_", $infix, $name, "_key_generate_with")]
+            fn key_generate_with(_: *mut Key, _: *mut u8, _: Fill, _: *mut c_void) -> c_int;
+            #[link_name = concat!("gambeson_", $infix, $name, "_key_from_seed")]
+            fn key_from_seed(_: *mut Key, _: *mut u8, _: Bytes) -> c_int;
+            #[link_name = concat!("gambeson_", $infix, $name, "_key_seed")]
+            fn key_seed(_: *const Key, _: *mut u8) -> c_int;
+            #[link_name = concat!("gambeson_", $infix, $name, "_key_public")]
+            fn key_public(_: *const Key, _: *mut u8) -> c_int;
+            // The standard's keys have no schedule.
             #[link_name = concat!("gambeson_", $name, "_keypair_from_seed")]
-            fn keypair_from_seed(_: *mut u8, _: *mut u8, _: *const u8) -> c_int;
+            fn keypair_from_seed(_: *mut u8, _: *mut u8, _: Bytes) -> c_int;
         }
-        keypair_from_seed
+        Keys {
+            set: $set,
+            is_small: $is_small,
+            sizes: $sizes,
+            key_generate,
+            key_generate_with,
+            key_from_seed,
+            key_seed,
+            key_public,
+            keypair_from_seed,
+        }
     }};
 }
 
-/// Every set of ML-KEM in both schedules.
-pub const KEMS: [Kem; 6] = [
-    kem!("ML-KEM-512 in C", "ML-KEM-512", "mlkem512", [800, 1632, 768], keypair!("mlkem512")),
-    kem!("ML-KEM-768 in C", "ML-KEM-768", "mlkem768", [1184, 2400, 1088], keypair!("mlkem768")),
-    kem!("ML-KEM-1024 in C", "ML-KEM-1024", "mlkem1024", [1568, 3168, 1568], keypair!("mlkem1024")),
-    kem!("ML-KEM-512 small in C", "ML-KEM-512", "small_mlkem512", [800, 1632, 768], keypair!("mlkem512")),
-    kem!("ML-KEM-768 small in C", "ML-KEM-768", "small_mlkem768", [1184, 2400, 1088], keypair!("mlkem768")),
-    kem!(
-        "ML-KEM-1024 small in C",
-        "ML-KEM-1024",
-        "small_mlkem1024",
-        [1568, 3168, 1568],
-        keypair!("mlkem1024")
-    ),
-];
+tables! {
+    /// The calls of ML-KEM for one set in one schedule.
+    Kem,
+    /// Every set of ML-KEM in both schedules.
+    KEMS = [
+        ("ML-KEM-512", "mlkem512", [800, 1632, 768, 64]),
+        ("ML-KEM-768", "mlkem768", [1184, 2400, 1088, 64]),
+        ("ML-KEM-1024", "mlkem1024", [1568, 3168, 1568, 64])
+    ],
+    {
+        key_decapsulate(*const Key, *mut u8, Bytes, usize);
+        encapsulate_with(*mut u8, *mut u8, Bytes, usize, Fill, *mut c_void);
+        encapsulate_deterministic(*mut u8, *mut u8, Bytes, usize, Bytes);
+        check_dk(Bytes, usize);
+        decapsulate(*mut u8, Bytes, usize, Bytes, usize);
+    }
+}
+
+tables! {
+    /// The calls of ML-DSA for one set in one schedule.
+    Dsa,
+    /// Every set of ML-DSA in both schedules.
+    DSAS = [
+        ("ML-DSA-44", "mldsa44", [1312, 2560, 2420, 32]),
+        ("ML-DSA-65", "mldsa65", [1952, 4032, 3309, 32]),
+        ("ML-DSA-87", "mldsa87", [2592, 4896, 4627, 32])
+    ],
+    {
+        key_sign_with(*const Key, *mut u8, Bytes, usize, Bytes, usize, Fill, *mut c_void);
+        key_sign_with_rnd(*const Key, *mut u8, Bytes, usize, Bytes, usize, Bytes);
+        key_sign_mu_with_rnd(*const Key, *mut u8, Bytes, Bytes);
+        key_sign_prehashed_with_rnd(*const Key, *mut u8, c_int, Bytes, usize, Bytes, usize, Bytes);
+        verify(Bytes, usize, Bytes, usize, Bytes, usize, Bytes, usize);
+        verify_prehashed(Bytes, usize, c_int, Bytes, usize, Bytes, usize, Bytes, usize);
+        mu_init(*mut Hash, Bytes, usize, Bytes, usize);
+        check_sk(Bytes, usize);
+        sign_with_rnd(*mut u8, Bytes, usize, Bytes, usize, Bytes, usize, Bytes);
+        sign_mu_with_rnd(*mut u8, Bytes, Bytes, usize, Bytes);
+        sign_prehashed_with_rnd(*mut u8, c_int, Bytes, usize, Bytes, usize, Bytes, usize, Bytes);
+    }
+}
 
 // SAFETY, in all of what follows: every pointer names as many bytes as gambeson.h says, or as the length beside it, and no two of
 // them overlap, for they are borrowed.
 
-impl Kem {
-    fn lengths(&self, lengths: [Option<usize>; 3]) {
-        let fit = lengths.iter().zip(self.sizes).all(|(length, size)| length.is_none_or(|l| l == size));
-        assert!(fit, "{}: buffers of another set", self.name);
+impl Keys {
+    /// Fails unless a buffer is as long as `sizes` has it.
+    fn fits(&self, size: usize, buffer: &[u8]) {
+        assert_eq!(buffer.len(), self.sizes[size], "{}: a buffer of another set", self.set);
     }
 
     /// A key of the system's randomness.
-    pub fn key_generate(&self, key: &mut Key, ek: &mut [u8]) {
-        self.lengths([Some(ek.len()), None, None]);
+    pub fn key_generate(&self, key: &mut Key, public: &mut [u8]) {
+        self.fits(PUBLIC, public);
         // SAFETY: as above.
-        well(unsafe { (self.key_generate)(key, ek.as_mut_ptr()) });
+        well(unsafe { (self.key_generate)(key, public.as_mut_ptr()) });
     }
 
     /// A key of the caller's randomness, without its public half.
@@ -138,25 +184,45 @@ impl Kem {
     }
 
     /// The key of a seed.
-    pub fn key_from_seed(&self, key: &mut Key, ek: &mut [u8], seed: &[u8; 64]) {
-        self.lengths([Some(ek.len()), None, None]);
+    pub fn key_from_seed(&self, key: &mut Key, public: &mut [u8], seed: &[u8]) {
+        self.fits(PUBLIC, public);
+        self.fits(SEED, seed);
         // SAFETY: as above.
-        well(unsafe { (self.key_from_seed)(key, ek.as_mut_ptr(), seed.as_ptr()) });
+        well(unsafe { (self.key_from_seed)(key, public.as_mut_ptr(), seed.as_ptr()) });
     }
 
     /// The seed of a key.
-    pub fn key_seed(&self, key: &Key, seed: &mut [u8; 64]) {
+    pub fn key_seed(&self, key: &Key, seed: &mut [u8]) {
+        self.fits(SEED, seed);
         // SAFETY: as above.
         well(unsafe { (self.key_seed)(key, seed.as_mut_ptr()) });
     }
 
     /// The public half, made again.
-    pub fn key_public(&self, key: &Key, ek: &mut [u8]) {
-        self.lengths([Some(ek.len()), None, None]);
+    pub fn key_public(&self, key: &Key, public: &mut [u8]) {
+        self.fits(PUBLIC, public);
         // SAFETY: as above.
-        well(unsafe { (self.key_public)(key, ek.as_mut_ptr()) });
+        well(unsafe { (self.key_public)(key, public.as_mut_ptr()) });
     }
 
+    /// Both keys in the standard's forms, which have no schedule.
+    pub fn keypair_from_seed(&self, public: &mut [u8], private: &mut [u8], seed: &[u8]) {
+        self.fits(PUBLIC, public);
+        self.fits(PRIVATE, private);
+        self.fits(SEED, seed);
+        let (public, private) = (public.as_mut_ptr(), private.as_mut_ptr());
+        // SAFETY: as above.
+        well(unsafe { (self.keypair_from_seed)(public, private, seed.as_ptr()) });
+    }
+}
+
+/// Places in `Keys::sizes`.
+const PUBLIC: usize = 0;
+const PRIVATE: usize = 1;
+const OUTPUT: usize = 2;
+const SEED: usize = 3;
+
+impl Kem {
     /// The shared secret in a ciphertext.
     pub fn key_decapsulate(&self, key: &Key, shared: &mut [u8; 32], c: &[u8]) {
         // SAFETY: as above.
@@ -165,7 +231,7 @@ impl Kem {
 
     /// A shared secret of the caller's randomness.
     pub fn encapsulate_with(&self, c: &mut [u8], shared: &mut [u8; 32], ek: &[u8], mut m: &[u8]) {
-        self.lengths([None, None, Some(c.len())]);
+        self.keys.fits(OUTPUT, c);
         let (c, shared) = (c.as_mut_ptr(), shared.as_mut_ptr());
         // SAFETY: as above.
         well(unsafe { (self.encapsulate_with)(c, shared, ek.as_ptr(), ek.len(), give, given(&mut m)) });
@@ -173,7 +239,7 @@ impl Kem {
 
     /// A shared secret of given coins.
     pub fn encapsulate_deterministic(&self, c: &mut [u8], shared: &mut [u8; 32], ek: &[u8], m: &[u8; 32]) {
-        self.lengths([None, None, Some(c.len())]);
+        self.keys.fits(OUTPUT, c);
         let (c, shared) = (c.as_mut_ptr(), shared.as_mut_ptr());
         // SAFETY: as above.
         well(unsafe { (self.encapsulate_deterministic)(c, shared, ek.as_ptr(), ek.len(), m.as_ptr()) });
@@ -191,127 +257,15 @@ impl Kem {
         // SAFETY: as above.
         well(unsafe { (self.decapsulate)(shared, c.as_ptr(), c.len(), dk.as_ptr(), dk.len()) });
     }
-
-    /// Both keys in the standard's forms, which have no schedule.
-    pub fn keypair_from_seed(&self, ek: &mut [u8], dk: &mut [u8], seed: &[u8; 64]) {
-        self.lengths([Some(ek.len()), Some(dk.len()), None]);
-        // SAFETY: as above.
-        well(unsafe { (self.keypair_from_seed)(ek.as_mut_ptr(), dk.as_mut_ptr(), seed.as_ptr()) });
-    }
 }
-
-type Bytes = *const u8;
-
-/// The calls of ML-DSA for one set in one schedule.
-#[derive(Debug)]
-pub struct Dsa {
-    /// What tells the table from others.
-    pub name: &'static str,
-    /// The standard's name of the set.
-    pub set: &'static str,
-    /// Bytes of a public key, a private key in the standard's form, a signature.
-    pub sizes: [usize; 3],
-    key_generate: unsafe extern "C" fn(*mut Key, *mut u8) -> c_int,
-    key_generate_with: unsafe extern "C" fn(*mut Key, *mut u8, Fill, *mut c_void) -> c_int,
-    key_from_seed: unsafe extern "C" fn(*mut Key, *mut u8, Bytes) -> c_int,
-    key_seed: unsafe extern "C" fn(*const Key, *mut u8) -> c_int,
-    key_public: unsafe extern "C" fn(*const Key, *mut u8) -> c_int,
-    key_sign_with:
-        unsafe extern "C" fn(*const Key, *mut u8, Bytes, usize, Bytes, usize, Fill, *mut c_void) -> c_int,
-    key_sign_with_rnd: unsafe extern "C" fn(*const Key, *mut u8, Bytes, usize, Bytes, usize, Bytes) -> c_int,
-    key_sign_mu_with_rnd: unsafe extern "C" fn(*const Key, *mut u8, Bytes, Bytes) -> c_int,
-    key_sign_prehashed_with_rnd:
-        unsafe extern "C" fn(*const Key, *mut u8, c_int, Bytes, usize, Bytes, usize, Bytes) -> c_int,
-    verify: unsafe extern "C" fn(Bytes, usize, Bytes, usize, Bytes, usize, Bytes, usize) -> c_int,
-    verify_prehashed:
-        unsafe extern "C" fn(Bytes, usize, c_int, Bytes, usize, Bytes, usize, Bytes, usize) -> c_int,
-    mu_init: unsafe extern "C" fn(*mut Hash, Bytes, usize, Bytes, usize) -> c_int,
-    check_sk: unsafe extern "C" fn(Bytes, usize) -> c_int,
-    sign_with_rnd: unsafe extern "C" fn(*mut u8, Bytes, usize, Bytes, usize, Bytes, usize, Bytes) -> c_int,
-    sign_mu_with_rnd: unsafe extern "C" fn(*mut u8, Bytes, Bytes, usize, Bytes) -> c_int,
-    sign_prehashed_with_rnd:
-        unsafe extern "C" fn(*mut u8, c_int, Bytes, usize, Bytes, usize, Bytes, usize, Bytes) -> c_int,
-    keypair_from_seed: unsafe extern "C" fn(*mut u8, *mut u8, Bytes) -> c_int,
-}
-
-macro_rules! dsa {
-    ($name:literal, $set:literal, $prefix:literal, $sizes:expr, $keypair:expr) => {
-        table!(Dsa, $prefix, { name: $name, set: $set, sizes: $sizes, keypair_from_seed: $keypair }, {
-            key_generate(*mut Key, *mut u8);
-            key_generate_with(*mut Key, *mut u8, Fill, *mut c_void);
-            key_from_seed(*mut Key, *mut u8, Bytes);
-            key_seed(*const Key, *mut u8);
-            key_public(*const Key, *mut u8);
-            key_sign_with(*const Key, *mut u8, Bytes, usize, Bytes, usize, Fill, *mut c_void);
-            key_sign_with_rnd(*const Key, *mut u8, Bytes, usize, Bytes, usize, Bytes);
-            key_sign_mu_with_rnd(*const Key, *mut u8, Bytes, Bytes);
-            key_sign_prehashed_with_rnd(*const Key, *mut u8, c_int, Bytes, usize, Bytes, usize, Bytes);
-            verify(Bytes, usize, Bytes, usize, Bytes, usize, Bytes, usize);
-            verify_prehashed(Bytes, usize, c_int, Bytes, usize, Bytes, usize, Bytes, usize);
-            mu_init(*mut Hash, Bytes, usize, Bytes, usize);
-            check_sk(Bytes, usize);
-            sign_with_rnd(*mut u8, Bytes, usize, Bytes, usize, Bytes, usize, Bytes);
-            sign_mu_with_rnd(*mut u8, Bytes, Bytes, usize, Bytes);
-            sign_prehashed_with_rnd(*mut u8, c_int, Bytes, usize, Bytes, usize, Bytes, usize, Bytes);
-        })
-    };
-}
-
-/// Every set of ML-DSA in both schedules.
-pub const DSAS: [Dsa; 6] = [
-    dsa!("ML-DSA-44 in C", "ML-DSA-44", "mldsa44", [1312, 2560, 2420], keypair!("mldsa44")),
-    dsa!("ML-DSA-65 in C", "ML-DSA-65", "mldsa65", [1952, 4032, 3309], keypair!("mldsa65")),
-    dsa!("ML-DSA-87 in C", "ML-DSA-87", "mldsa87", [2592, 4896, 4627], keypair!("mldsa87")),
-    dsa!("ML-DSA-44 small in C", "ML-DSA-44", "small_mldsa44", [1312, 2560, 2420], keypair!("mldsa44")),
-    dsa!("ML-DSA-65 small in C", "ML-DSA-65", "small_mldsa65", [1952, 4032, 3309], keypair!("mldsa65")),
-    dsa!("ML-DSA-87 small in C", "ML-DSA-87", "small_mldsa87", [2592, 4896, 4627], keypair!("mldsa87")),
-];
 
 /// What the gates sign with: a context.
 const CONTEXT: &[u8] = b"gate";
 
 impl Dsa {
-    fn lengths(&self, lengths: [Option<usize>; 3]) {
-        let fit = lengths.iter().zip(self.sizes).all(|(length, size)| length.is_none_or(|l| l == size));
-        assert!(fit, "{}: buffers of another set", self.name);
-    }
-
-    /// A key of the system's randomness.
-    pub fn key_generate(&self, key: &mut Key, vk: &mut [u8]) {
-        self.lengths([Some(vk.len()), None, None]);
-        // SAFETY: as above.
-        well(unsafe { (self.key_generate)(key, vk.as_mut_ptr()) });
-    }
-
-    /// A key of the caller's randomness, without its public half.
-    pub fn key_generate_with(&self, key: &mut Key, mut seed: &[u8]) {
-        // SAFETY: as above.
-        well(unsafe { (self.key_generate_with)(key, ptr::null_mut(), give, given(&mut seed)) });
-    }
-
-    /// The key of a seed.
-    pub fn key_from_seed(&self, key: &mut Key, vk: &mut [u8], seed: &[u8; 32]) {
-        self.lengths([Some(vk.len()), None, None]);
-        // SAFETY: as above.
-        well(unsafe { (self.key_from_seed)(key, vk.as_mut_ptr(), seed.as_ptr()) });
-    }
-
-    /// The seed of a key.
-    pub fn key_seed(&self, key: &Key, seed: &mut [u8; 32]) {
-        // SAFETY: as above.
-        well(unsafe { (self.key_seed)(key, seed.as_mut_ptr()) });
-    }
-
-    /// The public half, made again.
-    pub fn key_public(&self, key: &Key, vk: &mut [u8]) {
-        self.lengths([Some(vk.len()), None, None]);
-        // SAFETY: as above.
-        well(unsafe { (self.key_public)(key, vk.as_mut_ptr()) });
-    }
-
     /// Signs, with the caller's randomness.
     pub fn key_sign_with(&self, key: &Key, signature: &mut [u8], message: &[u8], mut rnd: &[u8]) {
-        self.lengths([None, None, Some(signature.len())]);
+        self.keys.fits(OUTPUT, signature);
         let (message, len) = (message.as_ptr(), message.len());
         let (context, signature) = (CONTEXT.as_ptr(), signature.as_mut_ptr());
         // SAFETY: as above.
@@ -322,7 +276,7 @@ impl Dsa {
 
     /// Signs.
     pub fn key_sign_with_rnd(&self, key: &Key, signature: &mut [u8], message: &[u8], rnd: &[u8; 32]) {
-        self.lengths([None, None, Some(signature.len())]);
+        self.keys.fits(OUTPUT, signature);
         let (message, len) = (message.as_ptr(), message.len());
         let (context, signature) = (CONTEXT.as_ptr(), signature.as_mut_ptr());
         // SAFETY: as above.
@@ -333,7 +287,7 @@ impl Dsa {
 
     /// Signs μ.
     pub fn key_sign_mu_with_rnd(&self, key: &Key, signature: &mut [u8], mu: &[u8; 64], rnd: &[u8; 32]) {
-        self.lengths([None, None, Some(signature.len())]);
+        self.keys.fits(OUTPUT, signature);
         // SAFETY: as above.
         well(unsafe { (self.key_sign_mu_with_rnd)(key, signature.as_mut_ptr(), mu.as_ptr(), rnd.as_ptr()) });
     }
@@ -346,7 +300,7 @@ impl Dsa {
         (prehash, digest): (c_int, &[u8]),
         rnd: &[u8; 32],
     ) {
-        self.lengths([None, None, Some(signature.len())]);
+        self.keys.fits(OUTPUT, signature);
         let (digest, len) = (digest.as_ptr(), digest.len());
         let (context, signature) = (CONTEXT.as_ptr(), signature.as_mut_ptr());
         let sign = self.key_sign_prehashed_with_rnd;
@@ -382,11 +336,8 @@ impl Dsa {
         let (context, context_len) = (CONTEXT.as_ptr(), CONTEXT.len());
         // SAFETY: as above.
         well(unsafe { (self.mu_init)(hash, vk.as_ptr(), vk.len(), context, context_len) });
-        let (first, second) = message.split_at(message.len() >> 1);
-        for piece in [first, second] {
-            // SAFETY: as above.
-            well(unsafe { gambeson_mldsa_mu_update(hash, piece.as_ptr(), piece.len()) });
-        }
+        // SAFETY: as above.
+        in_two_pieces(message, |data, len| unsafe { gambeson_mldsa_mu_update(hash, data, len) });
         // SAFETY: as above.
         well(unsafe { gambeson_mldsa_mu_final(hash, mu.as_mut_ptr()) });
     }
@@ -399,7 +350,7 @@ impl Dsa {
 
     /// Signs with such a key.
     pub fn sign_with_rnd(&self, signature: &mut [u8], message: &[u8], sk: &[u8], rnd: &[u8; 32]) {
-        self.lengths([None, None, Some(signature.len())]);
+        self.keys.fits(OUTPUT, signature);
         let (m, len, context, sign) = (message.as_ptr(), message.len(), CONTEXT.as_ptr(), self.sign_with_rnd);
         let (signature, sk, sk_len) = (signature.as_mut_ptr(), sk.as_ptr(), sk.len());
         // SAFETY: as above.
@@ -408,7 +359,7 @@ impl Dsa {
 
     /// Signs μ with such a key.
     pub fn sign_mu_with_rnd(&self, signature: &mut [u8], mu: &[u8; 64], sk: &[u8], rnd: &[u8; 32]) {
-        self.lengths([None, None, Some(signature.len())]);
+        self.keys.fits(OUTPUT, signature);
         let (signature, mu, sk, sk_len) = (signature.as_mut_ptr(), mu.as_ptr(), sk.as_ptr(), sk.len());
         // SAFETY: as above.
         well(unsafe { (self.sign_mu_with_rnd)(signature, mu, sk, sk_len, rnd.as_ptr()) });
@@ -422,95 +373,77 @@ impl Dsa {
         sk: &[u8],
         rnd: &[u8; 32],
     ) {
-        self.lengths([None, None, Some(signature.len())]);
+        self.keys.fits(OUTPUT, signature);
         let (digest, len, context) = (digest.as_ptr(), digest.len(), CONTEXT.as_ptr());
         let (s, sk, sk_len, rnd) = (signature.as_mut_ptr(), sk.as_ptr(), sk.len(), rnd.as_ptr());
         let sign = self.sign_prehashed_with_rnd;
         // SAFETY: as above.
         well(unsafe { sign(s, prehash, digest, len, context, CONTEXT.len(), sk, sk_len, rnd) });
     }
-
-    /// Both keys in the standard's forms, which have no schedule.
-    pub fn keypair_from_seed(&self, vk: &mut [u8], sk: &mut [u8], seed: &[u8; 32]) {
-        self.lengths([Some(vk.len()), Some(sk.len()), None]);
-        // SAFETY: as above.
-        well(unsafe { (self.keypair_from_seed)(vk.as_mut_ptr(), sk.as_mut_ptr(), seed.as_ptr()) });
-    }
 }
 
 /// The calls of one hash.
 #[derive(Debug)]
 pub struct Hasher {
-    /// What tells the table from others.
+    /// The standard's name of the hash.
     pub name: &'static str,
     /// Bytes of a digest; of a SHAKE, as many as the gates ask for.
     pub len: usize,
-    whole: Whole,
+    whole: fn(&mut [u8], &[u8]) -> c_int,
     init: unsafe extern "C" fn(*mut Hash) -> c_int,
     update: unsafe extern "C" fn(*mut Hash, Bytes, usize) -> c_int,
-    end: End,
+    end: fn(&mut Hash, &mut [u8]) -> c_int,
 }
 
-#[derive(Debug)]
-enum Whole {
-    Digest(unsafe extern "C" fn(*mut u8, Bytes, usize) -> c_int),
-    Output(unsafe extern "C" fn(*mut u8, usize, Bytes, usize) -> c_int),
-}
-
-#[derive(Debug)]
-enum End {
-    Final(unsafe extern "C" fn(*mut Hash, *mut u8) -> c_int),
-    Squeeze(unsafe extern "C" fn(*mut Hash, *mut u8, usize) -> c_int),
+/// Bytes of a buffer, for calls that ask for them.
+const fn length(buffer: &[u8]) -> usize {
+    buffer.len()
 }
 
 macro_rules! hasher {
-    ($name:literal, $prefix:literal, $len:literal, $whole:ident($($argument:ty),*), $end:ident $suffix:literal ($($last:ty),*)) => {{
+    ($name:literal, $prefix:literal, $len:literal, $end:literal $(, $length:ident)?) => {{
         unsafe extern "C" {
             #[link_name = concat!("gambeson_", $prefix)]
-            fn whole($(_: $argument),*) -> c_int;
+            fn whole(_: *mut u8, $($length: usize,)? _: Bytes, _: usize) -> c_int;
             #[link_name = concat!("gambeson_", $prefix, "_init")]
             fn init(_: *mut Hash) -> c_int;
             #[link_name = concat!("gambeson_", $prefix, "_update")]
             fn update(_: *mut Hash, _: Bytes, _: usize) -> c_int;
-            #[link_name = concat!("gambeson_", $prefix, $suffix)]
-            fn end($(_: $last),*) -> c_int;
+            #[link_name = concat!("gambeson_", $prefix, $end)]
+            fn end(_: *mut Hash, _: *mut u8, $($length: usize)?) -> c_int;
         }
-        Hasher { name: $name, len: $len, whole: Whole::$whole(whole), init, update, end: End::$end(end) }
+        Hasher {
+            name: $name,
+            len: $len,
+            whole: |out, data| {
+                // SAFETY: as above.
+                unsafe { whole(out.as_mut_ptr(), $($length(out),)? data.as_ptr(), data.len()) }
+            },
+            init,
+            update,
+            end: |hash, out| {
+                // SAFETY: as above.
+                unsafe { end(hash, out.as_mut_ptr(), $($length(out))?) }
+            },
+        }
     }};
-}
-macro_rules! sha3 {
-    ($name:literal, $prefix:literal, $len:literal) => {
-        hasher!($name, $prefix, $len, Digest(*mut u8, Bytes, usize), Final "_final" (*mut Hash, *mut u8))
-    };
-}
-macro_rules! shake {
-    ($name:literal, $prefix:literal) => {
-        hasher!($name, $prefix, 200, Output(*mut u8, usize, Bytes, usize), Squeeze "_squeeze" (*mut Hash, *mut u8, usize))
-    };
 }
 
 /// Every hash of FIPS 202.
 pub const HASHES: [Hasher; 6] = [
-    sha3!("SHA3-224 in C", "sha3_224", 28),
-    sha3!("SHA3-256 in C", "sha3_256", 32),
-    sha3!("SHA3-384 in C", "sha3_384", 48),
-    sha3!("SHA3-512 in C", "sha3_512", 64),
-    shake!("SHAKE128 in C", "shake128"),
-    shake!("SHAKE256 in C", "shake256"),
+    hasher!("SHA3-224", "sha3_224", 28, "_final"),
+    hasher!("SHA3-256", "sha3_256", 32, "_final"),
+    hasher!("SHA3-384", "sha3_384", 48, "_final"),
+    hasher!("SHA3-512", "sha3_512", 64, "_final"),
+    hasher!("SHAKE128", "shake128", 200, "_squeeze", length),
+    hasher!("SHAKE256", "shake256", 200, "_squeeze", length),
 ];
 
 impl Hasher {
     /// At once.
     pub fn whole(&self, out: &mut [u8], data: &[u8]) {
         assert_eq!(out.len(), self.len, "{}", self.name);
-        let (out, len) = (out.as_mut_ptr(), out.len());
-        // SAFETY: as above.
-        well(unsafe {
-            match self.whole {
-                Whole::Digest(call) => call(out, data.as_ptr(), data.len()),
-                Whole::Output(call) => call(out, len, data.as_ptr(), data.len()),
-            }
-        });
+        well((self.whole)(out, data));
     }
 
     /// In two pieces.
@@ -518,18 +451,18 @@ impl Hasher {
         assert_eq!(out.len(), self.len, "{}", self.name);
         // SAFETY: as above.
         well(unsafe { (self.init)(hash) });
-        let (first, second) = data.split_at(data.len() >> 1);
-        for piece in [first, second] {
-            // SAFETY: as above.
-            well(unsafe { (self.update)(hash, piece.as_ptr(), piece.len()) });
-        }
         // SAFETY: as above.
-        well(unsafe {
-            match self.end {
-                End::Final(call) => call(hash, out.as_mut_ptr()),
-                End::Squeeze(call) => call(hash, out.as_mut_ptr(), out.len()),
-            }
-        });
+        in_two_pieces(data, |data, len| unsafe { (self.update)(hash, data, len) });
+        well((self.end)(hash, out));
+    }
+}
+
+/// Calls `update` on both halves of the data. Inlined: the stack of the calls is measured, and has no frame of this one.
+#[inline(always)]
+fn in_two_pieces(data: &[u8], mut update: impl FnMut(Bytes, usize) -> c_int) {
+    let (first, second) = data.split_at(data.len() >> 1);
+    for piece in [first, second] {
+        well(update(piece.as_ptr(), piece.len()));
     }
 }
 
@@ -564,11 +497,8 @@ pub fn prehash(hash: &mut Hash, prehash: c_int, data: &[u8], digest: &mut [u8]) 
     }
     // SAFETY: as above.
     well(unsafe { gambeson_prehash_init(hash, prehash) });
-    let (first, second) = data.split_at(data.len() >> 1);
-    for piece in [first, second] {
-        // SAFETY: as above.
-        well(unsafe { gambeson_prehash_update(hash, piece.as_ptr(), piece.len()) });
-    }
+    // SAFETY: as above.
+    in_two_pieces(data, |data, len| unsafe { gambeson_prehash_update(hash, data, len) });
     // SAFETY: as above.
     well(unsafe { gambeson_prehash_final(hash, digest.as_mut_ptr(), digest.len()) });
 }

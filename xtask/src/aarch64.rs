@@ -1,6 +1,7 @@
 //! The core on aarch64, under qemu: its tests with and without the SHA3 extension, and traces of its operations.
 
 use crate::bare::Compiler;
+use crate::mutation::{self, Mutation, halves};
 use crate::programs::{self, Program};
 use crate::report::test_results;
 use crate::run::{Workspace, installed, side_by_side, tail};
@@ -265,9 +266,11 @@ impl Trace {
 }
 
 /// Two instructions that only our kernels have, each turned into another one that wants the same registers: SQRDMULH
-/// into MUL, of the products with constants, and BCAX into EOR3 (Arm ARM, C7.2). A mask, its value, and what changes.
-const MUTATIONS: [(u32, u32, u32); 2] =
-    [(0xbf20_fc00, 0x2e20_b400, 0x2000_2800), (0xffe0_8000, 0xce20_0000, 0x0020_0000)];
+/// into MUL, of the products with constants, and BCAX into EOR3 (Arm ARM, C7.2).
+const MUTATIONS: [Mutation; 2] = [
+    Mutation { mask: halves(0xbf20_fc00), value: halves(0x2e20_b400), change: halves(0x2000_2800) },
+    Mutation { mask: halves(0xffe0_8000), value: halves(0xce20_0000), change: halves(0x0020_0000) },
+];
 
 /// The tests that must see it.
 const MUST_FAIL: [&str; 3] = [
@@ -278,29 +281,7 @@ const MUST_FAIL: [&str; 3] = [
 
 /// Breaks the kernels in the machine code of the unit tests: these must fail.
 fn broken_kernels(workspace: &Workspace, program: &Program) -> Result<String> {
-    let mut file = fs::read(&program.path)?;
-    let mut changed = [0; 2];
-    for (start, length) in executable_sections(&file).context("not a 64-bit ELF file")? {
-        for word in
-            file.get_mut(start..start + length).context("a section beyond the file")?.as_chunks_mut().0
-        {
-            let instruction = u32::from_le_bytes(*word);
-            for ((mask, value, change), count) in MUTATIONS.iter().zip(&mut changed) {
-                if instruction & mask == *value {
-                    *word = (instruction ^ change).to_le_bytes();
-                    *count += 1;
-                }
-            }
-        }
-    }
-    ensure!(
-        changed.iter().all(|count| *count > 0),
-        "canary: the kernels have no such instructions: {changed:?}"
-    );
-    let path = program.path.with_extension("broken");
-    // Copied for its permissions.
-    fs::copy(&program.path, &path)?;
-    fs::write(&path, file)?;
+    let (path, changed) = mutation::broken(&program.path, &MUTATIONS)?;
     side_by_side(&MUST_FAIL, |processor, name| {
         let mut command = emulate(workspace, &WITH_SHA3, &path);
         let log = format!("aarch64-broken-{processor}");
@@ -310,26 +291,7 @@ fn broken_kernels(workspace: &Workspace, program: &Program) -> Result<String> {
         Ok(())
     })?;
     fs::remove_file(&path)?;
-    Ok(format!("{} tests saw {} broken instructions", MUST_FAIL.len(), changed.iter().sum::<usize>()))
-}
-
-/// Offset and length of each section with instructions (System V ABI, chapter 4; 64-bit, little-endian).
-fn executable_sections(file: &[u8]) -> Option<Vec<(usize, usize)>> {
-    const EXECUTABLE: u64 = 4;
-    let half = |at: usize| Some(usize::from(u16::from_le_bytes(*file.get(at..)?.first_chunk()?)));
-    let long = |at: usize| Some(u64::from_le_bytes(*file.get(at..)?.first_chunk()?));
-    if !file.starts_with(b"\x7fELF\x02\x01") {
-        return None;
-    }
-    let (table, size, count) = (usize::try_from(long(0x28)?).ok()?, half(0x3a)?, half(0x3c)?);
-    let mut sections = Vec::new();
-    for header in (0..count).map(|i| table + i * size) {
-        if long(header + 8)? & EXECUTABLE != 0 {
-            let place = usize::try_from(long(header + 0x18)?).ok()?;
-            sections.push((place, usize::try_from(long(header + 0x20)?).ok()?));
-        }
-    }
-    Some(sections)
+    Ok(format!("{} tests saw {changed} broken instructions", MUST_FAIL.len()))
 }
 
 /// Instructions of each operation, as a table in Markdown: portable code; the kernels without and with the extension.
@@ -382,11 +344,10 @@ mod tests {
     #[test]
     fn mutations_change_one_instruction_into_the_other() {
         // sqrdmulh v4.8h, v5.8h, v6.8h and mul v4.8h, v5.8h, v6.8h; bcax v0.16b, v1.16b, v2.16b, v3.16b and eor3.
-        for (before, after, (mask, value, change)) in
+        for (before, after, mutation) in
             [(0x6e66_b4a4, 0x4e66_9ca4, MUTATIONS[0]), (0xce22_0c20, 0xce02_0c20, MUTATIONS[1])]
         {
-            assert_eq!(before & mask, value);
-            assert_eq!(before ^ change, after);
+            assert_eq!(mutation.changed(halves(before)), Some(halves(after)));
         }
     }
 }

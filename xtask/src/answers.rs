@@ -1,7 +1,8 @@
 //! The answers of `gambeson vectors serve`: with every check on, and the same as in the release.
 
+use crate::c::PREHASHES;
 use crate::checks;
-use crate::run::{Workspace, side_by_side};
+use crate::run::{Workspace, empty_folder, files_below, files_in, side_by_side};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,10 +81,7 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
     let (success, text) = check("identity", &own)?;
     ensure!(success, "the vectors of the identity layer do not hold:\n{text}");
     let sums: Value = serde_json::from_str(text.lines().last().context("a sum")?)?;
-    let files = fs::read_dir(&own)?
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-        .count();
+    let files = files_in(&own, ".json")?.len();
     ensure!(files == SUBJECTS && sums["files"] == files + CLIENTS.0, "{files} files, not {SUBJECTS}: {sums}");
     let clients = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let of_mls = |row: &Value| row["file"].as_str().is_some_and(|file| file.starts_with("mls/"));
@@ -100,10 +98,7 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
         let refused = vectors.iter_mut().find(|vector| vector["result"] == "reject");
         refused.context("a vector that is refused")?["reason"] = "planted".into();
         let folder = workspace.target.join("xtask/vectors").join(name);
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        fs::create_dir_all(&folder)?;
+        empty_folder(&folder)?;
         fs::write(folder.join(name), file.to_string())?;
         let (success, text) = check(&format!("planted-{name}"), &folder)?;
         ensure!(!success, "canary: a wrong reason in {name} was not seen:\n{text}");
@@ -168,10 +163,7 @@ pub fn canary(workspace: &Workspace) -> Result<String> {
     let count = cases.len() - 1;
     for (name, content, right) in cases {
         let folder = workspace.target.join("xtask/vectors").join(name);
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        fs::create_dir_all(&folder)?;
+        empty_folder(&folder)?;
         if let Some(content) = content {
             let file = folder.join("keygen.jsonl");
             fs::write(&file, content)?;
@@ -213,21 +205,8 @@ pub fn serve(program: &Path, requests: &[String]) -> Result<Vec<String>> {
 
 /// Every line of every compressed file below the folder.
 fn lines_below(folder: &Path) -> Result<Vec<String>> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.to_string_lossy().ends_with(".jsonl.gz") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
     let mut lines = Vec::new();
-    for file in files {
+    for file in files_below(folder, ".jsonl.gz")? {
         lines.extend(unpacked(&file)?.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
     Ok(lines)
@@ -292,132 +271,132 @@ pub fn keygen_requests() -> Vec<String> {
     }
     requests.push(json!({"alg": "X-Wing", "op": "keygen", "seed": hex("x", 32)}));
     for (alg, length) in HYBRIDS {
-        requests.push(
-            json!({"alg": alg, "op": "keygen", "d": hex(alg, 32), "z": hex("z", 32), "x": hex("s", *length)}),
-        );
+        let (d, z, x) = (hex(alg, 32), hex("z", 32), hex("s", *length));
+        requests.push(json!({"alg": alg, "op": "keygen", "d": d, "z": z, "x": x}));
     }
     requests.iter().map(Value::to_string).collect()
 }
 
 /// A corpus that needs no file: keys, then what can be done with them, rightly and wrongly.
 fn made_requests(program: &Path) -> Result<Vec<String>> {
-    let mut requests = keygen_requests();
+    let mut corpus = Corpus { program, requests: Vec::new() };
     let mut keys = BTreeMap::new();
-    for (request, answer) in requests.iter().zip(serve(program, &requests)?) {
-        let request: Value = serde_json::from_str(request)?;
+    let keygen: Vec<Value> =
+        keygen_requests().iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>()?;
+    for (request, key) in corpus.answered(keygen)? {
         let alg = request["alg"].as_str().context("ours")?.to_owned();
-        let key: Value = serde_json::from_str(&answer)?;
         if key.get("error").is_some() {
-            bail!("{} is answered with {answer}", cut(&request.to_string()));
+            bail!("{} is answered with {key}", cut(&request.to_string()));
         }
         keys.insert(alg, key);
     }
     let field = |alg: &str, name: &str| keys[alg][name].as_str().unwrap_or_default().to_owned();
-    let mut kem: Vec<Value> = Vec::new();
+    let mut sends: Vec<Value> = Vec::new();
     for alg in KEMS {
-        kem.push(json!({"alg": alg, "op": "encaps", "ek": field(alg, "ek"), "m": hex("m", 32)}));
+        sends.push(json!({"alg": alg, "op": "encaps", "ek": field(alg, "ek"), "m": hex("m", 32)}));
     }
-    kem.push(json!({"alg": "X-Wing", "op": "encaps", "ek": field("X-Wing", "ek"), "eseed": hex("e", 64)}));
-    let lines: Vec<String> = kem.iter().map(Value::to_string).collect();
-    for (request, answer) in kem.iter().zip(serve(program, &lines)?) {
+    sends.push(json!({"alg": "X-Wing", "op": "encaps", "ek": field("X-Wing", "ek"), "eseed": hex("e", 64)}));
+    for (request, answer) in corpus.answered(sends)? {
         let alg = request["alg"].as_str().context("ours")?;
-        let answer: Value = serde_json::from_str(&answer)?;
         let c = answer["c"].as_str().unwrap_or_default();
-        let dk = field(alg, "dk");
-        let ek = field(alg, "ek");
+        let (dk, ek) = (field(alg, "dk"), field(alg, "ek"));
         for c in [c.to_owned(), flip(c), c.get(2..).unwrap_or_default().to_owned(), c.to_uppercase()] {
-            requests.push(json!({"alg": alg, "op": "decaps", "dk": dk, "c": c}).to_string());
+            corpus.ask(json!({"alg": alg, "op": "decaps", "dk": dk, "c": c}));
         }
-        requests.push(
-            json!({"alg": alg, "op": "decaps", "d": hex(alg, 32), "z": hex("z", 32), "c": c}).to_string(),
-        );
-        requests.push(json!({"alg": alg, "op": "decaps", "dk": flip(&dk), "c": c}).to_string());
+        corpus.ask(json!({"alg": alg, "op": "decaps", "d": hex(alg, 32), "z": hex("z", 32), "c": c}));
+        corpus.ask(json!({"alg": alg, "op": "decaps", "dk": flip(&dk), "c": c}));
         let unreduced = format!("ffff{}", ek.get(4..).unwrap_or_default());
         for ek in [&ek, &unreduced, &ek[2..].to_owned()] {
-            requests.push(
-                json!({"alg": alg, "op": "encaps", "ek": ek, "m": hex("m", 32), "eseed": hex("e", 64)})
-                    .to_string(),
-            );
-            requests.push(json!({"alg": alg, "op": "checkEk", "ek": ek}).to_string());
+            let (m, eseed) = (hex("m", 32), hex("e", 64));
+            corpus.ask(json!({"alg": alg, "op": "encaps", "ek": ek, "m": m, "eseed": eseed}));
+            corpus.ask(json!({"alg": alg, "op": "checkEk", "ek": ek}));
         }
-        requests.push(json!({"alg": alg, "op": "checkDk", "dk": dk}).to_string());
-        requests.push(json!({"alg": alg, "op": "checkDk", "dk": flip(&dk)}).to_string());
+        corpus.ask(json!({"alg": alg, "op": "checkDk", "dk": dk}));
+        corpus.ask(json!({"alg": alg, "op": "checkDk", "dk": flip(&dk)}));
     }
-    requests.extend(lines);
-    signature_requests(program, &mut requests, &field)?;
-    hybrid_requests(program, &mut requests, &field)?;
-    composite_requests(program, &mut requests)?;
+    signature_requests(&mut corpus, &field)?;
+    hybrid_requests(&mut corpus, &field)?;
+    composite_requests(&mut corpus)?;
     for alg in
         ["SHA3-224", "SHA3-256", "SHA3-384", "SHA3-512", "SHAKE-128", "SHAKE-256", "cSHAKE-128", "cSHAKE-256"]
     {
         for length in [0, 1, 71, 72, 135, 136, 137, 167, 168, 169, 400] {
-            requests.push(
-                json!({"alg": alg, "op": "hash", "message": hex("h", length), "outLen": 8 * length,
-                    "functionName": "", "customization": hex("c", length)})
-                .to_string(),
-            );
-            requests.push(
-                json!({"alg": alg, "op": "hash", "message": hex("h", length), "outLen": 1600, "absorb": [0, length, 0],
-                    "squeeze": [0, 1, 135, 0, 2], "functionName": "4e", "customization": ""}).to_string(),
-            );
+            let whole = json!({"outLen": 8 * length, "functionName": "", "customization": hex("c", length)});
+            let pieces = json!({"outLen": 1600, "absorb": [0, length, 0], "squeeze": [0, 1, 135, 0, 2],
+                "functionName": "4e", "customization": ""});
+            for mut request in [whole, pieces] {
+                request["alg"] = json!(alg);
+                request["op"] = json!("hash");
+                request["message"] = json!(hex("h", length));
+                corpus.ask(request);
+            }
         }
     }
     for alg in ["KMAC-128", "KMAC-256"] {
         for length in [0, 1, 168, 300] {
-            requests.push(
-                json!({"alg": alg, "op": "mac", "key": hex("k", length), "message": hex("h", length),
-                "macLen": 256, "customization": ""})
-                .to_string(),
-            );
+            let (key, message) = (hex("k", length), hex("h", length));
+            corpus.ask(json!({"alg": alg, "op": "mac", "key": key, "message": message, "macLen": 256,
+                "customization": ""}));
         }
     }
-    requests.extend(WRONG.iter().map(|&request| request.to_owned()));
-    Ok(requests)
+    corpus.requests.extend(WRONG.iter().map(|&request| request.to_owned()));
+    Ok(corpus.requests)
 }
 
-/// What the hybrids send, rightly and wrongly.
-fn hybrid_requests(
-    program: &Path,
-    requests: &mut Vec<String>,
-    field: &dyn Fn(&str, &str) -> String,
-) -> Result<()> {
+/// Requests, and a program that answers those on whose answers others depend.
+struct Corpus<'a> {
+    program: &'a Path,
+    requests: Vec<String>,
+}
+
+impl Corpus<'_> {
+    fn ask(&mut self, request: Value) {
+        self.requests.push(request.to_string());
+    }
+
+    /// Adds requests. Returns each with its answer.
+    fn answered(&mut self, requests: Vec<Value>) -> Result<Vec<(Value, Value)>> {
+        let lines: Vec<String> = requests.iter().map(Value::to_string).collect();
+        let answers = serve(self.program, &lines)?;
+        self.requests.extend(lines);
+        let answered = requests.into_iter().zip(answers);
+        answered.map(|(request, answer)| Ok((request, serde_json::from_str(&answer)?))).collect()
+    }
+}
+
+/// Adds what the hybrids send, rightly and wrongly.
+fn hybrid_requests(corpus: &mut Corpus<'_>, field: &dyn Fn(&str, &str) -> String) -> Result<()> {
     let mut sends = Vec::new();
     for (alg, length) in HYBRIDS {
         let x = hex("e", *length);
         sends.push(json!({"alg": alg, "op": "encaps", "ek": field(alg, "ek"), "m": hex("m", 32), "x": x}));
     }
-    let lines: Vec<String> = sends.iter().map(Value::to_string).collect();
-    for (request, answer) in sends.iter().zip(serve(program, &lines)?) {
+    for (request, answer) in corpus.answered(sends)? {
         let alg = request["alg"].as_str().context("ours")?;
-        let answer: Value = serde_json::from_str(&answer)?;
         let c = answer["c"].as_str().with_context(|| format!("{alg}: {answer}"))?;
         let (dk, ek) = (field(alg, "dk"), field(alg, "ek"));
         for c in [c.to_owned(), flip(c), c[2..].to_owned(), "00".repeat(c.len() / 2)] {
-            requests.push(json!({"alg": alg, "op": "decaps", "dk": dk, "c": c}).to_string());
+            corpus.ask(json!({"alg": alg, "op": "decaps", "dk": dk, "c": c}));
         }
         for ek in [flip(&ek), ek[2..].to_owned(), "ff".repeat(ek.len() / 2), "00".repeat(ek.len() / 2)] {
             let mut wrong = request.clone();
             wrong["ek"] = ek.into();
-            requests.push(wrong.to_string());
+            corpus.ask(wrong);
         }
     }
-    requests.extend(lines);
     Ok(())
 }
 
-/// Keys, signatures and verdicts of the composites, rightly and wrongly.
-fn composite_requests(program: &Path, requests: &mut Vec<String>) -> Result<()> {
+/// Adds keys, signatures and verdicts of the composites, rightly and wrongly.
+fn composite_requests(corpus: &mut Corpus<'_>) -> Result<()> {
     for (alg, head, length, tail) in COMPOSITES {
         let sk = format!("{}{head}{}{tail}", hex(alg, 32), hex("s", *length));
-        let made = [
+        let made = corpus.answered(vec![
             json!({"alg": alg, "op": "pubkey", "sk": sk}),
             json!({"alg": alg, "op": "sign", "sk": sk, "message": hex("h", 99), "context": "01"}),
             json!({"alg": alg, "op": "sign", "sk": sk, "message": "", "rnd": hex("r", 32)}),
-        ];
-        let lines: Vec<String> = made.iter().map(Value::to_string).collect();
-        let answers = serve(program, &lines)?;
-        let [public, signed, _]: [Value; 3] = [&answers[0], &answers[1], &answers[2]]
-            .map(|answer| serde_json::from_str(answer).unwrap_or_default());
+        ])?;
+        let [(_, public), (_, signed), _] = &made[..] else { bail!("three answers") };
         let pk = public["pk"].as_str().with_context(|| format!("{alg}: {public}"))?;
         let signature = signed["signature"].as_str().with_context(|| format!("{alg}: {signed}"))?;
         for (pk, signature) in [
@@ -428,25 +407,19 @@ fn composite_requests(program: &Path, requests: &mut Vec<String>) -> Result<()> 
             (pk[2..].to_owned(), signature.to_owned()),
             ("ff".repeat(pk.len() / 2), signature.to_owned()),
         ] {
-            let verify = json!({"alg": alg, "op": "verify", "pk": pk, "signature": signature,
-                "message": hex("h", 99), "context": "01"});
-            requests.push(verify.to_string());
+            corpus.ask(json!({"alg": alg, "op": "verify", "pk": pk, "signature": signature,
+                "message": hex("h", 99), "context": "01"}));
         }
-        requests.push(json!({"alg": alg, "op": "pubkey", "sk": sk[2..]}).to_string());
-        requests.push(json!({"alg": alg, "op": "pubkey", "sk": flip(&sk)}).to_string());
-        requests.push(
-            json!({"alg": alg, "op": "sign", "sk": sk, "message": "", "context": hex("c", 256)}).to_string(),
-        );
-        requests.extend(lines);
+        corpus.ask(json!({"alg": alg, "op": "pubkey", "sk": sk[2..]}));
+        corpus.ask(json!({"alg": alg, "op": "pubkey", "sk": flip(&sk)}));
+        let context = hex("c", 256);
+        corpus.ask(json!({"alg": alg, "op": "sign", "sk": sk, "message": "", "context": context}));
     }
     Ok(())
 }
 
-fn signature_requests(
-    program: &Path,
-    requests: &mut Vec<String>,
-    field: &dyn Fn(&str, &str) -> String,
-) -> Result<()> {
+/// Adds signatures of every interface by both forms of a key, and verdicts on them, rightly and wrongly.
+fn signature_requests(corpus: &mut Corpus<'_>, field: &dyn Fn(&str, &str) -> String) -> Result<()> {
     for alg in SIGNATURES {
         let (sk, pk) = (field(alg, "sk"), field(alg, "pk"));
         let mut variants = vec![
@@ -459,54 +432,32 @@ fn signature_requests(
             json!({"message": "00", "externalMu": true}),
             json!({"message": "00", "preHash": "preHash", "hashAlg": "MD5"}),
         ];
-        for hash in [
-            "SHA2-224",
-            "SHA2-256",
-            "SHA2-384",
-            "SHA2-512",
-            "SHA2-512/224",
-            "SHA2-512/256",
-            "SHA3-224",
-            "SHA3-256",
-            "SHA3-384",
-            "SHA3-512",
-            "SHAKE-128",
-            "SHAKE-256",
-        ] {
+        for hash in PREHASHES {
             variants.push(json!({"message": hex("msg", 20), "preHash": "preHash", "hashAlg": hash}));
         }
-        let mut signs = Vec::new();
+        let with = |request: &Value, more: Value| {
+            let mut request = request.clone();
+            let fields = more.as_object().into_iter().flatten();
+            fields.for_each(|(name, value)| request[name] = value.clone());
+            request
+        };
         for variant in &variants {
-            for (name, key) in [("seed", hex(alg, 32)), ("sk", sk.clone())] {
-                let mut request = variant.clone();
-                request["alg"] = json!(alg);
-                request["op"] = json!("sign");
-                request[name] = json!(key);
-                request["rnd"] = json!(hex("rnd", 32));
-                signs.push((request, variant));
+            let signs = [("seed", hex(alg, 32)), ("sk", sk.clone())].map(|(name, key)| {
+                with(variant, json!({"alg": alg, "op": "sign", name: key, "rnd": hex("rnd", 32)}))
+            });
+            for (_, answer) in corpus.answered(signs.into())? {
+                let signature = answer["signature"].as_str().unwrap_or_default().to_owned();
+                let short = signature.get(2..).unwrap_or_default().to_owned();
+                for signature in [flip(&signature), short, signature] {
+                    let verify = json!({"alg": alg, "op": "verify", "pk": pk, "signature": signature});
+                    corpus.ask(with(variant, verify));
+                }
             }
         }
-        let lines: Vec<String> = signs.iter().map(|(request, _)| request.to_string()).collect();
-        for ((_, variant), answer) in signs.iter().zip(serve(program, &lines)?) {
-            let answer: Value = serde_json::from_str(&answer)?;
-            let signature = answer["signature"].as_str().unwrap_or_default().to_owned();
-            for signature in [flip(&signature), signature.get(2..).unwrap_or_default().to_owned(), signature]
-            {
-                let mut request = (*variant).clone();
-                request["alg"] = json!(alg);
-                request["op"] = json!("verify");
-                request["pk"] = json!(pk);
-                request["signature"] = json!(signature);
-                requests.push(request.to_string());
-            }
-        }
-        requests.extend(lines);
         // s1 with a coefficient that no honest key has.
         let bad = format!("{}ff{}", &sk[..256], &sk[258..]);
-        requests.push(json!({"alg": alg, "op": "sign", "sk": bad, "message": ""}).to_string());
-        requests.push(
-            json!({"alg": alg, "op": "sign", "sk": sk, "seed": hex(alg, 32), "message": ""}).to_string(),
-        );
+        corpus.ask(json!({"alg": alg, "op": "sign", "sk": bad, "message": ""}));
+        corpus.ask(json!({"alg": alg, "op": "sign", "sk": sk, "seed": hex(alg, 32), "message": ""}));
     }
     Ok(())
 }

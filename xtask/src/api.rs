@@ -6,7 +6,6 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
 /// Compares every library with its snapshot, or (`bless`) writes the snapshots.
 pub fn check(workspace: &Workspace, bless: bool) -> Result<String> {
@@ -59,11 +58,7 @@ fn public_api(workspace: &Workspace, package: &str) -> Result<String> {
 }
 
 fn published_libraries(workspace: &Workspace) -> Result<Vec<String>> {
-    let output = Command::new("cargo")
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(&workspace.root)
-        .output()?;
-    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let metadata = workspace.metadata("", &["--no-deps"])?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
     // The library inside a program's package is nobody's to call.
     let is_library = |package: &&Value| {

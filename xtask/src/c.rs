@@ -231,7 +231,7 @@ fn every_call_is_made(workspace: &Workspace, calls: &Calls, program: &Path) -> R
 }
 
 /// The hash functions of HashML-DSA by NIST's names, in the order of their identifiers.
-const PREHASHES: [&str; 12] = [
+pub const PREHASHES: [&str; 12] = [
     "SHA2-256",
     "SHA2-384",
     "SHA2-512",

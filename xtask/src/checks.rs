@@ -1,9 +1,9 @@
 //! Functions of the steps of `cargo xtask test` that are a few commands each.
 
-use crate::constant_time::{self, Extent, Stepped};
+use crate::constant_time::{self, Extent};
 use crate::programs::{self, Program};
 use crate::report::{Done, counted, judged};
-use crate::run::{Workspace, cargo_home, installed};
+use crate::run::{Workspace, cargo_home, cargo_tool, installed};
 use crate::{aarch64, answers, bare, demo, fuzzing, independent, massif, promises, slim, stack};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, DirEntry};
@@ -283,27 +283,13 @@ fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> {
     fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
-/// A program from crates.io: this machine's, or one that is built into the target folder once.
-fn tool(workspace: &Workspace, name: &str) -> Result<PathBuf> {
-    if installed(name) {
-        return Ok(name.into());
-    }
-    let root = workspace.target.join("tools");
-    let program = root.join("bin").join(name);
-    if !program.exists() {
-        let mut install = workspace.cargo(&["install", "--quiet", "--locked", name, "--root"]);
-        workspace.logged(&format!("install-{name}"), install.arg(&root))?;
-    }
-    Ok(program)
-}
-
 /// Compares the public API with the last release; without one there is nothing to compare.
 pub fn semver(workspace: &Workspace) -> Result<Done> {
     let tags = workspace.git(&["tag", "--list", "v*", "--sort=-v:refname"]).unwrap_or_default();
     let Some(baseline) = tags.lines().next() else {
         return Ok(left_out("there is no baseline yet (no tag v*)"));
     };
-    let program = tool(workspace, "cargo-semver-checks")?;
+    let program = cargo_tool(workspace, "cargo-semver-checks")?;
     let mut check = workspace.command(program, &["semver-checks", "--workspace", "--baseline-rev", baseline]);
     workspace.logged("semver-checks", &mut check)?;
     Ok(format!("no breaking change since {baseline}").into())
@@ -325,10 +311,8 @@ pub fn by_valgrind(workspace: &Workspace, extent: Extent) -> Result<Done> {
 
 /// Looks at secrets step by step.
 pub fn by_steps(workspace: &Workspace, extent: Extent) -> Result<Done> {
-    Ok(match constant_time::step(workspace, extent)? {
-        Stepped::Alike(note) => note.into(),
-        Stepped::NotHere => left_out("this machine has no AVX-512"),
-    })
+    let note = constant_time::step(workspace, extent)?;
+    Ok(note.map_or_else(|| left_out("this machine has no AVX-512"), Done::from))
 }
 
 /// Searches for divisions in the programs of the gates, and in those for thumb and aarch64, which other steps may have built before.
@@ -538,7 +522,7 @@ pub fn address_sanitizer(workspace: &Workspace) -> Result<Done> {
 
 /// Checks the licences, bans and sources of deny.toml by cargo-deny, and the advisories, which come over the network each time.
 pub fn deny(workspace: &Workspace) -> Result<Done> {
-    let Ok(program) = tool(workspace, "cargo-deny") else {
+    let Ok(program) = cargo_tool(workspace, "cargo-deny") else {
         return Ok(left_out("cargo-deny is not here, and cargo could not install it"));
     };
     let offline = ["check", "bans", "licenses", "sources"];

@@ -1,7 +1,7 @@
 //! Citations: every `FIPS 203, Algorithm 14 (K-PKE.Encrypt)`, `§7.2`, `RFC 9881` in the sources, held against
 //! `docs/spec-index.toml`.
 
-use crate::run::{Workspace, rust_files};
+use crate::run::{Workspace, files_below};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub fn check(workspace: &Workspace) -> Result<String> {
     let index = read_index(workspace)?;
     let (mut citations, mut files, mut errors) = (0, 0, Vec::new());
     let mut sample = None;
-    for path in rust_files(&workspace.root.join("crates"))? {
+    for path in files_below(&workspace.root.join("crates"), ".rs")? {
         let text = fs::read_to_string(&path)?;
         let name = path.strip_prefix(&workspace.root).unwrap_or(&path).display().to_string();
         let found = check_text(&index, &name, &text);

@@ -103,17 +103,9 @@ pub fn check(workspace: &Workspace, extent: Extent) -> Result<(String, usize)> {
     Ok((said, LEVELS.len() - levels().len()))
 }
 
-/// What stepping through the tables with AVX-512 found.
-pub enum Stepped {
-    /// A sentence about the operations.
-    Alike(String),
-    /// The machine cannot run them.
-    NotHere,
-}
-
 /// Builds the stepping gate at each optimisation level and runs it: equal traces for ours, different ones for each
-/// canary.
-pub fn step(workspace: &Workspace, extent: Extent) -> Result<Stepped> {
+/// canary. Returns a sentence, or nothing if this machine has no AVX-512.
+pub fn step(workspace: &Workspace, extent: Extent) -> Result<Option<String>> {
     let build_all = |hand_on: &dyn Fn(_)| {
         // The longest first.
         for profile in extent.profiles().iter().rev() {
@@ -128,7 +120,7 @@ pub fn step(workspace: &Workspace, extent: Extent) -> Result<Stepped> {
         Ok((*profile, workspace.logged(&format!("step-{profile}"), &mut gate)?))
     })?;
     if texts.iter().any(|(_, text)| text.starts_with("skipped: ")) {
-        return Ok(Stepped::NotHere);
+        return Ok(None);
     }
     let mut operations = 0;
     for (profile, text) in &texts {
@@ -139,7 +131,7 @@ pub fn step(workspace: &Workspace, extent: Extent) -> Result<Stepped> {
         }
     }
     let tables = texts[0].1.lines().find_map(|line| line.strip_prefix("tables: ")).unwrap_or_default();
-    Ok(Stepped::Alike(format!(
+    Ok(Some(format!(
         "{operations} operations ({tables}) at {} optimisation levels, each with one trace for eight secrets; \
          {} planted ones told apart",
         texts.len(),
@@ -201,6 +193,12 @@ struct Explained {
     wasm: Vec<Function>,
 }
 
+impl Explained {
+    fn read(workspace: &Workspace) -> Result<Self> {
+        Ok(toml::from_str(&fs::read_to_string(workspace.root.join("docs/divisions.toml"))?)?)
+    }
+}
+
 #[derive(Deserialize)]
 struct Function {
     /// A part of the demangled name.
@@ -210,8 +208,7 @@ struct Function {
 
 /// Disassembles the gate's programs at the levels of `extent`, and those for thumb and aarch64 if they are there.
 pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<String> {
-    let text = fs::read_to_string(workspace.root.join("docs/divisions.toml"))?;
-    let explained: Explained = toml::from_str(&text)?;
+    let explained = Explained::read(workspace)?;
     if let Some(function) = explained.function.iter().find(|function| function.reason.is_empty()) {
         bail!("docs/divisions.toml: {} has no reason", function.name);
     }
@@ -239,7 +236,7 @@ pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<String> {
             bail!("{tool} {file}: {}", String::from_utf8_lossy(&output.stderr));
         }
         let listing = String::from_utf8_lossy(&output.stdout);
-        let found = dividing_functions(&listing);
+        let found = dividing_functions(&listing, is_ours);
         functions += found.functions;
         programs += 1;
         let mut caught = false;
@@ -275,8 +272,7 @@ pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<String> {
 /// The divisions in a listing of a WebAssembly module by `wasm-dis`, whose opt-level leaves divisions by constants as they are:
 /// those in functions of the primitives are listed and explained, in both directions (`used` is what this module had).
 pub fn wasm_divisions(workspace: &Workspace, listing: &str, used: &mut BTreeSet<String>) -> Result<usize> {
-    let explained: Explained =
-        toml::from_str(&fs::read_to_string(workspace.root.join("docs/divisions.toml"))?)?;
+    let explained = Explained::read(workspace)?;
     let found = wasm_dividing_functions(listing);
     ensure!(found.functions > 20, "{} functions of ours in the module: it has no names", found.functions);
     let mut errors = Vec::new();
@@ -294,8 +290,7 @@ pub fn wasm_divisions(workspace: &Workspace, listing: &str, used: &mut BTreeSet<
 
 /// Fails if the list explains what no module has.
 pub fn wasm_divisions_used(workspace: &Workspace, used: &BTreeSet<String>) -> Result<()> {
-    let explained: Explained =
-        toml::from_str(&fs::read_to_string(workspace.root.join("docs/divisions.toml"))?)?;
+    let explained = Explained::read(workspace)?;
     let stale = explained.wasm.iter().find(|known| !used.contains(&known.name));
     stale.map_or(Ok(()), |known| bail!("docs/divisions.toml: {} divides no more in WebAssembly", known.name))
 }
@@ -329,21 +324,24 @@ fn wasm_dividing_functions(listing: &str) -> Disassembly {
     result
 }
 
+/// Functions in a listing.
 #[derive(Default)]
-struct Disassembly {
+pub struct Disassembly {
     functions: usize,
-    divisions: Vec<(String, String)>,
+    /// The name of each that divides, and its first division.
+    pub divisions: Vec<(String, String)>,
 }
 
-/// The functions of ours in a listing, and those that divide (or call the run-time library to do it).
-fn dividing_functions(listing: &str) -> Disassembly {
+/// Returns how many functions a listing without the bytes of instructions has, of those that `counts` selects by name, and which of them divide
+/// or call the run-time library to do it.
+pub fn dividing_functions(listing: &str, counts: fn(&str) -> bool) -> Disassembly {
     let mut result = Disassembly::default();
     let mut current: Option<&str> = None;
     for line in listing.lines() {
         if let Some(name) =
             line.strip_suffix(">:").and_then(|line| line.split_once(" <")).map(|(_, name)| name)
         {
-            current = is_ours(name).then_some(name);
+            current = counts(name).then_some(name);
             result.functions += usize::from(current.is_some());
         } else if let (Some(name), Some((_, instruction))) = (current, line.split_once(":\t"))
             && divides(instruction)
@@ -365,7 +363,8 @@ fn divides(instruction: &str) -> bool {
     let mnemonic = words.next().unwrap_or_default();
     let x86 = mnemonic.trim_end_matches(['b', 'w', 'l', 'q']);
     let thumb = mnemonic.trim_end_matches(".w");
-    if x86 == "div" || x86 == "idiv" || thumb.starts_with("udiv") || thumb.starts_with("sdiv") {
+    let risc_v = ["div", "divu", "rem", "remu"].contains(&mnemonic);
+    if risc_v || x86 == "div" || x86 == "idiv" || thumb.starts_with("udiv") || thumb.starts_with("sdiv") {
         return true;
     }
     // Calls, and branches of every kind: the last call of a function is one (`b`, `bne.w`, `jmp`).
@@ -398,17 +397,23 @@ mod tests {
 
     #[test]
     fn divisions_of_our_functions_are_found_once_each() {
-        let found = dividing_functions(LISTING);
+        let found = dividing_functions(LISTING, is_ours);
         let names: Vec<&str> = found.divisions.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["gambeson::mlkem::compress", "<[T]>::chunks::<gambeson::mldsa::Poly>"]);
         assert_eq!(found.functions, 3);
     }
 
     #[test]
-    fn thumb_divisions_and_library_calls_count() {
-        for instruction in
-            ["udivne\tr0, r0, r1", "sdiv\tr0, r0, r1", "bl\t0 <__aeabi_uldivmod>", "call   1234 <__udivti3>"]
-        {
+    fn divisions_of_other_processors_and_library_calls_count() {
+        for instruction in [
+            "udivne\tr0, r0, r1",
+            "sdiv\tr0, r0, r1",
+            "bl\t0 <__aeabi_uldivmod>",
+            "call   1234 <__udivti3>",
+            "divu\tt2,t0,t1",
+            "rem\tt2,t0,t1",
+            "jalr\t16(ra) # 10094 <__divdi3>",
+        ] {
             assert!(divides(instruction), "{instruction}");
         }
         // The last call of a function.
@@ -427,6 +432,7 @@ mod tests {
             "mov %rax,%rdi",
             "call   1234 <gambeson::divide>",
             "divps %xmm0,%xmm1",
+            "divider\tr0",
             "b\t1234 <gambeson::mlkem::divide>",
             "bic\tr0, r0, #1",
             "lea    0x10(%rip),%rax        # 1234 <__udivti3>",

@@ -1,6 +1,6 @@
 //! The places where the core declares a value public that was computed from secrets: a closed list with reasons.
 
-use crate::run::{Workspace, rust_files};
+use crate::run::{Workspace, files_below};
 use anyhow::{Result, bail};
 use serde::Deserialize;
 use std::fs;
@@ -40,7 +40,7 @@ struct Found {
 pub fn check(workspace: &Workspace) -> Result<String> {
     let list: List = toml::from_str(&fs::read_to_string(workspace.root.join("docs/declassified.toml"))?)?;
     let mut found = Vec::new();
-    for path in rust_files(&workspace.root.join("crates"))? {
+    for path in files_below(&workspace.root.join("crates"), ".rs")? {
         let file = path.strip_prefix(&workspace.root).unwrap_or(&path).display().to_string();
         found.extend(sites(&file, &fs::read_to_string(&path)?));
     }

@@ -26,7 +26,7 @@ use rows::Row;
 use std::fs;
 use std::io::{IsTerminal, stderr, stdout};
 
-pub use image::{missing, provide};
+pub use image::missing;
 pub use limits::stack_on_cortex_m4;
 
 /// How the bench was asked for.

@@ -1,6 +1,6 @@
 //! The fuzz targets, each for a minute.
 
-use crate::run::{Workspace, installed};
+use crate::run::{Workspace, cargo_tool, empty_folder};
 use crate::{answers, demo};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -34,32 +34,10 @@ fn targets(manifest: &str) -> Result<Vec<String>> {
     Ok(manifest.bin.into_iter().map(|target| target.name).collect())
 }
 
-/// cargo-fuzz, installed into the target folder if this machine has none.
-fn tool(workspace: &Workspace) -> Result<PathBuf> {
-    if installed("cargo-fuzz") {
-        return Ok("cargo-fuzz".into());
-    }
-    let root = workspace.target.join("tools");
-    let program = root.join("bin/cargo-fuzz");
-    if !program.exists() {
-        let mut install = workspace.cargo(&[
-            "install",
-            "--quiet",
-            "--locked",
-            "cargo-fuzz",
-            "--version",
-            "0.13.2",
-            "--root",
-        ]);
-        workspace.logged("install-cargo-fuzz", install.arg(&root))?;
-    }
-    Ok(program)
-}
-
 /// Runs every target for so many seconds, or those whose names begin so.
 pub fn run(workspace: &Workspace, seconds: u32, wanted: &[String]) -> Result<String> {
     let manifest = fs::read_to_string(workspace.root.join("fuzz/Cargo.toml")).context("fuzz/Cargo.toml")?;
-    let program = tool(workspace)?;
+    let program = cargo_tool(workspace, "cargo-fuzz@0.13.2")?;
     let mut names = targets(&manifest)?;
     if let Some(prefix) =
         wanted.iter().find(|prefix| !names.iter().any(|name| name.starts_with(prefix.as_str())))
@@ -114,9 +92,7 @@ fn unpack(workspace: &Workspace, name: &str, corpus: &Path) -> Result<()> {
 
 /// Gives the parsers something to start from: keys and files that the program itself writes.
 fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
-    if seeds.exists() {
-        fs::remove_dir_all(seeds)?;
-    }
+    empty_folder(seeds)?;
     let program = demo::build(workspace)?;
     let folder = |name: &str| -> Result<PathBuf> {
         let folder = seeds.join(name);

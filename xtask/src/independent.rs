@@ -1,6 +1,6 @@
 //! The files of vectors by the programs of `vectors/independent`, which are written from `docs/spec` and share no code with us.
 
-use crate::run::{Workspace, install_once, installed, tail};
+use crate::run::{Workspace, empty_folder, files_in, install_once, installed, tail};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs;
@@ -109,7 +109,6 @@ fn packages(workspace: &Workspace) -> Result<PathBuf> {
     let source = workspace.root.join("vectors/independent/node");
     let manifests = ["package.json", "package-lock.json"].map(|name| source.join(name));
     installation(workspace, "node", &[&manifests[0], &manifests[1]], |folder| {
-        fs::create_dir_all(folder)?;
         for manifest in &manifests {
             fs::copy(manifest, folder.join(manifest.file_name().context("a manifest has a name")?))?;
         }
@@ -122,17 +121,11 @@ fn packages(workspace: &Workspace) -> Result<PathBuf> {
 /// A copy of the program beside its pinned packages, for Node looks for packages beside the program.
 fn node(workspace: &Workspace) -> Result<Program> {
     let folder = packages(workspace)?;
-    for entry in fs::read_dir(&folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "mjs") {
-            fs::remove_file(path)?;
-        }
+    for program in files_in(&folder, ".mjs")? {
+        fs::remove_file(program)?;
     }
-    for entry in fs::read_dir(workspace.root.join("vectors/independent/node"))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "mjs") {
-            fs::copy(&path, folder.join(path.file_name().context("a file has a name")?))?;
-        }
+    for path in files_in(&workspace.root.join("vectors/independent/node"), ".mjs")? {
+        fs::copy(&path, folder.join(path.file_name().context("a file has a name")?))?;
     }
     Ok(Program { name: "node", interpreter: interpreter(&folder), script: folder.join("check.mjs") })
 }
@@ -150,9 +143,7 @@ fn installation(
         wanted += &fs::read_to_string(list).with_context(|| list.display().to_string())?;
     }
     install_once(&folder.join("installed"), &wanted, || {
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
+        empty_folder(&folder)?;
         install(&folder)
     })?;
     Ok(folder)
@@ -160,16 +151,9 @@ fn installation(
 
 /// The names of the files of vectors.
 fn subjects(folder: &Path) -> Result<Vec<String>> {
-    let mut subjects = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if let (Some("json"), Some(stem)) =
-            (path.extension().and_then(|it| it.to_str()), path.file_stem().and_then(|it| it.to_str()))
-        {
-            subjects.push(stem.to_owned());
-        }
-    }
-    subjects.sort();
+    let files = files_in(folder, ".json")?;
+    let subjects = files.iter().filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let subjects: Vec<String> = subjects.collect();
     if subjects.is_empty() {
         bail!("there is no file of vectors in {}", folder.display());
     }
@@ -181,10 +165,7 @@ type Find = fn(&mut [Value]) -> Option<&mut String>;
 
 /// Copies the files with one character of each changed, in the middle of the text that `find` finds.
 fn change(from: &Path, to: &Path, subjects: &[String], find: Find) -> Result<()> {
-    if to.exists() {
-        fs::remove_dir_all(to)?;
-    }
-    fs::create_dir_all(to)?;
+    empty_folder(to)?;
     for subject in subjects {
         let mut file: Value = serde_json::from_slice(&fs::read(from.join(format!("{subject}.json")))?)?;
         let vectors = file["vectors"].as_array_mut().context("vectors is a list")?;

@@ -5,7 +5,7 @@
 //! graviola; both are asserted or built in.
 
 use crate::demo;
-use crate::run::{Workspace, side_by_side};
+use crate::run::{Workspace, empty_folder, side_by_side};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -24,26 +24,15 @@ const ROWS: &[(&str, &[&str])] = &[
     ("session-known", &["verify"]),
 ];
 
-/// The rows of `gambeson bench mls-counted`.
-const GROUP_ROWS: &[&str] = &[
-    "join",
-    "add everyone, key packages unknown",
-    "add everyone, key packages known",
-    "add 1, committer",
-    "add 1, member",
-    "1 KiB message, send",
-    "1 KiB message, receive",
-];
-
-/// Those that take longer the more members there are.
-const OF_SIZE: &[&str] = &["join", "add everyone, key packages unknown", "add everyone, key packages known"];
-
-/// Those in which signatures are made.
-const SIGNING: &[&str] = &[
-    "add everyone, key packages unknown",
-    "add everyone, key packages known",
-    "add 1, committer",
-    "1 KiB message, send",
+/// The rows of `gambeson bench mls-counted`: whether they take longer the more members there are, and whether signatures are made in them.
+const GROUP_ROWS: [(&str, bool, bool); 7] = [
+    ("join", true, false),
+    ("add everyone, key packages unknown", true, true),
+    ("add everyone, key packages known", true, true),
+    ("add 1, committer", false, true),
+    ("add 1, member", false, false),
+    ("1 KiB message, send", false, true),
+    ("1 KiB message, receive", false, false),
 ];
 
 /// Members beside the creator of the groups that are counted, and as many more as must be noticed.
@@ -102,7 +91,8 @@ pub fn check(workspace: &Workspace, bless: bool) -> Result<String> {
     ensure!(judge(&known, &planted)?.len() == 2, "canary: one key share more was not noticed: {planted:?}");
     // More members, as what is done for each once more than it need be.
     let noticed = judge(&known, &larger)?;
-    let of_size = OF_SIZE.iter().all(|row| noticed.iter().any(|said| said.starts_with(&in_group(row))));
+    let is_noticed = |row| noticed.iter().any(|said| said.starts_with(&in_group(row)));
+    let of_size = GROUP_ROWS.iter().all(|&(row, of_size, _)| !of_size || is_noticed(row));
     ensure!(of_size, "canary: {MORE} members more were not noticed: {larger:?}");
     Ok(format!(
         "{} rows within {:.0} % of {RECORD}; the planted key share and members noticed",
@@ -163,15 +153,16 @@ fn count_groups(workspace: &Workspace, program: &Path, more: usize) -> Result<Ve
         counts.entry(row).or_default().push(total(&folder, part)?);
     }
     let _ = fs::remove_dir_all(&folder);
-    let count = |row: &&str| Some((in_group(row), figure(row, counts.get(*row)?.clone())?));
+    let count =
+        |&(row, _, signs): &(&str, _, _)| Some((in_group(row), figure(signs, counts.get(row)?.clone())?));
     GROUP_ROWS.iter().map(count).collect::<Option<_>>().context("callgrind counted nothing of a row")
 }
 
 /// What stands for all counts of a row of groups. Among those in which signatures are made some have all of them at once, and the third least is
 /// one of them; of the others one in a hundred is much below the rest, and the middle is not.
-fn figure(row: &str, mut counts: Vec<u64>) -> Option<u64> {
+fn figure(signs: bool, mut counts: Vec<u64>) -> Option<u64> {
     counts.sort_unstable();
-    let place = if SIGNING.contains(&row) { 2 } else { counts.len() / 2 };
+    let place = if signs { 2 } else { counts.len() / 2 };
     counts.get(place).copied().filter(|count| *count > 0)
 }
 
@@ -188,8 +179,7 @@ fn in_group(row: &str) -> String {
 
 /// Counts what a function does, each time that it is called by itself, into an empty folder.
 fn callgrind(workspace: &Workspace, program: &Path, function: &str, folder: &Path) -> Result<Command> {
-    let _ = fs::remove_dir_all(folder);
-    fs::create_dir_all(folder)?;
+    empty_folder(folder)?;
     let mut callgrind = workspace.command("valgrind", &["-q", "--tool=callgrind"]);
     callgrind
         .arg(format!("--toggle-collect={function}"))
@@ -268,17 +258,15 @@ mod tests {
     fn operations_of_groups_are_told_apart_by_the_order_in_which_they_were_done() {
         let said = "noise\n{\"counted\":\"join\"}\n{\"row\":\"x\"}\n{\"counted\":\"add 1, member\"}\n{\"counted\":\"join\"}\n";
         assert_eq!(in_order(said), ["join", "add 1, member", "join"]);
-        assert!(OF_SIZE.iter().all(|row| GROUP_ROWS.contains(row)));
     }
 
     #[test]
     fn one_count_far_below_the_others_is_no_rows_figure() {
         let counts = [60, 100, 101, 102, 103, 104, 900];
-        assert_eq!(figure("add 1, member", counts.to_vec()), Some(102));
-        assert_eq!(figure("add 1, committer", counts.to_vec()), Some(101));
-        assert_eq!(figure("join", vec![0, 0, 0]), None);
-        assert_eq!(figure("add 1, committer", vec![100, 101]), None);
-        assert!(SIGNING.iter().all(|row| GROUP_ROWS.contains(row)));
+        assert_eq!(figure(false, counts.to_vec()), Some(102));
+        assert_eq!(figure(true, counts.to_vec()), Some(101));
+        assert_eq!(figure(false, vec![0, 0, 0]), None);
+        assert_eq!(figure(true, vec![100, 101]), None);
     }
 
     #[test]
@@ -289,7 +277,7 @@ mod tests {
         let mut rows: Vec<_> = ROWS
             .iter()
             .flat_map(|(row, kinds)| kinds.iter().map(move |kind| format!("{row}, {kind}")))
-            .chain(GROUP_ROWS.iter().map(|row| in_group(row)))
+            .chain(GROUP_ROWS.iter().map(|(row, ..)| in_group(row)))
             .collect();
         rows.sort();
         let recorded: Vec<_> = known["rows"].as_object().unwrap().keys().cloned().collect();

@@ -4,7 +4,6 @@ use crate::run::Workspace;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::process::Command;
 
 const CORE: &str = "gambeson";
 const HYBRID: &str = "gambeson-hybrid";
@@ -62,14 +61,7 @@ const CORE_DEPENDENCIES: &[&str] = &[
 
 /// Checks the workspace, then a copy of its metadata with a wrong arrow in it, which must be refused.
 pub fn check(workspace: &Workspace) -> Result<String> {
-    let output = Command::new("cargo")
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(&workspace.root)
-        .output()?;
-    if !output.status.success() {
-        bail!("cargo metadata failed:\n{}", String::from_utf8_lossy(&output.stderr));
-    }
-    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let metadata = workspace.metadata("", &["--no-deps"])?;
     let (arrows, errors) = wrong_arrows(&metadata);
     if !errors.is_empty() {
         bail!("{}", errors.join("\n"));

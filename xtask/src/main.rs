@@ -15,7 +15,7 @@
 //! * `independent`: the vectors, read by programs that share no code with this project
 //! * `instructions`: instruction counts of handshakes, against those recorded
 //! * `programs`: programs of tests, built and run side by side
-//! * `run`: starting programs
+//! * `run`: starting programs; `table`: tables for a terminal and in Markdown
 //!
 //! The package `xtask-tools` has the parts that need large libraries.
 
@@ -49,14 +49,15 @@ mod run;
 mod slim;
 mod stack;
 mod steps;
+mod table;
 mod test;
 mod thumb;
 mod typescript;
 mod without_c;
 
 use crate::args::{Arguments, C, Command, Firmware, Python, Stack, Test, Typescript};
-use crate::constant_time::{Extent, Stepped};
-use crate::run::Workspace;
+use crate::constant_time::Extent;
+use crate::run::{Workspace, provide};
 use crate::test::Selection;
 use anyhow::{Result, bail};
 use clap::Parser;
@@ -109,16 +110,14 @@ fn run(command: Command) -> Result<bool> {
             Some(C::Bare { target }) => c::bare(workspace, &target)?.display().to_string(),
         },
         Command::Ct => constant_time::check(workspace, Extent::Everything)?.0,
-        Command::Step => match constant_time::step(workspace, Extent::Everything)? {
-            Stepped::Alike(said) => said,
-            Stepped::NotHere => String::from("skipped: this machine has no AVX-512"),
-        },
+        Command::Step => constant_time::step(workspace, Extent::Everything)?
+            .unwrap_or_else(|| String::from("skipped: this machine has no AVX-512")),
         Command::Divisions => constant_time::divisions(workspace, Extent::Everything)?,
         Command::Interop { .. } => checks::heavy(workspace)?,
         Command::Residue => residue::check(workspace)?,
         Command::Stack(args) => return stack(workspace, &args),
         Command::Firmware { command } => {
-            firmware::provide(workspace);
+            provide(workspace, &steps::tools_of_firmware());
             here(firmware::missing())?;
             match command {
                 None => firmware::check(workspace)?.1,
@@ -164,31 +163,24 @@ fn here(missing: Option<&str>) -> Result<()> {
 }
 
 fn stack(workspace: &Workspace, args: &Stack) -> Result<bool> {
-    if args.massif {
+    let (json, table, page, judged) = if args.massif {
         here(massif::missing())?;
         let (rows, speeds) = (massif::measure(workspace)?, massif::speeds(workspace)?);
-        match args.json {
-            true => println!("{}", massif::json(&rows, &speeds)?),
-            false => print!("{}", massif::table(&rows, &speeds)),
-        }
-        if let Some(file) = &args.markdown {
-            std::fs::write(file, massif::markdown(&rows, &speeds))?;
-        }
-        if args.check {
-            eprintln!("{}", massif::check(&rows)?);
-        }
-        return Ok(true);
-    }
-    let rows = stack::measure(workspace)?;
+        let (json, table) = (massif::json(&rows, &speeds)?, massif::table(&rows, &speeds));
+        (json, table, massif::markdown(&rows, &speeds), massif::check(&rows))
+    } else {
+        let rows = stack::measure(workspace)?;
+        (stack::json(&rows), stack::table(&rows), stack::markdown(&rows), stack::check(&rows))
+    };
     match args.json {
-        true => rows.iter().for_each(|row| println!("{row}")),
-        false => print!("{}", stack::table(&rows)),
+        true => println!("{json}"),
+        false => print!("{table}"),
     }
     if let Some(file) = &args.markdown {
-        std::fs::write(file, stack::markdown(&rows))?;
+        std::fs::write(file, page)?;
     }
     if args.check {
-        eprintln!("{}", stack::check(&rows)?);
+        eprintln!("{}", judged?);
     }
     Ok(true)
 }

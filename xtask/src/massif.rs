@@ -1,50 +1,33 @@
 //! The stack of each operation on x86-64 as valgrind's massif sees it, which is how the published figures of another library were made.
 
 use crate::run::{Workspace, installed};
+use crate::table::Table;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::fs;
 
-/// One operation, what massif may print for it, and what it prints for the other library: Bouncy Castle for Rust, its low-memory crates.
-struct Limit {
-    alg: &'static str,
-    op: &'static str,
-    /// Bytes.
-    most: u64,
-    /// kB, as its documentation has them.
-    published: &'static str,
-    /// kB, of its revision aa5d6818 (2026-06-13), built and run by its own method on the machine where the limits were chosen.
-    rebuilt: &'static str,
-}
-
-const fn limit(
-    alg: &'static str,
-    op: &'static str,
-    most: u64,
-    [published, rebuilt]: [&'static str; 2],
-) -> Limit {
-    Limit { alg, op, most, published, rebuilt }
-}
-
-const LIMITS: &[Limit] = &[
-    limit("ML-KEM-512", "keygen", 1792, ["5.8", "8.9"]),
-    limit("ML-KEM-512", "encaps", 2304, ["8.9", "11.9"]),
-    limit("ML-KEM-512", "decaps", 2816, ["13.6", "13.4"]),
-    limit("ML-KEM-768", "keygen", 1792, ["7.3", "10.5"]),
-    limit("ML-KEM-768", "encaps", 2304, ["9.9", "13.9"]),
-    limit("ML-KEM-768", "decaps", 2816, ["16.6", "15.4"]),
-    limit("ML-KEM-1024", "keygen", 1792, ["9.3", "12.0"]),
-    limit("ML-KEM-1024", "encaps", 2304, ["11.2", "16.7"]),
-    limit("ML-KEM-1024", "decaps", 2816, ["20.5", "17.6"]),
-    limit("ML-DSA-44", "keygen", 3072, ["12.6", "16.1"]),
-    limit("ML-DSA-44", "sign", 4096, ["24.8", "26.2"]),
-    limit("ML-DSA-44", "verify", 2944, ["17.1", "22.2"]),
-    limit("ML-DSA-65", "keygen", 3072, ["15.0", "20.1"]),
-    limit("ML-DSA-65", "sign", 4736, ["28.2", "31.2"]),
-    limit("ML-DSA-65", "verify", 2944, ["18.0", "25.5"]),
-    limit("ML-DSA-87", "keygen", 3072, ["15.2", "21.6"]),
-    limit("ML-DSA-87", "sign", 4992, ["31.1", "34.8"]),
-    limit("ML-DSA-87", "verify", 2944, ["20.6", "27.4"]),
+/// Operations, the bytes that massif may print for each, and the kB that it prints for the other library, Bouncy Castle for Rust with its
+/// low-memory crates: as its documentation has them; and of its revision aa5d6818 (2026-06-13), built and run by its own method on the
+/// machine where the limits were chosen.
+const LIMITS: &[(&str, &str, u64, [&str; 2])] = &[
+    ("ML-KEM-512", "keygen", 1792, ["5.8", "8.9"]),
+    ("ML-KEM-512", "encaps", 2304, ["8.9", "11.9"]),
+    ("ML-KEM-512", "decaps", 2816, ["13.6", "13.4"]),
+    ("ML-KEM-768", "keygen", 1792, ["7.3", "10.5"]),
+    ("ML-KEM-768", "encaps", 2304, ["9.9", "13.9"]),
+    ("ML-KEM-768", "decaps", 2816, ["16.6", "15.4"]),
+    ("ML-KEM-1024", "keygen", 1792, ["9.3", "12.0"]),
+    ("ML-KEM-1024", "encaps", 2304, ["11.2", "16.7"]),
+    ("ML-KEM-1024", "decaps", 2816, ["20.5", "17.6"]),
+    ("ML-DSA-44", "keygen", 3072, ["12.6", "16.1"]),
+    ("ML-DSA-44", "sign", 4096, ["24.8", "26.2"]),
+    ("ML-DSA-44", "verify", 2944, ["17.1", "22.2"]),
+    ("ML-DSA-65", "keygen", 3072, ["15.0", "20.1"]),
+    ("ML-DSA-65", "sign", 4736, ["28.2", "31.2"]),
+    ("ML-DSA-65", "verify", 2944, ["18.0", "25.5"]),
+    ("ML-DSA-87", "keygen", 3072, ["15.2", "21.6"]),
+    ("ML-DSA-87", "sign", 4992, ["31.1", "34.8"]),
+    ("ML-DSA-87", "verify", 2944, ["20.6", "27.4"]),
 ];
 
 /// Start-up code is in the figures of the other library, by the same page and as measured.
@@ -93,10 +76,9 @@ pub fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
     let planted = peak(workspace, "canary")?;
     let seen = (PLANTED..=PLANTED + TOLERANCE).contains(&planted);
     ensure!(seen, "canary: a frame of {PLANTED} bytes was measured as {planted}");
-    let row = |limit: &Limit| {
-        let &Limit { alg, op, most, .. } = limit;
-        Ok(Row { alg, op, form: "small", peak: peak(workspace, &format!("{alg} {op}"))?, most })
-    };
+    let peak = |alg: &str, op: &str| peak(workspace, &format!("{alg} {op}"));
+    let row =
+        |&(alg, op, most, _): &(_, _, _, _)| Ok(Row { alg, op, form: "small", peak: peak(alg, op)?, most });
     LIMITS.iter().map(row).collect()
 }
 
@@ -143,53 +125,45 @@ pub fn json(rows: &[Row], speeds: &[Speed]) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// A row with everything that stands beside it, as text.
-fn cells(row: &Row, speeds: &[Speed]) -> [String; 9] {
-    let limit = LIMITS.iter().find(|limit| (limit.alg, limit.op) == (row.alg, row.op));
-    let kops = |form: &str| {
-        let of_row = |speed: &&Speed| speed.alg == row.alg && speed.op == row.op && speed.form == form;
-        speeds.iter().find(of_row).map_or_else(|| String::from("-"), |speed| format!("{:.2}", speed.kops))
+/// The rows with everything that stands beside them.
+fn peaks(rows: &[Row], speeds: &[Speed]) -> Table<'static> {
+    let heads = &[
+        "set",
+        "operation",
+        "stack",
+        "at most",
+        "published, kB",
+        "rebuilt, kB",
+        "kops small",
+        "compact",
+        "expanded",
+    ];
+    let cells = |row: &Row| {
+        let limit = LIMITS.iter().find(|(alg, op, ..)| (*alg, *op) == (row.alg, row.op));
+        let [published, rebuilt] = limit.map_or(["-"; 2], |(.., kilobytes)| *kilobytes);
+        let kops = |form: &str| {
+            let is_its = |it: &&Speed| it.alg == row.alg && it.op == row.op && it.form == form;
+            speeds.iter().find(is_its).map_or_else(|| String::from("-"), |it| format!("{:.2}", it.kops))
+        };
+        let figures = [row.peak.to_string(), row.most.to_string(), published.into(), rebuilt.into()];
+        let speeds = ["small", "compact", "expanded"].map(kops);
+        [row.alg.to_owned(), row.op.to_owned()].into_iter().chain(figures).chain(speeds).collect()
     };
-    [
-        row.alg.into(),
-        row.op.into(),
-        row.peak.to_string(),
-        row.most.to_string(),
-        limit.map_or("-", |limit| limit.published).into(),
-        limit.map_or("-", |limit| limit.rebuilt).into(),
-        kops("small"),
-        kops("compact"),
-        kops("expanded"),
-    ]
+    Table { heads, words: 2, rows: rows.iter().map(cells).collect() }
 }
 
 /// The table for people.
 pub fn table(rows: &[Row], speeds: &[Speed]) -> String {
-    let mut text = format!(
-        "{:<12} {:<9} {:>6} {:>7} {:>13} {:>11} {:>11} {:>13} {:>14}\n",
-        "algorithm",
-        "operation",
-        "peak",
-        "at most",
-        "published, kB",
-        "rebuilt, kB",
-        "kops: small",
-        "compact",
-        "expanded"
-    );
-    for row in rows {
-        let [alg, op, peak, most, published, rebuilt, small, compact, expanded] = cells(row, speeds);
-        let misses = if row.peak > row.most { "  missed" } else { "" };
-        text += &format!(
-            "{alg:<12} {op:<9} {peak:>6} {most:>7} {published:>13} {rebuilt:>11} {small:>11} {compact:>13} {expanded:>14}{misses}\n"
-        );
+    let mut lines = peaks(rows, speeds).lines();
+    for (line, _) in lines[1..].iter_mut().zip(rows).filter(|(_, row)| row.peak > row.most) {
+        *line += "  missed";
     }
-    text + START_UP + "\n"
+    format!("{}\n{START_UP}\n", lines.join("\n"))
 }
 
 /// The same for a page of the documentation.
 pub fn markdown(rows: &[Row], speeds: &[Speed]) -> String {
-    let mut text = format!(
+    format!(
         "# x86-64\n\n\
          The stack of `Small<P>` in bytes, as `valgrind --tool=massif --heap=no --stacks=yes` prints its peak: release build, portable tables,\n\
          keys, messages and outputs in statics, no heap. The program (`gates/massif`) has its own entry and calls one operation; one that calls none peaks below\n\
@@ -201,13 +175,9 @@ pub fn markdown(rows: &[Row], speeds: &[Speed]) -> String {
          Thousands of operations a second, one thread, portable tables: keys of `Small<P>`, compact and expanded keys of `P`. They are of the\n\
          machine that wrote this page; only their ratios say something.\n\n\
          `cargo xtask stack --massif --markdown docs/embedded/x86-64.md` writes this page, `cargo xtask stack --massif --check` holds the limits.\n\n\
-         | set | operation | stack | at most | published, kB | rebuilt, kB | kops small | compact | expanded |\n\
-         | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-    );
-    for row in rows {
-        text += &format!("| {} |\n", cells(row, speeds).join(" | "));
-    }
-    text
+         {}",
+        peaks(rows, speeds).markdown()
+    )
 }
 
 /// Fails when a limit is missed.
@@ -227,13 +197,7 @@ mod tests {
 
     /// Every row at its limit.
     fn rows() -> Vec<Row> {
-        let row = |limit: &Limit| Row {
-            alg: limit.alg,
-            op: limit.op,
-            form: "small",
-            peak: limit.most,
-            most: limit.most,
-        };
+        let row = |&(alg, op, most, _): &(_, _, _, _)| Row { alg, op, form: "small", peak: most, most };
         LIMITS.iter().map(row).collect()
     }
 

@@ -3,9 +3,9 @@
 //! A crate that is published as source names its dependencies, and carries none of them. A wheel and an npm package do: most of these
 //! licences ask that their text and the names go along.
 
-use crate::run::Workspace;
-use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
+use crate::run::{Workspace, files_in};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
@@ -18,58 +18,13 @@ const PACKAGES: &[(&str, &str, Option<&str>)] =
 /// What the file is called.
 pub const NAME: &str = "THIRD-PARTY-NOTICES";
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-    resolve: Resolve,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    id: String,
-    name: String,
-    version: String,
-    license: Option<String>,
-    authors: Vec<String>,
-    repository: Option<String>,
-    manifest_path: PathBuf,
-    source: Option<String>,
-    targets: Vec<Target>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    kind: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Resolve {
-    nodes: Vec<Node>,
-    root: String,
-}
-
-#[derive(Deserialize)]
-struct Node {
-    id: String,
-    deps: Vec<Dependency>,
-}
-
-#[derive(Deserialize)]
-struct Dependency {
-    pkg: String,
-    dep_kinds: Vec<Kind>,
-}
-
-#[derive(Deserialize)]
-struct Kind {
-    kind: Option<String>,
-}
-
 /// Compares the files with what would be written, or writes them.
 pub fn check(workspace: &Workspace, bless: bool) -> Result<String> {
     let mut counts = Vec::new();
     for (folder, features, target) in PACKAGES {
-        let metadata = metadata(workspace, folder, features, *target)?;
+        let mut options = vec!["--locked", "--features", *features];
+        options.extend(target.iter().flat_map(|target| ["--filter-platform", *target]));
+        let metadata = workspace.metadata(folder, &options)?;
         let linked = linked(&metadata);
         let text = notices(&linked)?;
         let file = workspace.root.join(folder).join(NAME);
@@ -83,44 +38,46 @@ pub fn check(workspace: &Workspace, bless: bool) -> Result<String> {
     Ok(counts.join(", "))
 }
 
-fn metadata(workspace: &Workspace, folder: &str, features: &str, target: Option<&str>) -> Result<Metadata> {
-    let mut command = workspace.command("cargo", &["metadata", "--locked", "--format-version", "1"]);
-    command.args(["--features", features]).current_dir(workspace.root.join(folder));
-    if let Some(target) = target {
-        command.args(["--filter-platform", target]);
-    }
-    let output = command.output()?;
-    ensure!(output.status.success(), "{folder}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(serde_json::from_slice(&output.stdout)?)
+fn text<'a>(of: &'a Value, field: &str) -> &'a str {
+    of[field].as_str().unwrap_or_default()
+}
+
+fn list<'a>(of: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    of[field].as_array().into_iter().flatten()
 }
 
 /// What the package is linked from, without our own: what only builds it, or writes its source, is not in it.
-fn linked(metadata: &Metadata) -> Vec<&Package> {
-    let nodes: BTreeMap<&str, &Node> = metadata.resolve.nodes.iter().map(|it| (&*it.id, it)).collect();
-    let packages: BTreeMap<&str, &Package> = metadata.packages.iter().map(|it| (&*it.id, it)).collect();
-    let (mut seen, mut waiting) = (BTreeSet::new(), vec![&*metadata.resolve.root]);
+fn linked(metadata: &Value) -> Vec<&Value> {
+    let resolve = &metadata["resolve"];
+    let nodes: BTreeMap<&str, &Value> = list(resolve, "nodes").map(|it| (text(it, "id"), it)).collect();
+    let packages: BTreeMap<&str, &Value> =
+        list(metadata, "packages").map(|it| (text(it, "id"), it)).collect();
+    let (mut seen, mut waiting) = (BTreeSet::new(), vec![text(resolve, "root")]);
     while let Some(id) = waiting.pop() {
-        let writes_source = packages[id].targets.iter().any(|it| it.kind.contains(&"proc-macro".to_owned()));
-        if writes_source || !seen.insert(id) {
+        let is_macro = |it: &Value| list(it, "kind").any(|kind| kind == "proc-macro");
+        if list(packages[id], "targets").any(is_macro) || !seen.insert(id) {
             continue;
         }
-        let normal = |it: &&Dependency| it.dep_kinds.iter().any(|kind| kind.kind.is_none());
-        waiting.extend(nodes[id].deps.iter().filter(normal).map(|it| &*it.pkg));
+        let normal = |it: &&Value| list(it, "dep_kinds").any(|kind| kind["kind"].is_null());
+        waiting.extend(list(nodes[id], "deps").filter(normal).map(|it| text(it, "pkg")));
     }
-    let mut linked: Vec<_> =
-        seen.into_iter().map(|id| packages[id]).filter(|it| it.source.is_some()).collect();
-    linked.sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
+    let ids = seen.into_iter();
+    let mut linked: Vec<_> = ids.map(|id| packages[id]).filter(|it| it["source"].is_string()).collect();
+    linked.sort_by(|a, b| {
+        ["name", "version"].map(|it| text(a, it)).cmp(&["name", "version"].map(|it| text(b, it)))
+    });
     linked
 }
 
 /// One text after another, each under the crates whose it is.
-fn notices(linked: &[&Package]) -> Result<String> {
+fn notices(linked: &[&Value]) -> Result<String> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut without = Vec::new();
     for package in linked {
-        let licence = package.license.as_deref().unwrap_or("its own licence");
-        let title = format!("{} {} ({licence})", package.name, package.version);
-        let folder = package.manifest_path.parent().context("a manifest is in a folder")?;
+        let licence = package["license"].as_str().unwrap_or("its own licence");
+        let title = format!("{} {} ({licence})", text(package, "name"), text(package, "version"));
+        let folder =
+            Path::new(text(package, "manifest_path")).parent().context("a manifest is in a folder")?;
         let files = licence_files(folder, licence)?;
         if files.is_empty() {
             without.push((title.clone(), *package));
@@ -145,13 +102,10 @@ fn notices(linked: &[&Package]) -> Result<String> {
         write!(out, "\n{}\nCrates that come without the text of their licence\n\n", "=".repeat(100))?;
     }
     for (title, package) in without {
-        let authors =
-            if package.authors.is_empty() { "no authors named".into() } else { package.authors.join(", ") };
-        writeln!(
-            out,
-            "{title}: {authors}, {}",
-            package.repository.as_deref().unwrap_or("no repository named")
-        )?;
+        let authors: Vec<&str> = list(package, "authors").filter_map(Value::as_str).collect();
+        let authors = if authors.is_empty() { "no authors named".into() } else { authors.join(", ") };
+        let repository = package["repository"].as_str().unwrap_or("no repository named");
+        writeln!(out, "{title}: {authors}, {repository}")?;
     }
     Ok(out)
 }
@@ -159,19 +113,9 @@ fn notices(linked: &[&Package]) -> Result<String> {
 /// The files of a crate's licence; where there is a choice, those of the MIT licence. A notice goes along with any.
 fn licence_files(folder: &Path, licence: &str) -> Result<Vec<PathBuf>> {
     let upper = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .filter(|path| path.is_file())
-        .filter(|path| {
-            let name = upper(path);
-            ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"]
-                .iter()
-                .any(|it| name.starts_with(it))
-        })
-        .collect();
-    files.sort();
+    let names = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
+    let mut files = files_in(folder, "")?;
+    files.retain(|path| names.iter().any(|name| upper(path).starts_with(name)));
     let is_mit = |path: &&PathBuf| upper(path).contains("MIT");
     // Of a choice that is only a part of the licence, everything stays.
     let is_choice = (licence.contains(" OR ") || licence.contains('/')) && !licence.contains(" AND ");
@@ -185,7 +129,7 @@ fn licence_files(folder: &Path, licence: &str) -> Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
 
-    fn crates() -> Metadata {
+    fn crates() -> Value {
         let package = |name: &str, source: &str, kind: &str| {
             format!(
                 r#"{{"id":"{name}","name":"{name}","version":"1.0.0","license":"MIT","authors":[],"repository":null,
@@ -220,7 +164,7 @@ mod tests {
     #[test]
     fn what_is_linked_is_told_from_what_builds() {
         let metadata = crates();
-        let names: Vec<&str> = linked(&metadata).iter().map(|it| &*it.name).collect();
+        let names: Vec<&str> = linked(&metadata).into_iter().map(|it| text(it, "name")).collect();
         assert_eq!(names, ["below", "linked"]);
     }
 

@@ -1,7 +1,7 @@
 //! The Python package: its wheel built, installed, typed and tested, in an environment of pinned tools.
 
-use crate::run::{Workspace, install_once, tail};
-use anyhow::{Context, Result, anyhow, bail};
+use crate::run::{Workspace, empty_folder, files_in, install_once, tail};
+use anyhow::{Result, anyhow, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -135,9 +135,7 @@ impl<'a> Package<'a> {
 
     fn wheel(&self, folder: &str, profile: &str, features: &[&str]) -> Result<PathBuf> {
         let wheels = self.made.join(folder);
-        if wheels.exists() {
-            fs::remove_dir_all(&wheels)?;
-        }
+        empty_folder(&wheels)?;
         let mut build =
             self.workspace.command(self.program("maturin"), &["build", "--profile", profile, "--out"]);
         build.arg(&wheels).arg("--interpreter").arg(self.program("python"));
@@ -180,12 +178,10 @@ impl<'a> Package<'a> {
 }
 
 fn only_file(folder: &Path) -> Result<PathBuf> {
-    let mut files = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
-    let file = files.pop().context("no wheel was built")?;
-    if !files.is_empty() {
-        bail!("more than one wheel in {}", folder.display());
+    match &files_in(folder, "")?[..] {
+        [file] => Ok(file.clone()),
+        files => bail!("{} wheels were built in {}, not one", files.len(), folder.display()),
     }
-    Ok(file.path())
 }
 
 /// The number before `word` in the last line of pytest: `153 passed, 1 skipped in 1.14s`.

@@ -3,6 +3,7 @@
 use crate::checks;
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, geteuid, kill_process_group};
+use serde_json::Value;
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -88,6 +89,16 @@ impl Workspace {
             bail!("git {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
         }
         Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
+    }
+
+    /// Returns cargo's metadata of the workspace in a folder.
+    pub fn metadata(&self, folder: &str, options: &[&str]) -> Result<Value> {
+        let mut command = self.command("cargo", &["metadata", "--format-version", "1"]);
+        let output = command.args(options).current_dir(self.root.join(folder)).output()?;
+        if !output.status.success() {
+            bail!("cargo metadata {folder}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(serde_json::from_slice(&output.stdout)?)
     }
 
     /// A command in this workspace.
@@ -321,6 +332,21 @@ pub fn provide(workspace: &Workspace, tools: &[&Tool]) -> Vec<&'static str> {
     missing.into_iter().filter(|tool| !installed(tool.program)).map(|tool| tool.program).collect()
 }
 
+/// Returns a program from crates.io, `NAME` or `NAME@VERSION`: this machine's, or one that is built into the target folder once.
+pub fn cargo_tool(workspace: &Workspace, package: &str) -> Result<PathBuf> {
+    let name = package.split('@').next().unwrap_or_default();
+    if installed(name) {
+        return Ok(name.into());
+    }
+    let root = workspace.target.join("tools");
+    let program = root.join("bin").join(name);
+    if !program.exists() {
+        let mut install = workspace.cargo(&["install", "--quiet", "--locked", package, "--root"]);
+        workspace.logged(&format!("install-{name}"), install.arg(&root))?;
+    }
+    Ok(program)
+}
+
 /// Makes `mark` a file of the text `wanted`, after `install`, unless it is that already. One installation goes on at a time.
 pub fn install_once(mark: &Path, wanted: &str, install: impl FnOnce() -> Result<()>) -> Result<()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -332,22 +358,38 @@ pub fn install_once(mark: &Path, wanted: &str, install: impl FnOnce() -> Result<
     fs::write(mark, wanted).with_context(|| mark.display().to_string())
 }
 
-/// Every `.rs` file below a folder, in order.
-pub fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_owned()];
+/// Returns the files in a folder whose names end so, in order.
+pub fn files_in(folder: &Path, end: &str) -> Result<Vec<PathBuf>> {
+    let (mut files, _) = entries(folder)?;
+    files.retain(|path| path.to_string_lossy().ends_with(end));
+    Ok(files)
+}
+
+/// Returns the files in a folder, and those in the folders below it, whose names end so, in order.
+pub fn files_below(folder: &Path, end: &str) -> Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                files.push(path);
-            }
-        }
+        files.extend(files_in(&folder, end)?);
+        folders.extend(entries(&folder)?.1);
     }
     files.sort();
     Ok(files)
+}
+
+/// Returns the files and the folders in a folder, in order.
+fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths.into_iter().partition(|path| !path.is_dir()))
+}
+
+/// Makes a folder, or removes what is in it.
+pub fn empty_folder(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::constant_time::{self, AS_RELEASED};
 use crate::run::Workspace;
+use crate::table::Table;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
@@ -45,44 +46,17 @@ const BOUNDS: &[Bound] = &[
 ];
 
 /// What wolfSSL published of its own library on a Raspberry Pi 5 ("Optimizing Post-Quantum Algorithm Memory Usage on Embedded Systems", August
-/// 2025): stack, heap, allocations of the program that tests everything of a set.
-const WOLFSSL: [(&str, [[u64; 3]; 6]); 3] = [
-    (
-        "small code",
-        [
-            [23_568, 7552, 3],
-            [32_672, 11_968, 3],
-            [42_400, 17_568, 3],
-            [15_904, 50_304, 2],
-            [17_440, 77_952, 2],
-            [19_376, 120_960, 2],
-        ],
-    ),
-    (
-        "small code, small memory",
-        [
-            [23_696, 3968, 3],
-            [32_928, 5824, 3],
-            [42_656, 7840, 3],
-            [15_856, 15_656, 2],
-            [17_392, 20_776, 2],
-            [19_328, 26_920, 2],
-        ],
-    ),
-    (
-        "small code, small memory, small stack",
-        [
-            [2112, 19_306, 17],
-            [2112, 27_306, 17],
-            [2112, 35_786, 17],
-            [2112, 28_211, 7],
-            [2112, 33_331, 7],
-            [2160, 39_475, 7],
-        ],
-    ),
+/// 2025): stack, heap, allocations of the program that tests everything of a set, in each configuration.
+const WOLFSSL: [(&str, [[u64; 3]; 3]); 6] = [
+    ("ML-KEM-512", [[23_568, 7552, 3], [23_696, 3968, 3], [2112, 19_306, 17]]),
+    ("ML-KEM-768", [[32_672, 11_968, 3], [32_928, 5824, 3], [2112, 27_306, 17]]),
+    ("ML-KEM-1024", [[42_400, 17_568, 3], [42_656, 7840, 3], [2112, 35_786, 17]]),
+    ("ML-DSA-44", [[15_904, 50_304, 2], [15_856, 15_656, 2], [2112, 28_211, 7]]),
+    ("ML-DSA-65", [[17_440, 77_952, 2], [17_392, 20_776, 2], [2112, 33_331, 7]]),
+    ("ML-DSA-87", [[19_376, 120_960, 2], [19_328, 26_920, 2], [2160, 39_475, 7]]),
 ];
-/// The order of those.
-const SETS: [&str; 6] = ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
+const CONFIGURATIONS: [&str; 3] =
+    ["small code", "small code, small memory", "small code, small memory, small stack"];
 
 /// Bytes of the frame planted in the gate, and how far the measurement may be above.
 const PLANTED: u64 = 20_000;
@@ -124,9 +98,9 @@ fn held(rows: &[Value], row: &Value) -> u64 {
 
 /// Of each set the operation of each form that takes most in all, with its stack, heap, total and allocations; and wolfSSL's. A key
 /// that lies on the heap counts.
-fn beside(rows: &[Value]) -> Vec<(&'static str, String, [u64; 4])> {
-    let mut all = Vec::new();
-    for (number, set) in SETS.into_iter().enumerate() {
+fn beside(rows: &[Value]) -> Table<'static> {
+    let mut all: Vec<(&str, String, [u64; 4])> = Vec::new();
+    for (set, theirs) in WOLFSSL {
         let forms = rows.iter().filter(|row| row["alg"] == set && row["op"] != "key");
         let mut forms: Vec<&str> = forms.filter_map(|row| row["form"].as_str()).collect();
         forms.retain(|form| ["compact", "expanded", "small", "workspace"].contains(form));
@@ -144,89 +118,72 @@ fn beside(rows: &[Value]) -> Vec<(&'static str, String, [u64; 4])> {
                 all.push((set, by, numbers));
             }
         }
-        for (configuration, sets) in WOLFSSL {
-            let [stack, heap, allocations] = sets[number];
+        for (configuration, [stack, heap, allocations]) in CONFIGURATIONS.into_iter().zip(theirs) {
             let numbers = [stack, heap, stack + heap, allocations];
             all.push((set, format!("wolfSSL, {configuration}"), numbers));
         }
     }
-    all
+    let rows = all.into_iter().map(|(set, by, numbers)| {
+        [set.to_owned(), by].into_iter().chain(numbers.map(|number| number.to_string())).collect()
+    });
+    let heads = &["set", "most of any operation", "stack", "heap", "total", "allocations"];
+    Table { heads, words: 2, rows: rows.collect() }
 }
 
-/// The table for people.
+/// The table of every operation.
+fn operations(rows: &[Value]) -> Table<'static> {
+    let heads = &[
+        "algorithm",
+        "operation",
+        "form",
+        "stack",
+        "workspace",
+        "heap peak",
+        "total",
+        "heap in all",
+        "allocations",
+    ];
+    let fields = ["alg", "op", "form", "stack", "workspace", "heap_peak", "heap_total", "allocations"];
+    let cells = |row: &Value| {
+        let cell = |field: &str| row[field].as_str().map_or_else(|| row[field].to_string(), str::to_owned);
+        let mut cells: Vec<String> = fields.map(cell).into();
+        cells.insert(6, total(row).to_string());
+        cells
+    };
+    let rows = rows.iter().filter(|row| row["op"] != "key").map(cells);
+    Table { heads, words: 3, rows: rows.collect() }
+}
+
+/// The tables for people.
 pub fn table(rows: &[Value]) -> String {
-    let mut text = format!(
-        "{:<12} {:<17} {:<10} {:>8} {:>9} {:>10} {:>8} {:>11} {:>6}\n",
-        "algorithm", "operation", "form", "stack", "workspace", "heap peak", "total", "heap in all", "allocs"
-    );
-    let number = |row: &Value, field: &str| row[field].as_u64().map_or(String::from("-"), |n| n.to_string());
-    let word = |row: &Value, field: &str| row[field].as_str().unwrap_or("?").to_owned();
-    for row in rows {
-        if row["op"] == "key" {
-            text += &format!(
-                "{:<12} key of {} bytes ({})\n",
-                word(row, "alg"),
-                number(row, "bytes"),
-                word(row, "form")
-            );
-            continue;
-        }
-        text += &format!(
-            "{:<12} {:<17} {:<10} {:>8} {:>9} {:>10} {:>8} {:>11} {:>6}\n",
-            word(row, "alg"),
-            word(row, "op"),
-            word(row, "form"),
-            number(row, "stack"),
-            number(row, "workspace"),
-            number(row, "heap_peak"),
-            total(row),
-            number(row, "heap_total"),
-            number(row, "allocations"),
-        );
-    }
-    text += &format!(
-        "\n{:<12} {:<48} {:>8} {:>8} {:>8} {:>6}\n",
-        "set", "most of any operation", "stack", "heap", "total", "allocs"
-    );
-    for (set, by, [stack, heap, total, allocations]) in beside(rows) {
-        text += &format!("{set:<12} {by:<48} {stack:>8} {heap:>8} {total:>8} {allocations:>6}\n");
-    }
-    text
+    let keys = rows.iter().filter(|row| row["op"] == "key").map(|row| {
+        let word = |field: &str| row[field].as_str().unwrap_or("?");
+        format!("{}: key of {} bytes ({})\n", word("alg"), row["bytes"], word("form"))
+    });
+    keys.collect::<String>() + &operations(rows).text() + "\n" + &beside(rows).text()
 }
 
 /// The same for a page of the documentation.
 pub fn markdown(rows: &[Value]) -> String {
-    let mut text = String::from(
+    String::from(
         "# Stack and heap\n\n\
          Bytes below the caller's frame, keys, messages and outputs of the caller left out, on x86-64 in release, portable tables;\n\
          heap: the peak, the sum and the number of allocations. Painted stack and a counting allocator measured it;\n\
          `cargo xtask stack --markdown docs/memory.md` writes this page, `cargo xtask stack --check` holds the bounds.\n\
          `many`: 64 at once. A compact key has 96 bytes. With other tables and feature `alloc` a compact ML-DSA key takes the heap of the expanded form\n\
-         for the time of an operation.\n\n\
-         | algorithm | operation | form | stack | workspace | heap peak | total | heap in all | allocations |\n\
-         | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-    );
-    for row in rows.iter().filter(|row| row["op"] != "key") {
-        let cell = |field: &str| row[field].as_str().map_or_else(|| row[field].to_string(), str::to_owned);
-        let [alg, op, form, stack, workspace, peak] =
-            ["alg", "op", "form", "stack", "workspace", "heap_peak"].map(cell);
-        let [all, allocations] = ["heap_total", "allocations"].map(cell);
-        let total = total(row);
-        text += &format!(
-            "| {alg} | {op} | {form} | {stack} | {workspace} | {peak} | {total} | {all} | {allocations} |\n"
-        );
-    }
-    text += "\n## Beside wolfSSL\n\n\
+         for the time of an operation.\n\n",
+    ) + &operations(rows).markdown()
+        + "\n## Beside wolfSSL\n\n\
         Of each form the operation that takes most, and what wolfSSL published of its own library on a Raspberry Pi 5\n\
         ([its configurations](https://www.wolfssl.com/optimizing-post-quantum-algorithm-memory-usage-on-embedded-systems)): one figure a set, over all that its\n\
         test does. `small` is `Small<P>`, `workspace` the same in memory of the caller's, which is counted as heap. A key that lies on the heap is counted\n\
-        there.\n\n\
-        | set | | stack | heap | total | allocations |\n\
-        | --- | --- | ---: | ---: | ---: | ---: |\n";
-    for (set, by, [stack, heap, total, allocations]) in beside(rows) {
-        text += &format!("| {set} | {by} | {stack} | {heap} | {total} | {allocations} |\n");
-    }
-    text
+        there.\n\n"
+        + &beside(rows).markdown()
+}
+
+/// One JSON object a line.
+pub fn json(rows: &[Value]) -> String {
+    rows.iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// Fails when a bound is missed, or binds nothing.

@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask test` as data: names, groups, tools, inputs and functions.
 
-use crate::constant_time::Extent;
+use crate::constant_time::Extent::{Everything, Released};
 use crate::report::Done;
 use crate::run::{Tool, Workspace, installed};
 use crate::{
@@ -57,6 +57,11 @@ impl Step {
         Self { lacks, ..self }
     }
 
+    /// Needs what all steps on these tools need.
+    const fn on(self, Tools(needs, lacks): Tools) -> Self {
+        Self { needs, lacks, ..self }
+    }
+
     const fn lane(self, lane: Lane) -> Self {
         Self { lane, ..self }
     }
@@ -70,6 +75,11 @@ impl Step {
     pub fn tools(&self) -> impl Iterator<Item = &'static Tool> {
         TOOLS.iter().filter(|tool| self.needs.contains(&tool.program))
     }
+}
+
+/// Returns the tools of the steps for small devices.
+pub fn tools_of_firmware() -> Vec<&'static Tool> {
+    TOOLS.iter().filter(|tool| FIRMWARE.0.contains(&tool.program)).collect()
 }
 
 /// Returns the names of all groups, in the order in which they run.
@@ -131,20 +141,27 @@ const fn tool(program: &'static str, packages: &'static [&'static str]) -> Tool 
 
 /// Debian's compiler with the sources of the standard library, for targets that rustup's lacks.
 const DEBIAN: [&str; 2] = ["/usr/bin/cargo", "/usr/lib/rustlib/src/rust/library/core/Cargo.toml"];
-const FIRMWARE: &[&str] = &[
-    DEBIAN[0],
-    DEBIAN[1],
-    "arm-none-eabi-objdump",
-    "qemu-system-arm",
-    "riscv64-unknown-elf-ld",
-    "qemu-system-riscv32",
-];
-const WEB: &[&str] = &[DEBIAN[0], DEBIAN[1], "/usr/lib/wasm32-wasi", "node", "npm", "chromium", "python3"];
-const AARCH64: &[&str] = &[DEBIAN[0], DEBIAN[1], "qemu-aarch64", "aarch64-linux-gnu-gcc"];
+/// Programs that steps need, and a function that names what else this machine lacks for them.
+#[derive(Clone, Copy)]
+struct Tools(&'static [&'static str], fn() -> Option<&'static str>);
 
-/// The extents of the searches for secret branches: in the ordinary run and in `--full`.
-const RELEASED_LEVELS: Extent = Extent::Released;
-const EVERY_LEVEL: Extent = Extent::Everything;
+const FIRMWARE: Tools = Tools(
+    &[
+        DEBIAN[0],
+        DEBIAN[1],
+        "arm-none-eabi-objdump",
+        "qemu-system-arm",
+        "riscv64-unknown-elf-ld",
+        "qemu-system-riscv32",
+    ],
+    firmware::missing,
+);
+const WEB: Tools = Tools(
+    &[DEBIAN[0], DEBIAN[1], "/usr/lib/wasm32-wasi", "node", "npm", "chromium", "python3"],
+    typescript::missing,
+);
+const AARCH64: Tools =
+    Tools(&[DEBIAN[0], DEBIAN[1], "qemu-aarch64", "aarch64-linux-gnu-gcc"], aarch64::missing);
 
 /// What every build takes.
 macro_rules! inputs {
@@ -215,20 +232,14 @@ pub const STEPS: &[Step] = &[
     step("tests of the core without features", checks::core_without_features),
     // Two lanes, the longest first.
     step("interop", checks::interop).needs(&["go", "python3", "java", "mvn", "cc"]).lane(Lane::Host),
-    step("firmware", |it| firmware::check(it).map(Done::from))
-        .needs(FIRMWARE)
-        .lacks(firmware::missing)
-        .lane(Lane::Apart),
-    step("typescript", typescript::check).needs(WEB).lacks(typescript::missing).lane(Lane::Apart),
+    step("firmware", |it| firmware::check(it).map(Done::from)).on(FIRMWARE).lane(Lane::Apart),
+    step("typescript", typescript::check).on(WEB).lane(Lane::Apart),
     step("residue", |it| residue::check(it).map(Done::from)).lane(Lane::Host),
-    step("constant time, step by step", |it| checks::by_steps(it, RELEASED_LEVELS)).lane(Lane::Host),
-    step("aarch64 under qemu", |it| aarch64::check(it).map(Done::from))
-        .needs(AARCH64)
-        .lacks(aarch64::missing)
-        .lane(Lane::Apart),
+    step("constant time, step by step", |it| checks::by_steps(it, Released)).lane(Lane::Host),
+    step("aarch64 under qemu", |it| aarch64::check(it).map(Done::from)).on(AARCH64).lane(Lane::Apart),
     step("python", |it| python::check(it).map(Done::from)).needs(&["python3"]).lane(Lane::Host),
     step("firmware and RustCrypto", |it| firmware::exchange::check(it, false).map(Done::from))
-        .needs(FIRMWARE)
+        .on(FIRMWARE)
         .lacks(|| firmware::exchange::missing(false))
         .lane(Lane::Apart),
     step("C on Cortex-M4", |it| c::cortex_m4(it).map(Done::from))
@@ -251,15 +262,14 @@ pub const STEPS: &[Step] = &[
         .lane(Lane::Host),
     step("tests of xtask", checks::tests_of_xtask).lane(Lane::Host),
     step("semver-checks", checks::semver).lane(Lane::Host),
-    step("constant time", |it| checks::by_valgrind(it, RELEASED_LEVELS)).needs(&["valgrind"]),
-    step("divisions", |it| checks::divisions(it, RELEASED_LEVELS))
-        .needs(&["objdump", "arm-none-eabi-objdump"]),
+    step("constant time", |it| checks::by_valgrind(it, Released)).needs(&["valgrind"]),
+    step("divisions", |it| checks::divisions(it, Released)).needs(&["objdump", "arm-none-eabi-objdump"]),
     step("stack", checks::stack_of_operations),
     //
-    full("constant-time", "constant time at every level", OF_CT, |it| checks::by_valgrind(it, EVERY_LEVEL))
+    full("constant-time", "constant time at every level", OF_CT, |it| checks::by_valgrind(it, Everything))
         .needs(&["valgrind"]),
-    full("constant-time", "step by step at every level", OF_CT, |it| checks::by_steps(it, EVERY_LEVEL)),
-    full("constant-time", "divisions at every level", OF_CT, |it| checks::divisions(it, EVERY_LEVEL))
+    full("constant-time", "step by step at every level", OF_CT, |it| checks::by_steps(it, Everything)),
+    full("constant-time", "divisions at every level", OF_CT, |it| checks::divisions(it, Everything))
         .needs(&["objdump", "arm-none-eabi-objdump"]),
     //
     full("memory", "stack under massif", OF_CORE, checks::stack_under_massif)
@@ -267,35 +277,29 @@ pub const STEPS: &[Step] = &[
         .lacks(massif::missing),
     //
     full("processors", "aarch64 without SHA3", OF_CORE, |it| aarch64::check_without_sha3(it).map(Done::from))
-        .needs(AARCH64)
-        .lacks(aarch64::missing)
+        .on(AARCH64)
         .lane(Lane::Apart),
     full("processors", "Armv7E-M under qemu", OF_CORE, |it| thumb::check(it).map(Done::from))
         .needs(&[DEBIAN[0], DEBIAN[1], "qemu-arm", "arm-linux-gnueabihf-gcc"])
         .lacks(thumb::missing)
         .lane(Lane::Apart),
     full("processors", "core as WebAssembly", OF_CORE, |it| typescript::core(it).map(Done::from))
-        .needs(WEB)
-        .lacks(typescript::missing)
+        .on(WEB)
         .lane(Lane::Host),
     //
     full("firmware", "firmware vectors", OF_FIRMWARE, |it| firmware::vectors(it).map(Done::from))
-        .needs(FIRMWARE)
-        .lacks(firmware::missing),
+        .on(FIRMWARE),
     full("firmware", "firmware traces", OF_FIRMWARE, |it| firmware::constant_time(it).map(Done::from))
-        .needs(FIRMWARE)
-        .lacks(firmware::missing),
+        .on(FIRMWARE),
     full("firmware", "firmware for boards", OF_FIRMWARE, |it| firmware::boards(it).map(Done::from))
-        .needs(FIRMWARE)
-        .lacks(firmware::missing),
+        .on(FIRMWARE),
     full("firmware", "firmware and liboqs", OF_FIRMWARE, |it| {
         firmware::exchange::check(it, true).map(Done::from)
     })
     .needs(&["cc", "cmake", "clang"])
     .lacks(|| firmware::exchange::missing(true)),
     full("firmware", "firmware bench", OF_FIRMWARE, |it| checks::own_bench(it, "firmware bench"))
-        .needs(FIRMWARE)
-        .lacks(firmware::missing),
+        .on(FIRMWARE),
     //
     full("bogo", "BoGo with AWS-LC", inputs!["crates", "interop"], checks::bogo_baseline)
         .needs(&["go", "cc"]),
@@ -331,14 +335,9 @@ pub const STEPS: &[Step] = &[
     full("bindings", "python bench", OF_BINDINGS, |it| checks::own_bench(it, "python bench"))
         .needs(&["python3"]),
     full("bindings", "typescript on the pinned Node", OF_BINDINGS, typescript::check_on_the_pinned_node)
-        .needs(WEB)
-        .lacks(typescript::missing),
-    full("bindings", "typescript bench", OF_BINDINGS, |it| checks::own_bench(it, "typescript bench"))
-        .needs(WEB)
-        .lacks(typescript::missing),
-    full("bindings", "typescript size", OF_BINDINGS, |it| checks::own_bench(it, "typescript size"))
-        .needs(WEB)
-        .lacks(typescript::missing),
+        .on(WEB),
+    full("bindings", "typescript bench", OF_BINDINGS, |it| checks::own_bench(it, "typescript bench")).on(WEB),
+    full("bindings", "typescript size", OF_BINDINGS, |it| checks::own_bench(it, "typescript size")).on(WEB),
     //
     full("bridge", "tests of the bridge", inputs!["crates", "bridge"], checks::bridge)
         .needs(&["cc", "cmake", "clang", "python3"]),

@@ -5,7 +5,7 @@ use crate::aarch64::LEFT_OUT;
 use crate::bare::Compiler;
 use crate::programs;
 use crate::report::{Done, test_results};
-use crate::run::{Workspace, install_once, installed, tail};
+use crate::run::{Workspace, empty_folder, files_in, install_once, installed, tail};
 use crate::{answers, checks, constant_time, independent, notices, slim};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeSet;
@@ -110,7 +110,7 @@ pub fn check(workspace: &Workspace) -> Result<Done> {
         linted.join().unwrap_or_else(|_| bail!("the sources were not looked at"))
     })?;
     let sizes = package.sizes()?;
-    let mut files = package.test_files()?;
+    let mut files = files_in(&package.folder.join("test"), ".test.mjs")?;
     let missing = slim::missing();
     files.retain(|path| missing.is_none() || !path.ends_with(OVER_SLIM));
     let (passed, version) = package.tests_on(&package.node, &files)?;
@@ -129,7 +129,7 @@ pub fn check_on_the_pinned_node(workspace: &Workspace) -> Result<Done> {
         return Ok(Done { skipped: 1, note, ..Done::default() });
     }
     package.build(&[VECTORS])?;
-    let mut files = package.test_files()?;
+    let mut files = files_in(&package.folder.join("test"), ".test.mjs")?;
     files.retain(|path| OF_THE_PLATFORM.iter().any(|name| path.ends_with(name)));
     ensure!(files.len() == OF_THE_PLATFORM.len(), "tests of the platform are missing: {files:?}");
     let (passed, version) = package.tests_on(&pinned, &files)?;
@@ -263,9 +263,7 @@ impl<'a> Package<'a> {
     /// `dist`: the modules, what loads them, and the TypeScript compiled; and `more` modules beside the package, as large as they come.
     fn build(&self, more: &[(&str, &str, &str)]) -> Result<()> {
         let (dist, bound) = (self.folder.join("dist"), self.workspace.target.join("typescript"));
-        if dist.exists() {
-            fs::remove_dir_all(&dist)?;
-        }
+        empty_folder(&dist)?;
         fs::create_dir_all(dist.join("wasm"))?;
         let bind = self.binder()?;
         let finish = |module: PathBuf, name: &str, glue: &str| {
@@ -406,15 +404,6 @@ impl<'a> Package<'a> {
             met.push((slim::PYTHON, slim::python(self.workspace)?));
         }
         Ok(met)
-    }
-
-    /// Returns the files of tests, in order.
-    fn test_files(&self) -> Result<Vec<PathBuf>> {
-        let files = fs::read_dir(self.folder.join("test"))?.filter_map(|entry| Some(entry.ok()?.path()));
-        let mut files: Vec<PathBuf> =
-            files.filter(|path| path.to_string_lossy().ends_with(".test.mjs")).collect();
-        files.sort();
-        Ok(files)
     }
 
     /// Runs `node --test`; returns how many tests passed, and the version of this Node.

@@ -1,9 +1,9 @@
 //! The calls of the C interface.
 
 use super::{Instrument, Name};
-use crate::c::{Dsa, HASHES, Hash, Hasher, Kem, Key, PREHASHES, prehash, prehash_number, wipe};
+use crate::c::{Dsa, HASHES, Hash, Hasher, Kem, Key, Keys, PREHASHES, prehash, prehash_number, wipe};
 use crate::hunt::Hunt;
-use crate::marked::{mark_signing_key, secret};
+use crate::marked::secret;
 use crate::{bytes, valgrind};
 use gambeson::mldsa::PreHash;
 
@@ -34,7 +34,7 @@ fn words(hunt: &mut Hunt, name: &'static str, bytes: &[u8]) {
 }
 
 fn hash(gate: &mut impl Instrument, calls: &Hasher, message: &[u8; 160]) {
-    let name = calls.name.trim_end_matches(" in C");
+    let name = calls.name;
     gate.secrets(|hunt| {
         let mut digest = vec![0; calls.len];
         calls.whole(&mut digest, message);
@@ -54,9 +54,43 @@ fn hash(gate: &mut impl Instrument, calls: &Hasher, message: &[u8; 160]) {
 }
 
 /// The form of a call, by the schedule.
-fn form(name: &str) -> &'static str {
-    if name.contains("small") { "C, small" } else { "C" }
+const fn form(calls: &Keys) -> &'static str {
+    if calls.is_small { "C, small" } else { "C" }
 }
+
+/// The keys of one set in one schedule. Returns the key of the seed.
+fn keys(gate: &mut impl Instrument, calls: &Keys, seed: &[u8], public: &[u8]) -> Key {
+    let name = |op| Name { alg: calls.set, op, form: form(calls) };
+    let [public_len, private_len, _, seed_len] = calls.sizes;
+    let mut made: (Key, Vec<u8>) = ([0; 96], vec![0; public_len]);
+    gate.run_into(name("keygen"), &mut made, |(key, public)| calls.key_from_seed(key, public, seed));
+    assert!(made.1 == public, "one key");
+    let mut other: Key = [0; 96];
+    gate.run_into(name("keygen, hash only"), &mut other, |key| calls.key_generate_with(key, seed));
+    gate.run_fresh(name("generate"), |keep| {
+        let (mut key, mut public, mut seed) = ([0; 96], [0; LONGEST], [0; 64]);
+        let seed = &mut seed[..seed_len];
+        calls.key_generate(&mut key, &mut public[..public_len]);
+        calls.key_seed(&key, seed);
+        keep(seed);
+        wipe(&mut key);
+        wipe(seed);
+    });
+    gate.run_into(name("seed"), &mut [0; 64], |seed: &mut [u8; 64]| {
+        calls.key_seed(&other, &mut seed[..seed_len]);
+    });
+    gate.run_into(name("public key"), &mut made.1, |public| calls.key_public(&other, public));
+    assert!(made.1 == public, "one key");
+    let mut pair = (vec![0; public_len], vec![0; private_len]);
+    // The standard's keys have no schedule.
+    let keypair = Name { alg: calls.set, op: "keypair", form: "C" };
+    gate.run_into(keypair, &mut pair, |(public, private)| calls.keypair_from_seed(public, private, seed));
+    gate.run_into(name("wipe"), &mut other, |key| wipe(key));
+    made.0
+}
+
+/// The longest public key.
+const LONGEST: usize = 2592;
 
 /// ML-KEM, one set in one schedule. `ciphertexts` are of `m`, and two wrong ones.
 pub fn kem(
@@ -66,26 +100,9 @@ pub fn kem(
     ciphertexts: [&[u8]; 3],
     ek: &[u8],
 ) {
-    let form = form(calls.name);
-    let name = |op| Name { alg: calls.set, op, form };
-    let [ek_len, dk_len, c_len] = calls.sizes;
-    let mut made: (Key, Vec<u8>) = ([0; 96], vec![0; ek_len]);
-    gate.run_into(name("keygen"), &mut made, |(key, ek)| calls.key_from_seed(key, ek, seed));
-    assert!(made.1 == ek, "one key");
-    let mut other: Key = [0; 96];
-    gate.run_into(name("keygen, hash only"), &mut other, |key| calls.key_generate_with(key, seed));
-    gate.run_fresh(name("generate"), |keep| {
-        let (mut key, mut ek, mut seed) = ([0; 96], [0; crate::c::MOST[0]], [0; 64]);
-        calls.key_generate(&mut key, &mut ek[..ek_len]);
-        calls.key_seed(&key, &mut seed);
-        keep(&seed);
-        wipe(&mut key);
-        wipe(&mut seed);
-    });
-    gate.run_into(name("seed"), &mut [0; 64], |seed| calls.key_seed(&other, seed));
-    gate.run_into(name("public key"), &mut made.1, |ek| calls.key_public(&other, ek));
-    assert!(made.1 == ek, "one key");
-
+    let key = keys(gate, &calls.keys, seed, ek);
+    let (form, c_len) = (form(&calls.keys), calls.keys.sizes[2]);
+    let name = |op| Name { alg: calls.keys.set, op, form };
     let mut sent = (vec![0; c_len], [0; 32]);
     gate.run_into(name("encaps"), &mut sent, |(c, shared)| {
         calls.encapsulate_deterministic(c, shared, ek, m);
@@ -97,22 +114,17 @@ pub fn kem(
         valgrind::mark_public(shared);
         assert!(c == ciphertexts[0] && *shared == sent.1, "one ciphertext");
     }
-    let mut pair = (vec![0; ek_len], vec![0; dk_len]);
-    // The standard's keys have no schedule.
-    let keypair = Name { alg: calls.set, op: "keypair", form: "C" };
-    gate.run_into(keypair, &mut pair, |(ek, dk)| calls.keypair_from_seed(ek, dk, seed));
     gate.run(name("check dk"), || calls.check_dk(dk));
     for (c, op) in ciphertexts.into_iter().zip(["decaps", "rejection", "rejection"]) {
         let (mut one, mut two) = ([0; 32], [0; 32]);
-        gate.run_into(name(op), &mut one, |shared| calls.key_decapsulate(&made.0, shared, c));
+        gate.run_into(name(op), &mut one, |shared| calls.key_decapsulate(&key, shared, c));
         let by_bytes = format!("{op}, encoded");
-        let name = Name { alg: calls.set, op: &by_bytes, form };
+        let name = Name { alg: calls.keys.set, op: &by_bytes, form };
         gate.run_into(name, &mut two, |shared| calls.decapsulate(shared, c, dk));
         valgrind::mark_public(&one);
         valgrind::mark_public(&two);
         assert!(one == two && (one == sent.1) == (op == "decaps"));
     }
-    gate.run_into(name("wipe"), &mut other, |key| wipe(key));
 }
 
 /// ML-DSA, one set in one schedule; each call signs what the others do.
@@ -122,33 +134,11 @@ pub fn dsa(
     (seed, rnd, message, sk): (&[u8; 32], &[u8; 32], &[u8; 40], &[u8]),
     vk: &[u8],
 ) {
-    let form = form(calls.name);
+    let key = &keys(gate, &calls.keys, seed, vk);
+    let (form, signature_len) = (form(&calls.keys), calls.keys.sizes[2]);
     let encoded = if form == "C" { "C, sk" } else { form };
-    let name = |op| Name { alg: calls.set, op, form };
-    let by_bytes = |op| Name { alg: calls.set, op, form: encoded };
-    let [vk_len, sk_len, signature_len] = calls.sizes;
-    let mut made: (Key, Vec<u8>) = ([0; 96], vec![0; vk_len]);
-    gate.run_into(name("keygen"), &mut made, |(key, vk)| calls.key_from_seed(key, vk, seed));
-    assert!(made.1 == vk, "one key");
-    let mut other: Key = [0; 96];
-    gate.run_into(name("keygen, hash only"), &mut other, |key| calls.key_generate_with(key, seed));
-    gate.run_fresh(name("generate"), |keep| {
-        let (mut key, mut vk, mut seed) = ([0; 96], [0; crate::c::MOST[1]], [0; 32]);
-        calls.key_generate(&mut key, &mut vk[..vk_len]);
-        calls.key_seed(&key, &mut seed);
-        keep(&seed);
-        wipe(&mut key);
-        wipe(&mut seed);
-    });
-    gate.run_into(name("seed"), &mut [0; 32], |seed| calls.key_seed(&other, seed));
-    gate.run_into(name("public key"), &mut made.1, |vk| calls.key_public(&other, vk));
-    assert!(made.1 == vk, "one key");
-
-    let mut pair = (vec![0; vk_len], vec![0; sk_len]);
-    // The standard's keys have no schedule.
-    let keypair = Name { alg: calls.set, op: "keypair", form: "C" };
-    gate.run_into(keypair, &mut pair, |(vk, sk)| calls.keypair_from_seed(vk, sk, seed));
-    mark_signing_key(&mut pair.1, vk_len);
+    let name = |op| Name { alg: calls.keys.set, op, form };
+    let by_bytes = |op| Name { alg: calls.keys.set, op, form: encoded };
     gate.run(by_bytes("check sk"), || calls.check_sk(sk));
 
     let mut mu = ([0; 31], [0; 64]);
@@ -156,7 +146,6 @@ pub fn dsa(
     let mu = &mu.1;
     let digest = PreHash::Sha2_512.digest(message);
     let digest = (prehash_number(PreHash::Sha2_512), digest.as_bytes());
-    let key = &made.0;
     let signed = |gate: &mut _, name, sign: &(dyn Fn(&mut [u8]) + Sync)| {
         let mut signature = vec![0; signature_len];
         Instrument::run_into(gate, name, &mut signature, |signature| sign(signature));
@@ -179,5 +168,4 @@ pub fn dsa(
     assert!(pure.iter().all(|signature| *signature == pure[0]) && prehashed[0] == prehashed[1]);
     gate.run(name("verify"), || calls.verify(&pure[0], message, vk));
     gate.run(name("verify pre-hashed"), || calls.verify_prehashed(&prehashed[0], digest, vk));
-    gate.run_into(name("wipe"), &mut other, |key| wipe(key));
 }

@@ -34,7 +34,7 @@ pub fn all<P: ParameterSet>(gate: &mut impl Instrument) {
     small(gate, &inputs);
     workspace(gate, &inputs);
     #[cfg(feature = "c")]
-    for calls in crate::c::DSAS.iter().filter(|calls| calls.set == P::NAME) {
+    for calls in crate::c::DSAS.iter().filter(|calls| calls.keys.set == P::NAME) {
         let (message, rnd) = &inputs.messages[0];
         let vk: &[u8] = AsRef::<[u8]>::as_ref(inputs.key.as_bytes());
         super::c::dsa(gate, calls, (&seed, rnd, message, &inputs.sk), vk);

@@ -30,7 +30,7 @@ pub fn all<P: ParameterSet>(gate: &mut impl Instrument) {
     small(gate, &inputs);
     workspace(gate, &inputs);
     #[cfg(feature = "c")]
-    for calls in crate::c::KEMS.iter().filter(|calls| calls.set == P::NAME) {
+    for calls in crate::c::KEMS.iter().filter(|calls| calls.keys.set == P::NAME) {
         let ciphertexts = inputs.ciphertexts.each_ref().map(|it: &(P::Ciphertext, _)| it.0.as_ref());
         let ek = AsRef::<[u8]>::as_ref(inputs.key.as_bytes());
         super::c::kem(gate, calls, (&seed, &m, &inputs.dk), ciphertexts, ek);

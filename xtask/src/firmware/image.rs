@@ -1,7 +1,7 @@
 //! Programs for small devices: built, sized, and run under QEMU.
 
 use crate::bare::Compiler;
-use crate::run::{Tool, Workspace};
+use crate::run::Workspace;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,26 +59,14 @@ pub const TARGETS: [&Target; 2] = [&CORTEX_M4, &RV32];
 /// Where something is measured.
 pub const MEASURED: [&Target; 3] = [&CORTEX_M4, &RV32, &RV32EMC];
 
-const TOOLS: [Tool; 6] = [
-    Tool { program: "arm-none-eabi-ld", packages: &["binutils-arm-none-eabi"] },
-    Tool { program: "riscv64-unknown-elf-ld", packages: &["binutils-riscv64-unknown-elf"] },
-    Tool { program: CORTEX_M4.emulator, packages: &["qemu-system-arm"] },
-    Tool { program: RV32.emulator, packages: &["qemu-system-misc"] },
-    Tool { program: "/usr/bin/cargo", packages: &["rustc-web", "cargo-web", "rust-web-src"] },
-    Tool { program: "/usr/lib/rustlib/src/rust/library/core/Cargo.toml", packages: &["rust-web-src"] },
-];
-
-/// Installs what is missing, where that is allowed.
-pub fn provide(workspace: &Workspace) {
-    crate::run::provide(workspace, &TOOLS.each_ref());
-}
-
 /// What this machine lacks.
 pub fn missing() -> Option<&'static str> {
     if let Some(target) = MEASURED.iter().find(|target| Compiler::for_target(target.triple).is_none()) {
         return Some(target.triple);
     }
-    TOOLS[..4].iter().map(|tool| tool.program).find(|program| !crate::run::installed(program))
+    let linkers = ["arm-none-eabi-ld", "riscv64-unknown-elf-ld"];
+    let mut programs = linkers.into_iter().chain([CORTEX_M4.emulator, RV32.emulator]);
+    programs.find(|program| !crate::run::installed(program))
 }
 
 /// A program that was built.
@@ -181,9 +169,10 @@ impl Image {
         Ok(sections(&text))
     }
 
-    /// The disassembly.
+    /// The disassembly, without the bytes of instructions.
     pub fn disassembly(&self, workspace: &Workspace) -> Result<String> {
-        let mut objdump = workspace.command(format!("{}-objdump", self.target.binutils), &["-d", "-C"]);
+        let mut objdump = workspace
+            .command(format!("{}-objdump", self.target.binutils), &["-d", "-C", "--no-show-raw-insn"]);
         workspace.logged(&format!("firmware-{}-objdump", self.target.name), objdump.arg(&self.path))
     }
 }

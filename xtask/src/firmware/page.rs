@@ -3,26 +3,23 @@
 use super::image;
 use super::limits::{self, Missed, Verdict};
 use super::rows::{self, Peer, Row};
+use crate::table::Table;
 use serde::Serialize;
 
 /// A line a row; what one misses stands behind it, and `red` colours it.
 pub fn text(rows: &[Row], verdicts: &[Verdict], missed: &Missed, red: impl Fn(&str) -> String) -> String {
-    let mut text = format!(
-        "{:<10} {:<9} {:<21} {:<44} {:>7} {:>7} {:>6} {:>7} {:>9} {:>9}\n",
-        "target", "", "set", "operation", "stack", "heap", "key", "code", "kinsns", "kcycles"
-    );
-    for row in rows {
-        let [stack, beside, key, code, instructions, cycles] = cells(row);
-        let line = format!(
-            "{:<10} {:<9} {:<21} {:<44} {stack:>7} {beside:>7} {key:>6} {code:>7} {instructions:>9} {cycles:>9}",
-            row.target, row.profile, row.alg, row.op,
-        );
+    let heads =
+        &["target", "profile", "set", "operation", "stack", "heap", "key", "code", "kinsns", "kcycles"];
+    let name = |row: &Row| [row.target.to_owned(), row.profile.to_owned(), row.alg.clone(), row.op.clone()];
+    let cells = rows.iter().map(|row| name(row).into_iter().chain(cells(row)).collect()).collect();
+    let mut lines = Table { heads, words: 4, rows: cells }.lines();
+    for (line, row) in lines[1..].iter_mut().zip(rows) {
         let misses = misses(row, verdicts, missed);
-        text +=
-            &if misses.is_empty() { line } else { red(&format!("{line}  missed: {}", misses.join(" | "))) };
-        text += "\n";
+        if !misses.is_empty() {
+            *line = red(&format!("{line}  missed: {}", misses.join(" | ")));
+        }
     }
-    text
+    lines.join("\n") + "\n"
 }
 
 /// An object a row, of its figures and of what it misses.
@@ -179,14 +176,11 @@ mod tests {
             alg: "ML-KEM-768".into(),
             op: "keygen".into(),
             stack: 1281,
-            statics: 0,
-            workspace: 0,
-            heap: 0,
             key: 96,
             code: 100,
             instructions: 600_000,
             cycles: 660_000,
-            failed: None,
+            ..Row::default()
         };
         let verdicts = limits::judge(std::slice::from_ref(&row), &[]);
         let missed = Missed::read("[[reason]]\ntext = \"planted\"\n").unwrap();

@@ -99,7 +99,7 @@ pub fn algorithms() -> impl Iterator<Item = &'static str> {
 
 /// A row. Sizes are bytes, the stack that below the caller's; instructions and cycles are the mean of all inputs, stack and heap the
 /// most of any. A row of several operations, joined by `+`, is of code alone, and the others are 0.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
     pub target: &'static str,
     pub profile: &'static str,
@@ -271,15 +271,8 @@ impl Built {
             profile: self.profile,
             alg: self.alg.into(),
             op: self.op.into(),
-            stack: 0,
-            statics: 0,
-            workspace: 0,
-            heap: 0,
-            key: 0,
             code: self.code,
-            instructions: 0,
-            cycles: 0,
-            failed: None,
+            ..Row::default()
         }
     }
 

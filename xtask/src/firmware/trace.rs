@@ -2,6 +2,7 @@
 
 use super::image::{self, Image, Target};
 use super::rows;
+use crate::constant_time;
 use crate::run::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
@@ -108,55 +109,17 @@ const END: u64 = 3;
 
 /// No function of the program divides, but the one that was planted.
 fn divisions(workspace: &Workspace, target: &Target, image: &Image) -> Result<()> {
-    let found = dividing(&image.disassembly(workspace)?);
-    let (planted, others): (Vec<&String>, Vec<&String>) =
-        found.iter().partition(|name| name.contains("planted_division"));
+    let found = constant_time::dividing_functions(&image.disassembly(workspace)?, |_| true);
+    let names = found.divisions.into_iter().map(|(name, _)| name);
+    let (planted, others): (Vec<_>, Vec<_>) = names.partition(|name| name.contains("planted_division"));
     ensure!(!planted.is_empty(), "canary: the planted division was not found on {}", target.name);
     ensure!(others.is_empty(), "{}: these divide: {others:?}", image.path.display());
     Ok(())
 }
 
-/// The functions in a disassembly that hold a division, or call a library's.
-fn dividing(listing: &str) -> Vec<String> {
-    // Those of Thumb may have a condition behind them.
-    const THUMB: [&str; 2] = ["udiv", "sdiv"];
-    const RISCV: [&str; 4] = ["div", "divu", "rem", "remu"];
-    let (mut function, mut found) = ("", Vec::new());
-    for line in listing.lines() {
-        if let Some(name) = line.strip_suffix(">:").and_then(|line| line.split_once('<')) {
-            function = name.1;
-        }
-        let divides = line
-            .split('\t')
-            .map(str::trim)
-            .any(|word| RISCV.contains(&word) || THUMB.iter().any(|division| word.starts_with(division)));
-        let called = [
-            "__aeabi_uidiv",
-            "__aeabi_idiv",
-            "__aeabi_uldivmod",
-            "__aeabi_ldivmod",
-            "__udiv",
-            "__umod",
-            "__div",
-        ];
-        let calls = called.iter().any(|name| line.contains(&format!("<{name}")) && !line.ends_with(">:"));
-        if (divides || calls) && found.last().is_none_or(|last| last != function) {
-            found.push(function.to_owned());
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn divisions_are_found_in_both_languages_and_words_that_begin_alike_are_not() {
-        let listing = "00000400 <first>:\n 400:\tfbb1 f0f2 \tudivne\tr0, r1, r2\n00000410 <second>:\n 410:\tbf00 \tdivider\n\
-            80000000 <third>:\n80000000:\t0262d3b3 \tdivu\tt2,t0,t1\n80000010 <fourth>:\n 80000010:\t1 \tbl\t42 <__aeabi_uldivmod>\n";
-        assert_eq!(dividing(listing), ["first", "third", "fourth"]);
-    }
 
     #[test]
     fn regions_belong_to_the_operation_before_them() {
