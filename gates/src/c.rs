@@ -76,7 +76,7 @@ macro_rules! tables {
 pub struct Keys {
     /// The standard's name of the set.
     pub set: &'static str,
-    /// Whether the schedule is that of the least memory.
+    /// True for the schedule with the least memory.
     pub is_small: bool,
     /// Bytes of a public key, a private key in the standard's form, a ciphertext or signature, a seed.
     pub sizes: [usize; 4],

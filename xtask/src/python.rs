@@ -95,7 +95,7 @@ impl<'a> Package<'a> {
     }
 
     fn lint(&self) -> Result<()> {
-        // What is checked of other people is checked for the workspace already.
+        // With the features of the workspace, third-party crates are checked already.
         for (manifest, features) in
             [("Cargo.toml", &["--features", AS_TESTED][..]), ("bench/Cargo.toml", &[])]
         {

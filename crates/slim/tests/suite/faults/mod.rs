@@ -1,4 +1,4 @@
-//! What channels do when everything around them goes wrong: links, stores, logs, clocks and members. Fixed seeds, virtual time.
+//! Faults of everything around channels: links, stores, logs, clocks and members. Fixed seeds, virtual time.
 
 mod crash;
 mod early;
