@@ -212,6 +212,26 @@ mod tests {
         assert!(differ.is_empty(), "cargo update --precise, for Cargo.lock has others: {differ:?}");
     }
 
+    /// A profile with another setting builds everything again.
+    #[test]
+    fn the_wheel_has_the_profile_of_the_workspace() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let checked = |manifest: &str| -> toml::Table {
+            let manifest: toml::Table =
+                toml::from_str(&fs::read_to_string(root.join(manifest)).unwrap()).unwrap();
+            manifest["profile"]["checked"].as_table().unwrap().clone()
+        };
+        let (mut of_the_workspace, mut of_the_wheel) =
+            (checked("Cargo.toml"), checked("bindings/python/Cargo.toml"));
+        let packages = [&mut of_the_workspace, &mut of_the_wheel].map(|profile| {
+            let mut packages = profile.remove("package").unwrap().as_table().unwrap().clone();
+            packages.retain(|name, _| !name.starts_with("gambeson"));
+            packages
+        });
+        assert_eq!(packages[0], packages[1]);
+        assert_eq!(of_the_workspace, of_the_wheel);
+    }
+
     /// What is built with other features is built again, and all that stands on it: `as-tested` asks for those of the workspace.
     #[test]
     fn the_wheel_that_is_tested_has_the_features_of_the_workspace() {
