@@ -229,7 +229,6 @@ pub const STEPS: &[Step] = &[
     step("identity vectors", |it| answers::subjects(it).map(Done::from)),
     step("shared vectors", checks::shared_vectors).needs(&["gzip"]),
     step("demo", checks::demonstration).needs(&["python3"]),
-    step("tests of the core without features", checks::core_without_features),
     // Two lanes, the longest first.
     step("interop", checks::interop).needs(&["go", "python3", "java", "mvn", "cc"]).lane(Lane::Host),
     step("firmware", |it| firmware::check(it).map(Done::from)).on(FIRMWARE).lane(Lane::Apart),
@@ -250,6 +249,7 @@ pub const STEPS: &[Step] = &[
         .needs(&DEBIAN)
         .lacks(bare::missing)
         .lane(Lane::Apart),
+    step("tests of the core without features", checks::core_without_features).lane(Lane::Host),
     step("public API", |it| api::check(it, false).map(Done::from)).lane(Lane::Host),
     step("publish --dry-run", |it| checks::published(it, false).map(Done::from)).lane(Lane::Host),
     step("C", |it| c::host(it).map(Done::from))
