@@ -27,6 +27,9 @@ struct Processor {
 const WITH_SHA3: Processor = Processor { name: "max", sha3: "neon" };
 const WITHOUT_SHA3: Processor = Processor { name: "cortex-a72", sha3: "portable" };
 
+/// The programs of tests that compare kernels with each other.
+const KERNELS: [&str; 5] = ["--lib", "--test", "levels", "--test", "plugged"];
+
 /// Tests that take minutes under emulation, or as WebAssembly; a quicker one next to each of them compares the tables. The cases of
 /// the last are run under every level by `mldsa_levels`.
 pub const LEFT_OUT: &[&str] = &[
@@ -51,21 +54,23 @@ pub fn operations(workspace: &Workspace) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-/// Tests and traces everything on the processor with the extension. Returns the number of tests and a sentence.
+/// Tests the kernels and traces everything on the processor with the extension. Returns the number of tests and a sentence.
 pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
-    let programs = build(workspace)?;
+    let programs = build(workspace, &KERNELS)?;
     let all: Vec<(&Program, &str)> = programs.iter().map(|program| (program, "")).collect();
     let (passed, note) = on(workspace, &WITH_SHA3, &all)?;
     Ok((passed, format!("{note}; {}", broken_kernels(workspace, find(&programs, "gambeson")?)?)))
 }
 
-/// The same on the processor without it, with the programs that reach its other permutation: ML-KEM's levels show it as well as ML-DSA's,
-/// in a fifth of the time.
-pub fn check_without_sha3(workspace: &Workspace) -> Result<(usize, String)> {
-    let programs = build(workspace)?;
+/// Tests there what chooses no kernel by itself, and then the processor without the extension, with the programs that reach its other
+/// permutation: ML-KEM's levels show it as well as ML-DSA's, in a fifth of the time.
+pub fn check_the_others(workspace: &Workspace) -> Result<(usize, String)> {
+    let programs = build(workspace, &[])?;
+    let suite = run_tests(workspace, &WITH_SHA3, find(&programs, "suite")?, "")?;
     let some = [("gambeson", ""), ("suite", "sha3::"), ("levels", "mlkem_levels::")]
         .map(|(name, tests)| Ok((find(&programs, name)?, tests)));
-    on(workspace, &WITHOUT_SHA3, &some.into_iter().collect::<Result<Vec<_>>>()?)
+    let (passed, note) = on(workspace, &WITHOUT_SHA3, &some.into_iter().collect::<Result<Vec<_>>>()?)?;
+    Ok((suite + passed, format!("{suite} other tests on {}; {note}", WITH_SHA3.name)))
 }
 
 fn find<'a>(programs: &'a [Program], name: &str) -> Result<&'a Program> {
@@ -117,9 +122,9 @@ pub fn build_operations(workspace: &Workspace) -> Result<()> {
 }
 
 /// Builds the tests and the operations; the programs of tests.
-fn build(workspace: &Workspace) -> Result<Vec<Program>> {
+fn build(workspace: &Workspace, selected: &[&str]) -> Result<Vec<Program>> {
     build_operations(workspace)?;
-    tests(workspace, "aarch64-tests", TARGET, LINKER, &[])
+    tests(workspace, "aarch64-tests", TARGET, LINKER, selected)
 }
 
 /// A cargo command for this gate's workspace, a target with an operating system, and its C compiler, which links.

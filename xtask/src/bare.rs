@@ -77,7 +77,7 @@ pub fn check(workspace: &Workspace) -> Result<String> {
         if let Some(line) = tree.lines().find(|line| line.contains("feature \"std\"")) {
             bail!("{package} with {features:?} alone still asks for std: {line}");
         }
-        let mut check = workspace.cargo(&["check", "--quiet", "--lib", "--release"]);
+        let mut check = workspace.linted(&["check", "--quiet", "--lib", "--release"]);
         workspace.logged("no-std-host", check.args(select))?;
     }
     let manifest = "gates/bare/Cargo.toml";

@@ -1,5 +1,6 @@
 //! Functions of the steps of `cargo xtask test` that are a few commands each.
 
+use crate::aarch64::LEFT_OUT;
 use crate::constant_time::{self, Extent};
 use crate::programs::{self, Program};
 use crate::report::{Done, counted, judged};
@@ -41,40 +42,54 @@ pub fn fmt(workspace: &Workspace) -> Result<Done> {
     Ok(format!("{} workspaces are formatted", whole.len() + alone.len()).into())
 }
 
-/// Checks that clippy has no warning about these packages. The profile is that of the tests: programs that run in the compiler, and C code,
-/// are built once for both.
-fn clippy(workspace: &Workspace, log: &str, selected: &[&str]) -> Result<()> {
+/// Compiles all that is tested under clippy, with a planted warning that must fail. What other steps compile, they lint.
+pub fn clippy(workspace: &Workspace) -> Result<Done> {
+    planted_warning(workspace)?;
+    let programs = tests(workspace)?;
+    Ok(format!("no warning in {} programs of tests and their libraries; a planted one seen", programs.len())
+        .into())
+}
+
+/// Fails if a build under clippy takes a package with a warning of clippy's.
+fn planted_warning(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.target.join("xtask/clippy-canary");
+    fs::create_dir_all(folder.join("src"))?;
+    fs::write(folder.join("Cargo.toml"), "[package]\nname = \"canary\"\nedition = \"2024\"\n[workspace]\n")?;
+    fs::write(folder.join("src/lib.rs"), "pub fn planted(all: &Vec<u8>) -> usize {\n    all.len()\n}\n")?;
+    let mut build = workspace.linted(&["build", "--quiet", "--profile", "dev"]);
+    let (success, text) = workspace.tried("clippy-canary", build.current_dir(&folder))?;
+    ensure!(
+        !success && text.contains("clippy::ptr"),
+        "canary: clippy did not see the planted warning\n{text}"
+    );
+    Ok(())
+}
+
+/// Builds the programs of tests.
+fn tests(workspace: &Workspace) -> Result<Vec<Program>> {
+    programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]))
+}
+
+/// Checks that clippy has no warning about these packages, whose code is not compiled.
+pub fn checked_by_clippy(workspace: &Workspace, log: &str, selected: &[&str]) -> Result<()> {
     let mut clippy = workspace.cargo(&["clippy", "--quiet"]);
     workspace.logged(log, clippy.args(selected).args(["--", "-D", "warnings"]))?;
     Ok(())
 }
 
-/// Checks the workspace with the features of its tests, the core without any, `xtask`, and packages beside the workspace.
-pub fn clippy_of_everything(workspace: &Workspace) -> Result<Done> {
-    let checked = ["--profile", "checked"];
-    clippy(workspace, "clippy", &[&EVERYTHING[..], &["--all-targets"], &checked].concat())?;
-    clippy(workspace, "clippy-xtask", &[&["-p", "xtask", "--all-targets"][..], &checked].concat())?;
-    clippy(workspace, "clippy-bare", &[&["-p", "gambeson", "--no-default-features"][..], &checked].concat())?;
-    // Code for devices alone needs their targets, which clippy's compiler does not have.
-    clippy(workspace, "clippy-massif", &["--locked", "--manifest-path", "gates/massif/Cargo.toml"])?;
-    let packages = ["-p", "gambeson-firmware-plugin", "-p", "gambeson-firmware-update", "--all-targets"];
-    let firmware = ["--locked", "--manifest-path", "firmware/Cargo.toml"];
-    clippy(workspace, "clippy-firmware", &[&firmware[..], &packages].concat())?;
-    Ok("no warning, with the features of the tests and without any".into())
-}
-
 /// Checks the workspace with every feature, and the program with those that it is released with.
 pub fn clippy_with_every_feature(workspace: &Workspace) -> Result<Done> {
     let every = ["--workspace", "--all-targets", "--all-features", "--profile", "checked"];
-    clippy(workspace, "clippy-every-feature", &every)?;
-    clippy(workspace, "clippy-program", &["-p", "gambeson-cli", "--all-targets", "--profile", "checked"])?;
+    checked_by_clippy(workspace, "clippy-every-feature", &every)?;
+    let program = ["-p", "gambeson-cli", "--all-targets", "--profile", "checked"];
+    checked_by_clippy(workspace, "clippy-program", &program)?;
     Ok("no warning, with every feature and with those of the released program".into())
 }
 
 /// Checks the bridge, whose workspace is its own.
 pub fn clippy_of_the_bridge(workspace: &Workspace) -> Result<Done> {
     let selected = ["--all-targets", "--release", "--manifest-path", BRIDGE];
-    clippy(workspace, "clippy-bridge", &selected)?;
+    checked_by_clippy(workspace, "clippy-bridge", &selected)?;
     Ok("no warning".into())
 }
 
@@ -85,7 +100,7 @@ pub fn tests_of_the_workspace(workspace: &Workspace) -> Result<Done> {
     // The installation of peers waits for a network.
     let (programs, peers) = thread::scope(|scope| {
         let peers = scope.spawn(|| peers(workspace));
-        let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]));
+        let programs = tests(workspace);
         (programs, peers.join().unwrap_or_else(|_| bail!("the installation of the peers panicked")))
     });
     // Doc tests compile, with one thread for the most part: they come first.
@@ -115,7 +130,7 @@ fn with_peers(
 
 /// Runs the fault suite of channels on the second and third engine of delivery services.
 pub fn faults_on_other_engines(workspace: &Workspace) -> Result<Done> {
-    let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]))?;
+    let programs = tests(workspace)?;
     let commands = ["file", "nats"].map(|engine| {
         let mut command = labelled(&programs, "slim-suite")?.command(workspace);
         command.args(["faults::"]).env("GAMBESON_TEST_ENGINE", engine);
@@ -146,7 +161,7 @@ fn peers(workspace: &Workspace) -> Result<Vec<(&'static str, PathBuf)>> {
 
 /// Runs the tests of `xtask`, in the profile that it was built in for its own work.
 pub fn tests_of_xtask(workspace: &Workspace) -> Result<Done> {
-    let mut test = workspace.cargo(&["test", "-p", "xtask", "--release"]);
+    let mut test = workspace.linted(&["test", "-p", "xtask", "--release"]);
     counted("tests-xtask", workspace, &mut test, "tests of the gates")
 }
 
@@ -160,8 +175,17 @@ pub fn channels_without_nodes(workspace: &Workspace) -> Result<Done> {
 }
 
 pub fn core_without_features(workspace: &Workspace) -> Result<Done> {
-    let mut test = workspace.cargo(&["test", "--no-fail-fast", "-p", "gambeson", "--no-default-features"]);
-    let test = test.args(["--lib", "--profile", "checked"]);
+    let mut test = workspace.linted(&["test", "--no-fail-fast", "-p", "gambeson", "--no-default-features"]);
+    // What is compared is what is there, and not how fast it is.
+    test.args([
+        "--lib",
+        "--profile",
+        "checked",
+        "--config",
+        "profile.checked.package.gambeson.opt-level=1",
+        "--",
+    ]);
+    let test = test.args(LEFT_OUT.iter().flat_map(|name| ["--skip", name]));
     counted("tests-no-features", workspace, test, "no alloc, no system")
 }
 
@@ -213,7 +237,7 @@ pub fn of_channels(workspace: &Workspace, command: &[&str]) -> Command {
     if channels_missing().is_none() {
         return everything(workspace, command);
     }
-    let mut cargo = workspace.cargo(command);
+    let mut cargo = workspace.linted(command);
     cargo.args(["-p", "gambeson-slim", "--features", "redb,sim,websocket", "--profile", "checked"]);
     cargo
 }
@@ -230,7 +254,7 @@ pub const EVERYTHING: [&str; 5] = ["--workspace", "--exclude", "xtask", "--featu
 
 /// Returns a cargo command for [`EVERYTHING`], in the profile that checks itself.
 pub fn everything(workspace: &Workspace, command: &[&str]) -> Command {
-    let mut cargo = workspace.cargo(command);
+    let mut cargo = workspace.linted(command);
     cargo.args(EVERYTHING).args(["--profile", "checked"]);
     cargo.args(channels_missing().map_or(&[][..], |_| &["--exclude", "gambeson-slim"]));
     cargo
@@ -336,6 +360,11 @@ pub fn stack_of_operations(workspace: &Workspace) -> Result<Done> {
 }
 
 pub fn stack_under_massif(workspace: &Workspace) -> Result<Done> {
+    checked_by_clippy(
+        workspace,
+        "clippy-massif",
+        &["--locked", "--manifest-path", "gates/massif/Cargo.toml"],
+    )?;
     let rows = massif::measure(workspace)?;
     print!("{}", massif::table(&rows, &[]));
     massif::check(&rows).map(Done::from)
@@ -388,7 +417,7 @@ pub fn bogo_baseline(workspace: &Workspace) -> Result<Done> {
 const OF_INTEROP: &str = "interop-interop";
 
 fn interop_with(workspace: &Workspace, selected: &[&str], note: &str) -> Result<Done> {
-    let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]))?;
+    let programs = tests(workspace)?;
     let mut test = labelled(&programs, OF_INTEROP)?.command(workspace);
     test.args(selected).env("GAMBESON_PROGRAM", answers::checked(workspace)?);
     counted("interop", workspace, &mut test, note)
@@ -420,7 +449,7 @@ pub fn a_hundred_processes(workspace: &Workspace) -> Result<Done> {
 /// Runs the tests that meet a stock node, with a node of each older version. Returns a table of the versions.
 pub fn older_nodes(workspace: &Workspace) -> Result<Done> {
     let versions = slim::versions(workspace)?;
-    let programs = programs::build(workspace, "tests-build", &mut everything(workspace, &["test"]))?;
+    let programs = tests(workspace)?;
     let (mut passed, mut said) = (0, Vec::new());
     for version in &versions[1..] {
         let mut links = labelled(&programs, "slim-suite")?.command(workspace);

@@ -20,6 +20,8 @@ const LEVELS: &[&str] = &["portable", "avx2"];
 /// Parts of `gate-ct`, and the number of operations of each with each table.
 const PARTS: [(&str, usize); 5] =
     [("mls", 2 * 8 + 18 * 30), ("primitives", 658), ("files", 156), ("verdicts", 54), (CANARIES, 5)];
+/// The same of the core, the hybrids and the calls in C, which are what is released at level s.
+const SMALL_PARTS: [(&str, usize); 3] = [("primitives", 658), ("verdicts", 54), (CANARIES, 3)];
 /// The same without the crates above the primitives and the features that they ask for: without the calls in C.
 const PLAIN_PARTS: [(&str, usize); 3] = [("primitives", 466), ("verdicts", 54), (CANARIES, 2)];
 /// The part with the planted mistakes.
@@ -67,8 +69,8 @@ pub fn check(workspace: &Workspace, extent: Extent) -> Result<(String, usize)> {
             if extent == Extent::Everything {
                 run_all(&build_plain(workspace, profile)?, &PLAIN_PARTS);
             }
-            build(workspace, profile)?;
-            run_all(&workspace.built(profile, "gate-ct"), &PARTS);
+            build(workspace, profile, extent)?;
+            run_all(&workspace.built(profile, "gate-ct"), of(profile, extent).1);
         }
         Ok(())
     };
@@ -109,7 +111,7 @@ pub fn step(workspace: &Workspace, extent: Extent) -> Result<Option<String>> {
     let build_all = |hand_on: &dyn Fn(_)| {
         // The longest first.
         for profile in extent.profiles().iter().rev() {
-            build(workspace, profile)?;
+            build(workspace, profile, extent)?;
             hand_on(profile);
         }
         Ok(())
@@ -152,14 +154,29 @@ const VALGRIND: &[&str] = &[
 /// The profile with the code of `release`, in which secrets are sought and stack is measured, too.
 pub const AS_RELEASED: &str = "ct-3";
 
-/// Builds the gates of a profile, all at once: what they stand on is compiled once for all.
-pub fn build(workspace: &Workspace, profile: &str) -> Result<()> {
+/// Builds the gates of the release, all at once: what they stand on is compiled once for all.
+pub fn build_as_released(workspace: &Workspace) -> Result<()> {
+    build(workspace, AS_RELEASED, Extent::Released)
+}
+
+/// Returns the features with which the gates are built in a profile, and the parts of `gate-ct` then.
+fn of(profile: &str, extent: Extent) -> (&'static str, &'static [(&'static str, usize)]) {
+    match (profile, extent) {
+        (AS_RELEASED, _) => ("c,doors,mls", &PARTS),
+        // By `bare` and for firmware, which have nothing else.
+        ("ct-s", Extent::Released) => ("c", &SMALL_PARTS),
+        _ => ("c,mls,pki", &PARTS),
+    }
+}
+
+fn build(workspace: &Workspace, profile: &str, extent: Extent) -> Result<()> {
     let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--profile", profile]);
-    let (features, programs) = match profile == AS_RELEASED {
-        true => ("c,doors,mls", &["gate-ct", "gate-step", "gate-residue", "gate-stack"][..]),
-        false => ("c,mls,pki", &["gate-ct", "gate-step"][..]),
+    let programs = match profile == AS_RELEASED {
+        true => &["gate-ct", "gate-step", "gate-residue", "gate-stack"][..],
+        false => &["gate-ct", "gate-step"],
     };
-    build.args(["--features", features]).args(programs.iter().flat_map(|program| ["--bin", program]));
+    build.args(["--features", of(profile, extent).0]);
+    build.args(programs.iter().flat_map(|program| ["--bin", program]));
     build.env("RUSTFLAGS", FLAGS);
     workspace.logged(&format!("ct-build-{profile}"), &mut build)?;
     Ok(())
@@ -216,7 +233,7 @@ pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<String> {
     let (mut errors, mut functions, mut planted, mut programs) = (Vec::new(), 0, 0, 0);
     let mut objects = Vec::new();
     for profile in extent.profiles() {
-        build(workspace, profile)?;
+        build(workspace, profile, extent)?;
         objects.push(("objdump", workspace.built(profile, "gate-ct")));
     }
     let thumb = bare::object(workspace);

@@ -77,7 +77,7 @@ pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
 
 /// The self-test and the demonstration on both processors, and constant time. Returns how many checks passed, and a sentence.
 pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
-    let mut tests = workspace.cargo(&["test", "--quiet", "--locked", "--profile", "host"]);
+    let mut tests = workspace.linted(&["test", "--quiet", "--locked", "--profile", "host"]);
     tests.args([
         "--manifest-path",
         "firmware/Cargo.toml",

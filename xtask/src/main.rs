@@ -100,7 +100,7 @@ fn run(command: Command) -> Result<bool> {
         Command::NoStd => bare::check(workspace)?,
         Command::Aarch64 { count: true } => aarch64::count(workspace)?,
         Command::Aarch64 { count: false } => {
-            format!("{}\n{}", aarch64::check(workspace)?.1, aarch64::check_without_sha3(workspace)?.1)
+            format!("{}\n{}", aarch64::check(workspace)?.1, aarch64::check_the_others(workspace)?.1)
         }
         Command::Thumb => thumb::check(workspace)?.1,
         Command::C { command } => match command {

@@ -1,6 +1,7 @@
 //! The Python package: its wheel built, installed, typed and tested, in an environment of pinned tools.
 
-use crate::run::{Workspace, empty_folder, files_in, install_once, tail};
+use crate::checks::checked_by_clippy;
+use crate::run::{LINTED, Workspace, empty_folder, files_in, install_once, tail};
 use anyhow::{Result, anyhow, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// the number of tests that passed, and a sentence.
 pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     let package = Package::prepare(workspace)?;
-    package.lint()?;
+    package.formatted()?;
     let wheel = package.install(CHECKED)?;
     package.types()?;
     package.tests(&wheel, None)
@@ -18,7 +19,8 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
 /// Builds the wheel as it is published, and tests it with the vectors, which need a second one.
 pub fn check_published(workspace: &Workspace) -> Result<(usize, String)> {
     let package = Package::prepare(workspace)?;
-    package.lint()?;
+    let bench = format!("bindings/python/{BENCH}");
+    checked_by_clippy(workspace, "python-clippy", &["--manifest-path", &bench, "--release"])?;
     let wheel = package.install(PUBLISHED)?;
     // One waits for the compiler, the other for Python.
     let unshipped = std::thread::scope(|scope| {
@@ -39,7 +41,7 @@ pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
     let package = Package::prepare(workspace)?;
     package.install(PUBLISHED)?;
     let mut build = workspace.cargo(&["build", "--quiet", "--release", "--manifest-path"]);
-    workspace.logged("python-bench-build", build.arg(package.folder.join("bench/Cargo.toml")))?;
+    workspace.logged("python-bench-build", build.arg(package.folder.join(BENCH)))?;
     let script = package.folder.join("bench/bench.py");
     let mut run = workspace.command(package.program("python"), &[]);
     run.arg(script).arg(workspace.built("release", "gambeson-bench-native"));
@@ -53,6 +55,9 @@ pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
 const CHECKED: &str = "checked";
 /// The profile of the wheel that others get.
 const PUBLISHED: &str = "release";
+
+/// The manifest of the native Rust that the package is measured beside.
+const BENCH: &str = "bench/Cargo.toml";
 
 /// The feature with which that is so; a wheel that is published does not have it.
 const AS_TESTED: &str = "as-tested";
@@ -94,17 +99,10 @@ impl<'a> Package<'a> {
         self.workspace.command(self.program("python"), &arguments)
     }
 
-    fn lint(&self) -> Result<()> {
-        // With the features of the workspace, third-party crates are checked already.
-        for (manifest, features) in
-            [("Cargo.toml", &["--features", AS_TESTED][..]), ("bench/Cargo.toml", &[])]
-        {
-            let manifest = self.folder.join(manifest);
+    fn formatted(&self) -> Result<()> {
+        for manifest in ["Cargo.toml", BENCH] {
             let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
-            self.workspace.logged("python-fmt", fmt.arg(&manifest))?;
-            let mut clippy = self.workspace.cargo(&["clippy", "--quiet", "--manifest-path"]);
-            clippy.arg(&manifest).args(features).args(["--profile", CHECKED, "--", "-D", "warnings"]);
-            self.workspace.logged("python-clippy", clippy.env("PYO3_PYTHON", self.program("python")))?;
+            self.workspace.logged("python-fmt", fmt.arg(self.folder.join(manifest)))?;
         }
         Ok(())
     }
@@ -141,8 +139,9 @@ impl<'a> Package<'a> {
         build.arg(&wheels).arg("--interpreter").arg(self.program("python"));
         let as_tested = (profile == CHECKED).then_some(AS_TESTED);
         build.args(features.iter().copied().chain(as_tested).flat_map(|feature| ["--features", feature]));
-        if profile == PUBLISHED {
-            self.workspace.for_others(&mut build);
+        match profile {
+            PUBLISHED => _ = self.workspace.for_others(&mut build),
+            _ => _ = build.envs(LINTED),
         }
         self.workspace.logged(&format!("python-{folder}"), build.current_dir(&self.folder))?;
         only_file(&wheels)

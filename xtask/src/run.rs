@@ -29,6 +29,12 @@ pub struct Workspace {
     ticks: Arc<AtomicU64>,
 }
 
+/// What `cargo clippy -- -D warnings` sets for the driver, which takes this for the blank between its arguments.
+pub const LINTED: [(&str, &str); 2] = [
+    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
+    ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
+];
+
 impl Workspace {
     pub fn at(root: PathBuf, target: PathBuf, ci: bool) -> Self {
         Self { root, target, ci, ticks: Arc::default() }
@@ -62,6 +68,14 @@ impl Workspace {
     /// A cargo command in this workspace, with the flags that a user's own command has: both share what they build.
     pub fn cargo(&self, arguments: &[&str]) -> Command {
         self.command("cargo", arguments)
+    }
+
+    /// A cargo command that builds under clippy: its driver compiles the packages of the workspace, so that they are compiled once to be linted and
+    /// to be run. A warning fails the build.
+    pub fn linted(&self, arguments: &[&str]) -> Command {
+        let mut cargo = self.cargo(arguments);
+        cargo.envs(LINTED);
+        cargo
     }
 
     /// A target folder for builds that share nothing with the others, so that they do not wait for each other's lock.

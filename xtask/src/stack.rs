@@ -64,7 +64,7 @@ const TOLERANCE: u64 = 2_000;
 
 /// Measures; returns the rows, without the canary's.
 pub fn measure(workspace: &Workspace) -> Result<Vec<Value>> {
-    constant_time::build(workspace, AS_RELEASED)?;
+    constant_time::build_as_released(workspace)?;
     let program = workspace.built(AS_RELEASED, "gate-stack");
     let text = workspace.logged("stack", &mut workspace.command(program, &[]))?;
     let mut rows = text

@@ -224,7 +224,7 @@ pub const STEPS: &[Step] = &[
     step("cite", |it| cite::check(it).map(Done::from)),
     step("notices", |it| notices::check(it, false).map(Done::from)),
     step("declassified", |it| declassified::check(it).map(Done::from)),
-    step("clippy", checks::clippy_of_everything).needs(&["cc"]),
+    step("clippy", checks::clippy).needs(&["cc"]),
     step("tests of the workspace", checks::tests_of_the_workspace)
         .needs(&["cc", "gzip", "openssl", "curl", "nginx", "npm", "python3"]),
     step("channels over SLIM and NATS", |_| Ok("among the tests of the workspace".into()))
@@ -282,9 +282,11 @@ pub const STEPS: &[Step] = &[
         .needs(&["valgrind"])
         .lacks(massif::missing),
     //
-    full("processors", "aarch64 without SHA3", OF_CORE, |it| aarch64::check_without_sha3(it).map(Done::from))
-        .on(AARCH64)
-        .lane(Lane::Apart),
+    full("processors", "aarch64, the other tests", OF_CORE, |it| {
+        aarch64::check_the_others(it).map(Done::from)
+    })
+    .on(AARCH64)
+    .lane(Lane::Apart),
     full("processors", "Armv7E-M under qemu", OF_CORE, |it| thumb::check(it).map(Done::from))
         .needs(&[DEBIAN[0], DEBIAN[1], "qemu-arm", "arm-linux-gnueabihf-gcc"])
         .lacks(thumb::missing)

@@ -16,6 +16,7 @@ use std::process::Command;
 use std::time::Duration;
 
 const TARGET: &str = "wasm32-unknown-unknown";
+const MANIFEST: &str = "bindings/typescript/Cargo.toml";
 /// For tests, which print.
 const TEST_TARGET: &str = "wasm32-wasip1";
 /// Debian's C library for the latter, where its compiler builds the standard library.
@@ -77,6 +78,9 @@ const OF_THE_PLATFORM: [&str; 6] = [
     "receipts.test.mjs",
 ];
 
+/// The vectors that need a module of their own.
+const DERIVED: &str = "derived.test.mjs";
+
 /// What meets `gambeson slim up`, which stands on SLIM's crates.
 const OVER_SLIM: &str = "up.test.mjs";
 
@@ -105,14 +109,14 @@ pub fn check(workspace: &Workspace) -> Result<Done> {
     let package = Package::prepare(workspace)?;
     // The optimizer of a module has one thread: meanwhile another looks at the sources.
     std::thread::scope(|scope| {
-        let linted = scope.spawn(|| package.lint());
-        package.build(&[VECTORS])?;
+        let linted = scope.spawn(|| package.lint("--all-features"));
+        package.build(&[])?;
         linted.join().unwrap_or_else(|_| bail!("the sources were not looked at"))
     })?;
     let sizes = package.sizes()?;
     let mut files = files_in(&package.folder.join("test"), ".test.mjs")?;
     let missing = slim::missing();
-    files.retain(|path| missing.is_none() || !path.ends_with(OVER_SLIM));
+    files.retain(|path| !path.ends_with(DERIVED) && (missing.is_none() || !path.ends_with(OVER_SLIM)));
     let (passed, version) = package.tests_on(&package.node, &files)?;
     let without =
         missing.map_or(String::new(), |missing| format!("; skipped: {OVER_SLIM}, for want of {missing}"));
@@ -120,20 +124,22 @@ pub fn check(workspace: &Workspace) -> Result<Done> {
     Ok(Done { passed, skipped: usize::from(missing.is_some()), note, ..Done::default() })
 }
 
-/// Builds the package, and runs the tests in which the platform has a part on the pinned Node, if that is another.
+/// Builds the package and the module for vectors, and runs on the pinned Node the tests with that module, and those in which the platform has
+/// a part, unless this machine's Node is of the same version.
 pub fn check_on_the_pinned_node(workspace: &Workspace) -> Result<Done> {
     let package = Package::prepare(workspace)?;
     let pinned = independent::pinned_node(workspace)?;
-    if version_of(&pinned) == version_of(&package.node) {
-        let note = String::from("skipped: this machine's Node is of the version of the pinned one");
-        return Ok(Done { skipped: 1, note, ..Done::default() });
-    }
+    let platform =
+        if version_of(&pinned) == version_of(&package.node) { &[][..] } else { &OF_THE_PLATFORM[..] };
+    // Each module leaves out what is the other's.
+    package.lint("--no-default-features")?;
     package.build(&[VECTORS])?;
     let mut files = files_in(&package.folder.join("test"), ".test.mjs")?;
-    files.retain(|path| OF_THE_PLATFORM.iter().any(|name| path.ends_with(name)));
-    ensure!(files.len() == OF_THE_PLATFORM.len(), "tests of the platform are missing: {files:?}");
+    let wanted: Vec<&str> = platform.iter().copied().chain([DERIVED]).collect();
+    files.retain(|path| wanted.iter().any(|name| path.ends_with(name)));
+    ensure!(files.len() == wanted.len(), "of {wanted:?} only {files:?} are there");
     let (passed, version) = package.tests_on(&pinned, &files)?;
-    Ok((passed, format!("{passed} tests of the platform in Node {version}")).into())
+    Ok((passed, format!("{passed} tests in {} files, in Node {version}", files.len())).into())
 }
 
 /// Installs the pinned tools and peers.
@@ -241,23 +247,14 @@ impl<'a> Package<'a> {
         self.command(&self.node, arguments)
     }
 
-    fn lint(&self) -> Result<()> {
-        let bind = self.folder.join("bind");
-        // Without features too: each module leaves out what is the other's.
-        for (folder, features) in
-            [(&self.folder, &["--no-default-features", "--all-features"][..]), (&bind, &["--all-features"])]
-        {
-            let manifest = folder.join("Cargo.toml");
+    /// Checks the format of the sources, and with these features that clippy has no warning.
+    fn lint(&self, features: &str) -> Result<()> {
+        for folder in [&self.folder, &self.folder.join("bind")] {
             let mut fmt = self.workspace.cargo(&["fmt", "--check", "--manifest-path"]);
-            self.workspace.logged("typescript-fmt", fmt.arg(&manifest))?;
-            for features in features {
-                let asked = ["clippy", "--quiet", "--locked", "--profile", "checked", features];
-                let mut clippy = self.workspace.cargo(&asked);
-                clippy.arg("--manifest-path").arg(&manifest).args(["--", "-D", "warnings"]);
-                self.workspace.logged("typescript-clippy", &mut clippy)?;
-            }
+            self.workspace.logged("typescript-fmt", fmt.arg(folder.join("Cargo.toml")))?;
         }
-        Ok(())
+        let selected = ["--locked", "--profile", "checked", "--manifest-path", MANIFEST, features];
+        checks::checked_by_clippy(self.workspace, "typescript-clippy", &selected)
     }
 
     /// `dist`: the modules, what loads them, and the TypeScript compiled; and `more` modules beside the package, as large as they come.
@@ -369,7 +366,7 @@ impl<'a> Package<'a> {
     /// The program that writes the JavaScript that loads a module.
     fn binder(&self) -> Result<PathBuf> {
         let arguments = ["build", "--quiet", "--profile", "checked", "--locked", "--manifest-path"];
-        let mut build = self.workspace.cargo(&arguments);
+        let mut build = self.workspace.linted(&arguments);
         self.workspace.logged("wasm-bind-build", build.arg(self.folder.join("bind/Cargo.toml")))?;
         Ok(self.workspace.built("checked", "gambeson-typescript-bind"))
     }
