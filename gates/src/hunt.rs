@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 pub struct Hunt {
     bytes: HashMap<u64, &'static str>,
     /// Windows of coefficients: the width of a coefficient in memory, the modulus, the length of the window.
-    coefficients: Vec<(Window, HashMap<u64, &'static str>)>,
+    coefficients: HashMap<Window, HashMap<u64, &'static str>>,
 }
 
 /// A run of coefficients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
     /// Bytes of a coefficient in memory.
     pub width: usize,
@@ -60,11 +60,7 @@ impl Hunt {
         if distinct.len() < 3 || 2 * zeros > piece.len() {
             return;
         }
-        let at = self.coefficients.iter().position(|(known, _)| *known == window).unwrap_or_else(|| {
-            self.coefficients.push((window, HashMap::new()));
-            self.coefficients.len() - 1
-        });
-        self.coefficients[at].1.insert(mix(piece), name);
+        self.coefficients.entry(window).or_default().insert(mix(piece), name);
     }
 
     /// How often a piece of which secret stands in the memory.
@@ -195,8 +191,7 @@ fn searched<H: Borrow<Hunt> + Send>(
     let places = stack::on_fresh_stack(|| {
         // Once to warm up, so that what is initialised on first use does not count.
         operation();
-        let mut dead = Vec::new();
-        stack::residue(&operation, &mut dead);
+        let dead = stack::residue(&operation);
         let dead = ("on the stack", known(), dead);
         let freed = heap::freed(&operation);
         let freed = ("in freed heap", known(), freed);

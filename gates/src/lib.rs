@@ -20,15 +20,10 @@ pub mod canary;
 #[cfg(feature = "pki")]
 pub mod files;
 pub mod heap;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod hunt;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod marked;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod operations;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod registers;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod secrets;
 pub mod stack;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

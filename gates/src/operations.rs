@@ -10,7 +10,6 @@
 //! * `mls`: HPKE and the cipher suites of MLS
 
 use crate::hunt::Hunt;
-use std::collections::HashSet;
 use std::fmt::{self, Display};
 use std::sync::{Mutex, MutexGuard};
 
@@ -75,12 +74,16 @@ pub trait Instrument {
         out: &mut O,
         work: impl Fn(&mut O, &mut W) -> R + Sync,
     ) -> R {
+        self.workspace(size_of::<W>());
         let memory = Mutex::new((out, W::default()));
         self.run(name, || {
             let (out, workspace) = &mut *lock(&memory);
             work(out, workspace)
         })
     }
+
+    /// Takes the bytes of workspace of the next operation. Only for the gate that measures them.
+    fn workspace(&mut self, _bytes: usize) {}
 
     /// Runs an operation that draws its secrets itself; `work` passes them to its argument. Only for gates that search for secrets.
     fn run_fresh<'a>(&mut self, _: impl Into<Name<'a>>, _: impl Fn(&dyn Fn(&[u8])) + Sync) {}
@@ -109,17 +112,6 @@ pub trait Instrument {
 
 fn lock<T>(memory: &Mutex<T>) -> MutexGuard<'_, T> {
     memory.lock().expect("one thread at a time")
-}
-
-/// The names that a gate has measured, for gates that measure each operation once.
-#[derive(Debug, Default)]
-pub struct Measured(HashSet<String>);
-
-impl Measured {
-    /// Returns whether this is the first operation of that name.
-    pub fn is_first(&mut self, name: Name<'_>) -> bool {
-        self.0.insert(name.to_string())
-    }
 }
 
 /// Walks through SHA-3, ML-KEM and ML-DSA, and their calls in C.
