@@ -68,13 +68,3 @@ pub fn secret<const N: usize>(label: &str) -> [u8; N] {
     valgrind::mark_secret(&mut bytes);
     bytes
 }
-
-/// Marks the secret parts of an ML-DSA key in the standard's encoding: K, s1 and s2; t0 counts as public.
-pub fn mark_signing_key(sk: &mut [u8], verifying_key_len: usize) {
-    valgrind::mark_public(sk);
-    valgrind::mark_secret(&mut sk[32..64]);
-    // Of each row a verifying key has 320 bytes, and t0 has 416.
-    let t0 = 416 * (verifying_key_len / 320);
-    let end = sk.len() - t0;
-    valgrind::mark_secret(&mut sk[128..end]);
-}

@@ -10,7 +10,7 @@
 //! * `mls`: HPKE and the cipher suites of MLS
 
 use crate::hunt::Hunt;
-use std::fmt::{self, Display};
+use std::fmt::{self, Debug, Display};
 use std::sync::{Mutex, MutexGuard};
 
 #[cfg(feature = "c")]
@@ -55,6 +55,16 @@ pub trait Instrument {
 
     /// Measures `work`, which may be run several times, and returns the result of one run.
     fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R;
+
+    /// Like [`run`](Self::run), of work that succeeds. Returns its value.
+    fn run_ok<'a, R, E: Debug>(
+        &mut self,
+        name: impl Into<Name<'a>>,
+        work: impl Fn() -> Result<R, E> + Sync,
+    ) -> R {
+        let name = name.into();
+        self.run(name, work).unwrap_or_else(|error| panic!("{name}: {error:?}"))
+    }
 
     /// Like [`run`](Self::run), with memory of the caller's that `work` writes. The memory is not measured.
     fn run_into<'a, O: Send, R>(

@@ -1,5 +1,6 @@
 //! The calls of the C interface.
 
+use super::kem::OPERATIONS;
 use super::{Instrument, Name};
 use crate::c::{Dsa, HASHES, Hash, Hasher, Kem, Key, Keys, PREHASHES, prehash, prehash_number, wipe};
 use crate::hunt::Hunt;
@@ -115,12 +116,10 @@ pub fn kem(
         assert!(c == ciphertexts[0] && *shared == sent.1, "one ciphertext");
     }
     gate.run(name("check dk"), || calls.check_dk(dk));
-    for (c, op) in ciphertexts.into_iter().zip(["decaps", "rejection", "rejection"]) {
+    for (c, (op, by_bytes)) in ciphertexts.into_iter().zip(OPERATIONS) {
         let (mut one, mut two) = ([0; 32], [0; 32]);
         gate.run_into(name(op), &mut one, |shared| calls.key_decapsulate(&key, shared, c));
-        let by_bytes = format!("{op}, encoded");
-        let name = Name { alg: calls.keys.set, op: &by_bytes, form };
-        gate.run_into(name, &mut two, |shared| calls.decapsulate(shared, c, dk));
+        gate.run_into(name(by_bytes), &mut two, |shared| calls.decapsulate(shared, c, dk));
         valgrind::mark_public(&one);
         valgrind::mark_public(&two);
         assert!(one == two && (one == sent.1) == (op == "decaps"));

@@ -53,32 +53,28 @@ fn file<G: Instrument>(gate: &mut G, algorithm: Algorithm) {
     gate.secrets(|hunt| private_key(hunt, &key));
     for form in forms(&key) {
         let mut der = key.to_pkcs8_der(*form).expect("a form that it has").to_vec();
-        let form_name = format!("{form:?}");
-        let form_name = form_name.as_str();
+        let form_name = &*format!("{form:?}");
         if G::SEARCHES {
             let pem = key.to_pkcs8_pem(*form).expect("a form that it has");
             gate.run((name, "PEM in", form_name), || PrivateKey::read(pem.as_bytes(), None).is_ok());
             gate.run((name, "PEM out", form_name), || key.to_pkcs8_pem(*form).is_ok());
         }
         marked(&key, &mut der);
-        let read = gate.run((name, "PKCS#8 in", form_name), || PrivateKey::from_pkcs8_der(&der));
-        let read = read.expect("what was written is read");
+        let read = gate.run_ok((name, "PKCS#8 in", form_name), || PrivateKey::from_pkcs8_der(&der));
         // Its point is decoded in variable time; that it is public valgrind does not know.
         gate.allow(if algorithm.signs() { VERDICTS } else { verdicts });
         let told = gate.run((name, "public key", form_name), || read.public_key().to_spki_der());
         gate.allow(verdicts);
         valgrind::mark_public(&told);
         assert!(told == public, "{name}: another key");
-        let written = gate.run((name, "PKCS#8 out", form_name), || read.to_pkcs8_der(*form));
-        let written = written.expect("a form that it has");
+        let written = gate.run_ok((name, "PKCS#8 out", form_name), || read.to_pkcs8_der(*form));
         valgrind::mark_public(&der);
         valgrind::mark_public(&written);
         assert!(*written == der, "{name}: another file");
         if algorithm.signs() {
             // The length of a signature in DER is public too, and each copy of it a branch: still less than a table's.
             gate.allow(2 * verdicts);
-            let signature = gate.run((name, "sign", form_name), || read.sign(b"message"));
-            let signature = signature.expect("a key that signs");
+            let signature = gate.run_ok((name, "sign", form_name), || read.sign(b"message"));
             gate.allow(verdicts);
             valgrind::mark_public(&signature);
             key.public_key().verify(b"message", &signature).expect("our own signature");
