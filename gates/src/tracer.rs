@@ -218,10 +218,7 @@ impl Child {
 
     fn request(&self, request: libc::c_uint) -> io::Result<()> {
         // SAFETY: no request that is made through here takes an argument.
-        match unsafe { libc::ptrace(request, self.pid, ptr::null_mut::<()>(), ptr::null_mut::<()>()) } {
-            -1 => Err(io::Error::last_os_error()),
-            _ => Ok(()),
-        }
+        done(unsafe { libc::ptrace(request, self.pid, ptr::null_mut::<()>(), ptr::null_mut::<()>()) })
     }
 
     /// Lets the process run from the state's address to another one in the same straight line.
@@ -244,24 +241,25 @@ impl Child {
 
     fn set(&self, state: &State) -> io::Result<()> {
         // SAFETY: the request reads one such structure.
-        let answer = unsafe {
+        done(unsafe {
             libc::ptrace(libc::PTRACE_SETREGS, self.pid, ptr::null_mut::<()>(), &raw const state.registers)
-        };
-        if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        })
     }
 
     fn state(&self) -> io::Result<State> {
         // SAFETY: the structure holds numbers only, for which zero is a value.
         let mut registers: libc::user_regs_struct = unsafe { mem::zeroed() };
         // SAFETY: the request writes one such structure.
-        let answer = unsafe {
+        done(unsafe {
             libc::ptrace(libc::PTRACE_GETREGS, self.pid, ptr::null_mut::<()>(), &raw mut registers)
-        };
-        if answer == -1 {
-            return Err(io::Error::last_os_error());
-        }
+        })?;
         Ok(State { pid: self.pid, registers })
     }
+}
+
+/// The error of a request to the kernel, if it failed.
+fn done(answer: libc::c_long) -> io::Result<()> {
+    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 impl Drop for Child {

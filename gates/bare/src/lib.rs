@@ -40,40 +40,23 @@ fn signature<P: gambeson::mldsa::ParameterSet>(
     u8::from(verdict)
 }
 
-macro_rules! kems {
-    ($($name:ident = $set:ty;)*) => {$(
+macro_rules! sets {
+    ($($name:ident = $run:ident::<$set:ty>($seed:ty, $input:ty, $key:ty);)*) => {$(
         /// Runs the set.
         #[unsafe(no_mangle)]
-        pub extern "C" fn $name(seed: &[u8; 64], m: &[u8; 32], key: &[u8; 1568]) -> u8 {
-            kem::<$set>(seed, m, key)
+        pub extern "C" fn $name(seed: &$seed, input: &$input, key: &$key) -> u8 {
+            $run::<$set>(seed, input, key)
         }
     )*};
 }
 
-kems! {
-    gambeson_bare_mlkem512 = MlKem512;
-    gambeson_bare_mlkem768 = MlKem768;
-    gambeson_bare_mlkem1024 = MlKem1024;
-}
-
-macro_rules! signatures {
-    ($($name:ident = $set:ty;)*) => {$(
-        /// Runs the set.
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $name(
-            seed: &[u8; 32],
-            message: &[u8; 99],
-            key: &<$set as gambeson::mldsa::ParameterSet>::VerifyingKeyBytes,
-        ) -> u8 {
-            signature::<$set>(seed, message, key)
-        }
-    )*};
-}
-
-signatures! {
-    gambeson_bare_mldsa44 = MlDsa44;
-    gambeson_bare_mldsa65 = MlDsa65;
-    gambeson_bare_mldsa87 = MlDsa87;
+sets! {
+    gambeson_bare_mlkem512 = kem::<MlKem512>([u8; 64], [u8; 32], [u8; 1568]);
+    gambeson_bare_mlkem768 = kem::<MlKem768>([u8; 64], [u8; 32], [u8; 1568]);
+    gambeson_bare_mlkem1024 = kem::<MlKem1024>([u8; 64], [u8; 32], [u8; 1568]);
+    gambeson_bare_mldsa44 = signature::<MlDsa44>([u8; 32], [u8; 99], [u8; 1312]);
+    gambeson_bare_mldsa65 = signature::<MlDsa65>([u8; 32], [u8; 99], [u8; 1952]);
+    gambeson_bare_mldsa87 = signature::<MlDsa87>([u8; 32], [u8; 99], [u8; 2592]);
 }
 
 /// All hash functions.

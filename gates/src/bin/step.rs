@@ -311,22 +311,18 @@ mod operations {
     /// What the gate is for; the numbers are the secrets, so that they surely differ.
     fn canaries(gate: &mut Gate) {
         const _: () = assert!(SECRETS > 1);
-        let planted = |number: usize| black_box([number as u8, 1, 2, 3]);
-        gate.run("canary branch", |number| {
-            let secret = planted(number);
-            region(|| _ = black_box(canary::branch(&secret)));
-        });
-        gate.run("canary index", |number| {
-            let secret = planted(number);
-            region(|| _ = black_box(canary::index(&secret)));
-        });
-        gate.run("canary division", |number| {
-            let secret = u32::from_le_bytes(planted(number));
-            region(|| _ = black_box(canary::division(secret, 3)));
-        });
-        gate.run("canary mask", |number| {
-            let secret = planted(number);
-            region(|| _ = black_box(canary::mask(&secret)));
-        });
+        type Planted = (&'static str, fn([u8; 4]) -> u32);
+        let planted: [Planted; 4] = [
+            ("canary branch", |secret| canary::branch(&secret)),
+            ("canary index", |secret| canary::index(&secret).into()),
+            ("canary division", |secret| canary::division(u32::from_le_bytes(secret), 3)),
+            ("canary mask", |secret| canary::mask(&secret).into()),
+        ];
+        for (name, work) in planted {
+            gate.run(name, |number| {
+                let secret = black_box([number as u8, 1, 2, 3]);
+                region(|| _ = black_box(work(secret)));
+            });
+        }
     }
 }
