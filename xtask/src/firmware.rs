@@ -19,6 +19,7 @@ mod rows;
 mod trace;
 mod vectors;
 
+use crate::args::Bench;
 use crate::run::{Workspace, side_by_side};
 use anyhow::{Context, Result, ensure};
 use limits::{Missed, Verdict};
@@ -29,21 +30,8 @@ use std::io::{IsTerminal, stderr, stdout};
 pub use image::missing;
 pub use limits::stack_on_cortex_m4;
 
-/// How the bench was asked for.
-pub struct Bench {
-    /// One JSON object a line.
-    pub json: bool,
-    /// A row that misses its limit is a failure, and so is a reason of none, or a missed limit that has none.
-    pub check: bool,
-    /// A part of the name of the rows that are measured; the pages are written only by a run of all.
-    pub only: Option<String>,
-}
-
 /// Measures every row, prints them and writes docs/embedded. Returns whether all is well.
 pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
-    if let Some(missing) = missing() {
-        anyhow::bail!("{missing} is not here");
-    }
     let rows = measure(workspace, asked.only.as_deref().unwrap_or_default())?;
     ensure!(!rows.is_empty(), "no row has that in its name");
     let read = |file: &str| fs::read_to_string(workspace.root.join(file)).with_context(|| file.to_owned());
@@ -78,14 +66,8 @@ pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
 /// The self-test and the demonstration on both processors, and constant time. Returns how many checks passed, and a sentence.
 pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     let mut tests = workspace.linted(&["test", "--quiet", "--locked", "--profile", "host"]);
-    tests.args([
-        "--manifest-path",
-        "firmware/Cargo.toml",
-        "-p",
-        "gambeson-firmware-plugin",
-        "-p",
-        "gambeson-firmware-update",
-    ]);
+    tests.args(["--manifest-path", "firmware/Cargo.toml"]);
+    tests.args(["-p", "gambeson-firmware-plugin", "-p", "gambeson-firmware-update"]);
     let (passed, failed, _) = crate::report::test_results(&workspace.logged("firmware-tests", &mut tests)?);
     ensure!(passed > 10 && failed == 0, "{passed} tests of the plugin and of signed images");
     let vectors = vectors::check(workspace, false)?;

@@ -2,8 +2,8 @@
 
 use crate::run::{Workspace, side_by_side, tail};
 use anyhow::{Result, bail};
-use serde::Deserialize;
-use std::path::PathBuf;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
@@ -14,25 +14,6 @@ pub struct Program {
     pub path: PathBuf,
     /// The folder of its package, where cargo runs it.
     package: PathBuf,
-}
-
-/// A message of cargo's, of which a program of tests has all parts.
-#[derive(Deserialize)]
-struct Message {
-    target: Option<Target>,
-    executable: Option<PathBuf>,
-    manifest_path: Option<PathBuf>,
-    profile: Option<Profile>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct Profile {
-    test: bool,
 }
 
 /// Runs a `cargo test` that only builds; the programs that it made. The log has this name.
@@ -46,11 +27,13 @@ pub fn build(workspace: &Workspace, log: &str, test: &mut Command) -> Result<Vec
     Ok(programs)
 }
 
+/// Reads a message of cargo's, of which a program of tests has all parts.
 fn of_tests(line: &str) -> Option<Program> {
-    let message: Message = serde_json::from_str(line).ok()?;
-    message.profile.filter(|profile| profile.test)?;
-    let package = message.manifest_path?.parent()?.to_owned();
-    Some(Program { name: message.target?.name, path: message.executable?, package })
+    let message: Value = serde_json::from_str(line).ok()?;
+    message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
+    let package = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
+    let name = message["target"]["name"].as_str()?.to_owned();
+    Some(Program { name, path: message["executable"].as_str()?.into(), package })
 }
 
 impl Program {

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: runs steps, at most two beside each other, while their tools are installed.
 
+use crate::args::Selection;
 use crate::full_runs::{self, Begun};
 use crate::report::Report;
 use crate::run::{Tool, Workspace, provide};
@@ -10,19 +11,6 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Instant;
-
-/// The selection of steps.
-#[derive(Default)]
-pub struct Selection {
-    /// Run the groups of `--full` too.
-    pub full: bool,
-    /// Run one group.
-    pub group: Option<String>,
-    /// Run the steps with this in their names.
-    pub only: Option<String>,
-    /// Run groups, too, that were green with the same inputs.
-    pub again: bool,
-}
 
 impl Selection {
     /// Returns the groups, and the steps of each.
@@ -210,15 +198,10 @@ fn in_lanes(steps: &[&'static Step], run: &(impl Fn(&Step) + Sync)) {
 /// Prints the groups of `--full` whose inputs are not those of their last green run.
 fn print_stale(workspace: &Workspace) {
     let groups = steps::groups().into_iter().filter(|group| *group != ORDINARY);
-    let state = |group: &&str| full_runs::is_fresh(workspace, group, &steps::inputs(group));
-    let stale: Result<Vec<&str>> = groups
-        .filter_map(|group| match state(&group) {
-            Ok(true) => None,
-            Ok(false) => Some(Ok(group)),
-            Err(error) => Some(Err(error)),
-        })
-        .collect();
-    match stale {
+    let is_fresh = |group: &str| full_runs::is_fresh(workspace, group, &steps::inputs(group));
+    let stale = groups.map(|group| Ok((!is_fresh(group)?).then_some(group)));
+    let stale: Result<Vec<Option<&str>>> = stale.collect();
+    match stale.map(|stale| stale.into_iter().flatten().collect::<Vec<_>>()) {
         Ok(stale) if stale.is_empty() => println!("no group of --full is stale"),
         Ok(stale) => println!("stale groups of --full: {}", stale.join(", ")),
         Err(error) => println!("whether groups of --full are stale is not known: {error:#}"),
