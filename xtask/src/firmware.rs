@@ -46,7 +46,7 @@ pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
         let red = |line: &str| red(line, stdout().is_terminal());
         print!("{}", page::text(&rows, &verdicts, &missed, red));
     }
-    let failed: Vec<&Verdict> = verdicts.iter().filter(|verdict| !verdict.is_met()).collect();
+    let failed: Vec<&Verdict<'_>> = verdicts.iter().filter(|verdict| !verdict.is_met()).collect();
     for verdict in &failed {
         eprintln!("missed: {}", red(&page::sentence(verdict, &missed), stderr().is_terminal()));
     }

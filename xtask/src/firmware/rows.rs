@@ -2,7 +2,7 @@
 
 use super::image::{self, Image, Target};
 use crate::run::Workspace;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::Path;
@@ -121,6 +121,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// Target, profile, set and operation.
+    pub fn name(&self) -> String {
+        [self.target, self.profile, &self.alg, &self.op].join(" ")
+    }
+
     /// Whose work it is.
     pub fn by(&self) -> String {
         match CLASSICAL.iter().find(|(alg, ..)| *alg == self.alg) {
@@ -338,24 +343,16 @@ pub const PEERS: &str = "docs/embedded/peers.csv";
 /// The peers, as they were measured.
 pub fn peers(text: &str) -> Result<Vec<Peer>> {
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
-    ensure!(
-        lines.next() == Some("target,peer,alg,op,stack,heap,kinstructions,kcycles,key,code"),
-        "{PEERS}: the columns are not known"
-    );
+    let columns = "target,peer,alg,op,stack,heap,kinstructions,kcycles,key,code";
+    ensure!(lines.next() == Some(columns), "{PEERS}: the columns are not known");
     let read = |line: &str| {
-        let [target, peer, alg, op, numbers @ ..] = &line.split(',').collect::<Vec<_>>()[..] else {
-            bail!("{PEERS}: {line}")
-        };
-        let numbers = numbers.iter().map(|number| number.parse()).collect::<Result<Vec<u64>, _>>();
-        let [stack, heap, kinstructions, kcycles, key, code] =
-            numbers.with_context(|| format!("{PEERS}: {line}"))?[..]
-        else {
-            bail!("{PEERS}: {line}")
-        };
-        let [target, peer, alg, op] = [target, peer, alg, op].map(|word| (*word).to_owned());
-        Ok(Peer { target, peer, alg, op, stack, heap, kinstructions, kcycles, key, code })
+        let mut cells = line.split(',').map(str::to_owned);
+        let [target, peer, alg, op] = [(); 4].map(|()| cells.next().unwrap_or_default());
+        let numbers: Vec<u64> = cells.map(|number| number.parse().ok()).collect::<Option<_>>()?;
+        let [stack, heap, kinstructions, kcycles, key, code] = numbers[..] else { return None };
+        Some(Peer { target, peer, alg, op, stack, heap, kinstructions, kcycles, key, code })
     };
-    lines.map(read).collect()
+    lines.map(|line| read(line).with_context(|| format!("{PEERS}: {line}"))).collect()
 }
 
 #[cfg(test)]
@@ -393,9 +390,7 @@ mod tests {
         let peers = peers(text).unwrap();
         assert_eq!(peers.len(), 216);
         let record = peers.iter().filter(|peer| peer.target == "cortex-m4" && peer.alg == "ML-KEM-768");
-        assert_eq!(
-            record.filter(|peer| peer.op == "keygen").map(|peer| peer.stack + peer.heap).min(),
-            Some(2816)
-        );
+        let record = record.filter(|peer| peer.op == "keygen").map(|peer| peer.stack + peer.heap);
+        assert_eq!(record.min(), Some(2816));
     }
 }
