@@ -90,12 +90,9 @@ struct Findings {
 /// Walks the text from left to right, remembering the document last named.
 fn check_text(index: &Index, file: &str, text: &str) -> Findings {
     let prose = join_comments(text);
-    let default = index
-        .document
-        .iter()
-        .find(|(_, document)| document.path.as_deref().is_some_and(|path| file.starts_with(path)))
-        .map(|(name, _)| name.as_str());
-    let mut current: Option<&str> = default;
+    let is_its = |document: &Document| document.path.as_deref().is_some_and(|path| file.starts_with(path));
+    let default = index.document.iter().find(|(_, document)| is_its(document));
+    let mut current: Option<&str> = default.map(|(name, _)| name.as_str());
     let mut findings = Findings::default();
     let mut at = 0;
     while at < prose.len() {
@@ -195,13 +192,9 @@ fn document_name(text: &str) -> Option<(String, usize)> {
         let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(text.len());
         let name = text[..end].trim_end_matches('-');
         // A draft's version is part of the reference, not of the name.
-        let base = match name.rsplit_once('-') {
-            Some((base, version)) if version.len() == 2 && version.bytes().all(|b| b.is_ascii_digit()) => {
-                base
-            }
-            _ => name,
-        };
-        return Some((base.to_owned(), end));
+        let is_version = |text: &str| text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit());
+        let base = name.rsplit_once('-').filter(|(_, version)| is_version(version)).map(|(base, _)| base);
+        return Some((base.unwrap_or(name).to_owned(), end));
     }
     None
 }
@@ -309,9 +302,7 @@ mod tests {
 
     #[test]
     fn planted_mistakes_are_refused() {
-        for text in PLANTED {
-            assert!(!errors(text).is_empty(), "{text}");
-        }
+        canaries(&index()).unwrap();
         assert!(!errors("// FIPS 203 §7.2 (ML-KEM Decapsulation)").is_empty());
     }
 
