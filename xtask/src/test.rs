@@ -30,10 +30,8 @@ impl Selection {
         let chosen = groups.iter().filter(is_chosen).map(|group| (*group, of_group(group)));
         let chosen: Vec<(&str, Vec<&Step>)> = chosen.filter(|(_, steps)| !steps.is_empty()).collect();
         let only = self.only.as_deref().unwrap_or_default();
-        ensure!(
-            !chosen.is_empty(),
-            "no step of these groups has {only:?} in its name: cargo xtask test --list"
-        );
+        let any = !chosen.is_empty();
+        ensure!(any, "no step of these groups has {only:?} in its name: cargo xtask test --list");
         Ok(chosen)
     }
 
@@ -68,10 +66,8 @@ pub fn run(workspace: &Workspace, selection: &Selection) -> Result<bool> {
         chosen.retain(|(group, _)| {
             let fresh = full_runs::is_fresh(workspace, group, &steps::inputs(group)).unwrap_or(false);
             if fresh {
-                println!(
-                    "{group}: green with these inputs, {} says (--again runs it again)",
-                    full_runs::FILE
-                );
+                let file = full_runs::FILE;
+                println!("{group}: green with these inputs, {file} says (--again runs it again)");
             }
             !fresh
         });
@@ -233,14 +229,10 @@ mod tests {
     #[test]
     fn whole_groups_that_were_asked_for_are_recorded() {
         let full = || Selection { full: true, ..Selection::default() };
-        assert!(
-            full().is_recorded()
-                && Selection { group: Some("a".into()), ..Selection::default() }.is_recorded()
-        );
-        assert!(
-            !Selection::default().is_recorded()
-                && !Selection { only: Some("a".into()), ..full() }.is_recorded()
-        );
+        let group = Selection { group: Some("a".into()), ..Selection::default() };
+        assert!(full().is_recorded() && group.is_recorded());
+        let only = Selection { only: Some("a".into()), ..full() };
+        assert!(!Selection::default().is_recorded() && !only.is_recorded());
     }
 
     #[test]
