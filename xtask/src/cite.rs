@@ -2,7 +2,7 @@
 //! `docs/spec-index.toml`.
 
 use crate::run::{Workspace, files_below};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,15 +38,12 @@ pub fn check(workspace: &Workspace) -> Result<String> {
         errors.extend(found.errors);
         sample = sample.or_else(|| text.contains("Algorithm 14 (K-PKE.Encrypt)").then_some((name, text)));
     }
-    if !errors.is_empty() {
-        bail!("{}", errors.join("\n"));
-    }
+    ensure!(errors.is_empty(), "{}", errors.join("\n"));
     canaries(&index)?;
     if let Some((name, text)) = sample {
         let wrong = text.replace("Algorithm 14 (K-PKE.Encrypt)", "Algorithm 13 (K-PKE.Encrypt)");
-        if check_text(&index, &name, &wrong).errors.is_empty() {
-            bail!("canary: a wrong number planted in a copy of {name} was not refused");
-        }
+        let seen = !check_text(&index, &name, &wrong).errors.is_empty();
+        ensure!(seen, "canary: a wrong number planted in a copy of {name} was not refused");
     }
     Ok(format!("{citations} citations in {files} files, all right; every planted mistake was refused"))
 }
@@ -74,9 +71,8 @@ const PLANTED: &[&str] = &[
 
 fn canaries(index: &Index) -> Result<()> {
     for text in PLANTED {
-        if check_text(index, "canary", text).errors.is_empty() {
-            bail!("canary: {text:?} was not refused");
-        }
+        let seen = !check_text(index, "canary", text).errors.is_empty();
+        ensure!(seen, "canary: {text:?} was not refused");
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! apt, pip, npm, Go and Maven is copied. All mounts are made in a mount namespace, which ends with the command, however that ends.
 
 use crate::run::{Workspace, cargo_home, installed, is_root, tail};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -229,9 +229,8 @@ impl<'a> Machine<'a> {
         self.clone_into(PLANTED)?;
         fs::write(self.inside(PLANTED.as_ref()).join("xtask/build.rs"), BUILD_SCRIPT)?;
         let (success, text) = self.tried("fresh-canary", PLANTED, command, &[])?;
-        if success || !text.contains(NO_CMAKE) {
-            bail!("canary: a planted build script that calls cmake did not fail:\n{}", tail(&text, 40));
-        }
+        let seen = !success && text.contains(NO_CMAKE);
+        ensure!(seen, "canary: a planted build script that calls cmake did not fail:\n{}", tail(&text, 40));
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The arrows between packages: ARCHITECTURE.md's table as data, held against `cargo metadata`.
 
 use crate::run::Workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -63,17 +63,14 @@ const CORE_DEPENDENCIES: [&str; 9] = [
 pub fn check(workspace: &Workspace) -> Result<String> {
     let metadata = workspace.metadata("", &["--no-deps"])?;
     let (arrows, errors) = wrong_arrows(&metadata);
-    if !errors.is_empty() {
-        bail!("{}", errors.join("\n"));
-    }
+    ensure!(errors.is_empty(), "{}", errors.join("\n"));
     let mut planted = metadata;
     let packages = planted["packages"].as_array_mut().into_iter().flatten();
     let mut core = packages.filter(|package| package["name"] == CORE);
     let dependencies = core.next().and_then(|core| core["dependencies"].as_array_mut());
     dependencies.context("the core is in the metadata")?.push(json!({"name": HYBRID, "kind": null}));
-    if wrong_arrows(&planted).1.is_empty() {
-        bail!("canary: the arrow {CORE} -> {HYBRID} was planted in the metadata and not refused");
-    }
+    let seen = !wrong_arrows(&planted).1.is_empty();
+    ensure!(seen, "canary: the arrow {CORE} -> {HYBRID} was planted in the metadata and not refused");
     Ok(format!("{arrows} arrows, all allowed; the planted one was refused"))
 }
 

@@ -1,7 +1,7 @@
 //! Programs of tests: built by one command of cargo, found in what it says, and run side by side.
 
 use crate::run::{Workspace, side_by_side, tail};
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,9 +21,7 @@ pub fn build(workspace: &Workspace, log: &str, test: &mut Command) -> Result<Vec
     test.args(["--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
     let text = workspace.logged(log, test)?;
     let programs: Vec<Program> = text.lines().filter_map(of_tests).collect();
-    if programs.is_empty() {
-        bail!("no program of tests was built:\n{}", tail(&text, 40));
-    }
+    ensure!(!programs.is_empty(), "no program of tests was built:\n{}", tail(&text, 40));
     Ok(programs)
 }
 
@@ -66,13 +64,14 @@ pub fn run(workspace: &Workspace, commands: Vec<(String, Command)>) -> Result<(b
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn programs_of_tests_are_told_from_others() {
         let line = |test: bool| {
-            format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"/a/Cargo.toml","target":{{"name":"n"}},"profile":{{"test":{test}}},"executable":"/t/n-1"}}"#
-            )
+            json!({"reason": "compiler-artifact", "manifest_path": "/a/Cargo.toml", "target": {"name": "n"},
+                "profile": {"test": test}, "executable": "/t/n-1"})
+            .to_string()
         };
         let program = of_tests(&line(true)).unwrap();
         assert_eq!((&*program.name, program.package.to_str()), ("n", Some("/a")));

@@ -3,7 +3,7 @@
 use crate::constant_time::{self, AS_RELEASED};
 use crate::run::Workspace;
 use crate::table::Table;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 /// What an operation may use at most. `None` is "every".
@@ -67,17 +67,12 @@ pub fn measure(workspace: &Workspace) -> Result<Vec<Value>> {
     constant_time::build_as_released(workspace)?;
     let program = workspace.built(AS_RELEASED, "gate-stack");
     let text = workspace.logged("stack", &mut workspace.command(program, &[]))?;
-    let mut rows = text
-        .lines()
-        .map(serde_json::from_str)
-        .collect::<Result<Vec<Value>, _>>()
-        .context("the gate prints JSON")?;
-    let canary =
-        rows.iter().position(|row| row["alg"] == "canary").context("the gate measures its canary")?;
-    let planted = rows.remove(canary)["stack"].as_u64().unwrap_or(0);
-    if !(PLANTED..=PLANTED + TOLERANCE).contains(&planted) {
-        bail!("canary: a frame of {PLANTED} bytes was measured as {planted}");
-    }
+    let rows = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>();
+    let mut rows = rows.context("the gate prints JSON")?;
+    let canary = rows.iter().position(|row| row["alg"] == "canary");
+    let planted = rows.remove(canary.context("the gate measures its canary")?)["stack"].as_u64().unwrap_or(0);
+    let seen = (PLANTED..=PLANTED + TOLERANCE).contains(&planted);
+    ensure!(seen, "canary: a frame of {PLANTED} bytes was measured as {planted}");
     Ok(rows)
 }
 
@@ -209,9 +204,7 @@ pub fn check(rows: &[Value]) -> Result<String> {
             }
         }
     }
-    if !errors.is_empty() {
-        bail!("{}", errors.join("\n"));
-    }
+    ensure!(errors.is_empty(), "{}", errors.join("\n"));
     Ok(format!("{} rows measured, {} bounds kept; the planted frame was measured", rows.len(), BOUNDS.len()))
 }
 

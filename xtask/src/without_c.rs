@@ -38,7 +38,7 @@ pub fn check(workspace: &Workspace) -> Result<String> {
     let planted = foreign(&tree(workspace, WITH_C, &all)?).join(", ");
     ensure!(
         !planted.is_empty(),
-        "canary: {WITH_C} with all its features needs a C compiler, and that was not seen"
+        "canary: {WITH_C} with all features needs a C compiler, and that was not seen"
     );
     let reaching = among(&tree(workspace, WITH_NETWORK, &all)?, NETWORK).join(", ");
     ensure!(!reaching.is_empty(), "canary: {WITH_NETWORK} reaches a network, and that was not seen");
