@@ -1,6 +1,7 @@
 //! The files of vectors by the programs of `vectors/independent`, which are written from `docs/spec` and share no code with us.
 
 use crate::run::{Workspace, empty_folder, files_in, install_once, installed, tail};
+use crate::slim;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::fs;
@@ -76,16 +77,10 @@ pub fn prepare(workspace: &Workspace) -> Result<()> {
 /// A virtual environment with the pinned packages.
 fn python(workspace: &Workspace) -> Result<Program> {
     let source = workspace.root.join("vectors/independent/python");
-    let folder = installation(workspace, "python", &[&source.join("requirements.txt")], |folder| {
-        let environment = folder.to_string_lossy();
-        workspace.logged(
-            "independent-venv",
-            &mut workspace.command("python3", &["-m", "venv", "--clear", &environment]),
-        )?;
-        let mut pip =
-            workspace.command(folder.join("bin/pip"), &["install", "--quiet", "--disable-pip-version-check"]);
-        workspace.logged("independent-pip", pip.arg("--requirement").arg(source.join("requirements.txt")))?;
-        Ok(())
+    let requirements = source.join("requirements.txt");
+    let folder = installation(workspace, "python", &[&requirements], |folder| {
+        let packages = ["--requirement", &*requirements.to_string_lossy()];
+        slim::environment(workspace, "independent", folder, &packages)
     })?;
     Ok(Program { name: "python", interpreter: folder.join("bin/python"), script: source.join("check.py") })
 }
@@ -108,8 +103,7 @@ fn packages(workspace: &Workspace) -> Result<PathBuf> {
             fs::copy(manifest, folder.join(manifest.file_name().context("a manifest has a name")?))?;
         }
         let mut npm = workspace.command("npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
-        workspace.logged("independent-npm", npm.current_dir(folder))?;
-        Ok(())
+        workspace.logged("independent-npm", npm.current_dir(folder)).map(drop)
     })
 }
 

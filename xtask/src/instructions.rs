@@ -116,11 +116,9 @@ fn count(
     planted: usize,
 ) -> Result<Vec<(String, u64)>> {
     let name = format!("instructions-{row}-{planted}");
-    let folder = workspace.target.join("xtask").join(&name);
-    let mut callgrind = callgrind(workspace, program, FUNCTION, &folder)?;
-    callgrind.args(["--json", "tls", "bench", "--preset", row, "--rounds", &ROUNDS.to_string()]);
-    callgrind.args(["--planted", &planted.to_string()]);
-    ran(workspace, &name, &mut callgrind)?;
+    let (rounds, planted) = (ROUNDS.to_string(), planted.to_string());
+    let arguments = ["tls", "bench", "--preset", row, "--rounds", &rounds, "--planted", &planted];
+    let (folder, _) = callgrind(workspace, program, FUNCTION, &name, &arguments)?;
     let mut counts = vec![Vec::new(); verify.len()];
     for part in 0..ROUNDS * TURN * verify.len() {
         let total = total(&folder, part)?;
@@ -139,10 +137,8 @@ fn count(
 /// The instructions of each row of groups, which have so many members `more`.
 fn count_groups(workspace: &Workspace, program: &Path, more: usize) -> Result<Vec<(String, u64)>> {
     let name = format!("instructions-groups-{more}");
-    let folder = workspace.target.join("xtask").join(&name);
-    let mut callgrind = callgrind(workspace, program, GROUP_FUNCTION, &folder)?;
-    callgrind.args(["--json", "bench", "mls-counted", "--members", &(MEMBERS + more).to_string()]);
-    let said = ran(workspace, &name, &mut callgrind)?;
+    let arguments = ["bench", "mls-counted", "--members", &(MEMBERS + more).to_string()];
+    let (folder, said) = callgrind(workspace, program, GROUP_FUNCTION, &name, &arguments)?;
     let mut counts: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for (part, row) in in_order(&said).into_iter().enumerate() {
         counts.entry(row).or_default().push(total(&folder, part)?);
@@ -172,23 +168,23 @@ fn in_group(row: &str) -> String {
     format!("group of {MEMBERS}, {row}")
 }
 
-/// Counts what a function does, each time that it is called by itself, into an empty folder.
-fn callgrind(workspace: &Workspace, program: &Path, function: &str, folder: &Path) -> Result<Command> {
-    empty_folder(folder)?;
+/// Counts what a function does, each time that it is called by itself. Returns the folder of counts, and what the program said.
+fn callgrind(
+    workspace: &Workspace,
+    program: &Path,
+    function: &str,
+    name: &str,
+    arguments: &[&str],
+) -> Result<(PathBuf, String)> {
+    let folder = workspace.target.join("xtask").join(name);
+    empty_folder(&folder)?;
     let mut callgrind = workspace.command("valgrind", &["-q", "--tool=callgrind"]);
-    callgrind
-        .arg(format!("--toggle-collect={function}"))
-        .arg(format!("--dump-after={function}"))
-        .arg(format!("--callgrind-out-file={}", folder.join("part").display()))
-        .arg(program);
-    Ok(callgrind)
-}
-
-fn ran(workspace: &Workspace, name: &str, callgrind: &mut Command) -> Result<String> {
-    let said = workspace.logged(name, callgrind)?;
+    callgrind.arg(format!("--toggle-collect={function}")).arg(format!("--dump-after={function}"));
+    callgrind.arg(format!("--callgrind-out-file={}", folder.join("part").display()));
+    let said = workspace.logged(name, callgrind.arg(program).arg("--json").args(arguments))?;
     let with_avx2 = said.contains("\"mldsa\":\"avx2\",\"mlkem\":\"avx2\"");
     ensure!(with_avx2, "other tables than those for AVX2 ran:\n{said}");
-    Ok(said)
+    Ok((folder, said))
 }
 
 /// The instructions of a call, by its place.
@@ -210,7 +206,7 @@ fn record(rows: &[(String, u64)]) -> Value {
 }
 
 fn compiler() -> String {
-    let version = std::process::Command::new("rustc").arg("--version").output();
+    let version = Command::new("rustc").arg("--version").output();
     version.map_or_else(|_| "rustc".into(), |output| String::from_utf8_lossy(&output.stdout).trim().into())
 }
 

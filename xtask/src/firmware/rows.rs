@@ -8,21 +8,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// How the core is asked to work: `small` is `Small<P>`, `size` the same built for size, `workspace` in memory of the caller's, `fast`
-/// the plain set.
-struct Profile {
-    name: &'static str,
-    /// The compiler's level for what is run, and that for the bytes of code.
-    level: &'static str,
-    size: &'static str,
-}
-
-/// At `s` the permutation is rolled: a third less code for nearly twice the cycles.
-const PROFILES: [Profile; 4] = [
-    Profile { name: "small", level: "3", size: "s" },
-    Profile { name: SIZE, level: "s", size: "s" },
-    Profile { name: WORKSPACE, level: "3", size: "s" },
-    Profile { name: "fast", level: "3", size: "3" },
-];
+/// the plain set. With the compiler's level for what is run, and that for the bytes of code: at `s` the permutation is rolled, a third less
+/// code for nearly twice the cycles.
+const PROFILES: [(&str, &str, &str); 4] =
+    [("small", "3", "s"), (SIZE, "s", "s"), (WORKSPACE, "3", "s"), ("fast", "3", "3")];
 pub const SIZE: &str = "size";
 /// The level of `fast` on the Cortex-M4: for size, with the assembly of speed (decision 38).
 pub const FAST_FOR_SIZE: &str = "s-fast";
@@ -171,7 +160,7 @@ pub const PACKAGE: &str = "gambeson-firmware-bench";
 /// Builds every row whose name has `only` in it.
 pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Result<Vec<Built>> {
     let (mut built, mut images) = (Vec::new(), HashMap::new());
-    for Profile { name: profile, level, size } in PROFILES {
+    for (profile, level, size) in PROFILES {
         // Where all that is hot is assembly, the rest may be small.
         let for_size = profile == "fast" && target.name == image::CORTEX_M4.name;
         let wanted = |(alg, op): &(&str, &str)| {
