@@ -73,9 +73,14 @@ pub fn holds(condition: ConditionCode, flags: u64) -> bool {
     }
 }
 
+/// The number of a general register, as instructions have it; 16 or more for others.
+pub fn number(register: Register) -> usize {
+    (register.full_register() as usize).wrapping_sub(Register::RAX as usize)
+}
+
 /// The bit of a general register, none for others.
 fn bit(register: Register) -> u16 {
-    let number = (register.full_register() as usize).wrapping_sub(Register::RAX as usize);
+    let number = number(register);
     if number < 16 { 1 << number } else { 0 }
 }
 

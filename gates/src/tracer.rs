@@ -1,6 +1,6 @@
 //! Runs an operation once for each secret, each time in a new process with the same addresses, and steps through it.
 
-use crate::step::{Comparison, Difference, Flow, Registers, Seen, Unjudged, holds};
+use crate::step::{Comparison, Difference, Flow, Registers, Seen, Unjudged, holds, number};
 use iced_x86::Register;
 use std::collections::HashMap;
 use std::fs::File;
@@ -281,27 +281,16 @@ struct State {
 impl Registers for State {
     fn general(&self, register: Register) -> Option<u64> {
         let r = &self.registers;
-        Some(match register {
-            Register::RAX => r.rax,
-            Register::RCX => r.rcx,
-            Register::RDX => r.rdx,
-            Register::RBX => r.rbx,
-            Register::RSP => r.rsp,
-            Register::RBP => r.rbp,
-            Register::RSI => r.rsi,
-            Register::RDI => r.rdi,
-            Register::R8 => r.r8,
-            Register::R9 => r.r9,
-            Register::R10 => r.r10,
-            Register::R11 => r.r11,
-            Register::R12 => r.r12,
-            Register::R13 => r.r13,
-            Register::R14 => r.r14,
-            Register::R15 => r.r15,
-            Register::FS => r.fs_base,
-            Register::GS => r.gs_base,
-            _ => return None,
-        })
+        // In the order of their numbers.
+        let general = [
+            r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13,
+            r.r14, r.r15,
+        ];
+        match register {
+            Register::FS => Some(r.fs_base),
+            Register::GS => Some(r.gs_base),
+            _ => general.get(number(register)).copied(),
+        }
     }
 
     fn mask(&self, number: usize) -> Option<u64> {

@@ -47,12 +47,9 @@ pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
         print!("{}", page::text(&rows, &verdicts, &missed, red));
     }
     let failed: Vec<&Verdict<'_>> = verdicts.iter().filter(|verdict| !verdict.is_met()).collect();
-    for verdict in &failed {
-        eprintln!("missed: {}", red(&page::sentence(verdict, &missed), stderr().is_terminal()));
-    }
     let faults = missed.faults(&verdicts, asked.only.is_none());
-    for fault in &faults {
-        eprintln!("missed: {}", red(fault, stderr().is_terminal()));
+    for line in failed.iter().map(|verdict| page::sentence(verdict, &missed)).chain(faults.clone()) {
+        eprintln!("missed: {}", red(&line, stderr().is_terminal()));
     }
     eprintln!("{} rows; of {} limits {} are missed", rows.len(), verdicts.len(), failed.len());
     if asked.only.is_none() {

@@ -19,11 +19,9 @@ const ROOT: &str = "/usr/arm-linux-gnueabihf";
 
 /// What this machine lacks, if anything.
 pub fn missing() -> Option<&'static str> {
-    if Compiler::for_target(TARGET).is_none() {
-        Some("a compiler for thumb")
-    } else {
-        [EMULATOR, LINKER, ROOT].into_iter().find(|tool| !installed(tool) && !Path::new(tool).is_dir())
-    }
+    let compiler = Compiler::for_target(TARGET).is_none().then_some("a compiler for thumb");
+    let is_missing = |tool: &&str| !installed(tool) && !Path::new(tool).is_dir();
+    compiler.or_else(|| [EMULATOR, LINKER, ROOT].into_iter().find(is_missing))
 }
 
 /// Builds and tests everything. Returns the number of tests and a sentence.
