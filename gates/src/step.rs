@@ -49,28 +49,13 @@ pub enum Flow {
     Elsewhere,
 }
 
-/// Whether a condition holds, by the flags (Intel's manual, volume 2, Jcc); a jump without one is taken.
+/// Whether a condition holds, by the flags (Intel's manual, volume 2, Jcc); a jump without one is taken. A condition's number is one more
+/// than its encoding, of which the lowest bit negates.
 pub fn holds(condition: ConditionCode, flags: u64) -> bool {
     let [carry, parity, zero, sign, overflow] = [0, 2, 6, 7, 11].map(|bit| flags >> bit & 1 == 1);
-    match condition {
-        ConditionCode::None => true,
-        ConditionCode::o => overflow,
-        ConditionCode::no => !overflow,
-        ConditionCode::b => carry,
-        ConditionCode::ae => !carry,
-        ConditionCode::e => zero,
-        ConditionCode::ne => !zero,
-        ConditionCode::be => carry || zero,
-        ConditionCode::a => !carry && !zero,
-        ConditionCode::s => sign,
-        ConditionCode::ns => !sign,
-        ConditionCode::p => parity,
-        ConditionCode::np => !parity,
-        ConditionCode::l => sign != overflow,
-        ConditionCode::ge => sign == overflow,
-        ConditionCode::le => zero || sign != overflow,
-        ConditionCode::g => !zero && sign == overflow,
-    }
+    let less = sign != overflow;
+    let positive = [overflow, carry, zero, carry || zero, sign, parity, less, zero || less];
+    (condition as usize).checked_sub(1).is_none_or(|code| positive[code >> 1] == (code & 1 == 0))
 }
 
 /// The number of a general register, as instructions have it; 16 or more for others.

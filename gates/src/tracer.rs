@@ -72,16 +72,15 @@ impl Tracer {
             *child = Some(Child::start(number, operation)?);
         }
         let mut comparison = Comparison::default();
-        let mut evex = 0;
+        let (mut evex, mut difference) = (0, None);
         for (number, child) in children.into_iter().flatten().enumerate() {
             comparison.start();
-            let (wide, difference) = self.follow(&child, &mut comparison, thorough && number == 0)?;
+            (evex, difference) = self.follow(&child, &mut comparison, thorough && number == 0)?;
             if difference.is_some() {
-                return Ok(Judged { steps: comparison.steps(), evex: wide, difference });
+                break;
             }
-            evex = wide;
         }
-        Ok(Judged { steps: comparison.steps(), evex, difference: None })
+        Ok(Judged { steps: comparison.steps(), evex, difference })
     }
 
     /// Goes through the region of one process, stopping where the addresses of operands are not known from the last

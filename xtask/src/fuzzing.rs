@@ -134,8 +134,7 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
     // From 192.0.2.1 to 198.51.100.2, with a protocol; its parts are what is mutated.
     let header =
         b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x11\xc0\0\x02\x01\xc6\x33\x64\x02\x12\x34\x01\xbb\x01\0\x02h2";
-    fs::write(folder("proxy_header")?.join("v4"), header)?;
-    Ok(())
+    Ok(fs::write(folder("proxy_header")?.join("v4"), header)?)
 }
 
 #[cfg(test)]

@@ -70,12 +70,10 @@ fn thousands(number: u64) -> String {
 
 /// With a comma before each three digits.
 fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let first = digits.len() % 3;
-    let (head, rest) = digits.split_at(first);
-    let groups = rest.as_bytes().chunks(3).map(|chunk| String::from_utf8_lossy(chunk).into_owned());
-    let head = (!head.is_empty()).then(|| head.to_owned());
-    head.into_iter().chain(groups).collect::<Vec<_>>().join(",")
+    match number {
+        0..1000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1000), number % 1000),
+    }
 }
 
 const HEAD: &str = "# Small devices\n\n\
