@@ -207,7 +207,7 @@ fn algorithm_numbers(text: &str) -> Option<(Vec<usize>, usize)> {
         let digits = text[length..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - length);
         let number: usize = text[length..length + digits].parse().ok()?;
         length += digits;
-        match range_from.take() {
+        match range_from {
             Some(from) => numbers.extend(from + 1..=number),
             None => numbers.push(number),
         }
@@ -215,9 +215,7 @@ fn algorithm_numbers(text: &str) -> Option<(Vec<usize>, usize)> {
         if !text[length + separator..].starts_with(|c: char| c.is_ascii_digit()) {
             break;
         }
-        if is_range {
-            range_from = Some(number);
-        }
+        range_from = is_range.then_some(number);
         length += separator;
     }
     Some((numbers, length))

@@ -83,11 +83,14 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
     let (private, public, encrypted) =
         (folder("pki_private")?, folder("pki_public")?, folder("pki_encrypted")?);
     let tls = folder("tls_keys")?;
-    let generate = |arguments: &[&str], out: &Path, public: &Path| -> Result<()> {
-        let mut make = workspace.command(&program, &["key", "gen"]);
-        make.args(arguments).arg("--out").arg(out).arg("--public").arg(public);
+    let run = |arguments: &[&str], paths: &[(&str, &Path)]| -> Result<()> {
+        let mut make = workspace.command(&program, arguments);
+        paths.iter().for_each(|(option, path)| _ = make.arg(option).arg(path));
         make.env("GAMBESON_PASSPHRASE", "passphrase");
         workspace.logged("fuzz-seeds", &mut make).map(drop)
+    };
+    let generate = |arguments: &[&str], out: &Path, public: &Path| {
+        run(&[&["key", "gen"], arguments].concat(), &[("--out", out), ("--public", public)])
     };
     for alg in
         ["ml-kem-512", "ml-kem-1024", "ml-dsa-44", "ml-dsa-65", "ed25519", "ecdsa-p256", "mldsa44-ed25519"]
@@ -107,22 +110,14 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
         let pki = seeds.join(format!("pki-{alg}"));
         let (root, key) = (pki.join("root.pem"), pki.join("root.key"));
         let server = pki.join("server.pem");
-        let cert = |arguments: &[&str], paths: &[(&str, &Path)]| -> Result<()> {
-            let mut make = workspace.command(&program, &["cert"]);
-            make.args(arguments);
-            for (option, path) in paths {
-                make.arg(option).arg(path);
-            }
-            workspace.logged("fuzz-seeds", &mut make).map(drop)
-        };
-        cert(&["new", "--levels", "3", "--name", "example.com", "--alg", alg], &[("--out", &pki)])?;
+        run(&["cert", "new", "--levels", "3", "--name", "example.com", "--alg", alg], &[("--out", &pki)])?;
         let request = certificates.join(format!("{alg}.csr"));
-        cert(&["csr", "--name", "example.com"], &[("--key", &key), ("--out", &request)])?;
+        run(&["cert", "csr", "--name", "example.com"], &[("--key", &key), ("--out", &request)])?;
         let list = certificates.join(format!("{alg}.crl"));
         let authority = pki.join("authority.pem");
         let revoked: [(&str, &Path); 4] =
             [("--issuer", &root), ("--key", &key), ("--revoke", &authority), ("--out", &list)];
-        cert(&["crl"], &revoked)?;
+        run(&["cert", "crl"], &revoked)?;
         fs::copy(&server, certificates.join(format!("{alg}.pem")))?;
     }
     let keys = folder("age_keys")?;
