@@ -1,6 +1,6 @@
 //! What operations leave behind: dead stack, freed heap and the vector registers, searched for pieces of secrets.
 
-use crate::operations::{Instrument, Name};
+use crate::operations::{Instrument, Name, shown};
 use crate::{heap, registers, stack};
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -124,6 +124,7 @@ pub struct Gate {
 impl Gate {
     fn count(&mut self, name: Name<'_>, found: &[String]) {
         self.ran += 1;
+        let name = shown(name);
         println!("ran {name}");
         if !found.is_empty() {
             self.failed += 1;
@@ -135,16 +136,16 @@ impl Gate {
 impl Instrument for Gate {
     const SEARCHES: bool = true;
 
-    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R {
+    fn run<R>(&mut self, name: Name<'_>, work: impl Fn() -> R + Sync) -> R {
         let found = hunted(&self.hunt, || _ = black_box(&work()));
-        self.count(name.into(), &found);
+        self.count(name, &found);
         work()
     }
 
     /// The workspace lies on the stack that is searched.
-    fn run_in<'a, W: Send + Default, O: Send, R>(
+    fn run_in<W: Send + Default, O: Send, R>(
         &mut self,
-        name: impl Into<Name<'a>>,
+        name: Name<'_>,
         out: &mut O,
         work: impl Fn(&mut O, &mut W) -> R + Sync,
     ) -> R {
@@ -156,7 +157,7 @@ impl Instrument for Gate {
         })
     }
 
-    fn run_fresh<'a>(&mut self, name: impl Into<Name<'a>>, work: impl Fn(&dyn Fn(&[u8])) + Sync) {
+    fn run_fresh(&mut self, name: Name<'_>, work: impl Fn(&dyn Fn(&[u8])) + Sync) {
         let kept = Kept::new();
         let found = searched(
             || kept.hunt(),
@@ -165,7 +166,7 @@ impl Instrument for Gate {
                 work(&|secret| kept.keep(secret));
             },
         );
-        self.count(name.into(), &found);
+        self.count(name, &found);
     }
 
     fn secrets(&mut self, add: impl FnOnce(&mut Hunt)) {

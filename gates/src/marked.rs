@@ -1,6 +1,6 @@
 //! The instrument of the constant-time gate: operations on marked secrets under valgrind, counted.
 
-use crate::operations::{Instrument, Name};
+use crate::operations::{Instrument, Name, shown};
 use crate::{bytes, valgrind};
 use gambeson::cpu::Level;
 
@@ -45,8 +45,8 @@ impl Gate {
 }
 
 impl Instrument for Gate {
-    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R {
-        self.watch(name.into(), work)
+    fn run<R>(&mut self, name: Name<'_>, work: impl Fn() -> R + Sync) -> R {
+        self.watch(shown(name), work)
     }
 
     fn run_drop<T>(&mut self, alg: &str, keys: T) {

@@ -3,7 +3,7 @@
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87, SigningKey};
 use gambeson::mlkem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024};
-use gambeson_gates::operations::{self, Instrument, Name};
+use gambeson_gates::operations::{self, Instrument, Name, shown};
 use gambeson_gates::{canary, heap, stack};
 use std::collections::HashSet;
 use std::env;
@@ -39,10 +39,9 @@ struct Gate {
 
 impl Instrument for Gate {
     /// Runs the operation once to warm up, once for the stack and once for the heap.
-    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R {
-        let name = name.into();
+    fn run<R>(&mut self, name: Name<'_>, work: impl Fn() -> R + Sync) -> R {
         let workspace = std::mem::take(&mut self.workspace);
-        if self.measured.insert(name.to_string()) {
+        if self.measured.insert(shown(name)) {
             let (depth, uses) = stack::on_fresh_stack(|| {
                 drop(work());
                 let (depth, result) = stack::depth(&work);
@@ -51,7 +50,7 @@ impl Instrument for Gate {
                 drop(result);
                 (depth, uses)
             });
-            let Name { alg, op, form } = name;
+            let (alg, op, form) = name;
             println!(
                 "{{\"alg\":\"{alg}\",\"op\":\"{op}\",\"form\":\"{form}\",\"stack\":{depth},\"workspace\":{workspace},\
                  \"heap_peak\":{},\"heap_total\":{},\"allocations\":{}}}",

@@ -1,7 +1,7 @@
 //! The calls of the C interface.
 
+use super::Instrument;
 use super::kem::OPERATIONS;
-use super::{Instrument, Name};
 use crate::c::{Dsa, HASHES, Hash, Hasher, Kem, Key, Keys, PREHASHES, prehash, prehash_number, wipe};
 use crate::hunt::Hunt;
 use crate::marked::secret;
@@ -61,7 +61,7 @@ const fn form(calls: &Keys) -> &'static str {
 
 /// The keys of one set in one schedule. Returns the key of the seed.
 fn keys(gate: &mut impl Instrument, calls: &Keys, seed: &[u8], public: &[u8]) -> Key {
-    let name = |op| Name { alg: calls.set, op, form: form(calls) };
+    let name = |op| (calls.set, op, form(calls));
     let [public_len, private_len, _, seed_len] = calls.sizes;
     let mut made: (Key, Vec<u8>) = ([0; 96], vec![0; public_len]);
     gate.run_into(name("keygen"), &mut made, |(key, public)| calls.key_from_seed(key, public, seed));
@@ -84,8 +84,9 @@ fn keys(gate: &mut impl Instrument, calls: &Keys, seed: &[u8], public: &[u8]) ->
     assert!(made.1 == public, "one key");
     let mut pair = (vec![0; public_len], vec![0; private_len]);
     // The standard's keys have no schedule.
-    let keypair = Name { alg: calls.set, op: "keypair", form: "C" };
-    gate.run_into(keypair, &mut pair, |(public, private)| calls.keypair_from_seed(public, private, seed));
+    gate.run_into((calls.set, "keypair", "C"), &mut pair, |(public, private)| {
+        calls.keypair_from_seed(public, private, seed);
+    });
     gate.run_into(name("wipe"), &mut other, |key| wipe(key));
     made.0
 }
@@ -103,7 +104,7 @@ pub fn kem(
 ) {
     let key = keys(gate, &calls.keys, seed, ek);
     let (form, c_len) = (form(&calls.keys), calls.keys.sizes[2]);
-    let name = |op| Name { alg: calls.keys.set, op, form };
+    let name = |op| (calls.keys.set, op, form);
     let mut sent = (vec![0; c_len], [0; 32]);
     gate.run_into(name("encaps"), &mut sent, |(c, shared)| {
         calls.encapsulate_deterministic(c, shared, ek, m);
@@ -136,8 +137,7 @@ pub fn dsa(
     let key = &keys(gate, &calls.keys, seed, vk);
     let (form, signature_len) = (form(&calls.keys), calls.keys.sizes[2]);
     let encoded = if form == "C" { "C, sk" } else { form };
-    let name = |op| Name { alg: calls.keys.set, op, form };
-    let by_bytes = |op| Name { alg: calls.keys.set, op, form: encoded };
+    let (name, by_bytes) = (|op| (calls.keys.set, op, form), |op| (calls.keys.set, op, encoded));
     gate.run(by_bytes("check sk"), || calls.check_sk(sk));
 
     let mut mu = ([0; 31], [0; 64]);
