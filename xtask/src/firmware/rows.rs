@@ -136,14 +136,11 @@ impl Row {
 
 /// A row that is still to be measured, built.
 pub struct Built {
-    pub image: Image,
+    image: Image,
     /// The one whose code is told, if it is another and no row of its own. It is run, too: its frames are others.
     sized: Option<Image>,
-    pub profile: &'static str,
-    pub alg: &'static str,
-    pub op: &'static str,
-    /// What its own program adds to an empty one.
-    code: u64,
+    /// With the code that its own program adds to an empty one.
+    row: Row,
     /// What it keeps in memory beyond an empty one.
     statics: u64,
 }
@@ -178,17 +175,19 @@ pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Resu
             let (empty_code, _) = image("nothing", size)?.sizes(workspace)?;
             let (_, empty_writes) = image("nothing", level)?.sizes(workspace)?;
             let schedule = if profile == SIZE { "small" } else { profile };
-            let row = format!("{alg} {op} {schedule}").to_lowercase();
-            let (mut run, mut sized) = (image(&row, size)?, None);
+            let name = format!("{alg} {op} {schedule}").to_lowercase();
+            let (mut run, mut sized) = (image(&name, size)?, None);
             let (code, mut writes) = run.sizes(workspace)?;
             if level != size && !op.contains('+') {
-                sized = Some(std::mem::replace(&mut run, image(&row, level)?));
+                sized = Some(std::mem::replace(&mut run, image(&name, level)?));
                 (_, writes) = run.sizes(workspace)?;
             }
             // That of `small` is a row of its own.
             sized = sized.filter(|_| profile == WORKSPACE);
             let (code, statics) = (code.saturating_sub(empty_code), writes.saturating_sub(empty_writes));
-            built.push(Built { image: run, sized, profile, alg, op, code, statics });
+            let row =
+                Row { target: target.name, profile, alg: alg.into(), op: op.into(), code, ..Row::default() };
+            built.push(Built { image: run, sized, row, statics });
         }
     }
     Ok(built)
@@ -222,11 +221,11 @@ impl Built {
                 return Ok(self.failed(&format!("built for size: {}", last_words(&text))));
             }
         }
-        let is_of_code = self.op.contains('+');
+        let is_of_code = self.row.is_of_code();
         let (well, text) = self.image.tried(workspace, (!is_of_code).then_some(plugin), None)?;
         Ok(match (well, is_of_code) {
             (false, _) => self.failed(last_words(&text)),
-            (true, true) => self.of_code(),
+            (true, true) => self.row.clone(),
             (true, false) => self.figures(&text).unwrap_or_else(|error| self.failed(&format!("{error:#}"))),
         })
     }
@@ -254,24 +253,12 @@ impl Built {
             key: only("key=")?,
             instructions: mean(|region| region.instructions),
             cycles: mean(|region| region.cycles),
-            ..self.of_code()
+            ..self.row.clone()
         })
     }
 
-    /// The row of its code alone.
-    fn of_code(&self) -> Row {
-        Row {
-            target: self.image.target.name,
-            profile: self.profile,
-            alg: self.alg.into(),
-            op: self.op.into(),
-            code: self.code,
-            ..Row::default()
-        }
-    }
-
     fn failed(&self, why: &str) -> Row {
-        Row { failed: Some(why.into()), ..self.of_code() }
+        Row { failed: Some(why.into()), ..self.row.clone() }
     }
 }
 
@@ -360,8 +347,7 @@ mod tests {
     #[test]
     fn a_program_that_fails_is_a_row_with_its_last_words() {
         let image = Image { target: &image::CORTEX_M4, path: "none".into() };
-        let (alg, op) = ("ML-KEM-768", "encaps");
-        let built = Built { image, sized: None, profile: "small", alg, op, code: 5000, statics: 0 };
+        let built = Built { image, sized: None, row: Row { code: 5000, ..Row::default() }, statics: 0 };
         let region = |stack| format!("@region instructions=1 cycles=2 stack={stack} trace=0\n");
         let said = format!("key=96\nworkspace=0\n{}painted=8\n", region(8));
         assert_eq!(built.figures(&said).unwrap().failed, None);
