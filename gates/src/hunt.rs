@@ -197,7 +197,7 @@ fn searched<H: Borrow<Hunt> + Send>(
         let freed = heap::freed(&operation);
         let freed = ("in freed heap", known(), freed);
         let vectors = registers::after(&operation);
-        [dead, freed, ("in vector registers", known(), vectors.bytes().to_vec())]
+        [dead, freed, ("in vector registers", known(), vectors)]
     });
     let mut found = Vec::new();
     for (place, hunt, memory) in places {

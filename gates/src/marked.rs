@@ -23,11 +23,6 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate that has run nothing and allows no report.
-    pub const fn new(level: Level) -> Self {
-        Self { level, verdicts: 0, failed: 0, ran: 0 }
-    }
-
     /// Runs one operation and counts the reports of valgrind meanwhile.
     pub fn watch<R>(&mut self, name: impl ToString, operation: impl FnOnce() -> R) -> R {
         let before = valgrind::errors();

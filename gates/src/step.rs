@@ -27,9 +27,10 @@ pub struct Seen {
     divisor: Option<Register>,
     /// A repeated string instruction is taken as one, with its count.
     pub is_repeated: bool,
-    /// The general registers that its words are made of, and those that it writes, a bit for each.
+    /// The general registers that its words are made of, a bit for each.
     reads: u16,
-    writes: u16,
+    /// Those that it writes.
+    pub writes: u16,
     /// Where the next instruction is.
     pub flow: Flow,
     /// The marker before and after the operation.
@@ -135,11 +136,6 @@ impl Seen {
         known
     }
 
-    /// What this instruction writes, when it is the first after a stop.
-    pub const fn changes(&self) -> u16 {
-        self.writes
-    }
-
     /// Appends the address of the instruction, those of its operands in memory, its mask, and a division's operands.
     ///
     /// # Errors
@@ -198,16 +194,12 @@ pub struct Comparison {
     /// Whether the first run is over.
     recorded: bool,
     at: usize,
-    steps: usize,
+    /// The number of instructions so far.
+    pub steps: usize,
     last: u64,
 }
 
 impl Comparison {
-    /// The number of instructions of a whole run.
-    pub const fn steps(&self) -> usize {
-        self.steps
-    }
-
     /// Begins the next run.
     pub fn start(&mut self) {
         self.recorded = !self.reference.is_empty();
@@ -335,7 +327,7 @@ mod tests {
     fn an_instruction_follows_while_its_addresses_are_known() {
         let decode = |bytes: &[u8]| Seen::decode(0x100, bytes).expect("all of these are judged");
         // add rdi, 8; mov rax, [rsi]; mov rax, [rdi]
-        let mut changed = decode(&[0x48, 0x83, 0xc7, 0x08]).changes();
+        let mut changed = decode(&[0x48, 0x83, 0xc7, 0x08]).writes;
         assert!(decode(&[0x48, 0x8b, 0x06]).follows(&mut changed));
         assert!(!decode(&[0x48, 0x8b, 0x07]).follows(&mut changed));
         // mov rbx, [rax], which the load before wrote; push rdx, then push rdx
@@ -399,7 +391,7 @@ mod tests {
             run.iter().try_for_each(|words| comparison.step(words))?;
             comparison.end()?;
         }
-        Ok(comparison.steps())
+        Ok(comparison.steps)
     }
 
     #[test]

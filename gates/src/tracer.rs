@@ -80,7 +80,7 @@ impl Tracer {
                 break;
             }
         }
-        Ok(Judged { steps: comparison.steps(), evex, difference })
+        Ok(Judged { steps: comparison.steps, evex, difference })
     }
 
     /// Goes through the region of one process, stopping where the addresses of operands are not known from the last
@@ -96,12 +96,12 @@ impl Tracer {
         child.wait_for_trap()?;
         let text = File::options().read(true).write(true).open(format!("/proc/{}/mem", child.pid))?;
         let (mut evex, mut words, mut state) = (0, Vec::new(), child.state()?);
-        while comparison.steps() < MOST_STEPS {
+        while comparison.steps < MOST_STEPS {
             let first = self.decode(&text, state.registers.rip)?;
             if first.is_marker {
                 return Ok((evex, comparison.end().err()));
             }
-            let (flow, mut changed) = (first.flow, first.changes());
+            let (flow, mut changed) = (first.flow, first.writes);
             // The processor traps at each round of a repeated instruction.
             let one_by_one = one_by_one && !first.is_repeated;
             let mut next = Some(first);

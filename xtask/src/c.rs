@@ -169,7 +169,7 @@ pub fn host(workspace: &Workspace) -> Result<String> {
     let prefix = folder.join("installed");
     install(workspace, &prefix)?;
     let (archive, shared) =
-        (prefix.join("lib/libgambeson_c.a"), prefix.join(format!("lib/libgambeson_c.so.{}", version())));
+        (prefix.join("lib/libgambeson_c.a"), prefix.join(format!("lib/libgambeson_c.so.{VERSION}")));
 
     offers("the shared library", &calls.hosted, &defined(workspace, &["-D"], &shared)?)?;
     for library in [&archive, &shared] {
@@ -360,13 +360,11 @@ fn as_in_the_readme(workspace: &Workspace, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-const fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
-}
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The part of the version that the shared library's name has: build.rs of gambeson-ffi gives it that.
 fn so_version() -> String {
-    match version().split('.').collect::<Vec<_>>().as_slice() {
+    match VERSION.split('.').collect::<Vec<_>>().as_slice() {
         ["0", minor, ..] => format!("0.{minor}"),
         parts => parts.first().copied().unwrap_or_default().to_owned(),
     }
@@ -378,7 +376,7 @@ pub fn install(workspace: &Workspace, prefix: &Path) -> Result<String> {
     let build = ["build", "--release", "--quiet", "-p", "gambeson-ffi"];
     workspace.logged("c-build", workspace.for_others(&mut workspace.cargo(&build)))?;
     let built = workspace.apart(FOR_OTHERS).join("release");
-    let (version, so_version) = (version(), so_version());
+    let so_version = so_version();
     let (include, lib) = (prefix.join("include"), prefix.join("lib"));
     let (pkg_config, cmake) = (lib.join("pkgconfig"), lib.join("cmake/gambeson"));
     for folder in [&include, &pkg_config, &cmake] {
@@ -389,7 +387,7 @@ pub fn install(workspace: &Workspace, prefix: &Path) -> Result<String> {
         fs::copy(ffi.join("include").join(name), include.join(name))?;
     }
     fs::copy(built.join("libgambeson_c.a"), lib.join("libgambeson_c.a"))?;
-    let shared = format!("libgambeson_c.so.{version}");
+    let shared = format!("libgambeson_c.so.{VERSION}");
     fs::copy(built.join("libgambeson_c.so"), lib.join(&shared))?;
     for name in [format!("libgambeson_c.so.{so_version}"), String::from("libgambeson_c.so")] {
         let link = lib.join(name);
@@ -399,9 +397,9 @@ pub fn install(workspace: &Workspace, prefix: &Path) -> Result<String> {
     let files = [&pkg_config, &cmake, &cmake].into_iter();
     for (folder, name) in files.zip(["gambeson.pc", "gambesonConfig.cmake", "gambesonConfigVersion.cmake"]) {
         let text = fs::read_to_string(ffi.join("pkg").join(format!("{name}.in")))?;
-        fs::write(folder.join(name), text.replace("@VERSION@", version).replace("@SOVERSION@", &so_version))?;
+        fs::write(folder.join(name), text.replace("@VERSION@", VERSION).replace("@SOVERSION@", &so_version))?;
     }
-    Ok(format!("gambeson {version} in {}", prefix.display()))
+    Ok(format!("gambeson {VERSION} in {}", prefix.display()))
 }
 
 /// Builds the archive for a target without an operating system.

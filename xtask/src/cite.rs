@@ -26,7 +26,12 @@ struct Document {
 
 /// Checks all sources, then texts with planted mistakes, each of which must be refused.
 pub fn check(workspace: &Workspace) -> Result<String> {
-    let index = read_index(workspace)?;
+    let path = workspace.root.join("docs/spec-index.toml");
+    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let index: Index = toml::from_str(&text)?;
+    if let Some((name, _)) = index.document.iter().find(|(_, document)| document.title.is_empty()) {
+        bail!("{name} has no title");
+    }
     let (mut citations, mut files, mut errors) = (0, 0, Vec::new());
     let mut sample = None;
     for path in files_below(&workspace.root.join("crates"), ".rs")? {
@@ -46,16 +51,6 @@ pub fn check(workspace: &Workspace) -> Result<String> {
         ensure!(seen, "canary: a wrong number planted in a copy of {name} was not refused");
     }
     Ok(format!("{citations} citations in {files} files, all right; every planted mistake was refused"))
-}
-
-fn read_index(workspace: &Workspace) -> Result<Index> {
-    let path = workspace.root.join("docs/spec-index.toml");
-    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let index: Index = toml::from_str(&text)?;
-    if let Some((name, _)) = index.document.iter().find(|(_, document)| document.title.is_empty()) {
-        bail!("{name} has no title");
-    }
-    Ok(index)
 }
 
 const PLANTED: &[&str] = &[

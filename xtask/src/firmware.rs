@@ -23,7 +23,6 @@ use crate::args::Bench;
 use crate::run::{Workspace, side_by_side};
 use anyhow::{Context, Result, ensure};
 use limits::{Missed, Verdict};
-use rows::Row;
 use std::fs;
 use std::io::{IsTerminal, stderr, stdout};
 
@@ -32,7 +31,12 @@ pub use limits::stack_on_cortex_m4;
 
 /// Measures every row, prints them and writes docs/embedded. Returns whether all is well.
 pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
-    let rows = measure(workspace, asked.only.as_deref().unwrap_or_default())?;
+    let plugin = image::plugin(workspace)?;
+    let mut built = Vec::new();
+    for target in image::MEASURED {
+        built.extend(rows::build(workspace, target, asked.only.as_deref().unwrap_or_default())?);
+    }
+    let rows = side_by_side(&built, |_, built| built.measure(workspace, &plugin))?;
     ensure!(!rows.is_empty(), "no row has that in its name");
     let read = |file: &str| fs::read_to_string(workspace.root.join(file)).with_context(|| file.to_owned());
     let peers = rows::peers(&read(rows::PEERS)?)?;
@@ -98,15 +102,6 @@ pub fn keccak(workspace: &Workspace) -> Result<String> {
 /// Only constant time, at every level.
 pub fn constant_time(workspace: &Workspace) -> Result<String> {
     trace::check(workspace, &image::plugin(workspace)?, true)
-}
-
-fn measure(workspace: &Workspace, only: &str) -> Result<Vec<Row>> {
-    let plugin = image::plugin(workspace)?;
-    let mut built = Vec::new();
-    for target in image::MEASURED {
-        built.extend(rows::build(workspace, target, only)?);
-    }
-    side_by_side(&built, |_, built| built.measure(workspace, &plugin))
 }
 
 fn red(text: &str, on_a_terminal: bool) -> String {

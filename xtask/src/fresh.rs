@@ -137,7 +137,9 @@ impl<'a> Machine<'a> {
         let home = PathBuf::from(env::var_os("HOME").context("HOME is not set")?);
         let cargo = cargo_home().context("cargo has no home")?;
         let rustup = env::var_os("RUSTUP_HOME").map_or_else(|| home.join(".rustup"), PathBuf::from);
-        let mut variables = variables();
+        // Those of this environment that configure downloads.
+        let usable = |(name, value): &(String, String)| configures(name) && !value.contains('\'');
+        let mut variables: Vec<(String, String)> = env::vars().filter(usable).collect();
         let mut bound: Vec<PathBuf> = vec![cargo.clone(), rustup.clone()];
         // A folder that a variable names.
         bound.extend(variables.iter().map(|(_, value)| PathBuf::from(value)).filter(|path| path.is_dir()));
@@ -246,11 +248,7 @@ fn files(paths: &[&Path]) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the variables of this environment that configure downloads.
-fn variables() -> Vec<(String, String)> {
-    env::vars().filter(|(name, value)| configures(name) && !value.contains('\'')).collect()
-}
-
+/// Whether a variable of this name configures downloads.
 fn configures(name: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
         || ENDS.iter().any(|end| name.ends_with(end))
