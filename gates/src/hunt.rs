@@ -37,10 +37,7 @@ impl Hunt {
     /// Every window of a polynomial, whatever representative of the residue is stored, plain or times 2^±(8·width).
     pub fn polynomial(&mut self, name: &'static str, window: Window, polynomial: &[u32]) {
         let modulus = u64::from(window.modulus);
-        let mut r = 1_u64;
-        for _ in 0..8 * window.width {
-            r = r * 2 % modulus;
-        }
+        let r = power(2, 8 * window.width as u64, modulus);
         let inverse = power(r, modulus - 2, modulus);
         for factor in [1, r, inverse] {
             let scaled: Vec<u32> =

@@ -89,15 +89,11 @@ pub extern "C" fn gambeson_bare_xwing(seed: &[u8; 32], eseed: &[u8; 64]) -> u8 {
 pub extern "C" fn gambeson_bare_hybrid(private: &[u8; 128], randomness: &[u8; 88], share: &[u8; 1665]) -> u8 {
     let mut right = 0;
     for kem in hybrid::KEMS {
-        let Ok(key) = hybrid::DecapsulationKey::from_bytes(kem, &private[..kem.private_key_len()]) else {
-            continue;
-        };
-        let Ok(public) = hybrid::EncapsulationKey::from_bytes(kem, &share[..kem.encapsulation_key_len()])
-        else {
-            continue;
-        };
-        let sent = public.encapsulate_deterministic(&randomness[..kem.randomness_len()]);
-        if let Ok((c, k)) = sent {
+        if let Ok(key) = hybrid::DecapsulationKey::from_bytes(kem, &private[..kem.private_key_len()])
+            && let Ok(public) =
+                hybrid::EncapsulationKey::from_bytes(kem, &share[..kem.encapsulation_key_len()])
+            && let Ok((c, k)) = public.encapsulate_deterministic(&randomness[..kem.randomness_len()])
+        {
             black_box(k.expose());
             right += u8::from(key.decapsulate(c.as_bytes()).is_ok());
         }
@@ -110,16 +106,12 @@ pub extern "C" fn gambeson_bare_hybrid(private: &[u8; 128], randomness: &[u8; 88
 pub extern "C" fn gambeson_bare_composite(private: &[u8; 96], message: &[u8; 99], public: &[u8; 2689]) -> u8 {
     let mut right = 0;
     for algorithm in composite::ALGORITHMS {
-        let Ok(key) = composite::SigningKey::from_bytes(algorithm, &private[..algorithm.private_key_len()])
-        else {
-            continue;
-        };
-        let Ok(public) =
-            composite::VerifyingKey::from_bytes(algorithm, &public[..algorithm.public_key_len()])
-        else {
-            continue;
-        };
-        if let Ok(signature) = key.sign_deterministic(message, b"context") {
+        let (private, public) =
+            (&private[..algorithm.private_key_len()], &public[..algorithm.public_key_len()]);
+        if let Ok(key) = composite::SigningKey::from_bytes(algorithm, private)
+            && let Ok(public) = composite::VerifyingKey::from_bytes(algorithm, public)
+            && let Ok(signature) = key.sign_deterministic(message, b"context")
+        {
             right += u8::from(public.verify(message, b"context", signature.as_bytes()).is_ok());
         }
     }
