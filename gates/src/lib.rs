@@ -10,15 +10,12 @@
 //! * `hunt`: the instrument of `bin/residue.rs`; `secrets`: the secrets to search for
 //! * `stack`, `heap`, `registers`: the depth of calls, an allocator that counts and keeps, and what calls left there
 //! * `step`, `tracer`: what an instruction shows, and running one after the other, for `bin/step.rs`
-//! * `files`: where in a private key's file the secrets stand
 //! * `canary`: the planted mistakes
 //! * `bin`: the programs, each with an instrument or with operations that no other gate has
 
 #[cfg(feature = "c")]
 pub mod c;
 pub mod canary;
-#[cfg(feature = "pki")]
-pub mod files;
 pub mod heap;
 pub mod hunt;
 pub mod marked;

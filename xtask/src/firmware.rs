@@ -27,6 +27,7 @@ use std::fs;
 use std::io::{IsTerminal, stderr, stdout};
 
 pub use image::missing;
+pub use keccak::check as keccak;
 pub use limits::stack_on_cortex_m4;
 
 /// Measures every row, prints them and writes docs/embedded. Returns whether all is well.
@@ -92,11 +93,6 @@ pub fn boards(workspace: &Workspace) -> Result<String> {
 /// Only the self-test, on all published vectors.
 pub fn vectors(workspace: &Workspace) -> Result<String> {
     vectors::check(workspace, true)
-}
-
-/// Only the permutation.
-pub fn keccak(workspace: &Workspace) -> Result<String> {
-    keccak::check(workspace)
 }
 
 /// Only constant time, at every level.

@@ -4,10 +4,9 @@
 
 use gambeson::sha3::Shake256;
 use gambeson_gates::bytes;
-use gambeson_gates::files::forms;
 use gambeson_gates::hunt::Gate;
 use gambeson_gates::operations::Instrument;
-use gambeson_gates::operations::files::private_key;
+use gambeson_gates::operations::files::{forms, private_key};
 use gambeson_gates::secrets::scalar;
 use gambeson_identity::{
     Agent, CardContent, CardLog, CardStore, MasterSeed, Purpose, Role, Suite, Timestamp,
