@@ -127,10 +127,8 @@ fn installation(
     install: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<PathBuf> {
     let folder = workspace.target.join("xtask/independent").join(name);
-    let mut wanted = String::new();
-    for list in lists {
-        wanted += &fs::read_to_string(list).with_context(|| list.display().to_string())?;
-    }
+    let read = |list: &&Path| fs::read_to_string(list).with_context(|| list.display().to_string());
+    let wanted = lists.iter().map(read).collect::<Result<String>>()?;
     install_once(&folder.join("installed"), &wanted, || {
         empty_folder(&folder)?;
         install(&folder)

@@ -228,8 +228,6 @@ fn judge(known: &Value, rows: &[(String, u64)]) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)] // A test may fail that way.
-
     use super::*;
 
     #[test]
