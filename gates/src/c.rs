@@ -37,86 +37,132 @@ fn given(bytes: &mut &[u8]) -> *mut c_void {
     ptr::from_mut(bytes).cast()
 }
 
-/// Declares the calls of an algorithm by their names in C as the fields of a table, and a table for every set: in the schedule of speed, then
-/// in that of the least memory.
-macro_rules! tables {
-    ($(#[$about:meta])* $Table:ident, $(#[$every:meta])* $ALL:ident = $sets:tt, $functions:tt) => {
-        tables!(@struct [$(#[$about])*] $Table $functions);
-        tables!(@all [$(#[$every])*] $ALL $Table $sets $functions);
-    };
-    (@struct [$($about:tt)*] $Table:ident { $($function:ident($($argument:ty),*);)* }) => {
+// SAFETY, in all of what follows: every pointer names as many bytes as gambeson.h says, or as the length beside it, and no two of
+// them overlap, for they are borrowed.
+
+/// Declares calls, each by its name in C and the types of its arguments there, by the arguments of a method, and by what these are in C.
+/// The calls are the fields of a table that has the methods. The schedule's infix is in a call's name, unless it has one of its own.
+macro_rules! calls {
+    (@struct [$($about:tt)*] $Table:ident { $($head:tt)* } {$(
+        $(#[$doc:meta])*
+        $function:ident $([$own:literal])? ($($c:ty),*)
+            = (&$self:ident $(, $argument:ident: $type:ty)*) => ($($value:expr),*);
+    )*}) => {
         $($about)*
         #[derive(Debug)]
         pub struct $Table {
-            /// The set, and the calls for its keys.
-            pub keys: Keys,
-            $($function: unsafe extern "C" fn($($argument),*) -> c_int,)*
+            $($head)*
+            $($function: unsafe extern "C" fn($($c),*) -> c_int,)*
         }
+
+        impl $Table {$(
+            $(#[$doc])*
+            pub fn $function(&$self, $($argument: $type),*) {
+                // SAFETY: as above.
+                well(unsafe { ($self.$function)($($value),*) });
+            }
+        )*}
     };
-    (@all [$($about:tt)*] $ALL:ident $Table:ident [$($set:tt),*] $functions:tt) => {
-        $($about)*
+    (@table $Table:ident { $($head:tt)* } $infix:literal $name:literal {$(
+        $(#[$doc:meta])*
+        $function:ident $([$own:literal])? ($($c:ty),*) = $arguments:tt => $values:tt;
+    )*}) => {{
+        unsafe extern "C" {$(
+            #[link_name = concat!("gambeson_", calls!(@infix $infix $($own)?), $name, "_", stringify!($function))]
+            fn $function($(_: $c),*) -> c_int;
+        )*}
+        $Table { $($head)* $($function,)* }
+    }};
+    (@infix $infix:literal) => { $infix };
+    (@infix $infix:literal $own:literal) => { $own };
+}
+
+/// Hands the calls for keys, which both algorithms have, to `calls!`.
+macro_rules! keys {
+    ($($head:tt)*) => {
+        calls! { $($head)* {
+            /// A key of the system's randomness.
+            key_generate(*mut Key, *mut u8)
+                = (&self, key: &mut Key, public: &mut [u8]) => (key, self.sized_mut(PUBLIC, public));
+            /// A key of the caller's randomness, without its public half.
+            key_generate_with(*mut Key, *mut u8, Fill, *mut c_void)
+                = (&self, key: &mut Key, seed: &[u8]) => (key, ptr::null_mut(), give, given(&mut &*seed));
+            /// The key of a seed.
+            key_from_seed(*mut Key, *mut u8, Bytes)
+                = (&self, key: &mut Key, public: &mut [u8], seed: &[u8])
+                => (key, self.sized_mut(PUBLIC, public), self.sized(SEED, seed));
+            /// The seed of a key.
+            key_seed(*const Key, *mut u8)
+                = (&self, key: &Key, seed: &mut [u8]) => (key, self.sized_mut(SEED, seed));
+            /// The public half, made again.
+            key_public(*const Key, *mut u8)
+                = (&self, key: &Key, public: &mut [u8]) => (key, self.sized_mut(PUBLIC, public));
+            /// Both keys in the standard's forms, which have no schedule.
+            keypair_from_seed[""](*mut u8, *mut u8, Bytes)
+                = (&self, public: &mut [u8], private: &mut [u8], seed: &[u8])
+                => (self.sized_mut(PUBLIC, public), self.sized_mut(PRIVATE, private), self.sized(SEED, seed));
+        } }
+    };
+}
+
+keys! {
+    @struct [/// A set of either algorithm in one schedule, and the calls for its keys.
+    ]
+    Keys {
+        /// The standard's name of the set.
+        pub set: &'static str,
+        /// True for the schedule with the least memory.
+        pub is_small: bool,
+        /// Bytes of a public key, a private key in the standard's form, a ciphertext or signature, a seed.
+        pub sizes: [usize; 4],
+    }
+}
+
+/// Places in `Keys::sizes`.
+const PUBLIC: usize = 0;
+const PRIVATE: usize = 1;
+const OUTPUT: usize = 2;
+const SEED: usize = 3;
+
+impl Keys {
+    /// A buffer in C, which is as long as `sizes` has it.
+    fn sized(&self, size: usize, buffer: &[u8]) -> Bytes {
+        assert_eq!(buffer.len(), self.sizes[size], "{}: a buffer of another set", self.set);
+        buffer.as_ptr()
+    }
+
+    fn sized_mut(&self, size: usize, buffer: &mut [u8]) -> *mut u8 {
+        self.sized(size, buffer);
+        buffer.as_mut_ptr()
+    }
+}
+
+/// Declares the calls of an algorithm as the fields of a table, and a table for every set: in the schedule of speed, then in that of the
+/// least memory.
+macro_rules! tables {
+    (
+        $(#[$about:meta])* $Table:ident,
+        $(#[$every:meta])* $ALL:ident = [$(($set:literal, $name:literal, $sizes:expr)),*],
+        $calls:tt
+    ) => {
+        calls! {
+            @struct [$(#[$about])*] $Table {
+                /// The set, and the calls for its keys.
+                pub keys: Keys,
+            } $calls
+        }
+
+        $(#[$every])*
         pub const $ALL: [$Table; 6] = [$(
-            tables!(@table $Table false "" $set $functions),
-            tables!(@table $Table true "small_" $set $functions),
+            tables!(@table $Table $set false "" $name $sizes, $calls),
+            tables!(@table $Table $set true "small_" $name $sizes, $calls),
         )*];
     };
-    (@table $Table:ident $is_small:literal $infix:literal ($set:literal, $name:literal, $sizes:expr) {
-        $($function:ident($($argument:ty),*);)*
-    }) => {{
-        unsafe extern "C" {
-            $(#[link_name = concat!("gambeson_", $infix, $name, "_", stringify!($function))]
-            fn $function($(_: $argument),*) -> c_int;)*
-        }
-        $Table { keys: keys!($is_small, $infix, $set, $name, $sizes), $($function,)* }
-    }};
-}
-
-/// A set of either algorithm in one schedule, and the calls for its keys.
-#[derive(Debug)]
-pub struct Keys {
-    /// The standard's name of the set.
-    pub set: &'static str,
-    /// True for the schedule with the least memory.
-    pub is_small: bool,
-    /// Bytes of a public key, a private key in the standard's form, a ciphertext or signature, a seed.
-    pub sizes: [usize; 4],
-    key_generate: unsafe extern "C" fn(*mut Key, *mut u8) -> c_int,
-    key_generate_with: unsafe extern "C" fn(*mut Key, *mut u8, Fill, *mut c_void) -> c_int,
-    key_from_seed: unsafe extern "C" fn(*mut Key, *mut u8, Bytes) -> c_int,
-    key_seed: unsafe extern "C" fn(*const Key, *mut u8) -> c_int,
-    key_public: unsafe extern "C" fn(*const Key, *mut u8) -> c_int,
-    keypair_from_seed: unsafe extern "C" fn(*mut u8, *mut u8, Bytes) -> c_int,
-}
-
-macro_rules! keys {
-    ($is_small:literal, $infix:literal, $set:literal, $name:literal, $sizes:expr) => {{
-        unsafe extern "C" {
-            #[link_name = concat!("gambeson_", $infix, $name, "_key_generate")]
-            fn key_generate(_: *mut Key, _: *mut u8) -> c_int;
-            #[link_name = concat!("gambeson_", $infix, $name, "_key_generate_with")]
-            fn key_generate_with(_: *mut Key, _: *mut u8, _: Fill, _: *mut c_void) -> c_int;
-            #[link_name = concat!("gambeson_", $infix, $name, "_key_from_seed")]
-            fn key_from_seed(_: *mut Key, _: *mut u8, _: Bytes) -> c_int;
-            #[link_name = concat!("gambeson_", $infix, $name, "_key_seed")]
-            fn key_seed(_: *const Key, _: *mut u8) -> c_int;
-            #[link_name = concat!("gambeson_", $infix, $name, "_key_public")]
-            fn key_public(_: *const Key, _: *mut u8) -> c_int;
-            // The standard's keys have no schedule.
-            #[link_name = concat!("gambeson_", $name, "_keypair_from_seed")]
-            fn keypair_from_seed(_: *mut u8, _: *mut u8, _: Bytes) -> c_int;
-        }
-        Keys {
-            set: $set,
-            is_small: $is_small,
-            sizes: $sizes,
-            key_generate,
-            key_generate_with,
-            key_from_seed,
-            key_seed,
-            key_public,
-            keypair_from_seed,
-        }
-    }};
+    (@table $Table:ident $set:literal $is_small:literal $infix:literal $name:literal $sizes:expr, $calls:tt) => {
+        calls!(@table $Table {
+            keys: keys!(@table Keys { set: $set, is_small: $is_small, sizes: $sizes, } $infix $name),
+        } $infix $name $calls)
+    };
 }
 
 tables! {
@@ -129,13 +175,32 @@ tables! {
         ("ML-KEM-1024", "mlkem1024", [1568, 3168, 1568, 64])
     ],
     {
-        key_decapsulate(*const Key, *mut u8, Bytes, usize);
-        encapsulate_with(*mut u8, *mut u8, Bytes, usize, Fill, *mut c_void);
-        encapsulate_deterministic(*mut u8, *mut u8, Bytes, usize, Bytes);
-        check_dk(Bytes, usize);
-        decapsulate(*mut u8, Bytes, usize, Bytes, usize);
+        /// The shared secret in a ciphertext.
+        key_decapsulate(*const Key, *mut u8, Bytes, usize)
+            = (&self, key: &Key, shared: &mut [u8; 32], c: &[u8])
+            => (key, shared.as_mut_ptr(), c.as_ptr(), c.len());
+        /// A shared secret of the caller's randomness.
+        encapsulate_with(*mut u8, *mut u8, Bytes, usize, Fill, *mut c_void)
+            = (&self, c: &mut [u8], shared: &mut [u8; 32], ek: &[u8], m: &[u8])
+            => (self.keys.sized_mut(OUTPUT, c), shared.as_mut_ptr(), ek.as_ptr(), ek.len(), give, given(&mut &*m));
+        /// A shared secret of given coins.
+        encapsulate_deterministic(*mut u8, *mut u8, Bytes, usize, Bytes)
+            = (&self, c: &mut [u8], shared: &mut [u8; 32], ek: &[u8], m: &[u8; 32])
+            => (self.keys.sized_mut(OUTPUT, c), shared.as_mut_ptr(), ek.as_ptr(), ek.len(), m.as_ptr());
+        /// Checks a private key in the standard's form.
+        check_dk(Bytes, usize) = (&self, dk: &[u8]) => (dk.as_ptr(), dk.len());
+        /// The shared secret in a ciphertext, by such a key.
+        decapsulate(*mut u8, Bytes, usize, Bytes, usize)
+            = (&self, shared: &mut [u8; 32], c: &[u8], dk: &[u8])
+            => (shared.as_mut_ptr(), c.as_ptr(), c.len(), dk.as_ptr(), dk.len());
     }
 }
+
+/// What the gates sign with: a context.
+const CONTEXT: &[u8] = b"gate";
+
+/// A digest of HashML-DSA, behind the number of its function.
+type Prehashed<'a> = (c_int, &'a [u8]);
 
 tables! {
     /// The calls of ML-DSA for one set in one schedule.
@@ -147,238 +212,70 @@ tables! {
         ("ML-DSA-87", "mldsa87", [2592, 4896, 4627, 32])
     ],
     {
-        key_sign_with(*const Key, *mut u8, Bytes, usize, Bytes, usize, Fill, *mut c_void);
-        key_sign_with_rnd(*const Key, *mut u8, Bytes, usize, Bytes, usize, Bytes);
-        key_sign_mu_with_rnd(*const Key, *mut u8, Bytes, Bytes);
-        key_sign_prehashed_with_rnd(*const Key, *mut u8, c_int, Bytes, usize, Bytes, usize, Bytes);
-        verify(Bytes, usize, Bytes, usize, Bytes, usize, Bytes, usize);
-        verify_prehashed(Bytes, usize, c_int, Bytes, usize, Bytes, usize, Bytes, usize);
-        mu_init(*mut Hash, Bytes, usize, Bytes, usize);
-        check_sk(Bytes, usize);
-        sign_with_rnd(*mut u8, Bytes, usize, Bytes, usize, Bytes, usize, Bytes);
-        sign_mu_with_rnd(*mut u8, Bytes, Bytes, usize, Bytes);
-        sign_prehashed_with_rnd(*mut u8, c_int, Bytes, usize, Bytes, usize, Bytes, usize, Bytes);
+        /// Signs, with the caller's randomness.
+        key_sign_with(*const Key, *mut u8, Bytes, usize, Bytes, usize, Fill, *mut c_void)
+            = (&self, key: &Key, signature: &mut [u8], message: &[u8], rnd: &[u8])
+            => (key, self.keys.sized_mut(OUTPUT, signature), message.as_ptr(), message.len(),
+                CONTEXT.as_ptr(), CONTEXT.len(), give, given(&mut &*rnd));
+        /// Signs.
+        key_sign_with_rnd(*const Key, *mut u8, Bytes, usize, Bytes, usize, Bytes)
+            = (&self, key: &Key, signature: &mut [u8], message: &[u8], rnd: &[u8; 32])
+            => (key, self.keys.sized_mut(OUTPUT, signature), message.as_ptr(), message.len(),
+                CONTEXT.as_ptr(), CONTEXT.len(), rnd.as_ptr());
+        /// Signs μ.
+        key_sign_mu_with_rnd(*const Key, *mut u8, Bytes, Bytes)
+            = (&self, key: &Key, signature: &mut [u8], mu: &[u8; 64], rnd: &[u8; 32])
+            => (key, self.keys.sized_mut(OUTPUT, signature), mu.as_ptr(), rnd.as_ptr());
+        /// Signs a digest.
+        key_sign_prehashed_with_rnd(*const Key, *mut u8, c_int, Bytes, usize, Bytes, usize, Bytes)
+            = (&self, key: &Key, signature: &mut [u8], digest: Prehashed<'_>, rnd: &[u8; 32])
+            => (key, self.keys.sized_mut(OUTPUT, signature), digest.0, digest.1.as_ptr(), digest.1.len(),
+                CONTEXT.as_ptr(), CONTEXT.len(), rnd.as_ptr());
+        /// Verifies.
+        verify(Bytes, usize, Bytes, usize, Bytes, usize, Bytes, usize)
+            = (&self, signature: &[u8], message: &[u8], vk: &[u8])
+            => (signature.as_ptr(), signature.len(), message.as_ptr(), message.len(),
+                CONTEXT.as_ptr(), CONTEXT.len(), vk.as_ptr(), vk.len());
+        /// Verifies a signature over a digest.
+        verify_prehashed(Bytes, usize, c_int, Bytes, usize, Bytes, usize, Bytes, usize)
+            = (&self, signature: &[u8], digest: Prehashed<'_>, vk: &[u8])
+            => (signature.as_ptr(), signature.len(), digest.0, digest.1.as_ptr(), digest.1.len(),
+                CONTEXT.as_ptr(), CONTEXT.len(), vk.as_ptr(), vk.len());
+        /// Begins μ.
+        mu_init(*mut Hash, Bytes, usize, Bytes, usize)
+            = (&self, hash: &mut Hash, vk: &[u8])
+            => (hash, vk.as_ptr(), vk.len(), CONTEXT.as_ptr(), CONTEXT.len());
+        /// Checks a private key in the standard's form.
+        check_sk(Bytes, usize) = (&self, sk: &[u8]) => (sk.as_ptr(), sk.len());
+        /// Signs with such a key.
+        sign_with_rnd(*mut u8, Bytes, usize, Bytes, usize, Bytes, usize, Bytes)
+            = (&self, signature: &mut [u8], message: &[u8], sk: &[u8], rnd: &[u8; 32])
+            => (self.keys.sized_mut(OUTPUT, signature), message.as_ptr(), message.len(),
+                CONTEXT.as_ptr(), CONTEXT.len(), sk.as_ptr(), sk.len(), rnd.as_ptr());
+        /// Signs μ with such a key.
+        sign_mu_with_rnd(*mut u8, Bytes, Bytes, usize, Bytes)
+            = (&self, signature: &mut [u8], mu: &[u8; 64], sk: &[u8], rnd: &[u8; 32])
+            => (self.keys.sized_mut(OUTPUT, signature), mu.as_ptr(), sk.as_ptr(), sk.len(), rnd.as_ptr());
+        /// Signs a digest with such a key.
+        sign_prehashed_with_rnd(*mut u8, c_int, Bytes, usize, Bytes, usize, Bytes, usize, Bytes)
+            = (&self, signature: &mut [u8], digest: Prehashed<'_>, sk: &[u8], rnd: &[u8; 32])
+            => (self.keys.sized_mut(OUTPUT, signature), digest.0, digest.1.as_ptr(), digest.1.len(),
+                CONTEXT.as_ptr(), CONTEXT.len(), sk.as_ptr(), sk.len(), rnd.as_ptr());
     }
 }
-
-// SAFETY, in all of what follows: every pointer names as many bytes as gambeson.h says, or as the length beside it, and no two of
-// them overlap, for they are borrowed.
-
-impl Keys {
-    /// Fails unless a buffer is as long as `sizes` has it.
-    fn fits(&self, size: usize, buffer: &[u8]) {
-        assert_eq!(buffer.len(), self.sizes[size], "{}: a buffer of another set", self.set);
-    }
-
-    /// A key of the system's randomness.
-    pub fn key_generate(&self, key: &mut Key, public: &mut [u8]) {
-        self.fits(PUBLIC, public);
-        // SAFETY: as above.
-        well(unsafe { (self.key_generate)(key, public.as_mut_ptr()) });
-    }
-
-    /// A key of the caller's randomness, without its public half.
-    pub fn key_generate_with(&self, key: &mut Key, mut seed: &[u8]) {
-        // SAFETY: as above.
-        well(unsafe { (self.key_generate_with)(key, ptr::null_mut(), give, given(&mut seed)) });
-    }
-
-    /// The key of a seed.
-    pub fn key_from_seed(&self, key: &mut Key, public: &mut [u8], seed: &[u8]) {
-        self.fits(PUBLIC, public);
-        self.fits(SEED, seed);
-        // SAFETY: as above.
-        well(unsafe { (self.key_from_seed)(key, public.as_mut_ptr(), seed.as_ptr()) });
-    }
-
-    /// The seed of a key.
-    pub fn key_seed(&self, key: &Key, seed: &mut [u8]) {
-        self.fits(SEED, seed);
-        // SAFETY: as above.
-        well(unsafe { (self.key_seed)(key, seed.as_mut_ptr()) });
-    }
-
-    /// The public half, made again.
-    pub fn key_public(&self, key: &Key, public: &mut [u8]) {
-        self.fits(PUBLIC, public);
-        // SAFETY: as above.
-        well(unsafe { (self.key_public)(key, public.as_mut_ptr()) });
-    }
-
-    /// Both keys in the standard's forms, which have no schedule.
-    pub fn keypair_from_seed(&self, public: &mut [u8], private: &mut [u8], seed: &[u8]) {
-        self.fits(PUBLIC, public);
-        self.fits(PRIVATE, private);
-        self.fits(SEED, seed);
-        let (public, private) = (public.as_mut_ptr(), private.as_mut_ptr());
-        // SAFETY: as above.
-        well(unsafe { (self.keypair_from_seed)(public, private, seed.as_ptr()) });
-    }
-}
-
-/// Places in `Keys::sizes`.
-const PUBLIC: usize = 0;
-const PRIVATE: usize = 1;
-const OUTPUT: usize = 2;
-const SEED: usize = 3;
-
-impl Kem {
-    /// The shared secret in a ciphertext.
-    pub fn key_decapsulate(&self, key: &Key, shared: &mut [u8; 32], c: &[u8]) {
-        // SAFETY: as above.
-        well(unsafe { (self.key_decapsulate)(key, shared.as_mut_ptr(), c.as_ptr(), c.len()) });
-    }
-
-    /// A shared secret of the caller's randomness.
-    pub fn encapsulate_with(&self, c: &mut [u8], shared: &mut [u8; 32], ek: &[u8], mut m: &[u8]) {
-        self.keys.fits(OUTPUT, c);
-        let (c, shared) = (c.as_mut_ptr(), shared.as_mut_ptr());
-        // SAFETY: as above.
-        well(unsafe { (self.encapsulate_with)(c, shared, ek.as_ptr(), ek.len(), give, given(&mut m)) });
-    }
-
-    /// A shared secret of given coins.
-    pub fn encapsulate_deterministic(&self, c: &mut [u8], shared: &mut [u8; 32], ek: &[u8], m: &[u8; 32]) {
-        self.keys.fits(OUTPUT, c);
-        let (c, shared) = (c.as_mut_ptr(), shared.as_mut_ptr());
-        // SAFETY: as above.
-        well(unsafe { (self.encapsulate_deterministic)(c, shared, ek.as_ptr(), ek.len(), m.as_ptr()) });
-    }
-
-    /// Checks a private key in the standard's form.
-    pub fn check_dk(&self, dk: &[u8]) {
-        // SAFETY: as above.
-        well(unsafe { (self.check_dk)(dk.as_ptr(), dk.len()) });
-    }
-
-    /// The shared secret in a ciphertext, by such a key.
-    pub fn decapsulate(&self, shared: &mut [u8; 32], c: &[u8], dk: &[u8]) {
-        let shared = shared.as_mut_ptr();
-        // SAFETY: as above.
-        well(unsafe { (self.decapsulate)(shared, c.as_ptr(), c.len(), dk.as_ptr(), dk.len()) });
-    }
-}
-
-/// What the gates sign with: a context.
-const CONTEXT: &[u8] = b"gate";
 
 impl Dsa {
-    /// Signs, with the caller's randomness.
-    pub fn key_sign_with(&self, key: &Key, signature: &mut [u8], message: &[u8], mut rnd: &[u8]) {
-        self.keys.fits(OUTPUT, signature);
-        let (message, len) = (message.as_ptr(), message.len());
-        let (context, signature) = (CONTEXT.as_ptr(), signature.as_mut_ptr());
-        // SAFETY: as above.
-        well(unsafe {
-            (self.key_sign_with)(key, signature, message, len, context, CONTEXT.len(), give, given(&mut rnd))
-        });
-    }
-
-    /// Signs.
-    pub fn key_sign_with_rnd(&self, key: &Key, signature: &mut [u8], message: &[u8], rnd: &[u8; 32]) {
-        self.keys.fits(OUTPUT, signature);
-        let (message, len) = (message.as_ptr(), message.len());
-        let (context, signature) = (CONTEXT.as_ptr(), signature.as_mut_ptr());
-        // SAFETY: as above.
-        well(unsafe {
-            (self.key_sign_with_rnd)(key, signature, message, len, context, CONTEXT.len(), rnd.as_ptr())
-        });
-    }
-
-    /// Signs μ.
-    pub fn key_sign_mu_with_rnd(&self, key: &Key, signature: &mut [u8], mu: &[u8; 64], rnd: &[u8; 32]) {
-        self.keys.fits(OUTPUT, signature);
-        // SAFETY: as above.
-        well(unsafe { (self.key_sign_mu_with_rnd)(key, signature.as_mut_ptr(), mu.as_ptr(), rnd.as_ptr()) });
-    }
-
-    /// Signs a digest.
-    pub fn key_sign_prehashed_with_rnd(
-        &self,
-        key: &Key,
-        signature: &mut [u8],
-        (prehash, digest): (c_int, &[u8]),
-        rnd: &[u8; 32],
-    ) {
-        self.keys.fits(OUTPUT, signature);
-        let (digest, len) = (digest.as_ptr(), digest.len());
-        let (context, signature) = (CONTEXT.as_ptr(), signature.as_mut_ptr());
-        let sign = self.key_sign_prehashed_with_rnd;
-        // SAFETY: as above.
-        well(unsafe { sign(key, signature, prehash, digest, len, context, CONTEXT.len(), rnd.as_ptr()) });
-    }
-
-    /// Verifies.
-    pub fn verify(&self, signature: &[u8], message: &[u8], vk: &[u8]) {
-        let (s, len) = (signature.as_ptr(), signature.len());
-        let (m, m_len, context) = (message.as_ptr(), message.len(), CONTEXT.as_ptr());
-        // SAFETY: as above.
-        well(unsafe { (self.verify)(s, len, m, m_len, context, CONTEXT.len(), vk.as_ptr(), vk.len()) });
-    }
-
-    /// Verifies a signature over a digest.
-    pub fn verify_prehashed(&self, signature: &[u8], (prehash, digest): (c_int, &[u8]), vk: &[u8]) {
-        let (s, len) = (signature.as_ptr(), signature.len());
-        let (d, d_len, context) = (digest.as_ptr(), digest.len(), CONTEXT.as_ptr());
-        let (vk, vk_len) = (vk.as_ptr(), vk.len());
-        // SAFETY: as above.
-        well(unsafe {
-            (self.verify_prehashed)(s, len, prehash, d, d_len, context, CONTEXT.len(), vk, vk_len)
-        });
-    }
-
     /// μ of a message in two pieces.
     pub fn mu(&self, hash: &mut Hash, vk: &[u8], message: &[u8], mu: &mut [u8; 64]) {
         unsafe extern "C" {
             fn gambeson_mldsa_mu_update(hash: *mut Hash, data: Bytes, len: usize) -> c_int;
             fn gambeson_mldsa_mu_final(hash: *mut Hash, mu: *mut u8) -> c_int;
         }
-        let (context, context_len) = (CONTEXT.as_ptr(), CONTEXT.len());
-        // SAFETY: as above.
-        well(unsafe { (self.mu_init)(hash, vk.as_ptr(), vk.len(), context, context_len) });
+        self.mu_init(hash, vk);
         // SAFETY: as above.
         in_two_pieces(message, |data, len| unsafe { gambeson_mldsa_mu_update(hash, data, len) });
         // SAFETY: as above.
         well(unsafe { gambeson_mldsa_mu_final(hash, mu.as_mut_ptr()) });
-    }
-
-    /// Checks a private key in the standard's form.
-    pub fn check_sk(&self, sk: &[u8]) {
-        // SAFETY: as above.
-        well(unsafe { (self.check_sk)(sk.as_ptr(), sk.len()) });
-    }
-
-    /// Signs with such a key.
-    pub fn sign_with_rnd(&self, signature: &mut [u8], message: &[u8], sk: &[u8], rnd: &[u8; 32]) {
-        self.keys.fits(OUTPUT, signature);
-        let (m, len, context, sign) = (message.as_ptr(), message.len(), CONTEXT.as_ptr(), self.sign_with_rnd);
-        let (signature, sk, sk_len) = (signature.as_mut_ptr(), sk.as_ptr(), sk.len());
-        // SAFETY: as above.
-        well(unsafe { sign(signature, m, len, context, CONTEXT.len(), sk, sk_len, rnd.as_ptr()) });
-    }
-
-    /// Signs μ with such a key.
-    pub fn sign_mu_with_rnd(&self, signature: &mut [u8], mu: &[u8; 64], sk: &[u8], rnd: &[u8; 32]) {
-        self.keys.fits(OUTPUT, signature);
-        let (signature, mu, sk, sk_len) = (signature.as_mut_ptr(), mu.as_ptr(), sk.as_ptr(), sk.len());
-        // SAFETY: as above.
-        well(unsafe { (self.sign_mu_with_rnd)(signature, mu, sk, sk_len, rnd.as_ptr()) });
-    }
-
-    /// Signs a digest with such a key.
-    pub fn sign_prehashed_with_rnd(
-        &self,
-        signature: &mut [u8],
-        (prehash, digest): (c_int, &[u8]),
-        sk: &[u8],
-        rnd: &[u8; 32],
-    ) {
-        self.keys.fits(OUTPUT, signature);
-        let (digest, len, context) = (digest.as_ptr(), digest.len(), CONTEXT.as_ptr());
-        let (s, sk, sk_len, rnd) = (signature.as_mut_ptr(), sk.as_ptr(), sk.len(), rnd.as_ptr());
-        let sign = self.sign_prehashed_with_rnd;
-        // SAFETY: as above.
-        well(unsafe { sign(s, prehash, digest, len, context, CONTEXT.len(), sk, sk_len, rnd) });
     }
 }
 

@@ -97,23 +97,15 @@ pub unsafe extern "C" fn keeping_keccak(_: *mut c_void, states: *mut u64, count:
 }
 
 /// A secret loaded into a vector register and left there.
-#[cfg(target_arch = "x86_64")]
 #[inline(never)]
 pub fn left_in_register(secret: &[u8; 16]) {
     // SAFETY: 16 bytes are read; the register is one that the caller does not keep.
     unsafe {
-        core::arch::asm!("movdqu xmm7, [{}]", in(reg) secret.as_ptr(), out("xmm7") _, options(nostack, readonly))
-    };
-}
-
-/// A secret loaded into a vector register and left there.
-#[cfg(target_arch = "aarch64")]
-#[inline(never)]
-pub fn left_in_register(secret: &[u8; 16]) {
-    // SAFETY: 16 bytes are read; the register is one that the caller does not keep.
-    unsafe {
-        core::arch::asm!("ldr q23, [{}]", in(reg) secret.as_ptr(), out("v23") _, options(nostack, readonly))
-    };
+        #[cfg(target_arch = "x86_64")]
+        core::arch::asm!("movdqu xmm7, [{}]", in(reg) secret.as_ptr(), out("xmm7") _, options(nostack, readonly));
+        #[cfg(target_arch = "aarch64")]
+        core::arch::asm!("ldr q23, [{}]", in(reg) secret.as_ptr(), out("v23") _, options(nostack, readonly));
+    }
 }
 
 /// The bytes of stack that `big_frame` uses at least.

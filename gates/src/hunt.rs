@@ -1,6 +1,6 @@
 //! What operations leave behind: dead stack, freed heap and the vector registers, searched for pieces of secrets.
 
-use crate::operations::{Instrument, Name};
+use crate::operations::{Instrument, Name, shown};
 use crate::{heap, registers, stack};
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 pub struct Hunt {
     bytes: HashMap<u64, &'static str>,
     /// Windows of coefficients: the width of a coefficient in memory, the modulus, the length of the window.
-    coefficients: Vec<(Window, HashMap<u64, &'static str>)>,
+    coefficients: HashMap<Window, HashMap<u64, &'static str>>,
 }
 
 /// A run of coefficients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
     /// Bytes of a coefficient in memory.
     pub width: usize,
@@ -37,10 +37,7 @@ impl Hunt {
     /// Every window of a polynomial, whatever representative of the residue is stored, plain or times 2^±(8·width).
     pub fn polynomial(&mut self, name: &'static str, window: Window, polynomial: &[u32]) {
         let modulus = u64::from(window.modulus);
-        let mut r = 1_u64;
-        for _ in 0..8 * window.width {
-            r = r * 2 % modulus;
-        }
+        let r = power(2, 8 * window.width as u64, modulus);
         let inverse = power(r, modulus - 2, modulus);
         for factor in [1, r, inverse] {
             let scaled: Vec<u32> =
@@ -60,11 +57,7 @@ impl Hunt {
         if distinct.len() < 3 || 2 * zeros > piece.len() {
             return;
         }
-        let at = self.coefficients.iter().position(|(known, _)| *known == window).unwrap_or_else(|| {
-            self.coefficients.push((window, HashMap::new()));
-            self.coefficients.len() - 1
-        });
-        self.coefficients[at].1.insert(mix(piece), name);
+        self.coefficients.entry(window).or_default().insert(mix(piece), name);
     }
 
     /// How often a piece of which secret stands in the memory.
@@ -128,6 +121,7 @@ pub struct Gate {
 impl Gate {
     fn count(&mut self, name: Name<'_>, found: &[String]) {
         self.ran += 1;
+        let name = shown(name);
         println!("ran {name}");
         if !found.is_empty() {
             self.failed += 1;
@@ -139,16 +133,16 @@ impl Gate {
 impl Instrument for Gate {
     const SEARCHES: bool = true;
 
-    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R {
+    fn run<R>(&mut self, name: Name<'_>, work: impl Fn() -> R + Sync) -> R {
         let found = hunted(&self.hunt, || _ = black_box(&work()));
-        self.count(name.into(), &found);
+        self.count(name, &found);
         work()
     }
 
     /// The workspace lies on the stack that is searched.
-    fn run_in<'a, W: Send + Default, O: Send, R>(
+    fn run_in<W: Send + Default, O: Send, R>(
         &mut self,
-        name: impl Into<Name<'a>>,
+        name: Name<'_>,
         out: &mut O,
         work: impl Fn(&mut O, &mut W) -> R + Sync,
     ) -> R {
@@ -160,7 +154,7 @@ impl Instrument for Gate {
         })
     }
 
-    fn run_fresh<'a>(&mut self, name: impl Into<Name<'a>>, work: impl Fn(&dyn Fn(&[u8])) + Sync) {
+    fn run_fresh(&mut self, name: Name<'_>, work: impl Fn(&dyn Fn(&[u8])) + Sync) {
         let kept = Kept::new();
         let found = searched(
             || kept.hunt(),
@@ -169,7 +163,7 @@ impl Instrument for Gate {
                 work(&|secret| kept.keep(secret));
             },
         );
-        self.count(name.into(), &found);
+        self.count(name, &found);
     }
 
     fn secrets(&mut self, add: impl FnOnce(&mut Hunt)) {
@@ -195,13 +189,12 @@ fn searched<H: Borrow<Hunt> + Send>(
     let places = stack::on_fresh_stack(|| {
         // Once to warm up, so that what is initialised on first use does not count.
         operation();
-        let mut dead = Vec::new();
-        stack::residue(&operation, &mut dead);
+        let dead = stack::residue(&operation);
         let dead = ("on the stack", known(), dead);
         let freed = heap::freed(&operation);
         let freed = ("in freed heap", known(), freed);
         let vectors = registers::after(&operation);
-        [dead, freed, ("in vector registers", known(), vectors.bytes().to_vec())]
+        [dead, freed, ("in vector registers", known(), vectors)]
     });
     let mut found = Vec::new();
     for (place, hunt, memory) in places {

@@ -10,25 +10,17 @@
 //! * `hunt`: the instrument of `bin/residue.rs`; `secrets`: the secrets to search for
 //! * `stack`, `heap`, `registers`: the depth of calls, an allocator that counts and keeps, and what calls left there
 //! * `step`, `tracer`: what an instruction shows, and running one after the other, for `bin/step.rs`
-//! * `files`: where in a private key's file the secrets stand
 //! * `canary`: the planted mistakes
 //! * `bin`: the programs, each with an instrument or with operations that no other gate has
 
 #[cfg(feature = "c")]
 pub mod c;
 pub mod canary;
-#[cfg(feature = "pki")]
-pub mod files;
 pub mod heap;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod hunt;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod marked;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod operations;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod registers;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod secrets;
 pub mod stack;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -1,6 +1,6 @@
 //! The instrument of the constant-time gate: operations on marked secrets under valgrind, counted.
 
-use crate::operations::{Instrument, Name};
+use crate::operations::{Instrument, Name, shown};
 use crate::{bytes, valgrind};
 use gambeson::cpu::Level;
 
@@ -23,11 +23,6 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate that has run nothing and allows no report.
-    pub const fn new(level: Level) -> Self {
-        Self { level, verdicts: 0, failed: 0, ran: 0 }
-    }
-
     /// Runs one operation and counts the reports of valgrind meanwhile.
     pub fn watch<R>(&mut self, name: impl ToString, operation: impl FnOnce() -> R) -> R {
         let before = valgrind::errors();
@@ -45,8 +40,8 @@ impl Gate {
 }
 
 impl Instrument for Gate {
-    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R {
-        self.watch(name.into(), work)
+    fn run<R>(&mut self, name: Name<'_>, work: impl Fn() -> R + Sync) -> R {
+        self.watch(shown(name), work)
     }
 
     fn run_drop<T>(&mut self, alg: &str, keys: T) {
@@ -67,14 +62,4 @@ pub fn secret<const N: usize>(label: &str) -> [u8; N] {
     let mut bytes = bytes(label);
     valgrind::mark_secret(&mut bytes);
     bytes
-}
-
-/// Marks the secret parts of an ML-DSA key in the standard's encoding: K, s1 and s2; t0 counts as public.
-pub fn mark_signing_key(sk: &mut [u8], verifying_key_len: usize) {
-    valgrind::mark_public(sk);
-    valgrind::mark_secret(&mut sk[32..64]);
-    // Of each row a verifying key has 320 bytes, and t0 has 416.
-    let t0 = 416 * (verifying_key_len / 320);
-    let end = sk.len() - t0;
-    valgrind::mark_secret(&mut sk[128..end]);
 }

@@ -10,8 +10,7 @@
 //! * `mls`: HPKE and the cipher suites of MLS
 
 use crate::hunt::Hunt;
-use std::collections::HashSet;
-use std::fmt::{self, Display};
+use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard};
 
 #[cfg(feature = "c")]
@@ -25,28 +24,13 @@ pub mod kem;
 #[cfg(feature = "mls")]
 pub mod mls;
 
-/// Name of an operation: the algorithm, what is done, and the form of the key or of the call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Name<'a> {
-    /// Parameter set, hybrid, composite or cipher suite.
-    pub alg: &'a str,
-    /// For example `decaps`, or `rejection` for decapsulation of a wrong ciphertext.
-    pub op: &'a str,
-    /// For example `compact`; empty where there is one form only.
-    pub form: &'a str,
-}
+/// Name of an operation: the algorithm, which is a parameter set, hybrid, composite or cipher suite; what is done, for example `decaps`, or
+/// `rejection` for decapsulation of a wrong ciphertext; the form of the key or of the call, which is empty where there is one form only.
+pub type Name<'a> = (&'a str, &'a str, &'a str);
 
-impl<'a> From<(&'a str, &'a str, &'a str)> for Name<'a> {
-    fn from((alg, op, form): (&'a str, &'a str, &'a str)) -> Self {
-        Self { alg, op, form }
-    }
-}
-
-impl Display for Name<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} {}", self.alg, self.op)?;
-        if self.form.is_empty() { Ok(()) } else { write!(out, ", {}", self.form) }
-    }
+/// Returns a name as the gates print it.
+pub fn shown((alg, op, form): Name<'_>) -> String {
+    if form.is_empty() { format!("{alg} {op}") } else { format!("{alg} {op}, {form}") }
 }
 
 /// A gate's measurement of one operation at a time.
@@ -55,26 +39,27 @@ pub trait Instrument {
     const SEARCHES: bool = false;
 
     /// Measures `work`, which may be run several times, and returns the result of one run.
-    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R;
+    fn run<R>(&mut self, name: Name<'_>, work: impl Fn() -> R + Sync) -> R;
+
+    /// Like [`run`](Self::run), of work that succeeds. Returns its value.
+    fn run_ok<R, E: Debug>(&mut self, name: Name<'_>, work: impl Fn() -> Result<R, E> + Sync) -> R {
+        self.run(name, work).unwrap_or_else(|error| panic!("{}: {error:?}", shown(name)))
+    }
 
     /// Like [`run`](Self::run), with memory of the caller's that `work` writes. The memory is not measured.
-    fn run_into<'a, O: Send, R>(
-        &mut self,
-        name: impl Into<Name<'a>>,
-        out: &mut O,
-        work: impl Fn(&mut O) -> R + Sync,
-    ) -> R {
+    fn run_into<O: Send, R>(&mut self, name: Name<'_>, out: &mut O, work: impl Fn(&mut O) -> R + Sync) -> R {
         let out = Mutex::new(out);
         self.run(name, || work(&mut lock(&out)))
     }
 
     /// Like [`run_into`](Self::run_into), with a workspace. The instrument chooses where the workspace lies.
-    fn run_in<'a, W: Send + Default, O: Send, R>(
+    fn run_in<W: Send + Default, O: Send, R>(
         &mut self,
-        name: impl Into<Name<'a>>,
+        name: Name<'_>,
         out: &mut O,
         work: impl Fn(&mut O, &mut W) -> R + Sync,
     ) -> R {
+        self.workspace(size_of::<W>());
         let memory = Mutex::new((out, W::default()));
         self.run(name, || {
             let (out, workspace) = &mut *lock(&memory);
@@ -82,8 +67,11 @@ pub trait Instrument {
         })
     }
 
+    /// Takes the bytes of workspace of the next operation. Only for the gate that measures them.
+    fn workspace(&mut self, _bytes: usize) {}
+
     /// Runs an operation that draws its secrets itself; `work` passes them to its argument. Only for gates that search for secrets.
-    fn run_fresh<'a>(&mut self, _: impl Into<Name<'a>>, _: impl Fn(&dyn Fn(&[u8])) + Sync) {}
+    fn run_fresh(&mut self, _: Name<'_>, _: impl Fn(&dyn Fn(&[u8])) + Sync) {}
 
     /// Drops keys. Measured only where dropping is an operation.
     fn run_drop<T>(&mut self, _: &str, keys: T) {
@@ -109,17 +97,6 @@ pub trait Instrument {
 
 fn lock<T>(memory: &Mutex<T>) -> MutexGuard<'_, T> {
     memory.lock().expect("one thread at a time")
-}
-
-/// The names that a gate has measured, for gates that measure each operation once.
-#[derive(Debug, Default)]
-pub struct Measured(HashSet<String>);
-
-impl Measured {
-    /// Returns whether this is the first operation of that name.
-    pub fn is_first(&mut self, name: Name<'_>) -> bool {
-        self.0.insert(name.to_string())
-    }
 }
 
 /// Walks through SHA-3, ML-KEM and ML-DSA, and their calls in C.

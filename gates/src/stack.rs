@@ -43,18 +43,19 @@ pub fn depth<R>(work: impl FnOnce() -> R) -> (usize, R) {
     (if word == top { 0 } else { top + MARGIN - word }, result)
 }
 
+/// Runs `work` in a frame of its own.
 #[inline(never)]
-fn call<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn call<R>(work: impl FnOnce() -> R) -> R {
     let result = work();
     black_box(());
     result
 }
 
-/// Runs `work`, which returns nothing, and copies the dead stack below into `into`, lowest address first.
+/// Runs `work`, which returns nothing, and returns a copy of the dead stack below, lowest address first.
 #[inline(never)]
-pub fn residue(work: impl FnOnce(), into: &mut Vec<u8>) {
-    into.resize(REACH, 0);
-    let copy = into.as_mut_ptr();
+pub fn residue(work: impl FnOnce()) -> Vec<u8> {
+    let mut dead = vec![0; REACH];
+    let copy = dead.as_mut_ptr();
     let bottom = (stack_pointer() - MARGIN - REACH) & !15;
     let mut offset = 0;
     while offset < REACH {
@@ -65,7 +66,7 @@ pub fn residue(work: impl FnOnce(), into: &mut Vec<u8>) {
     call(work);
     offset = 0;
     // SAFETY: the thread's stack reaches further down than `bottom`; the copy is made word by word without a call, so
-    // nothing of it is overwritten before it is read; `into` has room for REACH bytes, a multiple of eight.
+    // nothing of it is overwritten before it is read; `dead` has room for REACH bytes, a multiple of eight.
     unsafe {
         while offset < REACH {
             let word = ((bottom + offset) as *const u64).read_volatile();
@@ -73,23 +74,19 @@ pub fn residue(work: impl FnOnce(), into: &mut Vec<u8>) {
             offset += 8;
         }
     }
+    dead
 }
 
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn stack_pointer() -> usize {
     let pointer: usize;
     // SAFETY: reads a register.
-    unsafe { core::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
-    pointer & !15
-}
-
-#[cfg(target_arch = "aarch64")]
-#[inline(always)]
-fn stack_pointer() -> usize {
-    let pointer: usize;
-    // SAFETY: reads a register.
-    unsafe { core::arch::asm!("mov {}, sp", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        core::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+        #[cfg(target_arch = "aarch64")]
+        core::arch::asm!("mov {}, sp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
     pointer & !15
 }
 
@@ -108,13 +105,7 @@ mod tests {
     fn a_planted_secret_is_found() {
         let secret: [u8; 32] = crate::bytes("a secret");
         let found = on_fresh_stack(|| {
-            let mut dead = Vec::new();
-            residue(
-                || {
-                    canary::left_on_stack(&secret);
-                },
-                &mut dead,
-            );
+            let dead = residue(|| _ = canary::left_on_stack(&secret));
             dead.windows(32).any(|window| window == secret)
         });
         assert!(found);

@@ -27,9 +27,10 @@ pub struct Seen {
     divisor: Option<Register>,
     /// A repeated string instruction is taken as one, with its count.
     pub is_repeated: bool,
-    /// The general registers that its words are made of, and those that it writes, a bit for each.
+    /// The general registers that its words are made of, a bit for each.
     reads: u16,
-    writes: u16,
+    /// Those that it writes.
+    pub writes: u16,
     /// Where the next instruction is.
     pub flow: Flow,
     /// The marker before and after the operation.
@@ -49,33 +50,23 @@ pub enum Flow {
     Elsewhere,
 }
 
-/// Whether a condition holds, by the flags (Intel's manual, volume 2, Jcc); a jump without one is taken.
+/// Whether a condition holds, by the flags (Intel's manual, volume 2, Jcc); a jump without one is taken. A condition's number is one more
+/// than its encoding, of which the lowest bit negates.
 pub fn holds(condition: ConditionCode, flags: u64) -> bool {
     let [carry, parity, zero, sign, overflow] = [0, 2, 6, 7, 11].map(|bit| flags >> bit & 1 == 1);
-    match condition {
-        ConditionCode::None => true,
-        ConditionCode::o => overflow,
-        ConditionCode::no => !overflow,
-        ConditionCode::b => carry,
-        ConditionCode::ae => !carry,
-        ConditionCode::e => zero,
-        ConditionCode::ne => !zero,
-        ConditionCode::be => carry || zero,
-        ConditionCode::a => !carry && !zero,
-        ConditionCode::s => sign,
-        ConditionCode::ns => !sign,
-        ConditionCode::p => parity,
-        ConditionCode::np => !parity,
-        ConditionCode::l => sign != overflow,
-        ConditionCode::ge => sign == overflow,
-        ConditionCode::le => zero || sign != overflow,
-        ConditionCode::g => !zero && sign == overflow,
-    }
+    let less = sign != overflow;
+    let positive = [overflow, carry, zero, carry || zero, sign, parity, less, zero || less];
+    (condition as usize).checked_sub(1).is_none_or(|code| positive[code >> 1] == (code & 1 == 0))
+}
+
+/// The number of a general register, as instructions have it; 16 or more for others.
+pub fn number(register: Register) -> usize {
+    (register.full_register() as usize).wrapping_sub(Register::RAX as usize)
 }
 
 /// The bit of a general register, none for others.
 fn bit(register: Register) -> u16 {
-    let number = (register.full_register() as usize).wrapping_sub(Register::RAX as usize);
+    let number = number(register);
     if number < 16 { 1 << number } else { 0 }
 }
 
@@ -145,11 +136,6 @@ impl Seen {
         known
     }
 
-    /// What this instruction writes, when it is the first after a stop.
-    pub const fn changes(&self) -> u16 {
-        self.writes
-    }
-
     /// Appends the address of the instruction, those of its operands in memory, its mask, and a division's operands.
     ///
     /// # Errors
@@ -208,16 +194,12 @@ pub struct Comparison {
     /// Whether the first run is over.
     recorded: bool,
     at: usize,
-    steps: usize,
+    /// The number of instructions so far.
+    pub steps: usize,
     last: u64,
 }
 
 impl Comparison {
-    /// The number of instructions of a whole run.
-    pub const fn steps(&self) -> usize {
-        self.steps
-    }
-
     /// Begins the next run.
     pub fn start(&mut self) {
         self.recorded = !self.reference.is_empty();
@@ -268,22 +250,15 @@ impl Comparison {
 mod tests {
     use super::*;
 
-    /// rax = 1000, rcx = 1, rdx = 2, rbx = 3, rsp = 4000, rsi = 6, rdi = 7; k3 = 0xf0; FS starts at 0x5000.
+    /// ecx = 1, k3 = 0xf0, FS starts at 0x5000; there are eight general registers.
     struct Fixed;
 
     impl Registers for Fixed {
         fn general(&self, register: Register) -> Option<u64> {
-            Some(match register {
-                Register::RAX => 1000,
-                Register::RCX => 0xffff_ffff_0000_0001,
-                Register::RDX => 2,
-                Register::RBX => 3,
-                Register::RSP => 4000,
-                Register::RSI => 6,
-                Register::RDI => 7,
-                Register::FS => 0x5000,
-                _ => return None,
-            })
+            match register {
+                Register::FS => Some(0x5000),
+                _ => [1000, 0xffff_ffff_0000_0001, 2, 3, 4000, 5, 6, 7].get(number(register)).copied(),
+            }
         }
 
         fn mask(&self, number: usize) -> Option<u64> {
@@ -345,7 +320,7 @@ mod tests {
     fn an_instruction_follows_while_its_addresses_are_known() {
         let decode = |bytes: &[u8]| Seen::decode(0x100, bytes).expect("all of these are judged");
         // add rdi, 8; mov rax, [rsi]; mov rax, [rdi]
-        let mut changed = decode(&[0x48, 0x83, 0xc7, 0x08]).changes();
+        let mut changed = decode(&[0x48, 0x83, 0xc7, 0x08]).writes;
         assert!(decode(&[0x48, 0x8b, 0x06]).follows(&mut changed));
         assert!(!decode(&[0x48, 0x8b, 0x07]).follows(&mut changed));
         // mov rbx, [rax], which the load before wrote; push rdx, then push rdx
@@ -409,7 +384,7 @@ mod tests {
             run.iter().try_for_each(|words| comparison.step(words))?;
             comparison.end()?;
         }
-        Ok(comparison.steps())
+        Ok(comparison.steps)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Runs an operation once for each secret, each time in a new process with the same addresses, and steps through it.
 
-use crate::step::{Comparison, Difference, Flow, Registers, Seen, Unjudged, holds};
+use crate::step::{Comparison, Difference, Flow, Registers, Seen, Unjudged, holds, number};
 use iced_x86::Register;
 use std::collections::HashMap;
 use std::fs::File;
@@ -72,16 +72,15 @@ impl Tracer {
             *child = Some(Child::start(number, operation)?);
         }
         let mut comparison = Comparison::default();
-        let mut evex = 0;
+        let (mut evex, mut difference) = (0, None);
         for (number, child) in children.into_iter().flatten().enumerate() {
             comparison.start();
-            let (wide, difference) = self.follow(&child, &mut comparison, thorough && number == 0)?;
+            (evex, difference) = self.follow(&child, &mut comparison, thorough && number == 0)?;
             if difference.is_some() {
-                return Ok(Judged { steps: comparison.steps(), evex: wide, difference });
+                break;
             }
-            evex = wide;
         }
-        Ok(Judged { steps: comparison.steps(), evex, difference: None })
+        Ok(Judged { steps: comparison.steps, evex, difference })
     }
 
     /// Goes through the region of one process, stopping where the addresses of operands are not known from the last
@@ -97,12 +96,12 @@ impl Tracer {
         child.wait_for_trap()?;
         let text = File::options().read(true).write(true).open(format!("/proc/{}/mem", child.pid))?;
         let (mut evex, mut words, mut state) = (0, Vec::new(), child.state()?);
-        while comparison.steps() < MOST_STEPS {
+        while comparison.steps < MOST_STEPS {
             let first = self.decode(&text, state.registers.rip)?;
             if first.is_marker {
                 return Ok((evex, comparison.end().err()));
             }
-            let (flow, mut changed) = (first.flow, first.changes());
+            let (flow, mut changed) = (first.flow, first.writes);
             // The processor traps at each round of a repeated instruction.
             let one_by_one = one_by_one && !first.is_repeated;
             let mut next = Some(first);
@@ -218,10 +217,7 @@ impl Child {
 
     fn request(&self, request: libc::c_uint) -> io::Result<()> {
         // SAFETY: no request that is made through here takes an argument.
-        match unsafe { libc::ptrace(request, self.pid, ptr::null_mut::<()>(), ptr::null_mut::<()>()) } {
-            -1 => Err(io::Error::last_os_error()),
-            _ => Ok(()),
-        }
+        done(unsafe { libc::ptrace(request, self.pid, ptr::null_mut::<()>(), ptr::null_mut::<()>()) })
     }
 
     /// Lets the process run from the state's address to another one in the same straight line.
@@ -244,24 +240,25 @@ impl Child {
 
     fn set(&self, state: &State) -> io::Result<()> {
         // SAFETY: the request reads one such structure.
-        let answer = unsafe {
+        done(unsafe {
             libc::ptrace(libc::PTRACE_SETREGS, self.pid, ptr::null_mut::<()>(), &raw const state.registers)
-        };
-        if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        })
     }
 
     fn state(&self) -> io::Result<State> {
         // SAFETY: the structure holds numbers only, for which zero is a value.
         let mut registers: libc::user_regs_struct = unsafe { mem::zeroed() };
         // SAFETY: the request writes one such structure.
-        let answer = unsafe {
+        done(unsafe {
             libc::ptrace(libc::PTRACE_GETREGS, self.pid, ptr::null_mut::<()>(), &raw mut registers)
-        };
-        if answer == -1 {
-            return Err(io::Error::last_os_error());
-        }
+        })?;
         Ok(State { pid: self.pid, registers })
     }
+}
+
+/// The error of a request to the kernel, if it failed.
+fn done(answer: libc::c_long) -> io::Result<()> {
+    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 impl Drop for Child {
@@ -283,27 +280,16 @@ struct State {
 impl Registers for State {
     fn general(&self, register: Register) -> Option<u64> {
         let r = &self.registers;
-        Some(match register {
-            Register::RAX => r.rax,
-            Register::RCX => r.rcx,
-            Register::RDX => r.rdx,
-            Register::RBX => r.rbx,
-            Register::RSP => r.rsp,
-            Register::RBP => r.rbp,
-            Register::RSI => r.rsi,
-            Register::RDI => r.rdi,
-            Register::R8 => r.r8,
-            Register::R9 => r.r9,
-            Register::R10 => r.r10,
-            Register::R11 => r.r11,
-            Register::R12 => r.r12,
-            Register::R13 => r.r13,
-            Register::R14 => r.r14,
-            Register::R15 => r.r15,
-            Register::FS => r.fs_base,
-            Register::GS => r.gs_base,
-            _ => return None,
-        })
+        // In the order of their numbers.
+        let general = [
+            r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13,
+            r.r14, r.r15,
+        ];
+        match register {
+            Register::FS => Some(r.fs_base),
+            Register::GS => Some(r.gs_base),
+            _ => general.get(number(register)).copied(),
+        }
     }
 
     fn mask(&self, number: usize) -> Option<u64> {

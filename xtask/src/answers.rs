@@ -40,26 +40,20 @@ pub fn compare(workspace: &Workspace, other: Option<&Path>) -> Result<String> {
             }
         }
     }
-    let codes: BTreeSet<String> = one
-        .iter()
-        .filter_map(|answer| Some(serde_json::from_str::<Value>(answer).ok()?["error"].as_str()?.to_owned()))
-        .collect();
-    for code in ["bad-json", "bad-request", "unsupported", "bad-hex", "bad-length", "bad-key", "bad-context"]
-    {
-        if !codes.contains(code) {
-            errors.push(format!("no request was answered with {code}"));
-        }
+    let code = |answer: &String| Some(read(answer).ok()?["error"].as_str()?.to_owned());
+    let codes: BTreeSet<String> = one.iter().filter_map(code).collect();
+    let wanted =
+        ["bad-json", "bad-request", "unsupported", "bad-hex", "bad-length", "bad-key", "bad-context"];
+    for code in wanted.into_iter().filter(|code| !codes.contains(*code)) {
+        errors.push(format!("no request was answered with {code}"));
     }
     if codes.contains("internal") {
         errors.push("a request was answered with internal".into());
     }
-    if !errors.is_empty() {
-        bail!("{} faults\n{}", errors.len(), errors[..errors.len().min(20)].join("\n"));
-    }
-    let shared = if requests.len() == made {
-        "../shared/vectors is not there".to_owned()
-    } else {
-        format!("{} from ../shared/vectors", requests.len() - made)
+    ensure!(errors.is_empty(), "{} faults\n{}", errors.len(), errors[..errors.len().min(20)].join("\n"));
+    let shared = match requests.len() - made {
+        0 => "../shared/vectors is not there".to_owned(),
+        shared => format!("{shared} from ../shared/vectors"),
     };
     let how = other.map_or("with checks", |_| "identical with checks and without");
     Ok(format!("{} answers {how} ({made} made here, {shared})", requests.len()))
@@ -80,15 +74,14 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
     };
     let (success, text) = check("identity", &own)?;
     ensure!(success, "the vectors of the identity layer do not hold:\n{text}");
-    let sums: Value = serde_json::from_str(text.lines().last().context("a sum")?)?;
+    let rows = text.lines().map(read).collect::<Result<Vec<_>>>()?;
+    let sums = rows.last().context("a sum")?;
     let files = files_in(&own, ".json")?.len();
     ensure!(files == SUBJECTS && sums["files"] == files + CLIENTS.0, "{files} files, not {SUBJECTS}: {sums}");
-    let clients = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let of_mls = |row: &Value| row["file"].as_str().is_some_and(|file| file.starts_with("mls/"));
-    let held: u64 = clients.filter(of_mls).filter_map(|row| row["passed"].as_u64()).sum();
+    let of_mls = |row: &&Value| row["file"].as_str().is_some_and(|file| file.starts_with("mls/"));
+    let held: u64 = rows.iter().filter(of_mls).filter_map(|row| row["passed"].as_u64()).sum();
     ensure!(held == CLIENTS.1, "{held} passive clients of MLS hold, not {}", CLIENTS.1);
     ensure!(sums["skipped"] == 0 && sums["unsupported"] == 0, "a file without a judge: {sums}");
-    let rows = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
     // In those of MLS, the tests of `gambeson-mls` change every text.
     let judged = rows.iter().filter(|row| !of_mls(row) && row["passed"].as_u64() > Some(0));
     let names: Vec<&str> = judged.filter_map(|row| row["file"].as_str()).collect();
@@ -115,23 +108,25 @@ pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
         let arguments = ["vectors", "check", "--json", "--limit", level];
         let mut command = workspace.command(workspace.built("checked", "gambeson"), &arguments);
         let text = workspace.logged(&format!("vectors-check-{level}"), command.arg(folder))?;
-        let last: Value = serde_json::from_str(text.lines().last().context("nothing was printed")?)?;
-        Ok((*level, last))
+        Ok((*level, read(text.lines().last().context("nothing was printed")?)?))
     })?;
     let ran: Vec<_> = sums.iter().filter(|(level, sum)| sum["kernels"] == *level).collect();
     let levels: Vec<&str> = ran.iter().map(|(level, _)| *level).collect();
-    let counts = ran.last().map(|(_, sum)| {
-        let [files, passed, failed, skipped] =
-            ["files", "passed", "failed", "skipped"].map(|name| &sum[name]);
-        format!("{files} files: {passed} passed, {failed} failed, {skipped} skipped (not listed by `info`)")
-    });
-    let counts = counts.unwrap_or_default();
     ensure!(levels.first() == Some(&"portable"), "the portable tables did not run: {levels:?}");
+    let (_, sum) = ran.last().context("the portable tables ran")?;
+    let [files, passed, failed, skipped] = ["files", "passed", "failed", "skipped"].map(|name| &sum[name]);
     let mut doctor = workspace.command(checked(workspace)?, &["doctor", "--json"]);
-    let doctor: Value = serde_json::from_str(&workspace.logged("doctor", &mut doctor)?)?;
+    let doctor = read(&workspace.logged("doctor", &mut doctor)?)?;
     let best = doctor["cpu"]["detected"].as_str().context("the program names its level")?;
     ensure!(levels.contains(&best), "the {best} tables did not run: {levels:?}");
-    Ok(format!("{counts}; each with {}", levels.join(", ")))
+    Ok(format!(
+        "{files} files: {passed} passed, {failed} failed, {skipped} skipped (not listed by `info`); each with {}",
+        levels.join(", ")
+    ))
+}
+
+fn read(json: &str) -> Result<Value> {
+    Ok(serde_json::from_str(json)?)
 }
 
 /// A good vector passes `vectors check`; the same with one bit flipped, an unreadable line and an empty folder do not.
@@ -141,8 +136,7 @@ pub fn canary(workspace: &Workspace) -> Result<String> {
     let answers = serve(&program, &requests)?;
     let mut lines = Vec::new();
     for (request, answer) in requests.iter().zip(&answers) {
-        let mut test: Value = serde_json::from_str(request)?;
-        let mut expect: Value = serde_json::from_str(answer)?;
+        let (mut test, mut expect) = (read(request)?, read(answer)?);
         expect.as_object_mut().context("an answer is an object")?.remove("id");
         test["expect"] = expect;
         lines.push(test.to_string());
@@ -171,12 +165,8 @@ pub fn canary(workspace: &Workspace) -> Result<String> {
         }
         let mut check = workspace.command(&program, &["vectors", "check"]);
         let (success, text) = workspace.tried(&format!("vectors-{name}"), check.arg(&folder))?;
-        if success != right {
-            bail!(
-                "canary: vectors check on the {name} folder {}:\n{text}",
-                if success { "passed" } else { "failed" }
-            );
-        }
+        let ended = if success { "passed" } else { "failed" };
+        ensure!(success == right, "canary: vectors check on the {name} folder {ended}:\n{text}");
     }
     Ok(format!("a good folder passes; {count} bad ones, one with a flipped bit, are refused"))
 }
@@ -281,13 +271,10 @@ pub fn keygen_requests() -> Vec<String> {
 fn made_requests(program: &Path) -> Result<Vec<String>> {
     let mut corpus = Corpus { program, requests: Vec::new() };
     let mut keys = BTreeMap::new();
-    let keygen: Vec<Value> =
-        keygen_requests().iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>()?;
+    let keygen = keygen_requests().iter().map(|text| read(text)).collect::<Result<_>>()?;
     for (request, key) in corpus.answered(keygen)? {
         let alg = request["alg"].as_str().context("ours")?.to_owned();
-        if key.get("error").is_some() {
-            bail!("{} is answered with {key}", cut(&request.to_string()));
-        }
+        ensure!(key.get("error").is_none(), "{} is answered with {key}", cut(&request.to_string()));
         keys.insert(alg, key);
     }
     let field = |alg: &str, name: &str| keys[alg][name].as_str().unwrap_or_default().to_owned();
@@ -317,9 +304,8 @@ fn made_requests(program: &Path) -> Result<Vec<String>> {
     signature_requests(&mut corpus, &field)?;
     hybrid_requests(&mut corpus, &field)?;
     composite_requests(&mut corpus)?;
-    for alg in
-        ["SHA3-224", "SHA3-256", "SHA3-384", "SHA3-512", "SHAKE-128", "SHAKE-256", "cSHAKE-128", "cSHAKE-256"]
-    {
+    // Behind those of SHA-2.
+    for alg in PREHASHES[6..].iter().chain(&["cSHAKE-128", "cSHAKE-256"]) {
         for length in [0, 1, 71, 72, 135, 136, 137, 167, 168, 169, 400] {
             let whole = json!({"outLen": 8 * length, "functionName": "", "customization": hex("c", length)});
             let pieces = json!({"outLen": 1600, "absorb": [0, length, 0], "squeeze": [0, 1, 135, 0, 2],
@@ -360,7 +346,7 @@ impl Corpus<'_> {
         let answers = serve(self.program, &lines)?;
         self.requests.extend(lines);
         let answered = requests.into_iter().zip(answers);
-        answered.map(|(request, answer)| Ok((request, serde_json::from_str(&answer)?))).collect()
+        answered.map(|(request, answer)| Ok((request, read(&answer)?))).collect()
     }
 }
 

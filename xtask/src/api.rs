@@ -2,7 +2,7 @@
 
 use crate::checks;
 use crate::run::Workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -27,13 +27,10 @@ pub fn check(workspace: &Workspace, bless: bool) -> Result<String> {
         if !difference.is_empty() {
             errors.push(format!("{package}:\n{}", difference.join("\n")));
         }
-        if difference_is_blind(&api) {
-            bail!("canary: a changed line of {package} was not seen");
-        }
+        ensure!(!difference_is_blind(&api), "canary: a changed line of {package} was not seen");
     }
-    if !errors.is_empty() {
-        bail!("{}\n(meant? `cargo xtask api --bless`, and CHANGELOG.md)", errors.join("\n"));
-    }
+    let said = errors.join("\n");
+    ensure!(errors.is_empty(), "{said}\n(meant? `cargo xtask api --bless`, and CHANGELOG.md)");
     Ok(format!("{items} public items of {libraries} libraries, as in docs/public-api"))
 }
 
@@ -45,8 +42,7 @@ fn documented(workspace: &Workspace) -> Result<()> {
     let mut doc = checks::document(workspace);
     doc.env("RUSTDOC", &rustdoc);
     doc.env("RUSTDOCFLAGS", "-Zunstable-options --output-format json --cap-lints allow");
-    workspace.logged("api", &mut doc)?;
-    Ok(())
+    workspace.logged("api", &mut doc).map(drop)
 }
 
 fn public_api(workspace: &Workspace, package: &str) -> Result<String> {
@@ -67,19 +63,17 @@ fn published_libraries(workspace: &Workspace) -> Result<Vec<String>> {
         let has = |wanted: &str| kinds.iter().any(|kind| *kind == wanted);
         package["publish"].is_null() && has("lib") && !has("bin")
     };
-    Ok(packages
-        .filter(is_library)
-        .filter_map(|package| package["name"].as_str().map(str::to_owned))
-        .collect())
+    let names = packages.filter(is_library).filter_map(|package| package["name"].as_str());
+    Ok(names.map(str::to_owned).collect())
 }
 
 /// The lines that only one of two texts has, marked `-` and `+`.
 fn difference(old: &str, new: &str) -> Vec<String> {
-    let gone =
-        old.lines().filter(|line| !new.lines().any(|other| other == *line)).map(|line| format!("-{line}"));
-    let come =
-        new.lines().filter(|line| !old.lines().any(|other| other == *line)).map(|line| format!("+{line}"));
-    gone.chain(come).collect()
+    let only = |mark, one: &str, other: &str| {
+        let lines = one.lines().filter(|line| !other.lines().any(|it| it == *line));
+        lines.map(|line| format!("{mark}{line}")).collect::<Vec<_>>()
+    };
+    [only('-', old, new), only('+', new, old)].concat()
 }
 
 fn difference_is_blind(api: &str) -> bool {

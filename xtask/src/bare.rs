@@ -1,7 +1,7 @@
 //! The core and the combinations on a processor without an operating system.
 
 use crate::run::Workspace;
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,13 +22,7 @@ impl Compiler {
         let targets = Command::new("rustup").args(["target", "list", "--installed"]).output();
         let listed = targets
             .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == target));
-        if listed {
-            Some(Self::Rustup)
-        } else if Self::is_debians_here() {
-            Some(Self::Debian)
-        } else {
-            None
-        }
+        listed.then_some(Self::Rustup).or(Self::is_debians_here().then_some(Self::Debian))
     }
 
     /// Whether Debian's compiler is here, with its sources.
@@ -38,22 +32,16 @@ impl Compiler {
 
     /// A cargo command for that target; the parts of the standard library are built where they have to be.
     pub fn cargo(&self, workspace: &Workspace, library: &str, arguments: &[&str]) -> Command {
-        match self {
-            Self::Rustup => workspace.cargo(arguments),
-            Self::Debian => {
-                let mut build = workspace.command(DEBIAN_CARGO, arguments);
-                build
-                    .arg(format!("-Zbuild-std={library}"))
-                    .env("RUSTC_BOOTSTRAP", "1")
-                    .env("PATH", "/usr/bin:/bin");
-                for (name, _) in env::vars().filter(|(name, _)| name == "CARGO" || name.starts_with("RUSTUP"))
-                {
-                    build.env_remove(name);
-                }
-                build.env("RUSTC", "/usr/bin/rustc").env("RUSTDOC", "/usr/bin/rustdoc");
-                build
-            }
+        if matches!(self, Self::Rustup) {
+            return workspace.cargo(arguments);
         }
+        let mut build = workspace.command(DEBIAN_CARGO, arguments);
+        build.arg(format!("-Zbuild-std={library}")).env("RUSTC_BOOTSTRAP", "1").env("PATH", "/usr/bin:/bin");
+        for (name, _) in env::vars().filter(|(name, _)| name == "CARGO" || name.starts_with("RUSTUP")) {
+            build.env_remove(name);
+        }
+        build.env("RUSTC", "/usr/bin/rustc").env("RUSTDOC", "/usr/bin/rustdoc");
+        build
     }
 }
 
@@ -89,8 +77,6 @@ pub fn check(workspace: &Workspace) -> Result<String> {
     let mut build = compiler.cargo(workspace, "core", &arguments);
     build.env("RUSTFLAGS", "-Csymbol-mangling-version=v0").env("CARGO_TARGET_DIR", workspace.apart("bare"));
     workspace.logged("no-std", &mut build)?;
-    match object(workspace) {
-        Some(_) => Ok(format!("core and hybrid built for {TARGET} without alloc")),
-        None => bail!("the build for {TARGET} left no object"),
-    }
+    ensure!(object(workspace).is_some(), "the build for {TARGET} left no object");
+    Ok(format!("core and hybrid built for {TARGET} without alloc"))
 }

@@ -3,9 +3,10 @@
 use crate::answers;
 use crate::bare::Compiler;
 use crate::run::{FOR_OTHERS, Workspace, installed};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -29,11 +30,9 @@ pub fn missing() -> Option<&'static str> {
 
 /// What this machine lacks for programs on a Cortex-M4.
 pub fn missing_for_cortex_m4() -> Option<&'static str> {
-    let tools = [CORTEX_M4_COMPILER, "arm-none-eabi-ar", CORTEX_M4_EMULATOR, "nm"];
-    tools
-        .into_iter()
-        .find(|tool| !installed(tool))
-        .or((!Compiler::is_debians_here()).then_some("Debian's rust-web-src"))
+    let mut tools = [CORTEX_M4_COMPILER, "arm-none-eabi-ar", CORTEX_M4_EMULATOR, "nm"].into_iter();
+    let sources = (!Compiler::is_debians_here()).then_some("Debian's rust-web-src");
+    tools.find(|tool| !installed(tool)).or(sources)
 }
 
 /// Compares the header with what the sources say, or (`bless`) writes it.
@@ -43,10 +42,8 @@ pub fn header(workspace: &Workspace, bless: bool) -> Result<String> {
     if bless {
         fs::write(&path, &written)?;
     }
-    ensure!(
-        fs::read_to_string(&path)? == written,
-        "{HEADER} is not what the sources say: cargo xtask c header"
-    );
+    let is_written = fs::read_to_string(&path)? == written;
+    ensure!(is_written, "{HEADER} is not what the sources say: cargo xtask c header");
     Ok(format!("{} calls in {HEADER}, as the sources have them", Calls::of(&written).hosted.len()))
 }
 
@@ -172,7 +169,7 @@ pub fn host(workspace: &Workspace) -> Result<String> {
     let prefix = folder.join("installed");
     install(workspace, &prefix)?;
     let (archive, shared) =
-        (prefix.join("lib/libgambeson_c.a"), prefix.join(format!("lib/libgambeson_c.so.{}", version())));
+        (prefix.join("lib/libgambeson_c.a"), prefix.join(format!("lib/libgambeson_c.so.{VERSION}")));
 
     offers("the shared library", &calls.hosted, &defined(workspace, &["-D"], &shared)?)?;
     for library in [&archive, &shared] {
@@ -187,23 +184,14 @@ pub fn host(workspace: &Workspace) -> Result<String> {
     ensure!(dynamic.contains(&soname), "the shared library is not called {soname}:\n{dynamic}");
 
     let mut checks = 0;
-    let sources =
-        ["main.c", "answers.c", "doors.c", "misuse.c"].map(|name| format!("{FOLDER}/tests/c/{name}"));
-    let in_c: Vec<&str> =
-        ["-std=c99", "-pthread"].into_iter().chain(sources.iter().map(String::as_str)).collect();
-    let classes = format!("{FOLDER}/tests/c/classes.cpp");
-    let in_cpp = vec!["-std=c++11", classes.as_str()];
-    for (compiler, arguments) in [("cc", &in_c), ("c++", &in_cpp)] {
+    let in_c = ["main.c", "answers.c", "doors.c", "misuse.c"];
+    for (compiler, standard, sources) in
+        [("cc", "-std=c99", &in_c[..]), ("c++", "-std=c++11", &["classes.cpp"])]
+    {
         for (kind, library) in [("static", &archive), ("shared", &shared)] {
             let program = folder.join(format!("{compiler}-{kind}"));
-            let mut compile = workspace.command(compiler, &STRICT);
-            compile
-                .args(["-O1", INCLUDE])
-                .args(arguments)
-                .arg(library)
-                .args(["-lm", "-ldl", "-o"])
-                .arg(&program);
-            workspace.logged("c-compile", &mut compile)?;
+            let sources = sources.iter().map(|name| format!("{FOLDER}/tests/c/{name}"));
+            compile(workspace, compiler, sources.chain([standard.to_owned()]), library, &program)?;
             checks += checks_of(&run(workspace, &program, &prefix)?)?;
             if (compiler, kind) == ("cc", "shared") {
                 every_call_is_made(workspace, &calls, &program)?;
@@ -218,6 +206,20 @@ pub fn host(workspace: &Workspace) -> Result<String> {
          lines",
         calls.hosted.len()
     ))
+}
+
+/// Compiles a program with a library.
+fn compile(
+    workspace: &Workspace,
+    compiler: &str,
+    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    library: &Path,
+    program: &Path,
+) -> Result<()> {
+    let mut compile = workspace.command(compiler, &STRICT);
+    compile.args(["-O1", INCLUDE]).args(arguments).arg(library);
+    compile.args(["-lm", "-ldl", "-pthread", "-o"]).arg(program);
+    workspace.logged("c-compile", &mut compile).map(drop)
 }
 
 /// Fails unless the program, which is linked with the shared library, makes every call that the header declares.
@@ -256,10 +258,7 @@ fn published(workspace: &Workspace, folder: &Path, archive: &Path) -> Result<Str
     };
     let mut lines = signatures(&answers::unpacked(&vectors.join("ml-dsa/acvp-sigver.jsonl.gz"))?)?;
     let program = folder.join("vectors");
-    let mut compile = workspace.command("cc", &STRICT);
-    compile.args(["-std=c99", "-O1", INCLUDE, "crates/ffi/tests/c/vectors.c"]);
-    compile.arg(archive).args(["-lm", "-ldl", "-pthread", "-o"]).arg(&program);
-    workspace.logged("c-compile", &mut compile)?;
+    compile(workspace, "cc", ["-std=c99", "crates/ffi/tests/c/vectors.c"], archive, &program)?;
     let input = folder.join("signatures.txt");
     let verified = |lines: &[String]| -> Result<(bool, String)> {
         fs::write(&input, lines.join("\n"))?;
@@ -283,10 +282,9 @@ fn signatures(requests: &str) -> Result<Vec<String>> {
         if request["signatureInterface"] != "external" {
             continue;
         }
+        let place = |name: &str| PREHASHES.iter().position(|known| *known == name);
         let prehash = match request["hashAlg"].as_str() {
-            Some(name) => {
-                1 + PREHASHES.iter().position(|known| *known == name).context("an unknown function")?
-            }
+            Some(name) => 1 + place(name).context("an unknown function")?,
             None => 0,
         };
         *used.entry(prehash).or_insert(0) += 1;
@@ -295,11 +293,9 @@ fn signatures(requests: &str) -> Result<Vec<String>> {
         let is_valid = u8::from(request["expect"]["testPassed"] == true);
         lines.push(format!("{} {prehash} {is_valid} {bytes}", hex("alg")));
     }
-    let (pure, every) = (used.get(&0).copied().unwrap_or(0), used.len() == 1 + PREHASHES.len());
-    ensure!(
-        (pure, lines.len() - pure, every) == (PUBLISHED.0, PUBLISHED.1, true),
-        "ACVP has others: {used:?}"
-    );
+    let pure = used.get(&0).copied().unwrap_or(0);
+    let known = (pure, lines.len() - pure) == PUBLISHED && used.len() == 1 + PREHASHES.len();
+    ensure!(known, "ACVP has others: {used:?}");
     Ok(lines)
 }
 
@@ -357,23 +353,18 @@ fn as_in_the_readme(workspace: &Workspace, folder: &Path) -> Result<()> {
     agrees(&workspace.logged("c-readme", &mut shell)?)?;
 
     let program = folder.join("sign");
-    let mut compile = workspace.command("cc", &STRICT);
-    compile.args(["crates/ffi/examples/sign.c", INCLUDE]);
-    compile.arg(workspace.built("release", "libgambeson_c.a")).args(["-lm", "-o"]).arg(&program);
-    workspace.logged("c-compile", &mut compile)?;
-    let said =
-        workspace.logged("c-sign", workspace.command(&program, &[HEADER]).current_dir(&workspace.root))?;
+    let archive = workspace.built("release", "libgambeson_c.a");
+    compile(workspace, "cc", ["crates/ffi/examples/sign.c"], &archive, &program)?;
+    let said = workspace.logged("c-sign", &mut workspace.command(&program, &[HEADER]))?;
     ensure!(said.ends_with("and verified\n"), "the example says:\n{said}");
     Ok(())
 }
 
-const fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
-}
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The part of the version that the shared library's name has: build.rs of gambeson-ffi gives it that.
 fn so_version() -> String {
-    match version().split('.').collect::<Vec<_>>().as_slice() {
+    match VERSION.split('.').collect::<Vec<_>>().as_slice() {
         ["0", minor, ..] => format!("0.{minor}"),
         parts => parts.first().copied().unwrap_or_default().to_owned(),
     }
@@ -385,7 +376,7 @@ pub fn install(workspace: &Workspace, prefix: &Path) -> Result<String> {
     let build = ["build", "--release", "--quiet", "-p", "gambeson-ffi"];
     workspace.logged("c-build", workspace.for_others(&mut workspace.cargo(&build)))?;
     let built = workspace.apart(FOR_OTHERS).join("release");
-    let (version, so_version) = (version(), so_version());
+    let so_version = so_version();
     let (include, lib) = (prefix.join("include"), prefix.join("lib"));
     let (pkg_config, cmake) = (lib.join("pkgconfig"), lib.join("cmake/gambeson"));
     for folder in [&include, &pkg_config, &cmake] {
@@ -396,39 +387,27 @@ pub fn install(workspace: &Workspace, prefix: &Path) -> Result<String> {
         fs::copy(ffi.join("include").join(name), include.join(name))?;
     }
     fs::copy(built.join("libgambeson_c.a"), lib.join("libgambeson_c.a"))?;
-    let shared = format!("libgambeson_c.so.{version}");
+    let shared = format!("libgambeson_c.so.{VERSION}");
     fs::copy(built.join("libgambeson_c.so"), lib.join(&shared))?;
     for name in [format!("libgambeson_c.so.{so_version}"), String::from("libgambeson_c.so")] {
         let link = lib.join(name);
         _ = fs::remove_file(&link);
         symlink(&shared, link)?;
     }
-    for (folder, name) in [
-        (pkg_config, "gambeson.pc"),
-        (cmake.clone(), "gambesonConfig.cmake"),
-        (cmake, "gambesonConfigVersion.cmake"),
-    ] {
+    let files = [&pkg_config, &cmake, &cmake].into_iter();
+    for (folder, name) in files.zip(["gambeson.pc", "gambesonConfig.cmake", "gambesonConfigVersion.cmake"]) {
         let text = fs::read_to_string(ffi.join("pkg").join(format!("{name}.in")))?;
-        fs::write(folder.join(name), text.replace("@VERSION@", version).replace("@SOVERSION@", &so_version))?;
+        fs::write(folder.join(name), text.replace("@VERSION@", VERSION).replace("@SOVERSION@", &so_version))?;
     }
-    Ok(format!("gambeson {version} in {}", prefix.display()))
+    Ok(format!("gambeson {VERSION} in {}", prefix.display()))
 }
 
 /// Builds the archive for a target without an operating system.
 pub fn bare(workspace: &Workspace, target: &str) -> Result<PathBuf> {
     ensure!(Compiler::is_debians_here(), "Debian's rustc-web, cargo-web and rust-web-src are not here");
-    let arguments = [
-        "rustc",
-        "--quiet",
-        "-p",
-        "gambeson-ffi",
-        "--lib",
-        "--crate-type",
-        "staticlib",
-        "--no-default-features",
-    ];
+    let arguments = ["rustc", "--quiet", "-p", "gambeson-ffi", "--lib", "--no-default-features"];
     let mut build = Compiler::Debian.cargo(workspace, "core", &arguments);
-    build.args(["--profile", "bare", "--target", target]);
+    build.args(["--crate-type", "staticlib", "--profile", "bare", "--target", target]);
     build.env("RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort");
     let folder = workspace.apart("c");
     workspace.logged(&format!("c-{target}"), build.env("CARGO_TARGET_DIR", &folder))?;
@@ -490,9 +469,8 @@ fn canary(workspace: &Workspace, folder: &Path, archive: &Path) -> Result<()> {
     fs::copy(archive, &planted)?;
     let mut add = workspace.command("arm-none-eabi-ar", &["rS"]);
     workspace.logged("c-canary", add.arg(&planted).arg(&object))?;
-    if cannot_panic(&planted).is_ok() {
-        bail!("canary: a function of core::panicking was put into the archive, and not seen");
-    }
+    let seen = cannot_panic(&planted).is_err();
+    ensure!(seen, "canary: a function of core::panicking was put into the archive, and not seen");
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! The places where the core declares a value public that was computed from secrets: a closed list with reasons.
 
 use crate::run::{Workspace, files_below};
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use serde::Deserialize;
 use std::fs;
 
@@ -45,14 +45,10 @@ pub fn check(workspace: &Workspace) -> Result<String> {
         found.extend(sites(&file, &fs::read_to_string(&path)?));
     }
     let errors = compare(&list, &found);
-    if !errors.is_empty() {
-        bail!("{}", errors.join("\n"));
-    }
+    ensure!(errors.is_empty(), "{}", errors.join("\n"));
     let count = found.len();
     found.push(Found { file: "crates/core/src/planted.rs".into(), line: 1, text: "declassify(&key)".into() });
-    if compare(&list, &found).is_empty() {
-        bail!("canary: a planted declassification was not refused");
-    }
+    ensure!(!compare(&list, &found).is_empty(), "canary: a planted declassification was not refused");
     Ok(format!("{count} sites, all listed with a reason; the planted one was refused"))
 }
 
@@ -62,34 +58,26 @@ fn sites(file: &str, text: &str) -> Vec<Found> {
             && !["//", "use ", "pub use ", "#!["].iter().any(|start| line.starts_with(start))
             && !line.contains("fn declassify")
     };
-    text.lines()
-        .enumerate()
-        .map(|(number, line)| (number + 1, line.trim()))
-        .filter(|(_, line)| calls(line))
-        .map(|(line, text)| Found { file: file.to_owned(), line, text: text.to_owned() })
-        .collect()
+    let lines = (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| calls(line));
+    lines.map(|(line, text)| Found { file: file.to_owned(), line, text: text.to_owned() }).collect()
 }
 
 fn compare(list: &List, found: &[Found]) -> Vec<String> {
     let mut errors = Vec::new();
-    for site in &list.site {
-        let count = found.iter().filter(|f| f.file == site.file && f.text.contains(&site.text)).count();
-        if count != site.count {
+    for Site { file, text, reason, count: wanted } in &list.site {
+        let count = found.iter().filter(|found| found.file == *file && found.text.contains(text)).count();
+        if count != *wanted {
             errors.push(format!(
-                "docs/declassified.toml: {}: {:?} stands on {count} lines, not {}",
-                site.file, site.text, site.count
+                "docs/declassified.toml: {file}: {text:?} stands on {count} lines, not {wanted}"
             ));
         }
-        if site.reason.trim().is_empty() {
-            errors.push(format!("docs/declassified.toml: {}: {:?} has no reason", site.file, site.text));
+        if reason.trim().is_empty() {
+            errors.push(format!("docs/declassified.toml: {file}: {text:?} has no reason"));
         }
     }
-    for place in found {
-        if !list.site.iter().any(|site| site.file == place.file && place.text.contains(&site.text)) {
-            errors.push(format!(
-                "{}:{}: not in docs/declassified.toml: {}",
-                place.file, place.line, place.text
-            ));
+    for Found { file, line, text } in found {
+        if !list.site.iter().any(|site| site.file == *file && text.contains(&site.text)) {
+            errors.push(format!("{file}:{line}: not in docs/declassified.toml: {text}"));
         }
     }
     errors

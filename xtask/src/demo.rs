@@ -1,7 +1,7 @@
 //! `cargo xtask demo`: the program, built by the README's command, and its demonstration.
 
 use crate::run::Workspace;
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -16,9 +16,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
 
 /// Builds the program, with cargo's progress on the terminal, and runs its demonstration. Returns whether that ended well.
 pub fn run(workspace: &Workspace, arguments: &[OsString]) -> Result<bool> {
-    if !workspace.cargo(&BUILD).status()?.success() {
-        bail!("cargo {} failed", BUILD.join(" "));
-    }
+    ensure!(workspace.cargo(&BUILD).status()?.success(), "cargo {} failed", BUILD.join(" "));
     let mut demo = workspace.command(workspace.built("release", "gambeson"), &["demo"]);
     Ok(demo.args(arguments).status()?.success())
 }

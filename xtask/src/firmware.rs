@@ -19,32 +19,25 @@ mod rows;
 mod trace;
 mod vectors;
 
+use crate::args::Bench;
 use crate::run::{Workspace, side_by_side};
 use anyhow::{Context, Result, ensure};
 use limits::{Missed, Verdict};
-use rows::Row;
 use std::fs;
 use std::io::{IsTerminal, stderr, stdout};
 
 pub use image::missing;
+pub use keccak::check as keccak;
 pub use limits::stack_on_cortex_m4;
-
-/// How the bench was asked for.
-pub struct Bench {
-    /// One JSON object a line.
-    pub json: bool,
-    /// A row that misses its limit is a failure, and so is a reason of none, or a missed limit that has none.
-    pub check: bool,
-    /// A part of the name of the rows that are measured; the pages are written only by a run of all.
-    pub only: Option<String>,
-}
 
 /// Measures every row, prints them and writes docs/embedded. Returns whether all is well.
 pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
-    if let Some(missing) = missing() {
-        anyhow::bail!("{missing} is not here");
+    let plugin = image::plugin(workspace)?;
+    let mut built = Vec::new();
+    for target in image::MEASURED {
+        built.extend(rows::build(workspace, target, asked.only.as_deref().unwrap_or_default())?);
     }
-    let rows = measure(workspace, asked.only.as_deref().unwrap_or_default())?;
+    let rows = side_by_side(&built, |_, built| built.measure(workspace, &plugin))?;
     ensure!(!rows.is_empty(), "no row has that in its name");
     let read = |file: &str| fs::read_to_string(workspace.root.join(file)).with_context(|| file.to_owned());
     let peers = rows::peers(&read(rows::PEERS)?)?;
@@ -58,13 +51,10 @@ pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
         let red = |line: &str| red(line, stdout().is_terminal());
         print!("{}", page::text(&rows, &verdicts, &missed, red));
     }
-    let failed: Vec<&Verdict> = verdicts.iter().filter(|verdict| !verdict.is_met()).collect();
-    for verdict in &failed {
-        eprintln!("missed: {}", red(&page::sentence(verdict, &missed), stderr().is_terminal()));
-    }
+    let failed: Vec<&Verdict<'_>> = verdicts.iter().filter(|verdict| !verdict.is_met()).collect();
     let faults = missed.faults(&verdicts, asked.only.is_none());
-    for fault in &faults {
-        eprintln!("missed: {}", red(fault, stderr().is_terminal()));
+    for line in failed.iter().map(|verdict| page::sentence(verdict, &missed)).chain(faults.clone()) {
+        eprintln!("missed: {}", red(&line, stderr().is_terminal()));
     }
     eprintln!("{} rows; of {} limits {} are missed", rows.len(), verdicts.len(), failed.len());
     if asked.only.is_none() {
@@ -78,25 +68,16 @@ pub fn bench(workspace: &Workspace, asked: &Bench) -> Result<bool> {
 /// The self-test and the demonstration on both processors, and constant time. Returns how many checks passed, and a sentence.
 pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     let mut tests = workspace.linted(&["test", "--quiet", "--locked", "--profile", "host"]);
-    tests.args([
-        "--manifest-path",
-        "firmware/Cargo.toml",
-        "-p",
-        "gambeson-firmware-plugin",
-        "-p",
-        "gambeson-firmware-update",
-    ]);
+    tests.args(["--manifest-path", "firmware/Cargo.toml"]);
+    tests.args(["-p", "gambeson-firmware-plugin", "-p", "gambeson-firmware-update"]);
     let (passed, failed, _) = crate::report::test_results(&workspace.logged("firmware-tests", &mut tests)?);
     ensure!(passed > 10 && failed == 0, "{passed} tests of the plugin and of signed images");
     let vectors = vectors::check(workspace, false)?;
     for target in image::TARGETS {
         let package = "gambeson-firmware-demo";
         let said = image::build(workspace, target, package, package, &[])?.run(workspace, None)?;
-        ensure!(
-            said.contains("ok: refused version 6"),
-            "{} ended without its last line:\n{said}",
-            target.name
-        );
+        let is_whole = said.contains("ok: refused version 6");
+        ensure!(is_whole, "{} ended without its last line:\n{said}", target.name);
     }
     let traces = trace::check(workspace, &image::plugin(workspace)?, false)?;
     let keccak = keccak::check(workspace)?;
@@ -114,23 +95,9 @@ pub fn vectors(workspace: &Workspace) -> Result<String> {
     vectors::check(workspace, true)
 }
 
-/// Only the permutation.
-pub fn keccak(workspace: &Workspace) -> Result<String> {
-    keccak::check(workspace)
-}
-
 /// Only constant time, at every level.
 pub fn constant_time(workspace: &Workspace) -> Result<String> {
     trace::check(workspace, &image::plugin(workspace)?, true)
-}
-
-fn measure(workspace: &Workspace, only: &str) -> Result<Vec<Row>> {
-    let plugin = image::plugin(workspace)?;
-    let mut built = Vec::new();
-    for target in image::MEASURED {
-        built.extend(rows::build(workspace, target, only)?);
-    }
-    side_by_side(&built, |_, built| built.measure(workspace, &plugin))
 }
 
 fn red(text: &str, on_a_terminal: bool) -> String {

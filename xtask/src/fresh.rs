@@ -4,7 +4,7 @@
 //! apt, pip, npm, Go and Maven is copied. All mounts are made in a mount namespace, which ends with the command, however that ends.
 
 use crate::run::{Workspace, cargo_home, installed, is_root, tail};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -137,7 +137,9 @@ impl<'a> Machine<'a> {
         let home = PathBuf::from(env::var_os("HOME").context("HOME is not set")?);
         let cargo = cargo_home().context("cargo has no home")?;
         let rustup = env::var_os("RUSTUP_HOME").map_or_else(|| home.join(".rustup"), PathBuf::from);
-        let mut variables = variables();
+        // Those of this environment that configure downloads.
+        let usable = |(name, value): &(String, String)| configures(name) && !value.contains('\'');
+        let mut variables: Vec<(String, String)> = env::vars().filter(usable).collect();
         let mut bound: Vec<PathBuf> = vec![cargo.clone(), rustup.clone()];
         // A folder that a variable names.
         bound.extend(variables.iter().map(|(_, value)| PathBuf::from(value)).filter(|path| path.is_dir()));
@@ -229,9 +231,8 @@ impl<'a> Machine<'a> {
         self.clone_into(PLANTED)?;
         fs::write(self.inside(PLANTED.as_ref()).join("xtask/build.rs"), BUILD_SCRIPT)?;
         let (success, text) = self.tried("fresh-canary", PLANTED, command, &[])?;
-        if success || !text.contains(NO_CMAKE) {
-            bail!("canary: a planted build script that calls cmake did not fail:\n{}", tail(&text, 40));
-        }
+        let seen = !success && text.contains(NO_CMAKE);
+        ensure!(seen, "canary: a planted build script that calls cmake did not fail:\n{}", tail(&text, 40));
         Ok(())
     }
 }
@@ -247,11 +248,7 @@ fn files(paths: &[&Path]) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the variables of this environment that configure downloads.
-fn variables() -> Vec<(String, String)> {
-    env::vars().filter(|(name, value)| configures(name) && !value.contains('\'')).collect()
-}
-
+/// Whether a variable of this name configures downloads.
 fn configures(name: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
         || ENDS.iter().any(|end| name.ends_with(end))

@@ -4,7 +4,7 @@
 
 use crate::report::{Counts, date};
 use crate::run::Workspace;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::fs;
 use std::process::Stdio;
 use std::thread;
@@ -26,32 +26,15 @@ benchmarks that [open-promises.toml](open-promises.toml) lists. *Inputs* is the 
 ";
 
 /// A row, a cell for each column.
-#[derive(Clone, Debug, PartialEq)]
-struct Row(Vec<String>);
-
-impl Row {
-    fn group(&self) -> &str {
-        &self.0[0]
-    }
-
-    fn inputs(&self) -> &str {
-        &self.0[COLUMNS.len() - 1]
-    }
-}
+type Row = [String; COLUMNS.len()];
 
 /// Reads the rows of the table in a text.
 fn rows(text: &str) -> Result<Vec<Row>> {
     let lines = text.lines().filter(|line| line.starts_with("| ")).skip(2);
     let row = |line: &str| {
-        let cells: Vec<String> =
-            line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
-        ensure!(
-            cells.len() == COLUMNS.len(),
-            "{FILE}: {} cells, expected {}: {line}",
-            cells.len(),
-            COLUMNS.len()
-        );
-        Ok(Row(cells))
+        let cells = line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
+        Row::try_from(cells.collect::<Vec<_>>())
+            .map_err(|cells| anyhow!("{FILE}: {} cells, expected {}: {line}", cells.len(), COLUMNS.len()))
     };
     lines.map(row).collect()
 }
@@ -64,13 +47,13 @@ fn text(rows: &[Row]) -> String {
         "minutes" | "passed" | "skipped" | "open" => "---:".to_owned(),
         _ => "---".to_owned(),
     });
-    let rows: String = rows.iter().map(|row| line(&row.0)).collect();
+    let rows: String = rows.iter().map(|row| line(row)).collect();
     format!("{HEAD}\n{}{}{rows}", line(&head), line(&rule))
 }
 
 /// Puts a row in the place of its group's, or at the end.
 fn replaced(mut rows: Vec<Row>, row: Row) -> Vec<Row> {
-    match rows.iter_mut().find(|old| old.group() == row.group()) {
+    match rows.iter_mut().find(|old| old[0] == row[0]) {
         Some(old) => *old = row,
         None => rows.push(row),
     }
@@ -102,8 +85,8 @@ fn uncommitted(workspace: &Workspace, inputs: &[&str]) -> Result<String> {
 /// Returns whether the group's row is of its inputs as they are now.
 pub fn is_fresh(workspace: &Workspace, group: &str, inputs: &[&str]) -> Result<bool> {
     let rows = read(workspace)?;
-    let Some(row) = rows.iter().find(|row| row.group() == group) else { return Ok(false) };
-    Ok(row.inputs() == hash(workspace, inputs)? && uncommitted(workspace, inputs)?.is_empty())
+    let Some([.., of_row]) = rows.iter().find(|row| row[0] == group) else { return Ok(false) };
+    Ok(*of_row == hash(workspace, inputs)? && uncommitted(workspace, inputs)?.is_empty())
 }
 
 /// The state of a group's inputs when its run began.
@@ -130,10 +113,8 @@ impl Begun {
     ) -> Result<()> {
         let changed = uncommitted(workspace, &["."])?;
         ensure!(changed.is_empty(), "no row for {group}: not committed are\n{changed}");
-        ensure!(
-            hash(workspace, inputs)? == self.inputs,
-            "no row for {group}: its inputs changed during the run"
-        );
+        let is_same = hash(workspace, inputs)? == self.inputs;
+        ensure!(is_same, "no row for {group}: its inputs changed during the run");
         let Counts { passed, failed, skipped, open } = counts;
         ensure!(failed == 0 && passed > 0, "no row for {group}: {passed} passed, {failed} failed");
         let minutes = format!("{minutes:.1}");
@@ -141,7 +122,7 @@ impl Begun {
         let date = date("+%F");
         let row =
             [group.to_owned(), self.commit, date, minutes, passed, skipped, open, machine(), self.inputs];
-        let rows = replaced(read(workspace)?, Row(row.into()));
+        let rows = replaced(read(workspace)?, row);
         fs::write(workspace.root.join(FILE), text(&rows)).context(FILE)
     }
 }
@@ -156,8 +137,8 @@ fn machine() -> String {
 
 /// Fails if a row is of no group: its group was renamed.
 pub fn check(workspace: &Workspace, groups: &[&str]) -> Result<()> {
-    match read(workspace)?.iter().find(|row| !groups.contains(&row.group())) {
-        Some(row) => bail!("{FILE}: there is no group {}", row.group()),
+    match read(workspace)?.iter().find(|row| !groups.contains(&&*row[0])) {
+        Some([group, ..]) => bail!("{FILE}: there is no group {group}"),
         None => Ok(()),
     }
 }
@@ -245,30 +226,23 @@ mod tests {
         repository.change("Cargo.toml");
         assert!(repository.record(GREEN).is_err_and(|error| error.to_string().contains("Cargo.toml")));
         repository.commit();
-        assert!(
-            begun.record(&repository.0, "a group", INPUTS, 1.0, GREEN).is_err(),
-            "changed during the run"
-        );
+        let recorded = begun.record(&repository.0, "a group", INPUTS, 1.0, GREEN);
+        assert!(recorded.is_err(), "changed during the run");
         assert!(repository.record(Counts { failed: 1, ..GREEN }).is_err());
         assert!(repository.record(Counts { passed: 0, ..GREEN }).is_err());
-        assert!(
-            repository.record(GREEN).is_ok() && repository.record(GREEN).is_ok(),
-            "the file is no change"
-        );
+        repository.record(GREEN).unwrap();
+        repository.record(GREEN).expect("the file is no change");
         assert!(check(&repository.0, &["a group"]).is_ok() && check(&repository.0, &["another"]).is_err());
     }
 
     #[test]
     fn a_group_has_one_row_in_its_place() {
         let row = |group: &str, commit: &str| {
-            Row(COLUMNS
-                .iter()
-                .map(|column| match *column {
-                    "group" => group.to_owned(),
-                    "commit" => commit.to_owned(),
-                    column => format!("a {column}"),
-                })
-                .collect())
+            COLUMNS.map(|column| match column {
+                "group" => group.to_owned(),
+                "commit" => commit.to_owned(),
+                column => format!("a {column}"),
+            })
         };
         let two = replaced(replaced(Vec::new(), row("a", "1")), row("b", "1"));
         let again = replaced(two, row("a", "2"));

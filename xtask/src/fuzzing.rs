@@ -2,36 +2,24 @@
 
 use crate::run::{Workspace, cargo_tool, empty_folder};
 use crate::{answers, demo};
-use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-#[derive(Deserialize)]
-struct Manifest {
-    bin: Vec<Target>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-}
-
 /// Whether the toolchain of the sanitizers is there.
 pub fn nightly() -> bool {
     let mut version = Command::new("cargo");
-    version
-        .args(["+nightly", "--version"])
-        .env_remove("RUSTUP_TOOLCHAIN")
-        .output()
-        .is_ok_and(|output| output.status.success())
+    let output = version.args(["+nightly", "--version"]).env_remove("RUSTUP_TOOLCHAIN").output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 /// The names in `fuzz/Cargo.toml`.
 fn targets(manifest: &str) -> Result<Vec<String>> {
-    let manifest: Manifest = toml::from_str(manifest)?;
-    Ok(manifest.bin.into_iter().map(|target| target.name).collect())
+    let manifest: toml::Table = toml::from_str(manifest)?;
+    let programs =
+        manifest.get("bin").and_then(|it| it.as_array()).context("fuzz/Cargo.toml: no programs")?;
+    Ok(programs.iter().filter_map(|it| Some(it.get("name")?.as_str()?.to_owned())).collect())
 }
 
 /// Runs every target for so many seconds, or those whose names begin so.
@@ -39,13 +27,12 @@ pub fn run(workspace: &Workspace, seconds: u32, wanted: &[String]) -> Result<Str
     let manifest = fs::read_to_string(workspace.root.join("fuzz/Cargo.toml")).context("fuzz/Cargo.toml")?;
     let program = cargo_tool(workspace, "cargo-fuzz@0.13.2")?;
     let mut names = targets(&manifest)?;
-    if let Some(prefix) =
-        wanted.iter().find(|prefix| !names.iter().any(|name| name.starts_with(prefix.as_str())))
-    {
-        bail!("no fuzz target begins with {prefix}: there are {}", names.join(", "));
+    for prefix in wanted {
+        let begins = names.iter().any(|name| name.starts_with(prefix));
+        ensure!(begins, "no fuzz target begins with {prefix}: there are {}", names.join(", "));
     }
     if !wanted.is_empty() {
-        names.retain(|name| wanted.iter().any(|prefix| name.starts_with(prefix.as_str())));
+        names.retain(|name| wanted.iter().any(|prefix| name.starts_with(prefix)));
     }
     let mut errors = Vec::new();
     let seeds = workspace.target.join("xtask/seeds");
@@ -59,12 +46,8 @@ pub fn run(workspace: &Workspace, seconds: u32, wanted: &[String]) -> Result<Str
         if seeds.join(name).exists() {
             fuzz.arg(seeds.join(name));
         }
-        fuzz.arg("--");
-        fuzz.arg(format!("-max_total_time={seconds}")).args([
-            "-timeout=120",
-            "-rss_limit_mb=4096",
-            "-print_final_stats=1",
-        ]);
+        fuzz.arg("--").arg(format!("-max_total_time={seconds}"));
+        fuzz.args(["-timeout=120", "-rss_limit_mb=4096", "-print_final_stats=1"]);
         fuzz.current_dir(workspace.root.join("fuzz")).env("RUSTUP_TOOLCHAIN", "nightly");
         match workspace.logged(&format!("fuzz-{name}"), &mut fuzz) {
             Ok(text) => {
@@ -74,9 +57,7 @@ pub fn run(workspace: &Workspace, seconds: u32, wanted: &[String]) -> Result<Str
             Err(error) => errors.push(format!("{name}: {error:#}")),
         }
     }
-    if !errors.is_empty() {
-        bail!("{}", errors.join("\n"));
-    }
+    ensure!(errors.is_empty(), "{}", errors.join("\n"));
     Ok(format!("{} targets, {seconds} s each, no finding", names.len()))
 }
 
@@ -102,11 +83,14 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
     let (private, public, encrypted) =
         (folder("pki_private")?, folder("pki_public")?, folder("pki_encrypted")?);
     let tls = folder("tls_keys")?;
-    let generate = |arguments: &[&str], out: &Path, public: &Path| -> Result<()> {
-        let mut make = workspace.command(&program, &["key", "gen"]);
-        make.args(arguments).arg("--out").arg(out).arg("--public").arg(public);
+    let run = |arguments: &[&str], paths: &[(&str, &Path)]| -> Result<()> {
+        let mut make = workspace.command(&program, arguments);
+        paths.iter().for_each(|(option, path)| _ = make.arg(option).arg(path));
         make.env("GAMBESON_PASSPHRASE", "passphrase");
         workspace.logged("fuzz-seeds", &mut make).map(drop)
+    };
+    let generate = |arguments: &[&str], out: &Path, public: &Path| {
+        run(&[&["key", "gen"], arguments].concat(), &[("--out", out), ("--public", public)])
     };
     for alg in
         ["ml-kem-512", "ml-kem-1024", "ml-dsa-44", "ml-dsa-65", "ed25519", "ecdsa-p256", "mldsa44-ed25519"]
@@ -126,22 +110,14 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
         let pki = seeds.join(format!("pki-{alg}"));
         let (root, key) = (pki.join("root.pem"), pki.join("root.key"));
         let server = pki.join("server.pem");
-        let cert = |arguments: &[&str], paths: &[(&str, &Path)]| -> Result<()> {
-            let mut make = workspace.command(&program, &["cert"]);
-            make.args(arguments);
-            for (option, path) in paths {
-                make.arg(option).arg(path);
-            }
-            workspace.logged("fuzz-seeds", &mut make).map(drop)
-        };
-        cert(&["new", "--levels", "3", "--name", "example.com", "--alg", alg], &[("--out", &pki)])?;
+        run(&["cert", "new", "--levels", "3", "--name", "example.com", "--alg", alg], &[("--out", &pki)])?;
         let request = certificates.join(format!("{alg}.csr"));
-        cert(&["csr", "--name", "example.com"], &[("--key", &key), ("--out", &request)])?;
+        run(&["cert", "csr", "--name", "example.com"], &[("--key", &key), ("--out", &request)])?;
         let list = certificates.join(format!("{alg}.crl"));
         let authority = pki.join("authority.pem");
         let revoked: [(&str, &Path); 4] =
             [("--issuer", &root), ("--key", &key), ("--revoke", &authority), ("--out", &list)];
-        cert(&["crl"], &revoked)?;
+        run(&["cert", "crl"], &revoked)?;
         fs::copy(&server, certificates.join(format!("{alg}.pem")))?;
     }
     let keys = folder("age_keys")?;
@@ -153,8 +129,7 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
     // From 192.0.2.1 to 198.51.100.2, with a protocol; its parts are what is mutated.
     let header =
         b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x11\xc0\0\x02\x01\xc6\x33\x64\x02\x12\x34\x01\xbb\x01\0\x02h2";
-    fs::write(folder("proxy_header")?.join("v4"), header)?;
-    Ok(())
+    Ok(fs::write(folder("proxy_header")?.join("v4"), header)?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The files of vectors by the programs of `vectors/independent`, which are written from `docs/spec` and share no code with us.
 
 use crate::run::{Workspace, empty_folder, files_in, install_once, installed, tail};
-use anyhow::{Context, Result, bail};
+use crate::slim;
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,9 +27,7 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     for program in &programs {
         let (success, text) = program.run(workspace, &vectors)?;
         let summary = tail(text.trim_end(), 1);
-        if !success {
-            bail!("{}\n{}", program.name, tail(&text, 60));
-        }
+        ensure!(success, "{}\n{}", program.name, tail(&text, 60));
         let listed = |subject: &String| {
             text.lines().any(|line| line.starts_with(&format!("{subject}: ")) && line.ends_with(" refused"))
         };
@@ -63,11 +62,8 @@ struct Program {
 impl Program {
     fn run(&self, workspace: &Workspace, vectors: &Path) -> Result<(bool, String)> {
         let mut command = workspace.command(&self.interpreter, &[]);
-        command
-            .arg(&self.script)
-            .arg(vectors)
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .env_remove("PYTHONOPTIMIZE");
+        command.arg(&self.script).arg(vectors);
+        command.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONOPTIMIZE");
         workspace.tried(&format!("independent-{}", self.name), command.env("NODE_NO_WARNINGS", "1"))
     }
 }
@@ -81,16 +77,10 @@ pub fn prepare(workspace: &Workspace) -> Result<()> {
 /// A virtual environment with the pinned packages.
 fn python(workspace: &Workspace) -> Result<Program> {
     let source = workspace.root.join("vectors/independent/python");
-    let folder = installation(workspace, "python", &[&source.join("requirements.txt")], |folder| {
-        let environment = folder.to_string_lossy();
-        workspace.logged(
-            "independent-venv",
-            &mut workspace.command("python3", &["-m", "venv", "--clear", &environment]),
-        )?;
-        let mut pip =
-            workspace.command(folder.join("bin/pip"), &["install", "--quiet", "--disable-pip-version-check"]);
-        workspace.logged("independent-pip", pip.arg("--requirement").arg(source.join("requirements.txt")))?;
-        Ok(())
+    let requirements = source.join("requirements.txt");
+    let folder = installation(workspace, "python", &[&requirements], |folder| {
+        let packages = ["--requirement", &*requirements.to_string_lossy()];
+        slim::environment(workspace, "independent", folder, &packages)
     })?;
     Ok(Program { name: "python", interpreter: folder.join("bin/python"), script: source.join("check.py") })
 }
@@ -113,8 +103,7 @@ fn packages(workspace: &Workspace) -> Result<PathBuf> {
             fs::copy(manifest, folder.join(manifest.file_name().context("a manifest has a name")?))?;
         }
         let mut npm = workspace.command("npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
-        workspace.logged("independent-npm", npm.current_dir(folder))?;
-        Ok(())
+        workspace.logged("independent-npm", npm.current_dir(folder)).map(drop)
     })
 }
 
@@ -138,10 +127,8 @@ fn installation(
     install: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<PathBuf> {
     let folder = workspace.target.join("xtask/independent").join(name);
-    let mut wanted = String::new();
-    for list in lists {
-        wanted += &fs::read_to_string(list).with_context(|| list.display().to_string())?;
-    }
+    let read = |list: &&Path| fs::read_to_string(list).with_context(|| list.display().to_string());
+    let wanted = lists.iter().map(read).collect::<Result<String>>()?;
     install_once(&folder.join("installed"), &wanted, || {
         empty_folder(&folder)?;
         install(&folder)
@@ -154,9 +141,7 @@ fn subjects(folder: &Path) -> Result<Vec<String>> {
     let files = files_in(folder, ".json")?;
     let subjects = files.iter().filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
     let subjects: Vec<String> = subjects.collect();
-    if subjects.is_empty() {
-        bail!("there is no file of vectors in {}", folder.display());
-    }
+    ensure!(!subjects.is_empty(), "there is no file of vectors in {}", folder.display());
     Ok(subjects)
 }
 
@@ -200,11 +185,10 @@ fn longest(value: &mut Value) -> Option<&mut String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text),
         Value::Array(items) => items.iter_mut().filter_map(longest).max_by_key(|text| text.len()),
-        Value::Object(members) => members
-            .iter_mut()
-            .filter(|(name, _)| *name != "id")
-            .filter_map(|(_, value)| longest(value))
-            .max_by_key(|text| text.len()),
+        Value::Object(members) => {
+            let values = members.iter_mut().filter(|(name, _)| *name != "id").map(|(_, value)| value);
+            values.filter_map(longest).max_by_key(|text| text.len())
+        }
         _ => None,
     }
 }
@@ -212,11 +196,9 @@ fn longest(value: &mut Value) -> Option<&mut String> {
 /// Good and refused vectors of the line `NAME: 4 files, 177 good, 269 refused, 0 failed`.
 fn numbers(summary: &str) -> Result<usize> {
     let count = |word: &str| {
-        summary
-            .split(", ")
-            .find_map(|part| part.strip_suffix(word))
-            .and_then(|number| number.trim().parse::<usize>().ok())
-            .with_context(|| format!("no number of {word} in {summary:?}"))
+        let number =
+            summary.split(", ").find_map(|part| part.strip_suffix(word)?.trim().parse::<usize>().ok());
+        number.with_context(|| format!("no number of {word} in {summary:?}"))
     };
     Ok(count("good")? + count("refused")?)
 }

@@ -55,10 +55,9 @@ mod thumb;
 mod typescript;
 mod without_c;
 
-use crate::args::{Arguments, C, Command, Firmware, Python, Stack, Test, Typescript};
+use crate::args::{Arguments, C, Command, Firmware, Python, Selection, Stack, Typescript};
 use crate::constant_time::Extent;
 use crate::run::{Workspace, provide};
-use crate::test::Selection;
 use anyhow::{Result, bail};
 use clap::Parser;
 use std::process::ExitCode;
@@ -79,13 +78,11 @@ fn run(command: Command) -> Result<bool> {
     let workspace = &Workspace::find()?;
     let said = match command {
         Command::Demo { arguments } => return demo::run(workspace, &arguments),
-        Command::Test(Test { list: true, .. }) => {
+        Command::Test(Selection { list: true, .. }) => {
             test::list();
             return Ok(true);
         }
-        Command::Test(Test { full, group, only, again, .. }) => {
-            return test::run(workspace, &Selection { full, group, only, again });
-        }
+        Command::Test(selection) => return test::run(workspace, &selection),
         Command::Ci => return test::run(workspace, &Selection::default()),
         Command::Fresh { demo } => {
             here(fresh::missing())?;
@@ -125,9 +122,7 @@ fn run(command: Command) -> Result<bool> {
                 Some(Firmware::Trace) => firmware::constant_time(workspace)?,
                 Some(Firmware::Keccak) => firmware::keccak(workspace)?,
                 Some(Firmware::Peers) => firmware::exchange::check(workspace, true)?,
-                Some(Firmware::Bench { json, check, only }) => {
-                    return firmware::bench(workspace, &firmware::Bench { json, check, only });
-                }
+                Some(Firmware::Bench(args)) => return firmware::bench(workspace, &args),
             }
         }
         Command::Instructions(args) => {

@@ -118,11 +118,8 @@ pub fn speeds(workspace: &Workspace) -> Result<Vec<Speed>> {
 
 /// One JSON object a line.
 pub fn json(rows: &[Row], speeds: &[Speed]) -> Result<String> {
-    let mut lines = rows.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-    for speed in speeds {
-        lines.push(serde_json::to_string(speed)?);
-    }
-    Ok(lines.join("\n"))
+    let lines = rows.iter().map(serde_json::to_string).chain(speeds.iter().map(serde_json::to_string));
+    Ok(lines.collect::<Result<Vec<_>, _>>()?.join("\n"))
 }
 
 /// The rows with everything that stands beside them.
@@ -184,10 +181,10 @@ pub fn markdown(rows: &[Row], speeds: &[Speed]) -> String {
 pub fn check(rows: &[Row]) -> Result<String> {
     ensure!(rows.len() == LIMITS.len(), "{} of {} operations were measured", rows.len(), LIMITS.len());
     let missed = rows.iter().filter(|row| row.peak > row.most);
-    let missed: Vec<String> = missed
-        .map(|row| format!("{} {}: a peak of {}, at most {}", row.alg, row.op, row.peak, row.most))
-        .collect();
-    ensure!(missed.is_empty(), "{}", missed.join("\n"));
+    let said =
+        missed.map(|row| format!("{} {}: a peak of {}, at most {}", row.alg, row.op, row.peak, row.most));
+    let said: Vec<String> = said.collect();
+    ensure!(said.is_empty(), "{}", said.join("\n"));
     Ok(format!("{} peaks within their limits; the planted frame was measured", rows.len()))
 }
 

@@ -77,9 +77,8 @@ fn executable_sections(file: &[u8]) -> Option<Vec<(usize, usize)>> {
         _ => return None,
     };
     let number = |at: usize, bytes: usize| -> Option<usize> {
-        Some(
-            file.get(at..at + bytes)?.iter().rev().fold(0, |number, byte| (number << 8) | usize::from(*byte)),
-        )
+        let bytes = file.get(at..at + bytes)?.iter().rev();
+        Some(bytes.fold(0, |number, byte| (number << 8) | usize::from(*byte)))
     };
     let (table, size, count) = (number(table, word)?, number(sizes, 2)?, number(sizes + 2, 2)?);
     let mut sections = Vec::new();

@@ -128,37 +128,31 @@ fn licence_files(folder: &Path, licence: &str) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn crates() -> Value {
-        let package = |name: &str, source: &str, kind: &str| {
-            format!(
-                r#"{{"id":"{name}","name":"{name}","version":"1.0.0","license":"MIT","authors":[],"repository":null,
-                "manifest_path":"/{name}/Cargo.toml","source":{source},"targets":[{{"kind":["{kind}"]}}]}}"#
-            )
+        let package = |name: &str, source: Option<&str>, kind: &str| json!({"id": name, "name": name, "version": "1.0.0", "source": source, "targets": [{"kind": [kind]}]});
+        let node = |name: &str, of: &[(&str, Option<&str>)]| {
+            let of = of.iter().map(|(name, kind)| json!({"pkg": name, "dep_kinds": [{"kind": kind}]}));
+            json!({"id": name, "deps": of.collect::<Value>()})
         };
-        let packages = [
-            package("ours", "null", "cdylib"),
-            package("linked", r#""registry""#, "lib"),
-            package("below", r#""registry""#, "lib"),
-            package("macros", r#""registry""#, "proc-macro"),
-            package("builds", r#""registry""#, "lib"),
-        ];
-        let dependency =
-            |name: &str, kind: &str| format!(r#"{{"pkg":"{name}","dep_kinds":[{{"kind":{kind}}}]}}"#);
-        let node = |name: &str, deps: &[String]| format!(r#"{{"id":"{name}","deps":[{}]}}"#, deps.join(","));
-        let nodes = [
-            node("ours", &[dependency("linked", "null"), dependency("builds", r#""build""#)]),
-            node("linked", &[dependency("below", "null"), dependency("macros", "null")]),
-            node("below", &[]),
-            node("macros", &[]),
-            node("builds", &[]),
-        ];
-        let text = format!(
-            r#"{{"packages":[{}],"resolve":{{"root":"ours","nodes":[{}]}}}}"#,
-            packages.join(","),
-            nodes.join(",")
-        );
-        serde_json::from_str(&text).unwrap()
+        let registry = Some("registry");
+        json!({
+            "packages": [
+                package("ours", None, "cdylib"),
+                package("linked", registry, "lib"),
+                package("below", registry, "lib"),
+                package("macros", registry, "proc-macro"),
+                package("builds", registry, "lib"),
+            ],
+            "resolve": {"root": "ours", "nodes": [
+                node("ours", &[("linked", None), ("builds", Some("build"))]),
+                node("linked", &[("below", None), ("macros", None)]),
+                node("below", &[]),
+                node("macros", &[]),
+                node("builds", &[]),
+            ]},
+        })
     }
 
     #[test]

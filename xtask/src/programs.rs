@@ -1,9 +1,9 @@
 //! Programs of tests: built by one command of cargo, found in what it says, and run side by side.
 
 use crate::run::{Workspace, side_by_side, tail};
-use anyhow::{Result, bail};
-use serde::Deserialize;
-use std::path::PathBuf;
+use anyhow::{Result, ensure};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
@@ -16,41 +16,22 @@ pub struct Program {
     package: PathBuf,
 }
 
-/// A message of cargo's, of which a program of tests has all parts.
-#[derive(Deserialize)]
-struct Message {
-    target: Option<Target>,
-    executable: Option<PathBuf>,
-    manifest_path: Option<PathBuf>,
-    profile: Option<Profile>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct Profile {
-    test: bool,
-}
-
 /// Runs a `cargo test` that only builds; the programs that it made. The log has this name.
 pub fn build(workspace: &Workspace, log: &str, test: &mut Command) -> Result<Vec<Program>> {
     test.args(["--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
     let text = workspace.logged(log, test)?;
     let programs: Vec<Program> = text.lines().filter_map(of_tests).collect();
-    if programs.is_empty() {
-        bail!("no program of tests was built:\n{}", tail(&text, 40));
-    }
+    ensure!(!programs.is_empty(), "no program of tests was built:\n{}", tail(&text, 40));
     Ok(programs)
 }
 
+/// Reads a message of cargo's, of which a program of tests has all parts.
 fn of_tests(line: &str) -> Option<Program> {
-    let message: Message = serde_json::from_str(line).ok()?;
-    message.profile.filter(|profile| profile.test)?;
-    let package = message.manifest_path?.parent()?.to_owned();
-    Some(Program { name: message.target?.name, path: message.executable?, package })
+    let message: Value = serde_json::from_str(line).ok()?;
+    message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
+    let package = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
+    let name = message["target"]["name"].as_str()?.to_owned();
+    Some(Program { name, path: message["executable"].as_str()?.into(), package })
 }
 
 impl Program {
@@ -83,13 +64,14 @@ pub fn run(workspace: &Workspace, commands: Vec<(String, Command)>) -> Result<(b
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn programs_of_tests_are_told_from_others() {
         let line = |test: bool| {
-            format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"/a/Cargo.toml","target":{{"name":"n"}},"profile":{{"test":{test}}},"executable":"/t/n-1"}}"#
-            )
+            json!({"reason": "compiler-artifact", "manifest_path": "/a/Cargo.toml", "target": {"name": "n"},
+                "profile": {"test": test}, "executable": "/t/n-1"})
+            .to_string()
         };
         let program = of_tests(&line(true)).unwrap();
         assert_eq!((&*program.name, program.package.to_str()), ("n", Some("/a")));

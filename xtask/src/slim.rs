@@ -3,7 +3,7 @@
 use crate::run::{Workspace, install_once, installed};
 use anyhow::{Context, Result};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The environment variable that names a Python with the wheel.
 pub const PYTHON: &str = "GAMBESON_SLIM_PYTHON";
@@ -39,13 +39,18 @@ pub fn python_with(workspace: &Workspace, version: &str) -> Result<PathBuf> {
     let folder = workspace.target.join("slim").join(version);
     let python = folder.join("bin/python");
     install_once(&folder.join("installed.txt"), &wheel, || {
-        let mut venv = workspace.command("python3", &["-m", "venv", "--clear"]);
-        workspace.logged("slim-venv", venv.arg(&folder))?;
-        let pip =
-            ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"];
-        workspace.logged("slim-wheel", workspace.command(&python, &pip).arg(&wheel)).map(drop)
+        environment(workspace, "slim", &folder, &["--only-binary", ":all:", &wheel])
     })?;
     Ok(python)
+}
+
+/// Makes a virtual environment of Python with packages, which are arguments of pip. The logs begin with a name.
+pub fn environment(workspace: &Workspace, name: &str, folder: &Path, packages: &[&str]) -> Result<()> {
+    let mut venv = workspace.command("python3", &["-m", "venv", "--clear"]);
+    workspace.logged(&format!("{name}-venv"), venv.arg(folder))?;
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    let mut pip = workspace.command(folder.join("bin/python"), &pip);
+    workspace.logged(&format!("{name}-pip"), pip.args(packages)).map(drop)
 }
 
 #[cfg(test)]

@@ -3,46 +3,40 @@
 use crate::constant_time::{self, AS_RELEASED};
 use crate::run::Workspace;
 use crate::table::Table;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// What an operation may use at most. `None` is "every".
-struct Bound {
-    alg: Option<&'static str>,
-    op: Option<&'static str>,
-    form: &'static str,
-    field: &'static str,
-    most: u64,
-}
+/// Algorithm, operation (`None` is "every") and form, the field that is bounded, and its most.
+type Bound = (Option<&'static str>, Option<&'static str>, &'static str, &'static str, u64);
 
 const BOUNDS: &[Bound] = &[
-    Bound { alg: Some("ML-KEM-512"), op: Some("key"), form: "compact", field: "bytes", most: 96 },
-    Bound { alg: Some("ML-KEM-768"), op: Some("key"), form: "compact", field: "bytes", most: 96 },
-    Bound { alg: Some("ML-KEM-1024"), op: Some("key"), form: "compact", field: "bytes", most: 96 },
-    Bound { alg: Some("ML-DSA-44"), op: Some("key"), form: "compact", field: "bytes", most: 128 },
-    Bound { alg: Some("ML-DSA-65"), op: Some("key"), form: "compact", field: "bytes", most: 128 },
-    Bound { alg: Some("ML-DSA-87"), op: Some("key"), form: "compact", field: "bytes", most: 128 },
-    Bound { alg: Some("ML-KEM-768"), op: Some("decaps"), form: "compact", field: "stack", most: 8 << 10 },
-    Bound { alg: Some("ML-KEM-768"), op: Some("rejection"), form: "compact", field: "stack", most: 8 << 10 },
-    Bound { alg: Some("ML-DSA-65"), op: Some("sign"), form: "compact", field: "stack", most: 24 << 10 },
-    Bound { alg: None, op: None, form: "expanded", field: "stack", most: 24 << 10 },
-    Bound { alg: None, op: None, form: "workspace", field: "stack", most: 1600 },
+    (Some("ML-KEM-512"), Some("key"), "compact", "bytes", 96),
+    (Some("ML-KEM-768"), Some("key"), "compact", "bytes", 96),
+    (Some("ML-KEM-1024"), Some("key"), "compact", "bytes", 96),
+    (Some("ML-DSA-44"), Some("key"), "compact", "bytes", 128),
+    (Some("ML-DSA-65"), Some("key"), "compact", "bytes", 128),
+    (Some("ML-DSA-87"), Some("key"), "compact", "bytes", 128),
+    (Some("ML-KEM-768"), Some("decaps"), "compact", "stack", 8 << 10),
+    (Some("ML-KEM-768"), Some("rejection"), "compact", "stack", 8 << 10),
+    (Some("ML-DSA-65"), Some("sign"), "compact", "stack", 24 << 10),
+    (None, None, "expanded", "stack", 24 << 10),
+    (None, None, "workspace", "stack", 1600),
     // What the head of gambeson.h says of each call.
-    Bound { alg: None, op: Some("hash"), form: "C", field: "stack", most: 2_000 },
-    Bound { alg: None, op: Some("hash in pieces"), form: "C", field: "stack", most: 2_000 },
-    Bound { alg: None, op: Some("hash for HashML-DSA"), form: "C", field: "stack", most: 2_700 },
-    Bound { alg: Some("ML-KEM-512"), op: None, form: "C", field: "stack", most: 20_000 },
-    Bound { alg: Some("ML-KEM-768"), op: None, form: "C", field: "stack", most: 20_000 },
-    Bound { alg: Some("ML-KEM-1024"), op: None, form: "C", field: "stack", most: 20_000 },
-    Bound { alg: Some("ML-KEM-512"), op: None, form: "C, small", field: "stack", most: 3_100 },
-    Bound { alg: Some("ML-KEM-768"), op: None, form: "C, small", field: "stack", most: 3_100 },
-    Bound { alg: Some("ML-KEM-1024"), op: None, form: "C, small", field: "stack", most: 3_100 },
-    Bound { alg: None, op: None, form: "C", field: "stack", most: 26_000 },
-    Bound { alg: None, op: None, form: "C, sk", field: "stack", most: 26_000 },
-    Bound { alg: None, op: None, form: "C, small", field: "stack", most: 6_000 },
-    Bound { alg: Some("ML-DSA-44"), op: None, form: "C, sk", field: "heap_peak", most: 47_000 },
-    Bound { alg: Some("ML-DSA-65"), op: None, form: "C, sk", field: "heap_peak", most: 68_000 },
-    Bound { alg: Some("ML-DSA-87"), op: None, form: "C, sk", field: "heap_peak", most: 104_000 },
+    (None, Some("hash"), "C", "stack", 2_000),
+    (None, Some("hash in pieces"), "C", "stack", 2_000),
+    (None, Some("hash for HashML-DSA"), "C", "stack", 2_700),
+    (Some("ML-KEM-512"), None, "C", "stack", 20_000),
+    (Some("ML-KEM-768"), None, "C", "stack", 20_000),
+    (Some("ML-KEM-1024"), None, "C", "stack", 20_000),
+    (Some("ML-KEM-512"), None, "C, small", "stack", 3_100),
+    (Some("ML-KEM-768"), None, "C, small", "stack", 3_100),
+    (Some("ML-KEM-1024"), None, "C, small", "stack", 3_100),
+    (None, None, "C", "stack", 26_000),
+    (None, None, "C, sk", "stack", 26_000),
+    (None, None, "C, small", "stack", 6_000),
+    (Some("ML-DSA-44"), None, "C, sk", "heap_peak", 47_000),
+    (Some("ML-DSA-65"), None, "C, sk", "heap_peak", 68_000),
+    (Some("ML-DSA-87"), None, "C, sk", "heap_peak", 104_000),
 ];
 
 /// What wolfSSL published of its own library on a Raspberry Pi 5 ("Optimizing Post-Quantum Algorithm Memory Usage on Embedded Systems", August
@@ -67,17 +61,12 @@ pub fn measure(workspace: &Workspace) -> Result<Vec<Value>> {
     constant_time::build_as_released(workspace)?;
     let program = workspace.built(AS_RELEASED, "gate-stack");
     let text = workspace.logged("stack", &mut workspace.command(program, &[]))?;
-    let mut rows = text
-        .lines()
-        .map(serde_json::from_str)
-        .collect::<Result<Vec<Value>, _>>()
-        .context("the gate prints JSON")?;
-    let canary =
-        rows.iter().position(|row| row["alg"] == "canary").context("the gate measures its canary")?;
-    let planted = rows.remove(canary)["stack"].as_u64().unwrap_or(0);
-    if !(PLANTED..=PLANTED + TOLERANCE).contains(&planted) {
-        bail!("canary: a frame of {PLANTED} bytes was measured as {planted}");
-    }
+    let rows = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>();
+    let mut rows = rows.context("the gate prints JSON")?;
+    let canary = rows.iter().position(|row| row["alg"] == "canary");
+    let planted = rows.remove(canary.context("the gate measures its canary")?)["stack"].as_u64().unwrap_or(0);
+    let seen = (PLANTED..=PLANTED + TOLERANCE).contains(&planted);
+    ensure!(seen, "canary: a frame of {PLANTED} bytes was measured as {planted}");
     Ok(rows)
 }
 
@@ -189,29 +178,25 @@ pub fn json(rows: &[Value]) -> String {
 /// Fails when a bound is missed, or binds nothing.
 pub fn check(rows: &[Value]) -> Result<String> {
     let mut errors = Vec::new();
-    for bound in BOUNDS {
+    for (alg, op, form, field, most) in BOUNDS {
         let fits = |row: &&Value| {
-            bound.alg.is_none_or(|alg| row["alg"] == alg)
-                && bound.op.is_none_or(|op| row["op"] == op)
-                && row["form"] == bound.form
+            alg.is_none_or(|alg| row["alg"] == alg)
+                && op.is_none_or(|op| row["op"] == op)
+                && row["form"] == *form
         };
         let bound_rows: Vec<&Value> = rows.iter().filter(fits).collect();
         if bound_rows.is_empty() {
-            errors.push(format!("{:?} {:?} {} was not measured", bound.alg, bound.op, bound.form));
+            errors.push(format!("{alg:?} {op:?} {form} was not measured"));
         }
         for row in bound_rows {
-            let measured = row[bound.field].as_u64().unwrap_or(u64::MAX);
-            if measured > bound.most {
-                errors.push(format!(
-                    "{} {} {}: {} is {measured}, above {}",
-                    row["alg"], row["op"], bound.form, bound.field, bound.most
-                ));
+            let measured = row[field].as_u64().unwrap_or(u64::MAX);
+            if measured > *most {
+                let (alg, op) = (&row["alg"], &row["op"]);
+                errors.push(format!("{alg} {op} {form}: {field} is {measured}, above {most}"));
             }
         }
     }
-    if !errors.is_empty() {
-        bail!("{}", errors.join("\n"));
-    }
+    ensure!(errors.is_empty(), "{}", errors.join("\n"));
     Ok(format!("{} rows measured, {} bounds kept; the planted frame was measured", rows.len(), BOUNDS.len()))
 }
 
@@ -223,7 +208,7 @@ mod tests {
     fn rows(decaps: u64, expanded: u64) -> Vec<Value> {
         let mut rows: Vec<Value> = BOUNDS[..6]
             .iter()
-            .map(|bound| json!({"alg": bound.alg, "op": "key", "form": "compact", "bytes": 96}))
+            .map(|(alg, ..)| json!({"alg": alg, "op": "key", "form": "compact", "bytes": 96}))
             .collect();
         rows.push(json!({"alg": "ML-KEM-768", "op": "decaps", "form": "compact", "stack": decaps}));
         rows.push(json!({"alg": "ML-KEM-768", "op": "rejection", "form": "compact", "stack": 8192}));
@@ -237,10 +222,10 @@ mod tests {
 
     /// The same, and of each bound on C a row that meets it.
     fn rows_in_c(decaps: u64, expanded: u64) -> Vec<Value> {
-        let in_c = BOUNDS.iter().filter(|bound| bound.form.starts_with('C'));
-        let in_c = in_c.map(|bound| {
-            let (alg, op) = (bound.alg.unwrap_or("ML-DSA-44"), bound.op.unwrap_or("sign"));
-            json!({"alg": alg, "op": op, "form": bound.form, "stack": 2000, "heap_peak": 0})
+        let in_c = BOUNDS.iter().filter(|(_, _, form, ..)| form.starts_with('C'));
+        let in_c = in_c.map(|(alg, op, form, ..)| {
+            let (alg, op) = (alg.unwrap_or("ML-DSA-44"), op.unwrap_or("sign"));
+            json!({"alg": alg, "op": op, "form": form, "stack": 2000, "heap_peak": 0})
         });
         rows(decaps, expanded).into_iter().chain(in_c).collect()
     }

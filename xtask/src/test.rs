@@ -1,5 +1,6 @@
 //! `cargo xtask test`: runs steps, at most two beside each other, while their tools are installed.
 
+use crate::args::Selection;
 use crate::full_runs::{self, Begun};
 use crate::report::Report;
 use crate::run::{Tool, Workspace, provide};
@@ -10,19 +11,6 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Instant;
-
-/// The selection of steps.
-#[derive(Default)]
-pub struct Selection {
-    /// Run the groups of `--full` too.
-    pub full: bool,
-    /// Run one group.
-    pub group: Option<String>,
-    /// Run the steps with this in their names.
-    pub only: Option<String>,
-    /// Run groups, too, that were green with the same inputs.
-    pub again: bool,
-}
 
 impl Selection {
     /// Returns the groups, and the steps of each.
@@ -42,10 +30,8 @@ impl Selection {
         let chosen = groups.iter().filter(is_chosen).map(|group| (*group, of_group(group)));
         let chosen: Vec<(&str, Vec<&Step>)> = chosen.filter(|(_, steps)| !steps.is_empty()).collect();
         let only = self.only.as_deref().unwrap_or_default();
-        ensure!(
-            !chosen.is_empty(),
-            "no step of these groups has {only:?} in its name: cargo xtask test --list"
-        );
+        let any = !chosen.is_empty();
+        ensure!(any, "no step of these groups has {only:?} in its name: cargo xtask test --list");
         Ok(chosen)
     }
 
@@ -80,10 +66,8 @@ pub fn run(workspace: &Workspace, selection: &Selection) -> Result<bool> {
         chosen.retain(|(group, _)| {
             let fresh = full_runs::is_fresh(workspace, group, &steps::inputs(group)).unwrap_or(false);
             if fresh {
-                println!(
-                    "{group}: green with these inputs, {} says (--again runs it again)",
-                    full_runs::FILE
-                );
+                let file = full_runs::FILE;
+                println!("{group}: green with these inputs, {file} says (--again runs it again)");
             }
             !fresh
         });
@@ -210,15 +194,10 @@ fn in_lanes(steps: &[&'static Step], run: &(impl Fn(&Step) + Sync)) {
 /// Prints the groups of `--full` whose inputs are not those of their last green run.
 fn print_stale(workspace: &Workspace) {
     let groups = steps::groups().into_iter().filter(|group| *group != ORDINARY);
-    let state = |group: &&str| full_runs::is_fresh(workspace, group, &steps::inputs(group));
-    let stale: Result<Vec<&str>> = groups
-        .filter_map(|group| match state(&group) {
-            Ok(true) => None,
-            Ok(false) => Some(Ok(group)),
-            Err(error) => Some(Err(error)),
-        })
-        .collect();
-    match stale {
+    let is_fresh = |group: &str| full_runs::is_fresh(workspace, group, &steps::inputs(group));
+    let stale = groups.map(|group| Ok((!is_fresh(group)?).then_some(group)));
+    let stale: Result<Vec<Option<&str>>> = stale.collect();
+    match stale.map(|stale| stale.into_iter().flatten().collect::<Vec<_>>()) {
         Ok(stale) if stale.is_empty() => println!("no group of --full is stale"),
         Ok(stale) => println!("stale groups of --full: {}", stale.join(", ")),
         Err(error) => println!("whether groups of --full are stale is not known: {error:#}"),
@@ -250,14 +229,10 @@ mod tests {
     #[test]
     fn whole_groups_that_were_asked_for_are_recorded() {
         let full = || Selection { full: true, ..Selection::default() };
-        assert!(
-            full().is_recorded()
-                && Selection { group: Some("a".into()), ..Selection::default() }.is_recorded()
-        );
-        assert!(
-            !Selection::default().is_recorded()
-                && !Selection { only: Some("a".into()), ..full() }.is_recorded()
-        );
+        let group = Selection { group: Some("a".into()), ..Selection::default() };
+        assert!(full().is_recorded() && group.is_recorded());
+        let only = Selection { only: Some("a".into()), ..full() };
+        assert!(!Selection::default().is_recorded() && !only.is_recorded());
     }
 
     #[test]

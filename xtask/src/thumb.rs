@@ -4,7 +4,6 @@
 use crate::aarch64::{LEFT_OUT, tests};
 use crate::bare::Compiler;
 use crate::mutation::{self, Mutation};
-use crate::programs::Program;
 use crate::report::test_results;
 use crate::run::{Workspace, installed, side_by_side, tail};
 use anyhow::{Context, Result, ensure};
@@ -20,11 +19,9 @@ const ROOT: &str = "/usr/arm-linux-gnueabihf";
 
 /// What this machine lacks, if anything.
 pub fn missing() -> Option<&'static str> {
-    if Compiler::for_target(TARGET).is_none() {
-        Some("a compiler for thumb")
-    } else {
-        [EMULATOR, LINKER, ROOT].into_iter().find(|tool| !installed(tool) && !Path::new(tool).is_dir())
-    }
+    let compiler = Compiler::for_target(TARGET).is_none().then_some("a compiler for thumb");
+    let is_missing = |tool: &&str| !installed(tool) && !Path::new(tool).is_dir();
+    compiler.or_else(|| [EMULATOR, LINKER, ROOT].into_iter().find(is_missing))
 }
 
 /// Builds and tests everything. Returns the number of tests and a sentence.
@@ -49,8 +46,15 @@ pub fn check(workspace: &Workspace) -> Result<(usize, String)> {
     let passed: usize = passed.iter().sum();
     let units = programs.iter().find(|program| program.name == "gambeson").context("no unit tests")?;
     let mut broken = 0;
-    for mutation in &MUTATIONS {
-        broken += mutation.seen(workspace, units)?;
+    // Breaks the kernels in the machine code of the unit tests: the test must fail.
+    for (mutation, test) in MUTATIONS {
+        let (path, changed) = mutation::broken(&units.path, &[mutation])?;
+        let mut command = emulate(workspace, &path);
+        let (success, text) = workspace.tried("thumb-broken", command.args(["--exact", test]))?;
+        let failed = text.contains(&format!("test {test} ... FAILED"));
+        ensure!(!success && failed, "canary: {test} does not see a broken kernel\n{text}");
+        fs::remove_file(&path)?;
+        broken += changed;
     }
     let note = format!("{passed} tests; {} of them saw {broken} broken instructions", MUTATIONS.len());
     Ok((passed, note))
@@ -62,39 +66,21 @@ fn emulate(workspace: &Workspace, program: &Path) -> Command {
     command
 }
 
-/// A mutation, and the test that must see it.
-struct Broken {
-    mutation: Mutation,
-    test: &'static str,
-}
-
-const MUTATIONS: [Broken; 3] = [
+/// Mutations, each with the test that must see it.
+const MUTATIONS: [(Mutation, &str); 3] = [
     // UADD16 into USUB16.
-    Broken {
-        mutation: Mutation { mask: [0xfff0, 0xf0f0], value: [0xfa90, 0xf040], change: [0x0040, 0] },
-        test: "mlkem::kernels::tests::every_table_computes_what_the_portable_one_does",
-    },
+    (
+        Mutation { mask: [0xfff0, 0xf0f0], value: [0xfa90, 0xf040], change: [0x0040, 0] },
+        "mlkem::kernels::tests::every_table_computes_what_the_portable_one_does",
+    ),
     // SMLAL of r2, r3 and r12, as ML-DSA's transforms have it, into UMLAL.
-    Broken {
-        mutation: Mutation { mask: [0xffff, 0xf0ff], value: [0xfbc3, 0x200c], change: [0x0020, 0] },
-        test: "mldsa::kernels::tests::the_inverse_of_a_product_is_the_product_in_the_ring",
-    },
+    (
+        Mutation { mask: [0xffff, 0xf0ff], value: [0xfbc3, 0x200c], change: [0x0020, 0] },
+        "mldsa::kernels::tests::the_inverse_of_a_product_is_the_product_in_the_ring",
+    ),
     // BIC of r10 and r9, turned right, to r11 into ORR: of any registers, halves of other instructions look like it.
-    Broken {
-        mutation: Mutation { mask: [0xffff, 0x8f3f], value: [0xea2a, 0x0b39], change: [0x0060, 0] },
-        test: "sha3::kernels::tests::every_table_permutes_any_number_of_states_as_the_portable_one",
-    },
+    (
+        Mutation { mask: [0xffff, 0x8f3f], value: [0xea2a, 0x0b39], change: [0x0060, 0] },
+        "sha3::kernels::tests::every_table_permutes_any_number_of_states_as_the_portable_one",
+    ),
 ];
-
-impl Broken {
-    /// Breaks the kernels in the machine code of the unit tests: the test must fail. How many instructions were changed.
-    fn seen(&self, workspace: &Workspace, program: &Program) -> Result<usize> {
-        let (path, changed) = mutation::broken(&program.path, &[self.mutation])?;
-        let mut command = emulate(workspace, &path);
-        let (success, text) = workspace.tried("thumb-broken", command.args(["--exact", self.test]))?;
-        let failed = text.contains(&format!("test {} ... FAILED", self.test));
-        ensure!(!success && failed, "canary: {} does not see a broken kernel\n{text}", self.test);
-        fs::remove_file(&path)?;
-        Ok(changed)
-    }
-}

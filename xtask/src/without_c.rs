@@ -31,42 +31,41 @@ const WITH_RING: (&str, &str) = ("gambeson-slim", "nats");
 /// features.
 pub fn check(workspace: &Workspace) -> Result<String> {
     let all = ["--all-features"];
-    let below = tree(workspace, PACKAGE, &all)?;
-    for (what, found) in [("brings C code", foreign(&below)), ("reaches a network", among(&below, NETWORK))] {
-        ensure!(found.is_empty(), "{PACKAGE} {what}: {}", found.join(", "));
-    }
-    let planted = foreign(&tree(workspace, WITH_C, &all)?).join(", ");
-    ensure!(
-        !planted.is_empty(),
-        "canary: {WITH_C} with all its features needs a C compiler, and that was not seen"
-    );
-    let reaching = among(&tree(workspace, WITH_NETWORK, &all)?, NETWORK).join(", ");
-    ensure!(!reaching.is_empty(), "canary: {WITH_NETWORK} reaches a network, and that was not seen");
-    Ok(format!(
-        "{} packages below {PACKAGE}, none of C, none for a network; seen below {WITH_C}: {planted}, below {WITH_NETWORK}: {reaching}; {}",
-        below.len(),
-        program(workspace)?
-    ))
-}
-
-fn program(workspace: &Workspace) -> Result<String> {
+    let foreign = |name: &str| TOOLS.contains(&name) || name.ends_with(BINDINGS);
+    let network = |name: &str| NETWORK.contains(&name);
+    let more = |name: &str| MORE_THAN_C.contains(&name);
+    let said = [
+        none_below(workspace, (PACKAGE, &all), "brings C code", foreign, WITH_C)?,
+        none_below(workspace, (PACKAGE, &all), "reaches a network", network, WITH_NETWORK)?,
+        none_below(workspace, (PROGRAM, &[]), "needs more than a C compiler", more, WITH_MORE)?,
+    ];
     let below = tree(workspace, PROGRAM, &[])?;
-    let found = among(&below, MORE_THAN_C);
-    ensure!(found.is_empty(), "{PROGRAM} needs more than a C compiler: {}", found.join(", "));
-    let planted = tree(workspace, WITH_MORE, &[])?;
-    let seen = among(&planted, MORE_THAN_C);
-    ensure!(!seen.is_empty(), "canary: {WITH_MORE} needs cmake, and that was not seen");
     for library in below.iter().filter(|name| name.starts_with("gambeson") && *name != PROGRAM) {
         let has_ring = tree(workspace, library, &[])?.contains(RING);
         ensure!(!has_ring, "{library} has {RING} without the feature {} of {}", WITH_RING.1, WITH_RING.0);
     }
     let with_ring = tree(workspace, WITH_RING.0, &["--features", WITH_RING.1])?;
     ensure!(with_ring.contains(RING), "canary: {WITH_RING:?} has {RING}, and that was not seen");
-    Ok(format!(
-        "{} packages below {PROGRAM}, none of {}; {RING} through NATS alone",
-        below.len(),
-        MORE_THAN_C.join(", ")
-    ))
+    Ok(format!("{}; {RING} through NATS alone", said.join("; ")))
+}
+
+/// Fails if there are such packages below one, or none below the canary.
+fn none_below(
+    workspace: &Workspace,
+    (package, options): (&str, &[&str]),
+    what: &str,
+    is_such: impl Fn(&str) -> bool,
+    canary: &str,
+) -> Result<String> {
+    let such = |names: &BTreeSet<String>| {
+        names.iter().filter(|name| is_such(name)).cloned().collect::<Vec<_>>().join(", ")
+    };
+    let below = tree(workspace, package, options)?;
+    let found = such(&below);
+    ensure!(found.is_empty(), "{package} {what}: {found}");
+    let seen = such(&tree(workspace, canary, options)?);
+    ensure!(!seen.is_empty(), "canary: {canary} {what}, and that was not seen");
+    Ok(format!("none of {} packages below {package} {what}, of those below {canary} do: {seen}", below.len()))
 }
 
 /// Returns the names of the packages below one.
@@ -79,13 +78,4 @@ fn tree(workspace: &Workspace, package: &str, options: &[&str]) -> Result<BTreeS
     let names: BTreeSet<String> = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
     ensure!(names.contains(package), "cargo tree does not name {package}:\n{text}");
     Ok(names)
-}
-
-fn foreign(names: &BTreeSet<String>) -> Vec<&str> {
-    let is = |name: &&str| TOOLS.contains(name) || name.ends_with(BINDINGS);
-    names.iter().map(String::as_str).filter(is).collect()
-}
-
-fn among<'a>(names: &BTreeSet<String>, packages: &[&'a str]) -> Vec<&'a str> {
-    packages.iter().copied().filter(|name| names.contains(*name)).collect()
 }

@@ -27,15 +27,10 @@ fn main() {
             (0..SECRETS).for_each(run);
         }
         None => {
-            println!(
-                "tables: sha3 {}, mlkem {}, mldsa {}",
-                sha3::kernels(),
-                mlkem::kernels(),
-                mldsa::kernels()
-            );
-            for (kind, operations) in
-                [("count", operations()), ("trace", secret_operations()), ("canary", canaries())]
-            {
+            let (sha3, mlkem, mldsa) = (sha3::kernels(), mlkem::kernels(), mldsa::kernels());
+            println!("tables: sha3 {sha3}, mlkem {mlkem}, mldsa {mldsa}");
+            let kinds = [("count", operations()), ("trace", secret_operations()), ("canary", canaries())];
+            for (kind, operations) in kinds {
                 operations.iter().for_each(|(name, _)| println!("{kind}: {name}"));
             }
         }
@@ -73,10 +68,7 @@ fn signing_key() -> ExpandedSigningKey<MlDsa65> {
 }
 
 /// A quarter of the ciphertexts is refused.
-fn ciphertext(
-    key: &ExpandedDecapsulationKey<MlKem768>,
-    number: usize,
-) -> <MlKem768 as mlkem::ParameterSet>::Ciphertext {
+fn ciphertext(key: &ExpandedDecapsulationKey<MlKem768>, number: usize) -> [u8; 1088] {
     let (mut c, _) = key.expanded_encapsulation_key().encapsulate_deterministic(&bytes("m", number));
     c[7] ^= u8::from(number == 3);
     c

@@ -40,40 +40,23 @@ fn signature<P: gambeson::mldsa::ParameterSet>(
     u8::from(verdict)
 }
 
-macro_rules! kems {
-    ($($name:ident = $set:ty;)*) => {$(
+macro_rules! sets {
+    ($($name:ident = $run:ident::<$set:ty>($seed:ty, $input:ty, $key:ty);)*) => {$(
         /// Runs the set.
         #[unsafe(no_mangle)]
-        pub extern "C" fn $name(seed: &[u8; 64], m: &[u8; 32], key: &[u8; 1568]) -> u8 {
-            kem::<$set>(seed, m, key)
+        pub extern "C" fn $name(seed: &$seed, input: &$input, key: &$key) -> u8 {
+            $run::<$set>(seed, input, key)
         }
     )*};
 }
 
-kems! {
-    gambeson_bare_mlkem512 = MlKem512;
-    gambeson_bare_mlkem768 = MlKem768;
-    gambeson_bare_mlkem1024 = MlKem1024;
-}
-
-macro_rules! signatures {
-    ($($name:ident = $set:ty;)*) => {$(
-        /// Runs the set.
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $name(
-            seed: &[u8; 32],
-            message: &[u8; 99],
-            key: &<$set as gambeson::mldsa::ParameterSet>::VerifyingKeyBytes,
-        ) -> u8 {
-            signature::<$set>(seed, message, key)
-        }
-    )*};
-}
-
-signatures! {
-    gambeson_bare_mldsa44 = MlDsa44;
-    gambeson_bare_mldsa65 = MlDsa65;
-    gambeson_bare_mldsa87 = MlDsa87;
+sets! {
+    gambeson_bare_mlkem512 = kem::<MlKem512>([u8; 64], [u8; 32], [u8; 1568]);
+    gambeson_bare_mlkem768 = kem::<MlKem768>([u8; 64], [u8; 32], [u8; 1568]);
+    gambeson_bare_mlkem1024 = kem::<MlKem1024>([u8; 64], [u8; 32], [u8; 1568]);
+    gambeson_bare_mldsa44 = signature::<MlDsa44>([u8; 32], [u8; 99], [u8; 1312]);
+    gambeson_bare_mldsa65 = signature::<MlDsa65>([u8; 32], [u8; 99], [u8; 1952]);
+    gambeson_bare_mldsa87 = signature::<MlDsa87>([u8; 32], [u8; 99], [u8; 2592]);
 }
 
 /// All hash functions.
@@ -106,15 +89,11 @@ pub extern "C" fn gambeson_bare_xwing(seed: &[u8; 32], eseed: &[u8; 64]) -> u8 {
 pub extern "C" fn gambeson_bare_hybrid(private: &[u8; 128], randomness: &[u8; 88], share: &[u8; 1665]) -> u8 {
     let mut right = 0;
     for kem in hybrid::KEMS {
-        let Ok(key) = hybrid::DecapsulationKey::from_bytes(kem, &private[..kem.private_key_len()]) else {
-            continue;
-        };
-        let Ok(public) = hybrid::EncapsulationKey::from_bytes(kem, &share[..kem.encapsulation_key_len()])
-        else {
-            continue;
-        };
-        let sent = public.encapsulate_deterministic(&randomness[..kem.randomness_len()]);
-        if let Ok((c, k)) = sent {
+        if let Ok(key) = hybrid::DecapsulationKey::from_bytes(kem, &private[..kem.private_key_len()])
+            && let Ok(public) =
+                hybrid::EncapsulationKey::from_bytes(kem, &share[..kem.encapsulation_key_len()])
+            && let Ok((c, k)) = public.encapsulate_deterministic(&randomness[..kem.randomness_len()])
+        {
             black_box(k.expose());
             right += u8::from(key.decapsulate(c.as_bytes()).is_ok());
         }
@@ -127,16 +106,12 @@ pub extern "C" fn gambeson_bare_hybrid(private: &[u8; 128], randomness: &[u8; 88
 pub extern "C" fn gambeson_bare_composite(private: &[u8; 96], message: &[u8; 99], public: &[u8; 2689]) -> u8 {
     let mut right = 0;
     for algorithm in composite::ALGORITHMS {
-        let Ok(key) = composite::SigningKey::from_bytes(algorithm, &private[..algorithm.private_key_len()])
-        else {
-            continue;
-        };
-        let Ok(public) =
-            composite::VerifyingKey::from_bytes(algorithm, &public[..algorithm.public_key_len()])
-        else {
-            continue;
-        };
-        if let Ok(signature) = key.sign_deterministic(message, b"context") {
+        let (private, public) =
+            (&private[..algorithm.private_key_len()], &public[..algorithm.public_key_len()]);
+        if let Ok(key) = composite::SigningKey::from_bytes(algorithm, private)
+            && let Ok(public) = composite::VerifyingKey::from_bytes(algorithm, public)
+            && let Ok(signature) = key.sign_deterministic(message, b"context")
+        {
             right += u8::from(public.verify(message, b"context", signature.as_bytes()).is_ok());
         }
     }

@@ -30,8 +30,7 @@ struct Gate {
 }
 
 impl Instrument for Gate {
-    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R {
-        let Name { alg, op, form } = name.into();
+    fn run<R>(&mut self, (alg, op, form): Name<'_>, work: impl Fn() -> R + Sync) -> R {
         let is_signing = ["sign", "verify"].contains(&op);
         if ["compact", "small", "expanded"].contains(&form)
             && (is_signing || ["keygen", "encaps", "decaps"].contains(&op))

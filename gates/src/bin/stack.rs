@@ -3,10 +3,10 @@
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87, SigningKey};
 use gambeson::mlkem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024};
-use gambeson_gates::operations::{self, Instrument, Measured, Name};
+use gambeson_gates::operations::{self, Instrument, Name, shown};
 use gambeson_gates::{canary, heap, stack};
+use std::collections::HashSet;
 use std::env;
-use std::sync::Mutex;
 
 #[global_allocator]
 static HEAP: heap::Watched = heap::Watched;
@@ -31,17 +31,17 @@ fn main() {
 /// Measures each operation of the list once, and prints it.
 #[derive(Default)]
 struct Gate {
-    measured: Measured,
+    /// The names of those that were measured.
+    measured: HashSet<String>,
     /// Bytes of workspace of the next operation.
     workspace: usize,
 }
 
 impl Instrument for Gate {
     /// Runs the operation once to warm up, once for the stack and once for the heap.
-    fn run<'a, R>(&mut self, name: impl Into<Name<'a>>, work: impl Fn() -> R + Sync) -> R {
-        let name = name.into();
+    fn run<R>(&mut self, name: Name<'_>, work: impl Fn() -> R + Sync) -> R {
         let workspace = std::mem::take(&mut self.workspace);
-        if self.measured.is_first(name) {
+        if self.measured.insert(shown(name)) {
             let (depth, uses) = stack::on_fresh_stack(|| {
                 drop(work());
                 let (depth, result) = stack::depth(&work);
@@ -50,7 +50,7 @@ impl Instrument for Gate {
                 drop(result);
                 (depth, uses)
             });
-            let Name { alg, op, form } = name;
+            let (alg, op, form) = name;
             println!(
                 "{{\"alg\":\"{alg}\",\"op\":\"{op}\",\"form\":\"{form}\",\"stack\":{depth},\"workspace\":{workspace},\
                  \"heap_peak\":{},\"heap_total\":{},\"allocations\":{}}}",
@@ -60,18 +60,8 @@ impl Instrument for Gate {
         work()
     }
 
-    fn run_in<'a, W: Send + Default, O: Send, R>(
-        &mut self,
-        name: impl Into<Name<'a>>,
-        out: &mut O,
-        work: impl Fn(&mut O, &mut W) -> R + Sync,
-    ) -> R {
-        self.workspace = size_of::<W>();
-        let memory = Mutex::new((out, W::default()));
-        self.run(name, || {
-            let (out, workspace) = &mut *memory.lock().expect("one thread at a time");
-            work(out, workspace)
-        })
+    fn workspace(&mut self, bytes: usize) {
+        self.workspace = bytes;
     }
 
     fn batch(&self) -> usize {

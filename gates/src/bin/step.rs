@@ -26,11 +26,7 @@ fn main() -> ExitCode {
 mod operations {
     use gambeson::cpu::{self, Level};
     use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87};
-    #[cfg(gambeson_ct)]
-    use gambeson::mlkem::EncapsulationKey;
     use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
-    #[cfg(gambeson_ct)]
-    use gambeson::sha3::Sha3_256;
     use gambeson::sha3::{self, Kmac256, State};
     use gambeson_gates::tracer::{Judged, SECRETS, Tracer, place, region};
     use gambeson_gates::{bytes, canary};
@@ -43,10 +39,8 @@ mod operations {
     pub fn main() -> ExitCode {
         let level = env::args().nth(1).map_or(Level::Avx512, |name| name.parse().expect("a level"));
         if cpu::detected() < level {
-            println!(
-                "skipped: this machine has no {}",
-                if level == Level::Avx512 { "AVX-512" } else { "AVX2" }
-            );
+            let lacks = if level == Level::Avx512 { "AVX-512" } else { "AVX2" };
+            println!("skipped: this machine has no {lacks}");
             return ExitCode::SUCCESS;
         }
         cpu::limit(level);
@@ -222,6 +216,7 @@ mod operations {
     /// What keys do behind G, with other s and e for each secret.
     #[cfg(gambeson_ct)]
     fn with_one_matrix<P: mlkem::ParameterSet>(gate: &mut Gate) {
+        use gambeson::{mlkem::EncapsulationKey, sha3::Sha3_256};
         let (name, rho) = (P::NAME, bytes("rho"));
         gate.run(&format!("{name} key generation behind G"), |number| {
             let sigma = secret("sigma", number);
@@ -311,22 +306,18 @@ mod operations {
     /// What the gate is for; the numbers are the secrets, so that they surely differ.
     fn canaries(gate: &mut Gate) {
         const _: () = assert!(SECRETS > 1);
-        let planted = |number: usize| black_box([number as u8, 1, 2, 3]);
-        gate.run("canary branch", |number| {
-            let secret = planted(number);
-            region(|| _ = black_box(canary::branch(&secret)));
-        });
-        gate.run("canary index", |number| {
-            let secret = planted(number);
-            region(|| _ = black_box(canary::index(&secret)));
-        });
-        gate.run("canary division", |number| {
-            let secret = u32::from_le_bytes(planted(number));
-            region(|| _ = black_box(canary::division(secret, 3)));
-        });
-        gate.run("canary mask", |number| {
-            let secret = planted(number);
-            region(|| _ = black_box(canary::mask(&secret)));
-        });
+        type Planted = (&'static str, fn([u8; 4]) -> u32);
+        let planted: [Planted; 4] = [
+            ("canary branch", |secret| canary::branch(&secret)),
+            ("canary index", |secret| canary::index(&secret).into()),
+            ("canary division", |secret| canary::division(u32::from_le_bytes(secret), 3)),
+            ("canary mask", |secret| canary::mask(&secret).into()),
+        ];
+        for (name, work) in planted {
+            gate.run(name, |number| {
+                let secret = black_box([number as u8, 1, 2, 3]);
+                region(|| _ = black_box(work(secret)));
+            });
+        }
     }
 }

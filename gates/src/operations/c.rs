@@ -1,6 +1,7 @@
 //! The calls of the C interface.
 
-use super::{Instrument, Name};
+use super::Instrument;
+use super::kem::OPERATIONS;
 use crate::c::{Dsa, HASHES, Hash, Hasher, Kem, Key, Keys, PREHASHES, prehash, prehash_number, wipe};
 use crate::hunt::Hunt;
 use crate::marked::secret;
@@ -60,7 +61,7 @@ const fn form(calls: &Keys) -> &'static str {
 
 /// The keys of one set in one schedule. Returns the key of the seed.
 fn keys(gate: &mut impl Instrument, calls: &Keys, seed: &[u8], public: &[u8]) -> Key {
-    let name = |op| Name { alg: calls.set, op, form: form(calls) };
+    let name = |op| (calls.set, op, form(calls));
     let [public_len, private_len, _, seed_len] = calls.sizes;
     let mut made: (Key, Vec<u8>) = ([0; 96], vec![0; public_len]);
     gate.run_into(name("keygen"), &mut made, |(key, public)| calls.key_from_seed(key, public, seed));
@@ -83,8 +84,9 @@ fn keys(gate: &mut impl Instrument, calls: &Keys, seed: &[u8], public: &[u8]) ->
     assert!(made.1 == public, "one key");
     let mut pair = (vec![0; public_len], vec![0; private_len]);
     // The standard's keys have no schedule.
-    let keypair = Name { alg: calls.set, op: "keypair", form: "C" };
-    gate.run_into(keypair, &mut pair, |(public, private)| calls.keypair_from_seed(public, private, seed));
+    gate.run_into((calls.set, "keypair", "C"), &mut pair, |(public, private)| {
+        calls.keypair_from_seed(public, private, seed);
+    });
     gate.run_into(name("wipe"), &mut other, |key| wipe(key));
     made.0
 }
@@ -102,7 +104,7 @@ pub fn kem(
 ) {
     let key = keys(gate, &calls.keys, seed, ek);
     let (form, c_len) = (form(&calls.keys), calls.keys.sizes[2]);
-    let name = |op| Name { alg: calls.keys.set, op, form };
+    let name = |op| (calls.keys.set, op, form);
     let mut sent = (vec![0; c_len], [0; 32]);
     gate.run_into(name("encaps"), &mut sent, |(c, shared)| {
         calls.encapsulate_deterministic(c, shared, ek, m);
@@ -115,12 +117,10 @@ pub fn kem(
         assert!(c == ciphertexts[0] && *shared == sent.1, "one ciphertext");
     }
     gate.run(name("check dk"), || calls.check_dk(dk));
-    for (c, op) in ciphertexts.into_iter().zip(["decaps", "rejection", "rejection"]) {
+    for (c, (op, by_bytes)) in ciphertexts.into_iter().zip(OPERATIONS) {
         let (mut one, mut two) = ([0; 32], [0; 32]);
         gate.run_into(name(op), &mut one, |shared| calls.key_decapsulate(&key, shared, c));
-        let by_bytes = format!("{op}, encoded");
-        let name = Name { alg: calls.keys.set, op: &by_bytes, form };
-        gate.run_into(name, &mut two, |shared| calls.decapsulate(shared, c, dk));
+        gate.run_into(name(by_bytes), &mut two, |shared| calls.decapsulate(shared, c, dk));
         valgrind::mark_public(&one);
         valgrind::mark_public(&two);
         assert!(one == two && (one == sent.1) == (op == "decaps"));
@@ -137,8 +137,7 @@ pub fn dsa(
     let key = &keys(gate, &calls.keys, seed, vk);
     let (form, signature_len) = (form(&calls.keys), calls.keys.sizes[2]);
     let encoded = if form == "C" { "C, sk" } else { form };
-    let name = |op| Name { alg: calls.keys.set, op, form };
-    let by_bytes = |op| Name { alg: calls.keys.set, op, form: encoded };
+    let (name, by_bytes) = (|op| (calls.keys.set, op, form), |op| (calls.keys.set, op, encoded));
     gate.run(by_bytes("check sk"), || calls.check_sk(sk));
 
     let mut mu = ([0; 31], [0; 64]);

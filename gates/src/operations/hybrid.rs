@@ -52,16 +52,14 @@ fn xwing(gate: &mut impl Instrument) {
     valgrind::mark_public(public.as_bytes());
     let (c, k) = gate.run(("X-Wing", "encaps", ""), || public.encapsulate_deterministic(&eseed));
     let contributory = || public.encapsulate_contributory_deterministic(&eseed);
-    let sent = gate.run(("X-Wing", "encaps", "contributory"), contributory);
-    let (c2, k2) = sent.expect("an honest share contributes");
+    let (c2, k2) = gate.run_ok(("X-Wing", "encaps", "contributory"), contributory);
     valgrind::mark_public(&c);
     valgrind::mark_public(&c2);
     let mut wrong = c;
     wrong[9] ^= 4;
     for (c, op) in [(c, "decaps"), (wrong, "rejection")] {
         let one = gate.run(("X-Wing", op, ""), || key.decapsulate(&c));
-        let two = gate.run(("X-Wing", op, "contributory"), || key.decapsulate_contributory(&c));
-        let two = two.expect("an honest share contributes");
+        let two = gate.run_ok(("X-Wing", op, "contributory"), || key.decapsulate_contributory(&c));
         for secret in [&one, &two, &k, &k2] {
             valgrind::mark_public(secret.expose());
         }
@@ -83,8 +81,7 @@ fn curves(gate: &mut impl Instrument) {
     });
     let public = gate.run(("X448", "public key", ""), || key.public_key());
     valgrind::mark_public(&public);
-    let one = gate.run(("X448", "agreement", ""), || key.diffie_hellman(&share));
-    let one = one.expect("an honest share contributes");
+    let one = gate.run_ok(("X448", "agreement", ""), || key.diffie_hellman(&share));
     let other = peer.diffie_hellman(&public).expect("an honest share contributes");
     valgrind::mark_public(one.expose());
     assert!(one.expose() == other.expose());
@@ -94,8 +91,7 @@ fn curves(gate: &mut impl Instrument) {
     let key = gate.run(("Ed448", "keygen", ""), || ed448::SigningKey::from_seed(&seed));
     let public = *key.public_bytes();
     valgrind::mark_public(&public);
-    let signature = gate.run(("Ed448", "sign", ""), || key.sign_with_context(b"message", b"context"));
-    let signature = signature.expect("the context is short");
+    let signature = gate.run_ok(("Ed448", "sign", ""), || key.sign_with_context(b"message", b"context"));
     valgrind::mark_public(&signature);
     let public = ed448::VerifyingKey::from_bytes(&public).expect("our own key is a point");
     public.verify_with_context(b"message", b"context", &signature).expect("our own signature is valid");
@@ -117,17 +113,15 @@ fn hybrid(gate: &mut impl Instrument, kem: &'static HybridKem) {
         secrets::scalar(hunt, &parts[parts.len().min(64)..]);
         secrets::scalar(hunt, &randomness[32..]);
     });
-    let key = gate.run((name, "keygen", ""), || kem::DecapsulationKey::from_parts(kem, parts));
-    let key = key.expect("every such string is a key");
+    let key = gate.run_ok((name, "keygen", ""), || kem::DecapsulationKey::from_parts(kem, parts));
     let public = gate.run((name, "public key", ""), || key.encapsulation_key());
     valgrind::mark_public(public.as_bytes());
-    let sent = gate.run((name, "encaps", ""), || public.encapsulate_deterministic(randomness));
-    let (c, k) = sent.expect("every such string is randomness");
+    let (c, k) = gate.run_ok((name, "encaps", ""), || public.encapsulate_deterministic(randomness));
     let mut c = c.as_bytes().to_vec();
     valgrind::mark_public(&c);
     valgrind::mark_public(k.expose());
     for op in ["decaps", "rejection"] {
-        let found = gate.run((name, op, ""), || key.decapsulate(&c)).expect("an honest share");
+        let found = gate.run_ok((name, op, ""), || key.decapsulate(&c));
         valgrind::mark_public(found.expose());
         assert_eq!(found.expose() == k.expose(), op == "decaps");
         let in_ml_kem = if kem.curve_first() { c.len() - 9 } else { 9 };
@@ -171,10 +165,8 @@ fn composite(gate: &mut impl Instrument, algorithm: &'static Algorithm) {
             Classical::EcdsaP256 | Classical::EcdsaP384 => secrets::scalar(hunt, other),
         }
     });
-    let key = gate.run((name, "keygen", ""), || composite::SigningKey::from_bytes(algorithm, &private));
-    let key = key.expect("every such string is a key");
-    let signature = gate.run((name, "sign", ""), || key.sign_digest(&digest, b"context", Some(&rnd)));
-    let signature = signature.expect("the context is short");
+    let key = gate.run_ok((name, "keygen", ""), || composite::SigningKey::from_bytes(algorithm, &private));
+    let signature = gate.run_ok((name, "sign", ""), || key.sign_digest(&digest, b"context", Some(&rnd)));
     valgrind::mark_public(signature.as_bytes());
     // The public key, whose point is decoded in variable time, of the same bytes unmarked.
     let private = encoded(bytes(name), bytes(&classical));

@@ -8,7 +8,7 @@ use gambeson::mlkem::{
     ParameterSet, SharedSecret, encapsulate_many_deterministic,
 };
 use gambeson::secret::Secret;
-use gambeson::{Bytes, Small, Workspace};
+use gambeson::{Bytes, Small};
 
 /// Inputs of all operations of a parameter set. Secret are `seed`, `m` and, of `dk`, s and z.
 struct Inputs<P: ParameterSet> {
@@ -18,9 +18,13 @@ struct Inputs<P: ParameterSet> {
     /// The private key in the standard's encoding.
     dk: Vec<u8>,
     /// The ciphertext of `m`, and two wrong ones.
-    ciphertexts: [(P::Ciphertext, &'static str); 3],
+    ciphertexts: [P::Ciphertext; 3],
     shared: [u8; 32],
 }
+
+/// What the three ciphertexts are for, and the same with an encoded key.
+pub const OPERATIONS: [(&str, &str); 3] =
+    [("decaps", "decaps, encoded"), ("rejection", "rejection, encoded"), ("rejection", "rejection, encoded")];
 
 /// Walks through every operation of a parameter set.
 pub fn all<P: ParameterSet>(gate: &mut impl Instrument) {
@@ -31,7 +35,7 @@ pub fn all<P: ParameterSet>(gate: &mut impl Instrument) {
     workspace(gate, &inputs);
     #[cfg(feature = "c")]
     for calls in crate::c::KEMS.iter().filter(|calls| calls.keys.set == P::NAME) {
-        let ciphertexts = inputs.ciphertexts.each_ref().map(|it: &(P::Ciphertext, _)| it.0.as_ref());
+        let ciphertexts = inputs.ciphertexts.each_ref().map(P::Ciphertext::as_ref);
         let ek = AsRef::<[u8]>::as_ref(inputs.key.as_bytes());
         super::c::kem(gate, calls, (&seed, &m, &inputs.dk), ciphertexts, ek);
     }
@@ -86,25 +90,23 @@ fn fast<P: ParameterSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]
     valgrind::mark_secret(&mut exported[..s]);
     valgrind::mark_secret(&mut exported[z..]);
     let exported = &exported[..];
-    let imported = gate
-        .run((name, "import", "expanded"), || ExpandedDecapsulationKey::<P>::from_expanded_bytes(exported))
-        .expect("our own key is valid");
+    let import = || ExpandedDecapsulationKey::<P>::from_expanded_bytes(exported);
+    let imported = gate.run_ok((name, "import", "expanded"), import);
 
     let changed = |at: usize| {
         let mut wrong = c;
         wrong.as_mut()[at] ^= 0x20;
         wrong
     };
-    let ciphertexts =
-        [(c, "decaps"), (changed(7), "rejection"), (changed(P::Ciphertext::LEN - 1), "rejection")];
-    for &(ref c, op) in &ciphertexts {
+    let ciphertexts = [c, changed(7), changed(P::Ciphertext::LEN - 1)];
+    for (c, (op, _)) in ciphertexts.iter().zip(OPERATIONS) {
         let one = || ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(exported, c);
         let mut found = vec![
             gate.run((name, op, "compact"), || compact.decapsulate(c)),
             gate.run((name, op, "expanded"), || expanded.decapsulate(c)),
             gate.run((name, op, "grown"), || grown.decapsulate(c)),
             gate.run((name, op, "imported"), || imported.decapsulate(c)),
-            gate.run((name, op, "once"), one).expect("our own key is valid"),
+            gate.run_ok((name, op, "once"), one),
         ];
         found.extend(gate.run((name, op, "many expanded"), || {
             ExpandedDecapsulationKey::decapsulate_many(&[(&expanded, c), (&imported, c)])
@@ -127,69 +129,60 @@ fn fast<P: ParameterSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]
 
 /// The schedule of the least memory, in memory of the caller's.
 fn small<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
-    let (name, seed, m) = (P::NAME, &inputs.seed, &inputs.m);
+    let (name, seed, m) = (|op| (P::NAME, op, "small"), &inputs.seed, &inputs.m);
     let (mut ek, mut c) = (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed());
-    let hashed =
-        gate.run((name, "keygen, hash only", "small"), || DecapsulationKey::<Small<P>>::from_seed(seed));
-    let key = gate.run_into((name, "keygen", "small"), &mut ek, |ek| {
-        DecapsulationKey::<Small<P>>::from_seed_into(seed, ek)
-    });
+    let hashed = gate.run(name("keygen, hash only"), || DecapsulationKey::<Small<P>>::from_seed(seed));
+    let keygen = |ek: &mut _| DecapsulationKey::<Small<P>>::from_seed_into(seed, ek);
+    let key = gate.run_into(name("keygen"), &mut ek, keygen);
     assert!(ek == *inputs.key.as_bytes(), "one key");
-    gate.run_into((name, "public key", "small"), &mut ek, |ek| hashed.encapsulation_key_into(ek));
+    gate.run_into(name("public key"), &mut ek, |ek| hashed.encapsulation_key_into(ek));
     assert!(ek == *inputs.key.as_bytes(), "one key");
     let public = EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("our own key is valid");
     let mut sent = (&mut c, Secret::new([0; 32]));
-    gate.run_into((name, "encaps", "small"), &mut sent, |(c, shared)| {
+    gate.run_into(name("encaps"), &mut sent, |(c, shared)| {
         public.encapsulate_deterministic_into(m, c, shared);
     });
     let shared = published(&sent.1);
     valgrind::mark_public(c.as_ref());
-    assert!(c == inputs.ciphertexts[0].0 && shared == inputs.shared, "one ciphertext");
+    assert!(c == inputs.ciphertexts[0] && shared == inputs.shared, "one ciphertext");
     let encoded = ExpandedKeyRef::<Small<P>>::borrowed(&inputs.dk).expect("our own key is valid");
-    for &(ref c, op) in &inputs.ciphertexts {
+    for (c, (op, by_bytes)) in inputs.ciphertexts.iter().zip(OPERATIONS) {
         let (mut one, mut two) = (Secret::new([0; 32]), Secret::new([0; 32]));
-        gate.run_into((name, op, "small"), &mut one, |shared| key.decapsulate_into(c, shared));
-        let by_bytes = format!("{op}, encoded");
-        gate.run_into((name, &*by_bytes, "small"), &mut two, |shared| encoded.decapsulate_into(c, shared));
+        gate.run_into(name(op), &mut one, |shared| key.decapsulate_into(c, shared));
+        gate.run_into(name(by_bytes), &mut two, |shared| encoded.decapsulate_into(c, shared));
         assert!(published(&one) == published(&two), "both forms give one secret");
         assert_eq!(published(&one) == inputs.shared, op == "decaps");
     }
-    gate.run_drop(&format!("{name} small"), (hashed, key));
+    gate.run_drop(&format!("{} small", P::NAME), (hashed, key));
 }
 
 /// The same schedule in a workspace.
 fn workspace<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
-    let (name, seed, m) = (P::NAME, &inputs.seed, &inputs.m);
-    type W<P> = Workspace<P>;
+    let (name, seed, m) = (|op| (P::NAME, op, "workspace"), &inputs.seed, &inputs.m);
     let (mut ek, mut c) = (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed());
-    gate.run_in((name, "keygen, hash only", "workspace"), &mut (), |(), workspace: &mut W<P>| {
+    gate.run_in(name("keygen, hash only"), &mut (), |(), workspace| {
         drop(DecapsulationKey::<Small<P>>::from_seed_in(seed, None, workspace));
     });
-    let key = gate.run_in((name, "keygen", "workspace"), &mut ek, |ek, workspace: &mut W<P>| {
+    let key = gate.run_in(name("keygen"), &mut ek, |ek, workspace| {
         DecapsulationKey::<Small<P>>::from_seed_in(seed, Some(ek), workspace)
     });
     assert!(ek == *inputs.key.as_bytes(), "one key");
-    gate.run_in((name, "public key", "workspace"), &mut ek, |ek, workspace: &mut W<P>| {
-        key.encapsulation_key_in(ek, workspace);
-    });
+    gate.run_in(name("public key"), &mut ek, |ek, workspace| key.encapsulation_key_in(ek, workspace));
     assert!(ek == *inputs.key.as_bytes(), "one key");
     let public = EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("our own key is valid");
     let mut sent = (&mut c, Secret::new([0; 32]));
-    gate.run_in((name, "encaps", "workspace"), &mut sent, |(c, shared), workspace: &mut W<P>| {
+    gate.run_in(name("encaps"), &mut sent, |(c, shared), workspace| {
         public.encapsulate_deterministic_in(m, c, shared, workspace);
     });
     let shared = published(&sent.1);
     valgrind::mark_public(c.as_ref());
-    assert!(c == inputs.ciphertexts[0].0 && shared == inputs.shared, "one ciphertext");
+    assert!(c == inputs.ciphertexts[0] && shared == inputs.shared, "one ciphertext");
     let encoded = ExpandedKeyRef::<Small<P>>::borrowed(&inputs.dk).expect("our own key is valid");
-    for &(ref c, op) in &inputs.ciphertexts {
+    for (c, (op, by_bytes)) in inputs.ciphertexts.iter().zip(OPERATIONS) {
         let (mut one, mut two) = (Secret::new([0; 32]), Secret::new([0; 32]));
-        gate.run_in((name, op, "workspace"), &mut one, |shared, workspace: &mut W<P>| {
-            key.decapsulate_in(c, shared, workspace);
-        });
-        let by_bytes = format!("{op}, encoded");
-        gate.run_in((name, &*by_bytes, "workspace"), &mut two, |shared, workspace: &mut W<P>| {
-            encoded.decapsulate_in(c, shared, workspace);
+        gate.run_in(name(op), &mut one, |shared, workspace| key.decapsulate_in(c, shared, workspace));
+        gate.run_in(name(by_bytes), &mut two, |shared, workspace| {
+            encoded.decapsulate_in(c, shared, workspace)
         });
         assert!(published(&one) == published(&two), "both forms give one secret");
         assert_eq!(published(&one) == inputs.shared, op == "decaps");

@@ -103,23 +103,21 @@ fn hpke(gate: &mut impl Instrument, suite: &SuiteProvider, name: &str) {
         hunt.bytes("the secret of a node", &ikm);
         hunt.bytes("the private key", &suite.kem_derive(&ikm).expect("enough of it").0);
     });
-    let (private, public) =
-        gate.run((name, "kem_derive", ""), || suite.kem_derive(&ikm)).expect("enough of it");
+    let (private, public) = gate.run_ok((name, "kem_derive", ""), || suite.kem_derive(&ikm));
     gate.run_fresh((name, "kem_generate", "drawn"), |keep| {
         keep(&suite.kem_generate().as_ref().expect("random bytes").0);
     });
     valgrind::mark_public(&public);
-    let (_, drawn) = gate.run((name, "kem_generate", ""), || suite.kem_generate()).expect("random bytes");
+    let (_, drawn) = gate.run_ok((name, "kem_generate", ""), || suite.kem_generate());
     valgrind::mark_public(&drawn);
     let (message, psk): ([u8; 40], [u8; 32]) = (secret("message"), secret("psk"));
     let psk = || HpkePsk { id: b"a name", value: &psk };
     for with_psk in [false, true] {
         let kind = if with_psk { ", PSK" } else { "" };
-        let sealed = gate.run((name, &*format!("hpke_seal{kind}"), ""), || match with_psk {
+        let mut sealed = gate.run_ok((name, &*format!("hpke_seal{kind}"), ""), || match with_psk {
             false => suite.hpke_seal(&public, b"info", None, &message),
             true => suite.hpke_seal_psk(&public, b"info", None, &message, psk()),
         });
-        let mut sealed = sealed.expect("a key of its own");
         valgrind::mark_public(&sealed.kem_output);
         valgrind::mark_public(&sealed.ciphertext);
         for right in [true, false] {
@@ -136,16 +134,12 @@ fn hpke(gate: &mut impl Instrument, suite: &SuiteProvider, name: &str) {
             sealed.ciphertext[7] ^= 1;
         }
     }
-    let (enc, sender) =
-        gate.run((name, "hpke_setup_s", ""), || suite.hpke_setup_s(&public, b"info")).expect("its own key");
+    let (enc, sender) = gate.run_ok((name, "hpke_setup_s", ""), || suite.hpke_setup_s(&public, b"info"));
     valgrind::mark_public(&enc);
-    let receiver = gate
-        .run((name, "hpke_setup_r", ""), || suite.hpke_setup_r(&enc, &private, &public, b"info"))
-        .expect("an honest share");
-    let [ours, theirs] = [
-        gate.run((name, "export", ""), || sender.export(b"context", 32)).expect("32 bytes"),
-        gate.run((name, "export by the receiver", ""), || receiver.export(b"context", 32)).expect("the same"),
-    ];
+    let set_up = || suite.hpke_setup_r(&enc, &private, &public, b"info");
+    let receiver = gate.run_ok((name, "hpke_setup_r", ""), set_up);
+    let ours = gate.run_ok((name, "export", ""), || sender.export(b"context", 32));
+    let theirs = gate.run_ok((name, "export by the receiver", ""), || receiver.export(b"context", 32));
     valgrind::mark_public(&ours);
     valgrind::mark_public(&theirs);
     assert_eq!(*ours, *theirs);
@@ -164,23 +158,21 @@ fn schedule<G: Instrument>(gate: &mut G, suite: &SuiteProvider, name: &str) {
         hunt.bytes("a key of messages", &key.expect("a short output"));
         hunt.bytes("a message", &message);
     });
-    let prk = gate.run((name, "kdf_extract", ""), || suite.kdf_extract(&salt, &ikm)).expect("any bytes");
-    let key = gate
-        .run((name, "kdf_expand", ""), || suite.kdf_expand(&prk, b"key", suite.aead_key_size()))
-        .expect("a short output");
-    gate.run((name, "mac", ""), || black_box(suite.mac(&prk, b"message"))).expect("any bytes");
+    let prk = gate.run_ok((name, "kdf_extract", ""), || suite.kdf_extract(&salt, &ikm));
+    let expand = || suite.kdf_expand(&prk, b"key", suite.aead_key_size());
+    let key = gate.run_ok((name, "kdf_expand", ""), expand);
+    gate.run_ok((name, "mac", ""), || black_box(suite.mac(&prk, b"message")));
     // What MLS hashes is public, and is not searched for.
     if !G::SEARCHES {
         // Its first byte says what it is, and the provider goes by it: nodes of the tree, which is no secret, it remembers.
         let mut hashed = ikm;
         valgrind::mark_public(&hashed[..1]);
         hashed[0] |= 4;
-        gate.run((name, "hash", ""), || black_box(suite.hash(&hashed))).expect("any bytes");
+        gate.run_ok((name, "hash", ""), || black_box(suite.hash(&hashed)));
     }
     let nonce: [u8; 12] = secret("nonce");
-    let mut sealed = gate
-        .run((name, "aead_seal", ""), || suite.aead_seal(&key, &message, Some(b"aad"), &nonce))
-        .expect("a key and a nonce");
+    let seal = || suite.aead_seal(&key, &message, Some(b"aad"), &nonce);
+    let mut sealed = gate.run_ok((name, "aead_seal", ""), seal);
     valgrind::mark_public(&sealed);
     gate.allow(TAGS);
     for right in [true, false] {
@@ -197,9 +189,8 @@ fn schedule<G: Instrument>(gate: &mut G, suite: &SuiteProvider, name: &str) {
 
 fn signatures(gate: &mut impl Instrument, suite: &SuiteProvider, name: &str, verdicts: usize) {
     gate.allow(verdicts);
-    let (private, public) = gate
-        .run((name, "signature_key_generate", ""), || suite.signature_key_generate())
-        .expect("random bytes");
+    let generate = || suite.signature_key_generate();
+    let (private, public) = gate.run_ok((name, "signature_key_generate", ""), generate);
     valgrind::mark_public(&public);
     gate.secrets(|hunt| {
         parts(suite, private.as_bytes()).into_iter().for_each(|part| hunt.bytes("the private key", part));
@@ -209,21 +200,18 @@ fn signatures(gate: &mut impl Instrument, suite: &SuiteProvider, name: &str, ver
         let (private, _): &(SignatureSecretKey, _) = pair.as_ref().expect("random bytes");
         parts(suite, private.as_bytes()).into_iter().for_each(keep);
     });
-    let derived = gate
-        .run((name, "signature_key_derive_public", ""), || suite.signature_key_derive_public(&private))
-        .expect("our own");
+    let derive = || suite.signature_key_derive_public(&private);
+    let derived = gate.run_ok((name, "signature_key_derive_public", ""), derive);
     valgrind::mark_public(&derived);
     assert_eq!(*derived, *public, "{name}");
-    let signer =
-        gate.run((name, "expanded_signer", ""), || suite.expanded_signer(&private)).expect("our own");
+    let signer = gate.run_ok((name, "expanded_signer", ""), || suite.expanded_signer(&private));
     // Of keys whose secrets are marked, the public part in them is, too; verification takes the one that is not.
     for expanded in [false, true] {
         let kind = if expanded { ", expanded" } else { "" };
-        let signature = gate.run((name, &*format!("sign{kind}"), ""), || match expanded {
+        let signature = gate.run_ok((name, &*format!("sign{kind}"), ""), || match expanded {
             false => suite.sign(&private, b"message"),
             true => signer.sign(b"message"),
         });
-        let signature = signature.expect("a key of the suite");
         valgrind::mark_public(&signature);
         suite.verify(&public, &signature, b"message").expect("our own signature");
     }
@@ -241,8 +229,8 @@ fn signatures(gate: &mut impl Instrument, suite: &SuiteProvider, name: &str, ver
             assert_eq!(good, 1, "{name}");
         }
         let kind = if ahead { "known" } else { "of a leaf" };
-        gate.run((name, &*format!("verify, {kind}"), ""), || suite.verify(&public, &signature, &content))
-            .expect("our own signature");
+        let verify = || suite.verify(&public, &signature, &content);
+        gate.run_ok((name, &*format!("verify, {kind}"), ""), verify);
     }
     gate.allow(verdicts);
     gate.run_drop(&format!("{name} keys"), (private, signer));

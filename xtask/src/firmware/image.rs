@@ -101,11 +101,8 @@ pub fn build(
     let target_folder = workspace.apart("firmware");
     cargo.env("CARGO_TARGET_DIR", &target_folder);
     // Doors for gates, which no other program calls.
-    let mut flags = "'--cfg=gambeson_ct'".to_owned();
-    if variables.contains(&FAST) {
-        flags += ", '--cfg=gambeson_fast'";
-    }
-    cargo.arg("--config").arg(format!("target.{}.rustflags=[{flags}]", target.triple));
+    let fast = if variables.contains(&FAST) { ", '--cfg=gambeson_fast'" } else { "" };
+    cargo.arg("--config").arg(format!("target.{}.rustflags=['--cfg=gambeson_ct'{fast}]", target.triple));
     cargo.envs(variables.iter().copied());
     workspace.logged(&format!("firmware-build-{}-{package}", target.name), &mut cargo)?;
     let folder = workspace.target.join("xtask/firmware").join(target.name);

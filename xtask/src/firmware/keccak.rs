@@ -36,23 +36,16 @@ pub fn check(workspace: &Workspace) -> Result<String> {
     let mut broken = 0;
     for (target, level, name, mutations) in KERNELS {
         let package = "gambeson-firmware-keccak";
-        let image = image::build(
-            workspace,
-            target,
-            package,
-            &format!("keccak-{level}"),
-            &rows::variables("", level),
-        )?;
+        let program = format!("keccak-{level}");
+        let image = image::build(workspace, target, package, &program, &rows::variables("", level))?;
         let said = image.run(workspace, None)?;
         ensure!(said.contains(&format!("{name}\nas the standard\n")), "{}: {said}", target.name);
         for mutation in mutations {
             let (path, changed) = mutation::broken(&image.path, &[*mutation])?;
             let image = Image { target, path };
             let (well, said) = image.tried(workspace, None, None)?;
-            ensure!(
-                !well && said.contains("another result"),
-                "canary: a broken permutation is not seen\n{said}"
-            );
+            let seen = !well && said.contains("another result");
+            ensure!(seen, "canary: a broken permutation is not seen\n{said}");
             fs::remove_file(&image.path)?;
             broken += changed;
         }

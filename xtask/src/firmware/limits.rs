@@ -4,45 +4,32 @@ use super::rows::{self, Peer, Row};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-/// A compact row on the Cortex-M4: bytes of stack, those hoped for, thousands of cycles, bytes of the key.
-struct Compact {
-    alg: &'static str,
-    op: &'static str,
-    stack: u64,
-    stretch: u64,
-    kcycles: u64,
-    key: u64,
-}
-
-const fn compact(alg: &'static str, op: &'static str, [stack, stretch, kcycles, key]: [u64; 4]) -> Compact {
-    Compact { alg, op, stack, stretch, kcycles, key }
-}
-
-const COMPACT: &[Compact] = &[
-    compact("ML-KEM-512", "keygen", [1280, 1024, 410, 96]),
-    compact("ML-KEM-512", "encaps", [1728, 1536, 410, 800]),
-    compact("ML-KEM-512", "decaps", [2240, 1984, 640, 96]),
-    compact("ML-KEM-512", "decaps-dk", [1856, 1664, 447, 1632]),
-    compact("ML-KEM-768", "keygen", [1280, 1024, 668, 96]),
-    compact("ML-KEM-768", "encaps", [1792, 1600, 690, 1184]),
-    compact("ML-KEM-768", "decaps", [2240, 1984, 940, 96]),
-    compact("ML-KEM-768", "decaps-dk", [1984, 1664, 740, 2400]),
-    compact("ML-KEM-1024", "keygen", [1280, 1024, 1060, 96]),
-    compact("ML-KEM-1024", "encaps", [1728, 1536, 1080, 1568]),
-    compact("ML-KEM-1024", "decaps", [2240, 1984, 1440, 96]),
-    compact("ML-KEM-1024", "decaps-dk", [2112, 1664, 1145, 3168]),
-    compact("ML-DSA-44", "keygen", [2560, 2240, 1790, 128]),
-    compact("ML-DSA-65", "keygen", [2560, 2240, 3383, 128]),
-    compact("ML-DSA-87", "keygen", [2560, 2240, 5814, 128]),
-    compact("ML-DSA-44", "sign", [2816, 2432, 9000, 2560]),
-    compact("ML-DSA-65", "sign", [3456, 3072, 22_000, 4032]),
-    compact("ML-DSA-87", "sign", [3712, 3264, 28_000, 4896]),
-    compact("ML-DSA-44", "sign-seed", [3584, 3072, 12_500, 128]),
-    compact("ML-DSA-65", "sign-seed", [4224, 3712, 28_500, 128]),
-    compact("ML-DSA-87", "sign-seed", [4480, 3968, 38_000, 128]),
-    compact("ML-DSA-44", "verify", [2432, 2112, 2400, 1312]),
-    compact("ML-DSA-65", "verify", [2432, 2112, 4300, 1952]),
-    compact("ML-DSA-87", "verify", [2432, 2112, 7400, 2592]),
+/// Compact rows on the Cortex-M4: set, operation, and the most of bytes of stack, those hoped for, thousands of cycles, bytes of the key.
+const COMPACT: &[(&str, &str, [u64; 4])] = &[
+    ("ML-KEM-512", "keygen", [1280, 1024, 410, 96]),
+    ("ML-KEM-512", "encaps", [1728, 1536, 410, 800]),
+    ("ML-KEM-512", "decaps", [2240, 1984, 640, 96]),
+    ("ML-KEM-512", "decaps-dk", [1856, 1664, 447, 1632]),
+    ("ML-KEM-768", "keygen", [1280, 1024, 668, 96]),
+    ("ML-KEM-768", "encaps", [1792, 1600, 690, 1184]),
+    ("ML-KEM-768", "decaps", [2240, 1984, 940, 96]),
+    ("ML-KEM-768", "decaps-dk", [1984, 1664, 740, 2400]),
+    ("ML-KEM-1024", "keygen", [1280, 1024, 1060, 96]),
+    ("ML-KEM-1024", "encaps", [1728, 1536, 1080, 1568]),
+    ("ML-KEM-1024", "decaps", [2240, 1984, 1440, 96]),
+    ("ML-KEM-1024", "decaps-dk", [2112, 1664, 1145, 3168]),
+    ("ML-DSA-44", "keygen", [2560, 2240, 1790, 128]),
+    ("ML-DSA-65", "keygen", [2560, 2240, 3383, 128]),
+    ("ML-DSA-87", "keygen", [2560, 2240, 5814, 128]),
+    ("ML-DSA-44", "sign", [2816, 2432, 9000, 2560]),
+    ("ML-DSA-65", "sign", [3456, 3072, 22_000, 4032]),
+    ("ML-DSA-87", "sign", [3712, 3264, 28_000, 4896]),
+    ("ML-DSA-44", "sign-seed", [3584, 3072, 12_500, 128]),
+    ("ML-DSA-65", "sign-seed", [4224, 3712, 28_500, 128]),
+    ("ML-DSA-87", "sign-seed", [4480, 3968, 38_000, 128]),
+    ("ML-DSA-44", "verify", [2432, 2112, 2400, 1312]),
+    ("ML-DSA-65", "verify", [2432, 2112, 4300, 1952]),
+    ("ML-DSA-87", "verify", [2432, 2112, 7400, 2592]),
 ];
 
 /// What RV32 may take of the stack beyond the Cortex-M4.
@@ -102,69 +89,58 @@ const CODE: &[(&str, &str, [u64; 2])] = &[
 
 /// A row's figure against its limit.
 #[derive(Debug)]
-pub struct Verdict {
-    pub target: &'static str,
-    pub profile: &'static str,
-    pub alg: String,
-    pub op: String,
+pub struct Verdict<'a> {
+    pub row: &'a Row,
     /// What is limited, with its unit.
     pub what: String,
     pub measured: u64,
     pub most: u64,
     /// Why it is missed, where the row itself tells.
-    why: Option<String>,
+    why: Option<&'a str>,
 }
 
-impl Verdict {
+impl Verdict<'_> {
     pub const fn is_met(&self) -> bool {
         self.measured <= self.most
     }
 }
 
-fn verdict(row: &Row, what: impl Into<String>, measured: u64, most: u64) -> Verdict {
-    Verdict {
-        target: row.target,
-        profile: row.profile,
-        alg: row.alg.clone(),
-        op: row.op.clone(),
-        what: what.into(),
-        measured,
-        most,
-        why: None,
-    }
+fn verdict(row: &Row, what: impl Into<String>, measured: u64, most: u64) -> Verdict<'_> {
+    Verdict { row, what: what.into(), measured, most, why: None }
 }
 
 /// What is hoped for, of a row that has a limit.
 pub fn stretch(row: &Row) -> Option<u64> {
-    of_compact(row).filter(|_| row.profile == "small").map(|limit| limit.stretch)
+    of_compact(row).filter(|_| row.profile == "small").map(|[_, stretch, ..]| stretch)
 }
 
 /// The most that an operation of the core in the least memory may take of a Cortex-M4's stack: its frames alone where memory is the
 /// caller's. `gambeson.h` has it beside each call.
 pub fn stack_on_cortex_m4(alg: &str, op: &str, in_workspace: bool) -> Option<u64> {
-    let limit = COMPACT.iter().find(|limit| limit.alg == alg && limit.op == op)?;
+    let (.., [stack, ..]) = COMPACT.iter().find(|limit| (limit.0, limit.1) == (alg, op))?;
     let of_frames = || FRAMES.iter().find(|(set, _)| alg.starts_with(set)).map(|(_, most)| *most);
-    if in_workspace { of_frames() } else { Some(limit.stack) }
+    if in_workspace { of_frames() } else { Some(*stack) }
 }
 
-fn of_compact(row: &Row) -> Option<&'static Compact> {
+fn of_compact(row: &Row) -> Option<[u64; 4]> {
     let is_compact = ["small", rows::SIZE].contains(&row.profile);
-    COMPACT.iter().find(|limit| is_compact && limit.alg == row.alg && limit.op == row.op)
+    let limit = COMPACT.iter().find(|(alg, op, _)| is_compact && *alg == row.alg && *op == row.op);
+    limit.map(|(.., most)| *most)
 }
 
 /// Every limit that binds one of the rows.
-pub fn judge(rows: &[Row], peers: &[Peer]) -> Vec<Verdict> {
+pub fn judge<'a>(rows: &'a [Row], peers: &[Peer]) -> Vec<Verdict<'a>> {
     rows.iter().flat_map(|row| of_row(row, peers)).collect()
 }
 
-fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
+fn of_row<'a>(row: &'a Row, peers: &[Peer]) -> Vec<Verdict<'a>> {
     let same =
         |peer: &&Peer| peer.target == row.target && peer.alg == row.alg && peer.op == of_peers(&row.op);
     let peers: Vec<&Peer> = peers.iter().filter(same).collect();
     let mut verdicts = Vec::new();
     if let Some(why) = &row.failed {
         let failed = verdict(row, "program that fails", 1, 0);
-        verdicts.push(Verdict { why: Some(why.clone()), ..failed });
+        verdicts.push(Verdict { why: Some(why), ..failed });
     } else if let Some((target, most)) =
         PERMUTATION.iter().find(|(target, _)| row.alg == rows::PERMUTATION.0 && *target == row.target)
     {
@@ -183,12 +159,12 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
                     verdicts.push(verdict(row, "bytes of stack", stack, most + wider));
                 }
             }
-            ("cortex-m4", Some(limit)) => {
-                verdicts.push(verdict(row, "bytes of stack", stack, limit.stack));
-                verdicts.push(verdict(row, "bytes of key", row.key, limit.key));
+            ("cortex-m4", Some([most, _, kcycles, key])) => {
+                verdicts.push(verdict(row, "bytes of stack", stack, most));
+                verdicts.push(verdict(row, "bytes of key", row.key, key));
                 let cycles = thousands(row.cycles);
                 if row.profile == "small" {
-                    verdicts.push(verdict(row, "thousand cycles", cycles, limit.kcycles));
+                    verdicts.push(verdict(row, "thousand cycles", cycles, kcycles));
                 } else {
                     for peer in peers.iter().filter(|peer| SMALLEST.contains(&peer.peer.as_str())) {
                         let what = format!("thousand cycles ({})", peer.peer);
@@ -196,8 +172,8 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
                     }
                 }
             }
-            ("rv32imac", Some(limit)) => {
-                verdicts.push(verdict(row, "bytes of stack", stack, limit.stack + WIDER))
+            ("rv32imac", Some([most, ..])) => {
+                verdicts.push(verdict(row, "bytes of stack", stack, most + WIDER))
             }
             ("cortex-m4", None) => {
                 for (set, op, name, ratio) in FAST {
@@ -223,15 +199,14 @@ fn of_row(row: &Row, peers: &[Peer]) -> Vec<Verdict> {
         }
     }
     for (set, ops, most) in CODE {
-        if row.target == "cortex-m4"
-            && ["small", "fast"].contains(&row.profile)
-            && row.alg.starts_with(set)
-            && row.op == *ops
-        {
-            let most = most[usize::from(row.profile == "fast")];
-            if most != u64::MAX {
-                verdicts.push(verdict(row, "bytes of code", row.code, most));
-            }
+        let most = match row.profile {
+            "small" => most[0],
+            "fast" => most[1],
+            _ => u64::MAX,
+        };
+        let is_its = row.target == "cortex-m4" && row.alg.starts_with(set) && row.op == *ops;
+        if is_its && most != u64::MAX {
+            verdicts.push(verdict(row, "bytes of code", row.code, most));
         }
     }
     verdicts
@@ -269,51 +244,46 @@ const UNKNOWN: &str = "nobody knows yet why";
 impl Missed {
     pub fn read(text: &str) -> Result<Self> {
         let missed: Self = toml::from_str(text).context(MISSED)?;
-        ensure!(
-            missed.reason.iter().all(|reason| !reason.text.is_empty()),
-            "{MISSED}: a reason without a text"
-        );
+        let has_text = missed.reason.iter().all(|reason| !reason.text.is_empty());
+        ensure!(has_text, "{MISSED}: a reason without a text");
         Ok(missed)
     }
 
     /// The reason of a row that misses its limit.
-    pub fn reason<'a>(&'a self, verdict: &'a Verdict) -> &'a str {
+    pub fn reason<'a>(&'a self, verdict: &Verdict<'a>) -> &'a str {
         let listed = || self.place(verdict).map_or(UNKNOWN, |place| &self.reason[place].text);
-        verdict.why.as_deref().unwrap_or_else(listed)
+        verdict.why.unwrap_or_else(listed)
     }
 
     /// What does not fit the verdicts: a limit that is missed without a reason, and, where these are `all`, a reason of none that is.
-    pub fn faults(&self, verdicts: &[Verdict], all: bool) -> Vec<String> {
+    pub fn faults(&self, verdicts: &[Verdict<'_>], all: bool) -> Vec<String> {
         let mut bound = vec![!all; self.reason.len()];
         let mut faults = Vec::new();
         for verdict in verdicts.iter().filter(|verdict| !verdict.is_met() && verdict.why.is_none()) {
             match self.place(verdict) {
                 Some(place) => bound[place] = true,
                 None => {
-                    let Verdict { target, profile, alg, op, what, .. } = verdict;
-                    faults.push(format!("{MISSED} has no reason for {target} {profile} {alg} {op}: {what}"));
+                    let (name, what) = (verdict.row.name(), &verdict.what);
+                    faults.push(format!("{MISSED} has no reason for {name}: {what}"));
                 }
             }
         }
-        let idle = self.reason.iter().zip(bound).filter(|(_, bound)| !bound);
-        faults.extend(
-            idle.map(|(reason, _)| {
-                format!("{MISSED}: no row is missed that has the reason {:?}", reason.text)
-            }),
-        );
+        for (reason, _) in self.reason.iter().zip(bound).filter(|(_, bound)| !bound) {
+            faults.push(format!("{MISSED}: no row is missed that has the reason {:?}", reason.text));
+        }
         faults
     }
 
     /// The first reason that selects the verdict.
-    fn place(&self, verdict: &Verdict) -> Option<usize> {
+    fn place(&self, Verdict { row, what, .. }: &Verdict<'_>) -> Option<usize> {
         let fits =
             |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|wanted| is.starts_with(wanted));
         let of = |reason: &Reason| {
-            fits(&reason.target, verdict.target)
-                && fits(&reason.profile, verdict.profile)
-                && fits(&reason.alg, &verdict.alg)
-                && reason.op.as_ref().is_none_or(|op| *op == verdict.op)
-                && fits(&reason.what, &verdict.what)
+            fits(&reason.target, row.target)
+                && fits(&reason.profile, row.profile)
+                && fits(&reason.alg, &row.alg)
+                && reason.op.as_ref().is_none_or(|op| *op == row.op)
+                && fits(&reason.what, what)
         };
         self.reason.iter().position(of)
     }
@@ -340,7 +310,8 @@ mod tests {
 
     fn missed(row: Row) -> Vec<String> {
         let peers = super::super::rows::peers(include_str!("../../../docs/embedded/peers.csv")).unwrap();
-        let verdicts = judge(&[row], &peers);
+        let rows = [row];
+        let verdicts = judge(&rows, &peers);
         assert!(!verdicts.is_empty(), "a row that no limit binds");
         verdicts.into_iter().filter(|verdict| !verdict.is_met()).map(|verdict| verdict.what).collect()
     }
@@ -384,9 +355,9 @@ mod tests {
 
     #[test]
     fn a_program_that_fails_misses_with_its_own_reason() {
-        let failed =
-            Row { failed: Some("left on the stack".into()), ..row("rv32emc", "workspace", "encaps", 0, 0) };
-        let verdicts = judge(&[failed], &[]);
+        let row = row("rv32emc", "workspace", "encaps", 0, 0);
+        let failed = [Row { failed: Some("left on the stack".into()), ..row }];
+        let verdicts = judge(&failed, &[]);
         assert_eq!((verdicts.len(), verdicts[0].is_met()), (1, false));
         let missed = Missed::read("[[reason]]\ntext = \"another\"\n").unwrap();
         assert_eq!(missed.reason(&verdicts[0]), "left on the stack");
@@ -420,7 +391,8 @@ mod tests {
     #[test]
     fn reasons_are_of_the_rows_that_they_select() {
         let missed = Missed::read(include_str!("../../../docs/embedded/missed.toml")).unwrap();
-        let verdict = verdict(&row("cortex-m4", "none", "nothing", 1, 1), "nothing", 2, 1);
+        let row = row("cortex-m4", "none", "nothing", 1, 1);
+        let verdict = verdict(&row, "nothing", 2, 1);
         assert_eq!(missed.reason(&verdict), UNKNOWN);
         let text = "[[reason]]\nprofile = \"none\"\ntext = \"planted\"\n";
         assert_eq!(Missed::read(text).unwrap().reason(&verdict), "planted");
@@ -437,10 +409,7 @@ mod tests {
         assert_eq!(missed(&[("bytes", "so")]).faults(&verdicts, true), [""; 0]);
         let without = missed(&[("cycles", "met")]).faults(&verdicts, true);
         assert_eq!(without.len(), 2);
-        assert!(
-            without[0].ends_with("no reason for cortex-m4 small ML-KEM-768 nothing: bytes"),
-            "{without:?}"
-        );
+        assert!(without[0].ends_with("no reason for cortex-m4 small ML-KEM-768 nothing: bytes"));
         assert!(without[1].ends_with("that has the reason \"met\""), "{without:?}");
         // Of a part of the rows, a reason may be another's.
         assert_eq!(missed(&[("bytes", "so"), ("cycles", "met")]).faults(&verdicts, false), [""; 0]);

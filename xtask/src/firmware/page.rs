@@ -7,7 +7,7 @@ use crate::table::Table;
 use serde::Serialize;
 
 /// A line a row; what one misses stands behind it, and `red` colours it.
-pub fn text(rows: &[Row], verdicts: &[Verdict], missed: &Missed, red: impl Fn(&str) -> String) -> String {
+pub fn text(rows: &[Row], verdicts: &[Verdict<'_>], missed: &Missed, red: impl Fn(&str) -> String) -> String {
     let heads =
         &["target", "profile", "set", "operation", "stack", "heap", "key", "code", "kinsns", "kcycles"];
     let name = |row: &Row| [row.target.to_owned(), row.profile.to_owned(), row.alg.clone(), row.op.clone()];
@@ -23,7 +23,7 @@ pub fn text(rows: &[Row], verdicts: &[Verdict], missed: &Missed, red: impl Fn(&s
 }
 
 /// An object a row, of its figures and of what it misses.
-pub fn json(row: &Row, verdicts: &[Verdict], missed: &Missed) -> serde_json::Result<String> {
+pub fn json(row: &Row, verdicts: &[Verdict<'_>], missed: &Missed) -> serde_json::Result<String> {
     #[derive(Serialize)]
     struct Told<'a> {
         #[serde(flatten)]
@@ -34,36 +34,28 @@ pub fn json(row: &Row, verdicts: &[Verdict], missed: &Missed) -> serde_json::Res
 }
 
 /// The limits that a row misses, each with its reason.
-fn misses(row: &Row, verdicts: &[Verdict], missed: &Missed) -> Vec<String> {
-    let of_row = verdicts.iter().filter(|verdict| is_of(verdict, row) && !verdict.is_met());
+fn misses(row: &Row, verdicts: &[Verdict<'_>], missed: &Missed) -> Vec<String> {
+    let of_row = verdicts.iter().filter(|verdict| verdict.row.name() == row.name() && !verdict.is_met());
     of_row.map(|verdict| figures(verdict, missed)).collect()
 }
 
 /// Stack, heap and static memory, key, code, thousands of instructions and of cycles; nothing where nothing was measured.
 fn cells(row: &Row) -> [String; 6] {
-    let if_run = |cell: String| if row.is_of_code() { String::new() } else { cell };
-    [
-        if_run(grouped(row.stack)),
-        if_run(grouped(row.beside())),
-        if_run(grouped(row.key)),
-        grouped(row.code),
-        if_run(thousands(row.instructions)),
-        if_run(thousands(row.cycles)),
-    ]
-}
-
-fn is_of(verdict: &Verdict, row: &Row) -> bool {
-    (verdict.target, verdict.profile) == (row.target, row.profile)
-        && (&verdict.alg, &verdict.op) == (&row.alg, &row.op)
+    let code = grouped(row.code);
+    if row.is_of_code() {
+        let none = String::new;
+        return [none(), none(), none(), code, none(), none()];
+    }
+    let [stack, beside, key] = [row.stack, row.beside(), row.key].map(grouped);
+    [stack, beside, key, code, thousands(row.instructions), thousands(row.cycles)]
 }
 
 /// A row whose limit is missed, by how much, and why.
-pub fn sentence(verdict: &Verdict, missed: &Missed) -> String {
-    let Verdict { target, profile, alg, op, .. } = verdict;
-    format!("{target} {profile} {alg} {op}: {}", figures(verdict, missed))
+pub fn sentence(verdict: &Verdict<'_>, missed: &Missed) -> String {
+    format!("{}: {}", verdict.row.name(), figures(verdict, missed))
 }
 
-fn figures(verdict: &Verdict, missed: &Missed) -> String {
+fn figures(verdict: &Verdict<'_>, missed: &Missed) -> String {
     let Verdict { what, measured, most, .. } = verdict;
     format!("{measured} {what}, at most {most}: {}", missed.reason(verdict))
 }
@@ -78,12 +70,10 @@ fn thousands(number: u64) -> String {
 
 /// With a comma before each three digits.
 fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let first = digits.len() % 3;
-    let (head, rest) = digits.split_at(first);
-    let groups = rest.as_bytes().chunks(3).map(|chunk| String::from_utf8_lossy(chunk).into_owned());
-    let head = (!head.is_empty()).then(|| head.to_owned());
-    head.into_iter().chain(groups).collect::<Vec<_>>().join(",")
+    match number {
+        0..1000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1000), number % 1000),
+    }
 }
 
 const HEAD: &str = "# Small devices\n\n\
@@ -110,7 +100,7 @@ Peers (`peers.csv` has versions): theirs are other implementations' own figures 
 ![Stack of each operation](stack.svg)\n";
 
 /// The page.
-pub fn markdown(rows: &[Row], peers: &[Peer], verdicts: &[Verdict], missed: &Missed) -> String {
+pub fn markdown(rows: &[Row], peers: &[Peer], verdicts: &[Verdict<'_>], missed: &Missed) -> String {
     let mut text = String::from(HEAD);
     for target in image::MEASURED {
         for alg in rows::algorithms() {
@@ -128,28 +118,20 @@ pub fn markdown(rows: &[Row], peers: &[Peer], verdicts: &[Verdict], missed: &Mis
                 text += &format!("| {} | {} | {} | {hoped} |\n", row.by(), row.op, cells(row).join(" | "));
             }
             for peer in peers.iter().filter(|peer| peer.target == target.name && peer.alg == alg) {
-                text += &format!(
-                    "| {} | {} | {} | {} | {} | {} | {} | {} | |\n",
-                    peer.peer,
-                    peer.op,
-                    grouped(peer.stack),
-                    grouped(peer.heap),
-                    grouped(peer.key),
-                    grouped(peer.code),
-                    grouped(peer.kinstructions),
-                    grouped(peer.kcycles),
-                );
+                let Peer { stack, heap, key, code, kinstructions, kcycles, .. } = *peer;
+                let figures = [stack, heap, key, code, kinstructions, kcycles].map(grouped).join(" | ");
+                text += &format!("| {} | {} | {figures} | |\n", peer.peer, peer.op);
             }
         }
     }
     text += "\n## Limits that are missed\n\n";
-    let failed: Vec<&Verdict> = verdicts.iter().filter(|verdict| !verdict.is_met()).collect();
+    let failed: Vec<&Verdict<'_>> = verdicts.iter().filter(|verdict| !verdict.is_met()).collect();
     text += &format!("Of {} limits {} are missed.\n", verdicts.len(), failed.len());
     if !failed.is_empty() {
         text += "\n| row | measured | at most | why |\n| --- | ---: | ---: | --- |\n";
     }
     for verdict in failed {
-        let Verdict { target, profile, alg, op, what, measured, most, .. } = verdict;
+        let Verdict { row: Row { target, profile, alg, op, .. }, what, measured, most, .. } = verdict;
         let (measured, most, why) = (grouped(*measured), grouped(*most), missed.reason(verdict));
         text += &format!("| {target}, {profile}, {alg} {op}: {what} | {measured} | {most} | {why} |\n");
     }
@@ -162,15 +144,13 @@ mod tests {
 
     #[test]
     fn digits_are_grouped() {
-        assert_eq!(
-            [0, 12, 123, 1234, 123_456, 1_234_567].map(grouped),
-            ["0", "12", "123", "1,234", "123,456", "1,234,567"]
-        );
+        let numbers = [0, 12, 123, 1234, 123_456, 1_234_567];
+        assert_eq!(numbers.map(grouped), ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
     }
 
     #[test]
     fn a_row_that_misses_is_on_the_page_with_its_reason() {
-        let row = Row {
+        let rows = [Row {
             target: "cortex-m4",
             profile: "small",
             alg: "ML-KEM-768".into(),
@@ -181,27 +161,25 @@ mod tests {
             instructions: 600_000,
             cycles: 660_000,
             ..Row::default()
-        };
-        let verdicts = limits::judge(std::slice::from_ref(&row), &[]);
+        }];
+        let verdicts = limits::judge(&rows, &[]);
         let missed = Missed::read("[[reason]]\ntext = \"planted\"\n").unwrap();
-        let page = markdown(std::slice::from_ref(&row), &[], &verdicts, &missed);
-        assert!(
-            page.contains(
-                "| cortex-m4, small, ML-KEM-768 keygen: bytes of stack | 1,281 | 1,280 | planted |"
-            )
-        );
+        let page = markdown(&rows, &[], &verdicts, &missed);
+        let reason = "| cortex-m4, small, ML-KEM-768 keygen: bytes of stack | 1,281 | 1,280 | planted |";
+        assert!(page.contains(reason));
         assert!(page.contains("| **gambeson, small** | keygen | 1,281 | 0 | 96 | 100 | 600 | 660 | 1,024 |"));
-        let told = text(std::slice::from_ref(&row), &verdicts, &missed, |line| format!("red {line}"));
+        let told = text(&rows, &verdicts, &missed, |line| format!("red {line}"));
         let line = told.lines().last().unwrap();
         let reason = "1281 bytes of stack, at most 1280: planted";
         assert!(line.starts_with("red cortex-m4") && line.ends_with(&format!("missed: {reason}")), "{line}");
-        let told: serde_json::Value = serde_json::from_str(&json(&row, &verdicts, &missed).unwrap()).unwrap();
+        let told: serde_json::Value =
+            serde_json::from_str(&json(&rows[0], &verdicts, &missed).unwrap()).unwrap();
         assert_eq!((&told["stack"], &told["missed"][0]), (&1281.into(), &reason.into()));
 
         // A program that failed has no figures but that of its code, and its own reason.
-        let failed = Row { failed: Some("left on the stack".into()), ..row };
-        let verdicts = limits::judge(std::slice::from_ref(&failed), &[]);
-        let page = markdown(std::slice::from_ref(&failed), &[], &verdicts, &missed);
+        let failed = [Row { failed: Some("left on the stack".into()), ..rows[0].clone() }];
+        let verdicts = limits::judge(&failed, &[]);
+        let page = markdown(&failed, &[], &verdicts, &missed);
         assert!(page.contains("| **gambeson, small** | keygen |  |  |  | 100 |  |  | 1,024 |"), "{page}");
         assert!(page.contains("keygen: program that fails | 1 | 0 | left on the stack |"), "{page}");
     }

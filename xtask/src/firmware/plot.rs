@@ -11,8 +11,8 @@ use std::path::Path;
 pub fn write(workspace: &Workspace, file: &Path, rows: &[Row], peers: &[Peer]) -> Result<()> {
     let input = workspace.target.join("xtask/firmware/plot.json");
     fs::write(&input, picture(rows, peers).to_string())?;
-    workspace.tool("plot", &["--input".as_ref(), input.as_ref(), "--output".as_ref(), file.as_ref()])?;
-    Ok(())
+    let arguments = ["--input".as_ref(), input.as_ref(), "--output".as_ref(), file.as_ref()];
+    workspace.tool("plot", &arguments).map(drop)
 }
 
 /// The labels of the lines, and the marks: line, implementation (small, fast, pqm4 m4fstack, others), bytes.

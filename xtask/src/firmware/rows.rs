@@ -2,27 +2,16 @@
 
 use super::image::{self, Image, Target};
 use crate::run::Workspace;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::Path;
 
 /// How the core is asked to work: `small` is `Small<P>`, `size` the same built for size, `workspace` in memory of the caller's, `fast`
-/// the plain set.
-struct Profile {
-    name: &'static str,
-    /// The compiler's level for what is run, and that for the bytes of code.
-    level: &'static str,
-    size: &'static str,
-}
-
-/// At `s` the permutation is rolled: a third less code for nearly twice the cycles.
-const PROFILES: [Profile; 4] = [
-    Profile { name: "small", level: "3", size: "s" },
-    Profile { name: SIZE, level: "s", size: "s" },
-    Profile { name: WORKSPACE, level: "3", size: "s" },
-    Profile { name: "fast", level: "3", size: "3" },
-];
+/// the plain set. With the compiler's level for what is run, and that for the bytes of code: at `s` the permutation is rolled, a third less
+/// code for nearly twice the cycles.
+const PROFILES: [(&str, &str, &str); 4] =
+    [("small", "3", "s"), (SIZE, "s", "s"), (WORKSPACE, "3", "s"), ("fast", "3", "3")];
 pub const SIZE: &str = "size";
 /// The level of `fast` on the Cortex-M4: for size, with the assembly of speed (decision 38).
 pub const FAST_FOR_SIZE: &str = "s-fast";
@@ -121,6 +110,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// Target, profile, set and operation.
+    pub fn name(&self) -> String {
+        [self.target, self.profile, &self.alg, &self.op].join(" ")
+    }
+
     /// Whose work it is.
     pub fn by(&self) -> String {
         match CLASSICAL.iter().find(|(alg, ..)| *alg == self.alg) {
@@ -142,14 +136,11 @@ impl Row {
 
 /// A row that is still to be measured, built.
 pub struct Built {
-    pub image: Image,
+    image: Image,
     /// The one whose code is told, if it is another and no row of its own. It is run, too: its frames are others.
     sized: Option<Image>,
-    pub profile: &'static str,
-    pub alg: &'static str,
-    pub op: &'static str,
-    /// What its own program adds to an empty one.
-    code: u64,
+    /// With the code that its own program adds to an empty one.
+    row: Row,
     /// What it keeps in memory beyond an empty one.
     statics: u64,
 }
@@ -166,7 +157,7 @@ pub const PACKAGE: &str = "gambeson-firmware-bench";
 /// Builds every row whose name has `only` in it.
 pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Result<Vec<Built>> {
     let (mut built, mut images) = (Vec::new(), HashMap::new());
-    for Profile { name: profile, level, size } in PROFILES {
+    for (profile, level, size) in PROFILES {
         // Where all that is hot is assembly, the rest may be small.
         let for_size = profile == "fast" && target.name == image::CORTEX_M4.name;
         let wanted = |(alg, op): &(&str, &str)| {
@@ -184,17 +175,19 @@ pub fn build(workspace: &Workspace, target: &'static Target, only: &str) -> Resu
             let (empty_code, _) = image("nothing", size)?.sizes(workspace)?;
             let (_, empty_writes) = image("nothing", level)?.sizes(workspace)?;
             let schedule = if profile == SIZE { "small" } else { profile };
-            let row = format!("{alg} {op} {schedule}").to_lowercase();
-            let (mut run, mut sized) = (image(&row, size)?, None);
+            let name = format!("{alg} {op} {schedule}").to_lowercase();
+            let (mut run, mut sized) = (image(&name, size)?, None);
             let (code, mut writes) = run.sizes(workspace)?;
             if level != size && !op.contains('+') {
-                sized = Some(std::mem::replace(&mut run, image(&row, level)?));
+                sized = Some(std::mem::replace(&mut run, image(&name, level)?));
                 (_, writes) = run.sizes(workspace)?;
             }
             // That of `small` is a row of its own.
             sized = sized.filter(|_| profile == WORKSPACE);
             let (code, statics) = (code.saturating_sub(empty_code), writes.saturating_sub(empty_writes));
-            built.push(Built { image: run, sized, profile, alg, op, code, statics });
+            let row =
+                Row { target: target.name, profile, alg: alg.into(), op: op.into(), code, ..Row::default() };
+            built.push(Built { image: run, sized, row, statics });
         }
     }
     Ok(built)
@@ -228,11 +221,11 @@ impl Built {
                 return Ok(self.failed(&format!("built for size: {}", last_words(&text))));
             }
         }
-        let is_of_code = self.op.contains('+');
+        let is_of_code = self.row.is_of_code();
         let (well, text) = self.image.tried(workspace, (!is_of_code).then_some(plugin), None)?;
         Ok(match (well, is_of_code) {
             (false, _) => self.failed(last_words(&text)),
-            (true, true) => self.of_code(),
+            (true, true) => self.row.clone(),
             (true, false) => self.figures(&text).unwrap_or_else(|error| self.failed(&format!("{error:#}"))),
         })
     }
@@ -260,24 +253,12 @@ impl Built {
             key: only("key=")?,
             instructions: mean(|region| region.instructions),
             cycles: mean(|region| region.cycles),
-            ..self.of_code()
+            ..self.row.clone()
         })
     }
 
-    /// The row of its code alone.
-    fn of_code(&self) -> Row {
-        Row {
-            target: self.image.target.name,
-            profile: self.profile,
-            alg: self.alg.into(),
-            op: self.op.into(),
-            code: self.code,
-            ..Row::default()
-        }
-    }
-
     fn failed(&self, why: &str) -> Row {
-        Row { failed: Some(why.into()), ..self.of_code() }
+        Row { failed: Some(why.into()), ..self.row.clone() }
     }
 }
 
@@ -338,24 +319,16 @@ pub const PEERS: &str = "docs/embedded/peers.csv";
 /// The peers, as they were measured.
 pub fn peers(text: &str) -> Result<Vec<Peer>> {
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
-    ensure!(
-        lines.next() == Some("target,peer,alg,op,stack,heap,kinstructions,kcycles,key,code"),
-        "{PEERS}: the columns are not known"
-    );
+    let columns = "target,peer,alg,op,stack,heap,kinstructions,kcycles,key,code";
+    ensure!(lines.next() == Some(columns), "{PEERS}: the columns are not known");
     let read = |line: &str| {
-        let [target, peer, alg, op, numbers @ ..] = &line.split(',').collect::<Vec<_>>()[..] else {
-            bail!("{PEERS}: {line}")
-        };
-        let numbers = numbers.iter().map(|number| number.parse()).collect::<Result<Vec<u64>, _>>();
-        let [stack, heap, kinstructions, kcycles, key, code] =
-            numbers.with_context(|| format!("{PEERS}: {line}"))?[..]
-        else {
-            bail!("{PEERS}: {line}")
-        };
-        let [target, peer, alg, op] = [target, peer, alg, op].map(|word| (*word).to_owned());
-        Ok(Peer { target, peer, alg, op, stack, heap, kinstructions, kcycles, key, code })
+        let mut cells = line.split(',').map(str::to_owned);
+        let [target, peer, alg, op] = [(); 4].map(|()| cells.next().unwrap_or_default());
+        let numbers: Vec<u64> = cells.map(|number| number.parse().ok()).collect::<Option<_>>()?;
+        let [stack, heap, kinstructions, kcycles, key, code] = numbers[..] else { return None };
+        Some(Peer { target, peer, alg, op, stack, heap, kinstructions, kcycles, key, code })
     };
-    lines.map(read).collect()
+    lines.map(|line| read(line).with_context(|| format!("{PEERS}: {line}"))).collect()
 }
 
 #[cfg(test)]
@@ -374,8 +347,7 @@ mod tests {
     #[test]
     fn a_program_that_fails_is_a_row_with_its_last_words() {
         let image = Image { target: &image::CORTEX_M4, path: "none".into() };
-        let (alg, op) = ("ML-KEM-768", "encaps");
-        let built = Built { image, sized: None, profile: "small", alg, op, code: 5000, statics: 0 };
+        let built = Built { image, sized: None, row: Row { code: 5000, ..Row::default() }, statics: 0 };
         let region = |stack| format!("@region instructions=1 cycles=2 stack={stack} trace=0\n");
         let said = format!("key=96\nworkspace=0\n{}painted=8\n", region(8));
         assert_eq!(built.figures(&said).unwrap().failed, None);
@@ -393,9 +365,7 @@ mod tests {
         let peers = peers(text).unwrap();
         assert_eq!(peers.len(), 216);
         let record = peers.iter().filter(|peer| peer.target == "cortex-m4" && peer.alg == "ML-KEM-768");
-        assert_eq!(
-            record.filter(|peer| peer.op == "keygen").map(|peer| peer.stack + peer.heap).min(),
-            Some(2816)
-        );
+        let record = record.filter(|peer| peer.op == "keygen").map(|peer| peer.stack + peer.heap);
+        assert_eq!(record.min(), Some(2816));
     }
 }

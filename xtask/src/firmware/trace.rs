@@ -31,24 +31,18 @@ pub fn check(workspace: &Workspace, plugin: &Path, at_all: bool) -> Result<Strin
     for (place, target) in image::TARGETS.into_iter().enumerate() {
         for level in if at_all { &LEVELS[..3 - place] } else { &LEVELS[place..=place] } {
             programs += 1;
-            let image = image::build(
-                workspace,
-                target,
-                "gambeson-firmware-trace",
-                &format!("trace-{level}"),
-                &rows::variables("", level),
-            )?;
+            let (package, program) = ("gambeson-firmware-trace", format!("trace-{level}"));
+            let image = image::build(workspace, target, package, &program, &rows::variables("", level))?;
             let traced = traced(&image.run(workspace, Some(plugin))?)?;
             for Traced { name, hashes } in &traced {
                 let canary = name.starts_with("canary ");
                 let differ = hashes.iter().any(|hash| *hash != hashes[0]);
                 ensure!(hashes.len() == SECRETS, "{name}: {} regions", hashes.len());
                 match (canary, differ) {
-                    (false, true) => bail!(
-                        "{}, {level}, {name}: {}",
-                        target.name,
-                        difference(workspace, &image, plugin, name)?
-                    ),
+                    (false, true) => {
+                        let difference = difference(workspace, &image, plugin, name)?;
+                        bail!("{}, {level}, {name}: {difference}", target.name)
+                    }
                     (true, false) => bail!("canary: {name} has one trace on {}", target.name),
                     (true, true) => planted += 1,
                     (false, false) => operations += 1,
@@ -57,11 +51,9 @@ pub fn check(workspace: &Workspace, plugin: &Path, at_all: bool) -> Result<Strin
             divisions(workspace, target, &image)?;
         }
     }
-    ensure!(
-        (operations, planted) == (OPERATIONS * programs, 2 * programs),
-        "{operations} operations of {}, {planted} planted",
-        OPERATIONS * programs
-    );
+    let all = OPERATIONS * programs;
+    let ran = (operations, planted) == (all, 2 * programs);
+    ensure!(ran, "{operations} operations of {all}, {planted} planted");
     Ok(format!(
         "{operations} operations with one trace for {SECRETS} secrets, no division; {planted} planted branches and indices seen"
     ))
@@ -95,9 +87,9 @@ fn difference(workspace: &Workspace, image: &Image, plugin: &Path, name: &str) -
     for region in &regions {
         if let Some(at) = first.iter().zip(*region).position(|(one, other)| one != other) {
             let code = first[..at].iter().rev().find(|entry| **entry >> 32 == 0).copied().unwrap_or(0);
+            let file = image.path.display();
             return Ok(format!(
-                "traces part after {at} steps, behind the instruction at {code:#x} of {}",
-                image.path.display()
+                "traces part after {at} steps, behind the instruction at {code:#x} of {file}"
             ));
         }
     }

