@@ -4,7 +4,7 @@ use crate::aarch64::LEFT_OUT;
 use crate::constant_time::{self, Extent};
 use crate::programs::{self, Program};
 use crate::report::{Done, counted, judged};
-use crate::run::{Workspace, cargo_home, cargo_tool, installed};
+use crate::run::{CLIPPY, Workspace, cargo_home, cargo_tool, installed};
 use crate::{aarch64, answers, bare, demo, fuzzing, independent, massif, promises, slim, stack};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, DirEntry};
@@ -40,6 +40,11 @@ pub fn fmt(workspace: &Workspace) -> Result<Done> {
         workspace.logged("fmt", fmt.args(*all))?;
     }
     Ok(format!("{} workspaces are formatted", whole.len() + alone.len()).into())
+}
+
+/// Returns what this machine lacks for clippy.
+pub fn clippy_missing() -> Option<&'static str> {
+    (!installed(CLIPPY)).then_some("clippy (rustup component add clippy)")
 }
 
 /// Compiles all that is tested under clippy, with a planted warning that must fail. What other steps compile, they lint.

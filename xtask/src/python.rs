@@ -1,7 +1,7 @@
 //! The Python package: its wheel built, installed, typed and tested, in an environment of pinned tools.
 
 use crate::checks::checked_by_clippy;
-use crate::run::{LINTED, Workspace, empty_folder, files_in, install_once, tail};
+use crate::run::{Workspace, empty_folder, files_in, install_once, lint, tail};
 use anyhow::{Result, anyhow, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,7 @@ impl<'a> Package<'a> {
         build.args(features.iter().copied().chain(as_tested).flat_map(|feature| ["--features", feature]));
         match profile {
             PUBLISHED => _ = self.workspace.for_others(&mut build),
-            _ => _ = build.envs(LINTED),
+            _ => lint(&mut build),
         }
         self.workspace.logged(&format!("python-{folder}"), build.current_dir(&self.folder))?;
         only_file(&wheels)

@@ -29,11 +29,18 @@ pub struct Workspace {
     ticks: Arc<AtomicU64>,
 }
 
-/// What `cargo clippy -- -D warnings` sets for the driver, which takes this for the blank between its arguments.
-pub const LINTED: [(&str, &str); 2] = [
-    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
-    ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
-];
+/// Makes a build one under clippy, if that is installed: its driver compiles the packages of the workspace, so that they are compiled once to be
+/// linted and to be run. A warning fails the build.
+pub fn lint(build: &mut Command) {
+    if installed(CLIPPY) {
+        // As `cargo clippy -- -D warnings` sets them; the driver takes the words in capitals for the blank between its arguments.
+        build.env("RUSTC_WORKSPACE_WRAPPER", CLIPPY);
+        build.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    }
+}
+
+/// Clippy's compiler.
+pub const CLIPPY: &str = "clippy-driver";
 
 impl Workspace {
     pub fn at(root: PathBuf, target: PathBuf, ci: bool) -> Self {
@@ -70,11 +77,10 @@ impl Workspace {
         self.command("cargo", arguments)
     }
 
-    /// A cargo command that builds under clippy: its driver compiles the packages of the workspace, so that they are compiled once to be linted and
-    /// to be run. A warning fails the build.
+    /// A cargo command that builds under clippy.
     pub fn linted(&self, arguments: &[&str]) -> Command {
         let mut cargo = self.cargo(arguments);
-        cargo.envs(LINTED);
+        lint(&mut cargo);
         cargo
     }
 

@@ -224,7 +224,7 @@ pub const STEPS: &[Step] = &[
     step("cite", |it| cite::check(it).map(Done::from)),
     step("notices", |it| notices::check(it, false).map(Done::from)),
     step("declassified", |it| declassified::check(it).map(Done::from)),
-    step("clippy", checks::clippy).needs(&["cc"]),
+    step("clippy", checks::clippy).needs(&["cc"]).lacks(checks::clippy_missing),
     step("tests of the workspace", checks::tests_of_the_workspace)
         .needs(&["cc", "gzip", "openssl", "curl", "nginx", "npm", "python3"]),
     step("channels over SLIM and NATS", |_| Ok("among the tests of the workspace".into()))
