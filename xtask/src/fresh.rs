@@ -72,7 +72,8 @@ const ENDS: [&str; 3] = ["_proxy", "_PROXY", "_CA_BUNDLE"];
 
 /// Returns what this machine lacks.
 pub fn missing() -> Option<&'static str> {
-    let program = ["mmdebstrap", "git", "unshare", "chroot"].into_iter().find(|program| !installed(program));
+    let program =
+        ["mmdebstrap", "git", "unshare", "pivot_root"].into_iter().find(|program| !installed(program));
     program.or((!is_root()).then_some("the right to change the root (run it as root)"))
 }
 
@@ -198,8 +199,8 @@ impl<'a> Machine<'a> {
     fn tried(&self, log: &str, folder: &str, command: &str, more: &[(&str, &str)]) -> Result<(bool, String)> {
         let root = self.root.display();
         let mut script = format!(
-            "set -e\nmount --make-rprivate /\nmount -t proc proc '{root}/proc'\nmount --rbind /dev '{root}/dev'\n\
-             mount --rbind /sys '{root}/sys'\n"
+            "set -e\nmount --make-rprivate /\nmount --bind '{root}' '{root}'\nmount -t proc proc '{root}/proc'\n\
+             mount --rbind /dev '{root}/dev'\nmount --rbind /sys '{root}/sys'\n"
         );
         for folder in &self.bound {
             script += &format!("mount --bind '{}' '{}'\n", folder.display(), self.inside(folder).display());
@@ -207,8 +208,10 @@ impl<'a> Machine<'a> {
         let variables = self.variables.iter().map(|(name, value)| (&**name, &**value));
         let variables: Vec<String> =
             variables.chain(more.iter().copied()).map(|(name, value)| format!("'{name}={value}'")).collect();
+        // Not by `chroot` alone: Linux makes no user namespaces for a process whose root is not that of its mounts.
         script += &format!(
-            "exec chroot '{root}' /usr/bin/env --ignore-environment {} /bin/sh -c 'cd {folder} && {command}'\n",
+            "mkdir -p '{root}/.old'\ncd '{root}'\npivot_root . .old\n\
+             exec chroot . /usr/bin/env --ignore-environment {} /bin/sh -c 'umount -l /.old && cd {folder} && {command}'\n",
             variables.join(" ")
         );
         // The namespaces end with their first process, and what was mounted and started in them with them.

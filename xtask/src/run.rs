@@ -210,7 +210,8 @@ impl Workspace {
     pub fn names_no_folder(&self, file: &Path) -> Result<()> {
         let bytes = fs::read(file).with_context(|| file.display().to_string())?;
         let folders = [Some(self.root.clone()), Some(self.target.clone()), cargo_home()];
-        let folders = folders.into_iter().flatten().map(|path| path.to_string_lossy().into_owned());
+        // A path of a file begins so; `./gambeson_bg.js` is none in a folder /gambeson.
+        let folders = folders.into_iter().flatten().map(|path| format!("{}/", path.to_string_lossy()));
         for folder in folders.chain([String::from("registry/src")]) {
             if bytes.windows(folder.len()).any(|window| window == folder.as_bytes()) {
                 bail!("{} names {folder}, a folder of this machine", file.display());

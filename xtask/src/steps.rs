@@ -114,7 +114,6 @@ const TOOLS: &[Tool] = &[
     tool("/usr/bin/cargo", &["rustc-web", "cargo-web", "rust-web-src"]),
     tool("/usr/lib/rustlib/src/rust/library/core/Cargo.toml", &["rust-web-src"]),
     tool("/usr/lib/wasm32-wasi", &["wasi-libc"]),
-    tool("go", &["golang"]),
     tool("python3", &["python3", "python3-venv"]),
     tool("java", &["default-jdk-headless"]),
     tool("mvn", &["maven"]),
@@ -236,7 +235,7 @@ pub const STEPS: &[Step] = &[
     step("shared vectors", checks::shared_vectors).needs(&["gzip"]),
     step("demo", checks::demonstration).needs(&["python3"]),
     // Two lanes, the longest first.
-    step("interop", checks::interop).needs(&["go", "python3", "java", "mvn", "cc"]).lane(Lane::Host),
+    step("interop", checks::interop).needs(&["python3", "java", "mvn", "cc"]).lane(Lane::Host),
     step("firmware", |it| firmware::check(it).map(Done::from)).on(FIRMWARE).lane(Lane::Apart),
     step("typescript", typescript::check).on(WEB).lane(Lane::Apart),
     step("residue", |it| residue::check(it).map(Done::from)).lane(Lane::Host),
@@ -310,7 +309,7 @@ pub const STEPS: &[Step] = &[
         .on(FIRMWARE),
     //
     full("bogo", "BoGo with AWS-LC", inputs!["crates", "interop"], checks::bogo_baseline)
-        .needs(&["go", "cc"]),
+        .needs(&["python3", "cc"]),
     //
     full("builds", "TLS over ring, MLS with rayon", OF_LIBRARIES, checks::ring_and_rayon).needs(&["cc"]),
     full("builds", "clippy with every feature", OF_LIBRARIES, checks::clippy_with_every_feature)

@@ -9,7 +9,7 @@ use gambeson_rustls::Group;
 
 use super::conversation::{Kept, Program};
 use crate::bouncy_castle;
-use crate::tools::{Result, command, exists, go, python_with, succeed};
+use crate::tools::{Result, command, exists, go, python_with, run, succeed};
 
 /// The versions of Node that npm brings, each with an OpenSSL of its own.
 pub(super) const NODES: [(&str, &str); 2] = [("Node 24", "24.21.0"), ("Node 26", "26.10.0")];
@@ -117,10 +117,13 @@ fn find_python(_: &Path) -> Result<Vec<Peer>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/tls.py");
     let version = String::from_utf8_lossy(&succeed(command("python3").arg("--version"), b"")?).into_owned();
     let version = version.split_whitespace().nth(1).unwrap_or_default().to_owned();
+    // Python 3.11.2 knows the curves of NIST alone by their names, 3.11.7 the others, too.
+    let asked = "import ssl; ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).set_ecdh_curve('X25519')";
+    let knows_all = run(command("python3").args(["-c", asked]), b"")?.status.success();
     Ok(vec![Peer {
         name: format!("Python {}", major(&version, 2)),
         program: Program::Script("python3".into(), vec![script], openssl_name),
-        groups: &[0x001d, 0x001e, 0x0017, 0x0018],
+        groups: if knows_all { &[0x001d, 0x001e, 0x0017, 0x0018] } else { &[0x0017, 0x0018] },
         algorithms: OPENSSL,
         verifies_chains: true,
     }])

@@ -254,12 +254,12 @@ pub fn clear_permutation() {
 mod tests {
     use std::vec::Vec;
 
-    use super::super::Shake128;
     use super::*;
 
     #[cfg(all(feature = "alloc", target_arch = "x86_64"))]
     #[test]
     fn eight_sponges_abreast_give_the_blocks_of_each() {
+        use super::super::Shake128;
         if cpu::detected() < Level::Avx512 {
             return;
         }
