@@ -265,7 +265,7 @@ pub const STEPS: &[Step] = &[
         .needs(&["python3", "npm"])
         .lacks(independent::missing)
         .lane(Lane::Host),
-    step("tests of xtask", checks::tests_of_xtask).lane(Lane::Host),
+    step("tests of xtask", checks::tests_of_xtask).needs(&["git"]).lane(Lane::Host),
     step("semver-checks", checks::semver).lane(Lane::Host),
     step("constant time", |it| checks::by_valgrind(it, Released)).needs(&["valgrind"]),
     step("divisions", |it| checks::divisions(it, Released)).needs(&["objdump", "arm-none-eabi-objdump"]),
