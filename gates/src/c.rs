@@ -196,7 +196,7 @@ tables! {
     }
 }
 
-/// What the gates sign with: a context.
+/// The context of every signature.
 const CONTEXT: &[u8] = b"gate";
 
 /// A digest of HashML-DSA, behind the number of its function.

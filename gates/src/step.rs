@@ -50,7 +50,7 @@ pub enum Flow {
     Elsewhere,
 }
 
-/// Whether a condition holds, by the flags (Intel's manual, volume 2, Jcc); a jump without one is taken. A condition's number is one more
+/// Returns true if a condition holds, by the flags (Intel's manual, volume 2, Jcc); a jump without one is taken. A condition's number is one more
 /// than its encoding, of which the lowest bit negates.
 pub fn holds(condition: ConditionCode, flags: u64) -> bool {
     let [carry, parity, zero, sign, overflow] = [0, 2, 6, 7, 11].map(|bit| flags >> bit & 1 == 1);

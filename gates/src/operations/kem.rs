@@ -22,7 +22,7 @@ struct Inputs<P: ParameterSet> {
     shared: [u8; 32],
 }
 
-/// What the three ciphertexts are for, and the same with an encoded key.
+/// The operation on each of the three ciphertexts, and its name with an encoded key.
 pub const OPERATIONS: [(&str, &str); 3] =
     [("decaps", "decaps, encoded"), ("rejection", "rejection, encoded"), ("rejection", "rejection, encoded")];
 
