@@ -40,6 +40,9 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// connection ends at what is longer, so a lower limit would let anyone end it.
 pub(super) const MAX_MESSAGE: usize = 5 << 20;
 
+/// Reads, at most, that look for the reason of a write that failed.
+const READS_FOR_A_REASON: usize = 16;
+
 /// Messages that may wait for the connection.
 const WAITING: usize = 128;
 
@@ -350,6 +353,25 @@ impl Connection {
         self.is_closed = self.is_closed || Pin::new(&mut self.closed).poll(cx).is_ready();
         if self.is_closed { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
     }
+
+    /// Notes why a write failed. A node that closes the connection may have said why before: its alert of TLS is still to be read.
+    fn written<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if let Poll::Ready(Err(error)) = &written
+            && self.lost.get().is_none()
+        {
+            let mut bytes = [0; 4096];
+            let reason = (0..READS_FOR_A_REASON).find_map(|_| {
+                let mut buffer = ReadBuf::new(&mut bytes);
+                match Pin::new(&mut self.io).poll_read(cx, &mut buffer) {
+                    Poll::Ready(Ok(())) if !buffer.filled().is_empty() => None,
+                    Poll::Ready(Err(said)) => Some(said.to_string()),
+                    _ => Some(error.to_string()),
+                }
+            });
+            let _ = self.lost.set(reason.unwrap_or_else(|| error.to_string()));
+        }
+        written
+    }
 }
 
 impl AsyncRead for Connection {
@@ -372,7 +394,8 @@ impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         // HTTP/2 does not read while the answer to a ping waits to be written.
         self.check(cx)?;
-        Pin::new(&mut self.io).poll_write(cx, bytes)
+        let written = Pin::new(&mut self.io).poll_write(cx, bytes);
+        self.written(cx, written)
     }
 
     fn poll_write_vectored(
@@ -381,7 +404,8 @@ impl AsyncWrite for Connection {
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         self.check(cx)?;
-        Pin::new(&mut self.io).poll_write_vectored(cx, bytes)
+        let written = Pin::new(&mut self.io).poll_write_vectored(cx, bytes);
+        self.written(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -390,11 +414,79 @@ impl AsyncWrite for Connection {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.check(cx)?;
-        Pin::new(&mut self.io).poll_flush(cx)
+        let written = Pin::new(&mut self.io).poll_flush(cx);
+        self.written(cx, written)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.check(cx)?;
-        Pin::new(&mut self.io).poll_shutdown(cx)
+        let written = Pin::new(&mut self.io).poll_shutdown(cx);
+        self.written(cx, written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+
+    /// A connection whose node is gone: writes fail, and these reads are left.
+    struct Gone(VecDeque<io::Result<&'static [u8]>>);
+
+    impl AsyncRead for Gone {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            match self.0.pop_front() {
+                Some(read) => Poll::Ready(read.map(|bytes| buffer.put_slice(bytes))),
+                None => Poll::Pending,
+            }
+        }
+    }
+
+    impl AsyncWrite for Gone {
+        fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
+            Poll::Ready(Err(io::Error::other("broken pipe")))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Err(io::Error::other("broken pipe")))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Err(io::Error::other("broken pipe")))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_failed_write_is_explained_by_what_the_node_said_before() {
+        let alert = || Err(io::Error::other("alert"));
+        let endless = || (0..100).map(|_| Ok(&[0; 64][..])).collect::<VecDeque<_>>();
+        for (reads, reason) in [
+            (VecDeque::from([alert()]), "alert"),
+            (VecDeque::from([Ok(&[1; 64][..]), alert()]), "alert"),
+            (VecDeque::from([Ok(&[][..]), alert()]), "broken pipe"),
+            (VecDeque::new(), "broken pipe"),
+            (endless(), "broken pipe"),
+        ] {
+            for is_flushed in [false, true] {
+                let (lost, (_close, closed)) = (Arc::<OnceLock<String>>::default(), oneshot::channel());
+                let io = Box::new(Gone(reads.iter().map(copied).collect()));
+                let mut connection = Connection { io, closed, is_closed: false, lost: Arc::clone(&lost) };
+                let written =
+                    if is_flushed { connection.flush().await } else { connection.write_all(b"ping").await };
+                assert_eq!(written.unwrap_err().to_string(), "broken pipe");
+                assert_eq!(lost.get().map(String::as_str), Some(reason));
+            }
+        }
+    }
+
+    fn copied(read: &io::Result<&'static [u8]>) -> io::Result<&'static [u8]> {
+        read.as_ref().map(|bytes| *bytes).map_err(|error| io::Error::other(error.to_string()))
     }
 }
