@@ -60,32 +60,49 @@ impl Hunt {
         self.coefficients.entry(window).or_default().insert(mix(piece), name);
     }
 
-    /// How often a piece of which secret stands in the memory.
-    fn search(&self, memory: &[u8]) -> Vec<(&'static str, usize)> {
+    /// Which secret's pieces stand in the memory, how many, and how many bytes before its end the last and the first of them begin.
+    fn search(&self, memory: &[u8]) -> Vec<(&'static str, Pieces)> {
         // Most of the stack was never touched. Coefficients stay aligned.
         let touched = memory.iter().position(|byte| *byte != 0).unwrap_or(memory.len());
         let memory = &memory[touched & !15..];
-        let mut found: HashMap<&'static str, usize> = HashMap::new();
-        for window in memory.windows(8) {
+        let mut found: HashMap<&'static str, Pieces> = HashMap::new();
+        let mut note = |name, start| found.entry(name).or_default().note(memory.len() - start);
+        for (start, window) in memory.windows(8).enumerate() {
             if let Some(name) = self.bytes.get(&word(window)) {
-                *found.entry(name).or_default() += 1;
+                note(name, start);
             }
         }
         for (window, known) in &self.coefficients {
             let residues: Vec<u32> =
                 memory.chunks_exact(window.width).map(|bytes| residue(bytes, window.modulus)).collect();
-            for piece in residues.windows(window.length) {
+            for (start, piece) in residues.windows(window.length).enumerate() {
                 if piece.iter().all(|c| *c == piece[0]) {
                     continue;
                 }
                 if let Some(name) = known.get(&mix(piece)) {
-                    *found.entry(name).or_default() += 1;
+                    note(name, start * window.width);
                 }
             }
         }
         let mut found: Vec<_> = found.into_iter().collect();
-        found.sort_unstable();
+        found.sort_unstable_by_key(|(name, _)| *name);
         found
+    }
+}
+
+/// The pieces of one secret in a memory.
+#[derive(Debug, Default)]
+struct Pieces {
+    count: usize,
+    /// The least and the greatest distance from the memory's end to a piece's beginning, in bytes.
+    distance: Option<(usize, usize)>,
+}
+
+impl Pieces {
+    fn note(&mut self, distance: usize) {
+        self.count += 1;
+        let (least, greatest) = self.distance.unwrap_or((distance, distance));
+        self.distance = Some((least.min(distance), greatest.max(distance)));
     }
 }
 
@@ -198,8 +215,9 @@ fn searched<H: Borrow<Hunt> + Send>(
     });
     let mut found = Vec::new();
     for (place, hunt, memory) in places {
-        for (secret, count) in hunt.borrow().search(&memory) {
-            found.push(format!("{count} pieces of {secret} {place}"));
+        for (secret, Pieces { count, distance }) in hunt.borrow().search(&memory) {
+            let (least, greatest) = distance.unwrap_or_default();
+            found.push(format!("{count} pieces of {secret} {place}, {least} to {greatest} bytes from its end"));
         }
     }
     found

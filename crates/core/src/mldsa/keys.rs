@@ -294,9 +294,9 @@ impl<P: ParameterSet> SigningKey<P> {
         }
         #[cfg(feature = "alloc")]
         if super::is_wide() {
-            return wide::key(seed);
+            return Self::from_parts(seed, wide::tr::<P>(seed));
         }
-        Self::from_parts(seed, public_key::<P>(seed).tr())
+        Self::from_parts(seed, tr::<P>(seed))
     }
 
     /// Inlined: a copy of the seed in a frame of its own would stay there.
@@ -331,7 +331,7 @@ impl<P: ParameterSet> SigningKey<P> {
         }
         #[cfg(feature = "alloc")]
         if super::is_wide() {
-            return wide::key_into(seed, vk);
+            return Self::from_parts(seed, wide::public_key_and_tr::<P>(seed, vk));
         }
         fill_public_key::<P>(seed, vk.as_mut());
         let mut tr = [0; 64];
@@ -448,22 +448,25 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 }
 
-/// What a compact key does on the heap; in functions of their own, whose frames the work on the stack does not have.
+/// What a compact key does on the heap; in functions of their own: their frames are large, and those of doors, where seeds stand, are small.
 #[cfg(feature = "alloc")]
 mod wide {
     use super::{Message, ParameterSet, SigningKey};
     use crate::mldsa::ExpandedSigningKey;
 
     #[inline(never)]
-    pub(super) fn key<P: ParameterSet>(seed: &[u8; 32]) -> SigningKey<P> {
-        SigningKey::from_parts(seed, *ExpandedSigningKey::<P>::from_seed(seed).tr())
+    pub(super) fn tr<P: ParameterSet>(seed: &[u8; 32]) -> [u8; 64] {
+        *ExpandedSigningKey::<P>::from_seed(seed).tr()
     }
 
     #[inline(never)]
-    pub(super) fn key_into<P: ParameterSet>(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> SigningKey<P> {
+    pub(super) fn public_key_and_tr<P: ParameterSet>(
+        seed: &[u8; 32],
+        vk: &mut P::VerifyingKeyBytes,
+    ) -> [u8; 64] {
         let key = ExpandedSigningKey::<P>::from_seed(seed);
         *vk = *key.verifying_key().as_bytes();
-        SigningKey::from_parts(seed, *key.tr())
+        *key.tr()
     }
 
     #[inline(never)]
@@ -482,11 +485,13 @@ mod wide {
     }
 }
 
-/// The public key of the seed ξ.
-fn public_key<P: ParameterSet>(seed: &[u8; 32]) -> VerifyingKey<P> {
+/// The hash tr of the public key of the seed ξ. In a frame of its own: it has room for a public key, and the frames of doors, where seeds stand,
+/// are small.
+#[inline(never)]
+fn tr<P: ParameterSet>(seed: &[u8; 32]) -> [u8; 64] {
     let mut bytes = P::VerifyingKeyBytes::zeroed();
     fill_public_key::<P>(seed, bytes.as_mut());
-    VerifyingKey { bytes }
+    VerifyingKey::<P> { bytes }.tr()
 }
 
 fn fill_public_key<P: ParameterSet>(seed: &[u8; 32], pk: &mut [u8]) {

@@ -21,7 +21,7 @@ use crate::secret::{Secret, declassify, declassify_value};
 use crate::sha3::{Shake128, Shake256, Sponge};
 use crate::small::{Memory, Zero, words};
 
-/// How deep the operations go, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits, on Armv7E-M, and on
+/// How deep the operations go, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits, with any number of codegen units, on Armv7E-M, and on
 /// others of 32 bits; and how much deeper on these in a build for size.
 const fn depth(wide: usize, armv7em: usize, narrow: usize, for_size: usize) -> usize {
     let (depth, more) = if cfg!(target_pointer_width = "64") {
@@ -33,14 +33,14 @@ const fn depth(wide: usize, armv7em: usize, narrow: usize, for_size: usize) -> u
     };
     if cfg!(gambeson_size) { depth + more } else { depth }
 }
-pub(super) const KEY_GEN: usize = depth(2624, 2272, 2368, 176);
-pub(super) const TR: usize = depth(2880, 2560, 2688, 176);
-pub(super) const SIGN_44: usize = depth(3968, 3504, 3584, 0);
-pub(super) const SIGN_65: usize = depth(4608, 4160, 4256, 0);
-pub(super) const SIGN_87: usize = depth(4864, 4416, 4512, 0);
-pub(super) const SIGN_ENCODED_44: usize = depth(3072, 2704, 2848, 0);
-pub(super) const SIGN_ENCODED_65: usize = depth(3712, 3344, 3488, 0);
-pub(super) const SIGN_ENCODED_87: usize = depth(3968, 3600, 3760, 0);
+pub(super) const KEY_GEN: usize = depth(2880, 2272, 2368, 176);
+pub(super) const TR: usize = depth(3136, 2560, 2688, 176);
+pub(super) const SIGN_44: usize = depth(4224, 3504, 3584, 0);
+pub(super) const SIGN_65: usize = depth(4864, 4160, 4256, 0);
+pub(super) const SIGN_87: usize = depth(5120, 4416, 4512, 0);
+pub(super) const SIGN_ENCODED_44: usize = depth(3456, 2704, 2848, 0);
+pub(super) const SIGN_ENCODED_65: usize = depth(4096, 3344, 3488, 0);
+pub(super) const SIGN_ENCODED_87: usize = depth(4352, 3600, 3760, 0);
 
 /// The same in a workspace, of every set.
 pub(super) const KEY_GEN_IN_WORKSPACE: usize = depth(1280, 480, 640, 0);

@@ -3,7 +3,7 @@
 use elliptic_curve::sec1::{FromSec1Point, ModulusSize, ToSec1Point};
 use elliptic_curve::{AffinePoint, CurveArithmetic, FieldBytesSize, PublicKey, SecretKey, ecdh};
 use gambeson::rand_core::TryCryptoRng;
-use gambeson::secret::equal;
+use gambeson::secret::{StackGuard, equal};
 use p256::NistP256;
 use p384::NistP384;
 use x25519_dalek::StaticSecret;
@@ -91,16 +91,25 @@ impl Curve {
     ) -> Result<(), Error> {
         for _ in 0..DRAWS {
             fill(scalar)?;
-            let valid = match self {
-                Self::P256 => scalar_of::<NistP256>(scalar).is_ok(),
-                Self::P384 => scalar_of::<NistP384>(scalar).is_ok(),
-                _ => true,
-            };
-            if valid {
+            if self.is_scalar(scalar) {
                 return Ok(());
             }
         }
         Err(Error::Random)
+    }
+
+    /// Whether a string of the right length is a scalar. The stack is wiped: a key that is moved takes along what stood where its variants differ.
+    fn is_scalar(self, scalar: &[u8]) -> bool {
+        #[inline(never)]
+        fn work(curve: Curve, scalar: &[u8]) -> bool {
+            match curve {
+                Curve::P256 => scalar_of::<NistP256>(scalar).is_ok(),
+                Curve::P384 => scalar_of::<NistP384>(scalar).is_ok(),
+                _ => true,
+            }
+        }
+        let _guard = StackGuard::<1024>;
+        work(self, scalar)
     }
 
     /// Whether `public`, of the right length, can be a public key.
