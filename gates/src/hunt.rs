@@ -217,7 +217,9 @@ fn searched<H: Borrow<Hunt> + Send>(
     for (place, hunt, memory) in places {
         for (secret, Pieces { count, distance }) in hunt.borrow().search(&memory) {
             let (least, greatest) = distance.unwrap_or_default();
-            found.push(format!("{count} pieces of {secret} {place}, {least} to {greatest} bytes from its end"));
+            found.push(format!(
+                "{count} pieces of {secret} {place}, {least} to {greatest} bytes from its end"
+            ));
         }
     }
     found

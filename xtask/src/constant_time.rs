@@ -170,12 +170,17 @@ fn of(profile: &str, extent: Extent) -> (&'static str, &'static [(&'static str, 
 }
 
 fn build(workspace: &Workspace, profile: &str, extent: Extent) -> Result<()> {
-    let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--profile", profile]);
     let programs = match profile == AS_RELEASED {
         true => &["gate-ct", "gate-step", "gate-residue", "gate-stack"][..],
         false => &["gate-ct", "gate-step"],
     };
-    build.args(["--features", of(profile, extent).0]);
+    build_gates(workspace, profile, of(profile, extent).0, programs)
+}
+
+/// Builds these programs of the gates in a profile.
+pub fn build_gates(workspace: &Workspace, profile: &str, features: &str, programs: &[&str]) -> Result<()> {
+    let mut build = workspace.cargo(&["build", "--quiet", "-p", "gambeson-gates", "--profile", profile]);
+    build.args(["--features", features]);
     build.args(programs.iter().flat_map(|program| ["--bin", program]));
     build.env("RUSTFLAGS", FLAGS);
     workspace.logged(&format!("ct-build-{profile}"), &mut build)?;

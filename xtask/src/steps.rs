@@ -181,7 +181,8 @@ const OF_CT: &[&str] = inputs![
     "crates/session",
     "gates",
     "docs/divisions.toml",
-    "xtask/src/constant_time.rs"
+    "xtask/src/constant_time.rs",
+    "xtask/src/residue.rs"
 ];
 const OF_FIRMWARE: &[&str] = inputs![
     "crates/core",
@@ -277,6 +278,7 @@ pub const STEPS: &[Step] = &[
     full("constant-time", "divisions at every level", OF_CT, |it| checks::divisions(it, Everything))
         .needs(&["objdump", "arm-none-eabi-objdump"]),
     //
+    full("memory", "residue in 16 codegen units", OF_CT, |it| residue::check_as_by_users(it).map(Done::from)),
     full("memory", "stack under massif", OF_CORE, checks::stack_under_massif)
         .needs(&["valgrind"])
         .lacks(massif::missing),
