@@ -35,9 +35,9 @@ const fn depth(wide: usize, armv7em: usize, narrow: usize, for_size: usize) -> u
 }
 pub(super) const KEY_GEN: usize = depth(2880, 2272, 2368, 176);
 pub(super) const TR: usize = depth(3136, 2560, 2688, 176);
-pub(super) const SIGN_44: usize = depth(4224, 3504, 3584, 0);
-pub(super) const SIGN_65: usize = depth(4864, 4160, 4256, 0);
-pub(super) const SIGN_87: usize = depth(5120, 4416, 4512, 0);
+pub(super) const SIGN_44: usize = depth(4160, 3504, 3584, 0);
+pub(super) const SIGN_65: usize = depth(4800, 4160, 4256, 0);
+pub(super) const SIGN_87: usize = depth(5056, 4416, 4512, 0);
 pub(super) const SIGN_ENCODED_44: usize = depth(3456, 2704, 2848, 0);
 pub(super) const SIGN_ENCODED_65: usize = depth(4096, 3344, 3488, 0);
 pub(super) const SIGN_ENCODED_87: usize = depth(4352, 3600, 3760, 0);

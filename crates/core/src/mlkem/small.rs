@@ -46,11 +46,11 @@ const fn depths(wide: [usize; 3], armv7em: [usize; 3], narrow: [usize; 3]) -> [u
     }
 }
 pub(super) const KEY_GEN: [usize; 3] = depths([1872; 3], [1072; 3], [1336; 3]);
-pub(super) const HASH: [usize; 3] = depths([2416; 3], [1840; 3], [2096; 3]);
-pub(super) const ENCAPS: [usize; 3] = depths([2304, 2384, 2352], [1632, 1712, 1648], [1904, 1968, 1888]);
-pub(super) const DECAPS: [usize; 3] = depths([2816; 3], [2200; 3], [2424; 3]);
+pub(super) const HASH: [usize; 3] = depths([2240; 3], [1840; 3], [2096; 3]);
+pub(super) const ENCAPS: [usize; 3] = depths([2128, 2208, 2176], [1632, 1712, 1648], [1904, 1968, 1888]);
+pub(super) const DECAPS: [usize; 3] = depths([2640; 3], [2200; 3], [2424; 3]);
 pub(super) const DECAPS_ENCODED: [usize; 3] =
-    depths([2544, 2640, 2736], [1824, 1928, 2032], [2064, 2160, 2256]);
+    depths([2368, 2464, 2560], [1824, 1928, 2032], [2064, 2160, 2256]);
 
 /// The same in a workspace, of every operation and K.
 pub(super) const IN_WORKSPACE: usize = depths([1024; 3], [400; 3], [592; 3])[0];
