@@ -715,7 +715,20 @@ fn approvals(file: &mut File, cast: &Cast) {
         Some("not-approved"),
     );
     let both = json!({"approvals": ["yes-by-boss", "yes-by-root"]});
-    file.add("rule-and-caveat-approved", with(&vector, with(&both, rule.clone())), None);
+    file.add("rule-approved-by-an-issuer", with(&vector, with(&both, rule.clone())), Some("not-approved"));
+    let by_others = json!({"approvalRules": [
+        {"action": "tools/call/*", "approvers": [middle.did().as_str(), carol.did().as_str()]},
+    ]});
+    say(file, "yes-by-middle", middle, &action, leaf);
+    let both = json!({"approvals": ["yes-by-boss", "yes-by-middle"]});
+    file.add(
+        "rule-approved-by-a-delegate",
+        with(&vector, with(&both, by_others.clone())),
+        Some("not-approved"),
+    );
+    let all = json!({"approvals": ["yes-by-boss", "yes-by-middle", "yes-by-carol"]});
+    file.add("rule-and-caveat-approved", with(&vector, with(&all, by_others)), None);
+    separate_duties(file, cast);
     let elsewhere = json!({"approvalRules": [{"action": "prompts/*", "approvers": [root.did().as_str()]}]});
     file.add("rule-for-something-else", with(&vector, with(&yes("yes-by-boss"), elsewhere)), None);
     // A rule reaches what no wildcard of a capability permits.
@@ -814,8 +827,35 @@ fn chains_and_approvals_permit_or_refuse_as_the_file_says() {
         let decided = file.vectors.iter().filter(|vector| vector["kind"] == "authorize");
         decided.filter(|vector| vector["result"] == result).count()
     };
-    assert_eq!((file.vectors.len(), of("accept"), of("reject")), (228, 17, 118));
-    vector_file::committed("delegation", file.vectors, 228);
+    assert_eq!((file.vectors.len(), of("accept"), of("reject")), (239, 19, 121));
+    vector_file::committed("delegation", file.vectors, 239);
+}
+
+/// Who received the right does not approve its use, whoever acts; who granted it may.
+fn separate_duties(file: &mut File, cast: &Cast) {
+    let Cast { root, middle, leaf, boss, .. } = cast;
+    let asks = |delegate: &Agent, max_depth| Delegation {
+        delegate: delegate.did().clone(),
+        capabilities: vec![capability(
+            "tools/call/pay",
+            vec![Caveat::Approval([root, middle, boss].map(|agent| agent.did().clone()).into())],
+        )],
+        max_depth,
+        ..grant(delegate)
+    };
+    let parent = file.token("root-to-middle-who-may-approve", asks(middle, 1).sign(root, None).unwrap());
+    file.token("middle-to-its-own-leaf", asks(leaf, 0).sign(middle, Some(&parent)).unwrap());
+    let chain = ["root-to-middle-who-may-approve", "middle-to-its-own-leaf"];
+    let vector = request(file, leaf, root, &chain, 5);
+    let action = action_of(&vector);
+    for (id, approver, expected) in
+        [("a-delegate", middle, Some("not-approved")), ("the-root", root, None), ("nobody-of-it", boss, None)]
+    {
+        let token = approval::sign(approver, &action, leaf.did(), NOW).unwrap();
+        file.token(&format!("yes-in-a-chain-by-{id}"), token);
+        let yes = json!({"approvals": [format!("yes-in-a-chain-by-{id}")]});
+        file.add(&format!("approved-in-a-chain-by-{id}"), with(&vector, yes), expected);
+    }
 }
 
 /// Counts what is resolved.
