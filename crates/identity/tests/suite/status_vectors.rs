@@ -1,7 +1,7 @@
 //! `vectors/status.json`: status lists, and credentials whose status stands in them.
 
 use crate::vector_file;
-use crate::world::{DAY, NOW, World, expect, judge};
+use crate::world::{DAY, NOW, World, expect, forged_list, judge};
 use gambeson_identity::vc::{
     Credential, MAX_ENTRIES, MIN_ENTRIES, Status, StatusEntry, StatusList, StatusListCredential,
     StatusPurpose, StatusResolver, StatusStore,
@@ -60,16 +60,15 @@ fn bad_lists(issuer: &Agent) -> Vec<(&'static str, String, &'static str)> {
             "encodedList": good,
         });
         change(&mut subject);
-        let draft =
-            Credential::builder().id(REVOKED).kind("BitstringStatusListCredential").valid(NOW, NOW.after(60));
-        draft.subject(subject).issue(issuer).unwrap()
+        let (from, until) = (NOW.to_string(), NOW.after(60).to_string());
+        forged_list(issuer, subject, json!({"id": REVOKED, "validFrom": from, "validUntil": until}))
     };
     let plain = Credential::builder().subject(json!({"id": "urn:a:b"})).issue(issuer).unwrap();
-    let without_id = Credential::builder()
-        .kind("BitstringStatusListCredential")
-        .subject(json!({"type": "BitstringStatusList", "statusPurpose": "revocation", "encodedList": good}))
-        .issue(issuer)
-        .unwrap();
+    let without_id = forged_list(
+        issuer,
+        json!({"type": "BitstringStatusList", "statusPurpose": "revocation", "encodedList": good}),
+        json!({}),
+    );
     let trailing = {
         use base64ct::{Base64UrlUnpadded, Encoding};
         let mut packed = Base64UrlUnpadded::decode_vec(&good[1..]).unwrap();
@@ -325,8 +324,7 @@ fn a_store_does_not_go_back_and_no_revocation_is_lost() {
         let subject = json!({
             "type": "BitstringStatusList", "statusPurpose": "revocation", "encodedList": list(Revocation, set).encode(),
         });
-        let draft = Credential::builder().id(REVOKED).kind("BitstringStatusListCredential").subject(subject);
-        draft.issue(&world.issuer).unwrap()
+        forged_list(&world.issuer, subject, json!({"id": REVOKED}))
     };
     let (later, second) = (NOW.after(1), [1, 2]);
     let order = |lists: &[String]| {
@@ -391,8 +389,7 @@ fn a_list_for_both_purposes_is_one_list() {
         "type": "BitstringStatusList", "statusPurpose": ["suspension", "refresh", "revocation"],
         "encodedList": list(StatusPurpose::Revocation, &[7]).encode(),
     });
-    let draft = Credential::builder().id(REVOKED).kind("BitstringStatusListCredential").subject(subject);
-    let token = draft.issue(&world.issuer).unwrap();
+    let token = forged_list(&world.issuer, subject, json!({"id": REVOKED}));
     let found = StatusListCredential::verify(&token, &world.cards, NOW).unwrap();
     for purpose in [StatusPurpose::Revocation, StatusPurpose::Suspension] {
         assert!(found.list(purpose).unwrap().is_set(7).unwrap(), "{purpose:?}");

@@ -5,8 +5,8 @@ use gambeson_identity::delegation::{Capability, Delegation};
 use gambeson_identity::jose::Jws;
 use gambeson_identity::vc::api::{Api, Form, did_suite};
 use gambeson_identity::vc::{
-    Credential, MAX_CREDENTIAL, MAX_CREDENTIALS, Presentation, Status, StatusEntry, StatusPurpose,
-    StatusStore, UNDEFINED_TERMS,
+    Credential, MAX_CREDENTIAL, MAX_CREDENTIALS, MAX_STATUS_LIST, MIN_ENTRIES, Presentation, Status,
+    StatusEntry, StatusList, StatusPurpose, StatusStore, UNDEFINED_TERMS,
 };
 use gambeson_identity::{CardLog, DidDocument, Reason, Timestamp, json as strict};
 use serde_json::{Value, json};
@@ -162,6 +162,72 @@ fn an_issuer_of_claims_hands_out_no_delegation_and_no_approval() {
     }
     let built =
         Credential::builder().kind("AgentApproval").subject(json!({"id": world.holder.did().as_str()}));
+    assert_eq!(built.clone().issue(&world.issuer).unwrap_err().reason(), Reason::BadType);
+    assert_eq!(built.issue_with_proof(&world.issuer, NOW).unwrap_err().reason(), Reason::BadType);
+}
+
+/// Whoever lets others say what is claimed signs nothing that decides about more than its claims.
+#[test]
+fn an_issuer_of_claims_signs_nothing_that_gives_authority() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let url = "https://issuer.example/status/1";
+    let list = StatusList::new(StatusPurpose::Revocation, MIN_ENTRIES).unwrap();
+    let token = list.issue(&world.issuer, url, (NOW, NOW.after(DAY)), None).unwrap();
+    let payload = Jws::parse(&token, MAX_STATUS_LIST).unwrap().payload_unverified().to_vec();
+    let list: Value = serde_json::from_slice(&payload).unwrap();
+    let change = |change: &dyn Fn(&mut Value)| {
+        let mut changed = list.clone();
+        change(&mut changed);
+        changed
+    };
+    let named = |iri: &str| {
+        change(&|it| {
+            it["type"] = json!(["VerifiableCredential", "Badge"]);
+            it["credentialSubject"]["type"] = "Level".into();
+            it["@context"] = json!(["https://www.w3.org/ns/credentials/v2", {"Badge": iri}]);
+        })
+    };
+    let typed = |kind: &str| {
+        change(&|it| {
+            it["type"] = json!(["VerifiableCredential", kind]);
+            it["credentialSubject"]["type"] = "Level".into();
+        })
+    };
+    let foreign = [
+        ("a status list", list.clone()),
+        ("a subject that is one", change(&|it| it["type"] = json!(["VerifiableCredential"]))),
+        (
+            "a subject that is one among others",
+            change(&|it| {
+                it["type"] = json!(["VerifiableCredential"]);
+                it["credentialSubject"] = json!([{"id": "urn:a:b"}, it["credentialSubject"]]);
+            }),
+        ),
+        ("its whole name", typed("https://www.w3.org/ns/credentials/status#BitstringStatusListCredential")),
+        (
+            "another name for it",
+            named("https://www.w3.org/ns/credentials/status#BitstringStatusListCredential"),
+        ),
+        ("a delegation by its whole name", typed("urn:example:AgentDelegationCredential")),
+        ("a presentation", typed("VerifiablePresentation")),
+        ("an envelope", typed("EnvelopedVerifiableCredential")),
+        ("an envelope of a presentation", typed("EnvelopedVerifiablePresentation")),
+    ];
+    for form in [Form::Enveloped, Form::DataIntegrity] {
+        for (what, credential) in &foreign {
+            let body = json!({"credential": credential}).to_string();
+            let (status, body) = api(&world, &lists, form).issue(body.as_bytes(), NOW);
+            assert_eq!(
+                (status, body["problemDetails"][0]["title"].as_str()),
+                (400, Some("bad-type")),
+                "{what}"
+            );
+        }
+        let body = json!({"credential": typed("Badge")}).to_string();
+        assert_eq!(api(&world, &lists, form).issue(body.as_bytes(), NOW).0, 201);
+    }
+    let built =
+        Credential::builder().id(url).kind("BitstringStatusListCredential").subject(json!({"id": url}));
     assert_eq!(built.clone().issue(&world.issuer).unwrap_err().reason(), Reason::BadType);
     assert_eq!(built.issue_with_proof(&world.issuer, NOW).unwrap_err().reason(), Reason::BadType);
 }

@@ -1,6 +1,8 @@
 //! Agents with cards, the same in every run, and short forms of what many tests do.
 
 use gambeson_identity::jose::Jws;
+use gambeson_identity::json as strict;
+use gambeson_identity::vc::UNDEFINED_TERMS;
 use gambeson_identity::{
     Agent, CardContent, CardLog, CardStore, MasterSeed, Reason, Result, Retired, Role, Suite, Timestamp,
 };
@@ -80,6 +82,19 @@ pub fn forge(agent: &Agent, role: Role, header: Value, payload: &[u8]) -> String
     header.entry("kid").or_insert_with(|| agent.key_url(role).to_string().into());
     header.retain(|_, value| !value.is_null());
     Jws::sign(agent.key(role), header, payload).unwrap()
+}
+
+/// The credential of a status list with a subject and members of any form, which no issuer's door makes.
+pub fn forged_list(agent: &Agent, subject: Value, members: Value) -> String {
+    let mut credential = map(json!({
+        "@context": ["https://www.w3.org/ns/credentials/v2", UNDEFINED_TERMS],
+        "type": ["VerifiableCredential", "BitstringStatusListCredential"],
+        "issuer": agent.did().as_str(),
+        "credentialSubject": subject,
+    }));
+    credential.extend(map(members));
+    let payload = strict::canonicalize(&credential.into()).unwrap();
+    forge(agent, Role::Signing, json!({"typ": "vc+jwt", "cty": "vc"}), &payload)
 }
 
 /// Adds to a vector what must come of it.
