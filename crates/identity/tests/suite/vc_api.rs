@@ -4,6 +4,7 @@ use crate::world::{DAY, NOW, World, map};
 use gambeson_identity::delegation::{Capability, Delegation};
 use gambeson_identity::jose::Jws;
 use gambeson_identity::vc::api::{Api, Form, did_suite};
+use gambeson_identity::vc::data_integrity;
 use gambeson_identity::vc::{
     Credential, MAX_CREDENTIAL, MAX_CREDENTIALS, MAX_STATUS_LIST, MIN_ENTRIES, Presentation, Status,
     StatusEntry, StatusList, StatusPurpose, StatusStore, UNDEFINED_TERMS,
@@ -222,6 +223,9 @@ fn an_issuer_of_claims_signs_nothing_that_gives_authority() {
                 (400, Some("bad-type")),
                 "{what}"
             );
+            let proof = data_integrity::ProofOptions::assertion(NOW);
+            let signed = data_integrity::sign(&world.issuer, map(credential.clone()), &proof);
+            assert_eq!(signed.unwrap_err().reason(), Reason::BadType, "{what}");
         }
         let body = json!({"credential": typed("Badge")}).to_string();
         assert_eq!(api(&world, &lists, form).issue(body.as_bytes(), NOW).0, 201);
