@@ -450,7 +450,7 @@ impl Policy {
 
     /// Asks for an approval by one of `approvers` of whatever this action covers, besides what capabilities ask for. A
     /// pattern with a wildcard asks for it of everything below its prefix, of names too that no capability with a wildcard
-    /// permits ([`Pattern::reaches`]).
+    /// permits ([`Pattern::reaches`]). No approval counts that is by the signer, a delegate or an issuer of the chain.
     #[must_use]
     pub fn require_approval(mut self, action: Pattern, approvers: Vec<Did>) -> Self {
         self.approvals.push((action, approvers));
@@ -502,7 +502,7 @@ pub struct Authorized {
 ///
 /// The action must name the chain, whose root must be trusted; then the chain is verified, and must end with the signer; only
 /// then are approvals looked at, so that strangers get no work done. A capability of the last link must cover the action, and the
-/// approvals that it and the policy ask for must be there; then the ledger takes one call and the cost from every link that limits them, and
+/// approvals that it and the policy ask for must be there, by somebody who is no delegate of the chain (nor, for the policy, an issuer); then the ledger takes one call and the cost from every link that limits them, and
 /// the approvals, or nothing at all.
 ///
 /// `cost` is what the verifier charges; without one, a link with a budget permits nothing.
@@ -554,13 +554,13 @@ pub fn authorize(
     };
     // Only now: strangers get no approvals resolved.
     let approvals = verified_approvals(action, evidence, authority, now)?;
-    let mut used = Used { approvals: &approvals, actor, spends: Vec::new(), approvers: Vec::new() };
+    let links = chain.as_ref().map_or(&[][..], |chain| chain.links());
+    let mut used = Used { approvals: &approvals, actor, links, spends: Vec::new(), approvers: Vec::new() };
     for (pattern, approvers) in &policy.approvals {
         if pattern.reaches(&action.call().action()) {
-            used.approved_by(approvers)?;
+            used.approved_by(approvers, Asker::Policy)?;
         }
     }
-    let links = chain.as_ref().map_or(&[][..], |chain| chain.links());
     let capability = match links.last() {
         Some(last) => Some(used.permitted(&last.terms.capabilities, action)?.clone()),
         None => None,
@@ -598,25 +598,50 @@ fn verified_approvals(
         .collect()
 }
 
+/// Who asks for an approval.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asker {
+    /// A rule of the verifier, for which every party to the chain is one that wants the action.
+    Policy,
+    /// A caveat of a capability, which its issuer may answer.
+    Caveat,
+}
+
 /// What a decision will take from the ledger.
 struct Used<'a> {
     approvals: &'a [(Verified<Approval>, ReplayId)],
     actor: &'a Did,
+    links: &'a [Link],
     spends: Vec<Spend>,
     approvers: Vec<Did>,
 }
 
 impl Used<'_> {
-    /// Takes an approval of one of these; nobody approves what it does itself.
-    fn approved_by(&mut self, approvers: &[Did]) -> Result<()> {
-        let found = self.approvals.iter().find(|(approval, _)| {
-            approvers.contains(approval.approver()) && approval.approver() != self.actor
-        });
+    /// Whether the action is done by a DID or by means of a right that it received; for a rule of the policy, or granted.
+    fn takes_part(&self, did: &Did, asker: Asker) -> bool {
+        let of_link =
+            |link: &Link| link.terms.delegate == *did || (asker == Asker::Policy && link.issuer == *did);
+        self.actor == did || self.links.iter().any(of_link)
+    }
+
+    /// Takes an approval by one of these, who does not take part itself.
+    fn approved_by(&mut self, approvers: &[Did], asker: Asker) -> Result<()> {
+        let mut named = self.approvals.iter().filter(|(approval, _)| approvers.contains(approval.approver()));
+        let found = named.clone().find(|(approval, _)| !self.takes_part(approval.approver(), asker));
         let Some((approval, id)) = found else {
-            return Err(Error::new(
-                Reason::NotApproved,
-                format_args!("none of {} approvers approved this action", approvers.len()),
-            ));
+            return Err(match named.next() {
+                Some((approval, _)) => Error::new(
+                    Reason::NotApproved,
+                    format_args!(
+                        "the approval by {} does not count: it takes part itself",
+                        approval.approver()
+                    ),
+                ),
+                None => Error::new(
+                    Reason::NotApproved,
+                    format_args!("none of {} approvers approved this action", approvers.len()),
+                ),
+            });
         };
         if !self.spends.iter().any(|spend| spend.id == *id) {
             self.approvers.push(approval.approver().clone());
@@ -640,7 +665,7 @@ impl Used<'_> {
         for capability in capabilities.iter().filter(|capability| capability.permits(action)) {
             let before = (self.spends.len(), self.approvers.len());
             let approved = capability.caveats.iter().try_for_each(|caveat| match caveat {
-                Caveat::Approval(approvers) => self.approved_by(approvers),
+                Caveat::Approval(approvers) => self.approved_by(approvers, Asker::Caveat),
                 Caveat::Argument(..) => Ok(()),
             });
             match approved {

@@ -281,13 +281,15 @@ export function authorize(question) {
     need(links.at(-1).delegate === actor, 'wrong-delegate')
   }
   const verified = approvals.map(token => verifyApproval(token, question))
-  const ask = (approvers, used) => {
-    const approval = verified.find(({ issuer }) => approvers.includes(issuer) && issuer !== actor)
+  const parties = [actor, ...links.map(({ delegate }) => delegate)]
+  const ask = (approvers, used, excluded = parties) => {
+    const approval = verified.find(({ issuer }) => approvers.includes(issuer) && !excluded.includes(issuer))
     need(approval, 'not-approved')
     return used.includes(approval) ? used : [...used, approval]
   }
   let used = []
-  for (const { pattern, approvers } of rules) if (pattern.reaches(action.action)) used = ask(approvers, used)
+  const all = [...parties, ...links.map(({ issuer }) => issuer)]
+  for (const { pattern, approvers } of rules) if (pattern.reaches(action.action)) used = ask(approvers, used, all)
   if (links.length > 0) used = permitted(links.at(-1).capabilities, action, used, ask)
   const charges = links.filter(({ calls, budget }) => calls !== undefined || budget).map(link => charge(link, cost))
   ledger.spend([...used.map(by => ({ by, calls: 1, cost: 0 })), ...charges])

@@ -281,13 +281,13 @@ class Ledger:
 class Approvals:
     """Those that were verified, and which of them a decision uses."""
 
-    def __init__(self, verified, signer):
-        self.verified, self.signer, self.used = verified, signer, []
+    def __init__(self, verified, parties):
+        self.verified, self.parties = verified, parties
 
-    def ask(self, approvers, used):
-        """Those used, with one by the approvers among them."""
+    def ask(self, approvers, used, others=()):
+        """Those used, with one by the approvers among them who are neither parties nor these others."""
         for approval in self.verified:
-            if approval.issuer in approvers and approval.issuer != self.signer:
+            if approval.issuer in approvers and approval.issuer not in [*self.parties, *others]:
                 return used if approval in used else used + [approval]
         raise Refused("not-approved")
 
@@ -307,11 +307,12 @@ def authorize(action, signer, evidence, policy, cost, resolve, status, ledger, n
         need(named is not None and names(named, chain[-1].encode()), "broken-chain")
         links = verify_chain(chain, trusted, resolve, status, now)
         need(links[-1].delegate == signer, "wrong-delegate")
-    approvals = Approvals([verify_approval(token, action, signer, resolve, status, now) for token in tokens], signer)
+    verified = [verify_approval(token, action, signer, resolve, status, now) for token in tokens]
+    approvals = Approvals(verified, [signer, *(link.delegate for link in links)])
     used = []
     for pattern, approvers in rules:
         if pattern.reaches(action.action):
-            used = approvals.ask(approvers, used)
+            used = approvals.ask(approvers, used, others=[link.issuer for link in links])
     if links:
         used = permitted(links[-1].capabilities, action, approvals, used)
     charges = [one for link in links for one in charge(link, cost)]

@@ -135,7 +135,7 @@ pub struct Grant {
     /// Only with an argument that is a text which begins so, such as /path=/home/alice/ (may be given again)
     #[arg(long, value_name = "POINTER=TEXT", value_parser = prefix)]
     pub prefix: Vec<Caveat>,
-    /// Only with an approval by one of these (may be given again)
+    /// Only with an approval by one of these, none of whom this right was granted to (may be given again)
     #[arg(long, value_name = "DID")]
     pub approval_by: Vec<Did>,
     /// For how many hours
