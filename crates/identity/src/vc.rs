@@ -34,9 +34,11 @@
 //! * [`data_integrity`]: proofs that stand inside the JSON
 //! * `sd_jwt`: selective disclosure
 //! * `status`: revocation and suspension
+//! * `authority`: the types that the signer of claims refuses
 //! * [`api`]: what the W3C test suites call
 
 pub mod api;
+mod authority;
 mod credential;
 pub mod data_integrity;
 mod model;

@@ -2,7 +2,7 @@
 
 use super::model::{self, CONTEXT, UNDEFINED_TERMS, has_type, objects};
 use super::status::{Status, StatusEntry};
-use super::{data_integrity, model::check_credential};
+use super::{authority, data_integrity, model::check_credential};
 use crate::error::bad;
 use crate::jose::Jws;
 use crate::{
@@ -159,10 +159,11 @@ impl CredentialBuilder {
     ///
     /// # Errors
     ///
-    /// [`Reason::BadForm`] or [`Reason::BadTime`] for what the data model forbids; [`Reason::BadType`] for a delegation or an
-    /// approval, which [`Delegation::sign`](crate::delegation::Delegation::sign) and
-    /// [`approval::sign`](crate::approval::sign) make; [`Reason::WrongIssuer`]; [`Reason::TooLarge`] beyond
-    /// [`MAX_CREDENTIAL`] (of a status list: [`super::MAX_STATUS_LIST`]), [`Reason::NoRandomness`].
+    /// [`Reason::BadForm`] or [`Reason::BadTime`] for what the data model forbids; [`Reason::BadType`] for what gives authority and
+    /// has a door of its own: [`Delegation::sign`](crate::delegation::Delegation::sign),
+    /// [`approval::sign`](crate::approval::sign), [`StatusList::issue`](super::StatusList::issue),
+    /// [`Presentation::sign`](super::Presentation::sign); [`Reason::WrongIssuer`]; [`Reason::TooLarge`] beyond
+    /// [`MAX_CREDENTIAL`], [`Reason::NoRandomness`].
     pub fn issue(self, agent: &Agent) -> Result<String> {
         sign(agent, &self.compose(agent))
     }
@@ -176,7 +177,7 @@ impl CredentialBuilder {
         sign_with_proof(agent, self.compose(agent), created)
     }
 
-    fn compose(self, agent: &Agent) -> Map<String, Value> {
+    pub(super) fn compose(self, agent: &Agent) -> Map<String, Value> {
         let mut json = self.members;
         let mut contexts = vec![Value::from(CONTEXT)];
         match self.contexts.is_empty() {
@@ -199,18 +200,20 @@ impl CredentialBuilder {
     }
 }
 
-/// Signs a credential of whatever origin as `vc+jwt`.
+/// Signs a credential of whatever origin as `vc+jwt`: claims, and nothing that gives authority.
 pub(crate) fn sign(agent: &Agent, credential: &Map<String, Value>) -> Result<String> {
+    authority::refuse(credential)?;
+    sign_within(agent, credential, MAX_CREDENTIAL)
+}
+
+/// Signs a credential of this crate's own making, whatever its type.
+pub(super) fn sign_within(agent: &Agent, credential: &Map<String, Value>, limit: usize) -> Result<String> {
     ours(agent, credential)?;
     let token = Jws::sign(
         agent.key(Role::Signing),
         header("vc+jwt", "vc", &agent.key_url(Role::Signing)),
         &json::canonicalize_object(credential)?,
     )?;
-    let limit = match has_type(credential, "BitstringStatusListCredential") {
-        true => super::MAX_STATUS_LIST,
-        false => MAX_CREDENTIAL,
-    };
     match token.len() <= limit {
         true => Ok(token),
         false => {
@@ -234,15 +237,6 @@ fn ours(agent: &Agent, credential: &Map<String, Value>) -> Result<()> {
     check_credential(credential)?;
     if credential.contains_key("proof") {
         return Err(bad("the credential has a proof already"));
-    }
-    // They have the same header and key: who lets others say what is claimed must not hand out capabilities so.
-    for kind in [crate::delegation::FORM.kind, crate::approval::FORM.kind] {
-        if has_type(credential, kind) {
-            return Err(Error::new(
-                Reason::BadType,
-                format_args!("{kind} grants something, and is not issued as a claim"),
-            ));
-        }
     }
     match model::issuer(credential)? == agent.did().as_str() {
         true => Ok(()),

@@ -4,6 +4,7 @@
 //! Working Draft, 2026-06-16). The draft defines ML-DSA-44 only and says that its names may change; `vc+jwt` is the first
 //! choice.
 
+use super::authority;
 use super::model::{objects, time};
 use crate::error::bad;
 use crate::{
@@ -76,8 +77,8 @@ impl Expected<'_> {
 ///
 /// # Errors
 ///
-/// [`Reason::BadForm`] if there is a proof already, [`Reason::BadJson`] for what has no canonical form,
-/// [`Reason::NoRandomness`].
+/// [`Reason::BadForm`] if there is a proof already, [`Reason::BadType`] for claims of a type that gives authority and has a door of its own, such
+/// as a status list, [`Reason::BadJson`] for what has no canonical form, [`Reason::NoRandomness`].
 pub fn sign(
     agent: &Agent,
     mut document: Map<String, Value>,
@@ -85,6 +86,9 @@ pub fn sign(
 ) -> Result<Map<String, Value>> {
     if document.contains_key("proof") {
         return Err(bad("the document has a proof already"));
+    }
+    if options.purpose == Relationship::AssertionMethod {
+        authority::refuse(&document)?;
     }
     let mut proof = Map::from_iter(
         [

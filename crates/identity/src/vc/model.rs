@@ -118,6 +118,9 @@ pub fn check_presentation(presentation: &Map<String, Value>) -> Result<()> {
 /// The type of a secured credential in an object (§4.13.1).
 pub(crate) const ENVELOPED_CREDENTIAL: &str = "EnvelopedVerifiableCredential";
 
+/// The type of presentations (§4.13).
+pub(crate) const PRESENTATION: &str = "VerifiablePresentation";
+
 /// The type of a secured presentation in an object (§4.13.2).
 pub(crate) const ENVELOPED_PRESENTATION: &str = "EnvelopedVerifiablePresentation";
 

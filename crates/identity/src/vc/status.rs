@@ -21,6 +21,12 @@ pub const MAX_ENTRIES: usize = 8 << 20;
 /// The longest credential of a list that is read, in characters.
 pub const MAX_STATUS_LIST: usize = 2 << 20;
 
+/// The type of a list's credential (§2.2).
+pub(super) const LIST_CREDENTIAL: &str = "BitstringStatusListCredential";
+
+/// The type of its subject (§2.2).
+pub(super) const LIST: &str = "BitstringStatusList";
+
 /// The type of an entry (§2.1).
 pub(crate) const ENTRY: &str = "BitstringStatusListEntry";
 
@@ -233,7 +239,7 @@ impl StatusList {
     ///
     /// # Errors
     ///
-    /// As [`super::CredentialBuilder::issue`].
+    /// As [`super::CredentialBuilder::issue`]; [`Reason::TooLarge`] beyond [`MAX_STATUS_LIST`].
     pub fn issue(
         &self,
         agent: &Agent,
@@ -243,19 +249,15 @@ impl StatusList {
     ) -> Result<String> {
         let mut subject = json!({
             "id": format!("{url}#list"),
-            "type": "BitstringStatusList",
+            "type": LIST,
             "statusPurpose": self.purpose.name(),
             "encodedList": self.encode(),
         });
         if let Some(ttl) = ttl {
             subject["ttl"] = ttl.into();
         }
-        Credential::builder()
-            .id(url)
-            .kind("BitstringStatusListCredential")
-            .valid(from, until)
-            .subject(subject)
-            .issue(agent)
+        let draft = Credential::builder().id(url).kind(LIST_CREDENTIAL).valid(from, until).subject(subject);
+        credential::sign_within(agent, &draft.compose(agent), MAX_STATUS_LIST)
     }
 }
 
@@ -297,8 +299,7 @@ impl StatusListCredential {
 
     fn read(credential: &Credential) -> Result<Self> {
         let subject = credential.subject();
-        if !credential.has_type("BitstringStatusListCredential") || !has_type(subject, "BitstringStatusList")
-        {
+        if !credential.has_type(LIST_CREDENTIAL) || !has_type(subject, LIST) {
             return Err(Error::new(Reason::BadType, "not a BitstringStatusListCredential"));
         }
         let url = credential.id().ok_or_else(|| bad("the credential of a status list has an id, its URL"))?;
