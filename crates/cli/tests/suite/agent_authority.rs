@@ -432,6 +432,13 @@ fn a_signed_request_is_taken_once() {
         (text.replace("/pay?id=7", "/pay?id=8"), "bad-signature"),
         (text.replacen("POST", "PUT", 1), "bad-signature"),
         (String::from_utf8(REQUEST.to_vec()).unwrap(), "unsecured"),
+        // A server would read less, or wait for more.
+        (text.replace("Length: 12", "Length: 2"), "bad-form"),
+        (text.replace("Length: 12", "Length: 120"), "bad-form"),
+        (text.replace("{\"amount\":5}", ""), "bad-form"),
+        (text.replace("Content-Length: 12", "Transfer-Encoding: chunked"), "bad-form"),
+        (text.replace("Host: bank.example", "Host: bank.example\r\nHost: evil.example"), "bad-form"),
+        (text.replace("Content-Length: 12", "Content-Encoding: gzip"), "uncovered"),
     ] {
         folder.write("changed", change);
         assert_eq!(reason(&folder, "http verify changed --home bob"), expected);
@@ -439,6 +446,8 @@ fn a_signed_request_is_taken_once() {
     folder.write("changed", "not a request");
     agent(&folder, "http verify changed --home bob").exits(3);
     agent_with(&folder, "http sign --home alice", b"POST /pay HTTP/1.1\r\n\r\n").exits(3).tells("no Host");
+    let short = b"POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 2\r\n\r\n{}\n";
+    agent_with(&folder, "http sign -o short --home alice", short).exits(3).tells("Content-Length");
     agent_with(&folder, "http sign --capability -o request --force --home alice", REQUEST).exits(0);
     folder.run("agent http verify request --capability --home bob").exits(0);
 }

@@ -248,6 +248,70 @@ fn requests(file: &mut File, alice: &Agent, carol: &Agent) {
     file.add("request-without-signature", json!({"message": request(), "now": NOW.0}), Some("unsecured"));
 }
 
+/// Fields by which a server finds out where the content ends, how it is coded and for whom the message is.
+fn framing(file: &mut File, alice: &Agent) {
+    let body = "{\"amount\":5}";
+    let good = signed(alice, request(), &Terms::default());
+    let added = |vector: &Value, fields: &[(&str, &str)]| {
+        let mut vector = vector.clone();
+        let all = vector["message"]["fields"].as_array_mut().unwrap();
+        all.extend(fields.iter().map(|(name, value)| json!([name, value])));
+        vector
+    };
+    let fits = body.len().to_string();
+    for (id, fields, expected) in [
+        ("its-length", &[("Content-Length", &fits[..])][..], None),
+        ("a-length-with-zeros-before", &[("Content-Length", "0012")], None),
+        ("a-shorter-length", &[("Content-Length", "11")], Some("bad-form")),
+        ("a-greater-length", &[("content-length", "13")], Some("bad-form")),
+        ("no-length", &[("Content-Length", "")], Some("bad-form")),
+        ("a-length-with-a-sign", &[("Content-Length", "+12")], Some("bad-form")),
+        ("a-length-in-hexadecimal", &[("Content-Length", "0xc")], Some("bad-form")),
+        ("a-length-beyond-64-bits", &[("Content-Length", "18446744073709551628")], Some("bad-form")),
+        ("a-list-of-lengths", &[("Content-Length", "12, 12")], Some("bad-form")),
+        ("its-length-twice", &[("Content-Length", &fits), ("content-length", &fits)], Some("bad-form")),
+        (
+            "a-coding-beside-its-length",
+            &[("Content-Length", &fits), ("Transfer-Encoding", "chunked")],
+            Some("bad-form"),
+        ),
+        ("a-transfer-coding", &[("Transfer-Encoding", "chunked")], Some("bad-form")),
+        ("the-transfer-coding-identity", &[("transfer-encoding", "identity")], Some("bad-form")),
+        ("two-hosts", &[("host", "evil.example")], Some("bad-form")),
+        ("two-content-types", &[("content-type", "text/plain")], Some("bad-form")),
+        ("two-authorizations", &[("authorization", "a"), ("Authorization", "b")], Some("bad-form")),
+        ("a-coding-that-is-not-covered", &[("Content-Encoding", "gzip")], Some("uncovered")),
+        ("a-range-that-is-not-covered", &[("Content-Range", "bytes 0-11/12")], Some("uncovered")),
+    ] {
+        file.add(&format!("request-with-{id}"), added(&good, fields), expected);
+    }
+    let coded =
+        added(&json!({"message": request()}), &[("Content-Encoding", "gzip"), ("content-encoding", "br")]);
+    file.add("request-with-codings", signed(alice, coded["message"].clone(), &Terms::default()), None);
+    // The length of what another method would get (RFC 9110, §8.6).
+    let head = json!({"status": 200, "body": "", "fields": [["Content-Length", "500"]],
+        "request": {"method": "HEAD", "target": URI, "fields": []}});
+    let answer = signed(alice, head.clone(), &Terms::default());
+    file.add("response-to-head-with-a-length", answer.clone(), None);
+    let mut get = answer;
+    get["message"]["request"]["method"] = "GET".into();
+    file.add("response-to-get-with-another-length", get, Some("bad-form"));
+    let unchanged = json!({"status": 304, "body": "", "fields": [["Content-Length", "500"]]});
+    file.add("response-304-with-a-length", signed(alice, unchanged, &Terms::default()), None);
+}
+
+/// What its verifier refuses is not signed.
+#[test]
+fn a_message_whose_framing_is_ambiguous_is_not_signed() {
+    let alice = agent(21, Suite::Default);
+    for extra in [["Transfer-Encoding", "chunked"], ["Content-Length", "5"], ["Host", "b.example"]] {
+        let mut message = request();
+        message["fields"].as_array_mut().unwrap().push(json!(extra));
+        let refused = with_message(&message, |message| http::sign(&alice, message, &Terms::default(), NOW));
+        assert_eq!(refused.unwrap_err().reason(), Reason::BadForm, "{extra:?}");
+    }
+}
+
 fn forms(file: &mut File, alice: &Agent, carol: &Agent) {
     let good = signed(alice, request(), &Terms::default());
     let input = |change: &dyn Fn(&str) -> String| field(&good, "signature-input", change);
@@ -428,12 +492,13 @@ fn messages_are_taken_or_refused_as_the_file_says() {
         file.known.add(log).unwrap();
     }
     requests(&mut file, &alice, &carol);
+    framing(&mut file, &alice);
     forms(&mut file, &alice, &carol);
     responses(&mut file, &alice, &carol);
     assert_eq!(file.surprises, Vec::<String>::new());
     let rejects = file.vectors.iter().filter(|vector| vector["result"] == "reject").count();
-    assert_eq!((file.vectors.len(), rejects), (103, 86));
-    vector_file::committed("httpsig", file.vectors, 103);
+    assert_eq!((file.vectors.len(), rejects), (125, 103));
+    vector_file::committed("httpsig", file.vectors, 125);
 }
 
 #[test]
