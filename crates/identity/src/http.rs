@@ -38,8 +38,8 @@ const MAX_NONCE: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// What is signed; none for the default: `@method` and `@target-uri`, or `@status` and these of the request that is
-    /// answered, with its `signature`, or its `content-digest` if it is not signed; and `content-type` and `content-digest`
-    /// where they are there.
+    /// answered, with its `signature`, or its `content-digest` if it is not signed; and `content-type`, `content-encoding`,
+    /// `content-range` and `content-digest` where they are there.
     pub components: Vec<Component>,
     /// The name among the signatures of the message.
     pub label: String,
@@ -91,7 +91,7 @@ impl Default for Terms {
 ///
 /// # Errors
 ///
-/// [`Reason::BadForm`] for a message without what shall be signed; [`Reason::WrongPurpose`] for another role than the
+/// [`Reason::BadForm`] for a message without what shall be signed, or whose framing [`verify`] refuses; [`Reason::WrongPurpose`] for another role than the
 /// two; [`Reason::NoRandomness`].
 pub fn sign(
     agent: &Agent,
@@ -103,6 +103,7 @@ pub fn sign(
         Role::Identity | Role::Signing => agent.key(terms.role).algorithm(),
         _ => return Err(Error::new(Reason::WrongPurpose, "HTTP is signed as identity or as signing")),
     };
+    message.check_framing()?;
     let mut added = Vec::new();
     if let Some(body) = message.body.filter(|_| message.field("content-digest").next().is_none()) {
         added.push(("content-digest".to_owned(), content_digest(body)));
@@ -159,10 +160,13 @@ pub fn sign(
 fn default_components(message: &Message<'_>) -> Result<Vec<Component>> {
     let mut names = bound_components(message);
     names.extend(
-        ["content-type", "content-digest"].into_iter().filter(|name| message.field(name).next().is_some()),
+        READING.into_iter().chain(["content-digest"]).filter(|name| message.field(name).next().is_some()),
     );
     names.into_iter().map(str::parse).collect()
 }
+
+/// Fields that say how the bytes of the content are read.
+const READING: [&str; 3] = ["content-type", "content-encoding", "content-range"];
 
 /// What says which message it is: of a response also which request it answers, by its signature or else its content.
 fn bound_components(message: &Message<'_>) -> Vec<&'static str> {
@@ -361,8 +365,8 @@ impl core::fmt::Debug for Signature {
 /// What a verifier asks of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// What must be covered besides `content-digest` and `content-type`, which must be if there is a body (the type if it is
-    /// there); none for the default: `@method` and `@target-uri` of a request; `@status` of a response and, if
+    /// What must be covered besides `content-digest`, which must be if there is a body, and then `content-type`, `content-encoding` and
+    /// `content-range` where they are there; none for the default: `@method` and `@target-uri` of a request; `@status` of a response and, if
     /// [`Message::answering`] says to which request, with `req` that one's method, target, and `signature` or else
     /// `content-digest`.
     pub required: Vec<Component>,
@@ -382,13 +386,14 @@ impl Default for Policy {
 
 /// Verifies the one signature of a message that the policy speaks of, and remembers its nonce.
 ///
-/// It must name its key by a DID URL, its time (`created`) and a nonce, and cover what the policy asks for. Anybody's
+/// It must name its key by a DID URL, its time (`created`) and a nonce, and cover what the policy asks for. Whoever reads the message must not
+/// find other bytes in it: `Content-Length` fits the body, there is no `Transfer-Encoding`, and fields such as `Host` stand once. Anybody's
 /// signature verifies and takes room in `replay`: see [`ReplayCache`].
 ///
 /// # Errors
 ///
-/// [`Reason::Unsecured`] without such a signature; as [`Signature::read`]; [`Reason::BadForm`] for several, or without
-/// `created`, `nonce` or `keyid`; [`Reason::Uncovered`]; [`Reason::WrongDigest`]; [`Reason::NotYetValid`],
+/// [`Reason::BadForm`] for such a message; [`Reason::Unsecured`] without such a signature; as [`Signature::read`]; [`Reason::BadForm`] for
+/// several, or without `created`, `nonce` or `keyid`; [`Reason::Uncovered`]; [`Reason::WrongDigest`]; [`Reason::NotYetValid`],
 /// [`Reason::Expired`]; what the resolver and the key say; [`Reason::BadAlgorithm`], [`Reason::BadSignature`];
 /// [`Reason::Replayed`], [`Reason::CacheFull`].
 pub fn verify(
@@ -398,6 +403,7 @@ pub fn verify(
     now: Timestamp,
     replay: &mut dyn ReplayCache,
 ) -> Result<Verified<Signature>> {
+    message.check_framing()?;
     let mut found = Unread::of(message, policy.tag.as_deref())?;
     let signature = match (found.pop(), found.is_empty()) {
         (Some(one), true) => one.read(message)?,
@@ -433,9 +439,8 @@ impl Signature {
         let digested = self.components.contains(&digest);
         if message.body.is_some_and(|body| !body.is_empty()) {
             required.push(digest);
-            // How the bytes are read is part of what they say.
-            if message.field("content-type").next().is_some() {
-                required.push("content-type".parse()?);
+            for name in READING.into_iter().filter(|name| message.field(name).next().is_some()) {
+                required.push(name.parse()?);
             }
         }
         if let Some(missing) = required.iter().find(|component| !self.components.contains(component)) {

@@ -15,6 +15,12 @@ const DICTIONARIES = [
   'accept-signature', 'content-digest', 'priority', 'repr-digest', 'signature', 'signature-input', 'want-content-digest',
   'want-repr-digest',
 ]
+const SINGLE = [
+  'age', 'authorization', 'content-length', 'content-location', 'content-range', 'content-type', 'date', 'etag', 'expires', 'from',
+  'host', 'if-modified-since', 'if-range', 'if-unmodified-since', 'last-modified', 'location', 'max-forwards', 'origin',
+  'proxy-authorization', 'range', 'referer', 'retry-after', 'server', 'set-cookie2', 'upgrade-insecure-requests', 'user-agent',
+]
+const READING = ['content-type', 'content-encoding', 'content-range']
 
 const values = (message, name) =>
   message.fields.filter(([field]) => field.toLowerCase() === name).map(([, value]) => value.replace(/^[ \t]+|[ \t]+$/g, ''))
@@ -171,8 +177,22 @@ function bound(message) {
   return ['@status', '"@method";req', '"@target-uri";req', ...(which ? [`"${which}";req`] : [])]
 }
 
+/** Every reader finds the same content, and the same value of a field. */
+function checkFraming(message) {
+  need(SINGLE.every(name => values(message, name).length <= 1), 'bad-form')
+  need(values(message, 'transfer-encoding').length === 0, 'bad-form')
+  for (const length of values(message, 'content-length')) {
+    need(/^[0-9]+$/.test(length) && BigInt(length) < 1n << 64n, 'bad-form')
+    if (message.body === undefined) continue
+    const found = utf8(message.body).length
+    const ofAnother = message.status === 304 || message.request?.method === 'HEAD'
+    need(BigInt(length) === BigInt(found) || (found === 0 && ofAnother), 'bad-form')
+  }
+}
+
 /** The one signature that the policy speaks of. */
 export function verify(message, { tag, required, relationship = 'authentication', maxAge = 120 }, resolve, now, memory) {
+  checkFraming(message)
   const found = read(message, tag)
   need(found.length > 0, 'unsecured')
   need(found.length === 1, 'bad-form')
@@ -180,8 +200,7 @@ export function verify(message, { tag, required, relationship = 'authentication'
   const wanted = (required ?? bound(message)).map(component)
   const digest = component('content-digest')
   if (message.body) {
-    wanted.push(digest)
-    if (values(message, 'content-type').length > 0) wanted.push(component('content-type'))
+    wanted.push(digest, ...READING.filter(name => values(message, name).length > 0).map(component))
   }
   need(wanted.every(({ identity }) => signature.covered.has(identity)), 'uncovered')
   if (message.body !== undefined && signature.covered.has(digest.identity)) checkDigest(message)

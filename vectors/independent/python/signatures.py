@@ -16,6 +16,12 @@ DERIVED = "@authority @method @path @query @query-param @request-target @scheme 
 DICTIONARIES = (
     "accept-signature content-digest priority repr-digest signature signature-input want-content-digest want-repr-digest"
 ).split()
+SINGLE = (
+    "age authorization content-length content-location content-range content-type date etag expires from host if-modified-since if-range "
+    "if-unmodified-since last-modified location max-forwards origin proxy-authorization range referer retry-after server set-cookie2 "
+    "upgrade-insecure-requests user-agent"
+).split()
+READING = ("content-type", "content-encoding", "content-range")
 
 
 def values(message, name):
@@ -160,8 +166,21 @@ def bound(message):
     return ["@status", '"@method";req', '"@target-uri";req', *which[:1]]
 
 
+def check_framing(message):
+    """Every reader finds the same content, and the same value of a field."""
+    need(all(len(values(message, name)) <= 1 for name in SINGLE), "bad-form")
+    need(not values(message, "transfer-encoding"), "bad-form")
+    for length in values(message, "content-length"):
+        need(re.fullmatch("[0-9]+", length) and int(length) < 1 << 64, "bad-form")
+        if "body" in message:
+            body = message["body"].encode()
+            of_another = message.get("status") == 304 or message.get("request", {}).get("method") == "HEAD"
+            need(int(length) == len(body) or not body and of_another, "bad-form")
+
+
 def verify(message, policy, resolve, now, memory):
     """The one signature that the policy speaks of."""
+    check_framing(message)
     found = read(message, policy.get("tag"))
     need(found, "unsecured")
     need(len(found) == 1, "bad-form")
@@ -169,7 +188,7 @@ def verify(message, policy, resolve, now, memory):
     required = [component(name) for name in policy.get("required") or bound(message)]
     digest = component("content-digest")
     if message.get("body"):
-        required += [digest] + [component(name) for name in ("content-type",) if values(message, name)]
+        required += [digest] + [component(name) for name in READING if values(message, name)]
     need(all(one in signature.components for one in required), "uncovered")
     if "body" in message and digest in signature.components:
         check_digest(message)

@@ -104,9 +104,15 @@ impl Whole {
             Start::Response(status) => Message::response(*status, &self.fields),
         };
         match &self.bytes[self.content..] {
-            [] => message,
+            [] if !self.has_length() => message,
             content => message.with_body(content),
         }
+    }
+
+    /// Whether the fields say that there is content.
+    fn has_length(&self) -> bool {
+        let mut lengths = self.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        lengths.any(|(_, length)| length.trim() != "0")
     }
 
     fn is_response(&self) -> bool {

@@ -3,6 +3,37 @@
 use crate::Result;
 use crate::error::bad;
 
+/// Fields of which a message has one at most, and of which servers take the first or the last where there are more (RFC 9110, RFC 9111,
+/// RFC 6265).
+const SINGLE: [&str; 26] = [
+    "age",
+    "authorization",
+    "content-length",
+    "content-location",
+    "content-range",
+    "content-type",
+    "date",
+    "etag",
+    "expires",
+    "from",
+    "host",
+    "if-modified-since",
+    "if-range",
+    "if-unmodified-since",
+    "last-modified",
+    "location",
+    "max-forwards",
+    "origin",
+    "proxy-authorization",
+    "range",
+    "referer",
+    "retry-after",
+    "server",
+    "set-cookie2",
+    "upgrade-insecure-requests",
+    "user-agent",
+];
+
 /// A request or a response: what of it can be signed.
 ///
 /// Fields stand in the order of the message, as often as they are there.
@@ -48,6 +79,38 @@ impl<'a> Message<'a> {
 
     pub(super) fn is_request(&self) -> bool {
         matches!(self.start, Start::Request(..))
+    }
+
+    /// Refuses a message of which another reader may take other bytes for the content, or another value of a field: a length that is not the
+    /// body's, a transfer coding, a field twice that stands once.
+    pub(super) fn check_framing(&self) -> Result<()> {
+        if let Some(name) = SINGLE.into_iter().find(|name| self.field(name).nth(1).is_some()) {
+            return Err(bad(format_args!("the message has more than one field {name}")));
+        }
+        if self.field("transfer-encoding").next().is_some() {
+            return Err(bad(
+                "the message has a transfer coding: decode the content, and leave Transfer-Encoding out",
+            ));
+        }
+        let Some(length) = self.field("content-length").next() else { return Ok(()) };
+        let digits = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
+        let stated = length.parse::<u64>().ok().filter(|_| digits);
+        let stated = stated.ok_or_else(|| bad("Content-Length is not a number of bytes"))?;
+        match self.body {
+            Some(body) if stated != body.len() as u64 && !(body.is_empty() && self.tells_of_another()) => {
+                Err(bad(format_args!("Content-Length is {stated}, and the body has {} bytes", body.len())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the length is that of the content which a GET would bring (RFC 9110, §8.6).
+    fn tells_of_another(&self) -> bool {
+        let asked = self.request.map(|request| request.start);
+        match self.start {
+            Start::Response(status) => status == 304 || matches!(asked, Some(Start::Request("HEAD", _))),
+            Start::Request(..) => false,
+        }
     }
 
     /// The values of a field, without the spaces around them (RFC 9110, §5.5).
