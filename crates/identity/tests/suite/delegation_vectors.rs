@@ -822,6 +822,7 @@ fn chains_and_approvals_permit_or_refuse_as_the_file_says() {
     bad_links(&mut file, &cast);
     measures(&mut file, &cast);
     approvals(&mut file, &cast);
+    hierarchies(&mut file, &cast);
     assert_eq!(file.surprises, Vec::<String>::new());
     let of = |result: &str| {
         let decided = file.vectors.iter().filter(|vector| vector["kind"] == "authorize");
@@ -829,6 +830,105 @@ fn chains_and_approvals_permit_or_refuse_as_the_file_says() {
     };
     assert_eq!((file.vectors.len(), of("accept"), of("reject")), (239, 19, 121));
     vector_file::committed("delegation", file.vectors, 239);
+}
+
+/// A prefix of paths and of URLs is one of segments; a text that is read in two ways is below none.
+fn hierarchies(file: &mut File, cast: &Cast) {
+    let Cast { root, middle, .. } = cast;
+    let of = |prefix: &str| Delegation {
+        capabilities: vec![capability(
+            "tools/call/read",
+            vec![Caveat::Argument("/at".into(), Test::Prefix(prefix.into()))],
+        )],
+        ..grant(middle)
+    };
+    for (id, prefix) in [
+        ("folder", "/home/alice/"),
+        ("name", "/home/alice"),
+        ("site", "https://bank.example"),
+        ("page", "https://bank.example/a/"),
+        ("query", "https://bank.example/a?of="),
+        ("words", "alice"),
+    ] {
+        file.token(&format!("root-to-middle-for-a-{id}"), of(prefix).sign(root, None).unwrap());
+    }
+    for (id, chain, at, permitted) in [
+        ("file-below", "folder", "/home/alice/a/b.txt", true),
+        ("folder-below", "folder", "/home/alice/a/", true),
+        ("dots-in-a-name", "folder", "/home/alice/..a/b...c", true),
+        ("question-in-a-name", "folder", "/home/alice/a?b", true),
+        ("percent-in-a-name", "folder", "/home/alice/100%25", true),
+        ("folder-itself-without-its-end", "folder", "/home/alice", false),
+        ("way-up", "folder", "/home/alice/../../etc/shadow", false),
+        ("way-up-at-the-end", "folder", "/home/alice/a/..", false),
+        ("way-to-itself", "folder", "/home/alice/./a", false),
+        ("escaped-way-up", "folder", "/home/alice/%2e%2E/bob", false),
+        ("half-escaped-way-up", "folder", "/home/alice/.%2e/bob", false),
+        ("twice-escaped-way-up", "folder", "/home/alice/%252e%252e/bob", false),
+        ("way-up-with-parameters", "folder", "/home/alice/..;a=b/bob", false),
+        ("way-up-behind-a-question", "folder", "/home/alice/a?/../../bob", false),
+        ("escaped-separator", "folder", "/home/alice/a%2Fb", false),
+        ("escaped-backslash", "folder", "/home/alice/a%5cb", false),
+        ("backslash", "folder", "/home/alice/..\\bob", false),
+        ("empty-segment", "folder", "/home/alice//a", false),
+        ("end-of-text", "folder", "/home/alice/a\0b", false),
+        ("escaped-end-of-text", "folder", "/home/alice/a%00b", false),
+        ("name-itself", "name", "/home/alice", true),
+        ("below-a-name", "name", "/home/alice/a", true),
+        ("longer-name", "name", "/home/alice2", false),
+        ("name-with-a-question", "name", "/home/alice?", false),
+        ("site-itself", "site", "https://bank.example", true),
+        ("below-a-site", "site", "https://bank.example/a/b?c=/../d", true),
+        ("site-with-a-query", "site", "https://bank.example?a", true),
+        ("longer-site", "site", "https://bank.example.evil.example/", false),
+        ("site-as-a-user", "site", "https://bank.example@evil.example/", false),
+        ("port-of-a-site", "site", "https://bank.example:8443/", false),
+        ("way-up-in-a-page", "page", "https://bank.example/a/../b", false),
+        ("escaped-way-up-in-a-page", "page", "https://bank.example/a/%2e%2e/b", false),
+        ("empty-segment-in-a-page", "page", "https://bank.example/a//b", false),
+        ("page-with-a-fragment", "page", "https://bank.example/a/b#c/..", true),
+        ("query-that-begins-so", "query", "https://bank.example/a?of=../b", true),
+        ("words-that-begin-so", "words", "alice/../bob", true),
+    ] {
+        let chain = format!("root-to-middle-for-a-{chain}");
+        let call = Call::new("tools/call", "read", map(json!({"at": at})));
+        let action = Action::new(middle, call, BANK, NOW).unwrap().under(middle, &[&file.tokens[&chain]]);
+        let vector = json!({
+            "kind": "authorize", "payload": String::from_utf8(action.to_json()).unwrap(),
+            "token": action.sign(middle).unwrap(), "now": NOW.0, "chain": [chain], "approvals": [], "status": {},
+            "roots": [{"resource": BANK, "did": root.did().as_str()}],
+        });
+        file.add(&format!("prefix-and-{id}"), vector, (!permitted).then_some("not-permitted"));
+    }
+    for (id, parent, child, widened) in [
+        ("below", "folder", "/home/alice/a", false),
+        ("of-itself", "name", "/home/alice", false),
+        ("of-a-longer-name", "name", "/home/alice2", true),
+        ("of-a-longer-site", "site", "https://bank.example.evil.example", true),
+        ("of-a-page-of-the-site", "site", "https://bank.example/a?b", false),
+        ("of-a-longer-query", "query", "https://bank.example/a?of=b", false),
+        ("of-longer-words", "words", "alice2", false),
+    ] {
+        let parent = format!("root-to-middle-for-a-{parent}");
+        let link = forged(middle, Role::Signing, &file.tokens["middle-to-leaf"], json!({}), |it| {
+            let name = name_of(middle, &file.tokens[&parent]);
+            it["credentialSubject"]["delegation"]["parent"] = name.into();
+            it["credentialSubject"]["delegation"]["capabilities"] = json!([{
+                "action": "tools/call/read", "resource": BANK, "caveats": [{"argument": "/at", "prefix": child}],
+            }]);
+        });
+        let own = format!("middle-to-leaf-{id}");
+        file.token(&own, link);
+        let call = Call::new("tools/call", "read", map(json!({"at": child})));
+        let tokens = [&file.tokens[&parent], &file.tokens[&own]];
+        let action = Action::new(&cast.leaf, call, BANK, NOW).unwrap().under(&cast.leaf, &tokens);
+        let vector = json!({
+            "kind": "authorize", "payload": String::from_utf8(action.to_json()).unwrap(),
+            "token": action.sign(&cast.leaf).unwrap(), "now": NOW.0, "chain": [parent, own], "approvals": [],
+            "status": {}, "roots": [{"resource": BANK, "did": root.did().as_str()}],
+        });
+        file.add(&format!("narrower-prefix-{id}"), vector, widened.then_some("widened"));
+    }
 }
 
 /// Who received the right does not approve its use, whoever acts; who granted it may.
