@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 mod capability;
+mod hierarchy;
 mod ledger;
 mod pattern;
 

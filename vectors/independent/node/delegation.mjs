@@ -93,11 +93,34 @@ export class Pattern {
   }
 }
 
+const isHierarchical = prefix => prefix.startsWith('/') || prefix.includes('://')
+
+function continues(prefix, value) {
+  if (!value.startsWith(prefix)) return false
+  const next = value.charAt(prefix.length)
+  if (!isHierarchical(prefix) || next === '' || next === '/' || prefix.endsWith('/')) return true
+  return !prefix.startsWith('/') && (/[?#]/.test(prefix) || next === '?' || next === '#')
+}
+
+/** Whether the segments of the path are the same to every reader, without a way up. */
+function isUnambiguous(value) {
+  let path = value.slice(1)
+  if (!value.startsWith('/')) {
+    const at = value.indexOf('://')
+    const [rest] = value.slice(at < 0 ? 0 : at + 3).split(/[?#]/)
+    path = rest.includes('/') ? rest.slice(rest.indexOf('/') + 1) : ''
+  }
+  const segments = path.split('/')
+  return segments.every((segment, index) =>
+    (segment !== '' || index === segments.length - 1) && !/^\.{1,2}(?:;|$)/.test(segment) &&
+    !/[\\\p{Cc}]|%(?:25)*(?:00|2[ef]|5c)/iu.test(segment))
+}
+
 const TESTS = {
   oneOf: { fits: value => Array.isArray(value) && value.length >= 1 && value.length <= 64, met: (all, it) => all.some(one => same(one, it)) },
   atMost: { fits: isNumber, met: (most, it) => isNumber(it) && it <= most },
   atLeast: { fits: isNumber, met: (least, it) => isNumber(it) && it >= least },
-  prefix: { fits: isText, met: (prefix, it) => isText(it) && it.startsWith(prefix) },
+  prefix: { fits: isText, met: (prefix, it) => isText(it) && continues(prefix, it) && (!isHierarchical(prefix) || isUnambiguous(it)) },
 }
 
 /** A condition: on an argument, or that somebody approved. */
@@ -141,7 +164,8 @@ class Caveat {
     }
     if (this.pointer !== other.pointer) return false
     if (this.test === 'oneOf') return this.value.every(value => other.met(value))
-    return this.test === other.test && other.met(this.value)
+    if (this.test !== other.test) return false
+    return this.test === 'prefix' ? continues(other.value, this.value) : other.met(this.value)
   }
 }
 

@@ -101,6 +101,30 @@ class Pattern:
         return self.below and (self.prefix == other.prefix or self.matches(other.prefix))
 
 
+def continues(prefix, value):
+    rest = value.removeprefix(prefix) if value.startswith(prefix) else None
+    if rest is None:
+        return False
+    if not hierarchical(prefix) or not rest or prefix.endswith("/") or rest.startswith("/"):
+        return True
+    return not prefix.startswith("/") and (bool(re.search("[?#]", prefix)) or rest[0] in "?#")
+
+
+def hierarchical(prefix):
+    return prefix.startswith("/") or "://" in prefix
+
+
+def unambiguous(value):
+    """The segments of the path are the same to every reader, without a way up."""
+    if value.startswith("/"):
+        path = value[1:]
+    else:
+        path = re.split("[?#]", value.split("://", 1)[-1])[0].partition("/")[2]
+    *folders, last = path.split("/")
+    bad = r"\.{1,2}(;.*)?|.*[\\\x00-\x1f\x7f-\x9f].*|.*%(25)*(00|2[ef]|5c).*"
+    return all(folders) and not any(re.fullmatch(bad, part, re.IGNORECASE | re.DOTALL) for part in [*folders, last])
+
+
 class Caveat:
     """A condition: on an argument, or that somebody approved."""
 
@@ -132,7 +156,8 @@ class Caveat:
         if self.test == "oneOf":
             return any(canonical(value) == canonical(one) for one in self.value)
         if self.test == "prefix":
-            return isinstance(value, str) and value.startswith(self.value)
+            below = isinstance(value, str) and continues(self.value, value)
+            return below and (not hierarchical(self.value) or unambiguous(value))
         return is_number(value) and (value <= self.value if self.test == "atMost" else value >= self.value)
 
     def holds(self, arguments):
@@ -158,7 +183,7 @@ class Caveat:
         if self.test != other.test:
             return False
         if self.test == "prefix":
-            return self.value.startswith(other.value)
+            return continues(other.value, self.value)
         return self.value <= other.value if self.test == "atMost" else self.value >= other.value
 
 

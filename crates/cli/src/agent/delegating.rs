@@ -138,6 +138,9 @@ fn condition(caveat: &Caveat) -> String {
                 Test::OneOf(values) => format!("one of {}", Value::from(values.clone())),
                 Test::AtMost(number) => format!("at most {number}"),
                 Test::AtLeast(number) => format!("at least {number}"),
+                Test::Prefix(prefix) if prefix.starts_with('/') || prefix.contains("://") => {
+                    format!("{} or below it", Value::from(prefix.as_str()))
+                }
                 Test::Prefix(prefix) => format!("a text that begins with {}", Value::from(prefix.as_str())),
             };
             format!("if {} is {test}", Value::from(pointer.as_str()))

@@ -356,6 +356,7 @@ fn every_condition_has_an_option_and_is_shown() {
         "--one-of currency=[1]",
         "--prefix /path",
         "--prefix path=x",
+        "--prefix /path=/home/../root",
         "--at-most ~2=1",
     ] {
         let line = format!("delegate grant --to {bob} --action x --resource y -o z {nonsense} --home alice");
@@ -375,6 +376,8 @@ fn a_condition_permits_what_meets_it_and_no_more() {
         ("--at-least /n=2", "2", "1"),
         ("--one-of /n=[1,\"x\"]", "\"x\"", "\"y\""),
         ("--prefix /n=/home/", "\"/home/a\"", "\"/root\""),
+        ("--prefix /n=/home/", "\"/home/a/b\"", "\"/home/../root\""),
+        ("--prefix /n=/home/a", "\"/home/a/b\"", "\"/home/ab\""),
     ] {
         let line = format!(
             "delegate grant --to {bob} --action tools/call/pay --resource did:web:bank.example --irrevocable -o chain \
@@ -391,7 +394,7 @@ fn a_condition_permits_what_meets_it_and_no_more() {
         }
         ran += 1;
     }
-    assert_eq!(ran, 4);
+    assert_eq!(ran, 6);
 }
 
 #[test]

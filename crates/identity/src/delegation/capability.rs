@@ -1,5 +1,6 @@
 //! What may be done to what, under which conditions.
 
+use super::hierarchy;
 use super::pattern::Pattern;
 use crate::action::Action;
 use crate::error::bad;
@@ -44,7 +45,8 @@ pub enum Test {
     AtMost(Number),
     /// It is a number that is not less.
     AtLeast(Number),
-    /// It is a text that begins so.
+    /// It is a text that begins so. A prefix that begins with `/` or contains `://` is one of segments: `/home/al` covers `/home/al/a` and not
+    /// `/home/alice`, and no text with dot segments, empty ones or encoded separators.
     Prefix(String),
 }
 
@@ -175,12 +177,27 @@ impl Caveat {
 }
 
 impl Test {
+    /// A prefix that some text continues.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::BadForm`](crate::Reason::BadForm) for a hierarchical one with dot segments, empty ones or encoded separators: no text would be
+    /// below it.
+    pub fn prefix(text: &str) -> Result<Self> {
+        match !hierarchy::is_hierarchical(text) || hierarchy::is_unambiguous(text) {
+            true => Ok(Self::Prefix(text.to_owned())),
+            false => Err(bad(format_args!(
+                "nothing is below {text:?}: it has dot segments, empty ones or encoded separators"
+            ))),
+        }
+    }
+
     fn holds(&self, value: &Value) -> bool {
         match self {
             Self::OneOf(values) => values.iter().any(|one| equal(one, value)),
             Self::AtMost(most) => float(value).is_some_and(|it| Some(it) <= most.as_f64()),
             Self::AtLeast(least) => float(value).is_some_and(|it| Some(it) >= least.as_f64()),
-            Self::Prefix(prefix) => value.as_str().is_some_and(|it| it.starts_with(prefix)),
+            Self::Prefix(prefix) => value.as_str().is_some_and(|it| hierarchy::is_below(prefix, it)),
         }
     }
 
@@ -190,7 +207,7 @@ impl Test {
             (Self::OneOf(values), _) => values.iter().all(|value| other.holds(value)),
             (Self::AtMost(ours), Self::AtMost(theirs)) => ours.as_f64() <= theirs.as_f64(),
             (Self::AtLeast(ours), Self::AtLeast(theirs)) => ours.as_f64() >= theirs.as_f64(),
-            (Self::Prefix(ours), Self::Prefix(theirs)) => ours.starts_with(theirs.as_str()),
+            (Self::Prefix(ours), Self::Prefix(theirs)) => hierarchy::continues(theirs, ours),
             _ => false,
         }
     }

@@ -132,7 +132,8 @@ pub struct Grant {
     /// Only with an argument that is one of these values, such as /currency=["EUR","USD"] (may be given again)
     #[arg(long, value_name = "POINTER=LIST", value_parser = one_of)]
     pub one_of: Vec<Caveat>,
-    /// Only with an argument that is a text which begins so, such as /path=/home/alice/ (may be given again)
+    /// Only with an argument that is a text which begins so, such as /path=/home/alice/ (may be given again). A prefix that begins with / or contains ://
+    /// ends where a segment ends: /path=/home/al permits /home/al/x, not /home/alice, and nothing with .. in it
     #[arg(long, value_name = "POINTER=TEXT", value_parser = prefix)]
     pub prefix: Vec<Caveat>,
     /// Only with an approval by one of these, none of whom this right was granted to (may be given again)
@@ -222,7 +223,8 @@ fn one_of(text: &str) -> Result<Caveat, String> {
 fn prefix(text: &str) -> Result<Caveat, String> {
     let (pointer, prefix) =
         text.split_once('=').ok_or("expected a JSON Pointer, = and a text, such as /path=/home/alice/")?;
-    Ok(Caveat::Argument(pointer.to_owned(), Test::Prefix(prefix.to_owned())))
+    let test = Test::prefix(prefix).map_err(|error| error.detail().to_owned())?;
+    Ok(Caveat::Argument(pointer.to_owned(), test))
 }
 
 /// `N:UNIT`.
