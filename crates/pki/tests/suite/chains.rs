@@ -439,6 +439,54 @@ fn revocation_is_looked_up_where_there_are_lists() {
 }
 
 /// A list with a critical extension, signed as it must be.
+/// A common name in a string of this tag.
+fn common(tag: u8, text: &[u8]) -> String {
+    let hex: String = text.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("CN=#{tag:02x}{:02x}{hex}", text.len())
+}
+
+/// RFC 5280, §7.1: encodings that mean the same name are the same name, for chains and for lists.
+#[test]
+fn names_are_compared_by_what_they_mean() {
+    const PRINTABLE: u8 = 0x13;
+    const UTF8: u8 = 0x0c;
+    const TELETEX: u8 = 0x14;
+    const IA5: u8 = 0x16;
+    let root = |tag, text: &str| common(tag, text.as_bytes());
+    let plain = root(PRINTABLE, "Example Root");
+    for (one, other, same) in [
+        (plain.clone(), root(UTF8, "Example Root"), true),
+        (plain.clone(), root(PRINTABLE, "EXAMPLE root"), true),
+        (plain.clone(), root(UTF8, "  example   ROOT "), true),
+        (format!("{plain},O=A"), format!("{},O=a", root(UTF8, "example root")), true),
+        (format!("{plain}+O=A"), format!("O=a+{}", root(UTF8, "example root")), true),
+        (root(UTF8, "Stra\u{df}e"), root(UTF8, "STRA\u{df}E"), true),
+        (root(TELETEX, "Example Root"), root(TELETEX, "Example Root"), true),
+        (plain.clone(), root(PRINTABLE, "ExampleRoot"), false),
+        (plain.clone(), root(PRINTABLE, "Example Roots"), false),
+        (root(UTF8, "\u{e9}"), root(UTF8, "\u{c9}"), false),
+        (plain.clone(), root(TELETEX, "Example Root"), false),
+        (root(IA5, "Example Root"), root(IA5, "example root"), false),
+        (format!("{plain},O=A"), format!("O=A,{plain}"), false),
+        (plain.clone(), format!("{plain},O=A"), false),
+        (plain, "O=Example Root".to_owned(), false),
+    ] {
+        let key = PrivateKey::generate(Algorithm::Ed25519).unwrap();
+        let [signer, trusted] = [&one, &other].map(|text| authority(text).self_signed(&key).unwrap());
+        assert_eq!(signer.subject() == trusted.subject(), same, "{one} {other}");
+        let leaf = server("CN=Server").issue(&key.public_key(), &signer, &key).unwrap();
+        let roots = [trusted];
+        let verifier = Verifier::new(&roots).at(at(NOW));
+        let found = verifier.verify(&leaf, &[]);
+        assert_eq!(found.is_ok(), same, "{one} {other}: {found:?}");
+        let lost = Revoked { serial: leaf.serial().to_vec(), at: at(NOW), reason: Reason::KeyCompromise };
+        let list = RevocationList::new(&roots[0], &key, 1, (at(NOW - 1), at(NOW + 1)), &[lost]).unwrap();
+        let (roots, lists) = ([signer], [list]);
+        let found = Verifier::new(&roots).at(at(NOW)).revocation(&lists).verify(&leaf, &[]);
+        assert_eq!(found.is_err(), same, "{one} {other}: {found:?}");
+    }
+}
+
 fn partial_list(chain: &Chain) -> RevocationList {
     let times = (at(NOW - 10), at(NOW + 10));
     let list = RevocationList::new(&chain.others[0], &chain.middle_key, 1, times, &[]).unwrap();
