@@ -317,6 +317,15 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
     }
     match verifier.verify(&certificate, &others) {
         Ok(chain) => {
+            // Whoever gives a list believes that it was looked at.
+            let applies = |list: &RevocationList| chain.iter().any(|link| link.issuer() == list.issuer());
+            if let Some((path, list)) = options.lists.iter().zip(&lists).find(|(_, list)| !applies(list)) {
+                return Err(Error::outside(format!(
+                    "{}: the revocation list of {} applies to no certificate of this chain",
+                    path.display(),
+                    list.issuer()
+                )));
+            }
             let subjects: Vec<_> = chain.iter().map(|link| link.subject().to_string()).collect();
             console.report(
                 format_args!("verified: {}", subjects.join(" <- ")),

@@ -21,7 +21,7 @@ const MAX_SIGNATURES: usize = 64;
 /// length and its purposes; for the first certificate the name and the purpose that the caller expects. Roots are checked like
 /// other authorities, but for their signature. A certificate that is itself among the roots is its own chain.
 ///
-/// Names are compared byte for byte. The common name is never taken for the name of a machine. Policies are not processed, and a
+/// Distinguished names are compared by their meaning ([`Name`]). The common name is never taken for the name of a machine. Policies are not processed, and a
 /// chain with name constraints is refused: nothing is passed over that would restrict it.
 ///
 /// ```

@@ -1,16 +1,22 @@
 //! Names: distinguished ones (RFC 4514), and those by which machines are called.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use der::asn1::{Ia5String, Ia5StringRef, PrintableStringRef, Utf8StringRef};
+use der::asn1::{Ia5String, Ia5StringRef, ObjectIdentifier, PrintableStringRef, Utf8StringRef};
 use der::{Tag, Tagged};
+use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::name::RelativeDistinguishedName;
 
 use crate::error::Error;
 
-/// A distinguished name: the subject or the issuer of a certificate. Two are the same when their encodings are.
+/// A distinguished name: the subject or the issuer of a certificate.
+///
+/// Two are the same when they mean the same (RFC 5280, §7.1): PrintableString and UTF8String are compared by their text, in which the case of ASCII
+/// letters and the number of spaces mean nothing, nor do spaces at its ends; strings of other types by their bytes.
 ///
 /// ```
 /// use gambeson_pki::Name;
@@ -20,14 +26,56 @@ use crate::error::Error;
 /// assert!("Example Root".parse::<Name>().is_err());
 /// # Ok::<(), gambeson_pki::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default)]
 pub struct Name(pub(crate) x509_cert::name::Name);
+
+/// An attribute of a name as it is compared: its type, the tag of its value, and the value.
+type Attribute = (ObjectIdentifier, Tag, Vec<u8>);
+
+fn compared(attribute: &AttributeTypeAndValue) -> Attribute {
+    let value = attribute.value.value();
+    let text = match attribute.value.tag() {
+        Tag::PrintableString | Tag::Utf8String => std::str::from_utf8(value).ok(),
+        _ => None,
+    };
+    match text {
+        Some(text) => {
+            let words: Vec<_> = text.split(' ').filter(|word| !word.is_empty()).collect();
+            (attribute.oid, Tag::Utf8String, words.join(" ").to_ascii_lowercase().into_bytes())
+        }
+        None => (attribute.oid, attribute.value.tag(), value.to_vec()),
+    }
+}
 
 impl Name {
     /// Whether nothing is in it; such a subject is named by its alternative names alone.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Its sets of attributes in their order, each set in one order.
+    fn compared(&self) -> Vec<Vec<Attribute>> {
+        let set = |set: &RelativeDistinguishedName| {
+            let mut set: Vec<_> = set.iter().map(compared).collect();
+            set.sort_unstable();
+            set
+        };
+        self.0.as_ref().iter().map(set).collect()
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0 || self.compared() == other.compared()
+    }
+}
+
+impl Eq for Name {}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.compared().hash(state);
     }
 }
 
