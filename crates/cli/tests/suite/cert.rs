@@ -235,6 +235,11 @@ fn what_is_revoked_stays_revoked() {
         (&"no-revocation-list".into(), &"CN=gambeson Authority".into())
     );
     folder.run(&format!("{verify} --crl one.crl --crl root.crl --require-crl")).exits(0);
+    // A list that is looked up for nothing.
+    let unused = folder.run("cert verify pki/root.pem --roots pki/root.pem --crl one.crl").exits(3);
+    unused.tells(
+        "one.crl: the revocation list of CN=gambeson Authority applies to no certificate of this chain",
+    );
 
     let revoke = "--revoke pki/server.pem --reason key-compromise --previous one.crl -o two.crl";
     let report = folder.run(&format!("{crl} {revoke} --json")).exits(0).json();

@@ -41,6 +41,22 @@ fn a_command_runs_with_the_provider_and_nothing_stays() {
     assert!(named.ends_with("openssl.cnf") && !std::path::Path::new(named).exists(), "{named}");
 }
 
+#[test]
+fn a_command_gets_no_secret_of_the_environment_unless_it_is_asked_for() {
+    if !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    for variable in ["GAMBESON_PASSPHRASE", "GAMBESON_SLIM_AUTH"] {
+        let run = |options: &str| {
+            let line = format!("provider run {options} -- printenv {variable}");
+            folder.run_with(&line, b"", &[(variable, "hush")])
+        };
+        assert_eq!(run("").exits(1).text(), "", "{variable}");
+        assert_eq!(run("--keep-environment").exits(0).text(), "hush\n", "{variable}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_module_may_lie_where_the_environment_says() {

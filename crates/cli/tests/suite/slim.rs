@@ -15,6 +15,39 @@ fn slim_up_refuses_limits_that_its_engine_does_not_know() {
     assert!(folder.names().is_empty());
 }
 
+#[cfg(unix)]
+#[test]
+fn programs_of_others_get_no_secret_of_the_environment() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = Folder::new();
+    let secrets = [("GAMBESON_PASSPHRASE", "hush"), ("GAMBESON_SLIM_AUTH", "bearer hush")];
+    for name in ["slim", "nats-server", "python3"] {
+        let told = folder.path(&format!("{name}.env"));
+        folder.write(name, format!("#!/bin/sh\nenv > {}\nexit 1\n", told.display()));
+        std::fs::set_permissions(folder.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let here = folder.path(".").canonicalize().unwrap();
+    let (path, home) = (here.to_str().unwrap(), here.join("home"));
+    for (line, program, path) in [
+        ("slim up --engine memory --slim ./slim", "slim", "/nowhere"),
+        ("slim up --engine nats --data data --slim ./slim", "nats-server", path),
+        ("slim up --engine memory", "python3", path),
+    ] {
+        // With `slim` in PATH the wheel is not installed.
+        if program == "python3" {
+            std::fs::remove_file(folder.path("slim")).unwrap();
+        }
+        let mut environment = secrets.to_vec();
+        environment.extend([("PATH", path), ("HOME", home.to_str().unwrap()), ("XDG_DATA_HOME", "")]);
+        let ended = folder.run_with(line, b"", &environment);
+        let told = folder.path(&format!("{program}.env"));
+        assert!(told.exists(), "{line}: {program} was not started: {}", ended.stderr);
+        let environment = std::fs::read_to_string(told).unwrap();
+        assert!(!environment.contains("hush"), "{program}: {environment}");
+    }
+}
+
 #[test]
 fn options_of_nodes_that_make_no_sense_are_refused_before_anybody_is_called() {
     let folder = Folder::new();
