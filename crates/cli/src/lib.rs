@@ -34,6 +34,7 @@ pub mod args;
 mod bench;
 mod cert;
 mod check;
+mod child;
 mod console;
 mod demo;
 mod dial;

@@ -5,13 +5,13 @@ mod install;
 mod signals;
 
 use crate::args::provider::{ProviderCommand, ProviderOptions, ProviderRun};
+use crate::child;
 use crate::console::Console;
 use crate::error::{Error, Status};
 use configuration::{Existing, include};
 use signals::Signals;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{env, fs};
 
 /// The file name of the module, by the custom of the system.
@@ -41,7 +41,10 @@ fn run(options: &ProviderRun) -> Result<Status, Error> {
     let file = folder.path().join("openssl.cnf");
     fs::write(&file, text).map_err(|e| Error::io(&file, &e))?;
     let name = program.to_string_lossy();
-    let mut command = Command::new(program);
+    let mut command = match options.keep_environment {
+        true => child::own(program),
+        false => child::command(program),
+    };
     signals.leave_to(&mut command);
     let child = command.args(arguments).env("OPENSSL_CONF", &file).spawn();
     let child = child.map_err(|e| Error::stream(&name, &e))?;
@@ -95,7 +98,7 @@ fn existing_configuration() -> Result<Option<PathBuf>, Error> {
 
 /// The configuration of the machine.
 fn machine_configuration() -> Option<PathBuf> {
-    let said = Command::new("openssl").args(["version", "-d"]).env_remove("OPENSSL_CONF").output().ok();
+    let said = child::command("openssl").args(["version", "-d"]).env_remove("OPENSSL_CONF").output().ok();
     let said = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     // OPENSSLDIR: "/usr/lib/ssl"
     let folder = said.as_deref().and_then(|said| said.split('"').nth(1)).unwrap_or("/etc/ssl");

@@ -14,6 +14,7 @@
 //! # }
 //! ```
 
+use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::fs::{self, File};
 use std::io;
@@ -42,6 +43,16 @@ pub(crate) fn is_tested(version: &str) -> bool {
     minor.is_some_and(|minor| TESTED.contains(&minor))
 }
 
+/// Environment variables of gambeson's programs that hold secrets.
+pub const SECRET_VARIABLES: &[&str] = &["GAMBESON_PASSPHRASE", "GAMBESON_SLIM_AUTH"];
+
+/// Returns a command for a program of somebody else: it does not inherit [`SECRET_VARIABLES`].
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    SECRET_VARIABLES.iter().for_each(|variable| _ = command.env_remove(variable));
+    command
+}
+
 /// How long a node may take until it listens.
 const START: Duration = Duration::from_secs(30);
 
@@ -68,15 +79,15 @@ impl Maker {
         found.map(Self::Program)
     }
 
-    fn command(&self, configuration: &Path) -> Command {
+    fn started(&self, configuration: &Path) -> Command {
         match self {
             Self::Program(program) => {
-                let mut command = Command::new(program);
+                let mut command = command(program);
                 command.arg("--config").arg(configuration);
                 command
             }
             Self::Wheel(python) => {
-                let mut command = Command::new(python);
+                let mut command = command(python);
                 command.arg("-c").arg(SCRIPT).arg(configuration);
                 command
             }
@@ -219,7 +230,7 @@ fn spawn(maker: &Maker, configuration: &Path) -> Result<Child, Failed> {
     let wrong = |path: &Path, error: &io::Error| Failed(format!("{}: {error}", path.display()));
     let output = File::create(&log).map_err(|error| wrong(&log, &error))?;
     let errors = output.try_clone().map_err(|error| wrong(&log, &error))?;
-    let mut command = maker.command(configuration);
+    let mut command = maker.started(configuration);
     // Its standard input ends with this process, and a Python then ends the node.
     // What a terminal sends to this program is no news for nodes: they end with it.
     #[cfg(unix)]

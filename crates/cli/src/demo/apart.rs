@@ -1,5 +1,6 @@
 //! An agent in processes of its own: `gambeson agent` and `gambeson channel`, on a folder of theirs.
 
+use crate::child;
 use crate::error::Error;
 use crate::passphrase::VARIABLE;
 use gambeson_identity::Did;
@@ -74,7 +75,7 @@ struct Place {
 impl Place {
     fn start(&self, arguments: &[&str]) -> Result<Running, Error> {
         let started = std::env::current_exe().and_then(|program| {
-            let mut command = Command::new(program);
+            let mut command = child::own(program);
             command.args(arguments).arg("--json").arg("--home").arg(&self.home);
             Running::new(command.env(VARIABLE, &self.passphrase))
         });

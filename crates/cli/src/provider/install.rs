@@ -3,6 +3,7 @@
 use super::configuration::{self, text_of};
 use super::{full_configuration, machine_configuration, module, module_name};
 use crate::args::provider::{ProviderInstall, ProviderPlace};
+use crate::child;
 use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files::{self, Access, is_one_file};
@@ -10,7 +11,6 @@ use serde_json::json;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The first line of what we write, and the last of a block in somebody else's file.
 const BEGIN: &str = "# gambeson provider install: begin";
@@ -183,7 +183,7 @@ pub(super) fn uninstall(console: Console, place: &ProviderPlace) -> Result<Statu
 /// Asks `openssl` with that configuration for the provider; its version.
 fn active(configuration: &Path) -> Result<String, String> {
     let openssl = |arguments: &[&str]| {
-        let output = Command::new("openssl").args(arguments).env("OPENSSL_CONF", configuration).output();
+        let output = child::command("openssl").args(arguments).env("OPENSSL_CONF", configuration).output();
         let output = output.map_err(|error| format!("openssl: {error}"))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.success() {

@@ -1,6 +1,7 @@
 //! Where nodes of SLIM come from: the program, or the wheel, which is installed once.
 
 use crate::args::slim::SlimUp;
+use crate::child;
 use crate::console::Console;
 use crate::error::Error;
 use crate::unfinished::Unfinished;
@@ -78,11 +79,11 @@ fn wheel(console: Console) -> Result<Maker, Error> {
 
 fn install(place: &Path) -> Result<(), Error> {
     fs::create_dir_all(place).map_err(|error| Error::io(place, &error))?;
-    ran(Command::new("python3").args(["-m", "venv"]).arg(place), "apt-get install python3-venv")?;
+    ran(child::command("python3").args(["-m", "venv"]).arg(place), "apt-get install python3-venv")?;
     let wheel = format!("slim-bindings=={WHEEL}");
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"];
     let pip = [&pip[..], &["--only-binary", ":all:"]].concat();
-    ran(Command::new(python(place)).args(pip).arg(wheel), "cargo install agntcy-slim, which takes longer")
+    ran(child::command(python(place)).args(pip).arg(wheel), "cargo install agntcy-slim, which takes longer")
 }
 
 /// Runs a step of the installation, or says what went wrong and what else there is to do.

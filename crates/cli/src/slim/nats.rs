@@ -1,11 +1,12 @@
 //! `slim up --engine nats`: a NATS server with JetStream, on a port of this machine that only this program gets into.
 
 use super::failed;
+use crate::child;
 use crate::error::Error;
 use gambeson_slim::engine::{Limits, Nats, Retention};
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
@@ -83,7 +84,7 @@ pub(super) async fn start(
     );
     crate::files::write(&configuration, text.as_bytes(), crate::files::Access::Private, true)?;
     let output = fs::File::create(&log).map_err(|error| Error::io(&log, &error))?;
-    let mut command = Command::new("nats-server");
+    let mut command = child::command("nats-server");
     command.arg("--config").arg(&configuration);
     // What a terminal sends to this program is no news for the server: it ends after the delivery service.
     #[cfg(unix)]

@@ -9,6 +9,7 @@ use crate::args::agent::Who;
 pub use crate::args::channel::BridgeProgram;
 use crate::args::channel::{Bridge, Channel as Options, Which};
 use crate::args::slim::Nodes;
+use crate::child;
 use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files;
@@ -38,7 +39,7 @@ const MAX_SECRET: usize = 4096;
 /// Starts `gambeson-slim-bridge` with the same options, standard streams and environment, and ends as it ends.
 pub(super) fn start(console: Console, options: &Options, bridge: &Bridge) -> Result<Status, Error> {
     let program = program();
-    let mut command = Command::new(&program);
+    let mut command = child::own(&program);
     command.args(arguments(console.is_json(), options, bridge));
     become_program(command).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Error::outside(format!(
