@@ -15,6 +15,20 @@ fn slim_up_refuses_limits_that_its_engine_does_not_know() {
     assert!(folder.names().is_empty());
 }
 
+#[test]
+fn slim_up_listens_for_other_machines_only_if_all_clients_are_trusted() {
+    let folder = Folder::new();
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:46357", "[::ffff:192.0.2.1]:46357"] {
+        let line = format!("slim up --engine memory --slim ./none --listen {address}");
+        folder.run(&line).exits(2).tells("--trust-every-client");
+        // Then it goes on, to a node that is not there.
+        folder.run(&format!("{line} --trust-every-client")).exits(3);
+    }
+    folder.run("slim up --engine memory --slim ./none --listen [::ffff:127.0.0.1]:0").exits(3);
+    let help = folder.run("slim up --help").exits(0);
+    assert!(help.text().contains("trust each other"), "{}", help.text());
+}
+
 #[cfg(unix)]
 #[test]
 fn programs_of_others_get_no_secret_of_the_environment() {
