@@ -13,7 +13,8 @@ pub const NODE_AUTH: &str = "GAMBESON_SLIM_AUTH";
 /// `gambeson slim …`
 #[derive(Debug, Subcommand)]
 pub enum SlimCommand {
-    /// Start nodes of SLIM and the delivery service, and print the line with which agents join; Ctrl-C ends it
+    /// Start nodes of SLIM and the delivery service, and print the line with which agents join; Ctrl-C ends it. For agents and clients of the nodes that
+    /// trust each other: any client of a node can answer in place of the delivery service, so that messages are lost without a warning
     Up(Box<SlimUp>),
     /// Tell whether nodes and the delivery service answer, what they take, and who can see what
     Doctor(SlimDoctor),
@@ -51,9 +52,12 @@ pub struct SlimUp {
     /// What the delivery service keeps commits, messages and key packages in, all of them sealed
     #[arg(long, value_enum, default_value = "redb")]
     pub engine: Engine,
-    /// Where the first node listens, others on the ports after it; port 0 means free ports
+    /// Where the first node listens, others on the ports after it; port 0 means free ports. For other machines to come in, --trust-every-client
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:46357")]
     pub listen: SocketAddr,
+    /// Listen for other machines although the nodes know no client from another: each that comes in can lose others' messages without a warning
+    #[arg(long)]
+    pub trust_every_client: bool,
     /// The folder of what the delivery service keeps [default: gambeson/slim in the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,

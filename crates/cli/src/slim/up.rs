@@ -23,6 +23,7 @@ use tokio::time::{sleep, timeout};
 const ROUND: Duration = Duration::from_millis(500);
 
 pub(super) fn up(console: Console, options: &SlimUp) -> Result<Status, Error> {
+    check_listen(options)?;
     gateway::examine(options)?;
     options.kept()?;
     let maker = maker::maker(console, options)?;
@@ -129,6 +130,20 @@ fn data(options: &SlimUp) -> Result<PathBuf, Error> {
     fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, &error))?;
     // A server of its own has another working folder in mind.
     fs::canonicalize(&folder).map_err(|error| Error::io(&folder, &error))
+}
+
+/// Refuses to let other machines in unless every client of the nodes is trusted.
+fn check_listen(options: &SlimUp) -> Result<(), Error> {
+    let address = options.listen.ip().to_canonical();
+    match address.is_loopback() || options.trust_every_client {
+        true => Ok(()),
+        false => Err(Error::usage(format!(
+            "--listen {}: other machines could connect, and any client of a node can answer in place of the delivery service; --trust-every-client allows \
+             it, and a node of your own that asks clients for certificates keeps strangers away",
+            options.listen
+        ))
+        .because("untrusted-clients")),
+    }
 }
 
 async fn start(maker: &stock::Maker, options: &SlimUp, folder: &Path) -> Result<Vec<Node>, Error> {
