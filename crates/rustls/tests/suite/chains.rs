@@ -1,0 +1,205 @@
+//! Chains of certificates: what the verifier refuses although their signatures hold.
+
+use std::time::{Duration, SystemTime};
+
+use gambeson_pki::{
+    Algorithm, Certificate, KeyUsage, PrivateKey, Purpose, Reason, RevocationList, Revoked, Template,
+};
+use gambeson_rustls::rustls::client::danger::ServerCertVerifier;
+use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use gambeson_rustls::rustls::server::danger::ClientCertVerifier;
+use gambeson_rustls::rustls::{CertificateError, Error};
+use gambeson_rustls::{ChainVerifier, Roots};
+
+const ALGORITHMS: [Algorithm; 5] = [
+    Algorithm::Ed25519,
+    Algorithm::EcdsaP256,
+    Algorithm::MlDsa65,
+    Algorithm::MlDsa65Ed25519,
+    Algorithm::MlDsa87Ed448,
+];
+
+struct World {
+    root_key: PrivateKey,
+    root: Certificate,
+    middle_key: PrivateKey,
+    middle: Certificate,
+    key: PrivateKey,
+    leaf: Certificate,
+}
+
+fn authority(subject: &str) -> Template {
+    Template::authority(subject.parse().unwrap())
+}
+
+fn server() -> Template {
+    let template = Template::new("CN=Server".parse().unwrap()).alt_name("example.com".parse().unwrap());
+    template.purpose(Purpose::ServerAuth).purpose(Purpose::ClientAuth)
+}
+
+impl World {
+    fn new(algorithm: Algorithm) -> Self {
+        let [root_key, middle_key, key] = [(); 3].map(|()| PrivateKey::generate(algorithm).unwrap());
+        let root = authority("CN=Root").self_signed(&root_key).unwrap();
+        let middle = authority("CN=Middle").issue(&middle_key.public_key(), &root, &root_key).unwrap();
+        let leaf = server().issue(&key.public_key(), &middle, &middle_key).unwrap();
+        Self { root_key, root, middle_key, middle, key, leaf }
+    }
+
+    fn middle(&self, template: Template) -> Certificate {
+        template.issue(&self.middle_key.public_key(), &self.root, &self.root_key).unwrap()
+    }
+
+    fn leaf(&self, template: Template) -> Certificate {
+        template.issue(&self.key.public_key(), &self.middle, &self.middle_key).unwrap()
+    }
+}
+
+fn der(certificate: &Certificate) -> CertificateDer<'static> {
+    CertificateDer::from(certificate.as_der().to_vec())
+}
+
+fn verifier(roots: &[&Certificate]) -> ChainVerifier {
+    let provider = gambeson_rustls::provider().unwrap();
+    let roots = Roots::of_certificates(roots.iter().map(|root| der(root))).unwrap();
+    ChainVerifier::new(roots, &provider)
+}
+
+/// Asks for a server and for a client; both find the same.
+fn judged(verifier: &ChainVerifier, leaf: &Certificate, others: &[&Certificate]) -> Result<(), Error> {
+    let others: Vec<_> = others.iter().map(|other| der(other)).collect();
+    let (name, now) = (ServerName::try_from("example.com").unwrap(), UnixTime::now());
+    let server = verifier.verify_server_cert(&der(leaf), &others, &name, &[], now).map(drop);
+    let client = verifier.verify_client_cert(&der(leaf), &others, now).map(drop);
+    assert_eq!(server.is_ok(), client.is_ok(), "{server:?} {client:?}");
+    server
+}
+
+/// The word of the check that failed.
+fn code(verifier: &ChainVerifier, leaf: &Certificate, others: &[&Certificate]) -> &'static str {
+    let error = judged(verifier, leaf, others).unwrap_err();
+    ChainVerifier::failure(&error).map_or_else(|| panic!("{error:?}"), |error| error.failure().code())
+}
+
+#[test]
+fn chains_hold_with_every_kind_of_algorithm() {
+    for algorithm in ALGORITHMS {
+        let world = World::new(algorithm);
+        let verifier = verifier(&[&world.root]);
+        judged(&verifier, &world.leaf, &[&world.middle]).unwrap();
+        let wrong = ServerName::try_from("example.org").unwrap();
+        let others = [der(&world.middle)];
+        let refused = verifier.verify_server_cert(&der(&world.leaf), &others, &wrong, &[], UnixTime::now());
+        assert!(
+            matches!(
+                refused,
+                Err(Error::InvalidCertificate(CertificateError::NotValidForNameContext { .. }))
+            ),
+            "{refused:?}"
+        );
+        assert!(judged(&verifier, &world.leaf, &[]).is_err());
+    }
+}
+
+/// RFC 5280, §6.1.4 (n), and RFC 8446, §4.4.2.2.
+#[test]
+fn keys_do_what_their_usage_says_and_nothing_else() {
+    for algorithm in ALGORITHMS {
+        let world = World::new(algorithm);
+        let verifier = verifier(&[&world.root]);
+        let signs_nothing = world.middle(authority("CN=Middle").key_usage(&[KeyUsage::DigitalSignature]));
+        assert_eq!(code(&verifier, &world.leaf, &[&signs_nothing]), "may-sign-no-certificates");
+        // One of the same name that may is found behind it.
+        judged(&verifier, &world.leaf, &[&signs_nothing, &world.middle]).unwrap();
+        let shakes_no_hands = world.leaf(server().key_usage(&[KeyUsage::CrlSign]));
+        assert_eq!(code(&verifier, &shakes_no_hands, &[&world.middle]), "purpose");
+        let nothing = world.leaf(server().key_usage(&[KeyUsage::KeyEncipherment]));
+        let expected = if algorithm == Algorithm::EcdsaP256 { "purpose" } else { "key-usage" };
+        assert_eq!(code(&verifier, &nothing, &[&world.middle]), expected);
+    }
+    let world = World::new(Algorithm::EcdsaP256);
+    let agrees = world.leaf(server().key_usage(&[KeyUsage::KeyAgreement]));
+    assert_eq!(code(&verifier(&[&world.root]), &agrees, &[&world.middle]), "purpose");
+}
+
+#[test]
+fn roots_of_files_are_judged_like_other_authorities() {
+    for algorithm in ALGORITHMS {
+        let world = World::new(algorithm);
+        let now = SystemTime::now();
+        let hour = Duration::from_secs(3600);
+        for (template, expected) in [
+            (authority("CN=Root").valid(now - 2 * hour, now - hour), "expired"),
+            (authority("CN=Root").valid(now + hour, now + 2 * hour), "not-yet-valid"),
+            (Template::new("CN=Root".parse().unwrap()), "not-an-authority"),
+            (authority("CN=Root").key_usage(&[KeyUsage::CrlSign]), "may-sign-no-certificates"),
+            (authority("CN=Root").path_length(0), "path-length"),
+        ] {
+            let root = template.self_signed(&world.root_key).unwrap();
+            assert_eq!(code(&verifier(&[&root]), &world.leaf, &[&world.middle]), expected);
+            // Beside one that holds it does no harm.
+            judged(&verifier(&[&root, &world.root]), &world.leaf, &[&world.middle]).unwrap();
+        }
+    }
+}
+
+/// A bare key has no time and no usage; what stands between is judged all the same.
+#[test]
+fn below_a_bare_key_the_others_are_judged() {
+    let world = World::new(Algorithm::EcdsaP256);
+    let provider = gambeson_rustls::provider().unwrap();
+    let root = der(&world.root);
+    let mut store = gambeson_rustls::rustls::RootCertStore::empty();
+    store.add(root).unwrap();
+    let verifier = ChainVerifier::new(Roots::of_keys(store.roots), &provider);
+    judged(&verifier, &world.leaf, &[&world.middle]).unwrap();
+    let signs_nothing = world.middle(authority("CN=Middle").key_usage(&[KeyUsage::DigitalSignature]));
+    assert_eq!(code(&verifier, &world.leaf, &[&signs_nothing]), "may-sign-no-certificates");
+}
+
+#[test]
+fn a_certificate_among_the_roots_is_its_own_chain() {
+    for algorithm in ALGORITHMS {
+        let key = PrivateKey::generate(algorithm).unwrap();
+        let own = server().self_signed(&key).unwrap();
+        judged(&verifier(&[&own]), &own, &[]).unwrap();
+        let authority = authority("CN=Server").alt_name("example.com".parse().unwrap());
+        let authority = authority
+            .key_usage(&[KeyUsage::DigitalSignature, KeyUsage::KeyCertSign])
+            .self_signed(&key)
+            .unwrap();
+        judged(&verifier(&[&authority]), &authority, &[]).unwrap();
+        let world = World::new(algorithm);
+        assert!(judged(&verifier(&[&own]), &world.leaf, &[&world.middle]).is_err());
+    }
+}
+
+#[test]
+fn what_is_revoked_is_refused_at_every_level() {
+    for algorithm in ALGORITHMS {
+        let world = World::new(algorithm);
+        let now = SystemTime::now();
+        let times = (now - Duration::from_secs(1), now + Duration::from_secs(3600));
+        let lost = |certificate: &Certificate| Revoked {
+            serial: certificate.serial().to_vec(),
+            at: now,
+            reason: Reason::KeyCompromise,
+        };
+        let of_root =
+            |lost: &[Revoked]| RevocationList::new(&world.root, &world.root_key, 1, times, lost).unwrap();
+        let of_middle =
+            |lost: &[Revoked]| RevocationList::new(&world.middle, &world.middle_key, 1, times, lost).unwrap();
+        let with = |lists| verifier(&[&world.root]).with_revocation(lists);
+        judged(&with(vec![of_root(&[]), of_middle(&[])]), &world.leaf, &[&world.middle]).unwrap();
+        for lists in [vec![of_root(&[lost(&world.middle)])], vec![of_middle(&[lost(&world.leaf)])]] {
+            assert_eq!(code(&with(lists), &world.leaf, &[&world.middle]), "revoked");
+        }
+        // A list of a root whose certificate is not there cannot be believed.
+        let provider = gambeson_rustls::provider().unwrap();
+        let mut store = gambeson_rustls::rustls::RootCertStore::empty();
+        store.add(der(&world.root)).unwrap();
+        let bare = ChainVerifier::new(Roots::of_keys(store.roots), &provider);
+        let bare = bare.with_revocation(vec![of_root(&[])]);
+        assert_eq!(code(&bare, &world.leaf, &[&world.middle]), "revocation-list-signature");
+    }
+}
