@@ -117,14 +117,67 @@ impl<'a> Verifier<'a> {
         }
     }
 
+    /// Checks a path that another verifier has found, by all rules but those about signatures and the order of names.
+    ///
+    /// `path` begins with the certificate and ends below the root; without `root` that is a bare key. What authorities say about the names below
+    /// them is left to the other verifier.
+    ///
+    /// # Errors
+    /// [`ChainError`]: which certificate failed which check.
+    pub fn check_path(&self, path: &[&Certificate], root: Option<&Certificate>) -> Result<(), ChainError> {
+        let at = self.at.unwrap_or_else(SystemTime::now);
+        let Some((first, last)) = path.first().zip(path.last()) else { return Ok(()) };
+        self.check_first(first, at)?;
+        let authorities = path.iter().skip(1).copied().chain(root);
+        for (below, authority) in authorities.enumerate() {
+            self.check_authority(&path[..=below], authority, at, Constraints::Checked)?;
+        }
+        // A list of a bare key: nothing here can have signed it.
+        let is_its_own = path.len() == 1 && self.roots.contains(first);
+        let lists_it = |list: &RevocationList| list.issuer() == last.issuer();
+        if root.is_none() && !is_its_own && self.lists.iter().any(lists_it) {
+            return Err(ChainError::new(last, Failure::RevocationListSignature));
+        }
+        Ok(())
+    }
+
+    /// Whether `issuer` may stand above `path`, signatures and names aside.
+    fn check_authority(
+        &self,
+        path: &[&Certificate],
+        issuer: &Certificate,
+        at: SystemTime,
+        constraints: Constraints,
+    ) -> Result<(), ChainError> {
+        let fails = |failure| Err(ChainError::new(issuer, failure));
+        check_any(issuer, at, constraints)?;
+        if !issuer.is_authority() {
+            return fails(Failure::NotAnAuthority);
+        }
+        if issuer.key_usage().is_some_and(|usage| !usage.contains(&KeyUsage::KeyCertSign)) {
+            return fails(Failure::MaySignNoCertificates);
+        }
+        // Those that sign themselves do not count (RFC 5280, §4.2.1.9).
+        let between =
+            path.iter().skip(1).filter(|authority| authority.subject() != authority.issuer()).count();
+        if issuer.path_length().is_some_and(|longest| between > usize::from(longest)) {
+            return fails(Failure::PathLength);
+        }
+        self.check_purpose(issuer)?;
+        path.last().map_or(Ok(()), |last| self.check_revocation(last, issuer, at))
+    }
+
     fn check_first(&self, certificate: &Certificate, at: SystemTime) -> Result<(), ChainError> {
         let fails = |failure| Err(ChainError::new(certificate, failure));
-        check_any(certificate, at)?;
+        check_any(certificate, at, Constraints::Refused)?;
         self.check_purpose(certificate)?;
+        // Handshakes are signed (RFC 8446, §4.4.2.2); a key of a KEM takes part in its own way.
+        let needed = match certificate.public_key() {
+            Ok(key) if !key.algorithm().signs() => KeyUsage::KeyEncipherment,
+            _ => KeyUsage::DigitalSignature,
+        };
         if let Some(purpose @ (Purpose::ServerAuth | Purpose::ClientAuth)) = &self.purpose
-            && certificate.key_usage().is_some_and(|usage| {
-                !usage.contains(&KeyUsage::DigitalSignature) && !usage.contains(&KeyUsage::KeyEncipherment)
-            })
+            && certificate.key_usage().is_some_and(|usage| !usage.contains(&needed))
         {
             return fails(Failure::Purpose { expected: purpose.clone() });
         }
@@ -194,14 +247,23 @@ fn check_list(list: &RevocationList, issuer: &Certificate, at: SystemTime) -> Re
     Ok(())
 }
 
+/// What becomes of name constraints.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Constraints {
+    /// They are not supported here.
+    Refused,
+    /// Another verifier has checked them.
+    Checked,
+}
+
 /// What every certificate of a chain must fulfil.
-fn check_any(certificate: &Certificate, at: SystemTime) -> Result<(), ChainError> {
+fn check_any(certificate: &Certificate, at: SystemTime, constraints: Constraints) -> Result<(), ChainError> {
     let fails = |failure| Err(ChainError::new(certificate, failure));
     let extensions = certificate.extensions();
     if let Some(oid) = extensions.unknown_critical {
         return fails(Failure::CriticalExtension { oid: oid.to_string() });
     }
-    if extensions.constrains_names {
+    if extensions.constrains_names && constraints == Constraints::Refused {
         return fails(Failure::NameConstraints);
     }
     if at < certificate.not_before() {
@@ -293,21 +355,7 @@ impl<'a: 'c, 'c> Search<'_, 'a, 'c> {
             Error::Signature => at_last(Failure::Signature),
             error => at_last(Failure::Key(error)),
         })?;
-        check_any(issuer, self.at).map_err(counted)?;
-        if !issuer.is_authority() {
-            return Err(at_issuer(Failure::NotAnAuthority));
-        }
-        if issuer.key_usage().is_some_and(|usage| !usage.contains(&KeyUsage::KeyCertSign)) {
-            return Err(at_issuer(Failure::MaySignNoCertificates));
-        }
-        // Those that sign themselves do not count (RFC 5280, §4.2.1.9).
-        let between =
-            path.iter().skip(1).filter(|authority| authority.subject() != authority.issuer()).count();
-        if issuer.path_length().is_some_and(|longest| between > usize::from(longest)) {
-            return Err(at_issuer(Failure::PathLength));
-        }
-        self.verifier.check_purpose(issuer).map_err(counted)?;
-        self.verifier.check_revocation(last, issuer, self.at).map_err(counted)
+        self.verifier.check_authority(path, issuer, self.at, Constraints::Refused).map_err(counted)
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `scheme` | [`Scheme`]: numbers of signature schemes |
 //! | `signing` | private keys that sign handshakes |
 //! | `verification` | public keys of certificates, for webpki |
+//! | `chain` | [`ChainVerifier`], [`Roots`]: chains of certificates |
 //! | `raw_key` | [`KeyVerifier`] and what else RFC 7250 needs |
 //! | `base` | whose symmetric cryptography runs |
 //! | `classical` | P-521 and Ed25519, where the base lacks them |
@@ -16,6 +17,7 @@
 #![warn(missing_debug_implementations)]
 
 mod base;
+mod chain;
 mod classical;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod curve_key;
@@ -27,6 +29,7 @@ mod signing;
 mod verification;
 
 pub use base::{UnsupportedProcessor, base};
+pub use chain::{ChainVerifier, Roots};
 pub use group::{
     GROUPS, Group, MLKEM512, MLKEM768, MLKEM1024, P256, P384, SECP256R1_MLKEM768, SECP384R1_MLKEM1024, X448,
     X448_MLKEM768, X448_MLKEM1024, X25519, X25519_MLKEM768,
