@@ -209,6 +209,48 @@ fn clients_show_certificates_where_they_are_asked_for() {
     }
 }
 
+/// With TLS on both sides, too: who shows no certificate causes no handshake with the server behind.
+#[test]
+fn strangers_reach_nothing_behind_the_proxy() {
+    let folder = with_chain("ml-dsa-65");
+    folder.run("key gen --alg ml-dsa-44 -o client.key").exits(0);
+    folder.run("cert csr -k client.key --name client.example --purpose client -o client.csr").exits(0);
+    folder.run("cert sign client.csr --issuer pki/authority.pem -k pki/authority.key -o client.pem").exits(0);
+    let crl = "cert crl --issuer pki/authority.pem -k pki/authority.key";
+    folder.run(&format!("{crl} -o clients.crl")).exits(0);
+    let client = [folder.read("client.pem"), folder.read("pki/authority.pem")].concat();
+    folder.write("client.chain.pem", client);
+    // What is behind: a server of TLS, which tells of each connection.
+    let mut behind = Server::start(&folder, "--echo");
+    let address = SocketAddr::from(([127, 0, 0, 1], behind.port));
+    let sides = "--client-ca pki/root.pem --tls --ca pki/root.pem --name localhost --crl clients.crl";
+    let mut front = proxy(&folder, address, &format!("{TERMINATE} {sides}"));
+    let mut stranger = front.call(&folder);
+    let _ = stranger.write_all(b"x").and_then(|()| stranger.read(&mut [0; 1]));
+    let told = told(&mut front);
+    assert_eq!((&told["side"], &told["server"]), (&"client".into(), &Value::Null), "{told}");
+    // Not even a connection: the next that it tells of is the client's.
+    let own = "--own-cert client.chain.pem --own-key client.key";
+    let front_address = SocketAddr::from(([127, 0, 0, 1], front.port));
+    let with = proxy(&folder, front_address, &format!("--tls --ca pki/root.pem --name localhost {own}"));
+    there_and_back(&mut TcpStream::connect(("127.0.0.1", with.port)).unwrap(), b"x");
+    assert_eq!(behind.tells()["bytes"], 1);
+    assert_eq!(self::told(&mut front)["end"], "closed");
+
+    // A list that came since, and tells of the client.
+    folder.run(&format!("{crl} --revoke client.pem --previous clients.crl -o clients.crl --force")).exits(0);
+    front.signal(Signal::HUP);
+    event(&mut front, "reloaded");
+    let mut call = TcpStream::connect(("127.0.0.1", with.port)).unwrap();
+    let _ = call.write_all(b"x").and_then(|()| call.read(&mut [0; 1]));
+    let told = self::told(&mut front);
+    assert_eq!((&told["end"], &told["side"]), (&"revoked".into(), &"client".into()), "{told}");
+    // One that does not hold changes nothing.
+    folder.write("clients.crl", "noise");
+    front.signal(Signal::HUP);
+    assert!(event(&mut front, "reload-failed")["error"].as_str().unwrap().contains("clients.crl"));
+}
+
 #[test]
 fn files_that_no_client_could_take_are_refused_at_the_start() {
     let folder = with_chain("ml-dsa-44");
