@@ -20,7 +20,7 @@ use crate::dial::dial;
 use crate::error::{Error, Status, cut, named};
 use crate::files;
 use crate::keyfile::{KeyFile, PrivateKey, pki_error};
-use gambeson_pki::{Certificate, Form};
+use gambeson_pki::{Certificate, Form, RevocationList};
 use gambeson_rustls::rustls::client::danger::{
     HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
 };
@@ -29,13 +29,13 @@ use gambeson_rustls::rustls::pki_types::{
     CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime, pem::PemObject,
 };
 use gambeson_rustls::rustls::{
-    self, CertificateError, DigitallySignedStruct, InvalidMessage, NamedGroup, RootCertStore, SignatureScheme,
+    self, CertificateError, DigitallySignedStruct, InvalidMessage, NamedGroup, SignatureScheme,
 };
-use gambeson_rustls::{Builder, GROUPS, Group, Preset, Scheme};
+use gambeson_rustls::{Builder, ChainVerifier, GROUPS, Group, Preset, Roots, Scheme};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -80,17 +80,23 @@ fn private_key(path: &Path, passphrase_fd: Option<u32>) -> Result<PrivateKeyDer<
     Ok(PrivatePkcs8KeyDer::from(std::mem::take(&mut *key)).into())
 }
 
-/// Mozilla's roots, or those of a file.
-fn roots(file: Option<&Path>) -> Result<RootCertStore, Error> {
-    let mut store = RootCertStore::empty();
-    let Some(path) = file else {
-        store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        return Ok(store);
+/// Verifies chains that lead to Mozilla's roots, or to those of a file, and looks certificates up in revocation lists.
+fn chains(
+    roots: Option<&Path>,
+    lists: &[PathBuf],
+    provider: &CryptoProvider,
+) -> Result<Arc<ChainVerifier>, Error> {
+    let roots = match roots {
+        None => Roots::of_keys(webpki_roots::TLS_SERVER_ROOTS.to_vec()),
+        Some(path) => Roots::of_certificates(certificates(path)?)
+            .map_err(|error| Error::outside(format!("{}: {error}", path.display())))?,
     };
-    for certificate in certificates(path)? {
-        store.add(certificate).map_err(|error| Error::outside(format!("{}: {error}", path.display())))?;
-    }
-    Ok(store)
+    let list = |path: &PathBuf| {
+        let read = RevocationList::read(&files::read_small(path)?);
+        read.map_err(|error| pki_error(&path.display().to_string(), error))
+    };
+    let lists = lists.iter().map(list).collect::<Result<_, _>>()?;
+    Ok(Arc::new(ChainVerifier::new(roots, provider).with_revocation(lists)))
 }
 
 /// The name of a group, as registered.
@@ -233,8 +239,17 @@ fn explained(host: &str, error: io::Error) -> Error {
     let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {
         return Error::named(&named(&host, &error));
     };
-    let (what, reason) = reason(tls);
-    Error::not_verified(format!("{host}: {what}: {tls}")).because(reason)
+    let (what, reason) = told(tls);
+    Error::not_verified(format!("{host}: {what}")).because(reason)
+}
+
+/// What went wrong, in words, and the code of it.
+fn told(error: &rustls::Error) -> (String, &'static str) {
+    if let Some(failed) = ChainVerifier::failure(error) {
+        return (failed.to_string(), failed.failure().code());
+    }
+    let (what, reason) = reason(error);
+    (format!("{what}: {error}"), reason)
 }
 
 fn reason(error: &rustls::Error) -> (&'static str, &'static str) {

@@ -47,13 +47,21 @@ impl Roots {
     pub fn of_certificates(
         certificates: impl IntoIterator<Item = CertificateDer<'static>>,
     ) -> Result<Self, Error> {
-        let bad = || Error::from(CertificateError::BadEncoding);
         let mut roots = Self::default();
-        for der in certificates {
-            roots.certificates.push(Some(Certificate::from_der(&der).map_err(|_| bad())?));
-            roots.keys.push(webpki::anchor_from_trusted_cert(&der).map_err(|_| bad())?.to_owned());
-        }
+        certificates.into_iter().try_for_each(|der| roots.add(&der))?;
         Ok(roots)
+    }
+
+    /// Trusts one more certificate.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCertificate`] for bytes that are not a certificate.
+    pub fn add(&mut self, der: &CertificateDer<'_>) -> Result<(), Error> {
+        let bad = || Error::from(CertificateError::BadEncoding);
+        let certificate = Certificate::from_der(der).map_err(|_| bad())?;
+        self.keys.push(webpki::anchor_from_trusted_cert(der).map_err(|_| bad())?.to_owned());
+        self.certificates.push(Some(certificate));
+        Ok(())
     }
 
     /// Trusts bare keys with names, such as the list of a browser.
@@ -97,7 +105,7 @@ impl fmt::Debug for Roots {
 /// Verifies the chains of servers and of clients, for rustls.
 ///
 /// Beyond webpki it checks that each authority may sign certificates and each other key handshakes (RFC 5280, §6.1.4 (n); RFC 8446, §4.4.2.2), the roots, the
-/// key usages that an algorithm has, and revocation lists. A certificate that is itself among the roots is its own chain.
+/// key usages that an algorithm has, and revocation lists. A certificate that names itself as its issuer and is among the roots is its own chain.
 #[derive(Clone, Debug)]
 pub struct ChainVerifier {
     roots: Arc<Roots>,
@@ -161,7 +169,7 @@ impl ChainVerifier {
             .revocation(&self.lists);
         let rules = if self.lists_required { rules.require_revocation() } else { rules };
         let first = Certificate::from_der(end_entity).map_err(|_| CertificateError::BadEncoding)?;
-        if self.roots.has(&first) {
+        if first.subject() == first.issuer() && self.roots.has(&first) {
             // Nobody has issued it: no list tells of it.
             return rules.revocation(&[]).check_path(&[&first], None).map_err(refused);
         }

@@ -33,7 +33,7 @@ impl TlsCommand {
 }
 
 /// `gambeson tls serve`
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(group(ArgGroup::new("what").args(["root", "echo"])))]
 pub struct TlsServe {
     /// Where to listen; port 0 takes a free one, which is told
@@ -45,6 +45,12 @@ pub struct TlsServe {
     /// Its private key
     #[arg(short, long, value_name = "KEY")]
     pub key: PathBuf,
+    /// Ask every client for a certificate that leads to one of these roots
+    #[arg(long, value_name = "PEM")]
+    pub client_ca: Option<PathBuf>,
+    /// A revocation list, in which certificates of its issuer are looked up; SIGHUP has it read again (may be given again)
+    #[arg(long = "crl", value_name = "FILE", requires = "client_ca")]
+    pub lists: Vec<PathBuf>,
     /// Give out the files of this folder; without it every request is answered by how it came
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
@@ -86,6 +92,9 @@ pub struct TlsGet {
     /// Trust the certificates of this PEM file, in place of Mozilla's
     #[arg(long, value_name = "PEM")]
     pub ca: Option<PathBuf>,
+    /// A revocation list, in which certificates of its issuer are looked up (may be given again)
+    #[arg(long = "crl", value_name = "FILE")]
+    pub lists: Vec<PathBuf>,
     /// The groups and schemes to offer: default, cnsa2, fully-hybrid or classical-448
     #[arg(long, value_name = "PRESET", default_value = "default")]
     pub preset: Preset,

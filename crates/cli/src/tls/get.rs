@@ -1,7 +1,7 @@
 //! `tls get`: one request, and how the answer came.
 
 use super::{
-    Noting, Seen, chain, connect, explained, group_name, host_and_port, negotiated, provider, roots,
+    Noting, Seen, chain, chains, connect, explained, group_name, host_and_port, negotiated, provider,
     scheme_name, server_name,
 };
 use crate::args::tls::TlsGet;
@@ -9,7 +9,6 @@ use crate::console::{Console, printable};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_rustls::Preset;
-use gambeson_rustls::rustls::client::WebPkiServerVerifier;
 use gambeson_rustls::rustls::{self, ClientConfig, ClientConnection, Stream};
 use serde_json::json;
 use std::io::{ErrorKind, Read, Write};
@@ -25,9 +24,7 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
         files::refuse_existing(&options.out, options.force)?;
     }
     let provider = Arc::new(provider(Some(options.preset))?);
-    let roots = Arc::new(roots(options.ca.as_deref())?);
-    let inner = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
-    let inner = inner.map_err(|error| Error::outside(error.to_string()))?;
+    let inner = chains(options.ca.as_deref(), &options.lists, &provider)?;
     let algorithms = provider.signature_verification_algorithms;
     let seen: Arc<Mutex<Seen>> = Arc::default();
     let schemes = algorithms.supported_schemes();

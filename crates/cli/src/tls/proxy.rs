@@ -18,6 +18,7 @@ mod relay;
 mod sides;
 
 pub(super) use connection::note;
+pub(super) use host::Hangup;
 
 use super::host_and_port;
 use super::log::Log;
@@ -27,7 +28,7 @@ use crate::error::{Error, Status};
 use crate::unfinished::Unfinished;
 use gambeson_identity::Timestamp;
 use gambeson_rustls::rustls::{CipherSuite, KeyLog, KeyLogFile};
-use host::{Hangup, State, descriptors, tell_manager};
+use host::{State, descriptors, tell_manager};
 use metrics::Metrics;
 use serde_json::json;
 use sides::Sides;

@@ -1,11 +1,15 @@
 //! `tls serve`: static files, or an echo.
 
 use super::log::Log;
-use super::{Wire, certificates, negotiated, private_key, provider};
+use super::proxy::Hangup;
+use super::{Wire, certificates, chains, negotiated, private_key, provider, told};
 use crate::args::tls::TlsServe;
 use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::listener::{Ending, Listener};
+use gambeson_rustls::rustls::crypto::CryptoProvider;
+use gambeson_rustls::rustls::server::NoServerSessionStorage;
+use gambeson_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 use gambeson_rustls::rustls::{self, ServerConfig, ServerConnection, Stream, version};
 use percent_encoding::percent_decode_str;
 use prometheus_client::metrics::counter::Counter;
@@ -15,7 +19,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// The longest head of a request, in bytes.
@@ -24,7 +28,7 @@ const MAX_HEAD: usize = 16 << 10;
 /// What a connection needs to know.
 struct Server {
     log: Log,
-    config: Arc<ServerConfig>,
+    config: RwLock<Arc<ServerConfig>>,
     /// The folder without a symbolic link on its way.
     root: Option<PathBuf>,
     echo: bool,
@@ -41,10 +45,15 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
     if let Some(root) = root.as_ref().filter(|root| !root.is_dir()) {
         return Err(Error::outside(format!("{}: not a folder", root.display())));
     }
+    let provider = Arc::new(provider(options.preset)?);
+    let key = certified_key(options, &provider)?;
+    let config = config(options, &provider, &key)?;
+    // Without lists nothing is read again, and whoever closes the terminal ends the server. Before any thread is started.
+    let hangup = if options.lists.is_empty() { None } else { Some(Hangup::hold()?) };
     let lost = Counter::default();
     let server = Arc::new(Server {
         log: Log::start(console, None, lost.clone())?,
-        config: Arc::new(config(options)?),
+        config: RwLock::new(Arc::new(config)),
         root,
         echo: options.echo,
         patience: Duration::from_secs(options.timeout),
@@ -53,6 +62,10 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
     let wrong = |e: io::Error| Error::stream(&options.listen, &e);
     let listener = Listener::bind(options.listen).map_err(wrong)?;
     let address = listener.address();
+    if let Some(hangup) = hangup {
+        let (server, options) = (Arc::clone(&server), options.clone());
+        hangup.each(move || server.reload(self::config(&options, &provider, &key)))?;
+    }
     let waiting = Arc::clone(&server);
     let _signals = listener.ending().on_signal(move || waiting.wake());
     console
@@ -100,17 +113,36 @@ impl Drop for Place {
     }
 }
 
-fn config(options: &TlsServe) -> Result<ServerConfig, Error> {
+/// The certificate with its key, which are read once.
+fn certified_key(options: &TlsServe, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>, Error> {
     let chain = certificates(&options.cert)?;
-    let provider = provider(options.preset)?;
     let key = private_key(&options.key, options.passphrase.passphrase_fd)?;
-    let wrong = |error: rustls::Error| Error::outside(format!("{}: {error}", options.cert.display()));
-    let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
+    let key = CertifiedKey::from_der(chain, key, provider).map_err(|error| wrong(options, &error))?;
+    Ok(Arc::new(key))
+}
+
+fn wrong(options: &TlsServe, error: &rustls::Error) -> Error {
+    Error::outside(format!("{}: {error}", options.cert.display()))
+}
+
+fn config(
+    options: &TlsServe,
+    provider: &Arc<CryptoProvider>,
+    key: &Arc<CertifiedKey>,
+) -> Result<ServerConfig, Error> {
+    let builder = ServerConfig::builder_with_provider(Arc::clone(provider))
         .with_protocol_versions(&[&version::TLS13])
-        .map_err(wrong)?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)
-        .map_err(wrong)?;
+        .map_err(|error| wrong(options, &error))?;
+    let builder = match &options.client_ca {
+        None => builder.with_no_client_auth(),
+        Some(roots) => builder.with_client_cert_verifier(chains(Some(roots), &options.lists, provider)?),
+    };
+    let mut config = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(key))));
+    if options.client_ca.is_some() {
+        // Who resumes shows no certificate: the one that was shown may have been revoked since.
+        config.send_tls13_tickets = 0;
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+    }
     config.alpn_protocols =
         if options.echo { Vec::new() } else { vec![b"http/1.1".to_vec(), b"http/1.0".to_vec()] };
     Ok(config)
@@ -125,6 +157,25 @@ struct Served {
 }
 
 impl Server {
+    /// The configuration of now.
+    fn config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes another configuration for the connections that come, if it could be read.
+    fn reload(&self, read: Result<ServerConfig, Error>) {
+        match read {
+            Ok(config) => {
+                *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+                self.log.event("reloaded", json!({"event": "reloaded"}));
+            }
+            Err(error) => self.log.trouble(
+                format!("not reloaded, what was there stays: {error}"),
+                json!({"event": "reload-failed", "error": error.to_string(), "reason": error.reason()}),
+            ),
+        }
+    }
+
     /// Lets those look again who wait for a place.
     fn wake(&self) {
         let (places, changed) = &self.places;
@@ -149,10 +200,12 @@ impl Server {
                     json!({"from": from.to_string(), "group": group, "what": what, "status": status, "bytes": bytes}),
                 )
             }
-            Err(error) => self.log.event(
-                format!("{from} failed: {error}"),
-                json!({"from": from.to_string(), "failed": error.to_string()}),
-            ),
+            Err(error) => {
+                let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+                let why = tls.map_or_else(|| error.to_string(), |tls| told(tls).0);
+                self.log
+                    .event(format!("{from} failed: {why}"), json!({"from": from.to_string(), "failed": why}))
+            }
         }
     }
 
@@ -160,7 +213,7 @@ impl Server {
         let mut wire = Wire::new(socket, self.patience)?;
         // Whoever drips bytes is never silent, and keeps no place for that.
         wire.hurry(Some(Instant::now() + 3 * self.patience))?;
-        let mut connection = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
+        let mut connection = ServerConnection::new(self.config()).map_err(io::Error::other)?;
         while connection.is_handshaking() {
             if let Err(error) = connection.complete_io(&mut wire) {
                 // The alert that says why.

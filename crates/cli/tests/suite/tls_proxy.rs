@@ -252,6 +252,33 @@ fn strangers_reach_nothing_behind_the_proxy() {
 }
 
 #[test]
+fn a_server_asks_clients_for_certificates_and_looks_at_lists() {
+    let folder = with_chain("ml-dsa-65");
+    folder.run("key gen --alg ml-dsa-44 -o client.key").exits(0);
+    folder.run("cert csr -k client.key --name client.example --purpose client -o client.csr").exits(0);
+    folder.run("cert sign client.csr --issuer pki/authority.pem -k pki/authority.key -o client.pem").exits(0);
+    let crl = "cert crl --issuer pki/authority.pem -k pki/authority.key";
+    folder.run(&format!("{crl} -o clients.crl")).exits(0);
+    let client = [folder.read("client.pem"), folder.read("pki/authority.pem")].concat();
+    folder.write("client.chain.pem", client);
+    let mut server = Server::start(&folder, "--echo --client-ca pki/root.pem --crl clients.crl");
+    let mut stranger = server.call(&folder);
+    let _ = stranger.write_all(b"x").and_then(|()| stranger.read(&mut [0; 1]));
+    assert!(server.tells()["failed"].as_str().unwrap().contains("no certificates"));
+    let address = SocketAddr::from(([127, 0, 0, 1], server.port));
+    let own = "--own-cert client.chain.pem --own-key client.key";
+    let with = proxy(&folder, address, &format!("--tls --ca pki/root.pem --name localhost {own}"));
+    there_and_back(&mut TcpStream::connect(("127.0.0.1", with.port)).unwrap(), b"x");
+    assert_eq!(server.tells()["bytes"], 1);
+    folder.run(&format!("{crl} --revoke client.pem --previous clients.crl -o clients.crl --force")).exits(0);
+    server.signal(Signal::HUP);
+    event(&mut server, "reloaded");
+    let mut call = TcpStream::connect(("127.0.0.1", with.port)).unwrap();
+    let _ = call.write_all(b"x").and_then(|()| call.read(&mut [0; 1]));
+    assert!(server.tells()["failed"].as_str().unwrap().contains("revoked"));
+}
+
+#[test]
 fn files_that_no_client_could_take_are_refused_at_the_start() {
     let folder = with_chain("ml-dsa-44");
     folder.run("cert new --levels 3 --alg ml-dsa-44 -o other").exits(0);

@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use futures_util::stream;
 use gambeson_rustls::rustls::pki_types::ServerName;
-use gambeson_rustls::rustls::{ClientConfig, RootCertStore};
-use gambeson_rustls::{Builder, Preset, SECP256R1_MLKEM768, SECP384R1_MLKEM1024, X25519_MLKEM768};
+use gambeson_rustls::rustls::{self, ClientConfig};
+use gambeson_rustls::{
+    Builder, ChainVerifier, Preset, Roots, SECP256R1_MLKEM768, SECP384R1_MLKEM1024, X25519_MLKEM768,
+};
 use http::uri::PathAndQuery;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -165,25 +167,29 @@ fn tls(options: &NodeOptions) -> std::result::Result<ClientConfig, String> {
         provider = provider.groups(&[&X25519_MLKEM768, &SECP256R1_MLKEM768, &SECP384R1_MLKEM1024]);
     }
     let provider = provider.build().map_err(|error| error.to_string())?;
-    let mut roots = RootCertStore::empty();
+    let mut roots = Roots::default();
     match &options.roots {
         Some(given) => {
             for root in given.iter() {
-                roots.add(root.clone()).map_err(|error| format!("certificate authority: {error}"))?;
+                roots.add(root).map_err(|error| format!("certificate authority: {error}"))?;
             }
         }
         None => {
-            let (added, _) = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            if added == 0 {
+            for root in rustls_native_certs::load_native_certs().certs {
+                // One that cannot be read is no root.
+                let _ = roots.add(&root);
+            }
+            if roots.is_empty() {
                 return Err(
                     "the system has no root certificates; name the node's certificate authority".to_owned()
                 );
             }
         }
     }
+    let verifier = Arc::new(ChainVerifier::new(roots, &provider));
     let builder = ClientConfig::builder_with_provider(Arc::new(provider));
     let builder = builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
-    let builder = builder.with_root_certificates(roots);
+    let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
     let mut config = match &options.identity {
         Some(identity) => builder
             .with_client_auth_cert(identity.chain.clone(), identity.key().clone_key())
@@ -308,7 +314,9 @@ impl Service<Uri> for Dialer {
                     let stream = dial(&host, port).await?;
                     stream.set_nodelay(true)?;
                     match tls {
-                        Some((connector, name)) => Box::new(connector.connect(name, stream).await?),
+                        Some((connector, name)) => {
+                            Box::new(connector.connect(name, stream).await.map_err(explained)?)
+                        }
                         None => Box::new(stream),
                     }
                 }
@@ -317,6 +325,15 @@ impl Service<Uri> for Dialer {
             };
             Ok(TokioIo::new(Connection { io, closed, is_closed: false, lost }))
         })
+    }
+}
+
+/// Says which check of a chain failed, if one did.
+fn explained(error: io::Error) -> io::Error {
+    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match tls.and_then(ChainVerifier::failure) {
+        Some(failed) => io::Error::other(format!("the node's certificate: {failed}")),
+        None => error,
     }
 }
 

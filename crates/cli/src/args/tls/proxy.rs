@@ -15,10 +15,14 @@ pub struct TlsProxy {
     /// The server that everything goes to
     #[arg(short = 'C', long, value_name = "HOST:PORT")]
     pub connect: String,
-    /// The protocols to agree on (ALPN), such as h2,http/1.1, the best first [default: with TLS on both sides what server and client
+    /// The protocols to agree on (ALPN), such as h2,http/1.1, the best first [default: with TLS on both sides, and without --client-ca, what server and client
     /// agree on, else none]
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',', value_parser = protocol)]
     pub alpn: Vec<String>,
+
+    /// A revocation list, in which certificates of its issuer are looked up, read again on SIGHUP (may be given again)
+    #[arg(long = "crl", value_name = "FILE")]
+    pub lists: Vec<PathBuf>,
 
     /// Speak TLS with clients: the certificate that they see, and those between it and the root
     #[arg(short, long, value_name = "PEM", requires = "key", help_heading = "TLS with clients")]

@@ -1,6 +1,6 @@
 //! One connection, from its first byte to the line that tells of it.
 
-use super::super::{group_name, reason, scheme_name};
+use super::super::{group_name, scheme_name, told};
 use super::header::{self, Caller};
 use super::relay::{Moved, relay};
 use super::sides::Sides;
@@ -95,8 +95,8 @@ impl End {
     fn handshake(side: Side, error: &io::Error) -> Self {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
             Some(tls) => {
-                let (what, code) = reason(tls);
-                Self::new(code, side, format!("{what}: {tls}"))
+                let (what, code) = told(tls);
+                Self::new(code, side, what)
             }
             None => Self::new("cut", side, error),
         }
@@ -308,8 +308,9 @@ async fn meet(proxy: &Proxy, mut socket: TcpStream, record: &mut Record) -> Resu
     let scheme = clients.key.key.choose_scheme(asked.signature_schemes()).map(|signer| signer.scheme());
     let offer: Vec<Vec<u8>> = asked.alpn().into_iter().flatten().map(<[u8]>::to_vec).collect();
 
-    // With TLS on both sides client and server agree on a protocol as if there were nobody between them.
-    if sides.server.is_some() && proxy.alpn.is_empty() {
+    // With TLS on both sides client and server agree on a protocol as if there were nobody between them; but nothing is done for a client that has
+    // yet to show who it is.
+    if sides.server.is_some() && proxy.alpn.is_empty() && !clients.show_certificates {
         let unfinished = Facts { name: name.clone(), ..Facts::default() };
         let header = proxy.send_header.then(|| header::write(from, called, Some(&unfinished)));
         let server = connect(proxy, &sides, header, offer, record).await?;

@@ -1,6 +1,7 @@
 //! What only the operating system knows: its limit of descriptors, its signal to reload, its manager of services.
 
-pub(super) use system::{Hangup, descriptors};
+pub(in crate::tls) use system::Hangup;
+pub(super) use system::descriptors;
 
 /// What a manager of services is told, where it asked for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,18 +54,18 @@ mod system {
     }
 
     /// SIGHUP, which comes to nobody else.
-    pub(in super::super) struct Hangup(SigSet);
+    pub(in crate::tls) struct Hangup(SigSet);
 
     impl Hangup {
         /// Holds it back, in this thread and those that it starts.
-        pub(in super::super) fn hold() -> Result<Self, Error> {
+        pub(in crate::tls) fn hold() -> Result<Self, Error> {
             let signals: SigSet = [Signal::SIGHUP].into_iter().collect();
             signals.thread_block().map_err(|error| Error::stream(&"signals", &error.into()))?;
             Ok(Self(signals))
         }
 
         /// Does that whenever it comes.
-        pub(in super::super) fn each(self, mut work: impl FnMut() + Send + 'static) -> Result<(), Error> {
+        pub(in crate::tls) fn each(self, mut work: impl FnMut() + Send + 'static) -> Result<(), Error> {
             let waiting = thread::Builder::new().name("reload".into()).spawn(move || {
                 while self.0.wait().is_ok() {
                     work();
@@ -85,14 +86,14 @@ mod system {
     }
 
     /// There is no such signal.
-    pub(in super::super) struct Hangup;
+    pub(in crate::tls) struct Hangup;
 
     impl Hangup {
-        pub(in super::super) fn hold() -> Result<Self, Error> {
+        pub(in crate::tls) fn hold() -> Result<Self, Error> {
             Ok(Self)
         }
 
-        pub(in super::super) fn each(self, _: impl FnMut() + Send + 'static) -> Result<(), Error> {
+        pub(in crate::tls) fn each(self, _: impl FnMut() + Send + 'static) -> Result<(), Error> {
             Ok(())
         }
     }

@@ -1,12 +1,11 @@
 //! TLS with clients and with the server, as the files of the command line have it now.
 
-use super::super::{Noting, certificates, private_key, provider, roots, server_name};
+use super::super::{Noting, certificates, chains, private_key, provider, server_name};
 use crate::args::tls::TlsProxy;
 use crate::error::Error;
 use gambeson_pki::Certificate;
-use gambeson_rustls::rustls::client::WebPkiServerVerifier;
 use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName};
-use gambeson_rustls::rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use gambeson_rustls::rustls::server::NoServerSessionStorage;
 use gambeson_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 use gambeson_rustls::rustls::{self, ClientConfig, KeyLog, ServerConfig, version};
 use std::fmt::Display;
@@ -26,6 +25,8 @@ pub(super) struct Clients {
     pub key: Arc<CertifiedKey>,
     /// When the first certificate of the chain that we show ends.
     pub expires: SystemTime,
+    /// Each shows a certificate, and is nobody before.
+    pub show_certificates: bool,
 }
 
 /// TLS with the server.
@@ -68,11 +69,7 @@ impl Clients {
             .map_err(bad)?;
         let builder = match &options.client_ca {
             None => builder.with_no_client_auth(),
-            Some(path) => {
-                let roots = Arc::new(roots(Some(path))?);
-                let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
-                builder.with_client_cert_verifier(verifier.map_err(|error| wrong(path, &error))?)
-            }
+            Some(path) => builder.with_client_cert_verifier(chains(Some(path), &options.lists, &provider)?),
         };
         let resolver = SingleCertAndKey::from(Arc::clone(&key));
         let mut config = builder.with_cert_resolver(Arc::new(resolver));
@@ -85,7 +82,8 @@ impl Clients {
         if let Some(keys) = keys {
             config.key_log = Arc::clone(keys);
         }
-        Ok(Self { config: Arc::new(config), key, expires })
+        let show_certificates = options.client_ca.is_some();
+        Ok(Self { config: Arc::new(config), key, expires, show_certificates })
     }
 }
 
@@ -94,15 +92,10 @@ impl Server {
         let name = server_name(options.name.as_deref().unwrap_or(host))?;
         let outside = |error: &dyn Display| Error::outside(error.to_string());
         let provider = Arc::new(provider(Some(options.offer))?);
-        let roots = Arc::new(roots(options.ca.as_deref())?);
-        let inner = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider)).build();
+        let inner = chains(options.ca.as_deref(), &options.lists, &provider)?;
         let algorithms = provider.signature_verification_algorithms;
-        let verifier = Noting {
-            inner: Some(inner.map_err(|error| outside(&error))?),
-            algorithms,
-            schemes: algorithms.supported_schemes(),
-            seen: None,
-        };
+        let verifier =
+            Noting { inner: Some(inner), algorithms, schemes: algorithms.supported_schemes(), seen: None };
         let builder = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&version::TLS13])
             .map_err(|error| outside(&error))?
