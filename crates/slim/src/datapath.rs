@@ -106,7 +106,7 @@ pub struct Connected {
     pub endpoint: String,
     /// Version of SLIM that the node names.
     pub version: String,
-    /// This link was tested with nodes of this version ([`stock::TESTED`](crate::stock::TESTED)). Others are used all the same.
+    /// This link was tested with nodes of this version ([`stock::TESTED`]). Others are used all the same.
     pub tested: bool,
     /// The key of header MACs comes from X25519 and ML-KEM-768, not from X25519 alone.
     pub post_quantum: bool,
