@@ -3,8 +3,7 @@
 use crate::Result;
 use crate::error::bad;
 
-/// Fields of which a message has one at most, and of which servers take the first or the last where there are more (RFC 9110, RFC 9111,
-/// RFC 6265).
+/// Fields of which a message has one at most, and of which servers take the first or the last where there are more (RFC 9110, §5.3).
 const SINGLE: [&str; 26] = [
     "age",
     "authorization",
