@@ -317,7 +317,7 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
     }
     match verifier.verify(&certificate, &others) {
         Ok(chain) => {
-            // Whoever gives a list believes that it was looked at.
+            // A list on the command line is believed to have been looked at.
             let applies = |list: &RevocationList| chain.iter().any(|link| link.issuer() == list.issuer());
             if let Some((path, list)) = options.lists.iter().zip(&lists).find(|(_, list)| !applies(list)) {
                 return Err(Error::outside(format!(

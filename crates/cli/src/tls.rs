@@ -243,7 +243,7 @@ fn explained(host: &str, error: io::Error) -> Error {
     Error::not_verified(format!("{host}: {what}")).because(reason)
 }
 
-/// What went wrong, in words, and the code of it.
+/// Returns the reason of a failure in words, and its code.
 fn told(error: &rustls::Error) -> (String, &'static str) {
     if let Some(failed) = ChainVerifier::failure(error) {
         return (failed.to_string(), failed.failure().code());

@@ -599,7 +599,7 @@ fn verified_approvals(
         .collect()
 }
 
-/// Who asks for an approval.
+/// The source of a demand for an approval.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asker {
     /// A rule of the verifier, for which every party to the chain is one that wants the action.
@@ -618,7 +618,7 @@ struct Used<'a> {
 }
 
 impl Used<'_> {
-    /// Whether the action is done by a DID or by means of a right that it received; for a rule of the policy, or granted.
+    /// Returns true if a DID does the action or received the right to it; for a rule of the policy, also if it granted that right.
     fn takes_part(&self, did: &Did, asker: Asker) -> bool {
         let of_link =
             |link: &Link| link.terms.delegate == *did || (asker == Asker::Policy && link.issuer == *did);

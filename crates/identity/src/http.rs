@@ -365,7 +365,7 @@ impl core::fmt::Debug for Signature {
 /// What a verifier asks of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// What must be covered besides `content-digest`, which must be if there is a body, and then `content-type`, `content-encoding` and
+    /// The components that must be covered besides `content-digest`, which must be if there is a body, and then `content-type`, `content-encoding` and
     /// `content-range` where they are there; none for the default: `@method` and `@target-uri` of a request; `@status` of a response and, if
     /// [`Message::answering`] says to which request, with `req` that one's method, target, and `signature` or else
     /// `content-digest`.

@@ -141,7 +141,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Whether `issuer` may stand above `path`, signatures and names aside.
+    /// Checks that `issuer` may stand above `path`, signatures and names aside.
     fn check_authority(
         &self,
         path: &[&Certificate],
@@ -247,7 +247,7 @@ fn check_list(list: &RevocationList, issuer: &Certificate, at: SystemTime) -> Re
     Ok(())
 }
 
-/// What becomes of name constraints.
+/// The treatment of name constraints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Constraints {
     /// They are not supported here.

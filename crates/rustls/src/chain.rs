@@ -71,7 +71,7 @@ impl Roots {
         Self { keys, certificates }
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
@@ -81,7 +81,7 @@ impl Roots {
         self.keys.iter().map(|key| DistinguishedName::in_sequence(&key.subject)).collect()
     }
 
-    /// Whether this certificate is among them.
+    /// Returns true if this certificate is among them.
     fn has(&self, certificate: &Certificate) -> bool {
         self.certificates.iter().flatten().any(|root| root == certificate)
     }
@@ -218,7 +218,7 @@ fn refused(error: ChainError) -> Error {
     Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(error))))
 }
 
-/// What webpki has found, as rustls tells it.
+/// A failure that webpki has found, as rustls tells it.
 fn explained(error: webpki::Error) -> Error {
     use webpki::Error as Found;
     match error {

@@ -109,7 +109,7 @@ impl Whole {
         }
     }
 
-    /// Whether the fields say that there is content.
+    /// Returns true if the fields announce content.
     fn has_length(&self) -> bool {
         let mut lengths = self.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
         lengths.any(|(_, length)| length.trim() != "0")

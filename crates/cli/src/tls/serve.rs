@@ -139,7 +139,7 @@ fn config(
     };
     let mut config = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(key))));
     if options.client_ca.is_some() {
-        // Who resumes shows no certificate: the one that was shown may have been revoked since.
+        // A resumed session shows no certificate: the one that was shown may have been revoked since.
         config.send_tls13_tickets = 0;
         config.session_storage = Arc::new(NoServerSessionStorage {});
     }

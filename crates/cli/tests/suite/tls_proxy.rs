@@ -220,7 +220,7 @@ fn strangers_reach_nothing_behind_the_proxy() {
     folder.run(&format!("{crl} -o clients.crl")).exits(0);
     let client = [folder.read("client.pem"), folder.read("pki/authority.pem")].concat();
     folder.write("client.chain.pem", client);
-    // What is behind: a server of TLS, which tells of each connection.
+    // Behind the proxy a server of TLS tells of each connection.
     let mut behind = Server::start(&folder, "--echo");
     let address = SocketAddr::from(([127, 0, 0, 1], behind.port));
     let sides = "--client-ca pki/root.pem --tls --ca pki/root.pem --name localhost --crl clients.crl";

@@ -448,7 +448,7 @@ impl<P: ParameterSet> SigningKey<P> {
     }
 }
 
-/// What a compact key does on the heap; in functions of their own: their frames are large, and those of doors, where seeds stand, are small.
+/// The work of compact keys on the heap, in functions of their own: their frames are large, and those of doors, where seeds stand, are small.
 #[cfg(feature = "alloc")]
 mod wide {
     use super::{Message, ParameterSet, SigningKey};

@@ -98,7 +98,7 @@ impl Curve {
         Err(Error::Random)
     }
 
-    /// Whether a string of the right length is a scalar. The stack is wiped: a key that is moved takes along what stood where its variants differ.
+    /// Returns true if a string of the right length is a scalar. The stack is wiped: a key that is moved takes along what stood where its variants differ.
     fn is_scalar(self, scalar: &[u8]) -> bool {
         #[inline(never)]
         fn work(curve: Curve, scalar: &[u8]) -> bool {

@@ -1,11 +1,11 @@
 //! Prefixes of texts. Those of paths and of URLs end at a segment, and a text that readers may take for another is below none.
 
-/// Whether a text is below a prefix.
+/// Returns true if a text is below a prefix.
 pub(super) fn is_below(prefix: &str, text: &str) -> bool {
     continues(prefix, text) && (!is_hierarchical(prefix) || is_unambiguous(text))
 }
 
-/// Whether a text continues a prefix: that of paths and URLs where a segment of it ends.
+/// Returns true if a text continues a prefix: that of paths and URLs where a segment of it ends.
 pub(super) fn continues(prefix: &str, text: &str) -> bool {
     let Some(rest) = text.strip_prefix(prefix) else { return false };
     if !is_hierarchical(prefix) || rest.is_empty() || prefix.ends_with('/') {
@@ -17,12 +17,12 @@ pub(super) fn continues(prefix: &str, text: &str) -> bool {
     }
 }
 
-/// Whether it is a prefix of paths or of URLs.
+/// Returns true for a prefix of paths or of URLs.
 pub(super) fn is_hierarchical(prefix: &str) -> bool {
     prefix.starts_with('/') || prefix.contains("://")
 }
 
-/// Whether every reader finds the same segments in a path or URL, and no way up.
+/// Returns true if every reader finds the same segments in a path or URL, and no way up.
 pub(super) fn is_unambiguous(text: &str) -> bool {
     let path = match text.strip_prefix('/') {
         Some(path) => path,
@@ -39,7 +39,7 @@ pub(super) fn is_unambiguous(text: &str) -> bool {
     segments.all(|segment| !segment.is_empty() && is_plain(segment)) && is_plain(last)
 }
 
-/// Whether a segment is no way up, and hides no separator, under any number of escapes.
+/// Returns true if a segment is no way up, and hides no separator, under any number of escapes.
 fn is_plain(segment: &str) -> bool {
     // Servers cut parameters off.
     let name = segment.split(';').next().unwrap_or_default();

@@ -103,7 +103,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Whether the length is that of the content which a GET would bring (RFC 9110, §8.6).
+    /// Returns true if the length is that of the content which a GET would bring (RFC 9110, §8.6).
     fn tells_of_another(&self) -> bool {
         let asked = self.request.map(|request| request.start);
         match self.start {

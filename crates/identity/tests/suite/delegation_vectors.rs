@@ -931,7 +931,7 @@ fn hierarchies(file: &mut File, cast: &Cast) {
     }
 }
 
-/// Who received the right does not approve its use, whoever acts; who granted it may.
+/// A delegate of the chain does not approve the use of its right; the root that granted it may.
 fn separate_duties(file: &mut File, cast: &Cast) {
     let Cast { root, middle, leaf, boss, .. } = cast;
     let asks = |delegate: &Agent, max_depth| Delegation {

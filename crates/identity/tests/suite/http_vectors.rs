@@ -300,7 +300,7 @@ fn framing(file: &mut File, alice: &Agent) {
     file.add("response-304-with-a-length", signed(alice, unchanged, &Terms::default()), None);
 }
 
-/// What its verifier refuses is not signed.
+/// The signer refuses what its verifier refuses.
 #[test]
 fn a_message_whose_framing_is_ambiguous_is_not_signed() {
     let alice = agent(21, Suite::Default);

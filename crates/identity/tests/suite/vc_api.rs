@@ -167,7 +167,7 @@ fn an_issuer_of_claims_hands_out_no_delegation_and_no_approval() {
     assert_eq!(built.issue_with_proof(&world.issuer, NOW).unwrap_err().reason(), Reason::BadType);
 }
 
-/// Whoever lets others say what is claimed signs nothing that decides about more than its claims.
+/// An issuer whose claims others choose signs nothing that decides about more than its claims.
 #[test]
 fn an_issuer_of_claims_signs_nothing_that_gives_authority() {
     let (world, lists) = (World::new(), StatusStore::default());

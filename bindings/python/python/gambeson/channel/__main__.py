@@ -40,6 +40,15 @@ def configuration(port: int) -> str:
     return json.dumps({"tracing": {"log_level": "warn"}, "services": {"slim/0": dataplane}})
 
 
+# Variables of gambeson's programs that hold secrets.
+SECRETS = ("GAMBESON_PASSPHRASE", "GAMBESON_SLIM_AUTH")
+
+
+def environment() -> dict[str, str]:
+    """The environment of a program of somebody else: this one's, without secrets."""
+    return {name: value for name, value in os.environ.items() if name not in SECRETS}
+
+
 @contextlib.asynccontextmanager
 async def node(port: int) -> AsyncIterator[int]:
     """Runs a stock node, and gives its process id once it listens."""
@@ -47,7 +56,9 @@ async def node(port: int) -> AsyncIterator[int]:
         path = Path(folder) / "node.yaml"
         path.write_text(configuration(port))
         command = [sys.executable, "-c", NODE, str(path)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=sys.stderr, start_new_session=True) as process:
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=sys.stderr, start_new_session=True, env=environment()
+        ) as process:
             try:
                 await listening(port, process)
                 yield process.pid
