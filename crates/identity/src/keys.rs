@@ -401,6 +401,12 @@ mod tests {
         assert_eq!(refused("pub", json!("AA==")), Reason::BadEncoding);
         assert_eq!(refused("pub", json!(1)), Reason::BadForm);
         assert_eq!(refused("priv", json!("AA")), Reason::BadKey);
+        assert_eq!(refused("use", json!("enc")), Reason::WrongPurpose);
+        assert_eq!(refused("key_ops", json!(["encrypt", "sign"])), Reason::WrongPurpose);
+        assert_eq!(refused("key_ops", json!({})), Reason::BadForm);
+        let mut jwk = good.as_object().unwrap().clone();
+        jwk.extend([("use".to_owned(), json!("sig")), ("key_ops".to_owned(), json!(["sign", "verify"]))]);
+        assert!(VerifyingKey::from_jwk(&jwk).is_ok());
         for (text, reason) in [
             ("", Reason::BadEncoding),
             ("zkAQ", Reason::BadEncoding),

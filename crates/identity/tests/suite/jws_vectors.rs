@@ -297,8 +297,8 @@ fn the_vectors_of_jws() {
         }));
     }
     vectors.extend(bad_keys(log));
-    assert_eq!((count, vectors.len() - count), (6 + 59, 3 + 24));
-    vector_file::committed("jws", vectors, 6 + 59 + 3 + 24);
+    assert_eq!((count, vectors.len() - count), (6 + 59, 3 + 31));
+    vector_file::committed("jws", vectors, 6 + 59 + 3 + 31);
 }
 
 /// A token whose signature has a context that is not empty.
@@ -316,6 +316,13 @@ fn bad_keys(log: &Good) -> Vec<Value> {
     for (id, name, value) in [
         ("jwk-private", "priv", json!("AA")),
         ("jwk-private-d", "d", json!(null)),
+        ("jwk-for-encryption", "use", json!("enc")),
+        ("jwk-use-a-list", "use", json!(["sig"])),
+        ("jwk-that-signs-alone", "key_ops", json!(["sign"])),
+        ("jwk-for-nothing", "key_ops", json!([])),
+        ("jwk-key-ops-a-text", "key_ops", json!("verify")),
+        ("jwk-key-ops-of-numbers", "key_ops", json!(["verify", 1])),
+        ("jwk-key-ops-twice", "key_ops", json!(["verify", "verify"])),
         ("jwk-okp", "kty", json!("OKP")),
         ("jwk-kty-a-number", "kty", json!(1)),
         ("jwk-alg-eddsa", "alg", json!("EdDSA")),
