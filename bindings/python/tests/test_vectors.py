@@ -465,7 +465,7 @@ def test_json_and_times() -> None:
 
 
 def test_jws_and_keys_in_texts() -> None:
-    vectors, judge = read_for("jws", 92)
+    vectors, judge = read_for("jws", 99)
     keys = {it["id"]: it["jwk"] for it in vectors if it["kind"] == "jws" and "jwk" in it}
     for vector in vectors:
         match vector["kind"]:

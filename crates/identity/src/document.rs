@@ -433,6 +433,8 @@ const MAX_KEY: usize = 4096;
 fn jwk_key(jwk: &Map<String, Value>) -> Result<Key> {
     match VerifyingKey::from_jwk(jwk) {
         Ok(key) => Ok(Key::Signature(Kind::JsonWebKey, key)),
+        // The document is read, and the key verifies nothing.
+        Err(error) if error.reason() == Reason::WrongPurpose => Ok(Key::Foreign),
         Err(error)
             if error.reason() != Reason::BadAlgorithm
                 && jwk.get("kty").and_then(Value::as_str) == Some("AKP") =>

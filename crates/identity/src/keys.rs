@@ -1,10 +1,12 @@
 //! Signature keys of agents: ML-DSA (FIPS 204) with the names that JOSE, HTTP and multicodec give it.
 
 use crate::entropy::Hedge;
+use crate::error::bad;
 use crate::{Error, Reason, Result, encoding};
 use core::fmt;
 use gambeson::mldsa::{self, ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// A signature algorithm of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -169,6 +171,7 @@ impl VerifyingKey {
         if is_private(jwk) {
             return Err(private());
         }
+        check_use(jwk)?;
         if text("kty")? != "AKP" {
             return Err(Error::new(Reason::BadKey, "the key type is not AKP (RFC 9964)"));
         }
@@ -210,6 +213,30 @@ impl Eq for VerifyingKey {}
 impl fmt::Debug for VerifyingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "VerifyingKey({}, {}…)", self.algorithm(), &self.to_multikey()[..12])
+    }
+}
+
+/// Refuses a JWK whose owner restricts it to something else than the verification of signatures (RFC 7517, §4.2 and §4.3).
+fn check_use(jwk: &Map<String, Value>) -> Result<()> {
+    let wrong = |what| {
+        Err(Error::new(Reason::WrongPurpose, format_args!("the key is not for signatures, says its {what}")))
+    };
+    match jwk.get("use") {
+        None => {}
+        Some(Value::String(name)) if name == "sig" => {}
+        Some(Value::String(_)) => return wrong("use"),
+        Some(_) => return Err(bad("the use of a JWK is a text")),
+    }
+    let Some(operations) = jwk.get("key_ops") else { return Ok(()) };
+    let named: Option<BTreeSet<&str>> =
+        operations.as_array().and_then(|all| all.iter().map(Value::as_str).collect());
+    match named {
+        Some(named) if Some(named.len()) != operations.as_array().map(Vec::len) => {
+            Err(bad("key_ops of a JWK names an operation twice"))
+        }
+        Some(named) if named.contains("verify") => Ok(()),
+        Some(_) => wrong("key_ops"),
+        None => Err(bad("key_ops of a JWK is a list of texts")),
     }
 }
 

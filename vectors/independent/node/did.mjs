@@ -197,7 +197,14 @@ function jwkKey(jwk) {
   need(!isPrivate(jwk), 'bad-key')
   if (jwk.kty !== 'AKP') return undefined
   const name = text(jwk, 'alg')
-  if (has(ML_DSA, name)) return fromJwk(jwk)
+  if (has(ML_DSA, name)) {
+    try {
+      return fromJwk(jwk)
+    } catch (error) {
+      if (error.code !== 'wrong-purpose') throw error
+      return undefined
+    }
+  }
   return isText(jwk.pub) ? { other: name, bytes: decode(jwk.pub, 4096) } : undefined
 }
 

@@ -7,7 +7,7 @@ import { ed25519, x25519 } from '@noble/curves/ed25519.js'
 import { p256, p384, p521 } from '@noble/curves/nist.js'
 import { ml_dsa44, ml_dsa65, ml_dsa87 } from '@noble/post-quantum/ml-dsa.js'
 import { ml_kem768, ml_kem1024 } from '@noble/post-quantum/ml-kem.js'
-import { decode, encode, fromMultibase, has, multibase, need, text, utf8 } from './reading.mjs'
+import { decode, encode, fromMultibase, has, isText, multibase, need, text, utf8 } from './reading.mjs'
 
 export const ML_DSA = {
   'ML-DSA-44': { noble: ml_dsa44, key: 1312, signature: 2420, varint: [0x90, 0x24] },
@@ -189,6 +189,12 @@ export const isPrivate = jwk => ['priv', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'oth',
 
 export function fromJwk(jwk) {
   need(!isPrivate(jwk), 'bad-key')
+  if (has(jwk, 'use')) need(text(jwk, 'use') === 'sig', 'wrong-purpose')
+  if (has(jwk, 'key_ops')) {
+    const { key_ops: named } = jwk
+    need(Array.isArray(named) && named.every(isText) && new Set(named).size === named.length, 'bad-form')
+    need(named.includes('verify'), 'wrong-purpose')
+  }
   need(text(jwk, 'kty') === 'AKP', 'bad-key')
   const name = text(jwk, 'alg')
   need(has(ML_DSA, name), 'bad-algorithm')

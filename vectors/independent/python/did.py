@@ -205,7 +205,12 @@ def jwk_key(jwk):
         return None
     name = text(jwk, "alg")
     if name in ML_DSA:
-        return from_jwk(jwk)
+        try:
+            return from_jwk(jwk)
+        except Refused as refused:
+            if refused.code != "wrong-purpose":
+                raise
+            return None
     return (name, decode(jwk["pub"], 4096)) if isinstance(jwk.get("pub"), str) else None
 
 

@@ -196,6 +196,12 @@ PRIVATE = {"priv", "d", "p", "q", "dp", "dq", "qi", "oth", "k"}
 
 def from_jwk(jwk):
     need(not PRIVATE & jwk.keys(), "bad-key")
+    need(text(jwk, "use") == "sig", "wrong-purpose") if "use" in jwk else None
+    if "key_ops" in jwk:
+        named = jwk["key_ops"]
+        need(isinstance(named, list) and all(isinstance(one, str) for one in named), "bad-form")
+        need(len(set(named)) == len(named), "bad-form")
+        need("verify" in named, "wrong-purpose")
     need(text(jwk, "kty") == "AKP", "bad-key")
     name = text(jwk, "alg")
     need(name in ML_DSA, "bad-algorithm")

@@ -119,7 +119,7 @@ fn the_vectors_of_the_identity_layer_hold() {
         ("did", 264),
         ("httpsig", 125),
         ("json", 105),
-        ("jws", 92),
+        ("jws", 99),
         ("kdf", 218),
         ("log", 77),
         ("memory", 27),
