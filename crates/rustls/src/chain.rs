@@ -111,7 +111,6 @@ pub struct ChainVerifier {
     roots: Arc<Roots>,
     names: Arc<[DistinguishedName]>,
     lists: Arc<[RevocationList]>,
-    lists_required: bool,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
@@ -123,7 +122,6 @@ impl ChainVerifier {
             names: roots.names().into(),
             roots: Arc::new(roots),
             lists: Arc::new([]),
-            lists_required: false,
             algorithms: provider.signature_verification_algorithms,
         }
     }
@@ -133,13 +131,6 @@ impl ChainVerifier {
     #[must_use]
     pub fn with_revocation(mut self, lists: Vec<RevocationList>) -> Self {
         self.lists = lists.into();
-        self
-    }
-
-    /// Refuses a certificate whose issuer has no list, roots excepted.
-    #[must_use]
-    pub fn require_revocation(mut self) -> Self {
-        self.lists_required = true;
         self
     }
 
@@ -167,7 +158,6 @@ impl ChainVerifier {
             .at(UNIX_EPOCH + Duration::from_secs(now.as_secs()))
             .purpose(purpose)
             .revocation(&self.lists);
-        let rules = if self.lists_required { rules.require_revocation() } else { rules };
         let first = Certificate::from_der(end_entity).map_err(|_| CertificateError::BadEncoding)?;
         if first.subject() == first.issuer() && self.roots.has(&first) {
             // Nobody has issued it: no list tells of it.
