@@ -627,22 +627,17 @@ impl Used<'_> {
 
     /// Takes an approval by one of these, who does not take part itself.
     fn approved_by(&mut self, approvers: &[Did], asker: Asker) -> Result<()> {
-        let mut named = self.approvals.iter().filter(|(approval, _)| approvers.contains(approval.approver()));
-        let found = named.clone().find(|(approval, _)| !self.takes_part(approval.approver(), asker));
+        let found = self.approvals.iter().find(|(approval, _)| {
+            approvers.contains(approval.approver()) && !self.takes_part(approval.approver(), asker)
+        });
         let Some((approval, id)) = found else {
-            return Err(match named.next() {
-                Some((approval, _)) => Error::new(
-                    Reason::NotApproved,
-                    format_args!(
-                        "the approval by {} does not count: it takes part itself",
-                        approval.approver()
-                    ),
+            return Err(Error::new(
+                Reason::NotApproved,
+                format_args!(
+                    "none of {} approvers approved this action who does not take part",
+                    approvers.len()
                 ),
-                None => Error::new(
-                    Reason::NotApproved,
-                    format_args!("none of {} approvers approved this action", approvers.len()),
-                ),
-            });
+            ));
         };
         if !self.spends.iter().any(|spend| spend.id == *id) {
             self.approvers.push(approval.approver().clone());

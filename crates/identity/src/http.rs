@@ -105,7 +105,7 @@ pub fn sign(
     };
     message.check_framing()?;
     let mut added = Vec::new();
-    if let Some(body) = message.body.filter(|_| message.field("content-digest").next().is_none()) {
+    if let Some(body) = message.body.filter(|_| !message.has("content-digest")) {
         added.push(("content-digest".to_owned(), content_digest(body)));
     }
     let fields = [message.fields, &added].concat();
@@ -159,9 +159,7 @@ pub fn sign(
 
 fn default_components(message: &Message<'_>) -> Result<Vec<Component>> {
     let mut names = bound_components(message);
-    names.extend(
-        READING.into_iter().chain(["content-digest"]).filter(|name| message.field(name).next().is_some()),
-    );
+    names.extend(READING.into_iter().chain(["content-digest"]).filter(|name| message.has(name)));
     names.into_iter().map(str::parse).collect()
 }
 
@@ -174,7 +172,7 @@ fn bound_components(message: &Message<'_>) -> Vec<&'static str> {
         return if message.is_request() { vec!["@method", "@target-uri"] } else { vec!["@status"] };
     };
     let mut names = vec!["@status", "\"@method\";req", "\"@target-uri\";req"];
-    let there = |name: &str| request.field(name).next().is_some();
+    let there = |name: &str| request.has(name);
     names.extend(match (there("signature"), there("content-digest")) {
         (true, _) => Some("\"signature\";req"),
         (false, true) => Some("\"content-digest\";req"),
@@ -439,7 +437,7 @@ impl Signature {
         let digested = self.components.contains(&digest);
         if message.body.is_some_and(|body| !body.is_empty()) {
             required.push(digest);
-            for name in READING.into_iter().filter(|name| message.field(name).next().is_some()) {
+            for name in READING.into_iter().filter(|name| message.has(name)) {
                 required.push(name.parse()?);
             }
         }
