@@ -23,14 +23,20 @@ const TYPES: [&str; 7] = [
 /// # Errors
 ///
 /// [`Reason::BadType`] with the type.
+#[inline(never)]
 pub(super) fn refuse(credential: &Map<String, Value>) -> Result<()> {
     let subjects = match credential.get("credentialSubject") {
         Some(Value::Array(subjects)) => &subjects[..],
         subject => subject.map_or(&[][..], core::slice::from_ref),
     };
-    let types = subjects.iter().map(|subject| subject.get("type"));
-    let texts = types.chain([credential.get("type"), credential.get("@context")]);
-    match texts.flatten().find_map(named) {
+    let mut found = None;
+    for part in [credential.get("type"), credential.get("@context")] {
+        found = found.or_else(|| part.and_then(named));
+    }
+    for subject in subjects {
+        found = found.or_else(|| subject.get("type").and_then(named));
+    }
+    match found {
         None => Ok(()),
         Some(kind) => Err(Error::new(
             Reason::BadType,
