@@ -626,6 +626,7 @@ impl Used<'_> {
     }
 
     /// Takes an approval by one of these, who does not take part itself.
+    #[inline(never)]
     fn approved_by(&mut self, approvers: &[Did], asker: Asker) -> Result<()> {
         let found = self.approvals.iter().find(|(approval, _)| {
             approvers.contains(approval.approver()) && !self.takes_part(approval.approver(), asker)

@@ -159,12 +159,12 @@ pub fn sign(
 
 fn default_components(message: &Message<'_>) -> Result<Vec<Component>> {
     let mut names = bound_components(message);
-    names.extend(READING.into_iter().chain(["content-digest"]).filter(|name| message.has(name)));
+    names.extend(OF_CONTENT.into_iter().filter(|name| message.has(name)));
     names.into_iter().map(str::parse).collect()
 }
 
-/// Fields that say how the bytes of the content are read.
-const READING: [&str; 3] = ["content-type", "content-encoding", "content-range"];
+/// Fields that say how the bytes of the content are read, and its digest.
+const OF_CONTENT: [&str; 4] = ["content-type", "content-encoding", "content-range", "content-digest"];
 
 /// What says which message it is: of a response also which request it answers, by its signature or else its content.
 fn bound_components(message: &Message<'_>) -> Vec<&'static str> {
@@ -437,7 +437,7 @@ impl Signature {
         let digested = self.components.contains(&digest);
         if message.body.is_some_and(|body| !body.is_empty()) {
             required.push(digest);
-            for name in READING.into_iter().filter(|name| message.has(name)) {
+            for name in OF_CONTENT.into_iter().filter(|name| message.has(name)) {
                 required.push(name.parse()?);
             }
         }

@@ -6,6 +6,7 @@ pub(super) fn is_below(prefix: &str, text: &str) -> bool {
 }
 
 /// Returns true if a text continues a prefix: that of paths and URLs where a segment of it ends.
+#[inline(never)]
 pub(super) fn continues(prefix: &str, text: &str) -> bool {
     let Some(rest) = text.strip_prefix(prefix) else { return false };
     if !is_hierarchical(prefix) || rest.is_empty() || prefix.ends_with('/') {

@@ -82,6 +82,7 @@ impl<'a> Message<'a> {
 
     /// Refuses a message of which another reader may take other bytes for the content, or another value of a field: a length that is not the
     /// body's, a transfer coding, a field twice that stands once.
+    #[inline(never)]
     pub(super) fn check_framing(&self) -> Result<()> {
         if let Some(name) = SINGLE.into_iter().find(|name| self.field(name).count() > 1) {
             return Err(bad(format_args!("the message has more than one field {name}")));
