@@ -332,7 +332,7 @@ impl<'a> Package<'a> {
 
     /// Makes a bound module small, and puts it into the package.
     fn shrink(&self, name: &str, from: &Path) -> Result<()> {
-        // What a page loads is compressed: `-O1` makes more bytes than `-Os`, which compress to 1 % fewer.
+        // Pages load modules compressed: `-O1` makes more bytes than `-Os`, which compress to 1 % fewer.
         let mut shrink = self.node(&["node_modules/binaryen/bin/wasm-opt", "-O1"]);
         shrink.args(WASM_FEATURES);
         shrink.args(["--strip-producers", "--strip-target-features"]);

@@ -1,14 +1,14 @@
-//! Programs that this one starts.
+//! Child processes.
 
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// Returns a command for a program of somebody else, which gets no secrets of the environment.
+/// Returns a command for a foreign program, without the secrets of the environment.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     gambeson_slim::stock::command(program)
 }
 
-/// Returns a command for a program of gambeson, which gets the environment as it is.
+/// Returns a command for a program of gambeson, with the whole environment.
 pub(crate) fn own(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }

@@ -104,7 +104,7 @@ impl fmt::Debug for Roots {
 
 /// Verifies the chains of servers and of clients, for rustls.
 ///
-/// Beyond webpki it checks that each authority may sign certificates and each other key handshakes (RFC 5280, §6.1.4 (n); RFC 8446, §4.4.2.2), the roots, the
+/// Beyond webpki it checks that authorities may sign certificates and end entities may sign handshakes (RFC 5280, §6.1.4 (n); RFC 8446, §4.4.2.2), the roots, the
 /// key usages that an algorithm has, and revocation lists. A certificate that names itself as its issuer and is among the roots is its own chain.
 #[derive(Clone, Debug)]
 pub struct ChainVerifier {

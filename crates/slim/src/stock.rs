@@ -46,7 +46,7 @@ pub(crate) fn is_tested(version: &str) -> bool {
 /// Environment variables of gambeson's programs that hold secrets.
 pub const SECRET_VARIABLES: &[&str] = &["GAMBESON_PASSPHRASE", "GAMBESON_SLIM_AUTH"];
 
-/// Returns a command for a program of somebody else: it does not inherit [`SECRET_VARIABLES`].
+/// Returns a command for a foreign program, which does not inherit [`SECRET_VARIABLES`].
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     SECRET_VARIABLES.iter().for_each(|variable| _ = command.env_remove(variable));

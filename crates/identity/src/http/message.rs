@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::error::bad;
 
-/// Fields of which a message has one at most, and of which servers take the first or the last where there are more (RFC 9110, §5.3).
+/// Singleton fields: where one is repeated, some servers take the first value and some the last (RFC 9110, §5.3).
 const SINGLE: [&str; 26] = [
     "age",
     "authorization",
@@ -80,8 +80,8 @@ impl<'a> Message<'a> {
         matches!(self.start, Start::Request(..))
     }
 
-    /// Refuses a message of which another reader may take other bytes for the content, or another value of a field: a length that is not the
-    /// body's, a transfer coding, a field twice that stands once.
+    /// Refuses ambiguous framing, by which another reader could find other content or another value: a length that is not the body's, a transfer
+    /// coding, a repeated singleton field.
     #[inline(never)]
     pub(super) fn check_framing(&self) -> Result<()> {
         if let Some(name) = SINGLE.into_iter().find(|name| self.field(name).count() > 1) {
