@@ -262,6 +262,19 @@ fn what_is_revoked_stays_revoked() {
 }
 
 #[test]
+fn text_of_strangers_leaves_json_json() {
+    let folder = Folder::new();
+    folder.run("key gen --alg ed25519 -o k").exits(0);
+    let name = "a\u{200f}b\u{202e}c\u{2066}\u{9b}d\u{7f}";
+    folder.run(&format!("cert csr -k k --subject CN={name} -o request")).exits(0);
+    let shown = folder.run("cert show request --json").exits(0);
+    assert_eq!(shown.json()["subject"], format!("CN={name}"));
+    assert!(shown.text().contains("a\\u200fb\\u202ec\\u2066\\u009bd\\u007f"), "{}", shown.text());
+    let refused = folder.run(&format!("cert show {name} --json")).exits(3);
+    assert!(refused.json()["error"].as_str().unwrap().contains(name));
+}
+
+#[test]
 fn names_of_any_kind_go_into_a_certificate() {
     let folder = Folder::new();
     let mut command = folder.command();
