@@ -4,7 +4,7 @@
 use crate::error::Error;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal, Write};
 
 /// Where reports go, and in which form.
@@ -34,26 +34,25 @@ impl Console {
     /// Reports one thing: `text` to a person, `json` to a program.
     pub(crate) fn report(self, text: impl Display, json: Value) -> Result<(), Error> {
         if self.json {
-            self.line(json)
+            self.line(&json_line(&json))
         } else if self.to_stderr {
             Ok(())
         } else {
-            self.line(text)
+            self.line(&printable(text))
         }
     }
 
     /// Tells a person something that a program learns otherwise.
     pub(crate) fn say(self, text: impl Display) -> Result<(), Error> {
-        if self.json || self.to_stderr { Ok(()) } else { self.line(text) }
+        if self.json || self.to_stderr { Ok(()) } else { self.line(&printable(text)) }
     }
 
     /// Tells a program something that a person learns otherwise.
     pub(crate) fn report_json(self, json: Value) -> Result<(), Error> {
-        if self.json { self.line(json) } else { Ok(()) }
+        if self.json { self.line(&json_line(&json)) } else { Ok(()) }
     }
 
-    fn line(self, text: impl Display) -> Result<(), Error> {
-        let text = printable(text);
+    fn line(self, text: &str) -> Result<(), Error> {
         let written = if self.to_stderr {
             writeln!(io::stderr(), "{text}")
         } else {
@@ -93,14 +92,32 @@ impl Console {
 pub(crate) fn printable(text: impl Display) -> String {
     let mut shown = String::new();
     for c in text.to_string().chars() {
-        let direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if direction || c.is_control() && !matches!(c, '\n' | '\t') {
+        if is_obeyed(c) && !matches!(c, '\n' | '\t') {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);
         }
     }
     shown
+}
+
+/// Returns true for control characters and marks of writing direction.
+fn is_obeyed(c: char) -> bool {
+    let direction =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    direction || c.is_control()
+}
+
+/// One line of JSON, in which what a terminal would obey stands as escapes of JSON: such characters are in its strings alone, and each has one escape.
+pub(crate) fn json_line(json: &Value) -> String {
+    let mut line = String::new();
+    for c in json.to_string().chars() {
+        match is_obeyed(c) {
+            true => _ = write!(line, "\\u{:04x}", u32::from(c)),
+            false => line.push(c),
+        }
+    }
+    line
 }
 
 fn styled(bar: ProgressBar, template: &str, what: &str) -> ProgressBar {

@@ -1,6 +1,6 @@
 //! The access log and the reports of a server, written by a thread of their own: who reads them slowly keeps no connection waiting.
 
-use crate::console::{Console, printable};
+use crate::console::{Console, json_line, printable};
 use crate::error::Error;
 use crate::files::is_stream;
 use prometheus_client::metrics::counter::Counter;
@@ -128,7 +128,7 @@ impl Writer {
             };
             // The reader of our reports may be gone; connections go on.
             match line {
-                Line::Connection(line) => self.written(|file| writeln!(file, "{line}")),
+                Line::Connection(line) => self.written(|file| writeln!(file, "{}", json_line(&line))),
                 Line::Event { text, json } => drop(self.console.report(text, json)),
                 Line::Trouble { text, json } => {
                     let _ = writeln!(io::stderr(), "gambeson: {}", printable(text));

@@ -5,7 +5,6 @@ use super::header::{self, Caller};
 use super::relay::{Moved, relay};
 use super::sides::Sides;
 use super::{Phase, Proxy, rfc3339, suite_name};
-use crate::console::printable;
 use gambeson_rustls::rustls::server::Acceptor;
 use gambeson_rustls::rustls::{
     self, CipherSuite, CommonState, HandshakeKind, NamedGroup, ServerConfig, SignatureScheme,
@@ -149,7 +148,7 @@ impl Facts {
             "group": self.group.map(group_name),
             "scheme": self.scheme.map(scheme_name),
             "suite": self.suite.map(suite_name),
-            "alpn": self.alpn.as_ref().map(|alpn| printable(String::from_utf8_lossy(alpn))),
+            "alpn": self.alpn.as_ref().map(|alpn| String::from_utf8_lossy(alpn).into_owned()),
             "resumed": self.resumed,
         })
     }
@@ -187,7 +186,7 @@ impl Record {
         tell("end", end.as_ref().err().map_or("closed", |end| end.code).into());
         if let Err(end) = end {
             tell("side", end.side.map(Side::name).into());
-            tell("why", printable(&end.why).into());
+            tell("why", end.why.as_str().into());
         }
         line.into()
     }
