@@ -408,6 +408,11 @@ fn an_approval_is_for_one_exact_action() {
     let approved =
         agent(&folder, &format!("approve act --actor {bob} -o yes --home alice --json")).exits(0).json();
     assert_eq!(approved["approved"], "tools/call/pay");
+    // Before the signature it is shown, arguments and audience too.
+    let told = agent(&folder, &format!("approve act --actor {bob} -o yes --force --home alice")).exits(0);
+    for line in ["tools/call/pay", "\"amount\"", "did:web:bank.example", &bob] {
+        assert!(told.stderr.contains(line), "{line}: {}", told.stderr);
+    }
     signed(&folder, CALL);
     assert_eq!(reason(&folder, &format!("{verify} --approval yes")), "not-approved");
     agent(&folder, &format!("approve act --actor {bob} -o yes --force --home alice")).exits(0);

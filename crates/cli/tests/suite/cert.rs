@@ -261,6 +261,35 @@ fn what_is_revoked_stays_revoked() {
     folder.run(&format!("{crl} --previous one.crl -o one.crl")).exits(3).tells("exists");
 }
 
+/// The applicant asks, and the authority decides knowing what it signs.
+#[test]
+fn a_request_is_shown_before_it_is_signed_and_unusual_purposes_are_named() {
+    let folder = with_chain();
+    folder.run("key gen --alg ed25519 -o k").exits(0);
+    let sign = "--issuer pki/authority.pem -k pki/authority.key --force -o signed.pem";
+    folder.run("cert csr -k k --subject CN=Applicant --name bank.example --purpose client -o r").exits(0);
+    let told = folder.run(&format!("cert sign r {sign}")).exits(0);
+    for line in ["CN=Applicant", "bank.example", "clientAuth"] {
+        assert!(told.stderr.contains(line), "{line}: {}", told.stderr);
+    }
+    for (purpose, name) in [
+        ("code-signing", "codeSigning"),
+        ("email", "emailProtection"),
+        ("time-stamping", "timeStamping"),
+        ("ocsp-signing", "OCSPSigning"),
+    ] {
+        let asked = format!("cert csr -k k --subject CN=A --purpose server --purpose {purpose} --force -o r");
+        folder.run(&asked).exits(0);
+        folder.write("signed.pem", "");
+        let refused = folder.run(&format!("cert sign r {sign}")).exits(2);
+        refused.tells(name).tells(&format!("--purpose {purpose}"));
+        assert!(folder.read("signed.pem").is_empty());
+        folder.run(&format!("cert sign r --purpose {purpose} {sign}")).exits(0);
+        let shown = folder.run("cert show signed.pem").exits(0);
+        assert!(shown.text().contains(name) && !shown.text().contains("serverAuth"), "{}", shown.text());
+    }
+}
+
 #[test]
 fn text_of_strangers_leaves_json_json() {
     let folder = Folder::new();
