@@ -11,6 +11,7 @@ use crate::harness::hex;
 use crate::keyfile::{KeyFile, PrivateKey, PublicKey, pki_error};
 use crate::keys::{form_of, pki_algorithm};
 use crate::passphrase;
+use clap::ValueEnum;
 use gambeson_identity::Timestamp;
 use gambeson_pki::{self as pki, AltName, Certificate, Name, Request, RevocationList, Revoked, Template};
 use serde_json::{Value, json};
@@ -164,6 +165,7 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     let (now, until) = days(options.days);
     let template = template.valid(now, until);
     let (issuer_name, issuer) = certificate(&options.issuer)?;
+    console.show_before_signing(to_be_signed(&template, &issuer, options.days));
     let (_, issuer_key) = private(&options.key, options.output.passphrase.passphrase_fd)?;
     let signed = template.issue(key, &issuer, &issuer_key).map_err(|e| refused(&issuer_name, e))?;
     files::write(&options.output.out, signed.to_pem().as_bytes(), Access::Shared, options.output.force)?;
@@ -446,9 +448,15 @@ impl Subject {
         for name in if self.names.is_empty() { asked } else { &self.names } {
             template = template.alt_name(name.clone());
         }
-        let asked = request.map_or(&[][..], Request::purposes).iter().cloned();
+        let asked = request.map_or(&[][..], Request::purposes);
         if self.purposes.is_empty() {
-            template = asked.fold(template, Template::purpose);
+            let usual = |purpose: &&pki::Purpose| {
+                matches!(purpose, pki::Purpose::ServerAuth | pki::Purpose::ClientAuth)
+            };
+            if let Some(unusual) = asked.iter().find(|purpose| !usual(purpose)) {
+                return Err(unnamed(unusual));
+            }
+            template = asked.iter().cloned().fold(template, Template::purpose);
         }
         Ok(self.purposes.iter().copied().map(Into::into).fold(template, Template::purpose))
     }
@@ -460,6 +468,32 @@ impl Subject {
     }
 }
 
+/// The content of a certificate before it is signed, for a person. Texts stand as JSON has them: an applicant chose them.
+fn to_be_signed(template: &Template, issuer: &Certificate, days: u32) -> String {
+    let quoted = |text: String| Value::from(text).to_string();
+    let listed = |texts: Vec<String>| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
+    let names = template.alt_names().iter().map(|name| quoted(name.to_string())).collect();
+    let purposes = template.purposes().iter().map(ToString::to_string).collect();
+    format!(
+        "to sign: {}{}\n  names    {}\n  purposes {}\n  for {days} days, by {}",
+        quoted(template.subject().to_string()),
+        if template.is_authority() { ", AN AUTHORITY" } else { "" },
+        listed(names),
+        listed(purposes),
+        quoted(issuer.subject().to_string()),
+    )
+}
+
+/// The error for a purpose that a request asks for, and the command line does not name.
+fn unnamed(asked: &pki::Purpose) -> Error {
+    let named = Purpose::value_variants().iter().find(|known| pki::Purpose::from(**known) == *asked);
+    let next = match named.and_then(Purpose::to_possible_value) {
+        Some(value) => format!("--purpose {} allows it", value.get_name()),
+        None => "no option allows it; --purpose names others in its place".to_owned(),
+    };
+    Error::usage(format!("the request asks for {asked}: {next}")).because("unnamed-purpose")
+}
+
 impl From<Purpose> for pki::Purpose {
     fn from(purpose: Purpose) -> Self {
         match purpose {
@@ -468,6 +502,7 @@ impl From<Purpose> for pki::Purpose {
             Purpose::CodeSigning => Self::CodeSigning,
             Purpose::Email => Self::EmailProtection,
             Purpose::TimeStamping => Self::TimeStamping,
+            Purpose::OcspSigning => Self::OcspSigning,
         }
     }
 }

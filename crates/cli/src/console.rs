@@ -47,6 +47,14 @@ impl Console {
         if self.json || self.to_stderr { Ok(()) } else { self.line(&printable(text)) }
     }
 
+    /// Shows a person what is about to be signed, on standard error: standard output may carry the result.
+    pub(crate) fn show_before_signing(self, text: impl Display) {
+        if !self.json {
+            // Without standard error nobody reads it.
+            let _ = writeln!(io::stderr(), "{}", printable(text));
+        }
+    }
+
     /// Tells a program something that a person learns otherwise.
     pub(crate) fn report_json(self, json: Value) -> Result<(), Error> {
         if self.json { self.line(&json_line(&json)) } else { Ok(()) }

@@ -173,6 +173,24 @@ impl Template {
         Certificate::from_der(&built.to_der().map_err(|_| Error::Der)?)
     }
 
+    /// The other names.
+    #[must_use]
+    pub fn alt_names(&self) -> &[AltName] {
+        &self.alt_names
+    }
+
+    /// The purposes.
+    #[must_use]
+    pub fn purposes(&self) -> &[Purpose] {
+        &self.purposes
+    }
+
+    /// Returns true for an authority.
+    #[must_use]
+    pub const fn is_authority(&self) -> bool {
+        self.is_authority
+    }
+
     /// What a certificate and a request say about the subject.
     pub(crate) fn extensions(&self, subject_key: &PublicKey) -> Result<Vec<Extension>, Error> {
         let signs = subject_key.algorithm().signs();

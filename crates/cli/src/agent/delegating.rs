@@ -175,6 +175,14 @@ pub(super) fn approve(session: &Session, options: &Approve) -> Result<Status, Er
     let action = action.map_err(|e| {
         Error::outside(format!("{}: {}", options.action.display(), e.detail())).because(e.reason().code())
     })?;
+    let arguments = Value::from(action.call().arguments.clone());
+    session.console.show_before_signing(format_args!(
+        "{} wants to do {} at {}\n  with {}",
+        options.actor,
+        Value::from(action.call().action()),
+        Value::from(action.audience()),
+        arguments,
+    ));
     let (agent, _) = session.unlock()?;
     let approval =
         approval::sign(&agent, &action, &options.actor, session.now).map_err(Error::from_request)?;
@@ -191,6 +199,7 @@ pub(super) fn approve(session: &Session, options: &Approve) -> Result<Status, Er
             "approved": action.call().action(),
             "actor": options.actor.as_str(),
             "aud": action.audience(),
+            "arguments": arguments,
             "until": action.expires().to_string(),
             "out": options.out.display().to_string(),
         }),

@@ -52,6 +52,8 @@ pub enum Purpose {
     Email,
     /// Time stamps
     TimeStamping,
+    /// Answers about revocation
+    OcspSigning,
 }
 
 /// Who the subject is.
@@ -63,7 +65,7 @@ pub struct Subject {
     /// A DNS name, an IP address or a URI (may be given again)
     #[arg(long = "name", value_name = "NAME")]
     pub names: Vec<pki::AltName>,
-    /// What it is for (may be given again)
+    /// What it is for (may be given again); of what a request asks for, all but server and client must be named here
     #[arg(long = "purpose", value_enum)]
     pub purposes: Vec<Purpose>,
 }
