@@ -294,11 +294,11 @@ fn a_request_is_shown_before_it_is_signed_and_unusual_purposes_are_named() {
 fn text_of_strangers_leaves_json_json() {
     let folder = Folder::new();
     folder.run("key gen --alg ed25519 -o k").exits(0);
-    let name = "a\u{200f}b\u{202e}c\u{2066}\u{9b}d\u{7f}";
+    let name = "a\u{200f}b\u{202e}c\u{2066}\u{9b}d";
     folder.run(&format!("cert csr -k k --subject CN={name} -o request")).exits(0);
     let shown = folder.run("cert show request --json").exits(0);
     assert_eq!(shown.json()["subject"], format!("CN={name}"));
-    assert!(shown.text().contains("a\\u200fb\\u202ec\\u2066\\u009bd\\u007f"), "{}", shown.text());
+    assert!(shown.text().contains("a\\u200fb\\u202ec\\u2066\\u009bd"), "{}", shown.text());
     let refused = folder.run(&format!("cert show {name} --json")).exits(3);
     assert!(refused.json()["error"].as_str().unwrap().contains(name));
 }
