@@ -121,8 +121,13 @@ impl Session {
         self.resolver.clone()
     }
 
-    /// Tells that something holds: `text` to a person, `details` to a program.
+    /// Reports that something holds: `text` to a person, `details` to a program.
     fn holds(&self, text: impl std::fmt::Display, signer: &DidUrl, details: Value) -> Result<Status, Error> {
+        self.holds_lines(vec![text.to_string()], signer, details)
+    }
+
+    /// Reports that something holds: `lines` to a person, `details` to a program.
+    fn holds_lines(&self, mut lines: Vec<String>, signer: &DidUrl, details: Value) -> Result<Status, Error> {
         let mut report = Map::from_iter([
             ("verified".to_owned(), true.into()),
             ("signer".to_owned(), signer.to_string().into()),
@@ -130,7 +135,10 @@ impl Session {
         if let Value::Object(details) = details {
             report.extend(details);
         }
-        self.console.report(format_args!("verified: {text}"), report.into())?;
+        if let Some(first) = lines.first_mut() {
+            first.insert_str(0, "verified: ");
+        }
+        self.console.report_lines(lines, report.into())?;
         Ok(Status::Done)
     }
 

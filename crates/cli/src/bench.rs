@@ -76,7 +76,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
         return Err(Error::usage("--op: no operation has such a name"));
     }
     console.say(format_args!(
-        "gambeson {}, {} s a row; kernels: FIPS 202 {}, ML-KEM {}, ML-DSA {} (CPU: {})\n",
+        "gambeson {}, {} s a row; kernels: FIPS 202 {}, ML-KEM {}, ML-DSA {} (CPU: {})",
         env!("CARGO_PKG_VERSION"),
         options.seconds,
         gambeson::sha3::kernels(),
@@ -84,6 +84,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
         gambeson::mldsa::kernels(),
         cpu::detected(),
     ))?;
+    console.say("")?;
     console.say(format_args!(
         "{:<18} {:<17} {:<8} {:<16} {:>9} {:>14}{}",
         "algorithm",

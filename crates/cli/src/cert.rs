@@ -16,7 +16,6 @@ use gambeson_identity::Timestamp;
 use gambeson_pki::{self as pki, AltName, Certificate, Name, Request, RevocationList, Revoked, Template};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -165,7 +164,7 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     let (now, until) = days(options.days);
     let template = template.valid(now, until);
     let (issuer_name, issuer) = certificate(&options.issuer)?;
-    console.show_before_signing(to_be_signed(&template, &issuer, options.days));
+    console.show_before_signing(&to_be_signed(&template, &issuer, options.days));
     let (_, issuer_key) = private(&options.key, options.output.passphrase.passphrase_fd)?;
     let signed = template.issue(key, &issuer, &issuer_key).map_err(|e| refused(&issuer_name, e))?;
     files::write(&options.output.out, signed.to_pem().as_bytes(), Access::Shared, options.output.force)?;
@@ -217,20 +216,22 @@ enum Kind {
 
 fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(), Error> {
     for certificate in certificates {
-        let mut text = format!(
-            "certificate {}\n  issuer       {}\n  serial       {}\n  valid        {} to {}\n  key          {}\n  signature    {}",
-            certificate.subject(),
-            certificate.issuer(),
-            hex(certificate.serial()),
-            moment(certificate.not_before()),
-            moment(certificate.not_after()),
-            key_name(certificate),
-            scheme_name(&certificate.signature_algorithm()),
-        );
+        let mut lines = vec![
+            format!("certificate {}", certificate.subject()),
+            format!("  issuer       {}", certificate.issuer()),
+            format!("  serial       {}", hex(certificate.serial())),
+            format!(
+                "  valid        {} to {}",
+                moment(certificate.not_before()),
+                moment(certificate.not_after())
+            ),
+            format!("  key          {}", key_name(certificate)),
+            format!("  signature    {}", scheme_name(&certificate.signature_algorithm())),
+        ];
         if certificate.is_authority() {
             let below =
                 certificate.path_length().map_or("any number of".to_owned(), |below| below.to_string());
-            let _ = write!(text, "\n  authority    over {below} authorities below it");
+            lines.push(format!("  authority    over {below} authorities below it"));
         }
         for (title, values) in [
             ("names", joined(certificate.alt_names())),
@@ -238,25 +239,28 @@ fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(
             ("purposes", joined(certificate.purposes().unwrap_or(&[]))),
         ] {
             if !values.is_empty() {
-                let _ = write!(text, "\n  {title:<12} {values}");
+                lines.push(format!("  {title:<12} {values}"));
             }
         }
-        let _ = write!(text, "\n  SHA-256      {}", hex(&Sha256::digest(certificate.as_der())));
-        console.report(text, described(certificate))?;
+        lines.push(format!("  SHA-256      {}", hex(&Sha256::digest(certificate.as_der()))));
+        console.report_lines(lines, described(certificate))?;
     }
     Ok(())
 }
 
 fn show_request(console: Console, request: &Request) -> Result<(), Error> {
     let algorithm = request.public_key().algorithm();
-    console.report(
-        format_args!(
-            "request of {}\n  key          {algorithm}\n  names        {}\n  purposes     {}{}",
-            request.subject(),
-            joined(request.alt_names()),
-            joined(request.purposes()),
-            if request.asks_for_authority() { "\n  asks to be an authority" } else { "" },
-        ),
+    let mut lines = vec![
+        format!("request of {}", request.subject()),
+        format!("  key          {algorithm}"),
+        format!("  names        {}", joined(request.alt_names())),
+        format!("  purposes     {}", joined(request.purposes())),
+    ];
+    if request.asks_for_authority() {
+        lines.push("  asks to be an authority".to_owned());
+    }
+    console.report_lines(
+        lines,
         json!({
             "kind": "request",
             "subject": request.subject().to_string(),
@@ -269,19 +273,18 @@ fn show_request(console: Console, request: &Request) -> Result<(), Error> {
 }
 
 fn show_list(console: Console, list: &RevocationList) -> Result<(), Error> {
-    let mut text = format!(
-        "revocation list of {}\n  number       {}\n  made         {}\n  next         {}",
-        list.issuer(),
-        list.number().map_or("none".to_owned(), hex),
-        moment(list.this_update()),
-        list.next_update().map_or("not said".to_owned(), moment),
-    );
+    let mut lines = vec![
+        format!("revocation list of {}", list.issuer()),
+        format!("  number       {}", list.number().map_or("none".to_owned(), hex)),
+        format!("  made         {}", moment(list.this_update())),
+        format!("  next         {}", list.next_update().map_or("not said".to_owned(), moment)),
+    ];
     for entry in list.revoked() {
-        let _ = write!(text, "\n  revoked      {} {} {}", hex(&entry.serial), moment(entry.at), entry.reason);
+        lines.push(format!("  revoked      {} {} {}", hex(&entry.serial), moment(entry.at), entry.reason));
     }
     let entry = |entry: &Revoked| json!({"serial": hex(&entry.serial), "at": moment(entry.at), "reason": entry.reason.to_string()});
-    console.report(
-        text,
+    console.report_lines(
+        lines,
         json!({
             "kind": "crl",
             "issuer": list.issuer().to_string(),
@@ -469,19 +472,21 @@ impl Subject {
 }
 
 /// The content of a certificate before it is signed, for a person. Texts stand as JSON has them: an applicant chose them.
-fn to_be_signed(template: &Template, issuer: &Certificate, days: u32) -> String {
+fn to_be_signed(template: &Template, issuer: &Certificate, days: u32) -> [String; 4] {
     let quoted = |text: String| Value::from(text).to_string();
     let listed = |texts: Vec<String>| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
     let names = template.alt_names().iter().map(|name| quoted(name.to_string())).collect();
     let purposes = template.purposes().iter().map(ToString::to_string).collect();
-    format!(
-        "to sign: {}{}\n  names    {}\n  purposes {}\n  for {days} days, by {}",
-        quoted(template.subject().to_string()),
-        if template.is_authority() { ", AN AUTHORITY" } else { "" },
-        listed(names),
-        listed(purposes),
-        quoted(issuer.subject().to_string()),
-    )
+    [
+        format!(
+            "to sign: {}{}",
+            quoted(template.subject().to_string()),
+            if template.is_authority() { ", AN AUTHORITY" } else { "" }
+        ),
+        format!("  names    {}", listed(names)),
+        format!("  purposes {}", listed(purposes)),
+        format!("  for {days} days, by {}", quoted(issuer.subject().to_string())),
+    ]
 }
 
 /// The error for a purpose that a request asks for, and the command line does not name.

@@ -71,17 +71,19 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
     }
     bar.finish_and_clear();
     let ran = total.passed > 0;
-    console.report(
-        format_args!(
-            "{} (kernels: {})\n{} files: {} passed, {} failed, {} unsupported, {} skipped (not known here)",
-            if well && ran { "all well" } else { "NOT WELL" },
-            kernels(),
-            found.len(),
-            grouped(total.passed),
-            grouped(total.failed),
-            grouped(total.unsupported),
-            grouped(total.skipped),
-        ),
+    let verdict = if well && ran { "all well" } else { "NOT WELL" };
+    console.report_lines(
+        [
+            format!("{verdict} (kernels: {})", kernels()),
+            format!(
+                "{} files: {} passed, {} failed, {} unsupported, {} skipped (not known here)",
+                found.len(),
+                grouped(total.passed),
+                grouped(total.failed),
+                grouped(total.unsupported),
+                grouped(total.skipped),
+            ),
+        ],
         json!({
             "kernels": kernels(),
             "files": found.len(),

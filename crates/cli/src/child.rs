@@ -13,20 +13,23 @@ pub(crate) fn own(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }
 
+/// Adds all files below a folder to `found`.
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::{Path, PathBuf};
-
-    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => sources(&path, found),
-                false => found.push(path),
-            }
+pub(crate) fn sources(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => sources(&path, found),
+            false => found.push(path),
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sources;
+    use std::fs;
+    use std::path::Path;
 
     #[test]
     fn programs_are_started_here_alone() {

@@ -1,5 +1,7 @@
-//! What a command tells: sentences and tables for people, or one JSON object a line for programs; and how far
-//! long work has come.
+//! Reports of commands: lines for people, or one JSON object a line for programs; and progress bars.
+//!
+//! Text for people is written here alone, line by line. Whatever a line holds, it stays one line: control characters, line feeds
+//! among them, stand there as escapes. So text of strangers forges no line of a report.
 
 use crate::error::Error;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -31,36 +33,48 @@ impl Console {
         Self { to_stderr: taken, ..self }
     }
 
-    /// Reports one thing: `text` to a person, `json` to a program.
+    /// Reports one thing: `text` to a person, as one line, and `json` to a program.
     pub(crate) fn report(self, text: impl Display, json: Value) -> Result<(), Error> {
-        if self.json {
-            self.line(&json_line(&json))
-        } else if self.to_stderr {
-            Ok(())
-        } else {
-            self.line(&printable(text))
-        }
+        self.report_lines([text], json)
     }
 
-    /// Tells a person something that a program learns otherwise.
+    /// Reports one thing: `lines` to a person, and `json` to a program.
+    pub(crate) fn report_lines<T: Display>(
+        self,
+        lines: impl IntoIterator<Item = T>,
+        json: Value,
+    ) -> Result<(), Error> {
+        if self.json { self.write(&json_line(&json)) } else { self.say_lines(lines) }
+    }
+
+    /// Writes a line for a person only.
     pub(crate) fn say(self, text: impl Display) -> Result<(), Error> {
-        if self.json || self.to_stderr { Ok(()) } else { self.line(&printable(text)) }
+        self.say_lines([text])
+    }
+
+    /// Writes lines for a person only.
+    pub(crate) fn say_lines<T: Display>(self, lines: impl IntoIterator<Item = T>) -> Result<(), Error> {
+        if self.json || self.to_stderr {
+            return Ok(());
+        }
+        let lines: Vec<String> = lines.into_iter().map(printable).collect();
+        self.write(&lines.join("\n"))
     }
 
     /// Shows a person what is about to be signed, on standard error: standard output may carry the result.
-    pub(crate) fn show_before_signing(self, text: impl Display) {
+    pub(crate) fn show_before_signing(self, lines: &[String]) {
         if !self.json {
-            // Without standard error nobody reads it.
-            let _ = writeln!(io::stderr(), "{}", printable(text));
+            lines.iter().for_each(write_to_stderr);
         }
     }
 
     /// Tells a program something that a person learns otherwise.
     pub(crate) fn report_json(self, json: Value) -> Result<(), Error> {
-        if self.json { self.line(&json_line(&json)) } else { Ok(()) }
+        if self.json { self.write(&json_line(&json)) } else { Ok(()) }
     }
 
-    fn line(self, text: &str) -> Result<(), Error> {
+    /// Writes text whose characters may all be written, and ends its line.
+    fn write(self, text: &str) -> Result<(), Error> {
         let written = if self.to_stderr {
             writeln!(io::stderr(), "{text}")
         } else {
@@ -95,13 +109,18 @@ impl Console {
     }
 }
 
-/// The text without what a terminal would obey, which may come from others: control characters but line feeds and tabs, and marks
-/// of writing direction, stand there as escapes.
+/// Writes a line for a person to standard error.
+pub(crate) fn write_to_stderr(text: impl Display) {
+    // Without standard error nobody reads it.
+    let _ = writeln!(io::stderr(), "{}", printable(text));
+}
+
+/// Returns the text as one line for a person: what would end the line, or what a terminal would obey, stands as an escape.
 pub(crate) fn printable(text: impl Display) -> String {
     let mut shown = String::new();
     for c in text.to_string().chars() {
-        if is_obeyed(c) && !matches!(c, '\n' | '\t') {
-            shown.extend(c.escape_unicode());
+        if is_obeyed(c) {
+            shown.extend(c.escape_default());
         } else {
             shown.push(c);
         }
@@ -109,11 +128,12 @@ pub(crate) fn printable(text: impl Display) -> String {
     shown
 }
 
-/// Returns true for control characters and marks of writing direction.
+/// Returns true for control characters, separators of lines and paragraphs, and marks of writing direction.
 fn is_obeyed(c: char) -> bool {
+    let separator = matches!(c, '\u{2028}' | '\u{2029}');
     let direction =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    direction || c.is_control()
+    separator || direction || c.is_control()
 }
 
 /// One line of JSON, in which what a terminal would obey stands as escapes of JSON: such characters are in its strings alone, and each has one escape.
@@ -168,12 +188,39 @@ pub(crate) fn grouped(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{duration, grouped, printable};
+    use std::fs;
+    use std::path::Path;
 
     #[test]
     fn what_a_terminal_would_obey_stands_there_as_escapes() {
-        assert_eq!(printable("CN=\u{1b}[2J \u{9b}31m\r\u{7f}"), "CN=\\u{1b}[2J \\u{9b}31m\\u{d}\\u{7f}");
+        assert_eq!(printable("CN=\u{1b}[2J \u{9b}31m\r\u{7f}"), "CN=\\u{1b}[2J \\u{9b}31m\\r\\u{7f}");
         assert_eq!(printable("a\u{202e}b\u{2066}c\u{200f}"), "a\\u{202e}b\\u{2066}c\\u{200f}");
-        assert_eq!(printable("two\nlines\tand Ünïcödé"), "two\nlines\tand Ünïcödé");
+        assert_eq!(
+            printable("one\nline\tof\u{2028}Ünïcödé\u{2029}"),
+            "one\\nline\\tof\\u{2028}Ünïcödé\\u{2029}"
+        );
+    }
+
+    /// The exceptions carry data, or ask whether a stream is a terminal.
+    #[test]
+    fn lines_for_people_are_written_here_alone() {
+        let data = ["console.rs", "files.rs", "pages.rs", "tls/log.rs", "src/lib.rs", "channel/top.rs"];
+        let mut found = Vec::new();
+        crate::child::sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+        assert!(found.len() > 80, "{}", found.len());
+        for path in found {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let streams = data.iter().any(|data| path.ends_with(data));
+            let console = path.ends_with("console.rs");
+            for (writer, allowed) in [
+                ("io::stdout()", streams),
+                ("io::stderr()", console),
+                ("println!(", console),
+                ("print!(", console),
+            ] {
+                assert!(allowed || !text.contains(writer), "{}: {writer}: use Console", path.display());
+            }
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(crate) fn demo(console: Console, options: &Demo) -> Result<Status, Error> {
     let sealed = folder.path().join("sealed.age");
     let opened = folder.path().join("opened");
     let (length, digest) = measured(&original)?;
-    console.say(format_args!("{}: {} bytes\n", original.display(), grouped(length)))?;
+    console.say_lines([format!("{}: {} bytes", original.display(), grouped(length)), String::new()])?;
     let mut show = Show { console, well: true };
 
     let alice = show.makes("Alice makes an ML-DSA-65 key", || {
@@ -120,8 +120,8 @@ pub(crate) fn demo(console: Console, options: &Demo) -> Result<Status, Error> {
     talk::talk(&mut show)?;
 
     let verdict = if show.well { "every step behaved" } else { "NOT WELL: a step did not behave" };
-    console.report(
-        format_args!("\n{verdict}"),
+    console.report_lines(
+        ["", verdict],
         json!({"file": original.display().to_string(), "bytes": length, "ok": show.well}),
     )?;
     Ok(if show.well { Status::Done } else { Status::NotVerified })

@@ -50,8 +50,8 @@ pub(crate) fn doctor(console: Console) -> Result<Status, Error> {
         findings.push(json!({"name": name, "ok": finding.is_ok(), "detail": text}));
     }
     let verdict = if well { "all is well" } else { "NOT WELL: do not use the program on this machine" };
-    console.report(
-        format_args!("\n{verdict}"),
+    console.report_lines(
+        ["", verdict],
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "arch": std::env::consts::ARCH,

@@ -45,15 +45,13 @@ pub(crate) fn generate(console: Console, options: &KeyGen) -> Result<Status, Err
     }
     let fingerprint = public.fingerprint();
     let recipient = recipient(&public);
-    console.report(
-        format_args!(
-            "made an {} key in {name}\nfingerprint {fingerprint}{}",
-            key.algorithm(),
-            match (&recipient, &options.public) {
-                (Some(text), None) => format!("\nrecipient {text}"),
-                _ => String::new(),
-            }
-        ),
+    let mut lines =
+        vec![format!("made an {} key in {name}", key.algorithm()), format!("fingerprint {fingerprint}")];
+    if let (Some(text), None) = (&recipient, &options.public) {
+        lines.push(format!("recipient {text}"));
+    }
+    console.report_lines(
+        lines,
         json!({
             "alg": key.algorithm(),
             "private": name,
@@ -96,17 +94,19 @@ pub(crate) fn show(console: Console, options: &KeyShow) -> Result<Status, Error>
     let encoding = file.encoding.to_string();
     let (name, key) = file.public();
     let (bytes, fingerprint, recipient) = (key.as_bytes().len(), key.fingerprint(), recipient(&key));
-    console.report(
-        format_args!(
-            "{name}: {kind} {} key, {encoding}{}{}\npublic key {bytes} bytes\nfingerprint {fingerprint}{}",
+    let mut lines = vec![
+        format!(
+            "{name}: {kind} {} key, {encoding}{}{}",
             key.algorithm(),
             if encrypted { ", encrypted" } else { "" },
-            match seed {
-                Some(false) => ", expanded, without its seed",
-                _ => "",
-            },
-            recipient.as_ref().map(|text| format!("\nrecipient {text}")).unwrap_or_default()
+            if seed == Some(false) { ", expanded, without its seed" } else { "" }
         ),
+        format!("public key {bytes} bytes"),
+        format!("fingerprint {fingerprint}"),
+    ];
+    lines.extend(recipient.iter().map(|text| format!("recipient {text}")));
+    console.report_lines(
+        lines,
         json!({
             "file": name,
             "alg": key.algorithm(),

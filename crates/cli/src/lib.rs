@@ -62,7 +62,7 @@ pub use error::{Error, Status};
 
 use args::{Command, KemCommand, KeyCommand, VectorsCommand};
 use console::Console;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 
 /// The answer of `vectors serve` to one line: a door for the fuzz targets, no part of the interface.
 #[doc(hidden)]
@@ -118,8 +118,7 @@ pub fn run(cli: &Cli) -> Status {
 fn ended(console: Console, json: bool, outcome: Result<Status, Error>) -> Status {
     outcome.unwrap_or_else(|error| {
         if !error.is_quiet() {
-            // When standard error is gone too, the exit status has to do.
-            let _ = writeln!(io::stderr(), "gambeson: {}", console::printable(&error));
+            console::write_to_stderr(format_args!("gambeson: {error}"));
             if json {
                 let mut report =
                     serde_json::json!({"error": error.to_string(), "status": error.status().code()});

@@ -85,7 +85,7 @@ mod simulated {
             bar.finish_and_clear();
             let report =
                 report.map_err(|error| Error::not_verified(error.to_string()).because("simulation"))?;
-            console.report(&report, told(&report, asked.seed))?;
+            console.report_lines(report.to_string().lines(), told(&report, asked.seed))?;
             reports.push(report);
         }
         if let Some(folder) = &asked.out {

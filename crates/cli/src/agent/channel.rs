@@ -382,11 +382,9 @@ mod open {
             } else {
                 "one channel as far as this agent has heard; members with the same authenticator are in the same"
             };
-            self.session.console.report(
-                format_args!(
-                    "{id}\nepoch {}, {suite}, authenticator {authenticator}\n{verdict}",
-                    status.epoch
-                ),
+            let about = format!("epoch {}, {suite}, authenticator {authenticator}", status.epoch);
+            self.session.console.report_lines(
+                [&id, &about, verdict],
                 json!({"channel": id, "epoch": status.epoch, "suite": suite, "authenticator": authenticator,
                     "members": channel.members(), "forked": status.forked, "verified": !status.forked}),
             )?;

@@ -145,12 +145,12 @@ fn revoke(session: &Session, options: &CredRevoke) -> Result<Status, Error> {
         fresh |= own.revoke(entry)?;
     }
     own.keep(session, &agent)?;
-    session.console.report(
-        format_args!(
-            "{}{}\nothers learn it with the list of: gambeson agent cred status",
-            options.credential.display(),
-            if fresh { ": revoked" } else { ": was revoked already" }
-        ),
+    let state = if fresh { "revoked" } else { "was revoked already" };
+    session.console.report_lines(
+        [
+            format!("{}: {state}", options.credential.display()),
+            "others learn it with the list of: gambeson agent cred status".to_owned(),
+        ],
         json!({"revoked": options.credential.display().to_string(), "fresh": fresh}),
     )?;
     Ok(Status::Done)

@@ -94,40 +94,40 @@ fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<
         let message = format!("the root is {root}, not {expected}");
         return Err(Error::not_verified(message).because("untrusted-root"));
     }
-    let mut told = String::new();
     let mut path = vec![root.to_string()];
+    let mut lines = vec![root.to_string()];
     for link in chain.links() {
-        path.push(link.terms().delegate.to_string());
-        if details {
-            told += &sentence(link);
-        }
+        let delegate = link.terms().delegate.to_string();
+        lines.push(format!("  to {delegate}"));
+        path.push(delegate);
+    }
+    if details {
+        lines.extend(chain.links().iter().flat_map(terms));
     }
     let granted: Vec<Value> = chain.links().iter().map(members).collect();
-    session.holds(
-        format_args!("{}{told}", path.join("\n  to ")),
+    session.holds_lines(
+        lines,
         chain.signer(),
         json!({"path": path, "links": if details { granted } else { Vec::new() }}),
     )
 }
 
-/// What a link grants, for a person.
-fn sentence(link: &Link) -> String {
+/// The lines for a person about the grant of a link.
+fn terms(link: &Link) -> Vec<String> {
     let terms = link.terms();
-    let mut text =
-        format!("\n{}\n  until {}, {} more links", link.terms().delegate, terms.until, terms.max_depth);
+    let mut limits = format!("  until {}, {} more links", terms.until, terms.max_depth);
     if let Some(calls) = terms.max_calls {
-        text += &format!(", {calls} calls");
+        limits += &format!(", {calls} calls");
     }
     if let Some(budget) = &terms.budget {
-        text += &format!(", {} {}", budget.amount, budget.unit);
+        limits += &format!(", {} {}", budget.amount, budget.unit);
     }
+    let mut lines = vec![terms.delegate.to_string(), limits];
     for capability in &terms.capabilities {
-        text += &format!("\n  {} at {}", capability.action, capability.resource);
-        for caveat in &capability.caveats {
-            text += &format!("\n    only {}", condition(caveat));
-        }
+        lines.push(format!("  {} at {}", capability.action, capability.resource));
+        lines.extend(capability.caveats.iter().map(|caveat| format!("    only {}", condition(caveat))));
     }
-    text
+    lines
 }
 
 /// A caveat, for a person. Texts are told as JSON has them: whoever wrote the link chose them.
@@ -176,13 +176,15 @@ pub(super) fn approve(session: &Session, options: &Approve) -> Result<Status, Er
         Error::outside(format!("{}: {}", options.action.display(), e.detail())).because(e.reason().code())
     })?;
     let arguments = Value::from(action.call().arguments.clone());
-    session.console.show_before_signing(format_args!(
-        "{} wants to do {} at {}\n  with {}",
-        options.actor,
-        Value::from(action.call().action()),
-        Value::from(action.audience()),
-        arguments,
-    ));
+    session.console.show_before_signing(&[
+        format!(
+            "{} wants to do {} at {}",
+            options.actor,
+            Value::from(action.call().action()),
+            Value::from(action.audience())
+        ),
+        format!("  with {arguments}"),
+    ]);
     let (agent, _) = session.unlock()?;
     let approval =
         approval::sign(&agent, &action, &options.actor, session.now).map_err(Error::from_request)?;

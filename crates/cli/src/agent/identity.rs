@@ -84,7 +84,8 @@ pub(super) fn made_of(session: &Session, log: &CardLog, of: Map<String, Value>) 
         told[name] = value;
     }
     let (version, (_, until)) = (log.newest().version(), log.newest().validity());
-    session.console.report(format_args!("{did}\nin {folder}, card {version} until {until}"), told)?;
+    let about = format!("in {folder}, card {version} until {until}");
+    session.console.report_lines([did.as_str(), &about], told)?;
     Ok(Status::Done)
 }
 
@@ -104,7 +105,13 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
     // An agent of suite cnsa2 has none.
     let recipient = recipient.ok().map(|recipient| recipient.to_string());
     let card = log.newest();
-    let mut table = String::new();
+    let (from, until) = card.validity();
+    let state = if session.now > until { "  EXPIRED: gambeson agent rotate makes the next" } else { "" };
+    let mut lines = vec![
+        did.to_string(),
+        format!("suite {}, card {} from {from} until {until}{state}", did.suite().name(), card.version()),
+        "keys".to_owned(),
+    ];
     let mut keys = Vec::new();
     for method in card.document().methods() {
         let state = match (method.revoked(), method.expires()) {
@@ -113,7 +120,7 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
             (None, None) => "in use".to_owned(),
         };
         let algorithm = algorithm(&log, &method.id().to_string());
-        table += &format!("\n  {:<26} {algorithm:<26} {state}", method.id().fragment());
+        lines.push(format!("  {:<26} {algorithm:<26} {state}", method.id().fragment()));
         keys.push(json!({
             "id": method.id().to_string(),
             "alg": algorithm,
@@ -122,17 +129,12 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
         }));
     }
     let known = session.home.count_known()?;
-    let (from, until) = card.validity();
-    let state = if session.now > until { "  EXPIRED: gambeson agent rotate makes the next" } else { "" };
-    session.console.report(
-        format_args!(
-            "{did}\nsuite {}, card {} from {from} until {until}{state}\nkeys{table}\n{} more known, in {}{}",
-            did.suite().name(),
-            card.version(),
-            known.saturating_sub(1),
-            session.home.folder().display(),
-            recipient.as_ref().map(|it| format!("\nage recipient\n  {it}")).unwrap_or_default(),
-        ),
+    lines.push(format!("{} more known, in {}", known.saturating_sub(1), session.home.folder().display()));
+    if let Some(recipient) = &recipient {
+        lines.extend(["age recipient".to_owned(), format!("  {recipient}")]);
+    }
+    session.console.report_lines(
+        lines,
         json!({
             "did": did.as_str(),
             "suite": did.suite().name(),
@@ -275,13 +277,16 @@ pub(super) fn rotate(session: &Session, options: &Rotate) -> Result<Status, Erro
     agent.rotate(&mut log, &roles, retired, window, &content).map_err(Error::from_request)?;
     session.home.keep_cards(&log)?;
     let names: Vec<&str> = roles.iter().map(|role| role.fragment()).collect();
-    session.console.report(
-        format_args!(
-            "card {} until {}; new keys: {}\nothers learn it with: gambeson agent card --add",
-            log.newest().version(),
-            log.newest().validity().1,
-            if names.is_empty() { "did".to_owned() } else { format!("did, {}", names.join(", ")) },
-        ),
+    session.console.report_lines(
+        [
+            format!(
+                "card {} until {}; new keys: {}",
+                log.newest().version(),
+                log.newest().validity().1,
+                if names.is_empty() { "did".to_owned() } else { format!("did, {}", names.join(", ")) },
+            ),
+            "others learn it with: gambeson agent card --add".to_owned(),
+        ],
         json!({"did": log.did().as_str(), "rotated": names, "card": about_card(&log)}),
     )?;
     Ok(Status::Done)

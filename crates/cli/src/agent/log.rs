@@ -123,11 +123,9 @@ fn show(session: &Session) -> Result<Status, Error> {
     let root = crate::harness::hex(&checkpoint.root);
     match log.audit() {
         Ok(()) => {
-            session.console.report(
-                format_args!(
-                    "{}\n{} entries, root {root}; every entry and every hash fits",
-                    checkpoint.origin, checkpoint.size
-                ),
+            let about = format!("{} entries, root {root}; every entry and every hash fits", checkpoint.size);
+            session.console.report_lines(
+                [&checkpoint.origin, &about],
                 json!({"verified": true, "log": checkpoint.origin, "size": checkpoint.size, "root": root}),
             )?;
             Ok(Status::Done)

@@ -259,13 +259,17 @@ fn tell_restored(session: &Session, backup: &Backup, log: &CardLog) -> Result<St
         "{credentials} credentials and {objects} memory objects of {made}; state: {}",
         state_text(backup)
     ))?;
-    session.console.say(format_args!(
-        "what was revoked, used up and taken after {made} is not in it: gambeson agent cred status --add takes over \
-         what a newer list of this agent has\n\
-         if others know a newer card than {card}, do not rotate: make the agent again with --cards, since nobody takes \
-         two cards of one number\n\
-         audit logs are not in it: put the folder log back, or let gambeson agent rotate log begin another"
-    ))?;
+    session.console.say_lines([
+        format!(
+            "what was revoked, used up and taken after {made} is not in it: gambeson agent cred status --add takes over \
+             what a newer list of this agent has"
+        ),
+        format!(
+            "if others know a newer card than {card}, do not rotate: make the agent again with --cards, since nobody takes \
+             two cards of one number"
+        ),
+        "audit logs are not in it: put the folder log back, or let gambeson agent rotate log begin another".to_owned(),
+    ])?;
     let of = json!({
         "made": made.to_string(), "credentials": credentials, "objects": objects, "state": state,
     });

@@ -269,9 +269,10 @@ pub(super) fn derivation(console: Console, options: &Bench) -> Result<Status, Er
     let (ours, bare) = (ours[ROUNDS / 2], bare[ROUNDS / 2]);
     let ratio = ours / bare;
     let well = ratio <= ALLOWED;
+    console.say("")?;
     console.report(
         format_args!(
-            "\none key derivation {}, a bare BLAKE3 hash of 64 bytes {}: {ratio:.2} times, at most {ALLOWED} {}",
+            "one key derivation {}, a bare BLAKE3 hash of 64 bytes {}: {ratio:.2} times, at most {ALLOWED} {}",
             duration(ours),
             duration(bare),
             if well { "allowed" } else { "allowed: TOO SLOW" }

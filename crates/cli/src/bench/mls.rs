@@ -274,11 +274,12 @@ fn in_order(subject: &mut dyn Subject) -> Result<Vec<&'static str>, Failure> {
 
 fn table(console: Console, members: u32, all: &[Measured]) -> Result<(), Error> {
     console.say(format_args!(
-        "{members} members beside the creator; {ROUNDS} rounds; kernels: FIPS 202 {}, ML-KEM {}, ML-DSA {}\n",
+        "{members} members beside the creator; {ROUNDS} rounds; kernels: FIPS 202 {}, ML-KEM {}, ML-DSA {}",
         gambeson::sha3::kernels(),
         gambeson::mlkem::kernels(),
         gambeson::mldsa::kernels(),
     ))?;
+    console.say("")?;
     console.say(format_args!(
         "{:<38} {:<18} {:>6} {:>9} {:>12} {:>12}",
         "row", "by", "suite", "time", "bytes", "of suite 1"

@@ -141,11 +141,12 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
         Ok(version) => {
             let (module, entry) = (place.module.display(), place.entry().display());
             let advice = match place.changed {
-                Some(_) => format!("{module}\nprograms that read {entry} have it now"),
-                None => format!("{module}\nfor a program or a session: export OPENSSL_CONF={entry}"),
+                Some(_) => format!("programs that read {entry} have it now"),
+                None => format!("for a program or a session: export OPENSSL_CONF={entry}"),
             };
+            let lines = [format!("the provider works with {version}: {module}"), advice];
             let report = json!({"installed": true, "active": true, "module": place.module, "conf": place.entry(), "openssl": version});
-            console.report(format_args!("the provider works with {version}: {advice}"), report)?;
+            console.report_lines(lines, report)?;
             Ok(Status::Done)
         }
         Err(error) => changes.undo().and(Err(error)),
@@ -175,8 +176,14 @@ pub(super) fn uninstall(console: Console, place: &ProviderPlace) -> Result<Statu
     let place = Place::new(place)?;
     let removed = remove(&place)?;
     let names: Vec<String> = removed.iter().map(|file| file.display().to_string()).collect();
-    let text = if names.is_empty() { "nothing was installed".to_owned() } else { names.join("\n") };
-    console.report(format_args!("taken away or put back: {text}"), json!({"changed": names}))?;
+    let mut lines = names.clone();
+    let first = lines.first().map_or("nothing was installed", String::as_str);
+    let first = format!("removed or restored: {first}");
+    match lines.first_mut() {
+        Some(line) => *line = first,
+        None => lines.push(first),
+    }
+    console.report_lines(lines, json!({"changed": names}))?;
     Ok(Status::Done)
 }
 

@@ -49,7 +49,7 @@ pub(super) fn doctor(console: Console, options: &SlimDoctor) -> Result<Status, E
         report.push(json!({"name": name, "ok": finding.is_ok(), "detail": text}));
     }
     let well = findings.iter().all(|(_, finding)| finding.is_ok());
-    console.say("\n      who sees what")?;
+    console.say_lines(["", "      who sees what"])?;
     for (who, what) in WHO_SEES {
         console.say(format_args!("      {who:<22} {what}"))?;
     }

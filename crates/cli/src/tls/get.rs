@@ -5,7 +5,7 @@ use super::{
     scheme_name, server_name,
 };
 use crate::args::tls::TlsGet;
-use crate::console::{Console, printable};
+use crate::console::{Console, write_to_stderr};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_rustls::Preset;
@@ -86,12 +86,12 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     });
     if options.verbose {
         let named = |value: Option<String>| value.unwrap_or_else(|| "none".into());
-        eprintln!("{} {}", named(version), named(suite));
-        eprintln!("group   {group}");
-        eprintln!("scheme  {}", named(scheme));
-        certificates.iter().for_each(|line| eprintln!("chain   {}", printable(line)));
-        eprintln!("bytes   {sent} up, {received} down, in {milliseconds:.1} ms");
-        eprintln!("status  {code}, {} bytes", body.len());
+        write_to_stderr(format_args!("{} {}", named(version), named(suite)));
+        write_to_stderr(format_args!("group   {group}"));
+        write_to_stderr(format_args!("scheme  {}", named(scheme)));
+        certificates.iter().for_each(|line| write_to_stderr(format_args!("chain   {line}")));
+        write_to_stderr(format_args!("bytes   {sent} up, {received} down, in {milliseconds:.1} ms"));
+        write_to_stderr(format_args!("status  {code}, {} bytes", body.len()));
     }
     if !(200..=299).contains(&code) {
         return Err(Error::outside(format!("{}: status {code}", options.url)).because("status"));

@@ -1,6 +1,6 @@
 //! The access log and the reports of a server, written by a thread of their own: who reads them slowly keeps no connection waiting.
 
-use crate::console::{Console, json_line, printable};
+use crate::console::{Console, json_line, write_to_stderr};
 use crate::error::Error;
 use crate::files::is_stream;
 use prometheus_client::metrics::counter::Counter;
@@ -131,7 +131,7 @@ impl Writer {
                 Line::Connection(line) => self.written(|file| writeln!(file, "{}", json_line(&line))),
                 Line::Event { text, json } => drop(self.console.report(text, json)),
                 Line::Trouble { text, json } => {
-                    let _ = writeln!(io::stderr(), "gambeson: {}", printable(text));
+                    write_to_stderr(format_args!("gambeson: {text}"));
                     let _ = self.console.report_json(json);
                 }
                 Line::Reopen => {
@@ -155,6 +155,6 @@ impl Writer {
     }
 
     fn complain(&self, error: &io::Error) {
-        let _ = writeln!(io::stderr(), "gambeson: {}: {error}", self.path.display());
+        write_to_stderr(format_args!("gambeson: {}: {error}", self.path.display()));
     }
 }

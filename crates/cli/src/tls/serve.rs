@@ -4,7 +4,7 @@ use super::log::Log;
 use super::proxy::Hangup;
 use super::{Wire, certificates, chains, negotiated, private_key, provider, told};
 use crate::args::tls::TlsServe;
-use crate::console::Console;
+use crate::console::{Console, write_to_stderr};
 use crate::error::{Error, Status};
 use crate::listener::{Ending, Listener};
 use gambeson_rustls::rustls::crypto::CryptoProvider;
@@ -82,7 +82,7 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
     server.end(options.connections);
     server.log.end();
     if lost.get() != 0 {
-        let _ = writeln!(io::stderr(), "gambeson: {} reports found nobody who read them in time", lost.get());
+        write_to_stderr(format_args!("gambeson: {} reports were lost: the log was too slow", lost.get()));
     }
     Ok(Status::Done)
 }
