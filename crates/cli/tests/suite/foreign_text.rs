@@ -44,13 +44,14 @@ fn an_action_cannot_forge_lines() {
 #[test]
 fn a_grant_cannot_forge_lines() {
     let folder = acquainted();
-    let forged = "bank\n  tools/call/* at everything";
+    // Controls are refused in patterns.
+    let forged = "bank\u{2028}  tools/call/pay at everything";
     let bob = did(&folder, "bob");
     let grant =
         ["agent", "delegate", "grant", "--home", "alice", "--to", &bob, "-o", "chain", "--irrevocable"];
     run(&folder, &[&grant[..], &["--action", "tools/list", "--resource", forged]].concat(), "").exits(0);
     let shown = run(&folder, &["agent", "delegate", "show", "chain", "--home", "bob"], "").exits(0);
-    has_no_line(shown.text(), "  tools/call/*");
+    has_no_line(shown.text(), "  tools/call/pay");
 }
 
 #[test]
