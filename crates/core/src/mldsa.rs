@@ -76,6 +76,8 @@ mod kernels;
 mod keys;
 #[cfg(feature = "alloc")]
 mod lanes;
+#[cfg(test)]
+mod mask_tests;
 mod message;
 mod params;
 mod ring;
