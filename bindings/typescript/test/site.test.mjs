@@ -1,6 +1,7 @@
 // The page in a real browser, opened from the disk with the network off: good, expired, tampered and delegated inputs.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -62,7 +63,8 @@ async function newest(page, count) {
     code: await article.getAttribute("data-code"),
     why: await article.locator(".why").innerText(),
     graph: await article.evaluate((it) => it.querySelector("svg")?.getAttribute("aria-label") ?? null),
-    bad: await article.locator("ul.checks li.no").count(),
+    bad: await article.locator("ul.checks li.fails").count(),
+    unchecked: await article.locator("ul.checks li.unchecked").count(),
   };
 }
 
@@ -70,7 +72,8 @@ test("a good credential says who signed it", async (t) => {
   const { page, problems } = await open(t);
   await give(page, [...cards, { name: "clearance.jwt", text: credential() }]);
   const said = await newest(page, 4);
-  assert.deepEqual([said.title, said.holds, said.why, said.bad], ["Credential: Clearance", true, "Alice says this of Teller.", 0]);
+  assert.deepEqual([said.title, said.holds, said.why], ["Credential: Clearance", true, "Alice says this of Teller."]);
+  assert.deepEqual([said.bad, said.unchecked], [0, 0]);
   assert.match(said.graph, /^Alice to Teller: says; holds\.$/);
   assert.equal(await page.locator("#summary").innerText(), "4 of 4 hold.");
   assert.equal(await page.locator("#known li").count(), 3);
@@ -95,14 +98,18 @@ test("tampered ones fail: a credential, a card, and one whose signer nobody know
   const changed = Buffer.from(Buffer.from(payload, "base64url").toString().replace('"level":3', '"level":9')).toString("base64url");
   await give(page, [...cards, { name: "changed.jwt", text: [header, changed, signature].join(".") }]);
   const said = await newest(page, 4);
-  assert.deepEqual([said.holds, said.code, said.bad], [false, "bad-signature", 2]);
+  // The signature fails; what the changed text says of its time was not checked.
+  assert.deepEqual([said.holds, said.code, said.bad, said.unchecked], [false, "bad-signature", 1, 1]);
+  const time = page.locator("article").first().locator("ul.checks li").nth(1);
+  assert.equal(await time.getAttribute("aria-label"), "Not checked: In its time.");
   await page.screenshot({ path: join(scratch, "site", "tampered.png"), fullPage: true });
 
   await give(page, [{ name: "forged.jsonl", text: stranger.card().replace("#signing-0", "#signing-1") }]);
   assert.equal((await newest(page, 5)).holds, false);
   await page.locator("#text").fill(stranger.issue({ subject: { a: 1 } }));
   await page.getByRole("button", { name: "Verify" }).click();
-  assert.equal((await newest(page, 6)).code, "unknown-did");
+  const unknown = await newest(page, 6);
+  assert.deepEqual([unknown.code, unknown.bad, unknown.unchecked], ["unknown-did", 0, 2]);
   await page.locator("#text").fill("hello <img src=x onerror=alert(1)>");
   await page.getByRole("button", { name: "Verify" }).click();
   assert.deepEqual([(await newest(page, 7)).code, await page.locator("img").count()], ["bad-form", 0]);
@@ -119,11 +126,12 @@ test("a delegated tool call shows its chain, and why another fails", async (t) =
 
   await give(page, [{ name: "too-much.json", text: JSON.stringify(call(11)) }]);
   const refused = await newest(page, 5);
-  assert.deepEqual([refused.holds, refused.code, refused.bad], [false, "not-permitted", 1]);
+  assert.deepEqual([refused.holds, refused.code, refused.bad, refused.unchecked], [false, "not-permitted", 1, 0]);
   const forged = call(5);
   forged.params.arguments.to = "Eve";
   await give(page, [{ name: "forged.json", text: JSON.stringify(forged) }]);
-  assert.equal((await newest(page, 6)).code, "bad-signature");
+  const eve = await newest(page, 6);
+  assert.deepEqual([eve.code, eve.bad, eve.unchecked], ["bad-signature", 1, 1]);
   await give(page, [{ name: "chain.json", text: JSON.stringify([first, second]) }, { name: "broken.json", text: JSON.stringify([second]) }]);
   assert.deepEqual([(await newest(page, 8)).code, await page.locator("article").nth(1).getAttribute("class")], ["broken-chain", "holds"]);
   await page.screenshot({ path: join(scratch, "site", "failing.png"), fullPage: true });
@@ -137,7 +145,7 @@ test("an expired credential with another signature is not shown as signed", asyn
   const forged = [good[0], good[1], good[2].replace(/^.{8}/, "AAAAAAAA")].join(".");
   await give(page, [lapsed.card, { name: "forged.jwt", text: forged }]);
   const said = await newest(page, 2);
-  assert.deepEqual([said.holds, said.code, said.bad], [false, "expired", 2]);
+  assert.deepEqual([said.holds, said.code, said.bad, said.unchecked], [false, "expired", 1, 1]);
   // The same with its own signature: signed, and over.
   await give(page, [{ name: "lapsed.jwt", text: lapsed.credential }]);
   const true_ = await newest(page, 3);
@@ -152,6 +160,49 @@ function agentThatLapsed() {
     credential: stranger.issue({ type: ["Clearance"], subject: { id: teller.did, level: 3 }, ...times }),
   };
 }
+
+test("a status is checked only where its list was given", async (t) => {
+  const { page } = await open(t);
+  const { vectors } = JSON.parse(readFileSync(new URL("../../../vectors/status.json", import.meta.url)));
+  const vector = (id) => vectors.find((one) => one.id === id);
+  const lists = ["list-revoked", "list-suspended"].map(vector);
+  const [{ now: then }] = lists;
+  const moment = new Date((then - new Date(then * 1000).getTimezoneOffset() * 60) * 1000).toISOString().slice(0, 19);
+  await page.locator("#moment").fill(moment);
+  const good = { name: "good.jwt", text: vector("neither-revoked-nor-suspended").token };
+  await give(page, [{ name: "issuer.jsonl", text: vector("cards-issuer").log }, good]);
+  const unlisted = await newest(page, 2);
+  assert.deepEqual([unlisted.holds, unlisted.bad, unlisted.unchecked], [true, 0, 1]);
+  await give(page, [...lists.map(({ id, token }) => ({ name: id, text: token })), good]);
+  const listed = await newest(page, 5);
+  assert.deepEqual([listed.holds, listed.bad, listed.unchecked], [true, 0, 0]);
+  await give(page, [{ name: "revoked.jwt", text: vector("first-entry").token }]);
+  const revoked = await newest(page, 6);
+  assert.deepEqual([revoked.code, revoked.bad, revoked.unchecked], ["revoked", 1, 0]);
+});
+
+test("links behind one that fails are not checked", async (t) => {
+  const { page } = await open(t);
+  const [header, payload, signature] = first.split(".");
+  const forged = [header, payload, signature.replace(/^.{8}/, "AAAAAAAA")].join(".");
+  await give(page, [...cards, { name: "chain.json", text: JSON.stringify([forged, second]) }]);
+  const said = await newest(page, 4);
+  assert.deepEqual([said.holds, said.bad, said.unchecked], [false, 1, 1]);
+  assert.match(said.graph, /^Alice to Bank: .*; fails\. Bank to Teller: .*; not checked\.$/);
+});
+
+test("one control chooses files, with the keyboard too", async (t) => {
+  const { page } = await open(t);
+  const visible = await page.locator("#drop").evaluate((drop) => {
+    const shown = (it) => it.checkVisibility({ checkOpacity: true }) && it.getBoundingClientRect().width > 1;
+    return [...drop.querySelectorAll("input, label, button, .link")].filter(shown).map((it) => it.localName);
+  });
+  assert.deepEqual(visible, ["label"]);
+  await page.locator("#files").focus();
+  const chosen = page.waitForEvent("filechooser");
+  await page.keyboard.press("Enter");
+  await chosen;
+});
 
 test("what looks like a card and is none does not stop the page", async (t) => {
   const { page, problems } = await open(t);
