@@ -1,12 +1,15 @@
 // A chain drawn as a graph: agents from top to bottom, and between them what one grants to the next.
 
+/** The outcome of a check. */
+export type State = "holds" | "fails" | "unchecked";
+
 /** One arrow. */
 export interface Edge {
   from: string;
   to: string;
   /** Lines beside the arrow. */
   said: string[];
-  holds: boolean;
+  state: State;
 }
 
 const WIDTH = 720;
@@ -21,6 +24,8 @@ function make(tag: string, attributes: Record<string, string | number>, text = "
   return made;
 }
 
+const words: Record<State, string> = { holds: "holds", fails: "fails", unchecked: "not checked" };
+const signs: Record<State, string> = { holds: "", fails: "✗ ", unchecked: "? " };
 const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /** The drawing, with a sentence for those who do not see it. */
@@ -28,7 +33,7 @@ export function graph(edges: Edge[], name: (did: string) => string): HTMLElement
   const nodes = [edges[0]?.from ?? "", ...edges.map(({ to }) => to)];
   const gaps = edges.map(({ said }) => Math.max(56, 24 + said.length * LINE));
   const height = nodes.length * NODE.height + gaps.reduce((sum, gap) => sum + gap, 0) + 4;
-  const sentence = edges.map(({ from, to, said, holds }) => `${name(from)} to ${name(to)}: ${said.join("; ")}; ${holds ? "holds" : "fails"}.`).join(" ");
+  const sentence = edges.map(({ from, to, said, state }) => `${name(from)} to ${name(to)}: ${said.join("; ")}; ${words[state]}.`).join(" ");
   const svg = make("svg", { viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height, role: "img", "aria-label": sentence });
   let y = 2;
   nodes.forEach((node, i) => {
@@ -38,13 +43,13 @@ export function graph(edges: Edge[], name: (did: string) => string): HTMLElement
     const edge = edges[i];
     const gap = gaps[i];
     if (!edge || gap === undefined) return;
-    const group = make("g", edge.holds ? {} : { class: "no" });
+    const group = make("g", { class: edge.state });
     const x = NODE.width / 2;
     group.append(make("line", { class: "edge", x1: x, y1: y, x2: x, y2: y + gap - 9 }));
     group.append(make("polygon", { class: "head", points: `${x - 6},${y + gap - 10} ${x + 6},${y + gap - 10} ${x},${y + gap}` }));
     const top = y + (gap - edge.said.length * LINE) / 2 + 12;
     edge.said.forEach((line, k) => {
-      group.append(make("text", { class: edge.holds ? "quiet" : "", x: x + 18, y: top + k * LINE }, cut((edge.holds ? "" : "✗ ") + line, 78)));
+      group.append(make("text", { class: edge.state === "fails" ? "" : "quiet", x: x + 18, y: top + k * LINE }, cut(signs[edge.state] + line, 78)));
     });
     svg.append(group);
     y += gap;

@@ -1,6 +1,6 @@
 // The page: takes texts, finds out what they are, and says who signed them and why they hold or fail.
 import { GambesonError, Verifier, init, type Json } from "../dist/agents.js";
-import { graph, type Edge } from "./graph.js";
+import { graph, type Edge, type State } from "./graph.js";
 
 const PROOF = "io.github.gambeson-pq/proof";
 
@@ -10,14 +10,20 @@ interface Given {
   text: string;
 }
 
-/** What is said of one thing. */
+/** One check: a sentence, and its outcome. */
+interface Check {
+  said: string;
+  state: State;
+}
+
+/** The verdict on one text. */
 interface Verdict {
   kind: string;
   holds: boolean;
   /** One sentence. */
   why: string;
   code?: string;
-  checks: { said: string; holds: boolean }[];
+  checks: Check[];
   facts: [string, string][];
   edges: Edge[];
   /** What it says, whoever said it. */
@@ -111,7 +117,7 @@ function verifierOf(now: number, lists = true): Verifier {
   return verifier;
 }
 
-/** Runs a check: whether it holds, and the error if not. */
+/** Runs a check. Returns the error if it fails. */
 function attempt(check: () => void): GambesonError | undefined {
   try {
     check();
@@ -122,6 +128,11 @@ function attempt(check: () => void): GambesonError | undefined {
   }
 }
 
+const state = (error: GambesonError | undefined): State => (error === undefined ? "holds" : "fails");
+
+/** The state of a check that comes after another: not checked unless that one holds. */
+const after = (before: State, error: GambesonError | undefined): State => (before === "holds" ? state(error) : "unchecked");
+
 const outcome = (error: GambesonError | undefined, good: string): Pick<Verdict, "holds" | "why" | "code"> =>
   error ? { holds: false, why: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`, code: error.code } : { holds: true, why: good };
 
@@ -129,17 +140,16 @@ function judgeCards(text: string, now: number): Verdict {
   const card = documents(text).at(-1) ?? {};
   const did = String(card["id"]);
   const verifier = new Verifier();
-  let error = attempt(() => verifier.addCards(text));
-  const bound = error === undefined;
-  if (!error) error = attempt(() => verifier.resolve(did, now));
+  const unbound = attempt(() => verifier.addCards(text));
+  const error = unbound ?? attempt(() => verifier.resolve(did, now));
   const said = card["card"] as Json;
   const methods = (card["verificationMethod"] as Json[]).map((method) => String(method["id"]).replace(did, ""));
   return {
     kind: "Identity card",
     ...outcome(error, `${short(did)} is bound to these ${methods.length} keys, and says so itself.`),
     checks: [
-      { said: "The card is signed by the key that its DID is the hash of.", holds: bound },
-      { said: "It is in its time.", holds: bound && error === undefined },
+      { said: "The card is signed by the key that its DID is the hash of.", state: state(unbound) },
+      { said: "It is in its time.", state: after(state(unbound), error) },
     ],
     facts: [["DID", did], ["Version", String(said["version"])], ["Valid", `${String(said["validFrom"])} to ${String(said["validUntil"])}`], ["Keys", methods.join(", ")]],
     edges: [],
@@ -153,30 +163,35 @@ function judgeCredential(text: string, now: number, verifier: Verifier): Verdict
   const issuer = String(first(credential["issuer"])["id"] ?? credential["issuer"]);
   const subject = String(first(credential["credentialSubject"])["id"] ?? "somebody");
   const list = types(credential).includes("BitstringStatusListCredential");
-  const check = (verifier: Verifier, now: number): GambesonError | undefined =>
+  const check = (verifier: Verifier, now: number, statusIfKnown = true): GambesonError | undefined =>
     attempt(() => {
       if (list) verifier.addStatusList(text.trim(), now);
-      else verifier.credential(text.trim(), { statusIfKnown: true, now });
+      else verifier.credential(text.trim(), { statusIfKnown, now });
     });
   const error = check(verifier, now);
-  // What is expired or revoked may be refused before its signature is looked at: it is signed if it held at some time, for who
-  // knows of no status list.
+  // The verifier stops at the first fault, which may be the time or the status. So the signature is checked at each time at which the
+  // rest may hold, without status lists.
   const [from, until] = [credential["validFrom"], credential["validUntil"]].map((time) => Date.parse(String(time)) / 1000);
   const times = [now, from, Number(until) - 1].filter((time) => Number(time) >= 0) as number[];
-  const signed = error === undefined || times.some((time) => check(verifierOf(time, false), time) === undefined);
-  const checks = [
-    { said: `Signed by ${short(issuer)}, whose card is known here.`, holds: signed },
-    { said: "In its time.", holds: signed && error?.code !== "expired" && error?.code !== "not-yet-valid" },
+  const faults = times.map((time) => check(verifierOf(time, false), time));
+  const known = !faults.some((fault) => fault?.code === "unknown-did");
+  const signed: State = error === undefined || faults.includes(undefined) ? "holds" : known ? "fails" : "unchecked";
+  const overdue = error?.code === "expired" || error?.code === "not-yet-valid" ? error : undefined;
+  const checks: Check[] = [
+    { said: `Signed by ${short(issuer)}, whose card is ${known ? "" : "not "}known here.`, state: signed },
+    { said: "In its time.", state: after(signed, overdue) },
   ];
   if (credential["credentialStatus"] !== undefined) {
-    checks.push({ said: "Not revoked, as far as the status lists given here tell.", holds: signed && error?.code !== "revoked" && error?.code !== "suspended" });
+    const revoked = error?.code === "revoked" || error?.code === "suspended" ? error : undefined;
+    const looked = error !== undefined ? revoked !== undefined : check(verifierOf(now), now, false) === undefined;
+    checks.push({ said: "Not revoked, by the status lists given here.", state: looked ? after(signed, revoked) : "unchecked" });
   }
   return {
     kind: list ? "Status list" : `Credential: ${types(credential).filter((type) => type !== "VerifiableCredential").join(", ") || "plain"}`,
     ...outcome(error, `${short(issuer)} says this of ${short(subject)}.`),
     checks,
     facts: [["Issuer", issuer], ["Subject", subject], ["Valid", `${date(credential["validFrom"])} to ${date(credential["validUntil"])}`], ["Key", String(token?.header["kid"] ?? first(credential["proof"])["verificationMethod"] ?? "—")]],
-    edges: [{ from: issuer, to: subject, said: ["says"], holds: error === undefined }],
+    edges: [{ from: issuer, to: subject, said: ["says"], state: signed === "unchecked" ? signed : state(error) }],
     content: credential,
   };
 }
@@ -192,12 +207,13 @@ function permits(capability: Json): string {
   return [String(capability["action"]), ...tests].join(", ");
 }
 
-/** Each link, and the first that does not hold. */
+/** Each link, and the error of the first that fails; those behind it are not checked. */
 function chainEdges(chain: string[], now: number, verifier: Verifier): { edges: Edge[]; error: GambesonError | undefined } {
   let error: GambesonError | undefined;
   const edges = chain.map((token, i): Edge => {
     const link = parts(token)?.payload ?? {};
     const subject = first(link["credentialSubject"]);
+    const before = state(error);
     error ??= attempt(() => verifier.delegation(chain.slice(0, i + 1), now));
     const granted = (subject["delegation"] ?? subject) as Json;
     const said = ((granted["capabilities"] as Json[] | undefined) ?? []).map(permits);
@@ -207,7 +223,7 @@ function chainEdges(chain: string[], now: number, verifier: Verifier): { edges: 
       from: String(first(link["issuer"])["id"] ?? link["issuer"]),
       to: String(subject["id"]),
       said,
-      holds: error === undefined,
+      state: after(before, error),
     };
   });
   return { edges, error };
@@ -219,7 +235,7 @@ function judgeDelegation(chain: string[], now: number, verifier: Verifier): Verd
   return {
     kind: `Delegation of ${chain.length} ${chain.length === 1 ? "link" : "links"}`,
     ...outcome(error, `${short(last?.to)} may act in the name of ${short(root?.from)}, within what is drawn.`),
-    checks: edges.map(({ from, to, holds }, i) => ({ said: `Link ${i + 1}: ${short(from)} to ${short(to)}, signed, in its time, and no wider than the one before.`, holds })),
+    checks: edges.map(({ from, to, state }, i) => ({ said: `Link ${i + 1}: ${short(from)} to ${short(to)}, signed, in its time, and no wider than the one before.`, state })),
     facts: [["In the name of", String(root?.from)], ["Delegate", String(last?.to)]],
     edges,
     content: chain.map((token) => parts(token)?.payload),
@@ -243,13 +259,15 @@ function judgeCall(request: Json, verifier: Verifier, now: number): Verdict {
   const error = trusted ?? attempt(() => deciding.toolCall(method, params, { audience, lifetime: 86_400, now: signed }));
   const tool = String(params["name"] ?? params["uri"] ?? method);
   const over = now > Number(proof["exp"]);
+  const chainState: State = edges.every(({ state }) => state === "holds") ? "holds" : "fails";
+  const permitted = after(signature === undefined ? chainState : "fails", error);
   return {
     kind: `Signed tool call: ${tool}`,
     ...outcome(error, `${short(agent)} asked for exactly this, and ${root === agent ? "acts in its own name" : `may, in the name of ${short(root)}`}.`),
     checks: [
-      { said: `Signed by ${short(agent)}, argument for argument.`, holds: signature === undefined },
-      ...edges.map(({ from, to, holds }) => ({ said: `${short(from)} delegated to ${short(to)}.`, holds })),
-      { said: "What was granted permits this call.", holds: error === undefined },
+      { said: `Signed by ${short(agent)}, argument for argument.`, state: signature?.code === "unknown-did" ? "unchecked" : state(signature) },
+      ...edges.map(({ from, to, state }) => ({ said: `${short(from)} delegated to ${short(to)}.`, state })),
+      { said: "What was granted permits this call.", state: permitted },
     ],
     facts: [
       ["Agent", agent],
@@ -258,7 +276,7 @@ function judgeCall(request: Json, verifier: Verifier, now: number): Verdict {
       ["Signed", date(signed)],
       ["Good until", `${date(proof["exp"])}${over ? " — over: a server refuses it now" : ""}`],
     ],
-    edges: [...edges, { from: agent, to: audience, said: [`${method} ${tool}`, JSON.stringify(params["arguments"] ?? {})], holds: error === undefined }],
+    edges: [...edges, { from: agent, to: audience, said: [`${method} ${tool}`, JSON.stringify(params["arguments"] ?? {})], state: state(error) }],
     content: request,
   };
 }
@@ -300,11 +318,11 @@ function show({ name }: Given, verdict: Verdict): HTMLElement {
   article.append(make("span", verdict.holds ? "Holds" : `Fails: ${verdict.code ?? ""}`, "verdict"), make("p", verdict.why, "why"));
   if (verdict.checks.length > 0) {
     const list = make("ul", "", "checks");
-    for (const { said, holds } of verdict.checks) {
-      const item = make("li", "", holds ? "" : "no");
-      // The sign before it is drawn by the style sheet, and says nothing to those who listen.
-      item.append(document.createTextNode(said));
-      item.setAttribute("aria-label", `${holds ? "Holds" : "Does not hold"}: ${said}`);
+    const words: Record<State, string> = { holds: "Holds", fails: "Fails", unchecked: "Not checked" };
+    for (const { said, state } of verdict.checks) {
+      const item = make("li", state === "unchecked" ? `${said} Not checked.` : said, state);
+      // The sign before it is drawn by the style sheet, and a screen reader does not read it.
+      item.setAttribute("aria-label", `${words[state]}: ${said}`);
       list.append(item);
     }
     article.append(list);
