@@ -4,6 +4,7 @@
 //! among them, stand there as escapes. So text of strangers forges no line of a report.
 
 use crate::error::Error;
+use gambeson_identity::text::{is_obeyed, one_line};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use std::fmt::{Display, Write as _};
@@ -57,7 +58,7 @@ impl Console {
         if self.json || self.to_stderr {
             return Ok(());
         }
-        let lines: Vec<String> = lines.into_iter().map(printable).collect();
+        let lines: Vec<String> = lines.into_iter().map(one_line).collect();
         self.write(&lines.join("\n"))
     }
 
@@ -112,28 +113,7 @@ impl Console {
 /// Writes a line for a person to standard error.
 pub(crate) fn write_to_stderr(text: impl Display) {
     // Without standard error nobody reads it.
-    let _ = writeln!(io::stderr(), "{}", printable(text));
-}
-
-/// Returns the text as one line for a person: what would end the line, or what a terminal would obey, stands as an escape.
-pub(crate) fn printable(text: impl Display) -> String {
-    let mut shown = String::new();
-    for c in text.to_string().chars() {
-        if is_obeyed(c) {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
-
-/// Returns true for control characters, separators of lines and paragraphs, and marks of writing direction.
-fn is_obeyed(c: char) -> bool {
-    let separator = matches!(c, '\u{2028}' | '\u{2029}');
-    let direction =
-        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    separator || direction || c.is_control()
+    let _ = writeln!(io::stderr(), "{}", one_line(text));
 }
 
 /// One line of JSON, in which what a terminal would obey stands as escapes of JSON: such characters are in its strings alone, and each has one escape.
@@ -187,19 +167,9 @@ pub(crate) fn grouped(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{duration, grouped, printable};
+    use super::{duration, grouped};
     use std::fs;
     use std::path::Path;
-
-    #[test]
-    fn what_a_terminal_would_obey_stands_there_as_escapes() {
-        assert_eq!(printable("CN=\u{1b}[2J \u{9b}31m\r\u{7f}"), "CN=\\u{1b}[2J \\u{9b}31m\\r\\u{7f}");
-        assert_eq!(printable("a\u{202e}b\u{2066}c\u{200f}"), "a\\u{202e}b\\u{2066}c\\u{200f}");
-        assert_eq!(
-            printable("one\nline\tof\u{2028}Ünïcödé\u{2029}"),
-            "one\\nline\\tof\\u{2028}Ünïcödé\\u{2029}"
-        );
-    }
 
     /// The exceptions carry data, or ask whether a stream is a terminal.
     #[test]

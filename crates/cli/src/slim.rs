@@ -169,7 +169,7 @@ mod reach {
             Error::TooLarge(_) => {
                 "in smaller pieces it goes: gambeson channel send --lines takes each line by itself"
             }
-            Error::NoReply(_) => "gambeson channel members tells who is behind, or not there",
+            Error::NoReply(_) => "gambeson channel members --live lists who is behind",
             Error::Refused(refusal) => match refusal.reason() {
                 Reason::NotPermitted | Reason::Listener | Reason::TooLong | Reason::NoRejoin => {
                     "gambeson channel policy shows what the rules allow whom, and who changes them"

@@ -1,5 +1,6 @@
 //! The one error of this crate: a reason with a stable code, and a sentence.
 
+use crate::text::one_line;
 use core::fmt;
 
 /// Lists the reasons with their codes; a module's reasons stand together.
@@ -196,15 +197,15 @@ pub struct Error {
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 impl Error {
-    /// An error with a sentence that names the caller's mistake. After 256 characters it is cut: what a sentence quotes may
-    /// come from anybody.
+    /// Returns an error with a sentence that names the caller's mistake. After 256 characters it is cut, and it is one line
+    /// ([`one_line`]): text that it quotes may come from anybody.
     pub fn new(reason: Reason, detail: impl fmt::Display) -> Self {
         let mut detail = detail.to_string();
         if let Some((end, _)) = detail.char_indices().nth(MAX_DETAIL) {
             detail.truncate(end);
             detail.push('…');
         }
-        Self { reason, detail: detail.into_boxed_str() }
+        Self { reason, detail: one_line(detail).into_boxed_str() }
     }
 
     /// The reason, with its stable code.
@@ -254,6 +255,12 @@ mod tests {
         assert_eq!(cut.detail(), "é".repeat(MAX_DETAIL) + "…");
         let whole = "é".repeat(MAX_DETAIL);
         assert_eq!(Error::new(Reason::BadForm, &whole).detail(), whole);
+    }
+
+    #[test]
+    fn a_sentence_that_quotes_lines_is_one() {
+        let error = Error::new(Reason::BadForm, "no type \"a\nverified: all\"");
+        assert_eq!(error.to_string().lines().count(), 1);
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! * [`vc`]: credentials, presentations, selective disclosure, Data Integrity, status lists
 //! * [`sealed`], [`backup`], [`memory`], [`recovery`]: what is sent in secret, and what is kept; `age_file`: age files to an agent
 //! * [`tlog`]: a log that proves what was done
+//! * [`text`]: text of others in lines for people
 //! * [`Error`], [`Reason`]: why something was refused; [`Verified`]: that it was not
 
 pub mod a2a;
@@ -48,6 +49,7 @@ mod resolver;
 pub mod sealed;
 mod signed_file;
 pub mod state;
+pub mod text;
 mod time;
 pub mod tlog;
 pub mod vc;

@@ -264,12 +264,7 @@ impl Channel {
     /// # Errors
     /// [`Error::Store`], [`Error::BadStore`].
     pub async fn history(&self, from: u64, most: usize) -> Result<Vec<Occurrence>> {
-        let rows = self.inner.kept.row(&row(self.inner.id, "events"), from, most).await?;
-        rows.into_iter()
-            .map(|(position, bytes)| {
-                Occurrence::parse(position, Bytes::from_owner(bytes)).map_err(|_| Error::BadStore)
-            })
-            .collect()
+        crate::stored::history(&self.inner.kept, self.inner.id, from, most).await
     }
 
     /// As [`history`](Self::history), but waits until there is something. Dropping the future loses nothing.

@@ -29,6 +29,7 @@
 //! | `archive` | blobs: cut, sealed, gathered |
 //! | `order` | each message once, in the order of its sender |
 //! | `store` | [`Store`]: what an agent keeps, sealed |
+//! | `stored` | [`StoredChannel`]: a channel as the store has it |
 //! | `wire` | fields one behind the other |
 //! | `sim` (feature) | a channel of thousands in virtual time |
 //! | `bridge_news` | [`BridgeNews`]: messages of a bridge to its channel |
@@ -69,6 +70,7 @@ mod refusal;
 pub mod sim;
 pub mod stock;
 mod store;
+mod stored;
 mod wire;
 
 use std::pin::Pin;
@@ -99,6 +101,7 @@ pub use refusal::{Need, Reason, Refusal};
 #[cfg(feature = "redb")]
 pub use store::FileStore;
 pub use store::{Batch, MemoryStore, Store, StoreKey};
+pub use stored::StoredChannel;
 
 /// A lock's content, also after a panic of another thread: what is kept here is whole between any two statements.
 fn hold<T>(of: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {

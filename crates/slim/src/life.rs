@@ -56,7 +56,7 @@ use crate::order::Order;
 use crate::store::Writes;
 
 pub(crate) use commit::{Note, routing_secret};
-pub(crate) use kept::{Birth, Outgoing, Pending};
+pub(crate) use kept::{Birth, Outgoing, Pending, piece_at};
 use work::Done;
 pub(crate) use work::{fetch_cards, load_snapshot};
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use gambeson_identity::Did;
+use gambeson_identity::text::one_line;
 
 use crate::credential::CardHash;
 
@@ -139,7 +140,7 @@ impl Refusal {
             detail.truncate(end);
             detail.push('…');
         }
-        Self { reason, detail: detail.into_boxed_str() }
+        Self { reason, detail: one_line(detail).into_boxed_str() }
     }
 
     /// The reason, with its stable code.

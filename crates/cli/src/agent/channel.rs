@@ -3,12 +3,14 @@
 //! * `tell`: what happens in a channel, for people and for programs
 //! * `speak`: `send`, `tail`
 //! * `rules`: `create`, `policy`
+//! * `stored`: commands that read the agent's store and need no node
 //! * `bridge`: starts `gambeson-slim-bridge`, and offers that program what it shares with this one
 //! * `top`: the dashboard
 
 pub mod bridge;
 mod rules;
 mod speak;
+mod stored;
 mod tell;
 mod top;
 
@@ -22,13 +24,12 @@ pub(crate) use open::{agent as opened, channel};
 mod open {
     use super::super::Session;
     use super::super::delegating::links;
-    use super::{Console, Error, Options, Status, bridge, rules, speak, tell, top};
+    use super::{Console, Error, Options, Status, bridge, rules, speak, stored, tell, top};
     use crate::args::agent::Who;
     use crate::args::channel::{BridgeProgram, ChannelCommand, Invite, Join, Others, Which};
     use crate::args::slim::SlimUp;
-    use crate::console::printable;
-    use crate::files::{self, Access};
     use crate::slim::{failed, link, runtime, service};
+    use gambeson_identity::text::one_line;
     use gambeson_identity::{CardLog, Did};
     use gambeson_mls::Preset;
     use gambeson_slim::datapath::NodeOptions;
@@ -62,6 +63,9 @@ mod open {
         };
         let runtime = runtime()?;
         let done = runtime.block_on(async {
+            if let Some(status) = stored::run(&session, &options.command).await? {
+                return Ok(status);
+            }
             let behaviour = Behaviour { admit, causal: options.causal, ..Behaviour::default() };
             let node = open(&session, &options.nodes.options()?, behaviour).await?;
             let open = Open { session, node };
@@ -105,17 +109,7 @@ mod open {
 
     /// Opens an agent's channels over the first of these nodes that answers.
     async fn open(session: &Session, nodes: &[NodeOptions], behaviour: Behaviour) -> Result<Node, Error> {
-        let (agent, log) = session.unlock()?;
-        if log.newest().content().groups.is_empty() {
-            let next = "gambeson agent rotate --channels makes a card that does";
-            return Err(Error::usage(format!("the agent's card lists no keys for channels; {next}")));
-        }
-        let path = session.home.folder().join("channels.redb");
-        let store = FileStore::open(&path).map_err(|error| {
-            let next = "an agent's channels are open in one program at a time: end the other (tail --talk also sends)";
-            Error::outside(format!("{}: {error}; {next}", path.display())).because("channels-open")
-        })?;
-        let me = Me::new(Arc::new(agent), &log, preset(&log)).map_err(failed)?;
+        let ((me, log), store) = (me(session)?, store(session)?);
         let client = Client::new(link(nodes).await?, service(), Patience::default()).await.map_err(failed)?;
         client.ping().await.map_err(|error| {
             let next =
@@ -126,6 +120,51 @@ mod open {
         let (cards, carrier) = (Arc::new(Cards::new(CARDS)), Arc::new(link(nodes).await?));
         let node = Node::open(me, &log, cards, carrier, services, Arc::new(store), behaviour).await;
         node.map_err(failed)
+    }
+
+    /// Unlocks the agent. Returns it with the log of its cards.
+    pub(super) fn me(session: &Session) -> Result<(Me, CardLog), Error> {
+        let (agent, log) = session.unlock()?;
+        if log.newest().content().groups.is_empty() {
+            let next = "gambeson agent rotate --channels makes a card that does";
+            return Err(Error::usage(format!("the agent's card lists no keys for channels; {next}")));
+        }
+        let me = Me::new(Arc::new(agent), &log, preset(&log)).map_err(failed)?;
+        Ok((me, log))
+    }
+
+    /// Opens the store of the agent's channels.
+    pub(super) fn store(session: &Session) -> Result<FileStore, Error> {
+        let path = session.home.folder().join("channels.redb");
+        FileStore::open(&path).map_err(|error| {
+            let next = "an agent's channels are open in one program at a time: end the other (tail --talk also sends)";
+            Error::outside(format!("{}: {error}; {next}", path.display())).because("channels-open")
+        })
+    }
+
+    /// Chooses the channel that was asked for.
+    pub(super) fn choose<T>(
+        channels: Vec<T>,
+        which: &Which,
+        id_of: impl Fn(&T) -> String,
+    ) -> Result<T, Error> {
+        let asked = which.channel.as_deref().unwrap_or_default().to_ascii_lowercase();
+        let mut found = channels.into_iter().filter(|channel| id_of(channel).starts_with(&asked));
+        match (found.next(), found.next()) {
+            (Some(channel), None) => Ok(channel),
+            (None, _) if asked.is_empty() => Err(Error::usage(
+                "the agent is in no channel; gambeson channel create makes one, and join accepts an invitation",
+            )
+            .because("no-channel")),
+            (None, _) => Err(Error::usage(format!(
+                "the agent is in no channel {asked}; gambeson channel list tells in which it is"
+            ))
+            .because("no-channel")),
+            _ => Err(Error::usage(
+                "the agent is in several channels: name one with --channel; gambeson channel list tells them",
+            )
+            .because("several-channels")),
+        }
     }
 
     /// The preset whose keys the card lists, and no other: `agent init --channels` chose it.
@@ -150,32 +189,26 @@ mod open {
                 ChannelCommand::Join(options) => self.join(options).await,
                 ChannelCommand::Send(options) => speak::send(self, options).await,
                 ChannelCommand::Tail(options) => speak::tail(self, options).await,
-                ChannelCommand::List => self.list(),
-                ChannelCommand::Members(which) => self.members(which).await,
+                ChannelCommand::Members(options) => self.members(&options.which).await,
                 ChannelCommand::Rejoin(which) => self.rejoin(which).await,
                 ChannelCommand::Leave(which) => self.leave(which).await,
                 ChannelCommand::Close(which) => self.close(which).await,
                 ChannelCommand::Remove(options) => self.remove(options).await,
                 ChannelCommand::Rotate(which) => self.rotate(which).await,
                 ChannelCommand::History(options) => {
-                    let channel = self.current(&options.which).await?;
-                    for occurrence in channel.history(options.from, options.limit).await.map_err(failed)? {
-                        tell::occurrence(self.session.console, &occurrence)?;
-                    }
+                    let channel = self.current(&options.read.which).await?;
+                    let history = channel.history(options.from, options.limit).await.map_err(failed)?;
+                    tell::history(self.session.console, &history)?;
                     Ok(Status::Done)
                 }
                 ChannelCommand::Verify(which) => self.verify(which).await,
                 ChannelCommand::Export(options) => {
-                    let channel = self.current(&options.which).await?;
+                    let channel = self.current(&options.read.which).await?;
                     let history = channel.history(0, usize::MAX).await.map_err(failed)?;
-                    let lines: String = history.iter().map(|it| format!("{}\n", tell::json(it))).collect();
-                    files::write(&options.out, lines.as_bytes(), Access::Private, options.force)?;
-                    self.session.console.report(
-                        format_args!("{} events", history.len()),
-                        json!({"channel": channel.id().to_string(), "events": history.len()}),
-                    )?;
+                    tell::export(self.session.console, options, channel.id(), &history)?;
                     Ok(Status::Done)
                 }
+                ChannelCommand::List => unreachable!("`stored` runs it"),
                 ChannelCommand::Bridge(_) => unreachable!("`channel` starts another program for it"),
                 ChannelCommand::Top(which) => top::top(self.channel(which)?, self.node.did().as_str()).await,
             }
@@ -183,24 +216,7 @@ mod open {
 
         /// The channel that was asked for.
         pub(super) fn channel(&self, which: &Which) -> Result<Channel, Error> {
-            let channels = self.node.channels();
-            let asked = which.channel.as_deref().unwrap_or_default().to_ascii_lowercase();
-            let mut found = channels.iter().filter(|channel| channel.id().to_string().starts_with(&asked));
-            match (found.next(), found.next()) {
-                (Some(channel), None) => Ok(channel.clone()),
-                (None, _) if asked.is_empty() => Err(Error::usage(
-                    "the agent is in no channel; gambeson channel create makes one, and join accepts an invitation",
-                )
-                .because("no-channel")),
-                (None, _) => Err(Error::usage(format!(
-                    "the agent is in no channel {asked}; gambeson channel list tells in which it is"
-                ))
-                .because("no-channel")),
-                _ => Err(Error::usage(
-                    "the agent is in several channels: name one with --channel; gambeson channel list tells them",
-                )
-                .because("several-channels")),
-            }
+            choose(self.node.channels(), which, |channel| channel.id().to_string())
         }
 
         /// The same, when it has read its log to the end, or as far as it is the one that was read before.
@@ -281,7 +297,7 @@ mod open {
                     };
                     let _ = timeout(MOMENT, more).await;
                     for invitation in waiting {
-                        let (id, from) = (invitation.channel.to_string(), printable(&invitation.inviter));
+                        let (id, from) = (invitation.channel.to_string(), one_line(&invitation.inviter));
                         console.report(
                             format_args!(
                                 "{from} says to invite to {id}; gambeson channel join --from {from} accepts"
@@ -304,17 +320,6 @@ mod open {
                         .because("no-invitation"))
                 }
             }
-        }
-
-        fn list(&self) -> Result<Status, Error> {
-            for channel in self.node.channels() {
-                let (id, status) = (channel.id().to_string(), channel.status());
-                self.session.console.report(
-                    format_args!("{id}  {} members, epoch {}", status.members.len(), status.epoch),
-                    json!({"channel": id, "members": status.members.len(), "epoch": status.epoch}),
-                )?;
-            }
-            Ok(Status::Done)
         }
 
         async fn members(&self, which: &Which) -> Result<Status, Error> {

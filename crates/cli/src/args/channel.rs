@@ -39,10 +39,10 @@ pub enum ChannelCommand {
     Send(Send),
     /// Show what is said and what happens, until Ctrl-C
     Tail(Tail),
-    /// Tell in which channels the agent is
+    /// List the channels of the agent, from its store
     List,
-    /// Tell who is in a channel, and how far behind
-    Members(Which),
+    /// List the members of a channel, from the agent's store
+    Members(Read),
     /// Decide for what the log shows: after a fork, or to come back from outside
     Rejoin(Which),
     /// Leave a channel
@@ -53,13 +53,13 @@ pub enum ChannelCommand {
     Remove(Others),
     /// Take new keys: what leaked before helps nobody after it
     Rotate(Which),
-    /// Show what was said and what happened
+    /// Show messages and events of a channel, from the agent's store
     History(History),
-    /// Show the rules of a channel, or change them
+    /// Show the rules of a channel, from the agent's store, or change them
     Policy(PolicyOf),
     /// Read the log to its end, and tell what members compare to see that they are in the same channel
     Verify(Which),
-    /// Write the history into a file, one JSON object a line
+    /// Write the history in the agent's store into a file, one JSON object a line
     Export(Export),
     /// Forward messages between a channel, whose policy allows it, and a session of classical SLIM clients, until Ctrl-C or the session's
     /// end. These clients read what goes there, and it has no post-quantum protection. Runs the program gambeson-slim-bridge
@@ -76,6 +76,17 @@ pub struct Which {
     pub channel: Option<String>,
 }
 
+/// One channel that is read.
+#[derive(Clone, Debug, Args)]
+pub struct Read {
+    /// Which channel
+    #[command(flatten)]
+    pub which: Which,
+    /// Read the channel's log to its end over a node first; members are listed with how far behind they are and which of them bridge
+    #[arg(long)]
+    pub live: bool,
+}
+
 /// What a role is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RoleName {
@@ -90,7 +101,7 @@ pub enum RoleName {
 }
 
 /// What a policy says of who may do what, besides the roles themselves; what is not given stays.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Rights {
     /// Which role adds members, and those above it (of a new channel: moderator)
     #[arg(long, value_enum, value_name = "ROLE")]
@@ -212,7 +223,7 @@ pub struct Tail {
 pub struct History {
     /// Which channel
     #[command(flatten)]
-    pub which: Which,
+    pub read: Read,
     /// From this position on
     #[arg(long, value_name = "POSITION", default_value = "1")]
     pub from: u64,
@@ -250,12 +261,21 @@ pub struct PolicyOf {
     pub rights: Rights,
 }
 
+impl PolicyOf {
+    /// Returns true if the policy is only to be shown.
+    pub(crate) fn changes_nothing(&self) -> bool {
+        let Self { which: _, set, others, bridge, rotate, rotate_messages, retention, rights } = self;
+        let given = [others.is_some(), bridge.is_some(), rotate.is_some(), rotate_messages.is_some()];
+        set.is_empty() && given == [false; 4] && retention.is_none() && *rights == Rights::default()
+    }
+}
+
 /// `gambeson channel export`
 #[derive(Debug, Args)]
 pub struct Export {
     /// Which channel
     #[command(flatten)]
-    pub which: Which,
+    pub read: Read,
     /// Where it goes
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,

@@ -480,13 +480,15 @@ esac
         assert_eq!(kept, past);
         run("export --out all.jsonl", b"").exits(3).tells("--force replaces it");
         // None of these needs a node; with --live they do.
-        let offline = |line: &str| {
-            channel(&folder, "http://127.0.0.1:1", &format!("{line} --home alice"), b"")
-        };
+        let offline =
+            |line: &str| channel(&folder, "http://127.0.0.1:1", &format!("{line} --home alice"), b"");
         assert_eq!(offline("list").exits(0).json(), json!({"channel": id, "epoch": 3, "members": 1}));
         assert_eq!(offline("history").exits(0).rows(), past);
         assert_eq!(offline("history --channel ffff --limit 1").code, run("history --channel ffff", b"").code);
-        assert_eq!(offline("members").exits(0).json(), json!({"did": program::agents::did(&folder, "alice"), "role": "owner"}));
+        assert_eq!(
+            offline("members").exits(0).json(),
+            json!({"did": program::agents::did(&folder, "alice"), "role": "owner"})
+        );
         assert_eq!(offline("policy").exits(0).json(), changed);
         assert_eq!(offline("export --out again.jsonl").exits(0).json()["events"], 5);
         assert_eq!(folder.read("again.jsonl"), folder.read("all.jsonl"));

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::stream;
+use gambeson_identity::text::one_line;
 use gambeson_rustls::rustls::pki_types::ServerName;
 use gambeson_rustls::rustls::{self, ClientConfig};
 use gambeson_rustls::{
@@ -282,9 +283,9 @@ fn causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// A node's words, which may be anything, for an error message: without control characters, and short.
+/// Text of a node for an error message: one line, and short.
 fn printable(text: &str) -> String {
-    text.chars().filter(|of| !of.is_control()).take(300).collect()
+    one_line(text.chars().take(300).collect::<String>())
 }
 
 /// Makes the one connection of a stream.

@@ -442,7 +442,7 @@ fn place_of(piece: &str) -> Option<u64> {
     }
 }
 
-fn piece_at(place: u64) -> String {
+pub(crate) fn piece_at(place: u64) -> String {
     let once = usize::try_from(place).ok().and_then(|place| PIECES.get(place));
     once.map_or_else(|| format!("epoch/{}", place.wrapping_sub(FIRST_EPOCH)), |name| (*name).to_owned())
 }

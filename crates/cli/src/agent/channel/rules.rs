@@ -2,6 +2,7 @@
 
 use super::open::Open;
 use crate::args::channel::{Create, PolicyOf, Rights, RoleName};
+use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::slim::failed;
 use gambeson_slim::{Policy, Refusal, Role};
@@ -63,18 +64,19 @@ pub(super) async fn policy(open: &Open, options: &PolicyOf) -> Result<Status, Er
     let same = Policy { version: rules.version, former: rules.former, issued: rules.issued, ..next.clone() }
         == rules;
     if same {
-        return show(open, &rules);
+        return show(open.session.console, &rules);
     }
     let signed = next.sign(open.node.me().agent()).map_err(wrong)?;
     channel.change(signed).await.map_err(failed)?;
-    show(open, &next)
+    show(open.session.console, &next)
 }
 
-fn show(open: &Open, policy: &Policy) -> Result<Status, Error> {
+/// Reports a policy.
+pub(super) fn show(console: Console, policy: &Policy) -> Result<Status, Error> {
     // It is canonical JSON by its own account.
     let value: Value = serde_json::from_slice(&policy.to_bytes()).unwrap_or_default();
     let text = serde_json::to_string_pretty(&value).unwrap_or_default();
-    open.session.console.report(text, value)?;
+    console.report_lines(text.lines(), value)?;
     Ok(Status::Done)
 }
 

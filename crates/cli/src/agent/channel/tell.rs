@@ -1,11 +1,33 @@
 //! What happens in a channel, for people and for programs.
 
+use crate::args::channel::Export;
 use crate::console::Console;
 use crate::error::Error;
+use crate::files::{self, Access};
 use base64ct::{Base64, Encoding};
 use gambeson_identity::Timestamp;
-use gambeson_slim::{BridgeNews, Event, FarEnd, Occurrence, Purpose, Warning};
+use gambeson_slim::{BridgeNews, ChannelId, Event, FarEnd, Occurrence, Purpose, Warning};
 use serde_json::{Value, json as object};
+
+/// Reports occurrences.
+pub(super) fn history(console: Console, history: &[Occurrence]) -> Result<(), Error> {
+    history.iter().try_for_each(|what| occurrence(console, what))
+}
+
+/// Writes occurrences into a file, one JSON object a line, and reports how many.
+pub(super) fn export(
+    console: Console,
+    options: &Export,
+    channel: ChannelId,
+    history: &[Occurrence],
+) -> Result<(), Error> {
+    let lines: String = history.iter().map(|it| format!("{}\n", json(it))).collect();
+    files::write(&options.out, lines.as_bytes(), Access::Private, options.force)?;
+    console.report(
+        format_args!("{} events", history.len()),
+        object!({"channel": channel.to_string(), "events": history.len()}),
+    )
+}
 
 /// Tells of one occurrence.
 pub(super) fn occurrence(console: Console, what: &Occurrence) -> Result<(), Error> {

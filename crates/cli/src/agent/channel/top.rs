@@ -1,9 +1,10 @@
 //! `channel top`: a channel at a glance, until q is pressed.
 
 use super::tell;
-use crate::console::{grouped, printable};
+use crate::console::grouped;
 use crate::error::{Error, Status as Exit};
 use crate::slim::failed;
+use gambeson_identity::text::one_line;
 use gambeson_slim::{BridgeNews, Channel, Event, Occurrence, Status};
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event as Input, KeyCode, KeyModifiers};
@@ -94,7 +95,7 @@ fn push(lines: &mut VecDeque<String>, line: String) {
     if lines.len() == KEPT {
         lines.pop_back();
     }
-    lines.push_front(printable(line));
+    lines.push_front(one_line(line));
 }
 
 impl View {
@@ -203,10 +204,10 @@ impl View {
                 let ago = self.now.saturating_sub(member.heard);
                 format!("{} {} s ago", if ago <= HERE { "here," } else { "silent," }, ago / 1000)
             };
-            let far = member.bridge.as_ref().map(|end| printable(tell::far_end(end)) + "; ");
+            let far = member.bridge.as_ref().map(|end| one_line(tell::far_end(end)) + "; ");
             Row::new([
                 member.role.clone(),
-                printable(tell::short(&member.did)),
+                one_line(tell::short(&member.did)),
                 member.behind.to_string(),
                 far.unwrap_or_default() + &state,
             ])

@@ -1,0 +1,44 @@
+//! Text of others in lines for people.
+
+use std::fmt::Display;
+
+/// Returns the text as one line: characters that would end it, or that a terminal obeys, stand as escapes of Rust.
+///
+/// Text that others chose cannot forge a line of a report or of a log that is written so.
+///
+/// ```
+/// assert_eq!(gambeson_identity::text::one_line("pay\nverified: all"), "pay\\nverified: all");
+/// ```
+#[must_use]
+pub fn one_line(text: impl Display) -> String {
+    let mut line = String::new();
+    for c in text.to_string().chars() {
+        match is_obeyed(c) {
+            true => line.extend(c.escape_default()),
+            false => line.push(c),
+        }
+    }
+    line
+}
+
+/// Returns true for control characters, separators of lines and paragraphs, and marks of writing direction.
+#[must_use]
+pub fn is_obeyed(c: char) -> bool {
+    let separator = matches!(c, '\u{2028}' | '\u{2029}');
+    let direction =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    separator || direction || c.is_control()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn what_a_terminal_obeys_stands_as_escapes() {
+        assert_eq!(one_line("CN=\u{1b}[2J \u{9b}31m\r\u{7f}"), "CN=\\u{1b}[2J \\u{9b}31m\\r\\u{7f}");
+        assert_eq!(one_line("a\u{202e}b\u{2066}c\u{200f}"), "a\\u{202e}b\\u{2066}c\\u{200f}");
+        let lines = "one\nline\tof\u{2028}Ünïcödé\u{2029}";
+        assert_eq!(one_line(lines), "one\\nline\\tof\\u{2028}Ünïcödé\\u{2029}");
+    }
+}
