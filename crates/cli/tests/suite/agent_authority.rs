@@ -644,6 +644,26 @@ fn the_vc_api_issues_and_verifies() {
         let (found, _) = ask_with(&address, "POST", "/credentials/issue", fields, &credential.to_string());
         assert_eq!(found, status, "{fields}");
     }
+    // Content may come in chunks, and its length is told once.
+    for (status, framing, body) in [
+        (
+            201,
+            "Transfer-Encoding: chunked",
+            format!("{:x}\r\n{credential}\r\n0\r\n\r\n", credential.to_string().len()),
+        ),
+        (400, "Transfer-Encoding: gzip, chunked", "0\r\n\r\n".to_owned()),
+        (400, "Content-Length: 2\r\nContent-Length: 3", "{}".to_owned()),
+        (400, "Content-Length: 99999999", "{}".to_owned()),
+    ] {
+        use std::io::{Read, Write};
+        let mut stream = std::net::TcpStream::connect(address.trim_start_matches("http://")).unwrap();
+        let fields = format!("Host: localhost\r\nContent-Type: application/json\r\n{framing}");
+        write!(stream, "POST /credentials/issue HTTP/1.1\r\n{fields}\r\n\r\n{body}").unwrap();
+        let mut answer = String::new();
+        // What was not read makes the end a reset.
+        let _ = stream.read_to_string(&mut answer);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{framing}: {answer}");
+    }
     server.kill().unwrap();
     server.wait().unwrap();
 }

@@ -222,6 +222,16 @@ fn what_a_server_answers_is_refused_for_what_is_wrong_with_it() {
             ok("/twice/did.json", r#"{"id": "did:web:a", "id": "did:web:b"}"#),
             ok("/form/did.json", "{}"),
             ("/cut/did.json", format!("200 OK\r\nContent-Length: {}", cut.len()), cut[..500].into()),
+            (
+                "/coded/did.json",
+                format!("200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2"),
+                b"\x1f\x8b".to_vec(),
+            ),
+            (
+                "/framed/did.json",
+                "200 OK\r\nTransfer-Encoding: gzip, chunked".to_owned(),
+                b"2\r\n{}\r\n0\r\n\r\n".to_vec(),
+            ),
             ("/broken/did.json", "500 Internal Server Error\r\nContent-Length: 0".to_owned(), Vec::new()),
         ]
     });
@@ -235,6 +245,8 @@ fn what_a_server_answers_is_refused_for_what_is_wrong_with_it() {
         ("twice", "bad-json", "/twice/did.json answers: "),
         ("form", "bad-form", "/form/did.json answers: the text \"id\" is missing"),
         ("cut", "unknown-did", "/cut/did.json was not fetched"),
+        ("coded", "unknown-did", "its content is coded as \"gzip\", and only identity was asked for"),
+        ("framed", "unknown-did", "transfer coding"),
         ("broken", "unknown-did", "status 500"),
         ("nowhere", "unknown-did", "status 404 Not Found"),
     ] {
@@ -244,7 +256,7 @@ fn what_a_server_answers_is_refused_for_what_is_wrong_with_it() {
         assert!(refused.stdout.is_empty());
         ran += 1;
     }
-    assert_eq!(ran, 10);
+    assert_eq!(ran, 12);
 }
 
 #[test]
@@ -259,6 +271,20 @@ fn a_certificate_that_does_not_hold_is_told() {
         let refused = ask(&folder, &did_web, "--web-roots root.pem").exits(1).tells(told);
         assert_eq!(reason(&refused), "unknown-did");
     }
+}
+
+/// Chains of these servers obey the rules of every other chain.
+#[test]
+fn a_root_that_may_not_sign_certificates_is_no_root() {
+    let (folder, mut authority) = (two(), Authority::new());
+    authority.params.key_usages = vec![KeyUsagePurpose::CrlSign];
+    folder.write("root.pem", authority.pem());
+    let port = serve(authority.server("localhost", 2199), |port| {
+        vec![ok("/.well-known/did.json", document(&folder, &format!("did:web:localhost%3A{port}")))]
+    });
+    let did_web = format!("did:web:localhost%3A{port}");
+    let refused = ask(&folder, &did_web, "--web-roots root.pem").exits(1).tells("may not sign certificates");
+    assert_eq!(reason(&refused), "unknown-did");
 }
 
 #[test]

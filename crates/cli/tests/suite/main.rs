@@ -23,6 +23,7 @@ mod signatures;
 mod slim;
 mod tls;
 mod tls_bench;
+mod tls_http;
 #[cfg(target_os = "linux")]
 mod tls_proxy;
 #[cfg(target_os = "linux")]

@@ -1,8 +1,12 @@
 //! Programs that serve until they are told to end.
 
 use super::{Folder, Outcome};
-use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
-use gambeson_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject};
+use gambeson_rustls::rustls::server::{ClientHello, ResolvesServerCert};
+use gambeson_rustls::rustls::sign::{CertifiedKey, SigningKey};
+use gambeson_rustls::rustls::{
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -98,6 +102,50 @@ pub fn free_port() -> u16 {
         if GIVEN.lock().expect("nobody panics beside it").insert(port) {
             return port;
         }
+    }
+}
+
+/// Serves so many connections with the chain in `pki`, each as `after` does.
+pub fn serve_once(
+    folder: &Folder,
+    wrap: impl Fn(Arc<dyn SigningKey>) -> Arc<dyn SigningKey>,
+    connections: usize,
+    after: impl Fn(&mut StreamOwned<ServerConnection, TcpStream>) + Send + 'static,
+) -> (u16, thread::JoinHandle<()>) {
+    let chain = CertificateDer::pem_file_iter(folder.path("pki/server.pem")).unwrap();
+    let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
+    let key = PrivateKeyDer::from_pem_file(folder.path("pki/server.key")).unwrap();
+    let provider = gambeson_rustls::provider().unwrap();
+    let key = wrap(provider.key_provider.load_private_key(key).unwrap());
+    let certified = Always(Arc::new(CertifiedKey::new(chain, key)));
+    let config = ServerConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(certified));
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serving = thread::spawn(move || {
+        for _ in 0..connections {
+            let (socket, _) = listener.accept().unwrap();
+            let mut stream = StreamOwned::new(ServerConnection::new(config.clone()).unwrap(), socket);
+            if stream.conn.complete_io(&mut stream.sock).is_ok() {
+                after(&mut stream);
+            } else {
+                let _ = stream.conn.write_tls(&mut stream.sock);
+            }
+        }
+    });
+    (port, serving)
+}
+
+#[derive(Debug)]
+struct Always(Arc<CertifiedKey>);
+
+impl ResolvesServerCert for Always {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.clone())
     }
 }
 
