@@ -2,16 +2,22 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The first of these addresses that answers, each within that time.
+/// Connects to the first of these addresses that answers, each within `patience`, and all of them before `until`.
 pub(crate) fn dial(
     addresses: impl IntoIterator<Item = SocketAddr>,
     patience: Duration,
+    until: Option<Instant>,
 ) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
     for address in addresses {
-        match TcpStream::connect_timeout(&address, patience) {
+        let left =
+            until.map_or(patience, |until| until.saturating_duration_since(Instant::now()).min(patience));
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match TcpStream::connect_timeout(&address, left) {
             Ok(stream) => return Ok(stream),
             Err(error) => last = error,
         }

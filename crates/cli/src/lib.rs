@@ -42,6 +42,8 @@ mod doctor;
 mod error;
 mod files;
 mod harness;
+mod http;
+mod https;
 mod kem;
 mod keyfile;
 mod keys;
@@ -56,6 +58,7 @@ mod slim;
 mod tls;
 mod unfinished;
 mod vectors;
+mod wire;
 
 pub use args::Cli;
 pub use error::{Error, Status};

@@ -17,9 +17,10 @@ use crate::args::tls::{TlsCommand, TlsPeer};
 use crate::cert::key_name;
 use crate::console::Console;
 use crate::dial::dial;
-use crate::error::{Error, Status, cut, named};
+use crate::error::{Error, Status, named};
 use crate::files;
 use crate::keyfile::{KeyFile, PrivateKey, pki_error};
+use crate::wire::Wire;
 use gambeson_pki::{Certificate, Form, RevocationList};
 use gambeson_rustls::rustls::client::danger::{
     HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
@@ -33,11 +34,11 @@ use gambeson_rustls::rustls::{
 };
 use gambeson_rustls::{Builder, ChainVerifier, GROUPS, Group, Preset, Roots, Scheme};
 use std::fmt;
-use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::io;
+use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(crate) use bench::NAMES as BENCH_ROWS;
 pub(crate) use proxy::proxy_header;
@@ -119,7 +120,7 @@ fn scheme_name(scheme: SignatureScheme) -> String {
     }
 }
 
-fn negotiated(group: Option<&dyn SupportedKxGroup>) -> String {
+pub(crate) fn negotiated(group: Option<&dyn SupportedKxGroup>) -> String {
     group.map_or_else(|| "none".into(), |group| group_name(group.name()))
 }
 
@@ -131,10 +132,12 @@ fn connect(host: &str, port: u16, peer: &TlsPeer) -> Result<Wire, Error> {
         Some(address) => vec![address],
         None => (host, port).to_socket_addrs().map_err(|e| fails(&e))?.collect(),
     };
-    dial(addresses, patience).and_then(|socket| Wire::new(socket, patience)).map_err(|error| fails(&error))
+    dial(addresses, patience, None)
+        .and_then(|socket| Wire::new(socket, patience))
+        .map_err(|error| fails(&error))
 }
 
-/// A host and a port; IPv6 addresses stand in brackets.
+/// A host and a port; IPv6 addresses stand in brackets. Names are in lower case, and in ASCII (IDNA).
 fn host_and_port(text: &str, default: Option<u16>) -> Result<(String, u16), Error> {
     let wrong = || Error::usage(format!("{text}: not HOST:PORT"));
     let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
@@ -146,92 +149,19 @@ fn host_and_port(text: &str, default: Option<u16>) -> Result<(String, u16), Erro
         Some(port) => port.parse().map_err(|_| wrong())?,
         None => default.ok_or_else(wrong)?,
     };
-    if host.is_empty() || host.contains(':') && !text.starts_with('[') {
-        Err(wrong())
-    } else {
-        Ok((host.into(), port))
+    match url::Host::parse(host) {
+        _ if text.starts_with('[') => Ok((host.into(), port)),
+        Ok(host) => Ok((host.to_string(), port)),
+        Err(_) => Err(wrong()),
     }
 }
 
-fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
-    ServerName::try_from(host.to_owned())
+/// The name in a certificate of a host, which has no full stop at its end, or its address.
+pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    let bare = bare.strip_suffix('.').unwrap_or(bare);
+    ServerName::try_from(bare.to_owned())
         .map_err(|_| Error::usage(format!("{host}: neither a name nor an address")))
-}
-
-/// A socket that counts, and is patient only for so long.
-struct Wire {
-    socket: TcpStream,
-    /// For how long it may be silent.
-    patience: Duration,
-    /// When what is going on must be over, however busy it is.
-    until: Option<Instant>,
-    sent: u64,
-    received: u64,
-}
-
-impl Wire {
-    fn new(socket: TcpStream, patience: Duration) -> io::Result<Self> {
-        socket.set_read_timeout(Some(patience))?;
-        socket.set_write_timeout(Some(patience))?;
-        socket.set_nodelay(true)?;
-        Ok(Self { socket, patience, until: None, sent: 0, received: 0 })
-    }
-
-    /// Sets when what comes next must be over.
-    fn hurry(&mut self, until: Option<Instant>) -> io::Result<()> {
-        self.until = until;
-        self.socket.set_read_timeout(Some(self.patience))?;
-        self.socket.set_write_timeout(Some(self.patience))
-    }
-
-    fn left(&self) -> io::Result<Option<Duration>> {
-        let Some(until) = self.until else { return Ok(None) };
-        match until.saturating_duration_since(Instant::now()) {
-            Duration::ZERO => Err(too_slow()),
-            left => Ok(Some(left.min(self.patience))),
-        }
-    }
-
-    /// A time limit of a socket comes as "would block".
-    fn patient(&self, error: io::Error) -> io::Error {
-        let limit = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
-        match self.until {
-            // Sockets round their limits.
-            Some(until) if limit && Instant::now() + Duration::from_millis(10) >= until => too_slow(),
-            _ if limit => io::Error::new(io::ErrorKind::TimedOut, "the other side was silent for too long"),
-            _ => cut(error),
-        }
-    }
-}
-
-impl Read for Wire {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if let Some(left) = self.left()? {
-            self.socket.set_read_timeout(Some(left))?;
-        }
-        let length = self.socket.read(buffer).map_err(|error| self.patient(error))?;
-        self.received += length as u64;
-        Ok(length)
-    }
-}
-
-impl Write for Wire {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Some(left) = self.left()? {
-            self.socket.set_write_timeout(Some(left))?;
-        }
-        let length = self.socket.write(bytes).map_err(|error| self.patient(error))?;
-        self.sent += length as u64;
-        Ok(length)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.socket.flush()
-    }
-}
-
-fn too_slow() -> io::Error {
-    io::Error::new(io::ErrorKind::TimedOut, "the other side was too slow")
 }
 
 /// What went wrong in a handshake, and which check failed; a code for programs beside it.
@@ -244,7 +174,7 @@ fn explained(host: &str, error: io::Error) -> Error {
 }
 
 /// Returns the reason of a failure in words, and its code.
-fn told(error: &rustls::Error) -> (String, &'static str) {
+pub(crate) fn told(error: &rustls::Error) -> (String, &'static str) {
     if let Some(failed) = ChainVerifier::failure(error) {
         return (failed.to_string(), failed.failure().code());
     }

@@ -34,7 +34,7 @@ impl<R: Resolver + ?Sized> Resolver for Arc<R> {
     }
 }
 
-/// Fetches an HTTPS address, for `did:web`: certificates checked, no redirect to another host, at most `max_len` bytes.
+/// Fetches an HTTPS address, for `did:web`: certificates checked, no redirect followed, no content coding but `identity`, at most `max_len` bytes.
 ///
 /// Whoever names a DID chooses the host and the path. An implementation on a machine that reaches more than the public internet
 /// looks at the addresses after they are resolved, and refuses those of the machine itself and of its own network: a name can lead to

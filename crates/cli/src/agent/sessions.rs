@@ -152,7 +152,7 @@ pub(super) fn connect(session: &Session, options: &AgentConnect) -> Result<Statu
     let clock = Clock::of(session);
     let endpoint = endpoint(session, &options.pipe)?;
     let target = &options.target;
-    let stream = target.address.to_socket_addrs().and_then(|addresses| dial(addresses, PATIENCE));
+    let stream = target.address.to_socket_addrs().and_then(|addresses| dial(addresses, PATIENCE, None));
     let stream = stream.map_err(|e| Error::stream(&target.address, &e))?;
     let known = Arc::new(session.home.known());
     let mut connected = endpoint.connect(Expected::did(target.did.clone()), known).map_err(refused)?;

@@ -3,22 +3,30 @@
 //! One request a connection, one after the other: for test suites, not for the world. A page in a browser on the same machine
 //! is of the world: it gets nothing issued, neither by a form, nor from another origin, nor by a name that it let point here.
 
-use super::http::Request;
 use super::{Session, status};
 use crate::args::agent::VcApi;
 use crate::error::{Error, Status};
+use crate::http::{self, Content};
+use crate::wire::Wire;
 use gambeson_identity::vc::api::{Answer, Api, Form};
 use gambeson_identity::vc::{self, MAX_PRESENTATION};
 use gambeson_identity::{Agent, Timestamp};
+use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{
+    CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, ORIGIN, TRANSFER_ENCODING,
+};
+use hyper::http::request::Parts;
+use hyper::{Method, Response, StatusCode};
 use serde_json::json;
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest head of a request, in bytes.
 const MAX_HEAD: usize = 64 << 10;
 
-/// How long a client may be silent.
+/// How long a client may be silent; with three times that it must be done.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn serve(session: &Session, options: &VcApi) -> Result<Status, Error> {
@@ -39,112 +47,97 @@ pub(super) fn serve(session: &Session, options: &VcApi) -> Result<Status, Error>
     }
 }
 
-fn converse(session: &Session, agent: &Agent, form: Form, mut stream: TcpStream) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let (status, body) = match receive(&mut stream) {
-        Ok((request, content)) => respond(session, agent, form, &request, &content),
-        Err(why) => (400, json!({"errors": [why]})),
-    };
-    let phrase = match status {
-        200 => "OK",
-        201 => "Created",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        415 => "Unsupported Media Type",
-        _ => "Bad Request",
-    };
-    let body = body.to_string();
-    write!(
-        stream,
-        "HTTP/1.1 {status} {phrase}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    )?;
-    stream.flush()
+fn converse(session: &Session, agent: &Agent, form: Form, stream: TcpStream) -> io::Result<()> {
+    let mut wire = Wire::new(stream, PATIENCE)?;
+    wire.hurry(Some(Instant::now() + 3 * PATIENCE))?;
+    // Whoever sends no request, or goes away, is told so by `hyper`.
+    let _ = http::converse(&mut wire, MAX_HEAD, async |request| {
+        let (head, body) = request.into_parts();
+        let (status, answer) = match receive(&head, body).await {
+            Ok(content) => respond(session, agent, form, &head, &content),
+            Err(why) => (400, json!({"errors": [why]})),
+        };
+        let mut answer = Response::new(Content::new(answer.to_string()));
+        *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
+        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        answer
+    });
+    Ok(())
 }
 
-/// A request with its content, which must tell its length.
-fn receive(stream: &mut TcpStream) -> Result<(Request, Vec<u8>), String> {
-    let mut bytes = Vec::new();
-    let mut piece = [0; 8192];
-    let mut more = |bytes: &mut Vec<u8>| match stream.read(&mut piece) {
-        Ok(0) => Err("the request ends too early".to_owned()),
-        Ok(n) => {
-            bytes.extend_from_slice(&piece[..n]);
-            Ok(())
-        }
-        Err(e) => Err(e.to_string()),
-    };
-    let request = loop {
-        match Request::read(&bytes)? {
-            Some(request) => break request,
-            None if bytes.len() > MAX_HEAD => return Err("the head of the request is too long".to_owned()),
-            None => more(&mut bytes)?,
-        }
-    };
-    let length = match (request.field("content-length"), request.field("transfer-encoding")) {
-        (None, None) => 0,
-        (Some(length), None) => length.parse().map_err(|_| "Content-Length is no number".to_owned())?,
-        _ => return Err("the content must tell its length".to_owned()),
-    };
-    if length > MAX_PRESENTATION {
+/// The content of a request, which has no codings.
+async fn receive(head: &Parts, body: Incoming) -> Result<Bytes, String> {
+    let fields = &head.headers;
+    let codings: Vec<_> = fields.get_all(TRANSFER_ENCODING).iter().collect();
+    let chunked = |coding: &&HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
+    if codings.len() > 1 || !codings.iter().all(chunked) || fields.contains_key(CONTENT_ENCODING) {
+        return Err("the content has a coding that is not supported".to_owned());
+    }
+    if body.size_hint().lower() > MAX_PRESENTATION as u64 {
         return Err("the content is too long".to_owned());
     }
-    while bytes.len() < request.content + length {
-        more(&mut bytes)?;
-    }
-    let content = bytes[request.content..request.content + length].to_vec();
-    Ok((request, content))
+    let content = Limited::new(body, MAX_PRESENTATION).collect().await;
+    content.map(Collected::to_bytes).map_err(|error| match error.is::<LengthLimitError>() {
+        true => "the content is too long".to_owned(),
+        false => format!("the content did not come: {error}"),
+    })
 }
 
-fn respond(session: &Session, agent: &Agent, form: Form, request: &Request, content: &[u8]) -> Answer {
+fn respond(session: &Session, agent: &Agent, form: Form, request: &Parts, content: &[u8]) -> Answer {
     let now = super::since_1970().map_or(session.now, |since| Timestamp(since.as_secs()));
     let resolver = session.resolver();
     let lists = status::known(session);
     let api = Api { agent, resolver: &*resolver, status: vc::Status::IfKnown(&lists), form };
-    let answer = match request.target.as_str() {
+    let answer = match request.uri.path() {
         "/credentials/issue" => Api::issue,
         "/credentials/verify" => Api::verify_credential,
         "/presentations/verify" => Api::verify_presentation,
         _ => return (404, json!({"errors": ["there is no such endpoint"]})),
     };
-    match (request.method.as_str(), is_local(request), is_json(request)) {
+    match (&request.method, is_local(request), is_json(&request.headers)) {
         (_, false, _) => (403, json!({"errors": ["this endpoint answers programs on this machine"]})),
-        ("POST", _, false) => (415, json!({"errors": ["this endpoint takes application/json"]})),
-        ("POST", ..) => answer(&api, content, now),
+        (&Method::POST, _, false) => (415, json!({"errors": ["this endpoint takes application/json"]})),
+        (&Method::POST, ..) => answer(&api, content, now),
         _ => (405, json!({"errors": ["this endpoint takes POST"]})),
     }
 }
 
-/// Whether the request names this machine as its host, and comes from no page of another.
-fn is_local(request: &Request) -> bool {
-    let mut hosts = request.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
-    let (Some((_, host)), None) = (hosts.next(), hosts.next()) else { return false };
-    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
-    let name = name.map_or(host.as_str(), |(name, _)| name);
-    let known = ["localhost", "127.0.0.1", "[::1]"].into_iter().any(|known| name.eq_ignore_ascii_case(known));
-    known
-        && request.field("origin").is_none_or(|origin| origin.eq_ignore_ascii_case(&format!("http://{host}")))
+/// Returns true if the request names this machine as its host, and comes from no page of another.
+fn is_local(request: &Parts) -> bool {
+    let mut hosts = request.headers.get_all(HOST).iter();
+    let (Some(Ok(host)), None) = (hosts.next().map(HeaderValue::to_str), hosts.next()) else { return false };
+    // The host of an absolute target stands before that of the field (RFC 9112, section 3.2.2).
+    let target = request.uri.authority().map_or(host, |authority| authority.as_str());
+    let own = format!("http://{host}");
+    let is_own = |origin: &HeaderValue| origin.as_bytes().eq_ignore_ascii_case(own.as_bytes());
+    target == host && names_this_machine(host) && request.headers.get_all(ORIGIN).iter().all(is_own)
 }
 
-/// A page may send any text to any address, but this type only after it asked.
-fn is_json(request: &Request) -> bool {
-    let found = request.field("content-type").unwrap_or_default();
+fn names_this_machine(host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name);
+    ["localhost", "127.0.0.1", "[::1]"].into_iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Returns true for JSON. A page may send any text to any address, but this type only after it asked.
+fn is_json(fields: &HeaderMap) -> bool {
+    let found = fields.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
     found.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hyper::Request;
 
-    fn request(fields: &[(&str, &str)]) -> Request {
-        Request {
-            method: "POST".to_owned(),
-            target: "/credentials/issue".to_owned(),
-            fields: fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-            content: 0,
-        }
+    fn request(fields: &[(&str, &str)]) -> Parts {
+        request_to("/credentials/issue", fields)
+    }
+
+    fn request_to(target: &str, fields: &[(&str, &str)]) -> Parts {
+        let request =
+            fields.iter().fold(Request::post(target), |request, (name, value)| request.header(*name, *value));
+        request.body(()).expect("the fields are of HTTP").into_parts().0
     }
 
     #[test]
@@ -169,12 +162,19 @@ mod tests {
             assert!(!is_local(&request(&[("Host", host)])), "{host}");
         }
         assert!(!is_local(&request(&[])));
+        assert!(is_local(&request_to("http://localhost:8080/", &[("host", "localhost:8080")])));
+        assert!(!is_local(&request_to("http://evil.example/", &[("host", "localhost")])));
+        assert!(!is_local(&request(&[
+            ("host", "localhost"),
+            ("origin", "http://localhost"),
+            ("origin", "null")
+        ])));
     }
 
     #[test]
     fn what_a_form_of_a_page_can_send_is_not_json() {
         for media in ["application/json", "Application/JSON; charset=utf-8"] {
-            assert!(is_json(&request(&[("Content-Type", media)])), "{media}");
+            assert!(is_json(&request(&[("Content-Type", media)]).headers), "{media}");
         }
         for media in [
             "text/plain",
@@ -183,8 +183,8 @@ mod tests {
             "application/json+x",
             "text/plain;application/json",
         ] {
-            assert!(!is_json(&request(&[("Content-Type", media)])), "{media}");
+            assert!(!is_json(&request(&[("Content-Type", media)]).headers), "{media}");
         }
-        assert!(!is_json(&request(&[])));
+        assert!(!is_json(&request(&[]).headers));
     }
 }

@@ -3,12 +3,16 @@
 use super::addresses::Addresses;
 use crate::error::Error;
 use crate::files;
+use crate::https::{Client, Failure};
+use crate::tls::told;
 use gambeson_identity::{Error as Refusal, Fetch, Reason, Result};
-use rustls::RootCertStore;
+use gambeson_rustls::{ChainVerifier, Roots};
+use rustls::ClientConfig;
 use rustls::pki_types::{CertificateDer, pem::PemObject};
+use std::fmt::Display;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// How long one document may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -18,7 +22,7 @@ const VARIABLE: &str = "GAMBESON_WEB_ROOTS";
 
 /// Fetches without following anybody: TLS with the roots of Mozilla or of a file, no redirect, no proxy, public addresses
 /// alone, a bounded answer.
-pub(super) struct Https(ureq::Agent);
+pub(super) struct Https(Client);
 
 impl Https {
     /// With the certificates of this file, or of that of the environment, in place of Mozilla's.
@@ -27,71 +31,65 @@ impl Https {
         let roots = match (roots, named) {
             (Some(path), _) => certificates(path)?,
             (None, Some(path)) => certificates(path.as_ref())?,
-            (None, None) => RootCerts::WebPki,
+            (None, None) => Roots::of_keys(webpki_roots::TLS_SERVER_ROOTS.to_vec()),
         };
-        let tls =
-            TlsConfig::builder().unversioned_rustls_crypto_provider(provider()?).root_certs(roots).build();
-        let config = ureq::Agent::config_builder()
-            .https_only(true)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .http_status_as_error(false)
-            .proxy(None)
-            .timeout_global(Some(PATIENCE))
-            .user_agent(concat!("gambeson/", env!("CARGO_PKG_VERSION")))
-            .tls_config(tls)
-            .build();
-        let connector = ureq::unversioned::transport::DefaultConnector::default();
-        Ok(Self(ureq::Agent::with_parts(config, connector, Addresses::of_environment())))
+        // With hybrid key exchange, and certificates of ML-DSA as well.
+        let outside = |error: &dyn Display| Error::usage(format!("--web: {error}"));
+        let provider = Arc::new(gambeson_rustls::provider().map_err(|error| outside(&error))?);
+        let verifier = ChainVerifier::new(roots, &provider);
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| outside(&error))?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth();
+        Ok(Self(Client::new(Arc::new(config), PATIENCE, Some(PATIENCE), Addresses::of_environment())))
     }
 }
 
 /// Every certificate of a PEM file, of which there is one at least and none that cannot be a root.
-fn certificates(path: &Path) -> std::result::Result<RootCerts, Error> {
+fn certificates(path: &Path) -> std::result::Result<Roots, Error> {
     let text = files::read_small(path)?;
-    let bad = |why: &dyn std::fmt::Display| Error::outside(format!("{}: {why}", path.display()));
-    let (mut store, mut found) = (RootCertStore::empty(), Vec::new());
-    for certificate in CertificateDer::pem_slice_iter(&text) {
+    let bad = |why: &dyn Display| Error::outside(format!("{}: {why}", path.display()));
+    let mut roots = Roots::default();
+    for (certificate, number) in CertificateDer::pem_slice_iter(&text).zip(1..) {
         let certificate = certificate.map_err(|e| bad(&format_args!("not PEM: {e}")))?;
-        found.push(Certificate::from_der(&certificate).to_owned());
-        // `ureq` passes over what cannot be a root, and would then trust nobody without a word.
-        store.add(certificate).map_err(|e| bad(&format_args!("certificate {}: {e}", found.len())))?;
+        roots.add(&certificate).map_err(|e| bad(&format_args!("certificate {number}: {e}")))?;
     }
-    match found.is_empty() {
+    match roots.is_empty() {
         true => Err(bad(&"there is no certificate in it (PEM)")),
-        false => Ok(found.into()),
+        false => Ok(roots),
     }
 }
 
 impl Fetch for Https {
     fn get(&self, address: &str, max_len: usize) -> Result<Vec<u8>> {
-        let refused = |why: &dyn std::fmt::Display| {
+        let refused = |why: &dyn Display| {
             Refusal::new(Reason::UnknownDid, format_args!("{address} was not fetched: {why}"))
         };
-        let mut response = self.0.get(address).call().map_err(|e| refused(&e))?;
-        match response.status() {
-            status if status == 200 => {}
-            // Whoever can answer for the host can answer at the address itself.
-            status if status.is_redirection() => {
-                return Err(refused(&format_args!(
-                    "status {status}, and nothing that redirects is followed"
-                )));
-            }
-            status => return Err(refused(&format_args!("status {status}"))),
-        }
-        let body = response.body_mut().with_config().limit(max_len as u64);
-        body.read_to_vec().map_err(|e| match e {
-            ureq::Error::BodyExceedsLimit(_) => {
+        let answer = self.0.get(address, max_len as u64).map_err(|failure| match failure {
+            Failure::TooLarge => {
                 let why = format_args!("{address} has more than {max_len} bytes, the most of a document");
                 Refusal::new(Reason::TooLarge, why)
             }
-            e => refused(&e),
-        })
+            Failure::Stream(error) => match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+                Some(error) => refused(&told(error).0),
+                None => refused(&error),
+            },
+            Failure::Cut => refused(&"the answer was cut off"),
+            Failure::NotHttp(why) => refused(&format_args!("the answer is not HTTP/1.1: {why}")),
+            Failure::Coded(coding) => {
+                refused(&format_args!("its content is coded as {coding:?}, and only identity was asked for"))
+            }
+            Failure::Other(error) => refused(&error),
+        })?;
+        match answer.status {
+            status if status == 200 => Ok(answer.body),
+            // Whoever can answer for the host can answer at the address itself.
+            status if status.is_redirection() => {
+                Err(refused(&format_args!("status {status}, and nothing that redirects is followed")))
+            }
+            status => Err(refused(&format_args!("status {status}"))),
+        }
     }
-}
-
-/// With hybrid key exchange, and certificates of ML-DSA as well.
-fn provider() -> std::result::Result<std::sync::Arc<rustls::crypto::CryptoProvider>, Error> {
-    let provider = gambeson_rustls::provider().map_err(|error| Error::usage(format!("--web: {error}")))?;
-    Ok(std::sync::Arc::new(provider))
 }

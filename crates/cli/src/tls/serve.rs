@@ -2,23 +2,31 @@
 
 use super::log::Log;
 use super::proxy::Hangup;
-use super::{Wire, certificates, chains, negotiated, private_key, provider, told};
+use super::{certificates, chains, negotiated, private_key, provider, told};
 use crate::args::tls::TlsServe;
 use crate::console::{Console, write_to_stderr};
 use crate::error::{Error, Status};
+use crate::http::{self, Content, Failure};
 use crate::listener::{Ending, Listener};
+use crate::wire::Wire;
 use gambeson_rustls::rustls::crypto::CryptoProvider;
 use gambeson_rustls::rustls::server::NoServerSessionStorage;
 use gambeson_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 use gambeson_rustls::rustls::{self, ServerConfig, ServerConnection, Stream, version};
+use hyper::body::Body;
+use hyper::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use hyper::{Method, Response, StatusCode};
 use percent_encoding::percent_decode_str;
 use prometheus_client::metrics::counter::Counter;
 use serde_json::json;
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::future::ready;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -222,93 +230,101 @@ impl Server {
             }
         }
         let group = negotiated(connection.negotiated_key_exchange_group());
-        let mut stream = Stream::new(&mut connection, &mut wire);
-        let (what, status, bytes) = match self.echo {
-            true => {
-                stream.sock.hurry(None)?;
-                ("echo".into(), None, echo(&mut stream)?)
-            }
-            false => {
-                let request = request(&mut stream)?;
-                stream.sock.hurry(None)?;
-                self.answer(&mut stream, request, &group)?
-            }
-        };
+        let stream = Stream::new(&mut connection, &mut wire);
+        let served = if self.echo { echo(stream, group)? } else { self.exchange(stream, group)? };
         connection.send_close_notify();
         // Who has gone does not listen.
         let _ = connection.complete_io(&mut wire);
-        Ok(Served { group, what, status, bytes })
+        Ok(served)
     }
 
-    /// Answers a request: what was asked, the status, and the bytes of the body.
-    fn answer(
-        &self,
-        stream: &mut impl Write,
-        request: Option<(String, String)>,
-        group: &str,
-    ) -> io::Result<(String, Option<u16>, u64)> {
-        let Some((method, path)) = request else {
-            let bytes = respond(stream, 400, "text/plain", 0, &mut io::empty())?;
-            return Ok(("no request".into(), Some(400), bytes));
+    /// Answers one request.
+    fn exchange(&self, stream: Tls<'_>, group: String) -> io::Result<Served> {
+        let about = RefCell::new(("no request".to_owned(), None, Rc::default()));
+        let outcome = http::converse(Answering(stream), MAX_HEAD, |request| {
+            let answer = self.answer(request.method(), request.uri().path(), &group);
+            let what = format!("{} {}", request.method(), request.uri());
+            *about.borrow_mut() = (what, Some(answer.status().as_u16()), answer.body().count());
+            ready(answer)
+        });
+        let (what, status, bytes) = about.into_inner();
+        let status = match outcome {
+            Ok(()) => status,
+            Err(Failure::NoRequest(told)) => told.map(|status| status.as_u16()),
+            Err(Failure::Stream(error)) => return Err(error),
         };
-        let what = format!("{method} {path}");
-        let whole = match &method[..] {
-            "GET" => true,
-            "HEAD" => false,
-            _ => return Ok((what, Some(405), respond(stream, 405, "text/plain", 0, &mut io::empty())?)),
+        Ok(Served { group, what, status, bytes: bytes.get() })
+    }
+
+    fn answer(&self, method: &Method, path: &str, group: &str) -> Response<Content> {
+        let (status, media, content) = match (method, &self.root) {
+            (&Method::GET | &Method::HEAD, None) => {
+                (StatusCode::OK, "text/plain", Content::new(format!("gambeson: TLS 1.3, {group}\n")))
+            }
+            (&Method::GET | &Method::HEAD, Some(root)) => match find(root, path) {
+                Some((path, file, length)) => {
+                    (StatusCode::OK, media_type(&path), Content::of_file(file, length))
+                }
+                None => (StatusCode::NOT_FOUND, "text/plain", Content::new("")),
+            },
+            _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", Content::new("")),
         };
-        let Some(root) = &self.root else {
-            let text = format!("gambeson: TLS 1.3, {group}\n");
-            let (length, mut body) = (text.len() as u64, text.as_bytes());
-            let body: &mut dyn Read = if whole { &mut body } else { &mut io::empty() };
-            return Ok((what, Some(200), respond(stream, 200, "text/plain", length, body)?));
-        };
-        let Some((path, mut file, length)) = find(root, &path) else {
-            return Ok((what, Some(404), respond(stream, 404, "text/plain", 0, &mut io::empty())?));
-        };
-        let body: &mut dyn Read = if whole { &mut file } else { &mut io::empty() };
-        Ok((what, Some(200), respond(stream, 200, media_type(&path), length, body)?))
+        let length = content.size_hint().lower();
+        let mut answer = Response::new(if method == Method::HEAD { Content::new("") } else { content });
+        *answer.status_mut() = status;
+        let fields = answer.headers_mut();
+        fields.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        fields.insert(CONTENT_LENGTH, length.into());
+        fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            fields.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        answer
     }
 }
 
-/// Sends back what comes, and tells how much.
-fn echo(stream: &mut (impl Read + Write)) -> io::Result<u64> {
+/// A connection after its handshake.
+type Tls<'a> = Stream<'a, ServerConnection, Wire>;
+
+/// A connection whose client has sent its request once an answer is written: from then on it may take its time.
+struct Answering<'a>(Tls<'a>);
+
+impl Read for Answering<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Write for Answering<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.sock.hurry(None)?;
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Sends back what comes.
+fn echo(mut stream: Tls<'_>, group: String) -> io::Result<Served> {
+    stream.sock.hurry(None)?;
     let (mut buffer, mut bytes) = (vec![0; 16 << 10], 0);
     loop {
         match stream.read(&mut buffer) {
-            Ok(0) => return Ok(bytes),
-            Ok(length) => {
+            Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error),
+            Ok(length @ 1..) => {
                 stream.write_all(&buffer[..length])?;
                 stream.flush()?;
                 bytes += length as u64;
             }
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(bytes),
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// The method and the path of a request; nothing for what is no request.
-fn request(stream: &mut impl Read) -> io::Result<Option<(String, String)>> {
-    let (mut head, mut part) = (Vec::new(), [0; 2048]);
-    loop {
-        let length = stream.read(&mut part)?;
-        head.extend_from_slice(&part[..length]);
-        let mut headers = [httparse::EMPTY_HEADER; 64];
-        let mut parsed = httparse::Request::new(&mut headers);
-        match parsed.parse(&head) {
-            Ok(httparse::Status::Complete(_)) => {
-                return Ok(parsed.method.zip(parsed.path).map(|(method, path)| (method.into(), path.into())));
-            }
-            Ok(httparse::Status::Partial) if length != 0 && head.len() < MAX_HEAD => {}
-            _ => return Ok(None),
+            _ => return Ok(Served { group, what: "echo".into(), status: None, bytes }),
         }
     }
 }
 
 /// The file of a path below the root, which it cannot leave, neither by dots nor by links.
 fn find(root: &Path, path: &str) -> Option<(PathBuf, File, u64)> {
-    let path = path.split(['?', '#']).next()?;
     let path = percent_decode_str(path).decode_utf8().ok()?;
     let mut found = root.to_owned();
     for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -330,29 +346,6 @@ fn find(root: &Path, path: &str) -> Option<(PathBuf, File, u64)> {
     let file = File::open(&found).ok()?;
     let length = file.metadata().ok()?.len();
     Some((found, file, length))
-}
-
-fn respond(
-    stream: &mut impl Write,
-    status: u16,
-    media: &str,
-    length: u64,
-    body: &mut dyn Read,
-) -> io::Result<u64> {
-    let phrase = match status {
-        200 => "OK",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        _ => "Bad Request",
-    };
-    write!(
-        stream,
-        "HTTP/1.1 {status} {phrase}\r\nContent-Type: {media}\r\nContent-Length: {length}\r\nConnection: close\r\n\
-         X-Content-Type-Options: nosniff\r\n\r\n"
-    )?;
-    let bytes = io::copy(&mut body.take(length), stream)?;
-    stream.flush()?;
-    Ok(bytes)
 }
 
 /// What browsers must be told of a file.

@@ -224,7 +224,7 @@ fn what_a_server_answers_is_refused_for_what_is_wrong_with_it() {
             ("/cut/did.json", format!("200 OK\r\nContent-Length: {}", cut.len()), cut[..500].into()),
             (
                 "/coded/did.json",
-                format!("200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2"),
+                "200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2".to_owned(),
                 b"\x1f\x8b".to_vec(),
             ),
             (

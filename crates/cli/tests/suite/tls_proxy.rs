@@ -438,7 +438,7 @@ fn counters_count() {
     assert!(ask(&proxy, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
     assert!(ask(&proxy, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
     assert!(ask(&proxy, "\x16\x03\x01\r\n\r\n").starts_with("HTTP/1.1 400 "));
-    assert!(ask(&proxy, &format!("GET /{} HTTP/1.1\r\n", "x".repeat(9000))).starts_with("HTTP/1.1 400 "));
+    assert!(ask(&proxy, &format!("GET /{} HTTP/1.1\r\n", "x".repeat(9000))).starts_with("HTTP/1.1 431 "));
 }
 
 #[test]

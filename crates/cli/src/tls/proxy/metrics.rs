@@ -1,21 +1,28 @@
 //! Counters for Prometheus, and the small server that gives them out.
 
 use super::connection::{Facts, Side};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1::Builder;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use std::io;
+use std::convert::Infallible;
+use std::future::ready;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// The longest request, in bytes.
+/// The longest head of a request, in bytes.
 const MAX_REQUEST: usize = 8 << 10;
 /// How many may ask at a time.
 const READERS: usize = 16;
@@ -163,6 +170,22 @@ impl Metrics {
         self.expires.set(i64::try_from(seconds).unwrap_or(i64::MAX));
     }
 
+    fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        let status = match (request.method(), request.uri().path()) {
+            (&Method::GET, "/metrics") => StatusCode::OK,
+            (&Method::GET, _) => StatusCode::NOT_FOUND,
+            _ => StatusCode::METHOD_NOT_ALLOWED,
+        };
+        let (media, body) = match status {
+            StatusCode::OK => ("application/openmetrics-text; version=1.0.0; charset=utf-8", self.text()),
+            other => ("text/plain", format!("{other}\n")),
+        };
+        let mut answer = Response::new(Full::from(body));
+        *answer.status_mut() = status;
+        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        answer
+    }
+
     /// All of them, as Prometheus reads them.
     fn text(&self) -> String {
         let mut text = String::new();
@@ -186,41 +209,16 @@ pub(super) async fn serve(listener: TcpListener, metrics: Arc<Metrics>) {
         let metrics = Arc::clone(&metrics);
         tokio::spawn(async move {
             // Whoever is slow or gone gets no answer.
-            let _ = timeout(PATIENCE, answer(socket, &metrics)).await;
+            let _ = timeout(PATIENCE, converse(socket, &metrics)).await;
             drop(place);
         });
     }
 }
 
-async fn answer(mut socket: TcpStream, metrics: &Metrics) -> io::Result<()> {
-    let mut request = Vec::new();
-    let status = loop {
-        if request.len() >= MAX_REQUEST || socket.read_buf(&mut request).await? == 0 {
-            break "400 Bad Request";
-        }
-        let mut headers = [httparse::EMPTY_HEADER; 64];
-        let mut parsed = httparse::Request::new(&mut headers);
-        match parsed.parse(&request) {
-            Ok(httparse::Status::Partial) => {}
-            Ok(httparse::Status::Complete(_)) => {
-                break match (parsed.method, parsed.path) {
-                    (Some("GET"), Some("/metrics")) => "200 OK",
-                    (Some("GET"), _) => "404 Not Found",
-                    _ => "405 Method Not Allowed",
-                };
-            }
-            Err(_) => break "400 Bad Request",
-        }
-    };
-    let (media, body) = match status {
-        "200 OK" => ("application/openmetrics-text; version=1.0.0; charset=utf-8", metrics.text()),
-        other => ("text/plain", format!("{other}\n")),
-    };
-    let length = body.len();
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {media}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-    );
-    socket.write_all(head.as_bytes()).await?;
-    socket.write_all(body.as_bytes()).await?;
-    socket.shutdown().await
+async fn converse(socket: TcpStream, metrics: &Metrics) -> hyper::Result<()> {
+    let service =
+        service_fn(|request: Request<Incoming>| ready(Ok::<_, Infallible>(metrics.answer(&request))));
+    let mut settings = Builder::new();
+    settings.keep_alive(false).max_buf_size(MAX_REQUEST);
+    settings.serve_connection(TokioIo::new(socket), service).await
 }
