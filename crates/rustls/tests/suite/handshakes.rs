@@ -153,3 +153,35 @@ fn tls_1_2_is_there_with_classical_keys_and_curves_in_the_default_alone() {
         assert!(!suites.is_empty() && suites.iter().all(|suite| suite.tls13().is_some()), "{which}");
     }
 }
+
+/// A client offers one list of schemes for all versions: each that TLS 1.2 has holds there, too (RFC 8422, section 5.10).
+#[test]
+fn what_is_offered_holds_in_tls_1_2_where_tls_1_2_has_it() {
+    use rustls::SignatureScheme::{ECDSA_NISTP256_SHA256, ECDSA_NISTP384_SHA384, ED448, ED25519};
+    for (algorithm, scheme) in [
+        (Algorithm::Ed25519, ED25519),
+        (Algorithm::Ed448, ED448),
+        (Algorithm::EcdsaP256, ECDSA_NISTP256_SHA256),
+        (Algorithm::EcdsaP384, ECDSA_NISTP384_SHA384),
+    ] {
+        let (chain, provider) = (Chain::new(algorithm, 3), preset(Preset::Default));
+        assert!(provider.signature_verification_algorithms.supported_schemes().contains(&scheme));
+        let old = ServerConfig::builder_with_provider(provider.clone())
+            .with_protocol_versions(&[&rustls::version::TLS12])
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(chain.certificates(), chain.key())
+            .unwrap();
+        let pair = connect(chain.client(&provider), old).unwrap();
+        assert_eq!(pair.0.protocol_version(), Some(ProtocolVersion::TLSv1_2), "{algorithm}");
+    }
+    // What TLS 1.2 has not is not used there.
+    let (chain, provider) = (Chain::new(Algorithm::MlDsa65, 2), preset(Preset::Default));
+    let old = ServerConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(&[&rustls::version::TLS12])
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain.certificates(), chain.key())
+        .unwrap();
+    assert!(connect(chain.client(&provider), old).is_err());
+}
