@@ -95,6 +95,9 @@ impl Client {
         if let Some(coding) = coding(answer.headers()) {
             return Err(Failure::Coded(coding));
         }
+        if answer.body().content_length().is_some_and(|length| length > max_len) {
+            return Err(Failure::TooLarge);
+        }
         let status = answer.status();
         let body = answer.body_mut().with_config().limit(max_len).read_to_vec();
         body.map(|body| Answer { status, body }).map_err(Failure::of)

@@ -145,8 +145,8 @@ pub struct WebResolver {
 
 #[pymethods]
 impl WebResolver {
-    /// `fetch(address, max_len)` returns the body, as bytes, of an HTTPS answer: certificates checked, no redirect to
-    /// another host.
+    /// `fetch(address, max_len)` returns the body, as bytes, of an HTTPS answer: certificates checked, no redirect
+    /// followed.
     #[new]
     fn new(fetch: Py<PyAny>, others: Resolver) -> Self {
         Self { fetch, others }
