@@ -1,4 +1,4 @@
-//! What graviola leaves out: ECDSA on P-521, and Ed25519 in TLS 1.2.
+//! What graviola leaves out: ECDSA on P-521, and Edwards curves in TLS 1.2.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -96,13 +96,16 @@ impl std::fmt::Debug for Once {
     }
 }
 
-/// The suite itself, or for one of ECDSA the same with Ed25519 beside it (RFC 8422, section 5.10).
-pub(crate) fn with_ed25519(suite: SupportedCipherSuite) -> SupportedCipherSuite {
+/// The suite itself, or for one of ECDSA the same with the Edwards curves beside it (RFC 8422, section 5.10): a client offers one list of
+/// schemes for all versions.
+pub(crate) fn with_edwards_curves(suite: SupportedCipherSuite) -> SupportedCipherSuite {
     static KNOWN: Mutex<Vec<&'static Tls12CipherSuite>> = Mutex::new(Vec::new());
     let SupportedCipherSuite::Tls12(theirs) = suite else { return suite };
-    if !theirs.sign.contains(&SignatureScheme::ECDSA_NISTP256_SHA256)
-        || theirs.sign.contains(&SignatureScheme::ED25519)
-    {
+    let missing: Vec<_> = [SignatureScheme::ED25519, SignatureScheme::ED448]
+        .into_iter()
+        .filter(|scheme| !theirs.sign.contains(scheme))
+        .collect();
+    if !theirs.sign.contains(&SignatureScheme::ECDSA_NISTP256_SHA256) || missing.is_empty() {
         return suite;
     }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,7 +115,7 @@ pub(crate) fn with_ed25519(suite: SupportedCipherSuite) -> SupportedCipherSuite 
             common: CipherSuiteCommon { ..theirs.common },
             prf_provider: theirs.prf_provider,
             kx: theirs.kx,
-            sign: Vec::leak([theirs.sign, &[SignatureScheme::ED25519]].concat()),
+            sign: Vec::leak([theirs.sign, &missing].concat()),
             aead_alg: theirs.aead_alg,
         }));
         known.push(made);

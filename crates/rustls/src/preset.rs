@@ -194,7 +194,7 @@ impl Builder {
     pub fn build(&self) -> Result<CryptoProvider, UnsupportedProcessor> {
         let mut provider = (base::active()?.provider)();
         provider.cipher_suites.retain(|suite| self.preset.takes_suite(suite.suite()));
-        provider.cipher_suites.iter_mut().for_each(|suite| *suite = classical::with_ed25519(*suite));
+        provider.cipher_suites.iter_mut().for_each(|suite| *suite = classical::with_edwards_curves(*suite));
         provider.kx_groups = self.groups.iter().map(|group| *group as &dyn SupportedKxGroup).collect();
         let tables = Tables::interned(self, &provider.signature_verification_algorithms);
         provider.signature_verification_algorithms =
