@@ -190,15 +190,110 @@ fn no_signal_is_held_back_from_the_command() {
     assert_eq!(with.text(), String::from_utf8(without.stdout).unwrap());
 }
 
+/// The last words in a file, once there are so many.
+#[cfg(target_os = "linux")]
+fn words(folder: &Folder, name: &str, count: usize) -> Vec<String> {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    loop {
+        let text = std::fs::read_to_string(folder.path(name)).unwrap_or_default();
+        let words: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
+        if words.len() >= count {
+            return words;
+        }
+        assert!(std::time::Instant::now() < end, "{count} words of {name}: {text}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+/// The first and the last of real-time signals, and all that a server may have a meaning for.
+#[cfg(target_os = "linux")]
 #[test]
-fn what_the_terminal_sends_is_left_to_the_command() {
+fn all_signals_are_passed_on() {
+    let signals = [
+        "INT", "QUIT", "USR1", "USR2", "HUP", "WINCH", "ALRM", "PROF", "IO", "PWR", "URG", "CONT", "ABRT",
+        "SEGV", "TTIN", "34", "64",
+    ];
     let folder = Folder::new();
-    let mut running = running(&folder, "true");
-    send("-INT", &running);
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    let script = format!("for s in {}; do trap \"echo $s >> caught\" $s; done", signals.join(" "));
+    let mut running = running(&folder, &script);
+    for (signal, count) in signals.iter().zip(1..) {
+        send(&format!("-{signal}"), &running);
+        assert_eq!(words(&folder, "caught", count).last().unwrap(), signal);
+    }
     assert!(running.try_wait().unwrap().is_none());
     // The configuration is there still.
     assert_eq!(std::fs::read_dir(folder.path("temporary")).unwrap().count(), 1);
+    send("-TERM", &running);
+    assert_eq!(running.wait().unwrap().code(), Some(128 + 15));
+    assert_eq!(std::fs::read_dir(folder.path("temporary")).unwrap().count(), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_is_stopped_stops_its_command() {
+    let folder = Folder::new();
+    let mut running = running(&folder, "echo $$ > number");
+    let command = words(&folder, "number", 1).remove(0);
+    let state = |process: &str| {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+        stat.rsplit_once(')').unwrap().1.trim_start().starts_with('T')
+    };
+    let own = running.id().to_string();
+    for (signal, stopped) in [("-TSTP", true), ("-CONT", false), ("-TSTP", true), ("-CONT", false)] {
+        send(signal, &running);
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while state(&own) != stopped || state(&command) != stopped {
+            assert!(std::time::Instant::now() < end, "{signal}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+    send("-TERM", &running);
+    assert_eq!(running.wait().unwrap().code(), Some(128 + 15));
+}
+
+/// The terminal sends to all of its group, so that nothing has to be passed on.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_terminal_sends_is_left_to_the_command() {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use std::io::Write;
+
+    if !has_program("setsid", &["--version"]) {
+        return;
+    }
+    let folder = Folder::new();
+    let mut keyboard = std::fs::File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
+    grantpt(&keyboard).unwrap();
+    unlockpt(&keyboard).unwrap();
+    let name = ptsname(&keyboard, Vec::new()).unwrap().into_string().unwrap();
+    let terminal = std::fs::File::options().read(true).write(true).open(name).unwrap();
+    folder.write(
+        "long.sh",
+        "for s in INT QUIT; do trap \"echo $s >> caught\" $s; done; echo > started
+         i=0; while [ $i -lt 1200 ]; do sleep 0.05; i=$((i + 1)); done",
+    );
+    let mut command = Command::new("setsid");
+    command.args([
+        "--ctty",
+        "--wait",
+        env!("CARGO_BIN_EXE_gambeson"),
+        "provider",
+        "run",
+        "--",
+        "sh",
+        "long.sh",
+    ]);
+    command.current_dir(folder.path(".")).stdin(terminal.try_clone().unwrap());
+    let mut running = command.stdout(terminal.try_clone().unwrap()).stderr(terminal).spawn().unwrap();
+    wait_for(&folder, "started");
+    // Control-C and Control-\\, at which a `sleep` ends, too.
+    for (key, count, signal) in [(b"\x03", 1, "INT"), (b"\x1c", 2, "QUIT")] {
+        keyboard.write_all(key).unwrap();
+        assert_eq!(words(&folder, "caught", count).last().unwrap(), signal);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert_eq!(words(&folder, "caught", count).len(), count, "{signal} came once");
+    }
+    assert!(running.try_wait().unwrap().is_none());
     send("-TERM", &running);
     assert_eq!(running.wait().unwrap().code(), Some(128 + 15));
 }
