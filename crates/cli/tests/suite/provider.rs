@@ -397,6 +397,54 @@ fn files_of_others_are_kept_and_come_back() {
     assert_eq!(folder.read(conf), b"# mine\n");
 }
 
+/// OpenSSL 3.0 says nothing of a provider that it cannot load, and programs go on without it.
+#[test]
+fn values_that_keep_the_provider_away_are_told() {
+    if !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.run("provider install --prefix here").exits(0);
+    let good = String::from_utf8(folder.read(CONF)).unwrap();
+    let (before, ours) = good.split_once("[gambeson_provider]\n").unwrap();
+    let path = ours.lines().next().unwrap();
+    for (values, part) in [
+        (format!("{path}\nactivate = 1\ncomposite-sigalg = 0x0905"), "composite-sigalg = \"0x0905\": "),
+        (format!("{path}\nactivate = 1\ncomposite-sigalg ="), "composite-sigalg = \"\": "),
+        (
+            format!("{path}\nactivate = 1\ncomposite_sigalg = 0xfe12"),
+            "composite_sigalg = \"0xfe12\": unknown name",
+        ),
+        (
+            "module = /nowhere/m.so\nactivate = 1".to_owned(),
+            "module = \"/nowhere/m.so\": there is no such file",
+        ),
+        ("activate = 1".to_owned(), "names no module"),
+        (format!("{path}\nactivate = 0"), "activate = \"0\": it is switched off"),
+        (path.to_owned(), "is not activated"),
+    ] {
+        folder.write(CONF, format!("{before}[gambeson_provider]\n{values}\n"));
+        let told = folder.run("provider status --prefix here --json").exits(1).json();
+        assert!(told["error"].as_str().unwrap().contains(part), "{values}: {told}");
+        let mut command = Command::new("openssl");
+        command.args(["list", "-providers"]).env("OPENSSL_CONF", folder.path(CONF));
+        let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
+        let refused = values.contains("0x0905") || values.ends_with("composite-sigalg =");
+        assert_eq!(
+            said.contains("gambeson: the provider is not active: composite-sigalg = "),
+            refused,
+            "{said}"
+        );
+    }
+    folder.write(CONF, before);
+    folder.run("provider status --prefix here").exits(1);
+    folder.write(CONF, before.replace("gambeson = gambeson_provider\n", ""));
+    let told = folder.run("provider status --prefix here --json").exits(1).json();
+    assert!(told["error"].as_str().unwrap().contains("does not name gambeson"), "{told}");
+    folder.write(CONF, &good);
+    folder.run("provider status --prefix here").exits(0);
+}
+
 #[test]
 fn a_module_that_does_not_load_is_not_left_behind() {
     if !openssl_is_there() {
