@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "functions that OpenSSL calls, with pointers that it hands in")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::io::{self, Write};
 use std::ptr;
 use std::sync::Arc;
 
@@ -63,14 +64,10 @@ pub unsafe extern "C" fn OSSL_provider_init(
     // SAFETY: the caller's promise.
     let core = unsafe { Core::new(handle, functions) };
     let provider = core.caught(|| {
-        let provider = Provider::new(core);
-        provider.composite_scheme()?;
-        provider.rows().try_for_each(|row| core.register(row))?;
-        // A fork must not come while a thread makes them.
-        for curve in [Curve::X448, Curve::P256, Curve::P384] {
-            curve.prepare();
-        }
-        Ok(own(Arc::new(provider)))
+        Provider::ready(core).map(|provider| own(Arc::new(provider))).inspect_err(|error| {
+            // OpenSSL 3.0 ignores providers that it cannot load, and its error queue goes unread.
+            let _ = writeln!(io::stderr(), "gambeson: the provider is not active: {}", error.detail);
+        })
     });
     let Some(provider) = provider else { return 0 };
     // SAFETY: the caller's promise: they are places for pointers.
@@ -92,6 +89,18 @@ static FUNCTIONS: &[Dispatch] = &[
 ];
 
 impl Provider {
+    /// A provider whose configuration holds, and whose algorithms the library knows.
+    fn ready(core: Core) -> Result<Self, Error> {
+        let provider = Self::new(core);
+        provider.composite_scheme()?;
+        provider.rows().try_for_each(|row| core.register(row))?;
+        // A fork must not come while a thread makes them.
+        for curve in [Curve::X448, Curve::P256, Curve::P384] {
+            curve.prepare();
+        }
+        Ok(provider)
+    }
+
     fn new(core: Core) -> Self {
         let version = core.version();
         let setting = core.setting(COMPOSITE_SCHEME);
@@ -145,7 +154,7 @@ impl Provider {
             Ok(number @ 0xfe00..) => Ok(Some(number)),
             _ => Err(Error::new(
                 Reason::Parameter,
-                format!("composite-sigalg = {text} is not a number for private use, 0xfe00 to 0xffff"),
+                format!("composite-sigalg = {text:?}: only 0xfe00 to 0xffff are for private use"),
             )),
         }
     }

@@ -75,7 +75,7 @@ pub struct ProviderInstall {
 }
 
 /// A number of a signature scheme that TLS 1.3 leaves for private use (RFC 8446).
-fn private_use(text: &str) -> Result<u16, String> {
+pub(crate) fn private_use(text: &str) -> Result<u16, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u16::from_str_radix(digits, 16),
         None => text.parse(),
@@ -83,5 +83,5 @@ fn private_use(text: &str) -> Result<u16, String> {
     number
         .ok()
         .filter(|number| *number >= 0xfe00)
-        .ok_or_else(|| "0xfe00 to 0xffff are for private use".to_owned())
+        .ok_or_else(|| "only 0xfe00 to 0xffff are for private use".to_owned())
 }

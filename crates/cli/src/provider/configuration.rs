@@ -3,6 +3,7 @@
 //! The format is that of config(5): a section can be opened again, and of two values of one name the last one holds. So ours is a
 //! text that comes after the existing one, and names the sections that it names.
 
+use crate::args::provider::private_use;
 use crate::error::Error;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -108,6 +109,28 @@ impl Existing {
         Ok(text)
     }
 
+    /// What keeps the provider that it names from being what it should be.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let named = |section: &str, name: &str| self.value(section, name).map(str::to_owned);
+        let providers = named("default", "openssl_conf").and_then(|init| named(&init, "providers"));
+        let Some(section) = providers.as_ref().and_then(|providers| named(providers, "gambeson")) else {
+            return vec!["its list of providers does not name gambeson".into()];
+        };
+        let mut values: Vec<_> = self.values.iter().filter(|((of, _), _)| *of == section).collect();
+        values.sort();
+        let mut problems: Vec<_> = values
+            .into_iter()
+            .filter_map(|((_, name), value)| Some(format!("{name} = {value:?}: {}", problem(name, value)?)))
+            .collect();
+        if named(&section, "module").is_none() {
+            problems.push(format!("[{section}] names no module"));
+        }
+        if named(&section, "activate").is_none() {
+            problems.push(format!("[{section}] is not activated"));
+        }
+        problems
+    }
+
     /// The sections below one that programs begin with.
     fn extension(&self, init: &str, groups: &str) -> Result<Vec<Section>, Error> {
         let providers = self.section(init, "providers", "gambeson_providers")?;
@@ -133,12 +156,26 @@ impl Existing {
     fn activates(&self, providers: &str) -> bool {
         let others =
             self.values.iter().filter(|((section, name), _)| section == providers && name != "gambeson");
-        others.into_iter().any(|(_, section)| {
-            let off =
-                |value: &str| ["0", "no", "off", "false"].iter().any(|off| value.eq_ignore_ascii_case(off));
-            self.value(section, "activate").is_some_and(|value| !off(value))
-        })
+        others
+            .into_iter()
+            .any(|(_, section)| self.value(section, "activate").is_some_and(|value| !is_off(value)))
     }
+}
+
+/// What is wrong with a value of our section.
+fn problem(name: &str, value: &str) -> Option<String> {
+    match name {
+        "module" if !Path::new(&value.replace('\\', "")).is_file() => Some("there is no such file".into()),
+        "activate" if is_off(value) => Some("it is switched off".into()),
+        "composite-sigalg" => private_use(value).err(),
+        // What OpenSSL itself reads there.
+        "module" | "activate" | "identity" | "soft_load" => None,
+        _ => Some("unknown name (expected module, activate or composite-sigalg)".into()),
+    }
+}
+
+fn is_off(value: &str) -> bool {
+    ["0", "no", "off", "false"].iter().any(|off| value.eq_ignore_ascii_case(off))
 }
 
 fn unquoted(value: &str) -> &str {

@@ -157,7 +157,10 @@ pub(super) fn status(console: Console, place: &ProviderPlace) -> Result<Status, 
     let place = Place::new(place)?;
     let installed = place.module.is_file() && place.installed.is_some();
     let found = if installed {
-        active(place.entry())
+        match problems(place.entry())?.as_slice() {
+            [] => active(place.entry()),
+            problems => Err(format!("{}: {}", place.entry().display(), problems.join("; "))),
+        }
     } else {
         Err(format!("there is no {} or no {}", place.module.display(), place.configuration.display()))
     };
@@ -185,6 +188,12 @@ pub(super) fn uninstall(console: Console, place: &ProviderPlace) -> Result<Statu
     }
     console.report_lines(lines, json!({"changed": names}))?;
     Ok(Status::Done)
+}
+
+/// What is wrong with our section of a configuration.
+fn problems(file: &Path) -> Result<Vec<String>, Error> {
+    let bytes = content(file)?.unwrap_or_default();
+    Ok(configuration::Existing::read(&String::from_utf8_lossy(&bytes)).problems())
 }
 
 /// Asks `openssl` with that configuration for the provider; its version.

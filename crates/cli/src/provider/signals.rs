@@ -1,13 +1,19 @@
-//! Who gets the signals that end programs while a command runs: the command, and it decides.
-#![cfg_attr(unix, expect(unsafe_code, reason = "sets the mask of a command between fork and exec"))]
+//! Signals while a command runs: all that can be passed on go to the command, and it decides.
+#![cfg_attr(
+    unix,
+    expect(
+        unsafe_code,
+        reason = "sets the mask of a command between fork and exec; signals beyond those that nix names"
+    )
+)]
 
 pub(super) use system::Signals;
 
 #[cfg(unix)]
 mod system {
     use crate::error::Error;
-    use nix::sys::signal::{SigSet, Signal, kill};
-    use nix::unistd::Pid;
+    use nix::libc;
+    use nix::sys::signal::{SigSet, Signal};
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     use std::io;
     use std::os::unix::process::CommandExt;
@@ -19,10 +25,11 @@ mod system {
     pub(in super::super) struct Signals(SigSet, SigSet);
 
     impl Signals {
-        /// Holds them back, in this thread, those that it starts, and commands that are not [left](Self::leave_to) theirs.
+        /// Holds back all that can be, but for the news of the command's end, in this thread, those that it starts, and commands that are
+        /// not [left](Self::leave_to) theirs.
         pub(in super::super) fn hold() -> Result<Self, Error> {
-            let signals = [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP];
-            let signals: SigSet = signals.into_iter().collect();
+            let mut signals = SigSet::all();
+            signals.remove(Signal::SIGCHLD);
             let before = SigSet::thread_get_mask().and_then(|before| signals.thread_block().map(|()| before));
             Ok(Self(signals, before.map_err(|e| Error::stream(&"signals", &e.into()))?))
         }
@@ -36,15 +43,21 @@ mod system {
 
         /// Waits for a command. What the terminal sends, it sends to the command, too; the rest is passed on.
         pub(in super::super) fn wait(self, mut child: Child) -> io::Result<ExitStatus> {
-            let id = i32::try_from(child.id()).map_err(io::Error::other)?;
-            let running = Arc::new(Mutex::new(Some(Pid::from_raw(id))));
+            let id = libc::pid_t::try_from(child.id()).map_err(io::Error::other)?;
+            let running = Arc::new(Mutex::new(Some(id)));
             let command = Arc::clone(&running);
             thread::spawn(move || {
-                while let Ok(signal) = self.0.wait() {
+                loop {
+                    let (signal, by_terminal) = next(&self.0);
                     let command = command.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let (Some(id), Signal::SIGTERM | Signal::SIGHUP) = (*command, signal) {
-                        // It can only have ended by itself.
-                        let _ = kill(id, signal);
+                    if let Some(id) = command.filter(|_| !by_terminal && signal > 0) {
+                        // SAFETY: no pointers. The command can only have ended by itself; its number is still its own.
+                        unsafe { libc::kill(id, signal) };
+                    }
+                    drop(command);
+                    if signal == libc::SIGTSTP {
+                        // SAFETY: no pointers. This program stops with its command, until both are told to go on.
+                        unsafe { libc::raise(libc::SIGSTOP) };
                     }
                 }
             });
@@ -55,6 +68,28 @@ mod system {
             *running.lock().unwrap_or_else(PoisonError::into_inner) = None;
             child.wait()
         }
+    }
+
+    /// Waits for the next of these signals, real-time ones too. Returns it, or 0 for none, and whether the terminal has sent it.
+    #[cfg(target_os = "linux")]
+    fn next(signals: &SigSet) -> (libc::c_int, bool) {
+        // SAFETY: integers and pointers, of which zero is a value.
+        let mut news: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: both pointers are to values that live as long as the call.
+        let signal = unsafe { libc::sigwaitinfo(signals.as_ref(), &mut news) };
+        // What the system itself tells has a code above that of processes. The end of a terminal is told to the first process alone.
+        let by_terminal = news.si_code > libc::SI_USER && signal != libc::SIGHUP;
+        (signal.max(0), by_terminal)
+    }
+
+    /// Waits for the next of these signals. Returns it, or 0 for none, and whether the terminal can have sent it.
+    #[cfg(not(target_os = "linux"))]
+    fn next(signals: &SigSet) -> (libc::c_int, bool) {
+        let mut signal = 0;
+        // SAFETY: both pointers are to values that live as long as the call.
+        let failed = unsafe { libc::sigwait(signals.as_ref(), &mut signal) } != 0;
+        let of_terminals = [libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP, libc::SIGWINCH];
+        (if failed { 0 } else { signal }, of_terminals.contains(&signal))
     }
 }
 
