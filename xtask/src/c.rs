@@ -164,6 +164,8 @@ pub fn host(workspace: &Workspace) -> Result<String> {
     let calls = Calls::of(&header);
     ensure!(Calls::of(&format!("{header}\nvoid gambeson_planted(void);")).hosted != calls.hosted, "canary");
 
+    by_every_standard(workspace)?;
+
     let folder = workspace.target.join("xtask/c");
     _ = fs::remove_dir_all(&folder);
     let prefix = folder.join("installed");
@@ -206,6 +208,21 @@ pub fn host(workspace: &Workspace) -> Result<String> {
          lines",
         calls.hosted.len()
     ))
+}
+
+/// Compiles the headers alone, by every standard that they are for.
+fn by_every_standard(workspace: &Workspace) -> Result<()> {
+    let in_c = ["c99", "c11", "c17"].map(|standard| ("cc", "c", standard));
+    let in_cpp =
+        ["c++98", "c++03", "c++11", "c++14", "c++17", "c++20"].map(|standard| ("c++", "c++", standard));
+    for (compiler, language, standard) in in_c.into_iter().chain(in_cpp) {
+        for header in ["gambeson.h", "gambeson_port.h"] {
+            let mut compile = workspace.command(compiler, &STRICT);
+            compile.args(["-fsyntax-only", INCLUDE, "-x", language, &format!("-std={standard}")]);
+            workspace.logged("c-standards", compile.args(["-include", header, "/dev/null"]))?;
+        }
+    }
+    Ok(())
 }
 
 /// Compiles a program with a library.
