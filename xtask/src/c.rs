@@ -60,7 +60,8 @@ fn generated(workspace: &Workspace) -> Result<String> {
     let [source, config, output] = [&source, &config, &header].map(|path| path.as_os_str());
     let options = ["--source".as_ref(), source, "--config".as_ref(), config, "--output".as_ref(), output];
     workspace.tool("header", &options)?;
-    with_stack(&fs::read_to_string(header)?)
+    // A comma behind the last enumerator is of C99 and C++11.
+    with_stack(&fs::read_to_string(header)?.replace(",\n}", "\n}"))
 }
 
 /// Calls in the least memory that only copy, compare or begin a hash: frames of the interface.

@@ -242,7 +242,7 @@ typedef enum gambeson_error {
     // A mistake in this library: please report it.
     GAMBESON_ERROR_INTERNAL = -10,
     // No hash function of HashML-DSA has this number.
-    GAMBESON_ERROR_PREHASH = -11,
+    GAMBESON_ERROR_PREHASH = -11
 } gambeson_error;
 
 // The hash functions of HashML-DSA (FIPS 204, §5.4.1), by the last number of their object identifiers: the others are
@@ -273,7 +273,7 @@ typedef enum gambeson_prehash {
     // SHAKE128 with 32 bytes of output.
     GAMBESON_PREHASH_SHAKE128 = 11,
     // SHAKE256 with 64 bytes of output.
-    GAMBESON_PREHASH_SHAKE256 = 12,
+    GAMBESON_PREHASH_SHAKE256 = 12
 } gambeson_prehash;
 
 // A permutation of the platform: a hardware unit, or assembly.
