@@ -284,6 +284,79 @@ fn a_client_looks_at_usages_roots_and_revocation_lists() {
     drop(server.tells());
 }
 
+/// As in `cert verify`: a list on the command line is believed to have been looked at.
+#[test]
+fn a_revocation_list_that_applies_to_nothing_is_an_error() {
+    let folder = with_chain("ecdsa-p256");
+    folder.run("cert new --levels 2 --alg ecdsa-p256 -o other").exits(0);
+    let server = Server::start(&folder, "");
+    for (issuer, list) in [("authority", "leaf.crl"), ("root", "authority.crl")] {
+        let line = format!("cert crl --issuer pki/{issuer}.pem -k pki/{issuer}.key -o {list}");
+        folder.run(&line).exits(0);
+    }
+    server.get(&folder, "/", "--crl leaf.crl --crl authority.crl").exits(0);
+    let key = gambeson_pki::PrivateKey::read(&folder.read("other/root.key"), None).unwrap();
+    let stranger =
+        gambeson_pki::Template::authority("CN=Stranger".parse().unwrap()).self_signed(&key).unwrap();
+    folder.write("stranger.pem", stranger.to_pem());
+    folder.run("cert crl --issuer stranger.pem -k other/root.key -o stranger.crl").exits(0);
+    for lists in ["--crl stranger.crl", "--crl leaf.crl --crl stranger.crl"] {
+        let told = server.get(&folder, "/", &format!("{lists} -o absent --json")).exits(3);
+        let told = told.json()["error"].as_str().unwrap().to_owned();
+        let wanted =
+            "stranger.crl: the revocation list of CN=Stranger applies to no certificate of this chain";
+        assert!(told.contains(wanted), "{told}");
+        assert!(!folder.exists("absent"));
+    }
+}
+
+/// A certificate of a server that the authority has issued, made by a template.
+fn issued(folder: &Folder, name: &str, template: gambeson_pki::Template) {
+    let read = |file: &str| folder.read(&format!("pki/{file}"));
+    let authority = gambeson_pki::Certificate::read(&read("authority.pem")).unwrap();
+    let issuer_key = gambeson_pki::PrivateKey::read(&read("authority.key"), None).unwrap();
+    let key = gambeson_pki::PrivateKey::read(&read("server.key"), None).unwrap();
+    let made = template.alt_name("localhost".parse().unwrap());
+    let made = made.issue(&key.public_key(), &authority, &issuer_key).unwrap();
+    folder.write(name, made.to_pem() + &authority.to_pem());
+}
+
+#[test]
+fn no_message_shows_the_names_of_a_library() {
+    use gambeson_pki::{Purpose, Template};
+
+    let folder = with_chain("ecdsa-p256");
+    let name = || "CN=localhost".parse().unwrap();
+    issued(&folder, "authority.pem", Template::authority(name()));
+    issued(&folder, "purpose.pem", Template::new(name()).purpose(Purpose::CodeSigning));
+    for (chain, part) in [
+        ("authority.pem", "is the certificate of an authority (CA:TRUE)"),
+        ("purpose.pem", "extended key usage does not allow"),
+    ] {
+        let serve = format!("tls serve --listen 127.0.0.1:0 --cert {chain} --key pki/server.key");
+        let mut server = Server::run(&folder, &serve);
+        let told = server.get(&folder, "/", "-o x --json").exits(1).json();
+        let told = told["error"].as_str().unwrap();
+        assert!(told.contains(part) && !told.contains("Other"), "{told}");
+        drop(server.tells());
+        let scan = folder.run(&format!("tls scan localhost:{} --json", server.port));
+        assert!(!scan.text().contains("Other("), "{}", scan.text());
+        // A proxy towards it says the same.
+        let proxy = format!(
+            "tls proxy --tls --listen 127.0.0.1:0 --connect localhost:{} --ca pki/root.pem",
+            server.port
+        );
+        let mut proxy = Server::run(&folder, &proxy);
+        let mut client = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
+        client.write_all(b"x").unwrap();
+        let _ = client.read(&mut [0; 16]);
+        let told = std::iter::repeat_with(|| proxy.tells().to_string())
+            .find(|told| told.contains("bad-certificate"))
+            .unwrap();
+        assert!(told.contains(part) && !told.contains("Other"), "{told}");
+    }
+}
+
 #[test]
 fn a_scan_tells_what_a_server_takes() {
     let folder = with_chain("ml-dsa-65");
