@@ -59,12 +59,13 @@ pub(crate) enum Failure {
 }
 
 impl Client {
-    /// With these rules of TLS. Servers may be silent for `patience`, and take `limit` in all.
+    /// With these rules of TLS; what `judge` refuses of a handshake is asked for nothing. Servers may be silent for `patience`, and take `limit` in all.
     pub(crate) fn new(
         config: Arc<ClientConfig>,
         patience: Duration,
         limit: Option<Duration>,
         resolver: impl Resolver,
+        judge: impl Fn(&Met) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
         let met: Arc<Mutex<Option<Met>>> = Arc::default();
         let settings = ureq::Agent::config_builder()
@@ -78,7 +79,7 @@ impl Client {
             .accept_encoding("identity")
             .user_agent(concat!("gambeson/", env!("CARGO_PKG_VERSION")))
             .build();
-        let connector = Handshakes { config, patience, met: Arc::clone(&met) };
+        let connector = Handshakes { config, patience, met: Arc::clone(&met), judge: Box::new(judge) };
         Self { agent: ureq::Agent::with_parts(settings, connector, resolver), met }
     }
 
@@ -171,7 +172,11 @@ struct Handshakes {
     config: Arc<ClientConfig>,
     patience: Duration,
     met: Arc<Mutex<Option<Met>>>,
+    judge: Box<Judge>,
 }
+
+/// Looks at a handshake that succeeded.
+type Judge = dyn Fn(&Met) -> io::Result<()> + Send + Sync;
 
 impl Handshakes {
     fn open(
@@ -205,6 +210,7 @@ impl Handshakes {
             received: wire.received,
             took: begun.elapsed(),
         };
+        (self.judge)(&met)?;
         *self.met.lock().unwrap_or_else(PoisonError::into_inner) = Some(met);
         Ok(StreamOwned::new(connection, wire))
     }

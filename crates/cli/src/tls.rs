@@ -32,7 +32,7 @@ use gambeson_rustls::rustls::pki_types::{
 use gambeson_rustls::rustls::{
     self, CertificateError, DigitallySignedStruct, InvalidMessage, NamedGroup, SignatureScheme,
 };
-use gambeson_rustls::{Builder, ChainVerifier, GROUPS, Group, Preset, Roots, Scheme};
+use gambeson_rustls::{Builder, ChainVerifier, GROUPS, Group, Preset, Roots, Scheme, explain};
 use std::fmt;
 use std::io;
 use std::net::ToSocketAddrs;
@@ -92,12 +92,17 @@ fn chains(
         Some(path) => Roots::of_certificates(certificates(path)?)
             .map_err(|error| Error::outside(format!("{}: {error}", path.display())))?,
     };
+    let lists = revocation_lists(lists)?;
+    Ok(Arc::new(ChainVerifier::new(roots, provider).with_revocation(lists)))
+}
+
+/// The revocation lists of these files.
+fn revocation_lists(paths: &[PathBuf]) -> Result<Vec<RevocationList>, Error> {
     let list = |path: &PathBuf| {
         let read = RevocationList::read(&files::read_small(path)?);
         read.map_err(|error| pki_error(&path.display().to_string(), error))
     };
-    let lists = lists.iter().map(list).collect::<Result<_, _>>()?;
-    Ok(Arc::new(ChainVerifier::new(roots, provider).with_revocation(lists)))
+    paths.iter().map(list).collect()
 }
 
 /// The name of a group, as registered.
@@ -179,7 +184,7 @@ pub(crate) fn told(error: &rustls::Error) -> (String, &'static str) {
         return (failed.to_string(), failed.failure().code());
     }
     let (what, reason) = reason(error);
-    (format!("{what}: {error}"), reason)
+    (format!("{what}: {}", explain(error)), reason)
 }
 
 fn reason(error: &rustls::Error) -> (&'static str, &'static str) {

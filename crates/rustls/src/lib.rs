@@ -27,6 +27,7 @@ mod raw_key;
 mod scheme;
 mod signing;
 mod verification;
+mod words;
 
 pub use base::{UnsupportedProcessor, base};
 pub use chain::{ChainVerifier, Roots};
@@ -40,6 +41,7 @@ pub use raw_key::{
 };
 pub use rustls;
 pub use scheme::{Scheme, SchemeError};
+pub use words::explain;
 
 /// The provider of [`Preset::Default`].
 ///

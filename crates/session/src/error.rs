@@ -82,7 +82,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tls(error) => write!(f, "TLS: {error}"),
+            Self::Tls(error) => write!(f, "TLS: {}", gambeson_rustls::explain(error)),
             Self::NotGambeson => f.write_str("the other side does not speak gambeson/1"),
             Self::BadMessage => {
                 f.write_str("the other side sent something else than its cards and an answer")

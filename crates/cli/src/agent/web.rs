@@ -43,7 +43,9 @@ impl Https {
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
-        Ok(Self(Client::new(Arc::new(config), PATIENCE, Some(PATIENCE), Addresses::of_environment())))
+        Ok(Self(Client::new(Arc::new(config), PATIENCE, Some(PATIENCE), Addresses::of_environment(), |_| {
+            Ok(())
+        })))
     }
 }
 

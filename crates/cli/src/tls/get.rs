@@ -1,17 +1,22 @@
 //! `tls get`: one request, and how the answer came.
 
-use super::{Noting, Seen, chain, chains, explained, group_name, provider, scheme_name, server_name};
+use super::{
+    Noting, Seen, chain, chains, explained, group_name, provider, revocation_lists, scheme_name, server_name,
+};
 use crate::args::tls::TlsGet;
 use crate::console::{Console, write_to_stderr};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::https::{Client, Failure};
+use gambeson_pki::{Certificate, RevocationList};
 use gambeson_rustls::Preset;
+use gambeson_rustls::rustls::pki_types::CertificateDer;
 use gambeson_rustls::rustls::{self, ClientConfig};
 use serde_json::json;
 use std::fmt::Display;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use ureq::config::Config;
@@ -46,7 +51,10 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
         .with_no_client_auth();
 
     let server = Server { connect_to: options.peer.connect_to };
-    let client = Client::new(Arc::new(config), Duration::from_secs(options.peer.timeout), None, server);
+    let lists = options.lists.clone().into_iter().zip(revocation_lists(&options.lists)?).collect::<Vec<_>>();
+    let patience = Duration::from_secs(options.peer.timeout);
+    let client =
+        Client::new(Arc::new(config), patience, None, server, move |met| all_apply(&lists, &met.chain));
     let answer = client.get(url.as_str(), MAX_BODY);
     let met = client.met();
     let answer = answer.map_err(|failure| {
@@ -89,6 +97,20 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     files::write(&options.out, &body, Access::Shared, options.force)?;
     console.report(format_args!("{}: {} bytes", options.out.display(), body.len()), details)?;
     Ok(Status::Done)
+}
+
+/// Refuses lists that apply to no certificate of a chain: one on the command line is believed to have been looked at.
+fn all_apply(lists: &[(PathBuf, RevocationList)], chain: &[CertificateDer<'_>]) -> io::Result<()> {
+    let issuers: Vec<_> =
+        chain.iter().filter_map(|der| Certificate::from_der(der).ok()).map(|link| link.issuer()).collect();
+    match lists.iter().find(|(_, list)| !issuers.contains(&list.issuer())) {
+        None => Ok(()),
+        Some((path, list)) => Err(io::Error::other(format!(
+            "{}: the revocation list of {} applies to no certificate of this chain",
+            path.display(),
+            list.issuer()
+        ))),
+    }
 }
 
 /// Returns true if a handshake may have failed because the server takes nothing of what was offered: all that it says is an alert, which

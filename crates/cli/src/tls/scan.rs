@@ -6,11 +6,11 @@ use super::{
 use crate::args::tls::TlsScan;
 use crate::console::Console;
 use crate::error::{Error, Status};
-use gambeson_rustls::Group;
 use gambeson_rustls::rustls::crypto::CryptoProvider;
 use gambeson_rustls::rustls::{
     self, ClientConfig, ClientConnection, ProtocolVersion, SignatureScheme, version,
 };
+use gambeson_rustls::{Group, explain};
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -127,7 +127,7 @@ fn handshake(
         if let Err(error) = connection.complete_io(&mut wire) {
             let refused = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
             return match refused {
-                Some(refused) => Ok(Err(refused.to_string())),
+                Some(refused) => Ok(Err(explain(refused))),
                 // Some servers close without an alert.
                 None if matches!(
                     error.kind(),

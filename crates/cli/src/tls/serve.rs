@@ -9,6 +9,7 @@ use crate::error::{Error, Status};
 use crate::http::{self, Content, Failure};
 use crate::listener::{Ending, Listener};
 use crate::wire::Wire;
+use gambeson_rustls::explain;
 use gambeson_rustls::rustls::crypto::CryptoProvider;
 use gambeson_rustls::rustls::server::NoServerSessionStorage;
 use gambeson_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
@@ -130,7 +131,7 @@ fn certified_key(options: &TlsServe, provider: &CryptoProvider) -> Result<Arc<Ce
 }
 
 fn wrong(options: &TlsServe, error: &rustls::Error) -> Error {
-    Error::outside(format!("{}: {error}", options.cert.display()))
+    Error::outside(format!("{}: {}", options.cert.display(), explain(error)))
 }
 
 fn config(

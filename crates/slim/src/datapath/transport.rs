@@ -329,12 +329,13 @@ impl Service<Uri> for Dialer {
     }
 }
 
-/// Says which check of a chain failed, if one did.
+/// Says in words what is wrong with a certificate, if that is it.
 fn explained(error: io::Error) -> io::Error {
-    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    match tls.and_then(ChainVerifier::failure) {
-        Some(failed) => io::Error::other(format!("the node's certificate: {failed}")),
-        None => error,
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(tls @ rustls::Error::InvalidCertificate(_)) => {
+            io::Error::other(format!("the node's certificate: {}", gambeson_rustls::explain(tls)))
+        }
+        _ => error,
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::{Noting, certificates, chains, private_key, provider, server_n
 use crate::args::tls::TlsProxy;
 use crate::error::Error;
 use gambeson_pki::Certificate;
+use gambeson_rustls::explain;
 use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use gambeson_rustls::rustls::server::NoServerSessionStorage;
 use gambeson_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
@@ -58,7 +59,7 @@ impl Clients {
         key: &Path,
         keys: Option<&Arc<dyn KeyLog>>,
     ) -> Result<Self, Error> {
-        let bad = |error: rustls::Error| wrong(cert, &error);
+        let bad = |error: rustls::Error| wrong(cert, &explain(&error));
         let chain = certificates(cert)?;
         let expires = judge(cert, &chain)?;
         let provider = Arc::new(provider(options.preset)?);
@@ -106,7 +107,7 @@ impl Server {
                 let chain = certificates(cert)?;
                 judge(cert, &chain)?;
                 let key = private_key(key, options.passphrase.passphrase_fd)?;
-                builder.with_client_auth_cert(chain, key).map_err(|error| wrong(cert, &error))?
+                builder.with_client_auth_cert(chain, key).map_err(|error| wrong(cert, &explain(&error)))?
             }
             _ => builder.with_no_client_auth(),
         };
