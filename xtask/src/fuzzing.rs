@@ -126,6 +126,17 @@ fn sow(workspace: &Workspace, seeds: &Path) -> Result<()> {
     for (at, request) in answers::keygen_requests().iter().enumerate() {
         fs::write(requests.join(at.to_string()), request)?;
     }
+    for (at, fields) in
+        ["Content-Length: 4\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"]
+            .iter()
+            .enumerate()
+    {
+        fs::write(folder("http_answer")?.join(at.to_string()), format!("HTTP/1.1 200 OK\r\n{fields}"))?;
+        fs::write(
+            folder("http_request")?.join(at.to_string()),
+            format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}"),
+        )?;
+    }
     // From 192.0.2.1 to 198.51.100.2, with a protocol; its parts are what is mutated.
     let header =
         b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x11\xc0\0\x02\x01\xc6\x33\x64\x02\x12\x34\x01\xbb\x01\0\x02h2";

@@ -40,6 +40,7 @@ mod web;
 
 pub(crate) use channel::channel;
 pub(crate) use channel::opened;
+pub(crate) use vc_api::answered;
 
 use crate::args::agent::{Agent as Options, AgentCommand, Who};
 use crate::console::Console;

@@ -1,5 +1,7 @@
 //! HTTP/1.1 of clients over our TLS: `ureq` writes requests and reads answers.
 
+mod memory;
+
 use crate::dial::dial;
 use crate::tls;
 use crate::wire::Wire;
@@ -10,6 +12,7 @@ use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use ureq::config::Config;
 use ureq::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 use ureq::http::{HeaderMap, HeaderName, Version};
 use ureq::unversioned::resolver::Resolver;
@@ -17,6 +20,8 @@ use ureq::unversioned::transport::time::Duration as Time;
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
+
+pub(crate) use memory::answer;
 
 /// Fetches from servers with certificates; follows no redirect and uses no proxy.
 pub(crate) struct Client {
@@ -67,20 +72,9 @@ impl Client {
         resolver: impl Resolver,
         judge: impl Fn(&Met) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        let met: Arc<Mutex<Option<Met>>> = Arc::default();
-        let settings = ureq::Agent::config_builder()
-            .https_only(true)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .http_status_as_error(false)
-            .proxy(None)
-            .timeout_global(limit)
-            .max_idle_connections(0)
-            .accept_encoding("identity")
-            .user_agent(concat!("gambeson/", env!("CARGO_PKG_VERSION")))
-            .build();
+        let met = Arc::default();
         let connector = Handshakes { config, patience, met: Arc::clone(&met), judge: Box::new(judge) };
-        Self { agent: ureq::Agent::with_parts(settings, connector, resolver), met }
+        Self { agent: ureq::Agent::with_parts(settings(limit), connector, resolver), met }
     }
 
     /// Fetches a document of at most `max_len` bytes.
@@ -100,8 +94,9 @@ impl Client {
             return Err(Failure::TooLarge);
         }
         let status = answer.status();
-        let body = answer.body_mut().with_config().limit(max_len).read_to_vec();
-        body.map(|body| Answer { status, body }).map_err(Failure::of)
+        // `ureq` refuses a body that is as long as its limit.
+        let body = answer.body_mut().with_config().limit(max_len.saturating_add(1)).read_to_vec().map_err(Failure::of)?;
+        if body.len() as u64 > max_len { Err(Failure::TooLarge) } else { Ok(Answer { status, body }) }
     }
 
     fn has_met(&self) -> bool {
@@ -112,6 +107,20 @@ impl Client {
     pub(crate) fn met(&self) -> Option<Met> {
         self.met.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+}
+
+fn settings(limit: Option<Duration>) -> Config {
+    ureq::Agent::config_builder()
+        .https_only(true)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .http_status_as_error(false)
+        .proxy(None)
+        .timeout_global(limit)
+        .max_idle_connections(0)
+        .accept_encoding("identity")
+        .user_agent(concat!("gambeson/", env!("CARGO_PKG_VERSION")))
+        .build()
 }
 
 /// Checks what says where the content ends (RFC 9112, section 6), more strictly than `ureq`, which takes any list of codings that has

@@ -83,6 +83,22 @@ pub fn proxy_header(bytes: &[u8]) -> Result<(), String> {
     tls::proxy_header(bytes)
 }
 
+/// What the client of HTTP makes of the bytes of a server, the body or the kind of failure: a door for the fuzz targets, no part of the interface.
+///
+/// # Errors
+/// Why there is no body.
+#[doc(hidden)]
+pub fn http_answer(bytes: &[u8], max_len: u64) -> Result<Vec<u8>, &'static str> {
+    https::answer(bytes, max_len)
+}
+
+/// What the servers of HTTP write for the bytes of a client: a door for the fuzz targets, no part of the interface.
+#[doc(hidden)]
+#[must_use]
+pub fn http_request(bytes: &[u8]) -> Vec<u8> {
+    agent::answered(bytes)
+}
+
 /// Whose TLS `tls bench` measures beside ours: a door for a program that has others, no part of the interface.
 #[doc(hidden)]
 pub use tls::bench as tls_bench;

@@ -83,6 +83,44 @@ async fn receive(head: &Parts, body: Incoming) -> Result<Bytes, String> {
     })
 }
 
+/// What is written for these bytes, which are all that a client sends: the content that it sent, or why that is refused. For fuzzing.
+pub(crate) fn answered(bytes: &[u8]) -> Vec<u8> {
+    let mut written = Vec::new();
+    let stream = Memory { read: bytes, written: &mut written };
+    let _ = http::converse(stream, MAX_HEAD, async |request| {
+        let (head, body) = request.into_parts();
+        let (status, content) = match receive(&head, body).await {
+            Ok(content) => (StatusCode::OK, content),
+            Err(why) => (StatusCode::BAD_REQUEST, why.into()),
+        };
+        let mut answer = Response::new(Content::new(content));
+        *answer.status_mut() = status;
+        answer
+    });
+    written
+}
+
+struct Memory<'a> {
+    read: &'a [u8],
+    written: &'a mut Vec<u8>,
+}
+
+impl io::Read for Memory<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.read.read(buffer)
+    }
+}
+
+impl io::Write for Memory<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.written.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 fn respond(session: &Session, agent: &Agent, form: Form, request: &Parts, content: &[u8]) -> Answer {
     let now = super::since_1970().map_or(session.now, |since| Timestamp(since.as_secs()));
     let resolver = session.resolver();
@@ -186,5 +224,38 @@ mod tests {
             assert!(!is_json(&request(&[("Content-Type", media)]).headers), "{media}");
         }
         assert!(!is_json(&request(&[]).headers));
+    }
+
+    #[test]
+    fn changed_and_cut_requests_are_answered_once_or_not_at_all() {
+        let mut refused = 0;
+        for (whole, content) in [
+            ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody", "body"),
+            (
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+                "body",
+            ),
+            ("GET / HTTP/1.0\r\n\r\n", ""),
+            // A second request is not read.
+            ("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", ""),
+        ] {
+            let text = String::from_utf8(answered(whole.as_bytes())).expect("text");
+            let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+            assert!(head.contains(" 200 OK") && body == content, "{whole}: {text}");
+            for at in 0..whole.len() {
+                let mut check = |request: &[u8]| {
+                    let written = answered(request);
+                    assert!(written.is_empty() || written.starts_with(b"HTTP/1."));
+                    refused += usize::from(!String::from_utf8_lossy(&written).contains(" 200 OK"));
+                };
+                check(&whole.as_bytes()[..at]);
+                for byte in [0, b'\r', b'\n', b' ', b',', b':', b'0', b'9', b'f', b'~', 0x80, 0xff] {
+                    let mut changed = whole.as_bytes().to_vec();
+                    changed[at] = byte;
+                    check(&changed);
+                }
+            }
+        }
+        assert!(refused > 500, "{refused}");
     }
 }

@@ -310,15 +310,15 @@ fn a_revocation_list_that_applies_to_nothing_is_an_error() {
     }
 }
 
-/// A certificate of a server that the authority has issued, made by a template.
+/// A certificate of a server that the root has issued, made by a template.
 fn issued(folder: &Folder, name: &str, template: gambeson_pki::Template) {
     let read = |file: &str| folder.read(&format!("pki/{file}"));
-    let authority = gambeson_pki::Certificate::read(&read("authority.pem")).unwrap();
-    let issuer_key = gambeson_pki::PrivateKey::read(&read("authority.key"), None).unwrap();
+    let root = gambeson_pki::Certificate::read(&read("root.pem")).unwrap();
+    let issuer_key = gambeson_pki::PrivateKey::read(&read("root.key"), None).unwrap();
     let key = gambeson_pki::PrivateKey::read(&read("server.key"), None).unwrap();
     let made = template.alt_name("localhost".parse().unwrap());
-    let made = made.issue(&key.public_key(), &authority, &issuer_key).unwrap();
-    folder.write(name, made.to_pem() + &authority.to_pem());
+    let made = made.issue(&key.public_key(), &root, &issuer_key).unwrap();
+    folder.write(name, made.to_pem());
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn no_message_shows_the_names_of_a_library() {
 
     let folder = with_chain("ecdsa-p256");
     let name = || "CN=localhost".parse().unwrap();
-    issued(&folder, "authority.pem", Template::authority(name()));
+    issued(&folder, "authority.pem", Template::authority(name()).path_length(0));
     issued(&folder, "purpose.pem", Template::new(name()).purpose(Purpose::CodeSigning));
     for (chain, part) in [
         ("authority.pem", "is the certificate of an authority (CA:TRUE)"),
