@@ -1,9 +1,12 @@
 // A TLS 1.3 peer of the OpenSSL that it is linked with: `client PORT ROOTS GROUP`, or `server CHAIN KEY GROUP`, which tells its port.
 // What the one sends in a line the other sends back turned round. With `kem NAME`, a KEM of its default provider: it tells a public
 // key, takes a ciphertext and tells the secret, takes a public key and tells a ciphertext and the secret; a line each, in hexadecimal.
+// With `cms CERTIFICATE KEY`, it signs a message as CMS with that key, verifies that, and refuses another message.
+#include <openssl/cms.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 
 #include <stdio.h>
@@ -107,17 +110,39 @@ static void kem(const char *name) {
     tell(secret, secret_length);
 }
 
+static void cms(char **words) {
+    BIO *file = BIO_new_file(words[0], "r");
+    X509 *certificate = PEM_read_bio_X509(file, NULL, NULL, NULL);
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(BIO_new_file(words[1], "r"), NULL, NULL, NULL);
+    check(certificate != NULL && key != NULL, "a certificate and its key");
+    BIO *message = BIO_new_mem_buf("message", -1), *another = BIO_new_mem_buf("massage", -1);
+    CMS_ContentInfo *made = CMS_sign(certificate, key, NULL, message, CMS_BINARY | CMS_DETACHED);
+    check(made != NULL, "to sign");
+    unsigned char *bytes = NULL;
+    int length = i2d_CMS_ContentInfo(made, &bytes);
+    const unsigned char *read = bytes;
+    CMS_ContentInfo *sent = d2i_CMS_ContentInfo(NULL, &read, length);
+    check(sent != NULL, "what was written");
+    unsigned flags = CMS_BINARY | CMS_NO_SIGNER_CERT_VERIFY;
+    check(CMS_verify(sent, NULL, NULL, another, NULL, flags) != 1, "another message is refused");
+    ERR_clear_error();
+    check(BIO_reset(message) == 1, "the message again");
+    check(CMS_verify(sent, NULL, NULL, message, NULL, flags) == 1, "to verify");
+}
+
 int main(int count, char **words) {
     if (count == 2 && strcmp(words[1], "version") == 0) {
         puts(OpenSSL_version(OPENSSL_VERSION_STRING));
     } else if (count == 3 && strcmp(words[1], "kem") == 0) {
         kem(words[2]);
+    } else if (count == 4 && strcmp(words[1], "cms") == 0) {
+        cms(words + 2);
     } else if (count == 5 && strcmp(words[1], "client") == 0) {
         client(words + 2);
     } else if (count == 5 && strcmp(words[1], "server") == 0) {
         server(words + 2);
     } else {
-        check(0, "client, server or kem");
+        check(0, "client, server, kem or cms");
     }
     return 0;
 }

@@ -95,7 +95,12 @@ impl Client {
         }
         let status = answer.status();
         // `ureq` refuses a body that is as long as its limit.
-        let body = answer.body_mut().with_config().limit(max_len.saturating_add(1)).read_to_vec().map_err(Failure::of)?;
+        let body = answer
+            .body_mut()
+            .with_config()
+            .limit(max_len.saturating_add(1))
+            .read_to_vec()
+            .map_err(Failure::of)?;
         if body.len() as u64 > max_len { Err(Failure::TooLarge) } else { Ok(Answer { status, body }) }
     }
 

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use gambeson_hybrid::kem::{DecapsulationKey, EncapsulationKey, X448_MLKEM1024};
 use gambeson_pki::Algorithm::{
-    self, EcdsaP256, EcdsaP384, Ed448, Ed25519, MlDsa44, MlDsa65, MlDsa87, MlDsa87Ed448,
+    self, EcdsaP256, EcdsaP384, Ed448, Ed25519, MlDsa44, MlDsa65, MlDsa65Ed25519, MlDsa87, MlDsa87Ed448,
 };
+use gambeson_pki::{Form, PrivateKey, Template};
 use gambeson_rustls::Group;
 use libtest_mimic::Trial;
 
@@ -51,11 +52,14 @@ pub fn trials() -> Option<Vec<Trial>> {
     let folder = std::env::var_os(FOLDER).map(PathBuf::from)?;
     let mut trials = with_peers("heavy", &folder, &FINDERS);
     for (name, library) in [("openssl_3_6", OPENSSL_3_6), ("openssl_4", OPENSSL_4)] {
-        let (scratch, again) = (folder.clone(), folder.clone());
+        let (scratch, again, signed) =
+            (folder.clone(), folder.clone(), folder.join(format!("{library}-cms")));
         trials
             .push(Trial::test(format!("heavy::the_kem_of_{name}_and_ours_give_the_same_bytes"), move || {
                 same_kem(&openssl(&scratch, library)?)
             }));
+        let signs = format!("heavy::{name}_signs_cms_with_its_keys_and_ours");
+        trials.push(Trial::test(signs, move || signs_cms(&signed, library)));
         let refuses = format!("heavy::{name}_with_our_provider_refuses_forged_composites");
         trials.push(Trial::test(refuses, move || {
             refuses_forgeries(&again.join(format!("{library}-forged")), library)
@@ -168,6 +172,23 @@ fn same_kem(program: &Path) -> Result {
     let (c, its) = (said(&mut peer)?, said(&mut peer)?);
     let ours = key.decapsulate(&c)?;
     check(its.len() == 88 && its == ours.expose(), "we decapsulate what it encapsulated")
+}
+
+/// CMS by the library, with keys of its own algorithms and of the provider's.
+fn signs_cms(folder: &Path, library: &str) -> Result {
+    fs::create_dir_all(folder)?;
+    let peer = find_provider(folder, library)?.pop().ok_or("one peer")?;
+    let Program::Script(env, words, _) = &peer.program else { return Err("no program".into()) };
+    for algorithm in [Ed25519, MlDsa65, MlDsa87Ed448, MlDsa65Ed25519] {
+        let key = PrivateKey::generate(algorithm)?;
+        let certificate = Template::new("CN=Signer".parse()?).self_signed(&key)?;
+        let (chain, file) = (folder.join("signer.pem"), folder.join("signer.key"));
+        fs::write(&chain, certificate.to_pem())?;
+        fs::write(&file, key.to_pkcs8_pem(Form::Seed)?.as_bytes())?;
+        succeed(command(env).args(words).arg("cms").args([&chain, &file]), b"")
+            .map_err(|error| format!("{algorithm}: {}", error.message().unwrap_or_default()))?;
+    }
+    Ok(())
 }
 
 /// Another TLS stack looks at a server's composite signatures with our provider: it takes right ones, and no forgery.
