@@ -88,7 +88,10 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
         write_to_stderr(format_args!("group   {}", met.group));
         write_to_stderr(format_args!("scheme  {}", named(scheme)));
         certificates.iter().for_each(|line| write_to_stderr(format_args!("chain   {line}")));
-        write_to_stderr(format_args!("bytes   {} up, {} down, in {milliseconds:.1} ms", met.sent, met.received));
+        write_to_stderr(format_args!(
+            "bytes   {} up, {} down, in {milliseconds:.1} ms",
+            met.sent, met.received
+        ));
         write_to_stderr(format_args!("status  {code}, {} bytes", body.len()));
     }
     if !(200..=299).contains(&code) {
