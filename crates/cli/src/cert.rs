@@ -134,18 +134,18 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     let inputs = [options.request.as_deref(), options.public.as_deref()].into_iter().flatten();
     crate::sealing::one_standard_input(inputs.chain([options.issuer.as_path(), &options.key]))?;
     files::refuse_existing(&options.output.out, options.output.force)?;
-    let (subject, asked) = match (&options.request, &options.public) {
+    let (subject_name, subject, asked) = match (&options.request, &options.public) {
         (Some(path), _) => {
             let name = path.display().to_string();
             let request = Request::read(&files::read_small(path)?).map_err(|e| pki_error(&name, e))?;
-            (None, Some(request))
+            (name, None, Some(request))
         }
         (None, Some(path)) => {
             let (name, key) = KeyFile::read(path, None)?.public();
             let PublicKey::Pki(key) = key else {
                 return Err(Error::usage(format!("{name}: an age recipient has no certificates")));
             };
-            (Some(key), None)
+            (name, Some(key), None)
         }
         (None, None) => return Err(Error::usage("a request or a public key is needed")),
     };
@@ -166,7 +166,12 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     let (issuer_name, issuer) = certificate(&options.issuer)?;
     console.show_before_signing(&to_be_signed(&template, &issuer, options.days));
     let (_, issuer_key) = private(&options.key, options.output.passphrase.passphrase_fd)?;
-    let signed = template.issue(key, &issuer, &issuer_key).map_err(|e| refused(&issuer_name, e))?;
+    let signed = template.issue(key, &issuer, &issuer_key).map_err(|error| match error {
+        pki::Error::KeyMismatch | pki::Error::NotAnAuthority | pki::Error::PathLength => {
+            refused(&issuer_name, error)
+        }
+        error => refused(&subject_name, error),
+    })?;
     files::write(&options.output.out, signed.to_pem().as_bytes(), Access::Shared, options.output.force)?;
     console.report(
         format_args!(
@@ -183,35 +188,20 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
 fn show(console: Console, options: &CertShow) -> Result<Status, Error> {
     let name = options.file.display().to_string();
     let bytes = files::read_small(&options.file)?;
-    let wrong = |error| pki_error(&name, error);
-    let kind = std::str::from_utf8(&bytes).ok().map_or(Kind::Unknown, |text| match text {
-        _ if text.contains("-----BEGIN CERTIFICATE-----") => Kind::Certificates,
-        _ if text.contains("-----BEGIN CERTIFICATE REQUEST-----") => Kind::Request,
-        _ if text.contains("-----BEGIN X509 CRL-----") => Kind::List,
-        _ => Kind::Unknown,
-    });
-    match kind {
-        Kind::Certificates => show_certificates(console, &Certificate::read_all(&bytes).map_err(wrong)?)?,
-        Kind::Request => show_request(console, &Request::read(&bytes).map_err(wrong)?)?,
-        Kind::List => show_list(console, &RevocationList::read(&bytes).map_err(wrong)?)?,
-        // DER does not say what it is.
-        Kind::Unknown => match (Certificate::read_all(&bytes), RevocationList::read(&bytes)) {
-            (Ok(certificates), _) => show_certificates(console, &certificates)?,
-            (Err(_), Ok(list)) => show_list(console, &list)?,
-            (Err(error), Err(_)) => match Request::read(&bytes) {
-                Ok(request) => show_request(console, &request)?,
-                Err(_) => return Err(wrong(error)),
-            },
+    let is_another =
+        |error: &pki::Error| matches!(error, pki::Error::Label { .. } | pki::Error::AnotherFile { .. });
+    let shown = match Certificate::read_all(&bytes) {
+        Ok(certificates) => show_certificates(console, &certificates),
+        Err(first) if is_another(&first) => match (Request::read(&bytes), RevocationList::read_all(&bytes)) {
+            (Ok(request), _) => show_request(console, &request),
+            (_, Ok(lists)) => lists.iter().try_for_each(|list| show_list(console, list)),
+            (Err(error), Err(_)) if !is_another(&error) => Err(pki_error(&name, error)),
+            (Err(_), Err(error)) if !is_another(&error) => Err(pki_error(&name, error)),
+            _ => Err(pki_error(&name, first)),
         },
-    }
-    Ok(Status::Done)
-}
-
-enum Kind {
-    Certificates,
-    Request,
-    List,
-    Unknown,
+        Err(error) => Err(pki_error(&name, error)),
+    };
+    shown.map(|()| Status::Done)
 }
 
 fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(), Error> {
@@ -306,7 +296,13 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
     for path in &options.others {
         others.append(&mut certificates(path)?);
     }
-    let lists = options.lists.iter().map(|path| list(path)).collect::<Result<Vec<_>, _>>()?;
+    let lists = options.lists.iter().map(|path| lists(path)).collect::<Result<Vec<_>, _>>()?;
+    let (sources, lists): (Vec<_>, Vec<_>) = options
+        .lists
+        .iter()
+        .zip(lists)
+        .flat_map(|(path, lists)| lists.into_iter().map(move |list| (path, list)))
+        .unzip();
     let mut verifier = pki::Verifier::new(&roots).revocation(&lists);
     if options.require_crl {
         verifier = verifier.require_revocation();
@@ -324,7 +320,7 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
         Ok(chain) => {
             // A list on the command line is believed to have been looked at.
             let applies = |list: &RevocationList| chain.iter().any(|link| link.issuer() == list.issuer());
-            if let Some((path, list)) = options.lists.iter().zip(&lists).find(|(_, list)| !applies(list)) {
+            if let Some((path, list)) = sources.iter().zip(&lists).find(|(_, list)| !applies(list)) {
                 return Err(Error::outside(format!(
                     "{}: the revocation list of {} applies to no certificate of this chain",
                     path.display(),
@@ -421,7 +417,8 @@ fn pkcs12(console: Console, options: &CertPkcs12) -> Result<Status, Error> {
 
 /// The number after that of a list, and what the list revokes; only the issuer's own list is carried on.
 fn following(path: &Path, issuer: &Certificate) -> Result<(u64, Vec<Revoked>), Error> {
-    let (name, list) = (path.display().to_string(), list(path)?);
+    let name = path.display().to_string();
+    let list = RevocationList::read(&files::read_small(path)?).map_err(|e| pki_error(&name, e))?;
     let key = issuer.public_key().map_err(|e| pki_error(&name, e))?;
     if list.issuer() != issuer.subject() || list.verify_signature(&key).is_err() {
         return Err(Error::not_verified(format!("{name}: is not a list of {}", issuer.subject())));
@@ -557,10 +554,13 @@ fn certified(file: KeyFile) -> Result<(String, pki::PrivateKey), Error> {
     }
 }
 
-fn certificates(path: &Path) -> Result<Vec<Certificate>, Error> {
+/// The certificates of a file, of which there is at least one.
+pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate>, Error> {
     let name = path.display().to_string();
     Certificate::read_all(&files::read_small(path)?).map_err(|e| match e {
-        pki::Error::Pem => Error::outside(format!("{name}: holds no certificate")),
+        pki::Error::Pem | pki::Error::Label { .. } => {
+            Error::outside(format!("{name}: holds no certificate: {e}"))
+        }
         error => pki_error(&name, error),
     })
 }
@@ -569,9 +569,9 @@ fn certificate(path: &Path) -> Result<(String, Certificate), Error> {
     Ok((path.display().to_string(), certificates(path)?.remove(0)))
 }
 
-fn list(path: &Path) -> Result<RevocationList, Error> {
-    let name = path.display().to_string();
-    RevocationList::read(&files::read_small(path)?).map_err(|e| pki_error(&name, e))
+/// The revocation lists of a file, of which there is at least one.
+pub(crate) fn lists(path: &Path) -> Result<Vec<RevocationList>, Error> {
+    RevocationList::read_all(&files::read_small(path)?).map_err(|e| pki_error(&path.display().to_string(), e))
 }
 
 /// What cannot be signed: the command line asks for it.
@@ -626,7 +626,20 @@ fn scheme_name(oid: &str) -> String {
 
 /// In RFC 3339.
 fn moment(time: SystemTime) -> String {
-    Timestamp(time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())).to_string()
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => Timestamp(since.as_secs()).to_string(),
+        Err(before) => moment_before_1970(before.duration().as_secs()),
+    }
+}
+
+/// So many seconds before 1970; the calendar of the Gregorian comes again every 400 years.
+fn moment_before_1970(seconds: u64) -> String {
+    const CYCLE: u64 = 146_097 * 24 * 60 * 60;
+    let cycles = seconds.div_ceil(CYCLE);
+    let shifted = Timestamp(cycles * CYCLE - seconds).to_string();
+    let (year, rest) = shifted.split_at(4);
+    let year = year.parse::<u64>().unwrap_or_default().saturating_sub(400 * cycles);
+    format!("{year:04}{rest}")
 }
 
 fn strings(values: &[impl ToString]) -> Vec<String> {

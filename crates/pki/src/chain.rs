@@ -1,7 +1,7 @@
 //! Chains: from a certificate to a root that is trusted (RFC 5280, §6).
 
 use std::fmt;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::certificate::Certificate;
 use crate::error::Error;
@@ -269,7 +269,8 @@ fn check_any(certificate: &Certificate, at: SystemTime, constraints: Constraints
     if at < certificate.not_before() {
         return fails(Failure::NotYetValid { from: certificate.not_before() });
     }
-    if certificate.not_after() < at && whole_seconds(certificate.not_after()) < whole_seconds(at) {
+    // The end of validity is a second that still belongs to it.
+    if at.duration_since(certificate.not_after()).is_ok_and(|since| since >= Duration::from_secs(1)) {
         return fails(Failure::Expired { until: certificate.not_after() });
     }
     if let (Some(usage), Ok(key)) = (certificate.key_usage(), certificate.public_key()) {
@@ -281,11 +282,6 @@ fn check_any(certificate: &Certificate, at: SystemTime, constraints: Constraints
         }
     }
     Ok(())
-}
-
-/// The end of validity is a second that still belongs to it.
-fn whole_seconds(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 struct Search<'v, 'a, 'c> {

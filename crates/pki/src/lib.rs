@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | `algorithm` | [`Algorithm`]: names and object identifiers |
 //! | `private` | [`PrivateKey`], [`Form`]: PKCS#8 (RFC 5958) |
+//! | `forms` | what stands inside PKCS#8 for ML-KEM and ML-DSA |
 //! | `public` | [`PublicKey`]: SubjectPublicKeyInfo (RFC 5280) |
 //! | `curve` | [`CurveSigningKey`], [`CurveVerifyingKey`]: Ed25519, Ed448, ECDSA alone |
 //! | `encryption` | [`Encryption`]: PBES2 (RFC 8018), with PBKDF2 or scrypt and AES-256-CBC |
@@ -14,6 +15,8 @@
 //! | `certificate`, `template` | [`Certificate`], as it is read; [`Template`], from which it is made |
 //! | `request`, `revocation` | [`Request`] (PKCS#10); [`RevocationList`] (CRL) |
 //! | `chain` | [`Verifier`], and what can be wrong with a chain |
+//! | `pem` | [`PemBlock`]: the one reader of PEM (RFC 7468) |
+//! | `outline`, `fields` | what a file in DER is; its fields, one after the other |
 //! | `signed` | what certificates, requests and lists have in common |
 //! | `guard` | what scrubs the stack behind private keys |
 //! | `error` | [`Error`] |
@@ -26,8 +29,12 @@ mod curve;
 mod encryption;
 mod error;
 mod extensions;
+mod fields;
+mod forms;
 mod guard;
 mod name;
+mod outline;
+mod pem;
 #[cfg(feature = "pkcs12")]
 mod pkcs12;
 mod private;
@@ -45,6 +52,7 @@ pub use encryption::Encryption;
 pub use error::Error;
 pub use extensions::{KeyUsage, Purpose};
 pub use name::{AltName, Name};
+pub use pem::{PemBlock, is_der};
 pub use private::{Form, PrivateKey};
 pub use public::PublicKey;
 pub use request::Request;

@@ -54,6 +54,15 @@ impl Name {
         self.0.is_empty()
     }
 
+    /// Whether its strings hold what their types say, as far as characters go: UTF-8, or ASCII.
+    pub(crate) fn is_text(&self) -> bool {
+        self.0.iter().all(|attribute| match attribute.value.tag() {
+            Tag::Utf8String => std::str::from_utf8(attribute.value.value()).is_ok(),
+            Tag::PrintableString | Tag::Ia5String => attribute.value.value().is_ascii(),
+            _ => true,
+        })
+    }
+
     /// Its sets of attributes in their order, each set in one order.
     fn compared(&self) -> Vec<Vec<Attribute>> {
         let set = |set: &RelativeDistinguishedName| {
