@@ -52,8 +52,8 @@ fn every_command_reads_pem_of_every_shape() {
             format!("cert show {name}.crl"),
             format!("cert sign {name}.csr --issuer {name}.authority -k pki/authority.key -o out --force"),
             format!("cert verify {name}.leaf --roots {name}.root --others {name}.authority --crl {name}.crl"),
-            format!("sign -k {name}.key {name}.root -o s --force"),
-            format!("verify -k {name}.pub {name}.root -s s"),
+            format!("sign -k {name}.key {name}.root -o {name}.sig"),
+            format!("verify -k {name}.pub {name}.root -s {name}.sig"),
         ] {
             folder.run(&line).exits(0);
             ran += 1;
@@ -71,13 +71,17 @@ fn every_command_reads_pem_of_every_shape() {
 fn one_file_may_hold_a_key_and_its_certificate_and_not_two_keys() {
     let folder = with_chain("ml-dsa-44");
     folder.write("both", [folder.read("pki/server.key"), folder.read("pki/server.pem")].concat());
-    folder.run("key show both").exits(0).tells("private ML-DSA-44");
+    let private = |file: &str| {
+        let shown = folder.run(&format!("key show {file}")).exits(0);
+        assert!(shown.text().contains("private ML-DSA-44"), "{}", shown.text());
+    };
+    private("both");
     folder.run("cert show both").exits(0);
     let server = Server::run(&folder, "tls serve --listen 127.0.0.1:0 --cert both --key both");
     server.get(&folder, "/", "").exits(0);
     folder.run("key public pki/server.key -o pub").exits(0);
     folder.write("pair", [folder.read("pub"), folder.read("pki/server.key")].concat());
-    folder.run("key show pair").exits(0).tells("private ML-DSA-44");
+    private("pair");
     folder.write("no-pair", [folder.read("pub"), folder.read("pki/root.key")].concat());
     folder.run("key show no-pair").exits(3).tells("no-pair: the public key in the file is not that");
 
@@ -139,7 +143,7 @@ fn a_bad_name_is_a_fault_of_the_request() {
     folder.run("cert csr -k pki/server.key --name axb.example -o r.csr").exits(0);
     folder.write(
         "bad.csr",
-        changed(&folder, "r.csr", "pki/server.key", b"\x0baxb.example", b"\x0ba b.example"),
+        changed(&folder, "r.csr", "pki/server.key", b"\x82\x0baxb.example", b"\x82\x0ba b.example"),
     );
     let sign = "--issuer pki/root.pem -k pki/root.key -o no";
     folder.run(&format!("cert sign bad.csr {sign}")).exits(2).tells("bad.csr: ").tells("a b.example");
@@ -183,7 +187,8 @@ fn other_files_are_named_for_what_they_are() {
     }
     bad[at + 2..at + 6].copy_from_slice(b"6101");
     folder.write("old.der", &bad);
-    folder.run("cert show old.der").exits(0).tells("1961-01-");
+    let shown = folder.run("cert show old.der").exits(0);
+    assert!(shown.text().contains("valid        1961-01-"), "{}", shown.text());
 }
 
 /// A key of each form, as JDK (expanded alone), OpenSSL (both) and others (the seed, bare bytes) write it.
