@@ -3,6 +3,7 @@
 
 mod certificates;
 mod chains;
+mod constraints;
 mod files_of_others;
 mod keys;
 mod one_form;
