@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::SystemTime;
 
+use der::Encode;
 use der::referenced::OwnedToRef;
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 
@@ -203,6 +204,18 @@ impl Certificate {
     /// [`Error::Signature`], [`Error::SignatureAlgorithm`], [`Error::NotASigningKey`], [`Error::Parameters`].
     pub fn verify_signature(&self, issuer: &PublicKey) -> Result<(), Error> {
         self.signed.verify(issuer)
+    }
+
+    pub(crate) const fn signed(&self) -> &Signed {
+        &self.signed
+    }
+
+    pub(crate) const fn subject_ref(&self) -> &Name {
+        &self.subject
+    }
+
+    pub(crate) fn spki_der(&self) -> Vec<u8> {
+        self.key.to_der().expect("it was read from DER")
     }
 
     pub(crate) const fn extensions(&self) -> &Extensions {

@@ -10,11 +10,13 @@ use der::{Decode, Encode};
 use sha2::{Digest, Sha256};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{
-    self, AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsages, NameConstraints,
-    SubjectAltName, SubjectKeyIdentifier,
+    self, AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsages, SubjectAltName,
+    SubjectKeyIdentifier,
 };
 
+use crate::constraints::NameConstraints;
 use crate::error::Error;
+use crate::general_name::GeneralName;
 use crate::name::AltName;
 
 /// What a key may be used for (RFC 5280, §4.2.1.3).
@@ -128,6 +130,9 @@ impl fmt::Display for Purpose {
     }
 }
 
+/// The object identifier of name constraints.
+pub(crate) const NAME_CONSTRAINTS: ObjectIdentifier = pkix::NameConstraints::OID;
+
 /// What the extensions of a certificate or of a request say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extensions {
@@ -136,9 +141,11 @@ pub(crate) struct Extensions {
     pub(crate) key_usage: Option<Vec<KeyUsage>>,
     pub(crate) purposes: Option<Vec<Purpose>>,
     pub(crate) alt_names: Vec<AltName>,
+    /// All names of the subject, those of other forms included.
+    pub(crate) general_names: Vec<GeneralName>,
     pub(crate) subject_key: Option<Vec<u8>>,
     pub(crate) authority_key: Option<Vec<u8>>,
-    pub(crate) constrains_names: bool,
+    pub(crate) constraints: Option<NameConstraints>,
     /// Critical, and not among the above.
     pub(crate) unknown_critical: Option<ObjectIdentifier>,
 }
@@ -167,8 +174,9 @@ impl Extensions {
                     read.purposes = Some(usage.0.iter().map(Purpose::of).collect());
                 }
                 SubjectAltName::OID => {
-                    let names: SubjectAltName = decode(extension)?;
-                    read.alt_names = names.0.iter().filter_map(AltName::of).collect();
+                    let names = GeneralName::read_all(extension.extn_value.as_bytes());
+                    read.general_names = names.ok_or_else(|| unreadable(extension))?;
+                    read.alt_names = read.general_names.iter().filter_map(AltName::of).collect();
                 }
                 SubjectKeyIdentifier::OID => {
                     let identifier: SubjectKeyIdentifier = decode(extension)?;
@@ -178,7 +186,10 @@ impl Extensions {
                     let identifier: AuthorityKeyIdentifier = decode(extension)?;
                     read.authority_key = identifier.key_identifier.map(|bytes| bytes.as_bytes().to_vec());
                 }
-                NameConstraints::OID => read.constrains_names = true,
+                NAME_CONSTRAINTS => {
+                    let constraints = NameConstraints::read(extension.extn_value.as_bytes());
+                    read.constraints = Some(constraints.ok_or_else(|| unreadable(extension))?);
+                }
                 oid if extension.critical => {
                     read.unknown_critical.get_or_insert(oid);
                 }
@@ -190,8 +201,11 @@ impl Extensions {
 }
 
 fn decode<'a, T: Decode<'a>>(extension: &'a Extension) -> Result<T, Error> {
-    T::from_der(extension.extn_value.as_bytes())
-        .map_err(|_| Error::Extension { oid: extension.extn_id.to_string() })
+    T::from_der(extension.extn_value.as_bytes()).map_err(|_| unreadable(extension))
+}
+
+fn unreadable(extension: &Extension) -> Error {
+    Error::Extension { oid: extension.extn_id.to_string() }
 }
 
 /// An extension, written.

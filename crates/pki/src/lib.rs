@@ -14,6 +14,7 @@
 //! | `name`, `extensions` | [`Name`], [`AltName`]; [`KeyUsage`], [`Purpose`] |
 //! | `certificate`, `template` | [`Certificate`], as it is read; [`Template`], from which it is made |
 //! | `request`, `revocation` | [`Request`] (PKCS#10); [`RevocationList`] (CRL) |
+//! | `general_name`, `constraints` | names of every form, and what authorities permit and exclude |
 //! | `chain` | [`Verifier`], and what can be wrong with a chain |
 //! | `pem` | [`PemBlock`]: the one reader of PEM (RFC 7468) |
 //! | `outline`, `fields` | what a file in DER is; its fields, one after the other |
@@ -25,12 +26,14 @@
 mod algorithm;
 mod certificate;
 mod chain;
+mod constraints;
 mod curve;
 mod encryption;
 mod error;
 mod extensions;
 mod fields;
 mod forms;
+mod general_name;
 mod guard;
 mod name;
 mod outline;
@@ -46,7 +49,7 @@ mod template;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm, name_of_unsupported};
 pub use certificate::Certificate;
-pub use chain::{ChainError, Failure, Verifier};
+pub use chain::{ChainError, Failure, SignatureCheck, SignedData, TrustedKey, Verifier};
 pub use curve::{CurveSigningKey, CurveVerifyingKey};
 pub use encryption::Encryption;
 pub use error::Error;

@@ -272,6 +272,10 @@ impl RevocationList {
         self.signed.verify(issuer)
     }
 
+    pub(crate) const fn signed(&self) -> &Signed {
+        &self.signed
+    }
+
     pub(crate) fn unknown_critical(&self) -> Option<&str> {
         self.unknown_critical.as_deref()
     }

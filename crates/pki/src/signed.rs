@@ -6,13 +6,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use der::asn1::BitString;
 use der::pem::LineEnding;
 use der::referenced::{OwnedToRef, RefToOwned};
-use der::{DateTime, Document};
+use der::{DateTime, Decode, Document};
 use spki::{AlgorithmIdentifierOwned, EncodePublicKey};
 use x509_cert::spki::{DynSignatureAlgorithmIdentifier, SignatureBitStringEncoding};
 use x509_cert::time::Time;
 
+use crate::chain::SignedData;
 use crate::error::Error;
-use crate::fields::Fields;
+use crate::fields::{Fields, malformed};
 use crate::outline;
 use crate::private::PrivateKey;
 use crate::public::PublicKey;
@@ -23,6 +24,7 @@ pub(crate) struct Signed {
     der: Vec<u8>,
     body: Range<usize>,
     algorithm: AlgorithmIdentifierOwned,
+    algorithm_der: Vec<u8>,
     signature: BitString,
 }
 
@@ -33,10 +35,12 @@ impl Signed {
             let mut fields = Fields::of_file(object, der)?;
             let start = der.len() - fields.left();
             let body = fields.read_whole("signed part")?.len();
-            let algorithm = fields.read("signature algorithm")?;
+            let algorithm_der = fields.read_whole("signature algorithm")?.to_vec();
+            let algorithm = AlgorithmIdentifierOwned::from_der(&algorithm_der);
+            let algorithm = algorithm.map_err(|_| malformed(object, "signature algorithm"))?;
             let signature = fields.read("signature")?;
             fields.end()?;
-            Ok(Self { der: der.to_vec(), body: start..start + body, algorithm, signature })
+            Ok(Self { der: der.to_vec(), body: start..start + body, algorithm, algorithm_der, signature })
         };
         let read: Result<Self, Error> = read();
         read.map_err(|error| match outline::of_another(der) {
@@ -60,6 +64,12 @@ impl Signed {
     pub(crate) fn to_pem(&self, label: &'static str) -> String {
         let document = Document::try_from(&self.der[..]).expect("it was read from DER");
         document.to_pem(label, LineEnding::LF).expect("a file is short enough for PEM")
+    }
+
+    /// The signature, as others verify it under `key`, a `SubjectPublicKeyInfo`.
+    pub(crate) fn data<'a>(&'a self, key: &'a [u8]) -> Result<SignedData<'a>, Error> {
+        let signature = self.signature.as_bytes().ok_or(Error::Der)?;
+        Ok(SignedData { key, algorithm: &self.algorithm_der, message: self.body(), signature })
     }
 
     pub(crate) fn verify(&self, key: &PublicKey) -> Result<(), Error> {
