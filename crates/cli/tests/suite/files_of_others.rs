@@ -210,3 +210,49 @@ fn every_form_of_a_key_of_ml_dsa_serves() {
         folder.run(&format!("key show {form}.key")).exits(0);
     }
 }
+
+/// From `openssl req -new -key` with `subjectAltName = DNS:a.example, otherName:1.3.6.1.5.5.7.8.7;IA5STRING:_xmpp.a.example,
+/// otherName:msUPN;UTF8:alice@a.example, RID:1.2.3.4`, `basicConstraints = CA:TRUE`, `keyUsage = digitalSignature, keyCertSign`,
+/// `tlsfeature = status_request` and `certificatePolicies = 1.2.3.4`.
+const ASKS_FOR_MUCH: &str = include_str!("files_of_others/asks-for-much.csr");
+
+#[test]
+fn what_a_request_asks_for_is_shown_and_what_is_left_out_is_said() {
+    let folder = with_chain("ed25519");
+    folder.write("r.csr", ASKS_FOR_MUCH);
+    let others = ["SRV:_xmpp.a.example", "UPN:alice@a.example", "registeredID:1.2.3.4"];
+    let more = ["tlsFeature (must-staple)", "certificatePolicies", "keyCertSign", "CA:TRUE"];
+    let shown = folder.run("cert show r.csr").exits(0);
+    for text in others.iter().chain(&more) {
+        assert!(shown.text().contains(text), "{text}: {}", shown.text());
+    }
+    let report = folder.run("cert show r.csr --json").exits(0).json();
+    assert_eq!(report["other_names"], serde_json::json!(others));
+    assert_eq!(report["authority"], true);
+    let sign = "cert sign r.csr --issuer pki/root.pem -k pki/root.key --force -o out";
+    let told = folder.run(sign).exits(0);
+    for text in others.iter().chain(&more) {
+        assert!(told.stderr.contains(text), "{text}: {}", told.stderr);
+    }
+    assert!(told.stderr.contains("left out") && told.text().contains("not all that was asked for"));
+    let report = folder.run(&format!("{sign} --json")).exits(0).json();
+    let left_out = report["left_out"].as_array().unwrap();
+    assert_eq!(left_out.len(), 7, "{left_out:?}");
+    assert_eq!(report["names"], serde_json::json!(["a.example"]));
+    // An authority has no names of machines but those that are given.
+    let told = folder.run(&format!("{sign} --authority")).exits(0);
+    assert!(
+        told.stderr.contains("name \"a.example\"") && !told.stderr.contains("CA:TRUE"),
+        "{}",
+        told.stderr
+    );
+    folder.run("cert csr -k pki/server.key --subject CN=Plain -o plain.csr").exits(0);
+    let report = folder.run(&format!("{} --json", sign.replace("r.csr", "plain.csr"))).exits(0).json();
+    assert_eq!(report["left_out"], serde_json::json!([]));
+    // A certificate that has all of it.
+    folder.write("full.pem", include_str!("files_of_others/has-much.pem"));
+    let shown = folder.run("cert show full.pem").exits(0);
+    for text in others.iter().chain(&more[..2]) {
+        assert!(shown.text().contains(text), "{text}: {}", shown.text());
+    }
+}
