@@ -164,7 +164,8 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     let (now, until) = days(options.days);
     let template = template.valid(now, until);
     let (issuer_name, issuer) = certificate(&options.issuer)?;
-    console.show_before_signing(&to_be_signed(&template, &issuer, options.days));
+    let left_out = asked.as_ref().map_or_else(Vec::new, |request| left_out(request, &template));
+    console.show_before_signing(&to_be_signed(&template, &issuer, options.days, &left_out));
     let (_, issuer_key) = private(&options.key, options.output.passphrase.passphrase_fd)?;
     let signed = template.issue(key, &issuer, &issuer_key).map_err(|error| match error {
         pki::Error::KeyMismatch | pki::Error::NotAnAuthority | pki::Error::PathLength => {
@@ -173,14 +174,17 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
         error => refused(&subject_name, error),
     })?;
     files::write(&options.output.out, signed.to_pem().as_bytes(), Access::Shared, options.output.force)?;
+    let mut report = described(&signed);
+    report["left_out"] = left_out.clone().into();
     console.report(
         format_args!(
-            "{} has signed {}: {}",
+            "{} has signed {}: {}{}",
             issuer.subject(),
             signed.subject(),
-            options.output.out.display()
+            options.output.out.display(),
+            if left_out.is_empty() { "" } else { " (not all that was asked for)" },
         ),
-        described(&signed),
+        report,
     )?;
     Ok(Status::Done)
 }
@@ -225,8 +229,10 @@ fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(
         }
         for (title, values) in [
             ("names", joined(certificate.alt_names())),
+            ("other names", certificate.other_names().join(", ")),
             ("key usage", joined(certificate.key_usage().unwrap_or(&[]))),
             ("purposes", joined(certificate.purposes().unwrap_or(&[]))),
+            ("extensions", joined(certificate.other_extensions())),
         ] {
             if !values.is_empty() {
                 lines.push(format!("  {title:<12} {values}"));
@@ -246,8 +252,17 @@ fn show_request(console: Console, request: &Request) -> Result<(), Error> {
         format!("  names        {}", joined(request.alt_names())),
         format!("  purposes     {}", joined(request.purposes())),
     ];
+    for (title, values) in [
+        ("other names", request.other_names().join(", ")),
+        ("key usage", joined(request.key_usage().unwrap_or(&[]))),
+        ("extensions", joined(request.other_extensions())),
+    ] {
+        if !values.is_empty() {
+            lines.push(format!("  {title:<12} {values}"));
+        }
+    }
     if request.asks_for_authority() {
-        lines.push("  asks to be an authority".to_owned());
+        lines.push("  asks to be an authority (CA:TRUE)".to_owned());
     }
     console.report_lines(
         lines,
@@ -256,7 +271,10 @@ fn show_request(console: Console, request: &Request) -> Result<(), Error> {
             "subject": request.subject().to_string(),
             "alg": algorithm.name(),
             "names": strings(request.alt_names()),
+            "other_names": request.other_names(),
             "purposes": strings(request.purposes()),
+            "key_usage": strings(request.key_usage().unwrap_or(&[])),
+            "extensions": strings(request.other_extensions()),
             "authority": request.asks_for_authority(),
         }),
     )
@@ -469,21 +487,50 @@ impl Subject {
 }
 
 /// The content of a certificate before it is signed, for a person. Texts stand as JSON has them: an applicant chose them.
-fn to_be_signed(template: &Template, issuer: &Certificate, days: u32) -> [String; 4] {
-    let quoted = |text: String| Value::from(text).to_string();
+fn to_be_signed(template: &Template, issuer: &Certificate, days: u32, left_out: &[String]) -> Vec<String> {
     let listed = |texts: Vec<String>| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
-    let names = template.alt_names().iter().map(|name| quoted(name.to_string())).collect();
+    let names = template.alt_names().iter().map(quoted).collect();
     let purposes = template.purposes().iter().map(ToString::to_string).collect();
-    [
+    let mut lines = vec![
         format!(
             "to sign: {}{}",
-            quoted(template.subject().to_string()),
+            quoted(template.subject()),
             if template.is_authority() { ", AN AUTHORITY" } else { "" }
         ),
         format!("  names    {}", listed(names)),
         format!("  purposes {}", listed(purposes)),
-        format!("  for {days} days, by {}", quoted(issuer.subject().to_string())),
-    ]
+        format!("  for {days} days, by {}", quoted(issuer.subject())),
+    ];
+    if !left_out.is_empty() {
+        lines.push(format!("  asked for and left out: {}", left_out.join(", ")));
+    }
+    lines
+}
+
+/// The text of an applicant as JSON has it.
+fn quoted(text: impl ToString) -> String {
+    Value::from(text.to_string()).to_string()
+}
+
+/// What a request asks for and the certificate will not have.
+fn left_out(request: &Request, template: &Template) -> Vec<String> {
+    let mut out = Vec::new();
+    if request.subject() != *template.subject() {
+        out.push(format!("subject {}", quoted(request.subject())));
+    }
+    let names = request.alt_names().iter().filter(|name| !template.alt_names().contains(name));
+    out.extend(names.map(|name| format!("name {}", quoted(name))));
+    out.extend(request.other_names().into_iter().map(|name| format!("name {}", quoted(name))));
+    let purposes = request.purposes().iter().filter(|purpose| !template.purposes().contains(purpose));
+    out.extend(purposes.map(|purpose| format!("purpose {purpose}")));
+    let usage = template.key_usage_for(request.public_key());
+    let usages = request.key_usage().unwrap_or(&[]).iter().filter(|asked| !usage.contains(asked));
+    out.extend(usages.map(|usage| format!("key usage {usage}")));
+    if request.asks_for_authority() && !template.is_authority() {
+        out.push("CA:TRUE (--authority makes an authority)".to_owned());
+    }
+    out.extend(request.other_extensions().iter().map(|extension| format!("extension {extension}")));
+    out
 }
 
 /// The error for a purpose that a request asks for, and the command line does not name.
@@ -595,6 +642,8 @@ fn described(certificate: &Certificate) -> Value {
         "authority": certificate.is_authority(),
         "path_length": certificate.path_length(),
         "names": strings(certificate.alt_names()),
+        "other_names": certificate.other_names(),
+        "extensions": strings(certificate.other_extensions()),
         "key_usage": strings(certificate.key_usage().unwrap_or(&[])),
         "purposes": strings(certificate.purposes().unwrap_or(&[])),
         "sha256": hex(&Sha256::digest(certificate.as_der())),

@@ -8,7 +8,7 @@ use der::referenced::OwnedToRef;
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 
 use crate::error::Error;
-use crate::extensions::{Extensions, KeyUsage, Purpose};
+use crate::extensions::{Extensions, KeyUsage, OtherExtension, Purpose};
 use crate::fields::{Fields, malformed};
 use crate::name::{AltName, Name};
 use crate::pem::{PemBlock, is_der};
@@ -184,6 +184,19 @@ impl Certificate {
     #[must_use]
     pub fn alt_names(&self) -> &[AltName] {
         &self.extensions.alt_names
+    }
+
+    /// The names of the subject in forms that are not read, as text: `SRV:_xmpp.example.com`, `UPN:alice@example.com`, `registeredID:1.2.3`,
+    /// `directoryName:CN=Example`.
+    #[must_use]
+    pub fn other_names(&self) -> Vec<String> {
+        self.extensions.other_names()
+    }
+
+    /// The extensions that are not read, but for their names.
+    #[must_use]
+    pub fn other_extensions(&self) -> &[OtherExtension] {
+        &self.extensions.others
     }
 
     /// The identifier of the subject's key.

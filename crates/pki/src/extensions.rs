@@ -146,11 +146,19 @@ pub(crate) struct Extensions {
     pub(crate) subject_key: Option<Vec<u8>>,
     pub(crate) authority_key: Option<Vec<u8>>,
     pub(crate) constraints: Option<NameConstraints>,
+    /// All but those that are read above.
+    pub(crate) others: Vec<OtherExtension>,
     /// Critical, and not among the above.
     pub(crate) unknown_critical: Option<ObjectIdentifier>,
 }
 
 impl Extensions {
+    /// The names of other forms than [`AltName`] has, as text.
+    pub(crate) fn other_names(&self) -> Vec<String> {
+        let others = self.general_names.iter().filter(|name| AltName::of(name).is_none());
+        others.map(ToString::to_string).collect()
+    }
+
     pub(crate) fn read(extensions: &[Extension]) -> Result<Self, Error> {
         let mut seen = BTreeSet::new();
         let mut read = Self::default();
@@ -187,16 +195,85 @@ impl Extensions {
                     read.authority_key = identifier.key_identifier.map(|bytes| bytes.as_bytes().to_vec());
                 }
                 NAME_CONSTRAINTS => {
+                    read.others.push(OtherExtension::of(extension));
                     let constraints = NameConstraints::read(extension.extn_value.as_bytes());
                     read.constraints = Some(constraints.ok_or_else(|| unreadable(extension))?);
                 }
-                oid if extension.critical => {
-                    read.unknown_critical.get_or_insert(oid);
+                oid => {
+                    read.others.push(OtherExtension::of(extension));
+                    if extension.critical {
+                        read.unknown_critical.get_or_insert(oid);
+                    }
                 }
-                _ => {}
             }
         }
         Ok(read)
+    }
+}
+
+/// An extension that nothing here looks into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherExtension {
+    oid: ObjectIdentifier,
+    is_critical: bool,
+    must_staple: bool,
+}
+
+/// The extensions that are met in certificates and requests (RFC 5280, §4.2; RFC 7633; RFC 6962; RFC 6960; Netscape's and Microsoft's).
+const NAMES: [(&str, &str); 20] = [
+    ("2.5.29.9", "subjectDirectoryAttributes"),
+    ("2.5.29.18", "issuerAltName"),
+    ("2.5.29.30", "nameConstraints"),
+    ("2.5.29.31", "cRLDistributionPoints"),
+    ("2.5.29.32", "certificatePolicies"),
+    ("2.5.29.33", "policyMappings"),
+    ("2.5.29.36", "policyConstraints"),
+    ("2.5.29.46", "freshestCRL"),
+    ("2.5.29.54", "inhibitAnyPolicy"),
+    ("1.3.6.1.5.5.7.1.1", "authorityInfoAccess"),
+    ("1.3.6.1.5.5.7.1.3", "qcStatements"),
+    ("1.3.6.1.5.5.7.1.11", "subjectInfoAccess"),
+    ("1.3.6.1.5.5.7.1.24", "tlsFeature"),
+    ("1.3.6.1.5.5.7.48.1.5", "OCSP no check"),
+    ("1.3.6.1.4.1.11129.2.4.2", "signed certificate timestamps"),
+    ("1.3.6.1.4.1.11129.2.4.3", "precertificate poison"),
+    ("2.16.840.1.113730.1.1", "Netscape certificate type"),
+    ("2.16.840.1.113730.1.13", "Netscape comment"),
+    ("1.3.6.1.4.1.311.20.2", "Microsoft certificate type"),
+    ("1.3.6.1.4.1.311.21.7", "Microsoft certificate template"),
+];
+
+impl OtherExtension {
+    fn of(extension: &Extension) -> Self {
+        // The feature of TLS that status_request is (RFC 7633, §4.2.1).
+        let features = Vec::<u16>::from_der(extension.extn_value.as_bytes());
+        let is_feature = extension.extn_id == ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.1.24");
+        let must_staple = is_feature && features.is_ok_and(|features| features.contains(&5));
+        Self { oid: extension.extn_id, is_critical: extension.critical, must_staple }
+    }
+
+    /// Its object identifier, in dots.
+    #[must_use]
+    pub fn oid(&self) -> String {
+        self.oid.to_string()
+    }
+
+    /// Whether a reader that does not know it must refuse the certificate.
+    #[must_use]
+    pub const fn is_critical(&self) -> bool {
+        self.is_critical
+    }
+}
+
+impl fmt::Display for OtherExtension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let oid = self.oid.to_string();
+        match NAMES.iter().find(|(known, _)| *known == oid) {
+            Some((_, name)) => f.write_str(name)?,
+            None => f.write_str(&oid)?,
+        }
+        f.write_str(if self.must_staple { " (must-staple)" } else { "" })?;
+        f.write_str(if self.is_critical { " (critical)" } else { "" })
     }
 }
 

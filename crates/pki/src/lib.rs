@@ -53,7 +53,7 @@ pub use chain::{ChainError, Failure, SignatureCheck, SignedData, TrustedKey, Ver
 pub use curve::{CurveSigningKey, CurveVerifyingKey};
 pub use encryption::Encryption;
 pub use error::Error;
-pub use extensions::{KeyUsage, Purpose};
+pub use extensions::{KeyUsage, OtherExtension, Purpose};
 pub use name::{AltName, Name};
 pub use pem::{PemBlock, is_der};
 pub use private::{Form, PrivateKey};

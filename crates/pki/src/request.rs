@@ -12,7 +12,7 @@ use x509_cert::ext::Extension;
 use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 
 use crate::error::Error;
-use crate::extensions::{Extensions, KeyUsage, Purpose};
+use crate::extensions::{Extensions, KeyUsage, OtherExtension, Purpose};
 use crate::fields::{Fields, malformed};
 use crate::name::{AltName, Name};
 use crate::pem::der_of;
@@ -157,6 +157,19 @@ impl Request {
     #[must_use]
     pub fn key_usage(&self) -> Option<&[KeyUsage]> {
         self.extensions.key_usage.as_deref()
+    }
+
+    /// The names that are asked for in forms that are not read, as text, like those of
+    /// [`Certificate::other_names`](crate::Certificate::other_names). No template takes them over.
+    #[must_use]
+    pub fn other_names(&self) -> Vec<String> {
+        self.extensions.other_names()
+    }
+
+    /// The extensions that are asked for and not read, but for their names. No template takes them over.
+    #[must_use]
+    pub fn other_extensions(&self) -> &[OtherExtension] {
+        &self.extensions.others
     }
 
     /// Whether an authority asks to be one.
