@@ -25,7 +25,7 @@ fn shapes(pem: &str) -> Vec<(&'static str, String)> {
 
 #[test]
 fn every_command_reads_pem_of_every_shape() {
-    let folder = with_chain("ed25519");
+    let folder = with_chain("ml-dsa-44");
     let text = |file: &str| String::from_utf8(folder.read(file)).unwrap();
     let files = ["pki/root.pem", "pki/authority.pem", "pki/server.key"].map(text);
     folder.run("key public pki/server.key -o server.pub").exits(0);

@@ -236,6 +236,8 @@ fn old_encryption_is_refused_by_its_name() {
         for error in [
             PrivateKey::from_encrypted_pkcs8_der(&file, b"pass").unwrap_err(),
             PrivateKey::read(&file, Some(b"pass")).unwrap_err(),
+            // Before anybody is asked for a passphrase.
+            PrivateKey::read(&file, None).unwrap_err(),
         ] {
             let error = error.to_string();
             assert!(error.contains("PBES1") && error.contains(named), "{error}");
