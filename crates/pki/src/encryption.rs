@@ -85,24 +85,44 @@ pub(crate) fn encrypt(
 
 /// Decrypts to the DER of a private key, which has not been looked at yet.
 pub(crate) fn decrypt(der: &[u8], passphrase: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let (scheme, encrypted) = read_encrypted(der).map_err(|_| Error::Der)?;
-    if scheme.oid != pbes2::PBES2_OID {
-        return Err(unsupported(scheme.oid));
-    }
-    let (kdf, cipher) = read_pbes2(&scheme).map_err(|_| Error::Der)?;
-    let derivation = Derivation::read(&kdf)?;
-    derivation.check_work()?;
-    let key_length = match cipher.oid {
-        pbes2::AES_128_CBC_OID => 16,
-        pbes2::AES_192_CBC_OID => 24,
-        pbes2::AES_256_CBC_OID => 32,
-        other => return Err(unsupported(other)),
-    };
-    let iv = cipher.parameters.and_then(|iv| iv.decode_as::<&OctetStringRef>().ok()).ok_or(Error::Der)?;
+    let encrypted = Encrypted::read(der)?;
     let mut key = Zeroizing::new([0; 32]);
-    let key = &mut key[..key_length];
-    derivation.derive(passphrase, key)?;
-    decrypt_cbc(key, iv.as_bytes(), encrypted)
+    let key = &mut key[..encrypted.key_length];
+    encrypted.derivation.derive(passphrase, key)?;
+    decrypt_cbc(key, encrypted.iv, encrypted.data)
+}
+
+/// Checks that a file could be decrypted, so that nobody is asked for a passphrase that is of no use.
+pub(crate) fn check(der: &[u8]) -> Result<(), Error> {
+    Encrypted::read(der).map(drop)
+}
+
+/// An encrypted key whose parameters are known and reasonable.
+struct Encrypted<'a> {
+    derivation: Derivation<'a>,
+    key_length: usize,
+    iv: &'a [u8],
+    data: &'a [u8],
+}
+
+impl<'a> Encrypted<'a> {
+    fn read(der: &'a [u8]) -> Result<Self, Error> {
+        let (scheme, encrypted) = read_encrypted(der).map_err(|_| Error::Der)?;
+        if scheme.oid != pbes2::PBES2_OID {
+            return Err(unsupported(scheme.oid));
+        }
+        let (kdf, cipher) = read_pbes2(&scheme).map_err(|_| Error::Der)?;
+        let derivation = Derivation::read(&kdf)?;
+        derivation.check()?;
+        let key_length = match cipher.oid {
+            pbes2::AES_128_CBC_OID => 16,
+            pbes2::AES_192_CBC_OID => 24,
+            pbes2::AES_256_CBC_OID => 32,
+            other => return Err(unsupported(other)),
+        };
+        let iv = cipher.parameters.and_then(|iv| iv.decode_as::<&OctetStringRef>().ok()).ok_or(Error::Der)?;
+        Ok(Self { derivation, key_length, iv: iv.as_bytes(), data: encrypted })
+    }
 }
 
 /// The scheme and the encrypted bytes: `EncryptedPrivateKeyInfo` (RFC 5958, §3).
@@ -199,9 +219,10 @@ impl<'a> Derivation<'a> {
         Ok(())
     }
 
-    /// Refuses parameters that make no sense, and those that would keep the reader busy for long.
-    fn check_work(&self) -> Result<(), Error> {
+    /// Refuses parameters that are not supported or make no sense, and those that would keep the reader busy for long.
+    fn check(&self) -> Result<(), Error> {
         match *self {
+            Self::Pbkdf2 { hmac, .. } if !HMACS.contains(&hmac) => Err(unsupported(hmac)),
             Self::Pbkdf2 { iterations, .. } => match iterations {
                 0 => Err(Error::Der),
                 1..=MAX_PBKDF2_ITERATIONS => Ok(()),
@@ -223,12 +244,14 @@ impl<'a> Derivation<'a> {
     }
 }
 
+const HMACS: [ObjectIdentifier; 4] =
+    [HMAC_WITH_SHA224, pbes2::HMAC_WITH_SHA256_OID, HMAC_WITH_SHA384, HMAC_WITH_SHA512];
 const HMAC_WITH_SHA224: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.8");
 const HMAC_WITH_SHA384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.10");
 const HMAC_WITH_SHA512: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.2.11");
 
 /// The names of what is not supported, and is met in old files (RFC 8018, appendices A and C; RFC 7292, appendix C).
-const NAMES: [(&str, &str); 17] = [
+const NAMES: [(&str, &str); 18] = [
     ("1.2.840.113549.1.5.1", "PBES1 (pbeWithMD2AndDES-CBC)"),
     ("1.2.840.113549.1.5.3", "PBES1 (pbeWithMD5AndDES-CBC)"),
     ("1.2.840.113549.1.5.4", "PBES1 (pbeWithMD2AndRC2-CBC)"),
@@ -245,6 +268,7 @@ const NAMES: [(&str, &str); 17] = [
     ("1.3.14.3.2.7", "PBES2 with DES-CBC"),
     ("1.2.840.113549.3.2", "PBES2 with RC2-CBC"),
     ("1.2.840.113549.3.7", "PBES2 with DES-EDE3-CBC"),
+    ("2.16.840.1.101.3.4.1.6", "PBES2 with AES-128-GCM"),
     ("2.16.840.1.101.3.4.1.46", "PBES2 with AES-256-GCM"),
 ];
 

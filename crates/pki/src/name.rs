@@ -48,6 +48,12 @@ fn compared(attribute: &AttributeTypeAndValue) -> Attribute {
     }
 }
 
+fn compared_set(set: &RelativeDistinguishedName) -> Vec<Attribute> {
+    let mut set: Vec<_> = set.iter().map(compared).collect();
+    set.sort_unstable();
+    set
+}
+
 impl Name {
     /// Whether nothing is in it; such a subject is named by its alternative names alone.
     #[must_use]
@@ -83,18 +89,17 @@ impl Name {
 
     /// Its sets of attributes in their order, each set in one order.
     fn compared(&self) -> Vec<Vec<Attribute>> {
-        let set = |set: &RelativeDistinguishedName| {
-            let mut set: Vec<_> = set.iter().map(compared).collect();
-            set.sort_unstable();
-            set
-        };
-        self.0.as_ref().iter().map(set).collect()
+        self.0.as_ref().iter().map(compared_set).collect()
     }
 }
 
 impl PartialEq for Name {
     fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0 || self.compared() == other.compared()
+        let (one, other) = (self.0.as_ref(), other.0.as_ref());
+        let same = |(one, other): (&RelativeDistinguishedName, &RelativeDistinguishedName)| {
+            one == other || compared_set(one) == compared_set(other)
+        };
+        one.len() == other.len() && one.iter().zip(other.iter()).all(same)
     }
 }
 

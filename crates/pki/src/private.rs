@@ -227,7 +227,7 @@ impl PrivateKey {
             }
             let block = PemBlock::read_one(file, &[LABEL, ENCRYPTED_LABEL, EC_LABEL], OBJECTS)?;
             match (block.label(), passphrase) {
-                (ENCRYPTED_LABEL, None) => Err(Error::Encrypted),
+                (ENCRYPTED_LABEL, None) => encryption::check(block.as_der()).and(Err(Error::Encrypted)),
                 (ENCRYPTED_LABEL, Some(passphrase)) => {
                     Self::from_encrypted_pkcs8_der(block.as_der(), passphrase)
                 }
@@ -247,7 +247,7 @@ impl PrivateKey {
         }
         let read = match (looks_encrypted(der), passphrase) {
             (false, _) => Self::from_pkcs8_der(der),
-            (true, None) => Err(Error::Encrypted),
+            (true, None) => encryption::check(der).and(Err(Error::Encrypted)),
             (true, Some(passphrase)) => Self::from_encrypted_pkcs8_der(der, passphrase),
         };
         read.map_err(|error| {

@@ -246,13 +246,15 @@ fn old_encryption_is_refused_by_its_name() {
     // PBES2 with Triple DES, and with HMAC-SHA1, which is its default.
     let aes = [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1, 0x2a];
     let des3 = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 3, 7];
-    let pbes2 = |cipher: &[u8], iv: usize| {
+    let sha256 = tlv(0x30, &[&oid(&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 2, 9]), &[5, 0]]);
+    let pbes2 = |cipher: &[u8], iv: usize, hmac: &[u8]| {
+        let parameters = tlv(0x30, &[&tlv(0x04, &[&[1; 8]]), &tlv(0x02, &[&[8, 0]]), hmac]);
         let kdf = tlv(0x30, &[&oid(&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 5, 12]), &parameters]);
         let cipher = tlv(0x30, &[&oid(cipher), &tlv(0x04, &[&vec![9; iv]])]);
         let scheme = tlv(0x30, &[&pkcs5(13), &tlv(0x30, &[&kdf, &cipher])]);
         tlv(0x30, &[&scheme, &tlv(0x04, &[&[5; 16]])])
     };
-    for (file, named) in [(pbes2(&aes, 16), "HMAC-SHA1"), (pbes2(&des3, 8), "DES-EDE3-CBC")] {
+    for (file, named) in [(pbes2(&aes, 16, &[]), "HMAC-SHA1"), (pbes2(&des3, 8, &sha256), "DES-EDE3-CBC")] {
         let error = PrivateKey::from_encrypted_pkcs8_der(&file, b"pass").unwrap_err().to_string();
         assert!(error.contains(named), "{error}");
     }
