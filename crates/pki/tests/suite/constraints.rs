@@ -131,7 +131,11 @@ fn names_of_each_form_are_compared() {
         (dns("example.com"), other(&UPN, "")),
     ] {
         let permitted = [permitted, home()];
-        assert_eq!(code("CN=Server,O=Home", &[name.clone()], &permitted, &[]), "good", "{name:02x?}");
+        assert_eq!(
+            code("CN=Server,O=Home", std::slice::from_ref(&name), &permitted, &[]),
+            "good",
+            "{name:02x?}"
+        );
     }
     for (name, base) in [
         (dns("example.org"), dns("example.com")),
@@ -153,7 +157,7 @@ fn names_of_each_form_are_compared() {
         (directory("O=Elsewhere"), directory("O=Home")),
         (directory("O=Home,CN=Server"), directory("O=Home")),
     ] {
-        let found = code("CN=Server,O=Home", &[name.clone()], &[base, home()], &[]);
+        let found = code("CN=Server,O=Home", std::slice::from_ref(&name), &[base, home()], &[]);
         assert!(found.starts_with("name-constraints "), "{name:02x?}: {found}");
     }
     for (name, excluded, good) in [
@@ -173,7 +177,7 @@ fn names_of_each_form_are_compared() {
         (directory("CN=x,O=Bad"), directory("O=Bad"), false),
         (directory("CN=x,O=Good"), directory("O=Bad"), true),
     ] {
-        let found = code("CN=Server,O=Home", &[name.clone()], &[], &[excluded]);
+        let found = code("CN=Server,O=Home", std::slice::from_ref(&name), &[], &[excluded]);
         assert_eq!(found == "good", good, "{name:02x?}: {found}");
         assert!(good || found.starts_with("name-constraints "), "{found}");
     }
@@ -232,7 +236,7 @@ fn constraints_that_make_no_sense_are_refused() {
         assert!(outcome.is_err(), "{value:02x?}");
     }
     let good = with(&root, &signer, &extension(30, true, &subtree(&[&base, &[0x80, 1, 0]])));
-    Verifier::new(&[good.clone()]).verify(&good, &[]).unwrap();
+    Verifier::new(std::slice::from_ref(&good)).verify(&good, &[]).unwrap();
     // Who signs nothing constrains nothing.
     let own = Template::new(name("CN=Server")).self_signed(&signer).unwrap();
     let own = [with(&own, &signer, &extension(30, true, &constraints(&[base], &[])))];
