@@ -2,7 +2,10 @@
 
 use der::asn1::AnyRef;
 use der::{Decode, Reader, SliceReader};
-use gambeson_pki::{Algorithm, Certificate, Name, PrivateKey, Purpose, Template, Verifier};
+use gambeson_pki::{
+    Algorithm, Certificate, Error, Name, PrivateKey, PublicKey, Purpose, SignedData, Template, TrustedKey,
+    Verifier,
+};
 
 fn name(text: &str) -> Name {
     text.parse().unwrap()
@@ -253,4 +256,45 @@ fn thousands_of_names_and_constraints_end() {
     let found = code("CN=Server", &names, &[], &vec![text(2, "other.example"); 2000]);
     assert!(found.starts_with("too-much-work"), "{found}");
     assert!(start.elapsed().as_secs() < 10);
+}
+
+/// Roots as browsers have them, and the signatures of another library.
+#[test]
+fn keys_without_certificates_are_trusted_and_signatures_may_be_others_work() {
+    let (root_key, leaf_key) = (key(), key());
+    let root = Template::authority(name("CN=Root")).self_signed(&root_key).unwrap();
+    let leaf = Template::new(name("CN=Server")).alt_name("example.com".parse().unwrap());
+    let leaf = leaf.issue(&leaf_key.public_key(), &root, &root_key).unwrap();
+    let spki = root_key.public_key().to_spki_der();
+    let trusted = |permitted: Option<&str>| {
+        let constraints = permitted.map(|base| constraints(&[text(2, base)], &[]));
+        TrustedKey::from_der(&root.subject().to_der(), &spki, constraints.as_deref()).unwrap()
+    };
+    let verified = |keys: &[TrustedKey], leaf: &Certificate| {
+        let found = Verifier::new(&[]).keys(keys).verify(leaf, &[]).map(|path| path.len());
+        found.map_err(|error| error.failure().code())
+    };
+    assert_eq!(verified(&[trusted(None)], &leaf), Ok(1));
+    assert_eq!(verified(&[trusted(Some("example.com"))], &leaf), Ok(1));
+    assert_eq!(verified(&[trusted(Some("example.org"))], &leaf), Err("name-constraints"));
+    let stranger = TrustedKey::from_der(&root.subject().to_der(), &leaf_key.public_key().to_spki_der(), None);
+    assert_eq!(verified(&[stranger.unwrap()], &leaf), Err("signature"));
+    assert!(TrustedKey::from_der(b"", &spki, None).is_err());
+    assert!(TrustedKey::from_der(&root.subject().to_der(), &spki, Some(b"x")).is_err());
+
+    let roots = [root];
+    let asked = std::cell::Cell::new(0);
+    let check = |data: &SignedData<'_>| {
+        asked.set(asked.get() + 1);
+        assert_eq!((data.key, data.signature.len()), (&spki[..], 64));
+        assert_eq!(data.algorithm_name(), "1.3.101.112");
+        assert_eq!(data.key_parts()?.0, data.algorithm_contents()?);
+        PublicKey::from_spki_der(data.key)?.verify(data.message, data.signature)
+    };
+    Verifier::new(&roots).signatures(&check).verify(&leaf, &[]).unwrap();
+    assert_eq!(asked.get(), 1);
+    let refuses = |_: &SignedData<'_>| Err(Error::Signature);
+    let refused = Verifier::new(&roots).signatures(&refuses).verify(&leaf, &[]).unwrap_err();
+    assert_eq!(refused.failure().code(), "signature");
+    Verifier::new(&roots).signatures(&|_| Ok(())).verify(&leaf, &[]).unwrap();
 }

@@ -119,6 +119,9 @@ fn chains_hold_with_every_kind_of_algorithm() {
             "{refused:?}"
         );
         assert!(judged(&verifier, &world.leaf, &[]).is_err());
+        // What is sent beside the chain does no harm.
+        let others = [CertificateDer::from(vec![0x30, 0]), der(&world.middle), der(&world.leaf)];
+        verifier.verify_client_cert(&der(&world.leaf), &others, UnixTime::now()).unwrap();
     }
 }
 
