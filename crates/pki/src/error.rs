@@ -168,7 +168,10 @@ impl fmt::Display for Error {
                 Some(name) => write!(f, "a key of {name} ({oid}), which is known by name and not built in"),
                 None => write!(f, "a key of an unsupported algorithm ({oid})"),
             },
-            Self::Parameters => f.write_str("the algorithm identifier has parameters, which must be absent"),
+            Self::Parameters => f.write_str(
+                "the algorithm identifier has parameters where there must be none, or for ECDSA names no curve (explicit parameters of a \
+                 curve are not supported)",
+            ),
             Self::PrivateKey => {
                 f.write_str("the private key is neither a seed, nor an expanded key, nor both")
             }

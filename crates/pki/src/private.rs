@@ -253,7 +253,7 @@ impl PrivateKey {
         read.map_err(|error| {
             let others = outline::of_another(der).filter(|_| error == Error::Der);
             let others = others.filter(|found| !outline::KEYS.contains(found));
-            others.map_or(error, |found| Error::AnotherFile { expected: "private key", found })
+            others.map_or(error, |found| Error::AnotherFile { expected: "private key (PKCS#8)", found })
         })
     }
 

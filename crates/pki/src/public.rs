@@ -156,7 +156,10 @@ impl PublicKey {
         Self::from_spki_der(&der_of(file, &[LABEL], "public keys")?).map_err(|error| {
             let others = outline::of_another(file).filter(|_| error == Error::Der);
             let others = others.filter(|found| !outline::KEYS.contains(found));
-            others.map_or(error, |found| Error::AnotherFile { expected: "public key", found })
+            others.map_or(error, |found| Error::AnotherFile {
+                expected: "public key (SubjectPublicKeyInfo)",
+                found,
+            })
         })
     }
 

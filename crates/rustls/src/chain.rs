@@ -151,11 +151,9 @@ impl ChainVerifier {
         now: UnixTime,
         purpose: Purpose,
     ) -> Result<(), Error> {
-        let read = |der: &CertificateDer<'_>| {
-            Certificate::from_der(der).map_err(|_| Error::from(CertificateError::BadEncoding))
-        };
-        let first = read(end_entity)?;
-        let others = intermediates.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let first = Certificate::from_der(end_entity).map_err(|_| CertificateError::BadEncoding)?;
+        // Some send more than the chain; what cannot be read is no part of it.
+        let others: Vec<_> = intermediates.iter().filter_map(|der| Certificate::from_der(der).ok()).collect();
         let unknown = RefCell::new(Vec::new());
         let check =
             |data: &SignedData<'_>| verify_signature(self.algorithms.all, data, &mut unknown.borrow_mut());
