@@ -227,12 +227,13 @@ impl<'a> Verifier<'a> {
         'a: 'c,
     {
         let at = self.at.unwrap_or_else(SystemTime::now);
-        self.check_first(certificate, at)?;
-        if certificate.subject() == certificate.issuer() && self.roots.contains(certificate) {
-            return Ok(vec![certificate]);
-        }
-        if self.is_for_tls() && certificate.is_authority() {
+        let is_its_own = is_self_issued(certificate) && self.roots.contains(certificate);
+        if self.is_for_tls() && certificate.is_authority() && !is_its_own {
             return Err(ChainError::new(certificate, Failure::Authority));
+        }
+        self.check_first(certificate, at)?;
+        if is_its_own {
+            return Ok(vec![certificate]);
         }
         let mut search = Search { verifier: self, others, at, signatures: 0, comparisons: MAX_COMPARISONS };
         let mut path = vec![certificate];
@@ -702,7 +703,10 @@ impl fmt::Display for Failure {
             Self::NotAnAuthority => f.write_str("it has signed a certificate and is no authority"),
             Self::MaySignNoCertificates => f.write_str("its key may not sign certificates"),
             Self::PathLength => f.write_str("more authorities stand below it than its path length allows"),
-            Self::Purpose { expected } => write!(f, "it is not for {expected}"),
+            Self::Purpose { expected } => write!(
+                f,
+                "it is not for {expected}: its key usage or its extended key usage does not allow this"
+            ),
             Self::Name { expected } => write!(f, "it is not the certificate of {expected}"),
             Self::Revoked { reason, .. } => write!(f, "it was revoked ({reason})"),
             Self::NoRevocationList => f.write_str("its issuer has no revocation list"),
