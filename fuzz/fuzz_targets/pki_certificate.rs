@@ -37,4 +37,6 @@ fuzz_target!(|data: &[u8]| {
     let _ = Verifier::new(&*ROOTS).at(at).verify(leaf, others);
     // Everything that is given is trusted, so that the search goes on.
     let _ = Verifier::new(others).at(at).verify(leaf, &certificates);
+    // And every signature holds, so that names are put to constraints.
+    let _ = Verifier::new(others).signatures(&|_| Ok(())).at(at).verify(leaf, &certificates);
 });

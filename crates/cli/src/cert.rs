@@ -134,18 +134,18 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     let inputs = [options.request.as_deref(), options.public.as_deref()].into_iter().flatten();
     crate::sealing::one_standard_input(inputs.chain([options.issuer.as_path(), &options.key]))?;
     files::refuse_existing(&options.output.out, options.output.force)?;
-    let (subject, asked) = match (&options.request, &options.public) {
+    let (subject_name, subject, asked) = match (&options.request, &options.public) {
         (Some(path), _) => {
             let name = path.display().to_string();
             let request = Request::read(&files::read_small(path)?).map_err(|e| pki_error(&name, e))?;
-            (None, Some(request))
+            (name, None, Some(request))
         }
         (None, Some(path)) => {
             let (name, key) = KeyFile::read(path, None)?.public();
             let PublicKey::Pki(key) = key else {
                 return Err(Error::usage(format!("{name}: an age recipient has no certificates")));
             };
-            (Some(key), None)
+            (name, Some(key), None)
         }
         (None, None) => return Err(Error::usage("a request or a public key is needed")),
     };
@@ -164,18 +164,27 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     let (now, until) = days(options.days);
     let template = template.valid(now, until);
     let (issuer_name, issuer) = certificate(&options.issuer)?;
-    console.show_before_signing(&to_be_signed(&template, &issuer, options.days));
+    let left_out = asked.as_ref().map_or_else(Vec::new, |request| left_out(request, &template));
+    console.show_before_signing(&to_be_signed(&template, &issuer, options.days, &left_out));
     let (_, issuer_key) = private(&options.key, options.output.passphrase.passphrase_fd)?;
-    let signed = template.issue(key, &issuer, &issuer_key).map_err(|e| refused(&issuer_name, e))?;
+    let signed = template.issue(key, &issuer, &issuer_key).map_err(|error| match error {
+        pki::Error::KeyMismatch | pki::Error::NotAnAuthority | pki::Error::PathLength => {
+            refused(&issuer_name, error)
+        }
+        error => refused(&subject_name, error),
+    })?;
     files::write(&options.output.out, signed.to_pem().as_bytes(), Access::Shared, options.output.force)?;
+    let mut report = described(&signed);
+    report["left_out"] = left_out.clone().into();
     console.report(
         format_args!(
-            "{} has signed {}: {}",
+            "{} has signed {}: {}{}",
             issuer.subject(),
             signed.subject(),
-            options.output.out.display()
+            options.output.out.display(),
+            if left_out.is_empty() { "" } else { " (not all that was asked for)" },
         ),
-        described(&signed),
+        report,
     )?;
     Ok(Status::Done)
 }
@@ -183,35 +192,20 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
 fn show(console: Console, options: &CertShow) -> Result<Status, Error> {
     let name = options.file.display().to_string();
     let bytes = files::read_small(&options.file)?;
-    let wrong = |error| pki_error(&name, error);
-    let kind = std::str::from_utf8(&bytes).ok().map_or(Kind::Unknown, |text| match text {
-        _ if text.contains("-----BEGIN CERTIFICATE-----") => Kind::Certificates,
-        _ if text.contains("-----BEGIN CERTIFICATE REQUEST-----") => Kind::Request,
-        _ if text.contains("-----BEGIN X509 CRL-----") => Kind::List,
-        _ => Kind::Unknown,
-    });
-    match kind {
-        Kind::Certificates => show_certificates(console, &Certificate::read_all(&bytes).map_err(wrong)?)?,
-        Kind::Request => show_request(console, &Request::read(&bytes).map_err(wrong)?)?,
-        Kind::List => show_list(console, &RevocationList::read(&bytes).map_err(wrong)?)?,
-        // DER does not say what it is.
-        Kind::Unknown => match (Certificate::read_all(&bytes), RevocationList::read(&bytes)) {
-            (Ok(certificates), _) => show_certificates(console, &certificates)?,
-            (Err(_), Ok(list)) => show_list(console, &list)?,
-            (Err(error), Err(_)) => match Request::read(&bytes) {
-                Ok(request) => show_request(console, &request)?,
-                Err(_) => return Err(wrong(error)),
-            },
+    let is_another =
+        |error: &pki::Error| matches!(error, pki::Error::Label { .. } | pki::Error::AnotherFile { .. });
+    let shown = match Certificate::read_all(&bytes) {
+        Ok(certificates) => show_certificates(console, &certificates),
+        Err(first) if is_another(&first) => match (Request::read(&bytes), RevocationList::read_all(&bytes)) {
+            (Ok(request), _) => show_request(console, &request),
+            (_, Ok(lists)) => lists.iter().try_for_each(|list| show_list(console, list)),
+            (Err(error), Err(_)) if !is_another(&error) => Err(pki_error(&name, error)),
+            (Err(_), Err(error)) if !is_another(&error) => Err(pki_error(&name, error)),
+            _ => Err(pki_error(&name, first)),
         },
-    }
-    Ok(Status::Done)
-}
-
-enum Kind {
-    Certificates,
-    Request,
-    List,
-    Unknown,
+        Err(error) => Err(pki_error(&name, error)),
+    };
+    shown.map(|()| Status::Done)
 }
 
 fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(), Error> {
@@ -235,8 +229,10 @@ fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(
         }
         for (title, values) in [
             ("names", joined(certificate.alt_names())),
+            ("other names", certificate.other_names().join(", ")),
             ("key usage", joined(certificate.key_usage().unwrap_or(&[]))),
             ("purposes", joined(certificate.purposes().unwrap_or(&[]))),
+            ("extensions", joined(certificate.other_extensions())),
         ] {
             if !values.is_empty() {
                 lines.push(format!("  {title:<12} {values}"));
@@ -256,8 +252,17 @@ fn show_request(console: Console, request: &Request) -> Result<(), Error> {
         format!("  names        {}", joined(request.alt_names())),
         format!("  purposes     {}", joined(request.purposes())),
     ];
+    for (title, values) in [
+        ("other names", request.other_names().join(", ")),
+        ("key usage", joined(request.key_usage().unwrap_or(&[]))),
+        ("extensions", joined(request.other_extensions())),
+    ] {
+        if !values.is_empty() {
+            lines.push(format!("  {title:<12} {values}"));
+        }
+    }
     if request.asks_for_authority() {
-        lines.push("  asks to be an authority".to_owned());
+        lines.push("  asks to be an authority (CA:TRUE)".to_owned());
     }
     console.report_lines(
         lines,
@@ -266,7 +271,10 @@ fn show_request(console: Console, request: &Request) -> Result<(), Error> {
             "subject": request.subject().to_string(),
             "alg": algorithm.name(),
             "names": strings(request.alt_names()),
+            "other_names": request.other_names(),
             "purposes": strings(request.purposes()),
+            "key_usage": strings(request.key_usage().unwrap_or(&[])),
+            "extensions": strings(request.other_extensions()),
             "authority": request.asks_for_authority(),
         }),
     )
@@ -306,7 +314,13 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
     for path in &options.others {
         others.append(&mut certificates(path)?);
     }
-    let lists = options.lists.iter().map(|path| list(path)).collect::<Result<Vec<_>, _>>()?;
+    let lists = options.lists.iter().map(|path| lists(path)).collect::<Result<Vec<_>, _>>()?;
+    let (sources, lists): (Vec<_>, Vec<_>) = options
+        .lists
+        .iter()
+        .zip(lists)
+        .flat_map(|(path, lists)| lists.into_iter().map(move |list| (path, list)))
+        .unzip();
     let mut verifier = pki::Verifier::new(&roots).revocation(&lists);
     if options.require_crl {
         verifier = verifier.require_revocation();
@@ -324,7 +338,7 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
         Ok(chain) => {
             // A list on the command line is believed to have been looked at.
             let applies = |list: &RevocationList| chain.iter().any(|link| link.issuer() == list.issuer());
-            if let Some((path, list)) = options.lists.iter().zip(&lists).find(|(_, list)| !applies(list)) {
+            if let Some((path, list)) = sources.iter().zip(&lists).find(|(_, list)| !applies(list)) {
                 return Err(Error::outside(format!(
                     "{}: the revocation list of {} applies to no certificate of this chain",
                     path.display(),
@@ -421,7 +435,8 @@ fn pkcs12(console: Console, options: &CertPkcs12) -> Result<Status, Error> {
 
 /// The number after that of a list, and what the list revokes; only the issuer's own list is carried on.
 fn following(path: &Path, issuer: &Certificate) -> Result<(u64, Vec<Revoked>), Error> {
-    let (name, list) = (path.display().to_string(), list(path)?);
+    let name = path.display().to_string();
+    let list = RevocationList::read(&files::read_small(path)?).map_err(|e| pki_error(&name, e))?;
     let key = issuer.public_key().map_err(|e| pki_error(&name, e))?;
     if list.issuer() != issuer.subject() || list.verify_signature(&key).is_err() {
         return Err(Error::not_verified(format!("{name}: is not a list of {}", issuer.subject())));
@@ -472,21 +487,50 @@ impl Subject {
 }
 
 /// The content of a certificate before it is signed, for a person. Texts stand as JSON has them: an applicant chose them.
-fn to_be_signed(template: &Template, issuer: &Certificate, days: u32) -> [String; 4] {
-    let quoted = |text: String| Value::from(text).to_string();
+fn to_be_signed(template: &Template, issuer: &Certificate, days: u32, left_out: &[String]) -> Vec<String> {
     let listed = |texts: Vec<String>| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
-    let names = template.alt_names().iter().map(|name| quoted(name.to_string())).collect();
+    let names = template.alt_names().iter().map(quoted).collect();
     let purposes = template.purposes().iter().map(ToString::to_string).collect();
-    [
+    let mut lines = vec![
         format!(
             "to sign: {}{}",
-            quoted(template.subject().to_string()),
+            quoted(template.subject()),
             if template.is_authority() { ", AN AUTHORITY" } else { "" }
         ),
         format!("  names    {}", listed(names)),
         format!("  purposes {}", listed(purposes)),
-        format!("  for {days} days, by {}", quoted(issuer.subject().to_string())),
-    ]
+        format!("  for {days} days, by {}", quoted(issuer.subject())),
+    ];
+    if !left_out.is_empty() {
+        lines.push(format!("  asked for and left out: {}", left_out.join(", ")));
+    }
+    lines
+}
+
+/// The text of an applicant as JSON has it.
+fn quoted(text: impl ToString) -> String {
+    Value::from(text.to_string()).to_string()
+}
+
+/// What a request asks for and the certificate will not have.
+fn left_out(request: &Request, template: &Template) -> Vec<String> {
+    let mut out = Vec::new();
+    if request.subject() != *template.subject() {
+        out.push(format!("subject {}", quoted(request.subject())));
+    }
+    let names = request.alt_names().iter().filter(|name| !template.alt_names().contains(name));
+    out.extend(names.map(|name| format!("name {}", quoted(name))));
+    out.extend(request.other_names().into_iter().map(|name| format!("name {}", quoted(name))));
+    let purposes = request.purposes().iter().filter(|purpose| !template.purposes().contains(purpose));
+    out.extend(purposes.map(|purpose| format!("purpose {purpose}")));
+    let usage = template.key_usage_for(request.public_key());
+    let usages = request.key_usage().unwrap_or(&[]).iter().filter(|asked| !usage.contains(asked));
+    out.extend(usages.map(|usage| format!("key usage {usage}")));
+    if request.asks_for_authority() && !template.is_authority() {
+        out.push("CA:TRUE (--authority makes an authority)".to_owned());
+    }
+    out.extend(request.other_extensions().iter().map(|extension| format!("extension {extension}")));
+    out
 }
 
 /// The error for a purpose that a request asks for, and the command line does not name.
@@ -557,10 +601,13 @@ fn certified(file: KeyFile) -> Result<(String, pki::PrivateKey), Error> {
     }
 }
 
-fn certificates(path: &Path) -> Result<Vec<Certificate>, Error> {
+/// The certificates of a file, of which there is at least one.
+pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate>, Error> {
     let name = path.display().to_string();
     Certificate::read_all(&files::read_small(path)?).map_err(|e| match e {
-        pki::Error::Pem => Error::outside(format!("{name}: holds no certificate")),
+        pki::Error::Pem | pki::Error::Label { .. } => {
+            Error::outside(format!("{name}: holds no certificate: {e}"))
+        }
         error => pki_error(&name, error),
     })
 }
@@ -569,9 +616,9 @@ fn certificate(path: &Path) -> Result<(String, Certificate), Error> {
     Ok((path.display().to_string(), certificates(path)?.remove(0)))
 }
 
-fn list(path: &Path) -> Result<RevocationList, Error> {
-    let name = path.display().to_string();
-    RevocationList::read(&files::read_small(path)?).map_err(|e| pki_error(&name, e))
+/// The revocation lists of a file, of which there is at least one.
+pub(crate) fn lists(path: &Path) -> Result<Vec<RevocationList>, Error> {
+    RevocationList::read_all(&files::read_small(path)?).map_err(|e| pki_error(&path.display().to_string(), e))
 }
 
 /// What cannot be signed: the command line asks for it.
@@ -595,6 +642,8 @@ fn described(certificate: &Certificate) -> Value {
         "authority": certificate.is_authority(),
         "path_length": certificate.path_length(),
         "names": strings(certificate.alt_names()),
+        "other_names": certificate.other_names(),
+        "extensions": strings(certificate.other_extensions()),
         "key_usage": strings(certificate.key_usage().unwrap_or(&[])),
         "purposes": strings(certificate.purposes().unwrap_or(&[])),
         "sha256": hex(&Sha256::digest(certificate.as_der())),
@@ -626,7 +675,20 @@ fn scheme_name(oid: &str) -> String {
 
 /// In RFC 3339.
 fn moment(time: SystemTime) -> String {
-    Timestamp(time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())).to_string()
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => Timestamp(since.as_secs()).to_string(),
+        Err(before) => moment_before_1970(before.duration().as_secs()),
+    }
+}
+
+/// So many seconds before 1970; the calendar of the Gregorian comes again every 400 years.
+fn moment_before_1970(seconds: u64) -> String {
+    const CYCLE: u64 = 146_097 * 24 * 60 * 60;
+    let cycles = seconds.div_ceil(CYCLE);
+    let shifted = Timestamp(cycles * CYCLE - seconds).to_string();
+    let (year, rest) = shifted.split_at(4);
+    let year = year.parse::<u64>().unwrap_or_default().saturating_sub(400 * cycles);
+    format!("{year:04}{rest}")
 }
 
 fn strings(values: &[impl ToString]) -> Vec<String> {

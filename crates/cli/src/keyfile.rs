@@ -156,6 +156,7 @@ fn age_key(name: &str, text: &str) -> Result<Key, Error> {
 fn only_one<K>(name: &str, mut keys: Vec<K>) -> Result<K, Error> {
     match (keys.pop(), keys.len()) {
         (Some(key), 0) => Ok(key),
+        (_, 1) => Err(Error::usage(format!("{name}: holds two keys, where one is needed"))),
         (_, more) => Err(Error::usage(format!("{name}: holds {} keys, where one is needed", more + 1))),
     }
 }
@@ -165,36 +166,35 @@ fn pki_key(
     bytes: &[u8],
     passphrase_fd: Option<u32>,
 ) -> Result<(Key, Encoding, Option<Passphrase>), Error> {
-    let encoding = if bytes.starts_with(&[DER_SEQUENCE]) { Encoding::Der } else { Encoding::Pem };
-    // Public first: its DER has an outline that an encrypted private key could have.
-    let not_public = match pki::PublicKey::read(bytes) {
-        Ok(key) => return Ok((Key::Public(PublicKey::Pki(key)), encoding, None)),
-        Err(error) => error,
-    };
-    let passphrase = match pki::PrivateKey::read(bytes, None) {
-        Ok(key) => return Ok((Key::Private(PrivateKey::Pki(key)), encoding, None)),
-        Err(pki::Error::Encrypted) if !about_content(&not_public) => {
-            passphrase::existing(passphrase_fd, name)?
+    use pki::Error as Refusal;
+    let encoding = if pki::is_der(bytes) { Encoding::Der } else { Encoding::Pem };
+    let public = pki::PublicKey::read(bytes);
+    let read = pki::PrivateKey::read(bytes, None);
+    // The DER of a public key has an outline that an encrypted private one could have.
+    let is_public = match &read {
+        Err(Refusal::Label { .. }) => !matches!(public, Err(Refusal::Label { .. })),
+        Err(Refusal::Der | Refusal::AnotherFile { .. } | Refusal::Encrypted) if encoding == Encoding::Der => {
+            !matches!(public, Err(Refusal::Der | Refusal::AnotherFile { .. }))
         }
-        // It is a public key that is wrong inside.
-        Err(_) if about_content(&not_public) => return Err(pki_error(name, not_public)),
-        // It is labelled as a public key, and no PEM beyond that.
-        Err(pki::Error::Label { .. }) if not_public == pki::Error::Pem => {
-            return Err(pki_error(name, not_public));
-        }
-        Err(error) => return Err(pki_error(name, error)),
+        _ => false,
     };
-    let key = pki::PrivateKey::read(bytes, Some(passphrase.as_bytes())).map_err(|e| pki_error(name, e))?;
-    Ok((Key::Private(PrivateKey::Pki(key)), encoding, Some(passphrase)))
+    if is_public {
+        let key = public.map_err(|e| pki_error(name, e))?;
+        return Ok((Key::Public(PublicKey::Pki(key)), encoding, None));
+    }
+    let (read, passphrase) = match read {
+        Err(Refusal::Encrypted) => {
+            let passphrase = passphrase::existing(passphrase_fd, name)?;
+            (pki::PrivateKey::read(bytes, Some(passphrase.as_bytes())), Some(passphrase))
+        }
+        read => (read, None),
+    };
+    let key = read.map_err(|e| pki_error(name, e))?;
+    match public {
+        Ok(public) if public != key.public_key() => Err(pki_error(name, Refusal::PublicKeyMismatch)),
+        _ => Ok((Key::Private(PrivateKey::Pki(key)), encoding, passphrase)),
+    }
 }
-
-/// Whether the file had the outline of a public key, and something inside was wrong.
-fn about_content(error: &pki::Error) -> bool {
-    !matches!(error, pki::Error::Pem | pki::Error::Label { .. } | pki::Error::Der)
-}
-
-/// The first byte of every key in DER.
-const DER_SEQUENCE: u8 = 0x30;
 
 /// What is wrong with the key file `name`.
 pub(crate) fn pki_error(name: &str, error: pki::Error) -> Error {

@@ -18,22 +18,21 @@ use crate::cert::key_name;
 use crate::console::Console;
 use crate::dial::dial;
 use crate::error::{Error, Status, named};
-use crate::files;
 use crate::keyfile::{KeyFile, PrivateKey, pki_error};
+use crate::keys::form_of;
 use crate::wire::Wire;
-use gambeson_pki::{Certificate, Form, RevocationList};
+use gambeson_pki::{Certificate, RevocationList};
 use gambeson_rustls::rustls::client::danger::{
     HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
 };
 use gambeson_rustls::rustls::crypto::{self, CryptoProvider, SupportedKxGroup, WebPkiSupportedAlgorithms};
 use gambeson_rustls::rustls::pki_types::{
-    CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime, pem::PemObject,
+    CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime,
 };
 use gambeson_rustls::rustls::{
     self, CertificateError, DigitallySignedStruct, InvalidMessage, NamedGroup, SignatureScheme,
 };
 use gambeson_rustls::{Builder, ChainVerifier, GROUPS, Group, Preset, Roots, Scheme, explain};
-use std::fmt;
 use std::io;
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
@@ -62,12 +61,10 @@ fn provider(preset: Option<Preset>) -> Result<CryptoProvider, Error> {
     builder.build().map_err(|error| Error::outside(error.to_string()))
 }
 
-/// The certificates of a PEM file, of which there is at least one.
+/// The certificates of a file, of which there is at least one.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let bad = |why: &dyn fmt::Display| Error::outside(format!("{}: {why}", path.display()));
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&files::read_small(path)?).collect();
-    let chain = chain.map_err(|error| bad(&format_args!("not PEM: {error}")))?;
-    if chain.is_empty() { Err(bad(&"no certificate is in it")) } else { Ok(chain) }
+    let read = crate::cert::certificates(path)?;
+    Ok(read.iter().map(|certificate| CertificateDer::from(certificate.as_der().to_vec())).collect())
 }
 
 /// The private key of a file, for a provider, which wipes it.
@@ -77,7 +74,7 @@ fn private_key(path: &Path, passphrase_fd: Option<u32>) -> Result<PrivateKeyDer<
         return Err(Error::usage(format!("{name}: a key of X-Wing signs no handshake")));
     };
     // rustls takes the file into its own hands, and the provider wipes it there.
-    let mut key = key.to_pkcs8_der(Form::Seed).map_err(|error| pki_error(&name, error))?;
+    let mut key = key.to_pkcs8_der(form_of(&key, None)).map_err(|error| pki_error(&name, error))?;
     Ok(PrivatePkcs8KeyDer::from(std::mem::take(&mut *key)).into())
 }
 
@@ -92,17 +89,17 @@ fn chains(
         Some(path) => Roots::of_certificates(certificates(path)?)
             .map_err(|error| Error::outside(format!("{}: {error}", path.display())))?,
     };
-    let lists = revocation_lists(lists)?;
+    let lists = revocation_lists(lists)?.into_iter().map(|(_, list)| list).collect();
     Ok(Arc::new(ChainVerifier::new(roots, provider).with_revocation(lists)))
 }
 
-/// The revocation lists of these files.
-fn revocation_lists(paths: &[PathBuf]) -> Result<Vec<RevocationList>, Error> {
-    let list = |path: &PathBuf| {
-        let read = RevocationList::read(&files::read_small(path)?);
-        read.map_err(|error| pki_error(&path.display().to_string(), error))
-    };
-    paths.iter().map(list).collect()
+/// The revocation lists of these files, each with its file.
+fn revocation_lists(paths: &[PathBuf]) -> Result<Vec<(PathBuf, RevocationList)>, Error> {
+    let mut found = Vec::new();
+    for path in paths {
+        found.extend(crate::cert::lists(path)?.into_iter().map(|list| (path.clone(), list)));
+    }
+    Ok(found)
 }
 
 /// The name of a group, as registered.

@@ -250,7 +250,7 @@ impl Algorithm {
 }
 
 /// The name of an algorithm that files may have and that is recognised here by its object identifier alone: keys and
-/// signatures of SLH-DSA (RFC 9909, §3), as FIPS 205 calls its parameter sets. Nothing is computed with them.
+/// signatures of SLH-DSA (RFC 9909, §3), as FIPS 205 calls its parameter sets, of RSA, and of other curves. Nothing is computed with them.
 ///
 /// ```
 /// assert_eq!(gambeson_pki::name_of_unsupported("2.16.840.1.101.3.4.3.20"), Some("SLH-DSA-SHA2-128s"));
@@ -258,9 +258,28 @@ impl Algorithm {
 /// ```
 #[must_use]
 pub fn name_of_unsupported(oid: &str) -> Option<&'static str> {
+    if let Some((_, name)) = CLASSICAL.iter().find(|(known, _)| *known == oid) {
+        return Some(name);
+    }
     let last: u8 = oid.strip_prefix("2.16.840.1.101.3.4.3.")?.parse().ok()?;
     UNSUPPORTED.iter().find(|(number, _)| *number == last).map(|(_, name)| *name)
 }
+
+/// RSA (RFC 8017), and curves and groups that nothing here computes with.
+const CLASSICAL: [(&str, &str); 12] = [
+    ("1.2.840.113549.1.1.1", "RSA"),
+    ("1.2.840.113549.1.1.5", "RSA with SHA-1"),
+    ("1.2.840.113549.1.1.10", "RSASSA-PSS"),
+    ("1.2.840.113549.1.1.11", "RSA with SHA-256"),
+    ("1.2.840.113549.1.1.12", "RSA with SHA-384"),
+    ("1.2.840.113549.1.1.13", "RSA with SHA-512"),
+    ("1.2.840.10040.4.1", "DSA"),
+    ("1.2.840.113549.1.3.1", "Diffie-Hellman"),
+    ("1.3.101.110", "X25519"),
+    ("1.3.101.111", "X448"),
+    ("1.3.132.0.10", "ECDSA on secp256k1"),
+    ("1.3.132.0.35", "ECDSA on P-521"),
+];
 
 /// Below NIST's `sigAlgs`, 2.16.840.1.101.3.4.3.
 const UNSUPPORTED: [(u8, &str); 24] = [

@@ -3,16 +3,23 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use der::Decode;
+use der::Encode;
 use der::referenced::OwnedToRef;
+use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 
 use crate::error::Error;
-use crate::extensions::{Extensions, KeyUsage, Purpose};
+use crate::extensions::{Extensions, KeyUsage, OtherExtension, Purpose};
+use crate::fields::{Fields, malformed};
 use crate::name::{AltName, Name};
-use crate::public::{PublicKey, text_of};
-use crate::signed::{Signed, pem_blocks, without_zeros};
+use crate::pem::{PemBlock, is_der};
+use crate::public::PublicKey;
+use crate::signed::Signed;
 
 const LABEL: &str = "CERTIFICATE";
+/// What others call it (RFC 7468, §5.1).
+const LABELS: [&str; 3] = [LABEL, "X509 CERTIFICATE", "X.509 CERTIFICATE"];
+const OBJECT: &str = "certificate";
+const VERSION: &str = "version";
 
 /// A certificate of any signature algorithm, over a key of any algorithm; only what is asked of it must be known here.
 ///
@@ -31,7 +38,11 @@ const LABEL: &str = "CERTIFICATE";
 #[derive(Clone, PartialEq, Eq)]
 pub struct Certificate {
     signed: Signed,
-    inside: x509_cert::Certificate,
+    serial: Vec<u8>,
+    issuer: Name,
+    validity: (SystemTime, SystemTime),
+    subject: Name,
+    key: SubjectPublicKeyInfoOwned,
     extensions: Extensions,
 }
 
@@ -39,7 +50,7 @@ impl Certificate {
     /// Reads the first certificate of PEM, or DER, whichever it is.
     ///
     /// # Errors
-    /// [`Error::Pem`] where there is none, and those of [`from_der`](Self::from_der).
+    /// [`Error::Pem`] or [`Error::Label`] where there is none, and those of [`from_der`](Self::from_der).
     pub fn read(file: &[u8]) -> Result<Self, Error> {
         Self::read_all(file)?.into_iter().next().ok_or(Error::Pem)
     }
@@ -47,28 +58,46 @@ impl Certificate {
     /// Reads all certificates of PEM in their order, passing over other blocks, or the one of DER.
     ///
     /// # Errors
-    /// The same; a file without certificates is one.
+    /// The same; [`Error::Numbered`] for a certificate of PEM that cannot be read.
     pub fn read_all(file: &[u8]) -> Result<Vec<Self>, Error> {
-        let Some(text) = text_of(file)? else { return Ok(vec![Self::from_der(file)?]) };
-        let blocks = pem_blocks(text, LABEL)?;
-        if blocks.is_empty() {
-            return Err(Error::Pem);
+        if is_der(file) {
+            return Ok(vec![Self::from_der(file)?]);
         }
-        blocks.iter().map(|der| Self::from_der(der)).collect()
+        let blocks = PemBlock::read_all(file, &LABELS)?;
+        let read = |(index, block): (usize, &PemBlock)| {
+            let numbered =
+                |error| Error::Numbered { object: OBJECT, number: index + 1, error: Box::new(error) };
+            Self::from_der(block.as_der()).map_err(numbered)
+        };
+        blocks.iter().enumerate().map(read).collect()
     }
 
     /// Reads DER. The signature is not verified: [`Verifier`](crate::Verifier) does that.
     ///
     /// # Errors
-    /// [`Error::Der`], [`Error::TwoAlgorithms`], [`Error::Extension`], [`Error::DuplicateExtension`].
+    /// [`Error::Malformed`], [`Error::AnotherFile`], [`Error::TwoAlgorithms`], [`Error::Extension`], [`Error::DuplicateExtension`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
-        let inside = x509_cert::Certificate::from_der(der).map_err(|_| Error::Der)?;
-        if inside.signature_algorithm() != inside.tbs_certificate().signature() {
+        let signed = Signed::read(OBJECT, der)?;
+        let mut fields = Fields::of_file(OBJECT, signed.body())?;
+        // RFC 5280, §4.1.2.1: versions 1 to 3, and what is not written is 1.
+        if fields.read_within(0, VERSION)?.is_some_and(|version| !matches!(version, [2, 1, 0..=2])) {
+            return Err(malformed(OBJECT, VERSION));
+        }
+        let serial = fields.read_serial()?;
+        if fields.read::<AlgorithmIdentifierOwned>("signature algorithm")? != *signed.algorithm() {
             return Err(Error::TwoAlgorithms);
         }
-        let found = inside.tbs_certificate().extensions().map_or(&[][..], |extensions| extensions);
-        let extensions = Extensions::read(found)?;
-        Ok(Self { signed: Signed::new(der)?, inside, extensions })
+        let issuer = fields.read_name("issuer")?;
+        let mut times = fields.read_fields("validity")?;
+        let validity = (times.read_time("notBefore")?, times.read_time("notAfter")?);
+        times.end()?;
+        let subject = fields.read_name("subject")?;
+        let key = fields.read("key")?;
+        fields.skip(1, "issuerUniqueID")?;
+        fields.skip(2, "subjectUniqueID")?;
+        let extensions = Extensions::read(&fields.read_extensions(3)?)?;
+        fields.end()?;
+        Ok(Self { signed, serial, issuer, validity, subject, key, extensions })
     }
 
     /// The bytes.
@@ -86,31 +115,31 @@ impl Certificate {
     /// Whose certificate it is.
     #[must_use]
     pub fn subject(&self) -> Name {
-        Name(self.inside.tbs_certificate().subject().clone())
+        self.subject.clone()
     }
 
     /// Who signed it.
     #[must_use]
     pub fn issuer(&self) -> Name {
-        Name(self.inside.tbs_certificate().issuer().clone())
+        self.issuer.clone()
     }
 
     /// The serial number, without zeros in front.
     #[must_use]
     pub fn serial(&self) -> &[u8] {
-        without_zeros(self.inside.tbs_certificate().serial_number().as_bytes())
+        &self.serial
     }
 
     /// From when on it is valid.
     #[must_use]
     pub fn not_before(&self) -> SystemTime {
-        self.inside.tbs_certificate().validity().not_before.to_system_time()
+        self.validity.0
     }
 
     /// Until when, this second included.
     #[must_use]
     pub fn not_after(&self) -> SystemTime {
-        self.inside.tbs_certificate().validity().not_after.to_system_time()
+        self.validity.1
     }
 
     /// The key of the subject.
@@ -118,13 +147,13 @@ impl Certificate {
     /// # Errors
     /// Those of [`PublicKey::from_spki_der`], for keys that are not known here too.
     pub fn public_key(&self) -> Result<PublicKey, Error> {
-        PublicKey::from_info(&self.inside.tbs_certificate().subject_public_key_info().owned_to_ref())
+        PublicKey::from_info(&self.key.owned_to_ref())
     }
 
     /// The object identifier of the signature's algorithm, in dots.
     #[must_use]
     pub fn signature_algorithm(&self) -> String {
-        self.inside.signature_algorithm().oid.to_string()
+        self.signed.algorithm().oid.to_string()
     }
 
     /// Whether the subject may sign certificates (basic constraints).
@@ -157,6 +186,19 @@ impl Certificate {
         &self.extensions.alt_names
     }
 
+    /// The names of the subject in forms that are not read, as text: `SRV:_xmpp.example.com`, `UPN:alice@example.com`, `registeredID:1.2.3`,
+    /// `directoryName:CN=Example`.
+    #[must_use]
+    pub fn other_names(&self) -> Vec<String> {
+        self.extensions.other_names()
+    }
+
+    /// The extensions that are not read, but for their names.
+    #[must_use]
+    pub fn other_extensions(&self) -> &[OtherExtension] {
+        &self.extensions.others
+    }
+
     /// The identifier of the subject's key.
     #[must_use]
     pub fn subject_key_identifier(&self) -> Option<&[u8]> {
@@ -174,7 +216,19 @@ impl Certificate {
     /// # Errors
     /// [`Error::Signature`], [`Error::SignatureAlgorithm`], [`Error::NotASigningKey`], [`Error::Parameters`].
     pub fn verify_signature(&self, issuer: &PublicKey) -> Result<(), Error> {
-        self.signed.verify(issuer, self.inside.signature_algorithm(), self.inside.signature())
+        self.signed.verify(issuer)
+    }
+
+    pub(crate) const fn signed(&self) -> &Signed {
+        &self.signed
+    }
+
+    pub(crate) const fn subject_ref(&self) -> &Name {
+        &self.subject
+    }
+
+    pub(crate) fn spki_der(&self) -> Vec<u8> {
+        self.key.to_der().expect("it was read from DER")
     }
 
     pub(crate) const fn extensions(&self) -> &Extensions {

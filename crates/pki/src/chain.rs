@@ -1,28 +1,39 @@
 //! Chains: from a certificate to a root that is trusted (RFC 5280, §6).
 
+use std::borrow::Cow;
 use std::fmt;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+use der::asn1::{AnyRef, BitStringRef};
+use der::{Decode, Reader, SliceReader};
+use spki::AlgorithmIdentifierRef;
 
 use crate::certificate::Certificate;
+use crate::constraints::{NameConstraints, Violation};
 use crate::error::Error;
-use crate::extensions::{KeyUsage, Purpose};
+use crate::extensions::{self, KeyUsage, Purpose};
 use crate::name::{AltName, Name};
+use crate::public::PublicKey;
 use crate::revocation::{Reason, RevocationList};
+use crate::signed::Signed;
 
 /// Certificates in a chain, both ends included.
 const MAX_LENGTH: usize = 10;
 /// Signatures of one verification: a maze of authorities with one name costs no more.
 const MAX_SIGNATURES: usize = 64;
+/// Comparisons of names with constraints: certificates with thousands of both cost no more.
+const MAX_COMPARISONS: usize = 250_000;
 
 /// Verifies chains of certificates.
 ///
 /// Checked are, for each certificate: its time, its signature, that it has no critical extension that is unknown here, that its
 /// key usage is possible for its key, and revocation; for each authority also that it is one, that it may sign certificates, its path
-/// length and its purposes; for the first certificate the name and the purpose that the caller expects. Roots are checked like
-/// other authorities, but for their signature. A certificate that is itself among the roots is its own chain.
+/// length, its purposes and its name constraints; for the first certificate the name and the purpose that the caller expects. Roots are checked like
+/// other authorities, but for their signature. A certificate that names itself as its issuer and is among the roots is its own chain.
 ///
 /// Distinguished names are compared by their meaning ([`Name`]). The common name is never taken for the name of a machine. Policies are not processed, and a
-/// chain with name constraints is refused: nothing is passed over that would restrict it.
+/// names that authorities constrain are compared for DNS names, addresses, mail, URIs and directories; a certificate with a name of another form below an
+/// authority that constrains this form is refused.
 ///
 /// ```
 /// use gambeson_pki::{Algorithm, PrivateKey, Purpose, Template, Verifier};
@@ -40,9 +51,11 @@ const MAX_SIGNATURES: usize = 64;
 /// assert_eq!(elsewhere.failure().code(), "name");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Verifier<'a> {
     roots: &'a [Certificate],
+    keys: &'a [TrustedKey],
+    signatures: Option<&'a SignatureCheck<'a>>,
     lists: &'a [RevocationList],
     lists_required: bool,
     at: Option<SystemTime>,
@@ -50,11 +63,119 @@ pub struct Verifier<'a> {
     purpose: Option<Purpose>,
 }
 
+/// Verifies signatures in place of the algorithms of this crate.
+pub type SignatureCheck<'a> = dyn Fn(&SignedData<'_>) -> Result<(), Error> + 'a;
+
+/// A signature of an authority, and what was signed.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedData<'a> {
+    /// The key of the authority: `SubjectPublicKeyInfo` in DER.
+    pub key: &'a [u8],
+    /// The algorithm of the signature: `AlgorithmIdentifier` in DER.
+    pub algorithm: &'a [u8],
+    /// What was signed.
+    pub message: &'a [u8],
+    /// The signature.
+    pub signature: &'a [u8],
+}
+
+impl<'a> SignedData<'a> {
+    /// The kind of the key, as the contents of its `AlgorithmIdentifier`, and the bytes of the key itself.
+    ///
+    /// # Errors
+    /// [`Error::Der`].
+    pub fn key_parts(&self) -> Result<(&'a [u8], &'a [u8]), Error> {
+        let parts = AnyRef::from_der(self.key).and_then(|spki| {
+            let mut reader = SliceReader::new(spki.value())?;
+            let kind: AnyRef<'_> = reader.decode()?;
+            let key: BitStringRef<'_> = reader.decode()?;
+            Ok((kind.value(), key.as_bytes()))
+        });
+        match parts {
+            Ok((kind, Some(key))) => Ok((kind, key)),
+            _ => Err(Error::Der),
+        }
+    }
+
+    /// The kind of the signature, as the contents of its `AlgorithmIdentifier`.
+    ///
+    /// # Errors
+    /// [`Error::Der`].
+    pub fn algorithm_contents(&self) -> Result<&'a [u8], Error> {
+        AnyRef::from_der(self.algorithm).map(|kind| kind.value()).map_err(|_| Error::Der)
+    }
+
+    /// The object identifier of the signature's kind, in dots.
+    #[must_use]
+    pub fn algorithm_name(&self) -> String {
+        AlgorithmIdentifierRef::from_der(self.algorithm).map(|kind| kind.oid.to_string()).unwrap_or_default()
+    }
+}
+
+/// A key that is trusted under a name, without a certificate: it has no time and no usage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustedKey {
+    name: Name,
+    spki: Vec<u8>,
+    constraints: Option<NameConstraints>,
+}
+
+impl TrustedKey {
+    /// Takes the parts in DER: `Name`, `SubjectPublicKeyInfo`, and `NameConstraints` if it has some.
+    ///
+    /// # Errors
+    /// [`Error::Name`]; [`Error::Extension`] for the constraints.
+    pub fn from_der(name: &[u8], spki: &[u8], constraints: Option<&[u8]>) -> Result<Self, Error> {
+        let unreadable = || Error::Extension { oid: extensions::NAME_CONSTRAINTS.to_string() };
+        let constraints =
+            constraints.map(|der| NameConstraints::read(der).ok_or_else(unreadable)).transpose()?;
+        let name = Decode::from_der(name).map(Name).map_err(|_| Error::Name)?;
+        Ok(Self { name, spki: spki.to_vec(), constraints })
+    }
+}
+
+impl fmt::Debug for Verifier<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verifier")
+            .field("roots", &self.roots)
+            .field("keys", &self.keys.len())
+            .field("lists", &self.lists)
+            .field("at", &self.at)
+            .field("name", &self.name)
+            .field("purpose", &self.purpose)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<'a> Verifier<'a> {
     /// Trusts these roots, now, for any purpose and any name.
     #[must_use]
     pub const fn new(roots: &'a [Certificate]) -> Self {
-        Self { roots, lists: &[], lists_required: false, at: None, name: None, purpose: None }
+        Self {
+            roots,
+            keys: &[],
+            signatures: None,
+            lists: &[],
+            lists_required: false,
+            at: None,
+            name: None,
+            purpose: None,
+        }
+    }
+
+    /// Trusts these keys too.
+    #[must_use]
+    pub const fn keys(mut self, keys: &'a [TrustedKey]) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// Verifies the signatures of certificates and of revocation lists with `check`, which may know other algorithms than this crate, and returns
+    /// [`Error::Signature`] for one that does not hold.
+    #[must_use]
+    pub const fn signatures(mut self, check: &'a SignatureCheck<'a>) -> Self {
+        self.signatures = Some(check);
+        self
     }
 
     /// Verifies as of another time.
@@ -92,7 +213,8 @@ impl<'a> Verifier<'a> {
         self
     }
 
-    /// Finds a chain from `certificate` over some of `others`, in any order, to a root, and returns it, the root last.
+    /// Finds a chain from `certificate` over some of `others`, in any order, to a root, and returns it: the root last, or if that is a key without
+    /// a certificate, what it has signed.
     ///
     /// # Errors
     /// [`ChainError`]: which certificate failed which check, on the way that came farthest.
@@ -105,40 +227,20 @@ impl<'a> Verifier<'a> {
         'a: 'c,
     {
         let at = self.at.unwrap_or_else(SystemTime::now);
+        let is_its_own = is_self_issued(certificate) && self.roots.contains(certificate);
+        if self.is_for_tls() && certificate.is_authority() && !is_its_own {
+            return Err(ChainError::new(certificate, Failure::Authority));
+        }
         self.check_first(certificate, at)?;
-        if self.roots.contains(certificate) {
+        if is_its_own {
             return Ok(vec![certificate]);
         }
-        let mut search = Search { verifier: self, others, at, signatures: 0 };
+        let mut search = Search { verifier: self, others, at, signatures: 0, comparisons: MAX_COMPARISONS };
         let mut path = vec![certificate];
         match search.extend(&mut path) {
             Ok(()) => Ok(path),
             Err((_, error)) => Err(error),
         }
-    }
-
-    /// Checks a path that another verifier has found, by all rules but those about signatures and the order of names.
-    ///
-    /// `path` begins with the certificate and ends below the root; without `root` that is a bare key. What authorities say about the names below
-    /// them is left to the other verifier.
-    ///
-    /// # Errors
-    /// [`ChainError`]: which certificate failed which check.
-    pub fn check_path(&self, path: &[&Certificate], root: Option<&Certificate>) -> Result<(), ChainError> {
-        let at = self.at.unwrap_or_else(SystemTime::now);
-        let Some((first, last)) = path.first().zip(path.last()) else { return Ok(()) };
-        self.check_first(first, at)?;
-        let authorities = path.iter().skip(1).copied().chain(root);
-        for (below, authority) in authorities.enumerate() {
-            self.check_authority(&path[..=below], authority, at, Constraints::Checked)?;
-        }
-        // A list of a bare key: nothing here can have signed it.
-        let is_its_own = path.len() == 1 && self.roots.contains(first);
-        let lists_it = |list: &RevocationList| list.issuer() == last.issuer();
-        if root.is_none() && !is_its_own && self.lists.iter().any(lists_it) {
-            return Err(ChainError::new(last, Failure::RevocationListSignature));
-        }
-        Ok(())
     }
 
     /// Checks that `issuer` may stand above `path`, signatures and names aside.
@@ -147,10 +249,9 @@ impl<'a> Verifier<'a> {
         path: &[&Certificate],
         issuer: &Certificate,
         at: SystemTime,
-        constraints: Constraints,
     ) -> Result<(), ChainError> {
         let fails = |failure| Err(ChainError::new(issuer, failure));
-        check_any(issuer, at, constraints)?;
+        check_any(issuer, at)?;
         if !issuer.is_authority() {
             return fails(Failure::NotAnAuthority);
         }
@@ -158,8 +259,7 @@ impl<'a> Verifier<'a> {
             return fails(Failure::MaySignNoCertificates);
         }
         // Those that sign themselves do not count (RFC 5280, §4.2.1.9).
-        let between =
-            path.iter().skip(1).filter(|authority| authority.subject() != authority.issuer()).count();
+        let between = path.iter().skip(1).filter(|authority| !is_self_issued(authority)).count();
         if issuer.path_length().is_some_and(|longest| between > usize::from(longest)) {
             return fails(Failure::PathLength);
         }
@@ -167,16 +267,23 @@ impl<'a> Verifier<'a> {
         path.last().map_or(Ok(()), |last| self.check_revocation(last, issuer, at))
     }
 
+    const fn is_for_tls(&self) -> bool {
+        matches!(self.purpose, Some(Purpose::ServerAuth | Purpose::ClientAuth))
+    }
+
     fn check_first(&self, certificate: &Certificate, at: SystemTime) -> Result<(), ChainError> {
         let fails = |failure| Err(ChainError::new(certificate, failure));
-        check_any(certificate, at, Constraints::Refused)?;
+        check_any(certificate, at)?;
+        if certificate.extensions().constraints.is_some() && !certificate.is_authority() {
+            return fails(Failure::ConstrainsNothing);
+        }
         self.check_purpose(certificate)?;
         // Handshakes are signed (RFC 8446, §4.4.2.2); a key of a KEM takes part in its own way.
         let needed = match certificate.public_key() {
             Ok(key) if !key.algorithm().signs() => KeyUsage::KeyEncipherment,
             _ => KeyUsage::DigitalSignature,
         };
-        if let Some(purpose @ (Purpose::ServerAuth | Purpose::ClientAuth)) = &self.purpose
+        if let Some(purpose) = self.purpose.as_ref().filter(|_| self.is_for_tls())
             && certificate.key_usage().is_some_and(|usage| !usage.contains(&needed))
         {
             return fails(Failure::Purpose { expected: purpose.clone() });
@@ -191,8 +298,10 @@ impl<'a> Verifier<'a> {
 
     fn check_purpose(&self, certificate: &Certificate) -> Result<(), ChainError> {
         match (&self.purpose, certificate.purposes()) {
+            // Any purpose is not one of TLS, for other verifiers as for this one (RFC 5280, §4.2.1.12).
             (Some(expected), Some(purposes))
-                if !purposes.contains(expected) && !purposes.contains(&Purpose::Any) =>
+                if !purposes.contains(expected)
+                    && (self.is_for_tls() || !purposes.contains(&Purpose::Any)) =>
             {
                 Err(ChainError::new(certificate, Failure::Purpose { expected: expected.clone() }))
             }
@@ -211,7 +320,7 @@ impl<'a> Verifier<'a> {
         let lists = self.lists.iter().filter(|list| list.issuer() == certificate.issuer());
         let (mut current, mut wrong) = (false, None);
         for list in lists {
-            match check_list(list, issuer, at) {
+            match self.check_list(list, issuer, at) {
                 Ok(()) => current = true,
                 Err(failure) => {
                     wrong.get_or_insert(failure);
@@ -229,47 +338,47 @@ impl<'a> Verifier<'a> {
             (false, None) => Ok(()),
         }
     }
+
+    /// Whether a list can be believed now.
+    fn check_list(&self, list: &RevocationList, issuer: &Certificate, at: SystemTime) -> Result<(), Failure> {
+        let may = issuer.key_usage().is_none_or(|usage| usage.contains(&KeyUsage::CrlSign));
+        if !may || self.check_signature(list.signed(), &issuer.spki_der()).is_err() {
+            return Err(Failure::RevocationListSignature);
+        }
+        if let Some(oid) = list.unknown_critical() {
+            return Err(Failure::RevocationListExtension { oid: oid.to_owned() });
+        }
+        if at < list.this_update() || list.next_update().is_none_or(|next| next < at) {
+            return Err(Failure::RevocationListTime);
+        }
+        Ok(())
+    }
+
+    fn check_signature(&self, signed: &Signed, spki: &[u8]) -> Result<(), Error> {
+        match self.signatures {
+            Some(check) => check(&signed.data(spki)?),
+            None => signed.verify(&PublicKey::from_spki_der(spki)?),
+        }
+    }
 }
 
-/// Whether a list can be believed now.
-fn check_list(list: &RevocationList, issuer: &Certificate, at: SystemTime) -> Result<(), Failure> {
-    let may = issuer.key_usage().is_none_or(|usage| usage.contains(&KeyUsage::CrlSign));
-    let key = issuer.public_key().map_err(|_| Failure::RevocationListSignature)?;
-    if !may || list.verify_signature(&key).is_err() {
-        return Err(Failure::RevocationListSignature);
-    }
-    if let Some(oid) = list.unknown_critical() {
-        return Err(Failure::RevocationListExtension { oid: oid.to_owned() });
-    }
-    if at < list.this_update() || list.next_update().is_none_or(|next| next < at) {
-        return Err(Failure::RevocationListTime);
-    }
-    Ok(())
-}
-
-/// The treatment of name constraints.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Constraints {
-    /// They are not supported here.
-    Refused,
-    /// Another verifier has checked them.
-    Checked,
+/// Whether it names itself as its issuer.
+fn is_self_issued(certificate: &Certificate) -> bool {
+    certificate.subject() == certificate.issuer()
 }
 
 /// What every certificate of a chain must fulfil.
-fn check_any(certificate: &Certificate, at: SystemTime, constraints: Constraints) -> Result<(), ChainError> {
+fn check_any(certificate: &Certificate, at: SystemTime) -> Result<(), ChainError> {
     let fails = |failure| Err(ChainError::new(certificate, failure));
     let extensions = certificate.extensions();
-    if let Some(oid) = extensions.unknown_critical {
+    if let Some(oid) = &extensions.unknown_critical {
         return fails(Failure::CriticalExtension { oid: oid.to_string() });
-    }
-    if extensions.constrains_names && constraints == Constraints::Refused {
-        return fails(Failure::NameConstraints);
     }
     if at < certificate.not_before() {
         return fails(Failure::NotYetValid { from: certificate.not_before() });
     }
-    if certificate.not_after() < at && whole_seconds(certificate.not_after()) < whole_seconds(at) {
+    // The end of validity is a second that still belongs to it.
+    if at.duration_since(certificate.not_after()).is_ok_and(|since| since >= Duration::from_secs(1)) {
         return fails(Failure::Expired { until: certificate.not_after() });
     }
     if let (Some(usage), Ok(key)) = (certificate.key_usage(), certificate.public_key()) {
@@ -283,16 +392,13 @@ fn check_any(certificate: &Certificate, at: SystemTime, constraints: Constraints
     Ok(())
 }
 
-/// The end of validity is a second that still belongs to it.
-fn whole_seconds(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
 struct Search<'v, 'a, 'c> {
     verifier: &'v Verifier<'a>,
     others: &'c [Certificate],
     at: SystemTime,
     signatures: usize,
+    /// Comparisons of names with constraints that are left.
+    comparisons: usize,
 }
 
 /// How many certificates had been accepted, and what then failed.
@@ -308,18 +414,26 @@ impl<'a: 'c, 'c> Search<'_, 'a, 'c> {
         }
         let issuer = last.issuer();
         let mut farthest = fails(Failure::UnknownIssuer { issuer: issuer.clone() });
-        let roots: &'a [Certificate] = self.verifier.roots;
-        let roots = roots.iter().map(|root| (root, true));
-        let others = self.others.iter().map(|other| (other, false));
-        for (candidate, is_root) in roots.chain(others) {
-            if candidate.subject() != issuer || path.contains(&candidate) {
+        let verifier: &Verifier<'a> = self.verifier;
+        let (roots, keys) = (verifier.roots, verifier.keys);
+        let roots = roots.iter().map(|root| (Issuer::Certificate(root), true));
+        let keys = keys.iter().map(|key| (Issuer::Key(key), true));
+        let others = self.others.iter().map(|other| (Issuer::Certificate(other), false));
+        for (candidate, is_root) in roots.chain(keys).chain(others) {
+            let certificate = match candidate {
+                Issuer::Certificate(certificate) if path.contains(&certificate) => continue,
+                Issuer::Certificate(certificate) => Some(certificate),
+                Issuer::Key(_) => None,
+            };
+            if !candidate.has_name(&issuer) {
                 continue;
             }
             let found = self.accept(path, candidate).and_then(|()| {
-                path.push(candidate);
+                let before = path.len();
+                path.extend(certificate);
                 let rest = if is_root { Ok(()) } else { self.extend(path) };
                 if rest.is_err() {
-                    path.pop();
+                    path.truncate(before);
                 }
                 rest
             });
@@ -341,21 +455,78 @@ impl<'a: 'c, 'c> Search<'_, 'a, 'c> {
     }
 
     /// Whether `issuer` can be the next of the path.
-    fn accept(&mut self, path: &[&Certificate], issuer: &'c Certificate) -> Result<(), Farthest> {
+    fn accept(&mut self, path: &[&Certificate], issuer: Issuer<'c>) -> Result<(), Farthest> {
         let last = path.last().expect("a path begins with a certificate");
-        let at_issuer = |failure| (path.len(), ChainError::new(issuer, failure));
         let at_last = |failure| (path.len(), ChainError::new(last, failure));
-        let counted = |error: ChainError| (path.len(), error);
         if self.signatures == MAX_SIGNATURES {
             return Err(at_last(Failure::TooMuchWork));
         }
         self.signatures += 1;
-        let key = issuer.public_key().map_err(|error| at_issuer(Failure::Key(error)))?;
-        last.verify_signature(&key).map_err(|error| match error {
+        let spki = match issuer {
+            Issuer::Certificate(certificate) => {
+                if self.verifier.signatures.is_none() {
+                    certificate
+                        .public_key()
+                        .map_err(|error| (path.len(), ChainError::new(certificate, Failure::Key(error))))?;
+                }
+                Cow::Owned(certificate.spki_der())
+            }
+            Issuer::Key(key) => Cow::Borrowed(&key.spki[..]),
+        };
+        self.verifier.check_signature(last.signed(), &spki).map_err(|error| match error {
             Error::Signature => at_last(Failure::Signature),
             error => at_last(Failure::Key(error)),
         })?;
-        self.verifier.check_authority(path, issuer, self.at, Constraints::Refused).map_err(counted)
+        let constraints = match issuer {
+            Issuer::Certificate(certificate) => {
+                let checked = self.verifier.check_authority(path, certificate, self.at);
+                checked.map_err(|error| (path.len(), error))?;
+                certificate.extensions().constraints.as_ref()
+            }
+            Issuer::Key(key) => {
+                // A list of a key without a certificate: nothing says that the key may sign it.
+                if self.verifier.lists.iter().any(|list| list.issuer() == last.issuer()) {
+                    return Err(at_last(Failure::RevocationListSignature));
+                }
+                key.constraints.as_ref()
+            }
+        };
+        constraints.map_or(Ok(()), |constraints| self.check_names(path, constraints))
+    }
+
+    /// Checks the names of a path against those that its next authority permits; authorities between that sign themselves are passed over (RFC 5280,
+    /// §6.1.3 (b)).
+    fn check_names(&mut self, path: &[&Certificate], constraints: &NameConstraints) -> Result<(), Farthest> {
+        for (index, certificate) in path.iter().enumerate() {
+            if index > 0 && is_self_issued(certificate) {
+                continue;
+            }
+            constraints.check(certificate, &mut self.comparisons).map_err(|violation| {
+                let failure = match violation {
+                    Violation::Name(name) => Failure::NameConstraints { name },
+                    Violation::Unsupported(form) => Failure::UnsupportedConstraint { form },
+                    Violation::TooMuchWork => Failure::TooMuchWork,
+                };
+                (path.len(), ChainError::new(certificate, failure))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// What may have signed a certificate.
+#[derive(Clone, Copy)]
+enum Issuer<'c> {
+    Certificate(&'c Certificate),
+    Key(&'c TrustedKey),
+}
+
+impl Issuer<'_> {
+    fn has_name(&self, name: &Name) -> bool {
+        match self {
+            Self::Certificate(certificate) => certificate.subject_ref() == name,
+            Self::Key(key) => key.name == *name,
+        }
     }
 }
 
@@ -420,8 +591,20 @@ pub enum Failure {
         /// Its object identifier.
         oid: String,
     },
-    /// It constrains names, which is not supported.
-    NameConstraints,
+    /// One of its names is outside of those that an authority above it permits.
+    NameConstraints {
+        /// That name.
+        name: String,
+    },
+    /// It has a name of a form that an authority above it constrains, and that is not supported.
+    UnsupportedConstraint {
+        /// The form, such as `otherName`.
+        form: &'static str,
+    },
+    /// It constrains names and is not that of an authority.
+    ConstrainsNothing,
+    /// It is that of an authority, and is shown for a server or a client.
+    Authority,
     /// Its key usage is not possible for a key of its algorithm.
     KeyUsage,
     /// It has signed a certificate and is not that of an authority (basic constraints).
@@ -475,7 +658,10 @@ impl Failure {
             Self::NotYetValid { .. } => "not-yet-valid",
             Self::Expired { .. } => "expired",
             Self::CriticalExtension { .. } => "critical-extension",
-            Self::NameConstraints => "name-constraints",
+            Self::NameConstraints { .. } => "name-constraints",
+            Self::UnsupportedConstraint { .. } => "unsupported-name-constraints",
+            Self::ConstrainsNothing => "constrains-nothing",
+            Self::Authority => "authority",
             Self::KeyUsage => "key-usage",
             Self::NotAnAuthority => "not-an-authority",
             Self::MaySignNoCertificates => "may-sign-no-certificates",
@@ -502,12 +688,25 @@ impl fmt::Display for Failure {
             Self::NotYetValid { .. } => f.write_str("it is not valid yet"),
             Self::Expired { .. } => f.write_str("it has expired"),
             Self::CriticalExtension { oid } => write!(f, "it has an unknown critical extension ({oid})"),
-            Self::NameConstraints => f.write_str("it constrains names, which is not supported"),
+            Self::NameConstraints { name } => {
+                write!(f, "an authority above it does not permit its name {name} (name constraints)")
+            }
+            Self::UnsupportedConstraint { form } => {
+                write!(f, "an authority above it constrains names of its form, which is not supported: {form}")
+            }
+            Self::ConstrainsNothing => f.write_str("it has name constraints and is no authority"),
+            Self::Authority => f.write_str(
+                "it is the certificate of an authority (CA:TRUE), which is taken for a server's or a client's only where it is itself \
+                 among the roots; an authority issues another one for the server",
+            ),
             Self::KeyUsage => f.write_str("its key usage is not possible for a key of its algorithm"),
             Self::NotAnAuthority => f.write_str("it has signed a certificate and is no authority"),
             Self::MaySignNoCertificates => f.write_str("its key may not sign certificates"),
             Self::PathLength => f.write_str("more authorities stand below it than its path length allows"),
-            Self::Purpose { expected } => write!(f, "it is not for {expected}"),
+            Self::Purpose { expected } => write!(
+                f,
+                "it is not for {expected}: its key usage or its extended key usage does not allow this"
+            ),
             Self::Name { expected } => write!(f, "it is not the certificate of {expected}"),
             Self::Revoked { reason, .. } => write!(f, "it was revoked ({reason})"),
             Self::NoRevocationList => f.write_str("its issuer has no revocation list"),

@@ -21,8 +21,38 @@ pub enum Error {
         /// What stands in the BEGIN line.
         found: String,
     },
-    /// The bytes are not the DER of such a file.
+    /// The file holds several objects, where one is needed.
+    Several {
+        /// What they are.
+        objects: &'static str,
+        /// How many there are.
+        count: usize,
+    },
+    /// The file is another one than was wanted.
+    AnotherFile {
+        /// What was wanted.
+        expected: &'static str,
+        /// What its outline is that of.
+        found: &'static str,
+    },
+    /// The bytes are not the DER of a key.
     Der,
+    /// A certificate, a request or a revocation list has a field that cannot be read.
+    Malformed {
+        /// Which of them.
+        object: &'static str,
+        /// The field, by the name that the standard gives it.
+        field: &'static str,
+    },
+    /// One of several objects in a file cannot be read.
+    Numbered {
+        /// What it is.
+        object: &'static str,
+        /// Which one, from 1 on.
+        number: usize,
+        /// What is wrong with it.
+        error: Box<Error>,
+    },
     /// The key is of an algorithm that is not supported here.
     Algorithm {
         /// The object identifier in the file.
@@ -64,8 +94,11 @@ pub enum Error {
     EmptyPassphrase,
     /// The passphrase is wrong, or the file was damaged.
     WrongPassphrase,
-    /// The file is encrypted in a way that is not supported (PBES1, 3DES or SHA-1, for instance).
-    UnsupportedEncryption,
+    /// The file is encrypted in a way that is not supported (PBES1, Triple DES or SHA-1, for instance).
+    UnsupportedEncryption {
+        /// What it is called, or its object identifier.
+        name: String,
+    },
     /// The file asks for more work on the passphrase than is reasonable: it may be an attack.
     ExcessiveWork,
     /// Keys of this algorithm have one form, in a file: neither seeds nor expanded keys.
@@ -125,12 +158,20 @@ impl fmt::Display for Error {
         match self {
             Self::Pem => f.write_str("not PEM"),
             Self::Label { expected, found } => write!(f, "a PEM file of a {found}, not of a {expected}"),
+            Self::Several { objects, count: 2 } => write!(f, "holds two {objects}, where one is needed"),
+            Self::Several { objects, count } => write!(f, "holds {count} {objects}, where one is needed"),
+            Self::AnotherFile { expected, found } => write!(f, "is {found}, where a {expected} is needed"),
             Self::Der => f.write_str("not the DER encoding of a key"),
+            Self::Malformed { object, field } => write!(f, "the {field} of the {object} cannot be read"),
+            Self::Numbered { object, number, error } => write!(f, "{object} {number}: {error}"),
             Self::Algorithm { oid } => match name_of_unsupported(oid) {
                 Some(name) => write!(f, "a key of {name} ({oid}), which is known by name and not built in"),
                 None => write!(f, "a key of an unsupported algorithm ({oid})"),
             },
-            Self::Parameters => f.write_str("the algorithm identifier has parameters, which must be absent"),
+            Self::Parameters => f.write_str(
+                "the algorithm identifier has parameters where there must be none, or for ECDSA names no curve (explicit parameters of a \
+                 curve are not supported)",
+            ),
             Self::PrivateKey => {
                 f.write_str("the private key is neither a seed, nor an expanded key, nor both")
             }
@@ -151,7 +192,11 @@ impl fmt::Display for Error {
             Self::Encrypted => f.write_str("the key is encrypted: a passphrase is needed"),
             Self::EmptyPassphrase => f.write_str("the passphrase is empty"),
             Self::WrongPassphrase => f.write_str("wrong passphrase, or a damaged file"),
-            Self::UnsupportedEncryption => f.write_str("the key is encrypted in an unsupported way"),
+            Self::UnsupportedEncryption { name } => write!(
+                f,
+                "the key is encrypted with {name}, which is not supported; \
+                 `openssl pkcs8 -topk8 -v2 aes-256-cbc -v2prf hmacWithSHA256` encrypts it anew"
+            ),
             Self::ExcessiveWork => f.write_str("the file asks for excessive work on the passphrase"),
             Self::OneForm => f.write_str("keys of this algorithm have one form: neither seed nor expanded"),
             Self::Composite(error) => error.fmt(f),
@@ -196,6 +241,7 @@ impl std::error::Error for Error {
             Self::Composite(error) => Some(error),
             Self::CompositeKem(error) => Some(error),
             Self::Random(error) => Some(error),
+            Self::Numbered { error, .. } => Some(error),
             _ => None,
         }
     }

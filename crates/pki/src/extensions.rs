@@ -10,11 +10,13 @@ use der::{Decode, Encode};
 use sha2::{Digest, Sha256};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{
-    self, AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsages, NameConstraints,
-    SubjectAltName, SubjectKeyIdentifier,
+    self, AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsages, SubjectAltName,
+    SubjectKeyIdentifier,
 };
 
+use crate::constraints::NameConstraints;
 use crate::error::Error;
+use crate::general_name::GeneralName;
 use crate::name::AltName;
 
 /// What a key may be used for (RFC 5280, §4.2.1.3).
@@ -128,6 +130,9 @@ impl fmt::Display for Purpose {
     }
 }
 
+/// The object identifier of name constraints.
+pub(crate) const NAME_CONSTRAINTS: ObjectIdentifier = pkix::NameConstraints::OID;
+
 /// What the extensions of a certificate or of a request say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extensions {
@@ -136,14 +141,24 @@ pub(crate) struct Extensions {
     pub(crate) key_usage: Option<Vec<KeyUsage>>,
     pub(crate) purposes: Option<Vec<Purpose>>,
     pub(crate) alt_names: Vec<AltName>,
+    /// All names of the subject, those of other forms included.
+    pub(crate) general_names: Vec<GeneralName>,
     pub(crate) subject_key: Option<Vec<u8>>,
     pub(crate) authority_key: Option<Vec<u8>>,
-    pub(crate) constrains_names: bool,
+    pub(crate) constraints: Option<NameConstraints>,
+    /// All but those that are read above.
+    pub(crate) others: Vec<OtherExtension>,
     /// Critical, and not among the above.
     pub(crate) unknown_critical: Option<ObjectIdentifier>,
 }
 
 impl Extensions {
+    /// The names of other forms than [`AltName`] has, as text.
+    pub(crate) fn other_names(&self) -> Vec<String> {
+        let others = self.general_names.iter().filter(|name| AltName::of(name).is_none());
+        others.map(ToString::to_string).collect()
+    }
+
     pub(crate) fn read(extensions: &[Extension]) -> Result<Self, Error> {
         let mut seen = BTreeSet::new();
         let mut read = Self::default();
@@ -167,8 +182,9 @@ impl Extensions {
                     read.purposes = Some(usage.0.iter().map(Purpose::of).collect());
                 }
                 SubjectAltName::OID => {
-                    let names: SubjectAltName = decode(extension)?;
-                    read.alt_names = names.0.iter().filter_map(AltName::of).collect();
+                    let names = GeneralName::read_all(extension.extn_value.as_bytes());
+                    read.general_names = names.ok_or_else(|| unreadable(extension))?;
+                    read.alt_names = read.general_names.iter().filter_map(AltName::of).collect();
                 }
                 SubjectKeyIdentifier::OID => {
                     let identifier: SubjectKeyIdentifier = decode(extension)?;
@@ -178,20 +194,95 @@ impl Extensions {
                     let identifier: AuthorityKeyIdentifier = decode(extension)?;
                     read.authority_key = identifier.key_identifier.map(|bytes| bytes.as_bytes().to_vec());
                 }
-                NameConstraints::OID => read.constrains_names = true,
-                oid if extension.critical => {
-                    read.unknown_critical.get_or_insert(oid);
+                NAME_CONSTRAINTS => {
+                    read.others.push(OtherExtension::of(extension));
+                    let constraints = NameConstraints::read(extension.extn_value.as_bytes());
+                    read.constraints = Some(constraints.ok_or_else(|| unreadable(extension))?);
                 }
-                _ => {}
+                oid => {
+                    read.others.push(OtherExtension::of(extension));
+                    if extension.critical {
+                        read.unknown_critical.get_or_insert(oid);
+                    }
+                }
             }
         }
         Ok(read)
     }
 }
 
+/// An extension that nothing here looks into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherExtension {
+    oid: ObjectIdentifier,
+    is_critical: bool,
+    must_staple: bool,
+}
+
+/// The extensions that are met in certificates and requests (RFC 5280, §4.2; RFC 7633; RFC 6962; RFC 6960; Netscape's and Microsoft's).
+const NAMES: [(&str, &str); 20] = [
+    ("2.5.29.9", "subjectDirectoryAttributes"),
+    ("2.5.29.18", "issuerAltName"),
+    ("2.5.29.30", "nameConstraints"),
+    ("2.5.29.31", "cRLDistributionPoints"),
+    ("2.5.29.32", "certificatePolicies"),
+    ("2.5.29.33", "policyMappings"),
+    ("2.5.29.36", "policyConstraints"),
+    ("2.5.29.46", "freshestCRL"),
+    ("2.5.29.54", "inhibitAnyPolicy"),
+    ("1.3.6.1.5.5.7.1.1", "authorityInfoAccess"),
+    ("1.3.6.1.5.5.7.1.3", "qcStatements"),
+    ("1.3.6.1.5.5.7.1.11", "subjectInfoAccess"),
+    ("1.3.6.1.5.5.7.1.24", "tlsFeature"),
+    ("1.3.6.1.5.5.7.48.1.5", "OCSP no check"),
+    ("1.3.6.1.4.1.11129.2.4.2", "signed certificate timestamps"),
+    ("1.3.6.1.4.1.11129.2.4.3", "precertificate poison"),
+    ("2.16.840.1.113730.1.1", "Netscape certificate type"),
+    ("2.16.840.1.113730.1.13", "Netscape comment"),
+    ("1.3.6.1.4.1.311.20.2", "Microsoft certificate type"),
+    ("1.3.6.1.4.1.311.21.7", "Microsoft certificate template"),
+];
+
+impl OtherExtension {
+    fn of(extension: &Extension) -> Self {
+        // The feature of TLS that status_request is (RFC 7633, §4.2.1).
+        let features = Vec::<u16>::from_der(extension.extn_value.as_bytes());
+        let is_feature = extension.extn_id == ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.1.24");
+        let must_staple = is_feature && features.is_ok_and(|features| features.contains(&5));
+        Self { oid: extension.extn_id, is_critical: extension.critical, must_staple }
+    }
+
+    /// Its object identifier, in dots.
+    #[must_use]
+    pub fn oid(&self) -> String {
+        self.oid.to_string()
+    }
+
+    /// Whether a reader that does not know it must refuse the certificate.
+    #[must_use]
+    pub const fn is_critical(&self) -> bool {
+        self.is_critical
+    }
+}
+
+impl fmt::Display for OtherExtension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let oid = self.oid.to_string();
+        match NAMES.iter().find(|(known, _)| *known == oid) {
+            Some((_, name)) => f.write_str(name)?,
+            None => f.write_str(&oid)?,
+        }
+        f.write_str(if self.must_staple { " (must-staple)" } else { "" })?;
+        f.write_str(if self.is_critical { " (critical)" } else { "" })
+    }
+}
+
 fn decode<'a, T: Decode<'a>>(extension: &'a Extension) -> Result<T, Error> {
-    T::from_der(extension.extn_value.as_bytes())
-        .map_err(|_| Error::Extension { oid: extension.extn_id.to_string() })
+    T::from_der(extension.extn_value.as_bytes()).map_err(|_| unreadable(extension))
+}
+
+fn unreadable(extension: &Extension) -> Error {
+    Error::Extension { oid: extension.extn_id.to_string() }
 }
 
 /// An extension, written.

@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | `algorithm` | [`Algorithm`]: names and object identifiers |
 //! | `private` | [`PrivateKey`], [`Form`]: PKCS#8 (RFC 5958) |
+//! | `forms` | what stands inside PKCS#8 for ML-KEM and ML-DSA |
 //! | `public` | [`PublicKey`]: SubjectPublicKeyInfo (RFC 5280) |
 //! | `curve` | [`CurveSigningKey`], [`CurveVerifyingKey`]: Ed25519, Ed448, ECDSA alone |
 //! | `encryption` | [`Encryption`]: PBES2 (RFC 8018), with PBKDF2 or scrypt and AES-256-CBC |
@@ -13,7 +14,10 @@
 //! | `name`, `extensions` | [`Name`], [`AltName`]; [`KeyUsage`], [`Purpose`] |
 //! | `certificate`, `template` | [`Certificate`], as it is read; [`Template`], from which it is made |
 //! | `request`, `revocation` | [`Request`] (PKCS#10); [`RevocationList`] (CRL) |
+//! | `general_name`, `constraints` | names of every form, and what authorities permit and exclude |
 //! | `chain` | [`Verifier`], and what can be wrong with a chain |
+//! | `pem` | [`PemBlock`]: the one reader of PEM (RFC 7468) |
+//! | `outline`, `fields` | what a file in DER is; its fields, one after the other |
 //! | `signed` | what certificates, requests and lists have in common |
 //! | `guard` | what scrubs the stack behind private keys |
 //! | `error` | [`Error`] |
@@ -22,12 +26,18 @@
 mod algorithm;
 mod certificate;
 mod chain;
+mod constraints;
 mod curve;
 mod encryption;
 mod error;
 mod extensions;
+mod fields;
+mod forms;
+mod general_name;
 mod guard;
 mod name;
+mod outline;
+mod pem;
 #[cfg(feature = "pkcs12")]
 mod pkcs12;
 mod private;
@@ -39,12 +49,13 @@ mod template;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm, name_of_unsupported};
 pub use certificate::Certificate;
-pub use chain::{ChainError, Failure, Verifier};
+pub use chain::{ChainError, Failure, SignatureCheck, SignedData, TrustedKey, Verifier};
 pub use curve::{CurveSigningKey, CurveVerifyingKey};
 pub use encryption::Encryption;
 pub use error::Error;
-pub use extensions::{KeyUsage, Purpose};
+pub use extensions::{KeyUsage, OtherExtension, Purpose};
 pub use name::{AltName, Name};
+pub use pem::{PemBlock, is_der};
 pub use private::{Form, PrivateKey};
 pub use public::PublicKey;
 pub use request::Request;

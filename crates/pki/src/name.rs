@@ -6,12 +6,13 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 use der::asn1::{Ia5String, Ia5StringRef, ObjectIdentifier, PrintableStringRef, Utf8StringRef};
-use der::{Tag, Tagged};
+use der::{Encode, Tag, Tagged};
 use x509_cert::attr::AttributeTypeAndValue;
-use x509_cert::ext::pkix::name::GeneralName;
+use x509_cert::ext::pkix::name::GeneralName as Written;
 use x509_cert::name::RelativeDistinguishedName;
 
 use crate::error::Error;
+use crate::general_name::GeneralName;
 
 /// A distinguished name: the subject or the issuer of a certificate.
 ///
@@ -47,6 +48,12 @@ fn compared(attribute: &AttributeTypeAndValue) -> Attribute {
     }
 }
 
+fn compared_set(set: &RelativeDistinguishedName) -> Vec<Attribute> {
+    let mut set: Vec<_> = set.iter().map(compared).collect();
+    set.sort_unstable();
+    set
+}
+
 impl Name {
     /// Whether nothing is in it; such a subject is named by its alternative names alone.
     #[must_use]
@@ -54,20 +61,45 @@ impl Name {
         self.0.is_empty()
     }
 
+    /// The name in DER.
+    #[must_use]
+    pub fn to_der(&self) -> Vec<u8> {
+        self.0.to_der().expect("it was read from DER or from text")
+    }
+
+    /// Whether its strings hold what their types say, as far as characters go: UTF-8, or ASCII.
+    pub(crate) fn is_text(&self) -> bool {
+        self.0.iter().all(|attribute| match attribute.value.tag() {
+            Tag::Utf8String => std::str::from_utf8(attribute.value.value()).is_ok(),
+            Tag::PrintableString | Tag::Ia5String => attribute.value.value().is_ascii(),
+            _ => true,
+        })
+    }
+
+    /// Whether the first sets of attributes are those of `base`.
+    pub(crate) fn begins_with(&self, base: &Self) -> bool {
+        self.compared().starts_with(&base.compared())
+    }
+
+    /// The values of the attributes of one type, where they are text.
+    pub(crate) fn texts_of(&self, oid: ObjectIdentifier) -> Vec<String> {
+        let values = self.0.iter().filter(|attribute| attribute.oid == oid);
+        values.map(|attribute| String::from_utf8_lossy(attribute.value.value()).into_owned()).collect()
+    }
+
     /// Its sets of attributes in their order, each set in one order.
     fn compared(&self) -> Vec<Vec<Attribute>> {
-        let set = |set: &RelativeDistinguishedName| {
-            let mut set: Vec<_> = set.iter().map(compared).collect();
-            set.sort_unstable();
-            set
-        };
-        self.0.as_ref().iter().map(set).collect()
+        self.0.as_ref().iter().map(compared_set).collect()
     }
 }
 
 impl PartialEq for Name {
     fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0 || self.compared() == other.compared()
+        let (one, other) = (self.0.as_ref(), other.0.as_ref());
+        let same = |(one, other): (&RelativeDistinguishedName, &RelativeDistinguishedName)| {
+            one == other || compared_set(one) == compared_set(other)
+        };
+        one.len() == other.len() && one.iter().zip(other.iter()).all(same)
     }
 }
 
@@ -133,25 +165,22 @@ impl AltName {
     /// `None` for kinds that nobody here asks for: names of directories, registered identifiers and the like.
     pub(crate) fn of(name: &GeneralName) -> Option<Self> {
         match name {
-            GeneralName::DnsName(name) => Some(Self::Dns(name.as_str().to_owned())),
-            GeneralName::UniformResourceIdentifier(uri) => Some(Self::Uri(uri.as_str().to_owned())),
-            GeneralName::Rfc822Name(address) => Some(Self::Email(address.as_str().to_owned())),
-            GeneralName::IpAddress(bytes) => match bytes.as_bytes().len() {
-                4 => <[u8; 4]>::try_from(bytes.as_bytes()).ok().map(|bytes| Self::Ip(bytes.into())),
-                _ => <[u8; 16]>::try_from(bytes.as_bytes()).ok().map(|bytes| Self::Ip(bytes.into())),
-            },
+            GeneralName::Dns(name) => Some(Self::Dns(name.clone())),
+            GeneralName::Uri(uri) => Some(Self::Uri(uri.clone())),
+            GeneralName::Email(address) => Some(Self::Email(address.clone())),
+            GeneralName::Ip(bytes) => GeneralName::address(bytes).map(Self::Ip),
             _ => None,
         }
     }
 
-    pub(crate) fn to_general(&self) -> Result<GeneralName, Error> {
+    pub(crate) fn to_general(&self) -> Result<Written, Error> {
         let wrong = || Error::AltName { text: self.to_string() };
         let ascii = |text: &str| Ia5String::new(text).map_err(|_| wrong());
         match self {
-            Self::Dns(name) if is_dns(name) => ascii(name).map(GeneralName::DnsName),
-            Self::Ip(address) => Ok(GeneralName::from(*address)),
-            Self::Uri(uri) if is_uri(uri) => ascii(uri).map(GeneralName::UniformResourceIdentifier),
-            Self::Email(address) if is_email(address) => ascii(address).map(GeneralName::Rfc822Name),
+            Self::Dns(name) if is_dns(name) => ascii(name).map(Written::DnsName),
+            Self::Ip(address) => Ok(Written::from(*address)),
+            Self::Uri(uri) if is_uri(uri) => ascii(uri).map(Written::UniformResourceIdentifier),
+            Self::Email(address) if is_email(address) => ascii(address).map(Written::Rfc822Name),
             _ => Err(wrong()),
         }
     }

@@ -4,26 +4,31 @@ use std::fmt;
 
 use der::asn1::{AnyRef, OctetStringRef};
 use der::pem::LineEnding;
-use der::{Decode, Encode, Reader, SecretDocument, Tag, TagNumber, Tagged};
+use der::{Decode, Reader, SecretDocument, Tag, Tagged};
 use gambeson::RngError;
-use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87};
-use gambeson::mlkem::{self, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
-use gambeson::secret::{Secret, equal};
+use gambeson::mldsa::{ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87};
+use gambeson::mlkem::{ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+use gambeson::secret::Secret;
 use gambeson_hybrid::{composite, kem as hybrid};
 use pkcs8::PrivateKeyInfoRef;
+use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
 use crate::algorithm::Algorithm;
 use crate::curve::CurveSigningKey;
 use crate::encryption::{self, Encryption};
 use crate::error::Error;
+use crate::forms::{Parts, dsa, kem, lengths};
 use crate::guard::guarded;
-use crate::public::{PublicKey, check_label, text_of};
+use crate::outline;
+use crate::pem::{PemBlock, is_der};
+use crate::public::PublicKey;
 
 const LABEL: &str = "PRIVATE KEY";
 const ENCRYPTED_LABEL: &str = "ENCRYPTED PRIVATE KEY";
-/// `[0] IMPLICIT OCTET STRING`
-const SEED_TAG: Tag = Tag::ContextSpecific { constructed: false, number: TagNumber(0) };
+/// `ECPrivateKey` alone (RFC 5915, §4).
+const EC_LABEL: &str = "EC PRIVATE KEY";
+const OBJECTS: &str = "private keys";
 
 /// What of a private key of ML-KEM or ML-DSA stands in a file; all other keys have one form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,7 +97,7 @@ impl PrivateKey {
                 return Ok(Self::Curve(Box::new(CurveSigningKey::generate(algorithm)?)));
             }
             let mut seed = Secret::new([0; 64]);
-            let seed = &mut seed.expose_mut()[..seed_len(algorithm)];
+            let seed = &mut seed.expose_mut()[..lengths(algorithm).seed];
             getrandom::fill(seed).map_err(|_| RngError)?;
             Ok(Self::from_seed(algorithm, seed).expect("the seed has the algorithm's length"))
         })
@@ -211,41 +216,68 @@ impl PrivateKey {
 
     /// Reads PEM or DER, encrypted or not, whichever it is. A passphrase for a file that is not encrypted is not used.
     ///
+    /// Keys of ECDSA are read from `ECPrivateKey` (RFC 5915) too, with the parameters before them that OpenSSL writes.
+    ///
     /// # Errors
-    /// [`Error::Encrypted`] when a passphrase is needed and none is given; else those of the functions below.
+    /// [`Error::Encrypted`] when a passphrase is needed and none is given; [`Error::Several`]; [`Error::AnotherFile`]; else those of the functions below.
     pub fn read(file: &[u8], passphrase: Option<&[u8]>) -> Result<Self, Error> {
         guarded(|| {
-            let (document, encrypted);
-            let der = match text_of(file)? {
-                Some(text) => {
-                    encrypted = check_label(text, &[LABEL, ENCRYPTED_LABEL])? == ENCRYPTED_LABEL;
-                    document = SecretDocument::from_pem(text).map_err(|_| Error::Pem)?.1;
-                    document.as_bytes()
+            if is_der(file) {
+                return Self::from_any_der(file, passphrase);
+            }
+            let block = PemBlock::read_one(file, &[LABEL, ENCRYPTED_LABEL, EC_LABEL], OBJECTS)?;
+            match (block.label(), passphrase) {
+                (ENCRYPTED_LABEL, None) => encryption::check(block.as_der()).and(Err(Error::Encrypted)),
+                (ENCRYPTED_LABEL, Some(passphrase)) => {
+                    Self::from_encrypted_pkcs8_der(block.as_der(), passphrase)
                 }
-                None => {
-                    encrypted = looks_encrypted(file);
-                    file
+                (EC_LABEL, _) => {
+                    let parameters = PemBlock::read_one(file, &["EC PARAMETERS"], "EC parameters");
+                    let parameters = parameters.as_ref().map_or(&[][..], PemBlock::as_der);
+                    Self::from_ec_der(block.as_der(), parameters)
                 }
-            };
-            match (encrypted, passphrase) {
-                (false, _) => Self::from_pkcs8_der(der),
-                (true, None) => Err(Error::Encrypted),
-                (true, Some(passphrase)) => Self::from_encrypted_pkcs8_der(der, passphrase),
+                _ => Self::from_pkcs8_der(block.as_der()),
             }
         })
+    }
+
+    fn from_any_der(der: &[u8], passphrase: Option<&[u8]>) -> Result<Self, Error> {
+        if outline::is_ec_private_key(der) {
+            return Self::from_ec_der(der, &[]);
+        }
+        let read = match (looks_encrypted(der), passphrase) {
+            (false, _) => Self::from_pkcs8_der(der),
+            (true, None) => encryption::check(der).and(Err(Error::Encrypted)),
+            (true, Some(passphrase)) => Self::from_encrypted_pkcs8_der(der, passphrase),
+        };
+        read.map_err(|error| {
+            let others = outline::of_another(der).filter(|_| error == Error::Der);
+            let others = others.filter(|found| !outline::KEYS.contains(found));
+            others.map_or(error, |found| Error::AnotherFile { expected: "private key (PKCS#8)", found })
+        })
+    }
+
+    /// Reads `ECPrivateKey` (RFC 5915, §3); the curve is named inside, or before it in the DER of `parameters`.
+    fn from_ec_der(der: &[u8], parameters: &[u8]) -> Result<Self, Error> {
+        let curve = outline::curve_of(der).map_or(parameters, |inside| inside);
+        let curve = AnyRef::from_der(curve).map_err(|_| Error::Parameters)?;
+        let oid = Algorithm::EcdsaP256.identifier().oid;
+        let algorithm = Algorithm::of(&AlgorithmIdentifierRef { oid, parameters: Some(curve) })?;
+        Self::from_inner(algorithm, der)
     }
 
     /// Reads PEM with the label `PRIVATE KEY`.
     ///
     /// # Errors
-    /// [`Error::Pem`], [`Error::Label`], [`Error::Encrypted`], and those of [`from_pkcs8_der`](Self::from_pkcs8_der).
+    /// [`Error::Pem`], [`Error::Label`], [`Error::Several`], [`Error::Encrypted`], and those of
+    /// [`from_pkcs8_der`](Self::from_pkcs8_der).
     pub fn from_pkcs8_pem(text: &str) -> Result<Self, Error> {
         guarded(|| {
-            if check_label(text, &[LABEL, ENCRYPTED_LABEL])? == ENCRYPTED_LABEL {
+            let block = PemBlock::read_one(text.as_bytes(), &[LABEL, ENCRYPTED_LABEL], OBJECTS)?;
+            if block.label() == ENCRYPTED_LABEL {
                 return Err(Error::Encrypted);
             }
-            let (_, document) = SecretDocument::from_pem(text).map_err(|_| Error::Pem)?;
-            Self::from_pkcs8_der(document.as_bytes())
+            Self::from_pkcs8_der(block.as_der())
         })
     }
 
@@ -280,9 +312,8 @@ impl PrivateKey {
     /// [`Error::Pem`], [`Error::Label`], and those of [`from_encrypted_pkcs8_der`](Self::from_encrypted_pkcs8_der).
     pub fn from_encrypted_pkcs8_pem(text: &str, passphrase: &[u8]) -> Result<Self, Error> {
         guarded(|| {
-            check_label(text, &[ENCRYPTED_LABEL])?;
-            let (_, document) = SecretDocument::from_pem(text).map_err(|_| Error::Pem)?;
-            Self::from_encrypted_pkcs8_der(document.as_bytes(), passphrase)
+            let block = PemBlock::read_one(text.as_bytes(), &[ENCRYPTED_LABEL], OBJECTS)?;
+            Self::from_encrypted_pkcs8_der(block.as_der(), passphrase)
         })
     }
 
@@ -353,7 +384,12 @@ impl PrivateKey {
     /// What stands in the OCTET STRING of PKCS#8.
     fn from_inner(algorithm: Algorithm, inner: &[u8]) -> Result<Self, Error> {
         if algorithm.has_forms() {
-            Self::from_parts(algorithm, &Parts::decode(inner)?)
+            let (parts, public) = Parts::read(algorithm, inner)?;
+            let key = Self::from_parts(algorithm, &parts)?;
+            match public {
+                Some(public) if public != key.public_key().as_bytes() => Err(Error::PublicKeyMismatch),
+                _ => Ok(key),
+            }
         } else if let Some(composite) = algorithm.composite() {
             Ok(Self::Composite(Box::new(composite::SigningKey::from_bytes(composite, inner)?)))
         } else if let Some(kem) = algorithm.composite_kem() {
@@ -406,97 +442,6 @@ impl PrivateKey {
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PrivateKey({}, [redacted])", self.algorithm())
-    }
-}
-
-/// The CHOICE inside the OCTET STRING of PKCS#8.
-enum Parts<'a> {
-    Seed(&'a [u8]),
-    Expanded(&'a [u8]),
-    Both { seed: &'a [u8], expanded: &'a [u8] },
-}
-
-impl<'a> Parts<'a> {
-    fn decode(der: &'a [u8]) -> Result<Self, Error> {
-        let any = AnyRef::from_der(der).map_err(|_| Error::PrivateKey)?;
-        match any.tag() {
-            SEED_TAG => Ok(Self::Seed(any.value())),
-            Tag::OctetString => Ok(Self::Expanded(any.value())),
-            Tag::Sequence => any
-                .sequence(|reader| {
-                    let seed = reader.decode::<&OctetStringRef>()?.as_bytes();
-                    let expanded = reader.decode::<&OctetStringRef>()?.as_bytes();
-                    Ok::<_, der::Error>(Self::Both { seed, expanded })
-                })
-                .map_err(|_| Error::PrivateKey),
-            _ => Err(Error::PrivateKey),
-        }
-    }
-
-    fn encode(&self) -> Zeroizing<Vec<u8>> {
-        match self {
-            Self::Seed(seed) => tlv(SEED_TAG, &[seed]),
-            Self::Expanded(expanded) => tlv(Tag::OctetString, &[expanded]),
-            Self::Both { seed, expanded } => {
-                let (seed, expanded) = (tlv(Tag::OctetString, &[seed]), tlv(Tag::OctetString, &[expanded]));
-                tlv(Tag::Sequence, &[&seed, &expanded])
-            }
-        }
-    }
-}
-
-/// Tag, length, value; in one allocation, so that no copy of a secret is left behind.
-fn tlv(tag: Tag, values: &[&[u8]]) -> Zeroizing<Vec<u8>> {
-    let len: usize = values.iter().map(|value| value.len()).sum();
-    let len = der::Length::try_from(len).expect("a key is short enough for DER");
-    let header = der::Header::new(tag, len).to_der().expect("a key is short enough for DER");
-    let mut out =
-        Zeroizing::new(Vec::with_capacity(header.len() + usize::try_from(len).expect("it was one")));
-    out.extend_from_slice(&header);
-    values.iter().for_each(|value| out.extend_from_slice(value));
-    out
-}
-
-fn kem<P: mlkem::ParameterSet>(parts: &Parts<'_>) -> Result<ExpandedDecapsulationKey<P>, Error> {
-    let from_seed = |seed: &[u8]| {
-        let error = Error::SeedLength { expected: 64, actual: seed.len() };
-        Ok::<_, Error>(ExpandedDecapsulationKey::<P>::from_seed(seed.try_into().map_err(|_| error)?))
-    };
-    Ok(match parts {
-        Parts::Seed(seed) => from_seed(seed)?,
-        Parts::Expanded(bytes) => ExpandedDecapsulationKey::from_expanded_bytes(bytes)?,
-        Parts::Both { seed, expanded } => {
-            let key = from_seed(seed)?;
-            check_expanded(key.to_expanded_bytes().expose(), expanded)?;
-            key
-        }
-    })
-}
-
-fn dsa<P: mldsa::ParameterSet>(parts: &Parts<'_>) -> Result<ExpandedSigningKey<P>, Error> {
-    let from_seed = |seed: &[u8]| {
-        let error = Error::SeedLength { expected: 32, actual: seed.len() };
-        Ok::<_, Error>(ExpandedSigningKey::<P>::from_seed(seed.try_into().map_err(|_| error)?))
-    };
-    Ok(match parts {
-        Parts::Seed(seed) => from_seed(seed)?,
-        Parts::Expanded(bytes) => ExpandedSigningKey::from_expanded_bytes(bytes)?,
-        Parts::Both { seed, expanded } => {
-            let key = from_seed(seed)?;
-            check_expanded(key.to_expanded_bytes().expose().as_ref(), expanded)?;
-            key
-        }
-    })
-}
-
-fn check_expanded(made: &[u8], found: &[u8]) -> Result<(), Error> {
-    if equal(made, found) { Ok(()) } else { Err(Error::SeedMismatch) }
-}
-
-const fn seed_len(algorithm: Algorithm) -> usize {
-    match algorithm {
-        Algorithm::MlKem512 | Algorithm::MlKem768 | Algorithm::MlKem1024 => 64,
-        _ => 32,
     }
 }
 

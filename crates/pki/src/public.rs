@@ -14,6 +14,8 @@ use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use crate::algorithm::{Algorithm, ECDSA_WITH_SHA256, ECDSA_WITH_SHA384, ECDSA_WITH_SHA512};
 use crate::curve::CurveVerifyingKey;
 use crate::error::Error;
+use crate::outline;
+use crate::pem::{PemBlock, der_of};
 
 const LABEL: &str = "PUBLIC KEY";
 
@@ -151,20 +153,22 @@ impl PublicKey {
     /// # Errors
     /// Those of [`from_spki_pem`](Self::from_spki_pem) and [`from_spki_der`](Self::from_spki_der).
     pub fn read(file: &[u8]) -> Result<Self, Error> {
-        match text_of(file)? {
-            Some(text) => Self::from_spki_pem(text),
-            None => Self::from_spki_der(file),
-        }
+        Self::from_spki_der(&der_of(file, &[LABEL], "public keys")?).map_err(|error| {
+            let others = outline::of_another(file).filter(|_| error == Error::Der);
+            let others = others.filter(|found| !outline::KEYS.contains(found));
+            others.map_or(error, |found| Error::AnotherFile {
+                expected: "public key (SubjectPublicKeyInfo)",
+                found,
+            })
+        })
     }
 
     /// Reads PEM with the label `PUBLIC KEY`.
     ///
     /// # Errors
-    /// [`Error::Pem`], [`Error::Label`], and those of [`from_spki_der`](Self::from_spki_der).
+    /// [`Error::Pem`], [`Error::Label`], [`Error::Several`], and those of [`from_spki_der`](Self::from_spki_der).
     pub fn from_spki_pem(text: &str) -> Result<Self, Error> {
-        check_label(text, &[LABEL])?;
-        let (_, document) = Document::from_pem(text).map_err(|_| Error::Pem)?;
-        Self::from_spki_der(document.as_bytes())
+        Self::from_spki_der(PemBlock::read_one(text.as_bytes(), &[LABEL], "public keys")?.as_der())
     }
 
     /// Reads DER.
@@ -224,19 +228,4 @@ fn dsa<P: mldsa::ParameterSet>(bytes: &[u8]) -> Result<Box<VerifyingKey<P>>, Err
     let key = VerifyingKey::try_from(bytes)
         .map_err(|_| Error::VerifyingKeyLength { expected, actual: bytes.len() })?;
     Ok(Box::new(key))
-}
-
-/// PEM is text; DER begins with the tag of a SEQUENCE, which no PEM file does.
-pub(crate) fn text_of(file: &[u8]) -> Result<Option<&str>, Error> {
-    match file.first() {
-        Some(0x30) => Ok(None),
-        _ => std::str::from_utf8(file).map(Some).map_err(|_| Error::Der),
-    }
-}
-
-/// Which of `labels` the first BEGIN line carries.
-pub(crate) fn check_label(text: &str, labels: &[&'static str]) -> Result<&'static str, Error> {
-    let found = der::pem::decode_label(text.as_bytes()).map_err(|_| Error::Pem)?;
-    let known = labels.iter().find(|label| **label == found);
-    known.copied().ok_or_else(|| Error::Label { expected: labels[0], found: found.to_owned() })
 }

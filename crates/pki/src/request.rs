@@ -2,23 +2,33 @@
 
 use std::fmt;
 
-use der::asn1::{BitString, SetOfVec};
-use der::referenced::{OwnedToRef, RefToOwned};
-use der::{Decode, Encode};
-use spki::SubjectPublicKeyInfoOwned;
+use der::asn1::{AnyRef, BitString, ObjectIdentifier, SetOfVec};
+use der::oid::AssociatedOid;
+use der::referenced::RefToOwned;
+use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged};
+use spki::{SubjectPublicKeyInfoOwned, SubjectPublicKeyInfoRef};
 use x509_cert::attr::Attribute;
+use x509_cert::ext::Extension;
 use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 
 use crate::error::Error;
-use crate::extensions::{Extensions, KeyUsage, Purpose};
+use crate::extensions::{Extensions, KeyUsage, OtherExtension, Purpose};
+use crate::fields::{Fields, malformed};
 use crate::name::{AltName, Name};
+use crate::pem::der_of;
 use crate::private::PrivateKey;
 use crate::public::PublicKey;
-use crate::signed::{Signed, der_of};
+use crate::signed::Signed;
 use crate::template::Template;
-use der::oid::AssociatedOid;
 
 const LABEL: &str = "CERTIFICATE REQUEST";
+/// What others call it (RFC 7468, §7).
+const LABELS: [&str; 2] = [LABEL, "NEW CERTIFICATE REQUEST"];
+const OBJECT: &str = "certificate request";
+const VERSION: &str = "version";
+const ATTRIBUTES: &str = "set of attributes";
+/// The attribute of old programs of Microsoft for what `extensionRequest` (RFC 2985) is for.
+const CERT_EXTENSIONS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.2.1.14");
 
 /// A request for a certificate, whose key has signed it: it is verified when it is read.
 ///
@@ -40,7 +50,7 @@ const LABEL: &str = "CERTIFICATE REQUEST";
 #[derive(PartialEq, Eq)]
 pub struct Request {
     signed: Signed,
-    inside: CertReq,
+    subject: Name,
     key: PublicKey,
     extensions: Extensions,
 }
@@ -77,30 +87,34 @@ impl Request {
     /// Reads PEM or DER, whichever it is.
     ///
     /// # Errors
-    /// [`Error::Pem`], and those of [`from_der`](Self::from_der).
+    /// [`Error::Pem`], [`Error::Label`], [`Error::Several`], and those of [`from_der`](Self::from_der).
     pub fn read(file: &[u8]) -> Result<Self, Error> {
-        Self::from_der(&der_of(file, LABEL)?)
+        Self::from_der(&der_of(file, &LABELS, "certificate requests")?)
     }
 
     /// Reads DER, and verifies that the key in it has signed it.
     ///
     /// # Errors
-    /// [`Error::Der`], [`Error::Extension`], [`Error::DuplicateExtension`], [`Error::Signature`],
+    /// [`Error::Malformed`], [`Error::AnotherFile`], [`Error::Extension`], [`Error::DuplicateExtension`], [`Error::Signature`],
     /// [`Error::SignatureAlgorithm`], and those of [`PublicKey::from_spki_der`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
-        let inside = CertReq::from_der(der).map_err(|_| Error::Der)?;
-        let key = PublicKey::from_info(&inside.info.public_key.owned_to_ref())?;
-        let signed = Signed::new(der)?;
-        signed.verify(&key, &inside.algorithm, &inside.signature)?;
-        let mut asked = Vec::new();
-        for attribute in inside.info.attributes.iter().filter(|found| found.oid == ExtensionReq::OID) {
-            for value in attribute.values.iter() {
-                let wrong = |_| Error::Extension { oid: ExtensionReq::OID.to_string() };
-                asked.extend(value.decode_as::<ExtensionReq>().map_err(wrong)?.0);
-            }
+        let signed = Signed::read(OBJECT, der)?;
+        let mut fields = Fields::of_file(OBJECT, signed.body())?;
+        if fields.read_whole(VERSION)? != [2, 1, 0] {
+            return Err(malformed(OBJECT, VERSION));
         }
-        let extensions = Extensions::read(&asked)?;
-        Ok(Self { signed, inside, key, extensions })
+        let subject = fields.read_name("subject")?;
+        if !subject.is_text() {
+            return Err(malformed(OBJECT, "subject"));
+        }
+        let info: SubjectPublicKeyInfoRef<'_> = fields.read("key")?;
+        let key = PublicKey::from_info(&info)?;
+        signed.verify(&key)?;
+        // Some programs leave the empty set out.
+        let attributes = fields.read_within(0, ATTRIBUTES)?.unwrap_or_default();
+        fields.end()?;
+        let extensions = Extensions::read(&extensions_of(attributes)?)?;
+        Ok(Self { signed, subject, key, extensions })
     }
 
     /// The bytes.
@@ -118,7 +132,7 @@ impl Request {
     /// Who asks.
     #[must_use]
     pub fn subject(&self) -> Name {
-        Name(self.inside.info.subject.clone())
+        self.subject.clone()
     }
 
     /// The key that asks.
@@ -145,6 +159,19 @@ impl Request {
         self.extensions.key_usage.as_deref()
     }
 
+    /// The names that are asked for in forms that are not read, as text, like those of
+    /// [`Certificate::other_names`](crate::Certificate::other_names). No template takes them over.
+    #[must_use]
+    pub fn other_names(&self) -> Vec<String> {
+        self.extensions.other_names()
+    }
+
+    /// The extensions that are asked for and not read, but for their names. No template takes them over.
+    #[must_use]
+    pub fn other_extensions(&self) -> &[OtherExtension] {
+        &self.extensions.others
+    }
+
     /// Whether an authority asks to be one.
     #[must_use]
     pub const fn asks_for_authority(&self) -> bool {
@@ -159,6 +186,32 @@ impl Request {
         let template = self.alt_names().iter().cloned().fold(template, Template::alt_name);
         self.purposes().iter().cloned().fold(template, Template::purpose)
     }
+}
+
+/// The extensions that a set of attributes asks for; the order of its elements means nothing.
+fn extensions_of(attributes: &[u8]) -> Result<Vec<Extension>, Error> {
+    let wrong = || malformed(OBJECT, ATTRIBUTES);
+    let mut asked = Vec::new();
+    let mut reader = SliceReader::new(attributes).map_err(|_| wrong())?;
+    while !reader.is_finished() {
+        let attribute: AnyRef<'_> = reader.decode().map_err(|_| wrong())?;
+        let mut inside = SliceReader::new(attribute.value()).map_err(|_| wrong())?;
+        let oid: ObjectIdentifier = inside.decode().map_err(|_| wrong())?;
+        let values: AnyRef<'_> = inside.decode().map_err(|_| wrong())?;
+        if attribute.tag() != Tag::Sequence || values.tag() != Tag::Set || !inside.is_finished() {
+            return Err(wrong());
+        }
+        if ![ExtensionReq::OID, CERT_EXTENSIONS].contains(&oid) {
+            continue;
+        }
+        let mut values = SliceReader::new(values.value()).map_err(|_| wrong())?;
+        while !values.is_finished() {
+            let found: Vec<Extension> =
+                values.decode().map_err(|_| Error::Extension { oid: oid.to_string() })?;
+            asked.extend(found);
+        }
+    }
+    Ok(asked)
 }
 
 impl fmt::Debug for Request {

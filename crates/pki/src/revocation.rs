@@ -6,7 +6,8 @@ use std::time::SystemTime;
 use der::asn1::{BitString, Uint};
 use der::oid::AssociatedOid;
 use der::referenced::RefToOwned;
-use der::{Decode, Encode};
+use der::{Decode, Encode, Tag};
+use spki::AlgorithmIdentifierOwned;
 use x509_cert::certificate::Version;
 use x509_cert::crl::{CertificateList, RevokedCert, TbsCertList};
 use x509_cert::ext::Extension;
@@ -16,13 +17,20 @@ use x509_cert::serial_number::SerialNumber;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::extensions::{self, KeyUsage};
+use crate::fields::{Fields, malformed};
 use crate::name::Name;
+use crate::pem::{PemBlock, der_of, is_der};
 use crate::private::PrivateKey;
 use crate::public::PublicKey;
-use crate::signed::{Signed, der_of, time, without_zeros};
+use crate::signed::{Signed, time, without_zeros};
 use crate::template::check_issuer;
 
 const LABEL: &str = "X509 CRL";
+/// What others call it (RFC 7468, §6).
+const LABELS: [&str; 2] = [LABEL, "CRL"];
+const OBJECT: &str = "revocation list";
+const VERSION: &str = "version";
+const ENTRIES: &str = "list of revoked certificates";
 
 /// Why a certificate was revoked (RFC 5280, §5.3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -100,7 +108,9 @@ pub struct Revoked {
 #[derive(Clone, PartialEq, Eq)]
 pub struct RevocationList {
     signed: Signed,
-    inside: CertificateList,
+    issuer: Name,
+    this_update: SystemTime,
+    next_update: Option<SystemTime>,
     number: Option<Vec<u8>>,
     revoked: Vec<Revoked>,
     /// A critical extension of the list or of an entry that is not known here.
@@ -153,47 +163,56 @@ impl RevocationList {
     /// Reads PEM or DER, whichever it is.
     ///
     /// # Errors
-    /// [`Error::Pem`], and those of [`from_der`](Self::from_der).
+    /// [`Error::Pem`], [`Error::Label`], [`Error::Several`], and those of [`from_der`](Self::from_der).
     pub fn read(file: &[u8]) -> Result<Self, Error> {
-        Self::from_der(&der_of(file, LABEL)?)
+        Self::from_der(&der_of(file, &LABELS, "revocation lists")?)
+    }
+
+    /// Reads all lists of PEM in their order, passing over other blocks, or the one of DER.
+    ///
+    /// # Errors
+    /// [`Error::Pem`], [`Error::Label`], and those of [`from_der`](Self::from_der).
+    pub fn read_all(file: &[u8]) -> Result<Vec<Self>, Error> {
+        if is_der(file) {
+            return Ok(vec![Self::from_der(file)?]);
+        }
+        PemBlock::read_all(file, &LABELS)?.iter().map(|block| Self::from_der(block.as_der())).collect()
     }
 
     /// Reads DER. The signature is not verified: [`Verifier`](crate::Verifier) does that.
     ///
     /// # Errors
-    /// [`Error::Der`], [`Error::TwoAlgorithms`], [`Error::Extension`].
+    /// [`Error::Malformed`], [`Error::AnotherFile`], [`Error::TwoAlgorithms`], [`Error::Extension`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
-        let inside = CertificateList::from_der(der).map_err(|_| Error::Der)?;
-        let body = &inside.tbs_cert_list;
-        if inside.signature_algorithm != body.signature {
+        let signed = Signed::read(OBJECT, der)?;
+        let mut fields = Fields::of_file(OBJECT, signed.body())?;
+        // RFC 5280, §5.1.2.1: it is there if the list has extensions, and is 2 then.
+        if fields.tag() == Some(Tag::Integer) && fields.read_whole(VERSION)? != [2, 1, 1] {
+            return Err(malformed(OBJECT, VERSION));
+        }
+        if fields.read::<AlgorithmIdentifierOwned>("signature algorithm")? != *signed.algorithm() {
             return Err(Error::TwoAlgorithms);
         }
+        let issuer = fields.read_name("issuer")?;
+        let this_update = fields.read_time("thisUpdate")?;
+        let next_update = if fields.is_time() { Some(fields.read_time("nextUpdate")?) } else { None };
         let (mut number, mut unknown_critical, mut revoked) = (None, None, Vec::new());
-        for extension in body.crl_extensions.iter().flatten() {
+        if fields.tag() == Some(Tag::Sequence) {
+            let mut entries = fields.read_fields(ENTRIES)?;
+            while entries.left() > 0 {
+                revoked.push(Revoked::read(entries.read_fields(ENTRIES)?, &mut unknown_critical)?);
+            }
+        }
+        for extension in fields.read_extensions(0)? {
             match extension.extn_id {
-                CrlNumber::OID => number = Some(read::<CrlNumber>(extension)?.0.as_bytes().to_vec()),
+                CrlNumber::OID => number = Some(read::<CrlNumber>(&extension)?.0.as_bytes().to_vec()),
                 AuthorityKeyIdentifier::OID => {}
                 oid if extension.critical => unknown_critical = Some(oid.to_string()),
                 _ => {}
             }
         }
-        for entry in body.revoked_certificates.iter().flatten() {
-            let mut reason = Reason::Unspecified;
-            for extension in entry.crl_entry_extensions.iter().flatten() {
-                match extension.extn_id {
-                    CrlReason::OID => {
-                        let found: CrlReason = read(extension)?;
-                        let known = REASONS.into_iter().find(|(_, code, _)| *code == found);
-                        reason = known.map_or(Reason::Unspecified, |(reason, _, _)| reason);
-                    }
-                    oid if extension.critical => unknown_critical = Some(oid.to_string()),
-                    _ => {}
-                }
-            }
-            let serial = without_zeros(entry.serial_number.as_bytes()).to_vec();
-            revoked.push(Revoked { serial, at: entry.revocation_date.to_system_time(), reason });
-        }
-        Ok(Self { signed: Signed::new(der)?, inside, number, revoked, unknown_critical })
+        fields.end()?;
+        Ok(Self { signed, issuer, this_update, next_update, number, revoked, unknown_critical })
     }
 
     /// The bytes.
@@ -211,7 +230,7 @@ impl RevocationList {
     /// Who signed it.
     #[must_use]
     pub fn issuer(&self) -> Name {
-        Name(self.inside.tbs_cert_list.issuer.clone())
+        self.issuer.clone()
     }
 
     /// Its number, big-endian, if it has one.
@@ -222,14 +241,14 @@ impl RevocationList {
 
     /// When it was made.
     #[must_use]
-    pub fn this_update(&self) -> SystemTime {
-        self.inside.tbs_cert_list.this_update.to_system_time()
+    pub const fn this_update(&self) -> SystemTime {
+        self.this_update
     }
 
     /// By when there will be a newer one.
     #[must_use]
-    pub fn next_update(&self) -> Option<SystemTime> {
-        self.inside.tbs_cert_list.next_update.map(|time| time.to_system_time())
+    pub const fn next_update(&self) -> Option<SystemTime> {
+        self.next_update
     }
 
     /// What is revoked.
@@ -250,7 +269,11 @@ impl RevocationList {
     /// # Errors
     /// [`Error::Signature`], [`Error::SignatureAlgorithm`], [`Error::NotASigningKey`], [`Error::Parameters`].
     pub fn verify_signature(&self, issuer: &PublicKey) -> Result<(), Error> {
-        self.signed.verify(issuer, &self.inside.signature_algorithm, &self.inside.signature)
+        self.signed.verify(issuer)
+    }
+
+    pub(crate) const fn signed(&self) -> &Signed {
+        &self.signed
     }
 
     pub(crate) fn unknown_critical(&self) -> Option<&str> {
@@ -259,6 +282,28 @@ impl RevocationList {
 }
 
 impl Revoked {
+    /// Reads an entry, and notes a critical extension that is not known.
+    fn read(mut fields: Fields<'_>, unknown_critical: &mut Option<String>) -> Result<Self, Error> {
+        let serial = fields.read_serial()?;
+        let at = fields.read_time("time of revocation")?;
+        let mut reason = Reason::Unspecified;
+        if fields.left() > 0 {
+            for extension in fields.read::<Vec<Extension>>("list of an entry's extensions")? {
+                match extension.extn_id {
+                    CrlReason::OID => {
+                        let found: CrlReason = read(&extension)?;
+                        let known = REASONS.into_iter().find(|(_, code, _)| *code == found);
+                        reason = known.map_or(Reason::Unspecified, |(reason, _, _)| reason);
+                    }
+                    oid if extension.critical => *unknown_critical = Some(oid.to_string()),
+                    _ => {}
+                }
+            }
+        }
+        fields.end()?;
+        Ok(Self { serial, at, reason })
+    }
+
     fn to_entry(&self) -> Result<RevokedCert, Error> {
         let reason = REASONS[self.reason as usize].1;
         // RFC 5280, §5.3.1: "unspecified" is said by saying nothing.

@@ -1,39 +1,64 @@
 //! What certificates, requests and revocation lists have in common: a body, an algorithm and a signature.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use der::asn1::{AnyRef, BitString};
+use der::asn1::BitString;
 use der::pem::LineEnding;
 use der::referenced::{OwnedToRef, RefToOwned};
-use der::{DateTime, Decode, Document, Reader, SliceReader};
+use der::{DateTime, Decode, Document};
 use spki::{AlgorithmIdentifierOwned, EncodePublicKey};
 use x509_cert::spki::{DynSignatureAlgorithmIdentifier, SignatureBitStringEncoding};
 use x509_cert::time::Time;
 
+use crate::chain::SignedData;
 use crate::error::Error;
+use crate::fields::{Fields, malformed};
+use crate::outline;
 use crate::private::PrivateKey;
-use crate::public::{PublicKey, text_of};
+use crate::public::PublicKey;
 
 /// The bytes of a file, and where in them the signed part stands: it is verified as it came, not as it would be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Signed {
     der: Vec<u8>,
     body: Range<usize>,
+    algorithm: AlgorithmIdentifierOwned,
+    algorithm_der: Vec<u8>,
+    signature: BitString,
 }
 
 impl Signed {
-    pub(crate) fn new(der: &[u8]) -> Result<Self, Error> {
-        let outer = AnyRef::from_der(der).map_err(|_| Error::Der)?;
-        let mut reader = SliceReader::new(outer.value()).map_err(|_| Error::Der)?;
-        let body = reader.tlv_bytes().map_err(|_| Error::Der)?.len();
-        let start = der.len() - outer.value().len();
-        Ok(Self { der: der.to_vec(), body: start..start + body })
+    /// Reads the outline of a file; `object` is what it should be.
+    pub(crate) fn read(object: &'static str, der: &[u8]) -> Result<Self, Error> {
+        let read = || {
+            let mut fields = Fields::of_file(object, der)?;
+            let start = der.len() - fields.left();
+            let body = fields.read_whole("signed part")?.len();
+            let algorithm_der = fields.read_whole("signature algorithm")?.to_vec();
+            let algorithm = AlgorithmIdentifierOwned::from_der(&algorithm_der);
+            let algorithm = algorithm.map_err(|_| malformed(object, "signature algorithm"))?;
+            let signature = fields.read("signature")?;
+            fields.end()?;
+            Ok(Self { der: der.to_vec(), body: start..start + body, algorithm, algorithm_der, signature })
+        };
+        let read: Result<Self, Error> = read();
+        read.map_err(|error| match outline::of_another(der) {
+            Some(found) => Error::AnotherFile { expected: object, found },
+            None => error,
+        })
     }
 
     pub(crate) fn as_der(&self) -> &[u8] {
         &self.der
+    }
+
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.der[self.body.clone()]
+    }
+
+    pub(crate) const fn algorithm(&self) -> &AlgorithmIdentifierOwned {
+        &self.algorithm
     }
 
     pub(crate) fn to_pem(&self, label: &'static str) -> String {
@@ -41,36 +66,16 @@ impl Signed {
         document.to_pem(label, LineEnding::LF).expect("a file is short enough for PEM")
     }
 
-    pub(crate) fn verify(
-        &self,
-        key: &PublicKey,
-        algorithm: &AlgorithmIdentifierOwned,
-        signature: &BitString,
-    ) -> Result<(), Error> {
-        let signature = signature.as_bytes().ok_or(Error::Der)?;
-        key.verify_as(&algorithm.owned_to_ref(), &self.der[self.body.clone()], signature)
+    /// The signature, as others verify it under `key`, a `SubjectPublicKeyInfo`.
+    pub(crate) fn data<'a>(&'a self, key: &'a [u8]) -> Result<SignedData<'a>, Error> {
+        let signature = self.signature.as_bytes().ok_or(Error::Der)?;
+        Ok(SignedData { key, algorithm: &self.algorithm_der, message: self.body(), signature })
     }
-}
 
-/// The blocks of PEM with that label; text around them and other blocks are passed over.
-pub(crate) fn pem_blocks(text: &str, label: &str) -> Result<Vec<Vec<u8>>, Error> {
-    let (begin, end) = (format!("-----BEGIN {label}-----"), format!("-----END {label}-----"));
-    let mut blocks = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(&begin) {
-        let block = &rest[at..];
-        let len = block.find(&end).ok_or(Error::Pem)? + end.len();
-        let (_, document) = Document::from_pem(&block[..len]).map_err(|_| Error::Pem)?;
-        blocks.push(document.as_bytes().to_vec());
-        rest = &block[len..];
+    pub(crate) fn verify(&self, key: &PublicKey) -> Result<(), Error> {
+        let signature = self.signature.as_bytes().ok_or(Error::Der)?;
+        key.verify_as(&self.algorithm.owned_to_ref(), self.body(), signature)
     }
-    Ok(blocks)
-}
-
-/// The DER of a file: the file itself, or the first block of PEM with that label in it.
-pub(crate) fn der_of<'a>(file: &'a [u8], label: &str) -> Result<Cow<'a, [u8]>, Error> {
-    let Some(text) = text_of(file)? else { return Ok(Cow::Borrowed(file)) };
-    pem_blocks(text, label)?.into_iter().next().map(Cow::Owned).ok_or(Error::Pem)
 }
 
 /// A time as files have it: whole seconds, two digits of a year until 2049 (RFC 5280, §4.1.2.5).

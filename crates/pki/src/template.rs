@@ -191,15 +191,21 @@ impl Template {
         self.is_authority
     }
 
-    /// What a certificate and a request say about the subject.
-    pub(crate) fn extensions(&self, subject_key: &PublicKey) -> Result<Vec<Extension>, Error> {
-        let signs = subject_key.algorithm().signs();
-        let usual: &[KeyUsage] = match (self.is_authority, signs) {
+    /// The key usage of a certificate for this key: what was set, or what the kind of subject and of key allow.
+    #[must_use]
+    pub fn key_usage_for(&self, subject_key: &PublicKey) -> &[KeyUsage] {
+        let usual: &[KeyUsage] = match (self.is_authority, subject_key.algorithm().signs()) {
             (true, _) => &[KeyUsage::KeyCertSign, KeyUsage::CrlSign],
             (false, true) => &[KeyUsage::DigitalSignature],
             (false, false) => &[KeyUsage::KeyEncipherment],
         };
-        let usage = self.key_usage.as_deref().unwrap_or(usual);
+        self.key_usage.as_deref().unwrap_or(usual)
+    }
+
+    /// What a certificate and a request say about the subject.
+    pub(crate) fn extensions(&self, subject_key: &PublicKey) -> Result<Vec<Extension>, Error> {
+        let signs = subject_key.algorithm().signs();
+        let usage = self.key_usage_for(subject_key);
         if usage.is_empty() || !usage.iter().all(|usage| usage.fits(signs)) {
             return Err(Error::KeyUsage);
         }

@@ -1,23 +1,24 @@
-//! Chains of certificates: webpki finds the path and verifies its signatures, `gambeson-pki` checks the rules that webpki leaves out.
+//! Chains of certificates: `gambeson-pki` finds the path and checks its rules, with the signatures of a provider.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use gambeson_pki::{Certificate, ChainError, Purpose, RevocationList, Verifier};
+use gambeson_pki::{
+    Certificate, ChainError, Failure, Purpose, RevocationList, SignedData, TrustedKey, Verifier,
+};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
 use rustls::crypto::{
     CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
 };
-use rustls::pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
+use rustls::pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorithm, TrustAnchor, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{
     CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, SignatureScheme,
 };
-use webpki::{EndEntityCert, KeyUsage, VerifiedPath};
 
 /// Roots that are trusted: certificates, which are judged like other authorities, or bare keys with names, which have no time and no usage.
 ///
@@ -34,9 +35,9 @@ use webpki::{EndEntityCert, KeyUsage, VerifiedPath};
 /// ```
 #[derive(Clone, Default)]
 pub struct Roots {
-    keys: Vec<TrustAnchor<'static>>,
-    /// The certificate of each key, if it has one.
-    certificates: Vec<Option<Certificate>>,
+    certificates: Vec<Certificate>,
+    keys: Vec<TrustedKey>,
+    names: Vec<DistinguishedName>,
 }
 
 impl Roots {
@@ -57,55 +58,55 @@ impl Roots {
     /// # Errors
     /// [`Error::InvalidCertificate`] for bytes that are not a certificate.
     pub fn add(&mut self, der: &CertificateDer<'_>) -> Result<(), Error> {
-        let bad = || Error::from(CertificateError::BadEncoding);
-        let certificate = Certificate::from_der(der).map_err(|_| bad())?;
-        self.keys.push(webpki::anchor_from_trusted_cert(der).map_err(|_| bad())?.to_owned());
-        self.certificates.push(Some(certificate));
+        let certificate = Certificate::from_der(der).map_err(|_| CertificateError::BadEncoding)?;
+        self.names.push(DistinguishedName::from(certificate.subject().to_der()));
+        self.certificates.push(certificate);
         Ok(())
     }
 
-    /// Trusts bare keys with names, such as the list of a browser.
+    /// Trusts bare keys with names, such as the list of a browser. One whose name or constraints cannot be read is passed over: no certificate would
+    /// lead to it.
     #[must_use]
     pub fn of_keys(keys: Vec<TrustAnchor<'static>>) -> Self {
-        let certificates = keys.iter().map(|_| None).collect();
-        Self { keys, certificates }
+        let mut roots = Self::default();
+        for key in keys {
+            let (name, spki) = (sequence(&key.subject), sequence(&key.subject_public_key_info));
+            let constraints = key.name_constraints.as_ref().map(|constraints| sequence(constraints));
+            if let Ok(trusted) = TrustedKey::from_der(&name, &spki, constraints.as_deref()) {
+                roots.names.push(DistinguishedName::from(name));
+                roots.keys.push(trusted);
+            }
+        }
+        roots
     }
 
     /// Returns true if there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.certificates.is_empty() && self.keys.is_empty()
     }
+}
 
-    fn names(&self) -> Vec<DistinguishedName> {
-        self.keys.iter().map(|key| DistinguishedName::in_sequence(&key.subject)).collect()
-    }
-
-    /// Returns true if this certificate is among them.
-    fn has(&self, certificate: &Certificate) -> bool {
-        self.certificates.iter().flatten().any(|root| root == certificate)
-    }
-
-    /// The roots that are this key with this name: each its certificate, or none.
-    fn of(&self, key: &TrustAnchor<'_>) -> impl Iterator<Item = Option<&Certificate>> {
-        let same = |one: &TrustAnchor<'_>| {
-            one.subject == key.subject && one.subject_public_key_info == key.subject_public_key_info
-        };
-        let found = self.keys.iter().zip(&self.certificates).filter(move |(one, _)| same(one));
-        found.map(|(_, certificate)| certificate.as_ref())
-    }
+/// A SEQUENCE of these contents: trust anchors have their parts without it.
+fn sequence(contents: &[u8]) -> Vec<u8> {
+    let length = contents.len().to_be_bytes();
+    let length: Vec<u8> = length.into_iter().skip_while(|byte| *byte == 0).collect();
+    let header = match (contents.len(), length.len()) {
+        (short @ 0..0x80, _) => vec![0x30, short as u8],
+        (_, bytes) => [&[0x30, 0x80 | bytes as u8], &length[..]].concat(),
+    };
+    [header, contents.to_vec()].concat()
 }
 
 impl fmt::Debug for Roots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Roots({})", self.keys.len())
+        write!(f, "Roots({})", self.names.len())
     }
 }
 
 /// Verifies the chains of servers and of clients, for rustls.
 ///
-/// Beyond webpki it checks that authorities may sign certificates and end entities may sign handshakes (RFC 5280, §6.1.4 (n); RFC 8446, §4.4.2.2), the roots, the
-/// key usages that an algorithm has, and revocation lists. A certificate that names itself as its issuer and is among the roots is its own chain.
+/// The rules are those of [`Verifier`], and the signatures are verified by the algorithms of a provider, which may be others than those of `gambeson-pki`.
 #[derive(Clone, Debug)]
 pub struct ChainVerifier {
     roots: Arc<Roots>,
@@ -119,7 +120,7 @@ impl ChainVerifier {
     #[must_use]
     pub fn new(roots: Roots, provider: &CryptoProvider) -> Self {
         Self {
-            names: roots.names().into(),
+            names: roots.names.clone().into(),
             roots: Arc::new(roots),
             lists: Arc::new([]),
             algorithms: provider.signature_verification_algorithms,
@@ -127,7 +128,7 @@ impl ChainVerifier {
     }
 
     /// Looks up each certificate in the lists of its issuer, where there are some; a list that is out of its time or not signed by the issuer fails the
-    /// chain. The issuer's key is one of an algorithm of `gambeson-pki`.
+    /// chain.
     #[must_use]
     pub fn with_revocation(mut self, lists: Vec<RevocationList>) -> Self {
         self.lists = lists.into();
@@ -150,85 +151,70 @@ impl ChainVerifier {
         now: UnixTime,
         purpose: Purpose,
     ) -> Result<(), Error> {
-        let usage = match purpose {
-            Purpose::ClientAuth => KeyUsage::client_auth(),
-            _ => KeyUsage::server_auth(),
-        };
-        let rules = Verifier::new(&[])
+        let first = Certificate::from_der(end_entity).map_err(|_| CertificateError::BadEncoding)?;
+        // Some send more than the chain; what cannot be read is no part of it.
+        let others: Vec<_> = intermediates.iter().filter_map(|der| Certificate::from_der(der).ok()).collect();
+        let unknown = RefCell::new(Vec::new());
+        let check =
+            |data: &SignedData<'_>| verify_signature(self.algorithms.all, data, &mut unknown.borrow_mut());
+        let verified = Verifier::new(&self.roots.certificates)
+            .keys(&self.roots.keys)
+            .signatures(&check)
             .at(UNIX_EPOCH + Duration::from_secs(now.as_secs()))
             .purpose(purpose)
-            .revocation(&self.lists);
-        let first = Certificate::from_der(end_entity).map_err(|_| CertificateError::BadEncoding)?;
-        if first.subject() == first.issuer() && self.roots.has(&first) {
-            // Nobody has issued it: no list tells of it.
-            return rules.revocation(&[]).check_path(&[&first], None).map_err(refused);
-        }
-        let broken = RefCell::new(None);
-        let judge = |path: &VerifiedPath<'_>| {
-            self.judge(&rules, &first, path).map_err(|error| {
-                *broken.borrow_mut() = Some(error);
-                webpki::Error::UnknownIssuer
-            })
+            .revocation(&self.lists)
+            .verify(&first, &others)
+            .map(drop);
+        verified.map_err(|error| self.told(error, now, unknown.into_inner()))
+    }
+
+    /// A check that failed, as rustls tells it: by its own names where it has some, because alerts follow from them. Of a root that is out of its time no alert
+    /// speaks: it is none of the peer's certificates.
+    fn told(&self, error: ChainError, now: UnixTime, unknown: Vec<u8>) -> Error {
+        let seconds = |time: SystemTime| {
+            UnixTime::since_unix_epoch(time.duration_since(UNIX_EPOCH).unwrap_or_default())
         };
-        let parsed = EndEntityCert::try_from(end_entity).map_err(explained)?;
-        let found = parsed.verify_for_usage(
-            self.algorithms.all,
-            &self.roots.keys,
-            intermediates,
-            now,
-            usage,
-            None,
-            Some(&judge),
-        );
-        match (found, broken.into_inner()) {
-            (Ok(_), _) => Ok(()),
-            (Err(_), Some(error)) => Err(error),
-            (Err(error), None) => Err(explained(error)),
-        }
-    }
-
-    /// Judges a path that webpki has found.
-    fn judge(&self, rules: &Verifier<'_>, first: &Certificate, path: &VerifiedPath<'_>) -> Result<(), Error> {
-        let between = path.intermediate_certificates().map(|other| Certificate::from_der(&other.der()));
-        let between = between.collect::<Result<Vec<_>, _>>().map_err(|_| CertificateError::BadEncoding)?;
-        let path_of_ours: Vec<_> = std::iter::once(first).chain(&between).collect();
-        let mut outcome = Err(CertificateError::UnknownIssuer.into());
-        for root in self.roots.of(path.anchor()) {
-            match rules.check_path(&path_of_ours, root) {
-                Ok(()) => return Ok(()),
-                Err(error) => outcome = Err(refused(error)),
+        let of_root = self.roots.certificates.iter().any(|root| root.subject() == *error.subject());
+        match error.failure() {
+            Failure::UnknownIssuer { .. } => CertificateError::UnknownIssuer,
+            Failure::Signature => CertificateError::BadSignature,
+            Failure::Key(gambeson_pki::Error::SignatureAlgorithm { .. }) => {
+                let known = self.algorithms.all.iter().map(|known| known.signature_alg_id());
+                CertificateError::UnsupportedSignatureAlgorithmContext {
+                    signature_algorithm_id: unknown,
+                    supported_algorithms: known.collect(),
+                }
             }
+            Failure::Expired { until } if !of_root => {
+                CertificateError::ExpiredContext { time: now, not_after: seconds(*until) }
+            }
+            Failure::NotYetValid { from } if !of_root => {
+                CertificateError::NotValidYetContext { time: now, not_before: seconds(*from) }
+            }
+            _ => CertificateError::Other(OtherError(Arc::new(error))),
         }
-        outcome
+        .into()
     }
 }
 
-/// A check of `gambeson-pki` that failed, as rustls tells it.
-fn refused(error: ChainError) -> Error {
-    Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(error))))
-}
-
-/// A failure that webpki has found, as rustls tells it.
-fn explained(error: webpki::Error) -> Error {
-    use webpki::Error as Found;
-    match error {
-        Found::BadDer | Found::BadDerTime | Found::TrailingData(_) => CertificateError::BadEncoding,
-        Found::CertNotValidYet { time, not_before } => {
-            CertificateError::NotValidYetContext { time, not_before }
-        }
-        Found::CertExpired { time, not_after } => CertificateError::ExpiredContext { time, not_after },
-        Found::InvalidCertValidity => CertificateError::Expired,
-        Found::UnknownIssuer => CertificateError::UnknownIssuer,
-        Found::InvalidSignatureForPublicKey => CertificateError::BadSignature,
-        Found::UnsupportedSignatureAlgorithmContext(context) => {
-            CertificateError::UnsupportedSignatureAlgorithmContext {
-                signature_algorithm_id: context.signature_algorithm_id,
-                supported_algorithms: context.supported_algorithms,
-            }
-        }
-        other => CertificateError::Other(OtherError(Arc::new(other))),
+/// Verifies a signature with those of `algorithms` that are for this key and this kind of signature; without any, the kind goes into `unknown`.
+fn verify_signature(
+    algorithms: &[&dyn SignatureVerificationAlgorithm],
+    data: &SignedData<'_>,
+    unknown: &mut Vec<u8>,
+) -> Result<(), gambeson_pki::Error> {
+    let (key_kind, key) = data.key_parts()?;
+    let kind = data.algorithm_contents()?;
+    let mut fitting = algorithms
+        .iter()
+        .filter(|known| *known.signature_alg_id() == *kind && *known.public_key_alg_id() == *key_kind);
+    let mut any = fitting.clone();
+    if any.next().is_none() {
+        *unknown = kind.to_vec();
+        return Err(gambeson_pki::Error::SignatureAlgorithm { oid: data.algorithm_name() });
     }
-    .into()
+    let holds = fitting.any(|known| known.verify_signature(key, data.message, data.signature).is_ok());
+    if holds { Ok(()) } else { Err(gambeson_pki::Error::Signature) }
 }
 
 impl ServerCertVerifier for ChainVerifier {

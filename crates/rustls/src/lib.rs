@@ -8,7 +8,7 @@
 //! | `group` | [`Group`], [`GROUPS`]: key exchange |
 //! | `scheme` | [`Scheme`]: numbers of signature schemes |
 //! | `signing` | private keys that sign handshakes |
-//! | `verification` | public keys of certificates, for webpki |
+//! | `verification` | public keys of certificates |
 //! | `chain` | [`ChainVerifier`], [`Roots`]: chains of certificates |
 //! | `raw_key` | [`KeyVerifier`] and what else RFC 7250 needs |
 //! | `base` | whose symmetric cryptography runs |

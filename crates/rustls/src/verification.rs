@@ -1,4 +1,4 @@
-//! Public keys of certificates: what webpki asks for chains and for CertificateVerify.
+//! Public keys of certificates: what chains and CertificateVerify are verified with.
 
 use gambeson_hybrid::composite;
 use gambeson_pki::{Algorithm, PublicKey};

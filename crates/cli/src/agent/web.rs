@@ -2,13 +2,12 @@
 
 use super::addresses::Addresses;
 use crate::error::Error;
-use crate::files;
 use crate::https::{Client, Failure};
 use crate::tls::told;
 use gambeson_identity::{Error as Refusal, Fetch, Reason, Result};
 use gambeson_rustls::{ChainVerifier, Roots};
 use rustls::ClientConfig;
-use rustls::pki_types::{CertificateDer, pem::PemObject};
+use rustls::pki_types::CertificateDer;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
@@ -49,19 +48,11 @@ impl Https {
     }
 }
 
-/// Every certificate of a PEM file, of which there is one at least and none that cannot be a root.
+/// Every certificate of a file, of which there is one at least.
 fn certificates(path: &Path) -> std::result::Result<Roots, Error> {
-    let text = files::read_small(path)?;
-    let bad = |why: &dyn Display| Error::outside(format!("{}: {why}", path.display()));
-    let mut roots = Roots::default();
-    for (certificate, number) in CertificateDer::pem_slice_iter(&text).zip(1..) {
-        let certificate = certificate.map_err(|e| bad(&format_args!("not PEM: {e}")))?;
-        roots.add(&certificate).map_err(|e| bad(&format_args!("certificate {number}: {e}")))?;
-    }
-    match roots.is_empty() {
-        true => Err(bad(&"there is no certificate in it (PEM)")),
-        false => Ok(roots),
-    }
+    let found = crate::cert::certificates(path)?;
+    let found = found.iter().map(|certificate| CertificateDer::from(certificate.as_der().to_vec()));
+    Roots::of_certificates(found).map_err(|error| Error::outside(format!("{}: {error}", path.display())))
 }
 
 impl Fetch for Https {

@@ -51,7 +51,7 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
         .with_no_client_auth();
 
     let server = Server { connect_to: options.peer.connect_to };
-    let lists = options.lists.clone().into_iter().zip(revocation_lists(&options.lists)?).collect::<Vec<_>>();
+    let lists = revocation_lists(&options.lists)?;
     let patience = Duration::from_secs(options.peer.timeout);
     let client =
         Client::new(Arc::new(config), patience, None, server, move |met| all_apply(&lists, &met.chain));

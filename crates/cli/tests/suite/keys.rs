@@ -196,7 +196,7 @@ fn files_that_are_no_keys_are_named() {
     let folder = Folder::new();
     folder.run("key gen --alg ml-dsa-44 -o a.key -p a.pub").exits(0);
     folder.write("two", [folder.read("a.pub"), folder.read("a.pub")].concat());
-    folder.run("key show two").exits(3).tells("two: not PEM");
+    folder.run("key show two").exits(3).tells("two: holds two public keys");
     folder.run("key show missing.key").exits(3).tells("missing.key");
     folder.run("key show .").exits(3).tells("directory");
     for (name, content) in [

@@ -10,6 +10,7 @@ mod agent_session;
 mod agent_web;
 mod cert;
 mod check;
+mod files_of_others;
 mod foreign_text;
 mod keys;
 mod program;

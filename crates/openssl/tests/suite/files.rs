@@ -34,6 +34,19 @@ fn the_provider_is_active_and_lists_its_algorithms() {
     }
 }
 
+/// PKCS#8 with the seed of ML-KEM or ML-DSA alone, without tag and length, as liboqs wrote it.
+fn with_bare_seed(key: &PrivateKey) -> Option<Vec<u8>> {
+    let seed = key.seed().filter(|_| key.algorithm().has_forms())?;
+    let mut der = key.to_pkcs8_der(Form::Seed).expect("a file").to_vec();
+    let tag = der.len() - seed.len() - 2;
+    der.drain(tag..tag + 2);
+    // The lengths of the SEQUENCE and of the OCTET STRING, each of one byte.
+    for length in [1, tag - 1] {
+        der[length] -= 2;
+    }
+    Some(der)
+}
+
 #[test]
 fn keys_of_either_side_are_read_by_the_other() {
     if !are_there(&["openssl"]) {
@@ -48,6 +61,11 @@ fn keys_of_either_side_are_read_by_the_other() {
             host.write("ours.pem", ours.to_pkcs8_pem(form).expect("a file").as_bytes());
             host.openssl(&["pkey", "-in", "ours.pem", "-pubout", "-out", "again.pub"]);
             assert_eq!(host.read("again.pub"), host.read("ours.pub"), "{algorithm} {form:?}");
+        }
+        if let Some(bare) = with_bare_seed(&ours) {
+            host.write("bare.der", bare);
+            host.openssl(&["pkey", "-inform", "DER", "-in", "bare.der", "-pubout", "-out", "again.pub"]);
+            assert_eq!(host.read("again.pub"), host.read("ours.pub"), "{algorithm}, the bare seed");
         }
         host.write("ours.pem", ours.to_pkcs8_pem(Form::Seed).expect("a file").as_bytes());
         host.openssl(&["pkey", "-in", "ours.pem", "-check", "-out", "again.pem"]);

@@ -320,7 +320,9 @@ fn files_of_several_certificates_are_read_in_order() {
     let file = format!("a comment\n{}{}more\n{}", one.to_pem(), *secret, two.to_pem());
     assert_eq!(Certificate::read_all(file.as_bytes()).unwrap(), [one.clone(), two.clone()]);
     assert_eq!(Certificate::read(file.as_bytes()).unwrap(), one);
-    for file in [&b""[..], b"hello", secret.as_bytes(), &file.as_bytes()[..file.len() - 40]] {
+    let label = Error::Label { expected: "CERTIFICATE", found: "PRIVATE KEY".into() };
+    assert_eq!(Certificate::read_all(secret.as_bytes()).err(), Some(label));
+    for file in [&b""[..], b"hello", &file.as_bytes()[..file.len() - 40]] {
         assert_eq!(Certificate::read_all(file).err(), Some(Error::Pem));
     }
     assert_eq!(Certificate::read(&[0xff]).err(), Some(Error::Der));

@@ -218,8 +218,7 @@ fn a_private_key_is_one_of_three_forms() {
             [tlv(Tag::OctetString, &seed), tlv(Tag::OctetString, &expanded), tlv(Tag::Null, &[])].concat();
         for inner in [
             vec![],
-            seed.clone(),
-            expanded.to_vec(),
+            seed[1..].to_vec(),
             tlv(Tag::Integer, &[1]),
             tlv(Tag::ContextSpecific { constructed: false, number: TagNumber(1) }, &seed),
             tlv(
@@ -466,7 +465,7 @@ fn encryption_that_is_old_senseless_or_an_attack_is_refused_at_once() {
     for (file, error) in [
         (
             encrypted(pbkdf2(&[1; 8], 2048, Pbkdf2Prf::HmacWithSha1), aes256, false),
-            Error::UnsupportedEncryption,
+            Error::UnsupportedEncryption { name: "PBES2 with HMAC-SHA1".into() },
         ),
         (encrypted(pbkdf2(&[1; 8], 0, sha256), aes256, false), Error::Der),
         (encrypted(pbkdf2(&[1; 8], 20_000_001, sha256), aes256, false), Error::ExcessiveWork),
@@ -494,13 +493,15 @@ fn encryption_that_is_old_senseless_or_an_attack_is_refused_at_once() {
     let mut unknown = known;
     unknown[at + 8] = 0x7f;
     let error = PrivateKey::from_encrypted_pkcs8_der(&unknown, b"pass").err();
-    assert_eq!(error, Some(Error::UnsupportedEncryption));
+    let name = "2.16.840.1.101.3.4.1.127".to_owned();
+    assert_eq!(error, Some(Error::UnsupportedEncryption { name }));
     let pbes1 = [
         0x30, 0x24, 0x30, 0x1a, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x03, 0x30, 0x0d,
         0x04, 0x08, 1, 2, 3, 4, 5, 6, 7, 8, 0x02, 0x01, 0x10, 0x04, 0x06, 1, 2, 3, 4, 5, 6,
     ];
     let error = PrivateKey::from_encrypted_pkcs8_der(&pbes1, b"pass").err();
-    assert_eq!(error, Some(Error::UnsupportedEncryption));
+    let name = "PBES1 (pbeWithMD5AndDES-CBC)".to_owned();
+    assert_eq!(error, Some(Error::UnsupportedEncryption { name }));
 }
 
 #[test]
@@ -600,7 +601,11 @@ fn debug_shows_no_secret_and_errors_speak() {
         Error::Encrypted,
         Error::EmptyPassphrase,
         Error::WrongPassphrase,
-        Error::UnsupportedEncryption,
+        Error::UnsupportedEncryption { name: "PBES1".into() },
+        Error::Several { objects: "keys", count: 3 },
+        Error::AnotherFile { expected: "private key", found: "a certificate" },
+        Error::Malformed { object: "certificate", field: "issuer" },
+        Error::Numbered { object: "certificate", number: 2, error: Box::new(Error::Der) },
         Error::ExcessiveWork,
         Error::Random(gambeson::RngError),
     ] {

@@ -3,6 +3,8 @@
 
 mod certificates;
 mod chains;
+mod constraints;
+mod files_of_others;
 mod keys;
 mod one_form;
 #[cfg(feature = "pkcs12")]

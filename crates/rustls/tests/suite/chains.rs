@@ -119,6 +119,9 @@ fn chains_hold_with_every_kind_of_algorithm() {
             "{refused:?}"
         );
         assert!(judged(&verifier, &world.leaf, &[]).is_err());
+        // What is sent beside the chain does no harm.
+        let others = [CertificateDer::from(vec![0x30, 0]), der(&world.middle), der(&world.leaf)];
+        verifier.verify_client_cert(&der(&world.leaf), &others, UnixTime::now()).unwrap();
     }
 }
 
@@ -223,5 +226,106 @@ fn what_is_revoked_is_refused_at_every_level() {
         let bare = ChainVerifier::new(Roots::of_keys(store.roots), &provider);
         let bare = bare.with_revocation(vec![of_root(&[])]);
         assert_eq!(code(&bare, &world.leaf, &[&world.middle]), "revocation-list-signature");
+    }
+}
+
+/// Tag, length, value.
+fn tlv(tag: u8, values: &[&[u8]]) -> Vec<u8> {
+    let value = values.concat();
+    let length = match value.len() {
+        length @ 0..128 => vec![length as u8],
+        length @ 128..256 => vec![0x81, length as u8],
+        length => vec![0x82, (length >> 8) as u8, length as u8],
+    };
+    [&[tag][..], &length, &value].concat()
+}
+
+/// The contents and what follows of the value at the beginning of `der`.
+fn split(der: &[u8]) -> (&[u8], &[u8]) {
+    let (header, length) = match der[1] {
+        short @ 0..=0x7f => (2, usize::from(short)),
+        0x81 => (3, usize::from(der[2])),
+        _ => (4, usize::from(u16::from_be_bytes([der[2], der[3]]))),
+    };
+    (&der[header..header + length], &der[header + length..])
+}
+
+/// The authority with name constraints, which permit one name, under a new signature of `signer`.
+fn permitting(authority: &Certificate, signer: &PrivateKey, base: &[u8]) -> Certificate {
+    let (outer, _) = split(authority.as_der());
+    let (body, rest) = split(outer);
+    let algorithm = &rest[..rest.len() - split(rest).1.len()];
+    let mut start = 0;
+    while body[start] != 0xa3 {
+        start = body.len() - split(&body[start..]).1.len();
+    }
+    let (list, _) = split(split(&body[start..]).0);
+    let permitted = tlv(0x30, &[&tlv(0xa0, &[&tlv(0x30, &[base])])]);
+    let extension = tlv(0x30, &[&[6, 3, 0x55, 0x1d, 30, 1, 1, 0xff], &tlv(0x04, &[&permitted])]);
+    let body = tlv(0x30, &[&body[..start], &tlv(0xa3, &[&tlv(0x30, &[list, &extension])])]);
+    let signature = signer.sign(&body).unwrap();
+    Certificate::from_der(&tlv(0x30, &[&body, algorithm, &tlv(0x03, &[&[0], &signature])])).unwrap()
+}
+
+#[test]
+fn name_constraints_of_every_form_hold_and_are_told_in_our_words() {
+    for algorithm in ALGORITHMS {
+        let world = World::new(algorithm);
+        let leaf = Template::new("CN=Server,O=Home".parse().unwrap());
+        let leaf = leaf.alt_name("example.com".parse().unwrap()).alt_name("a@example.com".parse().unwrap());
+        let leaf = leaf.alt_name("https://example.com/".parse().unwrap());
+        let leaf = world.leaf(leaf);
+        let home: gambeson_pki::Name = "O=Home".parse().unwrap();
+        let elsewhere: gambeson_pki::Name = "O=Elsewhere".parse().unwrap();
+        for (base, code_of_failure) in [
+            (tlv(0x82, &[b"example.com"]), None),
+            (tlv(0x81, &[b"example.com"]), None),
+            (tlv(0x86, &[b"example.com"]), None),
+            (tlv(0xa4, &[&home.to_der()]), None),
+            (tlv(0x82, &[b"example.org"]), Some("name-constraints")),
+            (tlv(0x81, &[b"example.org"]), Some("name-constraints")),
+            (tlv(0x86, &[b"example.org"]), Some("name-constraints")),
+            (tlv(0xa4, &[&elsewhere.to_der()]), Some("name-constraints")),
+        ] {
+            let middle = permitting(&world.middle, &world.root_key, &base);
+            let verifier = verifier(&[&world.root]);
+            match code_of_failure {
+                None => judged(&verifier, &leaf, &[&middle]).unwrap(),
+                Some(expected) => assert_eq!(code(&verifier, &leaf, &[&middle]), expected),
+            }
+            // The same of a root, below which the authority between has no name of an organisation.
+            let root = permitting(&world.root, &world.root_key, &base);
+            let of_root = judged(&self::verifier(&[&root]), &leaf, &[&world.middle]);
+            assert_eq!(of_root.is_ok(), code_of_failure.is_none() && base[0] != 0xa4, "{of_root:?}");
+        }
+    }
+}
+
+/// What `gambeson_pki::Verifier` refuses, this verifier refuses, for the same reason.
+#[test]
+fn one_set_of_rules_judges_files_and_handshakes() {
+    for algorithm in ALGORITHMS {
+        let world = World::new(algorithm);
+        let any = Template::new("CN=Any".parse().unwrap()).alt_name("example.com".parse().unwrap());
+        let any = world.leaf(any.purpose(Purpose::Any));
+        let below = authority("CN=Below").alt_name("example.com".parse().unwrap());
+        let below = below.key_usage(&[KeyUsage::DigitalSignature, KeyUsage::KeyCertSign]);
+        let below = world.leaf(below);
+        let mut leaves = vec![world.leaf(server()), any, below];
+        if algorithm == Algorithm::MlDsa65 {
+            // A usage that the key cannot have; the check comes before that of the signature, which does not hold.
+            let mut der = leaves[0].as_der().to_vec();
+            let place = der.windows(4).position(|window| window == [3, 2, 7, 0x80]).unwrap();
+            der[place..place + 4].copy_from_slice(&[3, 2, 5, 0x20]);
+            leaves.push(Certificate::from_der(&der).unwrap());
+        }
+        for leaf in &leaves {
+            let (roots, others) = ([world.root.clone()], [world.middle.clone()]);
+            let files = gambeson_pki::Verifier::new(&roots).purpose(Purpose::ServerAuth);
+            let files = files.verify(leaf, &others).map_err(|error| error.failure().code());
+            let tls = judged(&verifier(&[&world.root]), leaf, &[&world.middle]);
+            let tls = tls.map_err(|error| ChainVerifier::failure(&error).unwrap().failure().code());
+            assert_eq!(files.map(drop), tls, "{leaf:?}");
+        }
     }
 }

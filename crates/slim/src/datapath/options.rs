@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use base64ct::{Base64, Encoding};
 use gambeson::secret::Secret;
-use gambeson_rustls::rustls::pki_types::pem::PemObject;
-use gambeson_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use gambeson_pki::PemBlock;
+use gambeson_rustls::rustls::pki_types::{
+    CertificateDer, PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer,
+};
 use zeroize::Zeroize;
 
 use crate::error::{Error, Result};
@@ -99,9 +101,7 @@ impl NodeOptions {
     /// [`Error::NodeOptions`]: there is no certificate or no private key in it.
     pub fn with_client_certificate(mut self, chain: &[u8], key: &[u8]) -> Result<Self> {
         let chain = certificates(chain, "the client's certificate file")?;
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| {
-            Error::NodeOptions("the client's key file contains no PEM private key".to_owned())
-        })?;
+        let key = private_key(key)?;
         self.identity = Some(Arc::new(ClientIdentity { chain, key }));
         Ok(self)
     }
@@ -124,14 +124,31 @@ impl NodeOptions {
 }
 
 fn certificates(pem: &[u8], file: &str) -> Result<Vec<CertificateDer<'static>>> {
-    let wrong = |what: &str| Error::NodeOptions(format!("{file} {what}"));
-    let certificates: Vec<_> = CertificateDer::pem_slice_iter(pem)
-        .collect::<std::result::Result<_, _>>()
-        .map_err(|_| wrong("is not valid PEM"))?;
-    if certificates.is_empty() {
-        return Err(wrong("contains no PEM certificate"));
+    let blocks = PemBlock::read_all(pem, &["CERTIFICATE", "X509 CERTIFICATE", "X.509 CERTIFICATE"]);
+    let blocks = blocks.map_err(|error| {
+        Error::NodeOptions(format!("{file} contains no PEM certificate that can be read: {error}"))
+    })?;
+    Ok(blocks.iter().map(|block| block.as_der().to_vec().into()).collect())
+}
+
+fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>> {
+    let wrong = |what: &dyn fmt::Display| {
+        Error::NodeOptions(format!(
+            "the client's key file contains no PEM private key that can be used: {what}"
+        ))
+    };
+    let blocks = PemBlock::read_all(pem, &["PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"]);
+    match &blocks.map_err(|error| wrong(&error))?[..] {
+        [key] => {
+            let der = key.as_der().to_vec();
+            Ok(match key.label() {
+                "PRIVATE KEY" => PrivatePkcs8KeyDer::from(der).into(),
+                "EC PRIVATE KEY" => PrivateSec1KeyDer::from(der).into(),
+                _ => PrivatePkcs1KeyDer::from(der).into(),
+            })
+        }
+        keys => Err(wrong(&format_args!("it holds {} keys, where one is needed", keys.len()))),
     }
-    Ok(certificates)
 }
 
 impl fmt::Debug for NodeOptions {
