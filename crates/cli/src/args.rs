@@ -513,7 +513,10 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub enum VectorsCommand {
     /// Answer requests on standard input, one JSON object a line
     Serve,
-    /// Run every *.jsonl.gz below a folder, and every *.json of the identity layer in it
+    /// Run every file of test vectors below a folder, and name those that cannot be run
+    ///
+    /// Forms are told from content, packed with gzip or not: requests of `vectors serve` with `expect`, one a line; files of the identity
+    /// layer; arrays of MLS and HPKE; JSON of C2SP. A file of vectors that is not run makes the run fail.
     Check {
         /// The folder
         #[arg(value_name = "DIR")]
