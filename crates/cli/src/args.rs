@@ -516,7 +516,7 @@ pub enum VectorsCommand {
     /// Run every file of test vectors below a folder, and name those that cannot be run
     ///
     /// Forms are told from content, packed with gzip or not: requests of `vectors serve` with `expect`, one a line; files of the identity
-    /// layer; arrays of MLS and HPKE; JSON of C2SP. A file of vectors that is not run makes the run fail.
+    /// layer; arrays of MLS and HPKE; JSON of Wycheproof and C2SP. A file of vectors that is not run makes the run fail.
     Check {
         /// The folder
         #[arg(value_name = "DIR")]

@@ -5,7 +5,7 @@
 //! * `form`: what a file is, told from its content
 //! * `identity` and the files of its subjects: vectors of the identity layer and of sessions
 //! * `arrays`, `hpke`: MLS and HPKE, as their working groups publish them
-//! * `c2sp`: files of that project, put to the harness (`asked`)
+//! * `wycheproof`, `c2sp`: files of those projects, put to the harness (`asked`)
 
 mod arrays;
 mod asked;
@@ -19,6 +19,7 @@ mod log;
 mod secrets;
 mod session;
 mod standards;
+mod wycheproof;
 
 use crate::console::{Console, grouped};
 use crate::error::{Error, Status};

@@ -46,3 +46,46 @@ fn signed(vector: &Value) -> Option<Vec<Step>> {
         ),
     ])
 }
+
+/// Members of the edge cases of Ed25519 of CCTV (`ed25519`), and as they were first published.
+const SIGNATURE: [&[&str]; 2] = [&["key", "sig", "msg", "flags"], &["A", "R", "S", "M", "Flags"]];
+
+/// Whether a case is one of those.
+pub(super) fn is_signature(case: &Value) -> bool {
+    SIGNATURE.iter().any(|members| members.iter().all(|name| case.get(name).is_some()))
+}
+
+/// Edge cases of Ed25519: signatures with points of low order or in another encoding are refused, of the others those that hold without the
+/// cofactor are accepted (RFC 8032, section 5.1.7; the strict rules of `ed25519-dalek`).
+pub(super) fn signatures(cases: &[Value]) -> Result<Report, String> {
+    let mut report = Report::default();
+    for (at, case) in cases.iter().enumerate() {
+        let name = format!("case {at}");
+        let step = verified(case).ok_or_else(|| format!("{name}: members are missing or damaged"))?;
+        put(&mut report, &name, Some(vec![step]));
+    }
+    Ok(report)
+}
+
+fn verified(case: &Value) -> Option<Step> {
+    let either = |one: &str, other: &str| case.get(one).or_else(|| case.get(other));
+    let text = |one: &str, other: &str| either(one, other).and_then(Value::as_str);
+    let signature = match text("sig", "") {
+        Some(signature) => signature.to_owned(),
+        None => format!("{}{}", text("R", "")?, text("S", "")?),
+    };
+    let flags: Vec<&str> = match either("flags", "Flags")? {
+        Value::Null => Vec::new(),
+        flags => flags.as_array()?.iter().map(Value::as_str).collect::<Option<_>>()?,
+    };
+    // A component of low order does no harm where the point has another.
+    let harmless = |flag: &&str| {
+        let flag = flag.replace('_', "").to_ascii_lowercase();
+        ["lowordercomponenta", "lowordercomponentr"].contains(&&*flag)
+    };
+    let valid = flags.iter().all(harmless);
+    let (key, message) = (text("key", "A")?, hex(text("msg", "M")?.as_bytes()));
+    let request =
+        json!({"alg": "Ed25519", "op": "verify", "pk": key, "message": message, "signature": signature});
+    Some((request, if valid { Expected::Fields(json!({"testPassed": true})) } else { Expected::Refused }))
+}

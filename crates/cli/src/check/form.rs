@@ -1,6 +1,6 @@
 //! The form of a file of vectors, told from its content: what it is called tells nothing.
 
-use super::{arrays, c2sp, identity};
+use super::{arrays, c2sp, identity, wycheproof};
 use crate::harness;
 use crate::vectors::{self, Report, content, lines};
 use serde_json::Value;
@@ -54,10 +54,14 @@ fn judge(document: Value) -> Option<Result<(Report, Suites), String>> {
     match document {
         Value::Array(cases) => match cases.first() {
             None => Some(Ok(without_suites(Report::default()))),
+            Some(first) if c2sp::is_signature(first) => Some(c2sp::signatures(&cases).map(without_suites)),
             Some(first) => arrays::is_case(first).then(|| Ok(arrays::check(&cases))),
         },
         document if document["subject"].is_string() => Some(identity::check(document).map(without_suites)),
         document if c2sp::is_http(&document) => Some(c2sp::http(&document).map(without_suites)),
+        document if wycheproof::is_file(&document) => {
+            wycheproof::check(&document).map(|it| it.map(without_suites))
+        }
         _ => None,
     }
 }
@@ -80,7 +84,7 @@ fn read(path: &Path) -> Result<Content, String> {
     let unreadable = |error: std::io::Error| error.to_string();
     let Some(first) = lines(path).map_err(unreadable)?.next() else { return Err("empty".to_owned()) };
     let first: Option<Value> = serde_json::from_slice(&first.map_err(unreadable)?).ok();
-    if first.is_some_and(|first| first["alg"].is_string()) {
+    if first.as_ref().is_some_and(|first| first["alg"].is_string()) {
         return Ok(Content::Requests);
     }
     let mut text = Vec::new();
@@ -89,5 +93,8 @@ fn read(path: &Path) -> Result<Content, String> {
         return Err("longer than 64 MiB, and no line of it is a request".to_owned());
     }
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
-    serde_json::from_slice(text).map(Content::Document).map_err(|error| format!("not JSON: {error}"))
+    serde_json::from_slice(text).map(Content::Document).map_err(|error| match first {
+        Some(_) => "lines of JSON, of which the first names no `alg`".to_owned(),
+        None => format!("not JSON: {error}"),
+    })
 }
