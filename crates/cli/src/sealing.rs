@@ -111,7 +111,9 @@ pub(crate) fn age_error(name: &str, error: gambeson_age::Error) -> Error {
     match error {
         Age::Io(error) => Error::named(&error),
         Age::Random(error) => Error::randomness(error),
-        Age::NoRecipients | Age::LowOrderRecipient { .. } => Error::usage(error.to_string()),
+        Age::NoRecipients | Age::TooManyRecipients { .. } | Age::LowOrderRecipient { .. } => {
+            Error::usage(error.to_string())
+        }
         Age::NoMatch | Age::HeaderMac | Age::Payload(_) => {
             Error::not_verified(message).because("cannot-open")
         }
