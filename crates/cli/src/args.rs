@@ -544,4 +544,23 @@ mod tests {
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
+
+    /// Whoever names an output file can say that an older one goes, and nobody else needs to.
+    #[test]
+    fn every_command_with_an_output_has_force() {
+        fn look(command: &clap::Command, seen: &mut Vec<String>) {
+            let has = |id: &str| command.get_arguments().any(|argument| argument.get_long() == Some(id));
+            if ["out", "secret", "receive"].into_iter().any(has) {
+                assert!(has("force"), "{} has no --force", command.get_name());
+                seen.push(command.get_name().to_owned());
+            }
+            command.get_subcommands().for_each(|below| look(below, seen));
+        }
+        let (mut command, mut seen) = (Cli::command(), Vec::new());
+        command.build();
+        look(&command, &mut seen);
+        for name in ["seal", "open", "sign", "get", "gen", "convert", "encaps", "decaps", "export"] {
+            assert!(seen.iter().any(|it| it == name), "{name}: {seen:?}");
+        }
+    }
 }
