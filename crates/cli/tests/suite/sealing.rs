@@ -27,7 +27,7 @@ fn every_recipient_opens_what_was_sealed() {
         folder.run(&format!("seal -r {bob} -R carol.pub {armor} file -o sealed --force")).exits(0);
         assert_eq!(folder.read("sealed").starts_with(b"-----BEGIN AGE"), !armor.is_empty());
         for name in ["bob", "carol"] {
-            folder.run(&format!("open -i {name}.txt sealed -o opened")).exits(0);
+            folder.run(&format!("open -i {name}.txt sealed -o opened --force")).exits(0);
             assert_eq!(folder.read("opened"), content);
             std::fs::remove_file(folder.path("opened")).unwrap();
         }
@@ -297,6 +297,7 @@ fn identities_that_open_nothing_here_hinder_nothing() {
     folder.write("both", format!("# keys\n{X25519}\n{bob}"));
     folder.write("behind", format!("{bob}\n{X25519}\n{plugin}\n"));
     folder.write("x25519", X25519);
+    folder.write("blank", format!("\n \n{bob}"));
     folder.write("ssh", ssh);
     folder.write("plugin", plugin);
     folder.write("others", format!("{eve}\n{X25519}\n"));
@@ -372,7 +373,7 @@ fn an_identity_file_under_a_passphrase_asks_for_it() {
     open("-i binary.age", &[("GAMBESON_PASSPHRASE", "wrong")]).exits(1).tells("binary.age: wrong passphrase");
     open("-i binary.age", &[]).exits(2).tells("a passphrase is needed");
     open("-i eve.age", &right).exits(1).tells("no identity opens this file");
-    open("-i x25519.age", &right).exits(1).tells("x25519.age: line 1: an X25519 identity");
+    open("-i x25519.age", &right).exits(2).tells("x25519.age: line 1: an X25519 identity");
     open("-i none.age", &right).exits(3).tells("none.age: line 1: not an age key");
     // A file for recipients is none under a passphrase, and nobody is asked for one.
     let mut other = Vec::new();
