@@ -27,9 +27,10 @@ impl X25519Identity {
 }
 
 impl UnwrapFileKey for X25519Identity {
-    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+    fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> Result<Option<FileKey>, HeaderError> {
         for stanza in stanzas.iter().filter(|stanza| stanza.kind() == "X25519") {
-            let [_, share] = stanza.args.as_slice() else {
+            let mut args = stanza.args().skip(1);
+            let (Some(share), None) = (args.next(), args.next()) else {
                 return Err(HeaderError::Stanza("an X25519 stanza does not have two arguments"));
             };
             let share: [u8; 32] = decode(share)?;
@@ -42,7 +43,7 @@ impl UnwrapFileKey for X25519Identity {
             Hkdf::<Sha256>::new(Some(&salt), secret.as_bytes())
                 .expand(b"age-encryption.org/v1/X25519", &mut key)
                 .expect("32 bytes are not too long");
-            if let Some(file_key) = unwrap(&key, &stanza.body)? {
+            if let Some(file_key) = unwrap(&key, &stanza.body())? {
                 return Ok(Some(file_key));
             }
         }

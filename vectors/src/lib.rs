@@ -30,10 +30,19 @@ mod read;
 mod run;
 
 pub use judge::{Verdict, judge};
-pub use read::{Lines, MAX_LINE, files, files_ending, lines};
+pub use read::{Lines, MAX_LINE, content, files_ending, lines};
 pub use run::{Counts, Report, run};
 
+use std::io;
 use std::path::{Path, PathBuf};
+
+/// Every `*.jsonl.gz` below `folder`, in the order of their names.
+///
+/// # Errors
+/// `folder`, or a folder below it, cannot be read.
+pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    files_ending(folder, ".jsonl.gz")
+}
 
 /// The folder `shared/vectors` beside this repository, if there is one.
 ///

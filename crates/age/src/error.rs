@@ -16,6 +16,11 @@ pub enum Error {
     EmptyPassphrase,
     /// There is nobody to seal to.
     NoRecipients,
+    /// There are more recipients than the 1,024 that a header may have.
+    TooManyRecipients {
+        /// How many.
+        count: usize,
+    },
     /// A recipient's X25519 part is a low-order point: the key is not one that anybody generated.
     LowOrderRecipient {
         /// Which one, counted from 0.
@@ -40,6 +45,9 @@ impl fmt::Display for Error {
             Self::Random(error) => error.fmt(f),
             Self::EmptyPassphrase => f.write_str("an empty passphrase protects nothing"),
             Self::NoRecipients => f.write_str("no recipients: the file could be opened by nobody"),
+            Self::TooManyRecipients { count } => {
+                write!(f, "{count} recipients, and a file has at most 1024")
+            }
             Self::LowOrderRecipient { index } => {
                 write!(f, "recipient {} is not a usable key: its X25519 part has low order", index + 1)
             }
@@ -62,6 +70,7 @@ impl error::Error for Error {
             Self::Payload(error) => Some(error),
             Self::EmptyPassphrase
             | Self::NoRecipients
+            | Self::TooManyRecipients { .. }
             | Self::LowOrderRecipient { .. }
             | Self::NoMatch
             | Self::HeaderMac => None,
@@ -162,6 +171,10 @@ pub enum HeaderError {
     Truncated,
     /// The header is longer than 16 MiB.
     TooLong,
+    /// There are more than 1,024 recipient stanzas.
+    TooManyStanzas,
+    /// A stanza has more than 64 arguments, its kind among them.
+    TooManyArguments,
     /// There is no recipient stanza.
     NoStanza,
     /// A line that should open a stanza is not `-> ` and arguments of visible characters with single spaces.
@@ -183,6 +196,8 @@ impl fmt::Display for HeaderError {
             Self::Version => "an age file of a version other than v1",
             Self::Truncated => "the file ends inside the header",
             Self::TooLong => "longer than 16 MiB",
+            Self::TooManyStanzas => "it has more than 1024 recipient stanzas",
+            Self::TooManyArguments => "a stanza has more than 64 arguments",
             Self::NoStanza => "it has no recipient stanza",
             Self::ArgumentLine => "the first line of a stanza is malformed",
             Self::BodyLine => "the body of a stanza is malformed",

@@ -1,7 +1,7 @@
 //! The textual header: a version line, recipient stanzas that wrap the file key, a MAC.
 
 use std::fmt;
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
 use base64ct::{Base64Unpadded, Encoding};
 use gambeson::RngError;
@@ -25,8 +25,14 @@ const INFO: &[u8] = b"age-encryption.org/mlkem768x25519";
 const SEALED_LEN: usize = 32;
 const COLUMNS: usize = 64;
 
-/// Longest header that is read: room for some ten thousand recipients.
+/// Longest header that is read, in bytes.
 pub(crate) const MAX_LEN: u64 = 1 << 24;
+/// Most stanzas that a header has; files are sealed to no more recipients.
+pub(crate) const MAX_STANZAS: usize = 1024;
+/// Most arguments that a stanza has, its kind among them.
+const MAX_ARGUMENTS: usize = 64;
+/// Above this length the text of a header grows in steps of this size, so that it is never held twice and more.
+const STEP: usize = 1 << 20;
 
 /// The secret of one file: 16 random bytes, from which its other keys come.
 #[derive(Debug)]
@@ -93,22 +99,58 @@ impl TryRng for System {
 
 impl TryCryptoRng for System {}
 
-/// A recipient stanza: the file key wrapped for one recipient.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Stanza {
-    /// The arguments; the first is the kind of recipient. There is at least one.
-    pub args: Vec<String>,
-    /// The body, decoded.
-    pub body: Vec<u8>,
+/// A recipient stanza of a header that was read: the file key wrapped for one recipient.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Stanza<'a> {
+    /// The arguments, with single spaces between.
+    args: &'a str,
+    /// The lines of the body, in Base64.
+    body: &'a str,
 }
 
-impl Stanza {
-    /// The kind of recipient, such as `mlkem768x25519`.
+impl<'a> Stanza<'a> {
+    /// The kind of recipient, such as `mlkem768x25519`: the first argument.
     #[must_use]
-    pub fn kind(&self) -> &str {
-        self.args.first().map_or("", String::as_str)
+    pub fn kind(&self) -> &'a str {
+        self.args().next().unwrap_or_default()
     }
 
+    /// The arguments; the first is the kind. There are at least one and at most 64.
+    pub fn args(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.args.split(' ')
+    }
+
+    /// The body, decoded.
+    #[must_use]
+    pub fn body(&self) -> Vec<u8> {
+        let line = |line: &str| Base64Unpadded::decode_vec(line).expect("decoded when the header was read");
+        self.body.lines().flat_map(line).collect()
+    }
+
+    /// The body, decoded, if it is of `N` bytes, which is found out without decoding it.
+    #[must_use]
+    pub fn body_of<const N: usize>(&self) -> Option<[u8; N]> {
+        // A longer text is of more bytes.
+        if self.body.len() > N.div_ceil(3) * 4 + N / 48 + 1 {
+            return None;
+        }
+        self.body().try_into().ok()
+    }
+}
+
+impl fmt::Debug for Stanza<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stanza({}, {} characters)", self.kind(), self.body.len())
+    }
+}
+
+/// A recipient stanza that is written.
+pub(crate) struct Wrapped {
+    pub(crate) args: Vec<String>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Wrapped {
     /// Wraps `file_key` for one of our recipients.
     fn wrap(
         recipient: &Recipient,
@@ -149,12 +191,6 @@ impl Stanza {
     }
 }
 
-impl fmt::Debug for Stanza {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stanza({}, {} bytes)", self.kind(), self.body.len())
-    }
-}
-
 /// Something that may know the file key of a header: the border for kinds of identity that this crate lacks.
 ///
 /// [`Identity`] is the one that ships. Others (a hardware key, a legacy kind in a test) implement this.
@@ -165,23 +201,23 @@ pub trait UnwrapFileKey {
     ///
     /// # Errors
     /// A stanza of this identity's kind is malformed; the file is then refused.
-    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError>;
+    fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> Result<Option<FileKey>, HeaderError>;
 }
 
 impl<T: UnwrapFileKey + ?Sized> UnwrapFileKey for &T {
-    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+    fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> Result<Option<FileKey>, HeaderError> {
         (**self).unwrap_file_key(stanzas)
     }
 }
 
 impl<T: UnwrapFileKey + ?Sized> UnwrapFileKey for Box<T> {
-    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+    fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> Result<Option<FileKey>, HeaderError> {
         (**self).unwrap_file_key(stanzas)
     }
 }
 
 impl UnwrapFileKey for Identity {
-    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+    fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> Result<Option<FileKey>, HeaderError> {
         for stanza in stanzas.iter().filter(|stanza| stanza.kind() == KIND) {
             let (enc, sealed) = parse_ours(stanza)?;
             let mut receiver = hpke::setup_receiver::<XWing, HkdfSha256, ChaCha20Poly1305>(
@@ -200,8 +236,9 @@ impl UnwrapFileKey for Identity {
 }
 
 /// Checks the shape of one of our stanzas: two arguments, an X-Wing ciphertext, a body of exactly 32 bytes.
-fn parse_ours(stanza: &Stanza) -> Result<(xwing::Ciphertext, &[u8; SEALED_LEN]), HeaderError> {
-    let [_, enc] = stanza.args.as_slice() else {
+fn parse_ours(stanza: &Stanza<'_>) -> Result<(xwing::Ciphertext, [u8; SEALED_LEN]), HeaderError> {
+    let mut args = stanza.args().skip(1);
+    let (Some(enc), None) = (args.next(), args.next()) else {
         return Err(HeaderError::Stanza("an mlkem768x25519 stanza does not have two arguments"));
     };
     let mut ciphertext = [0; xwing::CIPHERTEXT_LEN];
@@ -210,11 +247,9 @@ fn parse_ours(stanza: &Stanza) -> Result<(xwing::Ciphertext, &[u8; SEALED_LEN]),
         return Err(HeaderError::Stanza("an mlkem768x25519 stanza does not carry an X-Wing ciphertext"));
     }
     // The length is checked before anything is decrypted, against partitioning oracles.
-    let sealed = stanza
-        .body
-        .as_slice()
-        .try_into()
-        .map_err(|_| HeaderError::Stanza("the body of an mlkem768x25519 stanza is not 32 bytes long"))?;
+    let sealed = stanza.body_of();
+    let sealed =
+        sealed.ok_or(HeaderError::Stanza("the body of an mlkem768x25519 stanza is not 32 bytes long"))?;
     Ok((ciphertext, sealed))
 }
 
@@ -234,9 +269,12 @@ pub(crate) fn write(
     let mut out = String::from(VERSION_LINE);
     match sealing {
         Sealing::Recipients([]) => return Err(Error::NoRecipients),
+        Sealing::Recipients(recipients) if recipients.len() > MAX_STANZAS => {
+            return Err(Error::TooManyRecipients { count: recipients.len() });
+        }
         Sealing::Recipients(recipients) => {
             for (index, recipient) in recipients.iter().enumerate() {
-                Stanza::wrap(recipient, index, file_key, rng)?.write(&mut out);
+                Wrapped::wrap(recipient, index, file_key, rng)?.write(&mut out);
             }
         }
         Sealing::Passphrase(passphrase) => passphrase.wrap(file_key)?.write(&mut out),
@@ -249,41 +287,69 @@ pub(crate) fn write(
     Ok(out)
 }
 
-/// A parsed header, with the bytes that its MAC covers.
+/// A header that was read: its text, as the MAC covers it, in which the stanzas are found again.
 pub(crate) struct Header {
-    pub(crate) stanzas: Vec<Stanza>,
-    covered: Vec<u8>,
+    covered: String,
     mac: [u8; 32],
 }
 
 impl Header {
     /// Reads a header and leaves `input` at the payload. Nothing else is read.
     pub(crate) fn read<R: BufRead>(input: R) -> Result<Self, Error> {
-        let mut lines = Lines { input: input.take(MAX_LEN), line: Vec::new(), covered: Vec::new() };
+        let mut lines = Lines { input: input.take(MAX_LEN), text: Vec::new(), line: 0 };
         lines.version()?;
-        let mut stanzas = Vec::new();
+        let (mut stanzas, mut passphrases) = (0, 0);
         loop {
-            lines.next(HeaderError::Truncated)?;
-            if lines.line.starts_with(b"---") {
+            lines.next()?;
+            if lines.line().starts_with(b"---") {
                 break;
             }
-            stanzas.push(lines.stanza()?);
+            if stanzas == MAX_STANZAS {
+                return Err(HeaderError::TooManyStanzas.into());
+            }
+            stanzas += 1;
+            passphrases += usize::from(lines.stanza()? == passphrase::KIND.as_bytes());
         }
-        if stanzas.is_empty() {
+        if stanzas == 0 {
             return Err(HeaderError::NoStanza.into());
         }
-        if stanzas.len() > 1 && stanzas.iter().any(|stanza| stanza.kind() == passphrase::KIND) {
+        if stanzas > 1 && passphrases > 0 {
             return Err(HeaderError::Stanza("an scrypt stanza is not alone").into());
         }
-        let mac = mac_line(&lines.line)?;
-        lines.covered.extend_from_slice(b"---");
-        Ok(Self { stanzas, covered: lines.covered, mac })
+        let mac = mac_line(lines.line())?;
+        lines.text.truncate(lines.line + "---".len());
+        let covered = String::from_utf8(lines.text).expect("every line was found to be ASCII");
+        Ok(Self { covered, mac })
+    }
+
+    /// Every stanza begins with an arrow at the begin of a line, where Base64 has none.
+    fn stanzas(&self) -> Vec<Stanza<'_>> {
+        let stanzas = self.covered.strip_suffix("---").and_then(|text| text.strip_prefix(VERSION_LINE));
+        let found = stanzas.unwrap_or_default().split_inclusive('\n');
+        let mut all = Vec::new();
+        let (mut at, mut stanza) = (VERSION_LINE.len(), None);
+        for line in found {
+            let next = at + line.len();
+            if line.starts_with("-> ") {
+                all.extend(stanza.map(|(begin, body)| self.stanza(begin, body, at)));
+                stanza = Some((at, next));
+            }
+            at = next;
+        }
+        all.extend(stanza.map(|(begin, body)| self.stanza(begin, body, at)));
+        all
+    }
+
+    /// The stanza whose lines begin at `begin`, its body at `body`, and which ends at `end`.
+    fn stanza(&self, begin: usize, body: usize, end: usize) -> Stanza<'_> {
+        Stanza { args: &self.covered[begin + "-> ".len()..body - 1], body: &self.covered[body..end] }
     }
 
     /// Finds the file key with one of `identities`, and checks the MAC with it.
     pub(crate) fn file_key<I: UnwrapFileKey>(&self, identities: &[I]) -> Result<FileKey, Error> {
+        let stanzas = self.stanzas();
         for identity in identities {
-            if let Some(file_key) = identity.unwrap_file_key(&self.stanzas)? {
+            if let Some(file_key) = identity.unwrap_file_key(&stanzas)? {
                 let mac = file_key.header_mac().chain_update(&self.covered);
                 mac.verify_slice(&self.mac).map_err(|_| Error::HeaderMac)?;
                 return Ok(file_key);
@@ -303,28 +369,44 @@ fn mac_line(line: &[u8]) -> Result<[u8; 32], HeaderError> {
     }
 }
 
-/// Reads lines, keeps the last one without its end, and gathers what the MAC covers.
+/// Reads lines into one text.
 struct Lines<R> {
-    input: std::io::Take<R>,
-    line: Vec<u8>,
-    covered: Vec<u8>,
+    input: io::Take<R>,
+    text: Vec<u8>,
+    /// Where the last line begins.
+    line: usize,
 }
 
 impl<R: BufRead> Lines<R> {
     /// Reads the next line, which must end in LF.
-    fn next(&mut self, at_end: HeaderError) -> Result<(), Error> {
-        self.line.clear();
-        self.input.read_until(b'\n', &mut self.line)?;
-        if self.line.pop_if(|last| *last == b'\n').is_none() {
-            return Err(if self.input.limit() == 0 { HeaderError::TooLong } else { at_end }.into());
+    fn next(&mut self) -> Result<(), Error> {
+        self.line = self.text.len();
+        loop {
+            let read = match self.input.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            if read.is_empty() {
+                let cut = if self.input.limit() == 0 { HeaderError::TooLong } else { HeaderError::Truncated };
+                return Err(cut.into());
+            }
+            let end = read.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+            let taken = end.unwrap_or(read.len());
+            if self.text.len() >= STEP && self.text.capacity() - self.text.len() < taken {
+                self.text.reserve_exact(taken.max(STEP));
+            }
+            self.text.extend_from_slice(&read[..taken]);
+            self.input.consume(taken);
+            if end.is_some() {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
-    /// Adds the line to what the MAC covers.
-    fn cover(&mut self) {
-        self.covered.extend_from_slice(&self.line);
-        self.covered.push(b'\n');
+    /// The last line without its end.
+    fn line(&self) -> &[u8] {
+        let line = &self.text[self.line..];
+        line.strip_suffix(b"\n").unwrap_or(line)
     }
 
     /// The first line. A file that is something else altogether is not read to its first line end.
@@ -343,41 +425,42 @@ impl<R: BufRead> Lines<R> {
             }
             .into());
         }
-        self.covered = start;
+        self.text = start;
         Ok(())
     }
 
-    /// A stanza, whose first line has been read.
-    fn stanza(&mut self) -> Result<Stanza, Error> {
-        let args = arguments(&self.line)?;
-        self.cover();
-        let mut body = Vec::new();
+    /// A stanza, whose first line has been read; its kind.
+    fn stanza(&mut self) -> Result<&[u8], Error> {
+        let begin = self.line;
+        arguments(self.line())?;
         loop {
-            self.next(HeaderError::Truncated)?;
-            let columns = self.line.len();
-            if columns > COLUMNS {
+            self.next()?;
+            let line = self.line();
+            let mut decoded = [0; COLUMNS / 4 * 3];
+            if line.len() > COLUMNS || Base64Unpadded::decode(line, &mut decoded).is_err() {
                 return Err(HeaderError::BodyLine.into());
             }
-            let mut decoded = [0; COLUMNS / 4 * 3];
-            body.extend_from_slice(
-                Base64Unpadded::decode(&self.line, &mut decoded).map_err(|_| HeaderError::BodyLine)?,
-            );
-            self.cover();
-            if columns < COLUMNS {
-                return Ok(Stanza { args, body });
+            if line.len() < COLUMNS {
+                break;
             }
         }
+        let arguments = &self.text[begin + "-> ".len()..];
+        Ok(arguments.split(|byte| matches!(byte, b' ' | b'\n')).next().unwrap_or_default())
     }
 }
 
-/// `-> ` and one or more arguments of visible characters, with single spaces between.
-fn arguments(line: &[u8]) -> Result<Vec<String>, HeaderError> {
+/// Checks `-> ` and one or more arguments of visible characters, with single spaces between.
+fn arguments(line: &[u8]) -> Result<(), HeaderError> {
     let args = line.strip_prefix(b"-> ").ok_or(HeaderError::ArgumentLine)?;
-    args.split(|byte| *byte == b' ')
-        .map(|arg| {
-            let visible = !arg.is_empty() && arg.iter().all(u8::is_ascii_graphic);
-            let text = std::str::from_utf8(arg).ok().filter(|_| visible);
-            text.map(str::to_owned).ok_or(HeaderError::ArgumentLine)
-        })
-        .collect()
+    let mut count = 0;
+    for arg in args.split(|byte| *byte == b' ') {
+        if arg.is_empty() || !arg.iter().all(u8::is_ascii_graphic) {
+            return Err(HeaderError::ArgumentLine);
+        }
+        count += 1;
+        if count > MAX_ARGUMENTS {
+            return Err(HeaderError::TooManyArguments);
+        }
+    }
+    Ok(())
 }

@@ -62,12 +62,70 @@ impl Identity {
         Zeroizing::new(bech32::encode_upper::<LongBech32>(hrp, self.seed().expose()).expect("58 characters"))
     }
 
-    /// Reads an identity file: one identity a line, empty lines and lines that begin with `#` left out.
+    /// Reads an identity file: one identity a line, empty lines and lines that begin with `#` left out. Identities of other kinds (X25519,
+    /// plugins) are passed over, because they open nothing here, and hinder nothing.
     ///
     /// # Errors
-    /// [`KeyFileError`] names the first line that is not one of ours; a file without any identity is one too.
+    /// [`KeyFileError`] names the first line that is no identity, or the first of another kind if none of ours is there; a file
+    /// without any identity is one too.
     pub fn parse_file(text: &str) -> Result<Vec<Self>, KeyFileError> {
-        parse_lines(text)
+        let IdentityFile { identities, passed_over } = IdentityFile::parse(text)?;
+        match (identities.is_empty(), passed_over.first()) {
+            (false, _) => Ok(identities),
+            (true, Some(first)) => Err(*first),
+            (true, None) => Err(KeyFileError::Empty),
+        }
+    }
+}
+
+/// What is in an identity file.
+///
+/// ```
+/// use gambeson_age::{Identity, IdentityFile};
+///
+/// let ours = Identity::from_seed(&[1; 32]);
+/// // The X25519 identity is the example of c2sp.org/age.
+/// let text = format!(
+///     "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX\n{}\n",
+///     *ours.encode()
+/// );
+/// let file = IdentityFile::parse(&text)?;
+/// assert_eq!((file.identities.len(), file.passed_over.len()), (1, 1));
+/// # Ok::<(), gambeson_age::KeyFileError>(())
+/// ```
+#[derive(Debug)]
+pub struct IdentityFile {
+    /// Ours, in their order.
+    pub identities: Vec<Identity>,
+    /// Lines with identities of other kinds, and what they are.
+    pub passed_over: Vec<KeyFileError>,
+}
+
+impl IdentityFile {
+    /// Reads an identity file, in which there need not be an identity of ours.
+    ///
+    /// # Errors
+    /// [`KeyFileError::Line`] for the first line that is no identity of any kind.
+    pub fn parse(text: &str) -> Result<Self, KeyFileError> {
+        let mut file = Self { identities: Vec::new(), passed_over: Vec::new() };
+        let mut armor = false;
+        for (number, line) in key_lines(text) {
+            // An SSH key has many lines.
+            armor &= !line.starts_with("-----BEGIN ");
+            if armor {
+                armor = !line.starts_with("-----END ");
+                continue;
+            }
+            match line.parse() {
+                Ok(identity) => file.identities.push(identity),
+                Err(error @ (KeyError::NotPostQuantum(_) | KeyError::Plugin)) => {
+                    armor = line.starts_with("-----BEGIN ");
+                    file.passed_over.push(KeyFileError::Line { number, error });
+                }
+                Err(error) => return Err(KeyFileError::Line { number, error }),
+            }
+        }
+        Ok(file)
     }
 }
 
@@ -152,6 +210,8 @@ pub enum KeyError {
     IsIdentity,
     /// It is a recipient where a private key was wanted.
     IsRecipient,
+    /// It is post-quantum, and of a kind that is not built here; the text names the kind.
+    Unsupported(&'static str),
     /// It belongs to a plugin, and this program has none.
     Plugin,
     /// It begins like no key that age knows.
@@ -178,6 +238,10 @@ impl fmt::Display for KeyError {
             ),
             Self::IsIdentity => f.write_str("this is a private key, not a recipient"),
             Self::IsRecipient => f.write_str("this is a recipient, not a private key"),
+            Self::Unsupported(kind) => write!(
+                f,
+                "{kind} is not supported; ask for a key that starts with `age1pq1` (`age-keygen -pq` makes one)"
+            ),
             Self::Plugin => f.write_str("this key belongs to an age plugin; plugins are not supported"),
             Self::Unknown => f.write_str("not an age key"),
             Self::Case => f.write_str("recipients are all lower case, private keys all upper case"),
@@ -217,14 +281,17 @@ impl fmt::Display for KeyFileError {
 impl std::error::Error for KeyFileError {}
 
 fn parse_lines<K: FromStr<Err = KeyError>>(text: &str) -> Result<Vec<K>, KeyFileError> {
-    let keys: Vec<K> = text
-        .lines()
-        .enumerate()
-        .map(|(index, line)| (index + 1, line.trim()))
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+    let keys: Vec<K> = key_lines(text)
         .map(|(number, line)| line.parse().map_err(|error| KeyFileError::Line { number, error }))
         .collect::<Result<_, _>>()?;
     if keys.is_empty() { Err(KeyFileError::Empty) } else { Ok(keys) }
+}
+
+/// The lines that should be keys, each with its number.
+fn key_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().enumerate();
+    let lines = lines.map(|(index, line)| (index + 1, line.trim()));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -280,8 +347,14 @@ fn other_kind(lower: &str, side: Side) -> Option<KeyError> {
             Side::Identity => KeyError::IsRecipient,
             Side::Recipient => KeyError::NotPostQuantum("an X25519 recipient (age1…)"),
         })
-    } else if hrp == "age1tag" {
-        Some(KeyError::NotPostQuantum("a P-256 recipient (age1tag1…)"))
+    } else if hrp == "age1tag" || hrp == "age1tagpq" {
+        Some(match (side, hrp) {
+            (Side::Identity, _) => KeyError::IsRecipient,
+            (Side::Recipient, "age1tag") => KeyError::NotPostQuantum("a P-256 recipient (age1tag1…)"),
+            (Side::Recipient, _) => {
+                KeyError::Unsupported("a recipient of ML-KEM-768 and P-256 with a tag (age1tagpq1…)")
+            }
+        })
     } else if hrp.starts_with("age1") {
         Some(KeyError::Plugin)
     } else {

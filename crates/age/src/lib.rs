@@ -5,7 +5,8 @@
 //! * **Nothing unauthenticated comes out.** [`open`] and [`Decryptor`] release a chunk of 64 KiB only after its tag
 //!   was verified. A file that was cut or extended is found out only at its end: treat the output as unfinished
 //!   until `Ok` is there, and throw it away on an error.
-//! * **Memory is constant**: two buffers of one chunk, and the header, at most 16 MiB.
+//! * **Memory is constant**: two buffers of one chunk, and the header once, at most 16 MiB. A header has at most 1,024 stanzas, with at most
+//!   64 arguments each, and a file as many recipients; others are refused before a key is tried.
 //! * **Parsing is strict**: there is one encoding of a header, and any other is an error. Armor may have CRLF line
 //!   ends and white space around it, nothing else.
 //! * **Errors are told apart**: [`Error::NoMatch`] is a wrong identity, [`Error::Header`] a malformed header,
@@ -37,6 +38,6 @@ mod stream;
 
 pub use error::{ArmorError, Error, HeaderError, PayloadError};
 pub use header::{FileKey, Stanza, UnwrapFileKey};
-pub use keys::{Identity, KeyError, KeyFileError, Recipient};
+pub use keys::{Identity, IdentityFile, KeyError, KeyFileError, Recipient};
 pub use passphrase::Passphrase;
 pub use stream::{Decryptor, Encryptor, Format, open, seal, seal_with};

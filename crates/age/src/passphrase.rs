@@ -8,7 +8,7 @@ use chacha20poly1305::{ChaCha20Poly1305, Nonce, Tag};
 use gambeson::secret::Secret;
 
 use crate::error::{Error, HeaderError};
-use crate::header::{FileKey, Stanza, UnwrapFileKey};
+use crate::header::{FileKey, Stanza, UnwrapFileKey, Wrapped};
 use crate::scrypt::{OutOfMemory, scrypt};
 
 /// The kind of stanza.
@@ -75,7 +75,7 @@ impl Passphrase {
         Self { max_log_n: log_n.clamp(1, 30), ..self }
     }
 
-    pub(crate) fn wrap(&self, file_key: &FileKey) -> Result<Stanza, Error> {
+    pub(crate) fn wrap(&self, file_key: &FileKey) -> Result<Wrapped, Error> {
         let mut salt = [0; SALT_LEN];
         getrandom::fill(&mut salt).map_err(|_| gambeson::RngError)?;
         let cipher =
@@ -86,7 +86,7 @@ impl Passphrase {
             .expect("16 bytes are not too long");
         body.extend_from_slice(&tag);
         let args = vec![KIND.into(), Base64Unpadded::encode_string(&salt), self.log_n.to_string()];
-        Ok(Stanza { args, body })
+        Ok(Wrapped { args, body })
     }
 
     /// The cipher of the wrapped file key; its nonce is zero, because the salt is new for every file.
@@ -103,9 +103,10 @@ impl fmt::Debug for Passphrase {
 }
 
 impl UnwrapFileKey for Passphrase {
-    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+    fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> Result<Option<FileKey>, HeaderError> {
         let Some(stanza) = stanzas.iter().find(|stanza| stanza.kind() == KIND) else { return Ok(None) };
-        let [_, salt, work] = stanza.args.as_slice() else {
+        let mut args = stanza.args().skip(1);
+        let (Some(salt), Some(work), None) = (args.next(), args.next(), args.next()) else {
             return Err(HeaderError::Stanza("an scrypt stanza does not have three arguments"));
         };
         let mut bytes = [0; SALT_LEN];
@@ -116,11 +117,8 @@ impl UnwrapFileKey for Passphrase {
             return Err(HeaderError::Stanza("the work factor of an scrypt stanza is not a decimal number"));
         }
         // The length is checked before anything is decrypted, against partitioning oracles.
-        let body: &[u8; 32] = stanza
-            .body
-            .as_slice()
-            .try_into()
-            .map_err(|_| HeaderError::Stanza("the body of an scrypt stanza is not 32 bytes long"))?;
+        let body = stanza.body_of::<32>();
+        let body = body.ok_or(HeaderError::Stanza("the body of an scrypt stanza is not 32 bytes long"))?;
         // Before any memory is taken.
         let log_n =
             work.parse().ok().filter(|log_n| *log_n <= self.max_log_n).ok_or(HeaderError::WorkFactor)?;

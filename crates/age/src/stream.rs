@@ -59,7 +59,7 @@ impl Format {
 /// For a progress bar, wrap `input`. Any of the recipients can open the file.
 ///
 /// # Errors
-/// [`Error::NoRecipients`], [`Error::LowOrderRecipient`], [`Error::Random`], or [`Error::Io`]. What was written
+/// [`Error::NoRecipients`], [`Error::TooManyRecipients`], [`Error::LowOrderRecipient`], [`Error::Random`], or [`Error::Io`]. What was written
 /// until then is not a whole file, and nobody can take it for one.
 pub fn seal<R: Read, W: Write>(
     recipients: &[Recipient],
@@ -160,7 +160,7 @@ impl<W: Write> Encryptor<W> {
     /// Makes a file key, wraps it for every recipient and writes the header.
     ///
     /// # Errors
-    /// [`Error::NoRecipients`], [`Error::LowOrderRecipient`], [`Error::Random`], or [`Error::Io`].
+    /// [`Error::NoRecipients`], [`Error::TooManyRecipients`], [`Error::LowOrderRecipient`], [`Error::Random`], or [`Error::Io`].
     pub fn new(recipients: &[Recipient], output: W, format: Format) -> Result<Self, Error> {
         Self::sealing(Sealing::Recipients(recipients), output, format, &mut System)
     }

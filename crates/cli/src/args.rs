@@ -86,6 +86,9 @@ pub enum Command {
         /// The folder, which must exist
         #[arg(value_name = "DIR")]
         folder: PathBuf,
+        /// Replace files that exist
+        #[arg(long)]
+        force: bool,
     },
 }
 
@@ -358,6 +361,9 @@ pub struct Sign {
     /// Sign without randomness: the same key and file give the same signature
     #[arg(long)]
     pub deterministic: bool,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
     /// Where the passphrase comes from
     #[command(flatten)]
     pub passphrase: PassphraseSource,
@@ -450,20 +456,29 @@ pub struct Seal {
     /// Where the sealed file goes
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// `gambeson open`
 #[derive(Debug, Args)]
 pub struct Open {
-    /// A file of identities, one a line (may be given again)
+    /// A file of identities, one a line, which may be sealed under a passphrase (may be given again); identities of other kinds are passed over
     #[arg(short, long = "identity", value_name = "IDENTITY", required = true)]
     pub identities: Vec<PathBuf>,
     /// The sealed file
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: PathBuf,
-    /// Where the content goes; it gets this name only when all of it was found whole
+    /// Where the content goes; it gets this name only when all of it was found whole, and only its owner may read it
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+    /// Where the passphrase of an identity file comes from
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
 }
 
 /// A table of its own.
@@ -513,7 +528,10 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub enum VectorsCommand {
     /// Answer requests on standard input, one JSON object a line
     Serve,
-    /// Run every *.jsonl.gz below a folder, and every *.json of the identity layer in it
+    /// Run every file of test vectors below a folder, and name those that cannot be run
+    ///
+    /// Forms are told from content, packed with gzip or not: requests of `vectors serve` with `expect`, one a line; files of the identity
+    /// layer; arrays of MLS and HPKE; JSON of Wycheproof and C2SP. A file of vectors that is not run makes the run fail.
     Check {
         /// The folder
         #[arg(value_name = "DIR")]
@@ -540,5 +558,24 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Whoever names an output file can say that an older one goes, and nobody else needs to.
+    #[test]
+    fn every_command_with_an_output_has_force() {
+        fn look(command: &clap::Command, seen: &mut Vec<String>) {
+            let has = |id: &str| command.get_arguments().any(|argument| argument.get_long() == Some(id));
+            if has("out") || has("receive") || has("secret") && has("ciphertext") {
+                assert!(has("force"), "{} has no --force", command.get_name());
+                seen.push(command.get_name().to_owned());
+            }
+            command.get_subcommands().for_each(|below| look(below, seen));
+        }
+        let (mut command, mut seen) = (Cli::command(), Vec::new());
+        command.build();
+        look(&command, &mut seen);
+        for name in ["seal", "open", "sign", "get", "gen", "convert", "encaps", "decaps", "export"] {
+            assert!(seen.iter().any(|it| it == name), "{name}: {seen:?}");
+        }
     }
 }

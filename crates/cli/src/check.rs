@@ -1,8 +1,17 @@
-//! The command `vectors check`: every file of test vectors below a folder: `*.jsonl.gz` with requests for the harness, `*.json.gz` of
-//! the kinds that others publish of MLS and HPKE, and in the folder itself `*.json` of the identity layer.
+//! The command `vectors check`: runs every file of test vectors below a folder, whatever it is called, and names those that it cannot run.
+//!
+//! # Layout
+//!
+//! * `form`: what a file is, told from its content
+//! * `identity` and the files of its subjects: vectors of the identity layer and of sessions
+//! * `arrays`, `hpke`: MLS and HPKE, as their working groups publish them
+//! * `wycheproof`, `c2sp`: files of those projects, put to the harness (`asked`)
 
 mod arrays;
+mod asked;
 mod authority;
+mod c2sp;
+mod form;
 mod hpke;
 mod identity;
 mod kept;
@@ -10,68 +19,69 @@ mod log;
 mod secrets;
 mod session;
 mod standards;
+mod wycheproof;
 
 use crate::console::{Console, grouped};
 use crate::error::{Error, Status};
-use crate::files as bytes;
 use crate::harness;
-use crate::vectors::{self, Counts, Report, files};
-use serde_json::json;
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::vectors::{Counts, Report, files_ending};
+use form::{Outcome, Suites};
+use serde_json::{Value, json};
+use std::path::Path;
 
 /// How many complaints of one file are told.
 const TOLD: usize = 10;
 
+/// What documents and programs beside vectors are called. All other files are of vectors.
+const DOCUMENTS: [&str; 11] = [
+    ".lock",
+    ".md",
+    ".mjs",
+    ".py",
+    ".pyc",
+    ".rs",
+    ".toml",
+    "LICENSE",
+    "package-lock.json",
+    "package.json",
+    "requirements.txt",
+];
+
 pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
-    let mut found = files(folder).map_err(|e| Error::io(folder, &e))?;
-    let of_arrays = arrays::files(folder).map_err(|e| Error::io(folder, &e))?;
-    found.extend(of_arrays.iter().cloned());
-    found.sort();
-    found.extend(subjects(folder)?);
+    let all = files_ending(folder, "").map_err(|e| Error::io(folder, &e))?;
+    let name = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
+    let (documents, found): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| is_document(path));
     if found.is_empty() {
-        return Err(Error::outside(format!(
-            "{}: no *.jsonl.gz and no published *.json.gz below it, and no *.json in it",
-            folder.display()
-        )));
+        return Err(Error::outside(format!("{}: no file of vectors below it", folder.display())));
     }
     console.say(format_args!(
         "{:<52} {:>8} {:>8} {:>12} {:>8}",
         "file", "passed", "failed", "unsupported", "skipped"
     ))?;
-    let mut total = Counts::default();
-    let mut well = true;
+    let (mut total, mut not_run, mut unreadable) = (Counts::default(), Vec::new(), 0);
     let bar = console.steps_bar(found.len() as u64, "files");
     for path in &found {
-        let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
-        let mut suites = BTreeMap::new();
-        let outcome = match path.extension().is_some_and(|extension| extension == "json") {
-            true => subject(path),
-            false if of_arrays.contains(path) => array(path).map(|(report, found)| {
-                suites = found;
-                report
-            }),
-            false => harness::on_a_large_stack(|| Ok(vectors::run(path, harness::lists, harness::respond)))
-                .map_err(|e| Error::io(path, &e))?,
-        };
-        let outcome = outcome.and_then(|report| match report.counts.total() {
-            0 => Err(format!("{}: holds no test", path.display())),
-            _ => Ok(report),
-        });
-        bar.suspend(|| tell(console, &name, &outcome, &suites))?;
+        let name = name(path);
+        let outcome = harness::on_a_large_stack(|| Ok(form::run(path))).map_err(|e| Error::io(path, &e))?;
+        bar.suspend(|| tell(console, &name, &outcome))?;
         match outcome {
-            Ok(report) => {
-                well &= report.counts.failed == 0 && report.counts.unsupported == 0;
+            Outcome::Ran(report, _) => total.add(&report.counts),
+            Outcome::NotRun(report, _) => {
                 total.add(&report.counts);
+                not_run.push(name);
             }
-            Err(_) => well = false,
+            Outcome::Unreadable(_) => unreadable += 1,
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let ran = total.passed > 0;
-    let verdict = if well && ran { "all well" } else { "NOT WELL" };
+    let well = total.passed > 0
+        && total.failed == 0
+        && total.unsupported == 0
+        && unreadable == 0
+        && not_run.is_empty();
+    let verdict = if well { "all well" } else { "NOT WELL" };
+    let named = if not_run.is_empty() { String::new() } else { format!(": {}", not_run.join(", ")) };
     console.report_lines(
         [
             format!("{verdict} (kernels: {})", kernels()),
@@ -83,6 +93,11 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
                 grouped(total.unsupported),
                 grouped(total.skipped),
             ),
+            format!(
+                "{} not run{named}; {unreadable} unreadable; {} documents and programs beside them",
+                not_run.len(),
+                documents.len(),
+            ),
         ],
         json!({
             "kernels": kernels(),
@@ -91,40 +106,18 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
             "failed": total.failed,
             "unsupported": total.unsupported,
             "skipped": total.skipped,
-            "ok": well && ran,
+            "notRun": not_run,
+            "unreadable": unreadable,
+            "documents": documents.len(),
+            "ok": well,
         }),
     )?;
-    // A folder of which not one test could run proves nothing.
-    Ok(if well && ran { Status::Done } else { Status::NotVerified })
+    Ok(if well { Status::Done } else { Status::NotVerified })
 }
 
-/// The `*.json` in the folder, in the order of their names.
-fn subjects(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let entries = fs::read_dir(folder).map_err(|e| Error::io(folder, &e))?;
-    let mut found: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json") && path.is_file())
-        .collect();
-    found.sort();
-    Ok(found)
-}
-
-/// A file of the identity layer.
-fn subject(path: &Path) -> Result<Report, String> {
-    let place = |why: String| format!("{}: unreadable: {why}", path.display());
-    let text = bytes::read_at_most(path, identity::MAX_FILE).map_err(|e| place(e.to_string()))?;
-    identity::check(&text).map_err(place)
-}
-
-/// A file that others publish: one of which nothing ran is no better than an unreadable one.
-fn array(path: &Path) -> Result<(Report, BTreeMap<String, u64>), String> {
-    let (report, suites) =
-        arrays::check(path).map_err(|why| format!("{}: unreadable: {why}", path.display()))?;
-    match report.counts.passed + report.counts.failed {
-        0 => Err(format!("{}: no case is of a suite that is known here", path.display())),
-        _ => Ok((report, suites)),
-    }
+fn is_document(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    DOCUMENTS.iter().any(|it| if it.starts_with('.') { name.ends_with(it) } else { name == *it })
 }
 
 /// The level whose tables ran.
@@ -133,43 +126,51 @@ fn kernels() -> &'static str {
 }
 
 /// `suites` are the cases that hold by suite, in files that have such.
-fn tell(
-    console: Console,
-    name: &str,
-    outcome: &Result<Report, String>,
-    suites: &BTreeMap<String, u64>,
-) -> Result<(), Error> {
+fn tell(console: Console, name: &str, outcome: &Outcome) -> Result<(), Error> {
     match outcome {
-        Err(why) => {
+        Outcome::Unreadable(why) => {
             console.report(format_args!("{name:<52} UNREADABLE: {why}"), json!({"file": name, "error": why}))
         }
-        Ok(Report { counts, complaints }) => {
-            console.report(
-                format_args!(
-                    "{name:<52} {:>8} {:>8} {:>12} {:>8}",
-                    counts.passed, counts.failed, counts.unsupported, counts.skipped
-                ),
-                json!({
-                    "file": name,
-                    "passed": counts.passed,
-                    "failed": counts.failed,
-                    "unsupported": counts.unsupported,
-                    "skipped": counts.skipped,
-                    "complaints": complaints,
-                    "suites": suites,
-                }),
-            )?;
-            if !suites.is_empty() {
-                let each: Vec<_> = suites.iter().map(|(suite, count)| format!("{suite}: {count}")).collect();
-                console.say(format_args!("    {}", each.join(", ")))?;
-            }
-            for complaint in complaints.iter().take(TOLD) {
-                console.say(format_args!("    {complaint}"))?;
-            }
-            if complaints.len() > TOLD {
-                console.say(format_args!("    … and {} more", complaints.len() - TOLD))?;
-            }
-            Ok(())
+        Outcome::NotRun(report, why) => {
+            let mut row = row(name, report, &Suites::new());
+            row["error"] = why.as_str().into();
+            console.report(format_args!("{name:<52} NOT RUN: {why}"), row)
         }
+        Outcome::Ran(report, suites) => ran(console, name, report, suites),
     }
+}
+
+fn ran(console: Console, name: &str, report: &Report, suites: &Suites) -> Result<(), Error> {
+    let Report { counts, complaints } = report;
+    console.report(
+        format_args!(
+            "{name:<52} {:>8} {:>8} {:>12} {:>8}",
+            counts.passed, counts.failed, counts.unsupported, counts.skipped
+        ),
+        row(name, report, suites),
+    )?;
+    if !suites.is_empty() {
+        let each: Vec<_> = suites.iter().map(|(suite, count)| format!("{suite}: {count}")).collect();
+        console.say(format_args!("    {}", each.join(", ")))?;
+    }
+    for complaint in complaints.iter().take(TOLD) {
+        console.say(format_args!("    {complaint}"))?;
+    }
+    if complaints.len() > TOLD {
+        console.say(format_args!("    … and {} more", complaints.len() - TOLD))?;
+    }
+    Ok(())
+}
+
+fn row(name: &str, report: &Report, suites: &Suites) -> Value {
+    let Report { counts, complaints } = report;
+    json!({
+        "file": name,
+        "passed": counts.passed,
+        "failed": counts.failed,
+        "unsupported": counts.unsupported,
+        "skipped": counts.skipped,
+        "complaints": complaints,
+        "suites": suites,
+    })
 }

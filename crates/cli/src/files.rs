@@ -238,6 +238,16 @@ pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, replace: bool) ->
     output.finish()
 }
 
+/// Writes all of `bytes` to `path`, where there must be no file: nothing replaces one of these.
+pub(crate) fn write_new(path: &Path, bytes: &[u8], access: Access) -> Result<(), Error> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() && !is_stream(path) => {
+            Err(Error::outside(format!("{}: exists already; name another file", path.display())))
+        }
+        _ => write(path, bytes, access, false),
+    }
+}
+
 /// Whether two paths mean one file, which need not exist yet.
 pub(crate) fn is_one_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| {

@@ -7,8 +7,10 @@
 //!
 //! * `request`: the fields of a request, and the codes of its refusals
 //! * `hash`, `mlkem`, `mldsa`, `xwing`, `hybrid`, `composite`, `curves`: the operations, one function each
+//! * `borrowed`: operations of other crates, through the doors of ours that use them
 //! * this file: the table of them, and the loop over lines
 
+mod borrowed;
 mod composite;
 mod curves;
 mod hash;
@@ -122,8 +124,25 @@ const ALGORITHMS: &[Algorithm] = &[
             ("verify", composite::ed448_verify),
         ],
     ),
-    ("X25519", &[("dh", curves::x25519)]),
+    ("X25519", &[("dh", borrowed::x25519)]),
     ("X448", &[("dh", curves::x448)]),
+    ("Ed25519", &[("verify", borrowed::ed25519_verify)]),
+    ("ECDSA-P256", &[("verify", borrowed::ecdsa_p256_verify)]),
+    ("ECDSA-P384", &[("verify", borrowed::ecdsa_p384_verify)]),
+    ("ECDH-P256", &[("dh", borrowed::ecdh_p256), ("checkPk", borrowed::ecdh_p256_check)]),
+    ("ECDH-P384", &[("dh", borrowed::ecdh_p384), ("checkPk", borrowed::ecdh_p384_check)]),
+    ("AES-128-GCM", &[("encrypt", borrowed::aes128_gcm_encrypt), ("decrypt", borrowed::aes128_gcm_decrypt)]),
+    ("AES-256-GCM", &[("encrypt", borrowed::aes256_gcm_encrypt), ("decrypt", borrowed::aes256_gcm_decrypt)]),
+    (
+        "ChaCha20-Poly1305",
+        &[("encrypt", borrowed::chacha20_poly1305_encrypt), ("decrypt", borrowed::chacha20_poly1305_decrypt)],
+    ),
+    ("HKDF-SHA2-256", &[("derive", borrowed::hkdf_sha256)]),
+    ("HKDF-SHA2-384", &[("derive", borrowed::hkdf_sha384)]),
+    ("HKDF-SHA2-512", &[("derive", borrowed::hkdf_sha512)]),
+    ("HMAC-SHA2-256", &[("mac", borrowed::hmac_sha256), ("verify", borrowed::hmac_sha256_verify)]),
+    ("HMAC-SHA2-384", &[("mac", borrowed::hmac_sha384), ("verify", borrowed::hmac_sha384_verify)]),
+    ("HMAC-SHA2-512", &[("mac", borrowed::hmac_sha512), ("verify", borrowed::hmac_sha512_verify)]),
     ("SHA3-224", &[("hash", hash::sha3_224)]),
     ("SHA3-256", &[("hash", hash::sha3_256)]),
     ("SHA3-384", &[("hash", hash::sha3_384)]),

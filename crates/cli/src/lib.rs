@@ -44,6 +44,7 @@ mod files;
 mod harness;
 mod http;
 mod https;
+mod identities;
 mod kem;
 mod keyfile;
 mod keys;
@@ -185,6 +186,6 @@ fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
         Command::Demo(options) => demo::demo(console, options),
         Command::Doctor => doctor::doctor(console),
         Command::Completions { shell } => pages::completions(*shell),
-        Command::Man { folder } => pages::man(console, folder),
+        Command::Man { folder, force } => pages::man(console, folder, *force),
     }
 }

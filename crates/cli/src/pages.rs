@@ -22,27 +22,27 @@ pub(crate) fn completions(shell: Shell) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
-/// Writes a page for each command into `folder`.
-pub(crate) fn man(console: Console, folder: &Path) -> Result<Status, Error> {
+/// Writes a page for each command into `folder`; older ones are replaced with `force` alone.
+pub(crate) fn man(console: Console, folder: &Path, force: bool) -> Result<Status, Error> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     let mut pages = Vec::new();
-    page(folder, &command, &mut pages)?;
+    page(folder, &command, force, &mut pages)?;
     console.report(format_args!("{} pages in {}", pages.len(), folder.display()), json!({"pages": pages}))?;
     Ok(Status::Done)
 }
 
 /// The page of `command`, and those below it.
-fn page(folder: &Path, command: &Command, pages: &mut Vec<String>) -> Result<(), Error> {
+fn page(folder: &Path, command: &Command, force: bool, pages: &mut Vec<String>) -> Result<(), Error> {
     let man = clap_mangen::Man::new(command.clone().version(env!("CARGO_PKG_VERSION")));
     let file = man.get_filename();
     let path = folder.join(&file);
     let mut text = Vec::new();
     man.render(&mut text).map_err(|e| Error::io(&path, &e))?;
-    files::write(&path, &text, Access::Shared, true)?;
+    files::write(&path, &text, Access::Shared, force)?;
     pages.push(file);
     command
         .get_subcommands()
         .filter(|below| !below.is_hide_set())
-        .try_for_each(|below| page(folder, below, pages))
+        .try_for_each(|below| page(folder, below, force, pages))
 }

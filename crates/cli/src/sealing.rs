@@ -4,7 +4,8 @@ use crate::args::{Open, Seal};
 use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, Output, is_stream};
-use gambeson_age::{Format, Identity, KeyError, KeyFileError, Recipient};
+use crate::identities::Identities;
+use gambeson_age::{Format, KeyError, KeyFileError, Recipient};
 use gambeson_identity::HedgedRng;
 use serde_json::json;
 use std::path::Path;
@@ -15,9 +16,10 @@ pub(crate) fn seal(console: Console, options: &Seal, rng: Option<HedgedRng<'_>>)
     for input in options.files.iter().chain([&options.file]) {
         files::refuse_same(input, &options.out)?;
     }
+    files::refuse_existing(&options.out, options.force)?;
     let recipients = recipients(options)?;
     let input = Input::open(&options.file)?;
-    let mut output = Output::create(&options.out, Access::Shared, true)?;
+    let mut output = Output::create(&options.out, Access::Shared, options.force)?;
     if output.is_terminal() && !options.armor {
         return Err(Error::usage("a sealed file is no text for a terminal: -a writes text, -o FILE a file"));
     }
@@ -44,16 +46,14 @@ pub(crate) fn open(console: Console, options: &Open) -> Result<Status, Error> {
     for input in options.identities.iter().chain([&options.file]) {
         files::refuse_same(input, &options.out)?;
     }
-    let mut identities = Vec::new();
-    for path in &options.identities {
-        identities.extend(identities_of(path)?);
-    }
+    files::refuse_existing(&options.out, options.force)?;
+    let identities = Identities::read(options)?;
     let input = Input::open(&options.file)?;
-    let mut output = Output::create(&options.out, Access::Shared, true)?;
+    let mut output = Output::create(&options.out, Access::Private, options.force)?;
     let (name, target) = (input.name().to_owned(), output.name().to_owned());
     let bar = console.bytes_bar(input.length(), "opening");
-    let bytes = gambeson_age::open(&identities, bar.wrap_read(input), &mut output)
-        .map_err(|e| age_error(&name, e))?;
+    let bytes = gambeson_age::open(identities.all(), bar.wrap_read(input), &mut output)
+        .map_err(|error| identities.explained(&name, error))?;
     output.finish()?;
     bar.finish_and_clear();
     console.report(
@@ -80,14 +80,13 @@ fn recipients(options: &Seal) -> Result<Vec<Recipient>, Error> {
     Ok(recipients)
 }
 
-/// The identities in the file `path`.
-pub(crate) fn identities_of(path: &Path) -> Result<Vec<Identity>, Error> {
-    Identity::parse_file(&text_of(path)?).map_err(|e| key_file_error(path, e))
+fn text_of(path: &Path) -> Result<zeroize::Zeroizing<String>, Error> {
+    text(path, &files::read_small(path)?)
 }
 
-fn text_of(path: &Path) -> Result<zeroize::Zeroizing<String>, Error> {
-    let bytes = files::read_small(path)?;
-    match std::str::from_utf8(&bytes) {
+/// The text of the file `path`.
+pub(crate) fn text(path: &Path, bytes: &[u8]) -> Result<zeroize::Zeroizing<String>, Error> {
+    match std::str::from_utf8(bytes) {
         Ok(text) => Ok(zeroize::Zeroizing::new(text.to_owned())),
         Err(_) => Err(Error::outside(format!("{}: is not text", path.display()))),
     }
@@ -97,9 +96,10 @@ fn text_of(path: &Path) -> Result<zeroize::Zeroizing<String>, Error> {
 pub(crate) fn key_file_error(path: &Path, error: KeyFileError) -> Error {
     let message = format!("{}: {error}", path.display());
     match error {
-        KeyFileError::Line { error: KeyError::NotPostQuantum(_) | KeyError::Plugin, .. } => {
-            Error::usage(message)
-        }
+        KeyFileError::Line {
+            error: KeyError::NotPostQuantum(_) | KeyError::Unsupported(_) | KeyError::Plugin,
+            ..
+        } => Error::usage(message),
         _ => Error::outside(message),
     }
 }
@@ -111,7 +111,9 @@ pub(crate) fn age_error(name: &str, error: gambeson_age::Error) -> Error {
     match error {
         Age::Io(error) => Error::named(&error),
         Age::Random(error) => Error::randomness(error),
-        Age::NoRecipients | Age::LowOrderRecipient { .. } => Error::usage(error.to_string()),
+        Age::NoRecipients | Age::TooManyRecipients { .. } | Age::LowOrderRecipient { .. } => {
+            Error::usage(error.to_string())
+        }
         Age::NoMatch | Age::HeaderMac | Age::Payload(_) => {
             Error::not_verified(message).because("cannot-open")
         }

@@ -16,6 +16,7 @@ pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
     files::refuse_same(&options.file, &out)?;
     files::refuse_same(&options.key, &out)?;
     let context = context(&options.context)?;
+    files::refuse_existing(&out, options.force)?;
     let (name, key) = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?.private()?;
     let job =
         Signing { console, file: &options.file, context: &context, deterministic: options.deterministic };
@@ -30,7 +31,7 @@ pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
             )));
         }
     };
-    files::write(&out, &signature, Access::Shared, true)?;
+    files::write(&out, &signature, Access::Shared, options.force)?;
     console.report(
         format_args!(
             "signed {} ({bytes} bytes) with {}: {}",

@@ -59,6 +59,10 @@ mod simulated {
         }
         if let Some(folder) = &asked.out {
             fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+            for kind in ["md", "svg"] {
+                let file = folder.join(format!("sim-{}.{kind}", asked.members));
+                crate::files::refuse_existing(&file, asked.force)?;
+            }
         }
         let standard = Options::default();
         let options = Options {

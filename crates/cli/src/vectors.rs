@@ -7,5 +7,6 @@ mod judge;
 mod read;
 mod run;
 
-pub(crate) use read::{files, files_ending};
+pub(crate) use judge::{Verdict, judge};
+pub(crate) use read::{content, files_ending, lines};
 pub(crate) use run::{Counts, Report, run};

@@ -43,7 +43,7 @@ impl DidDocument {
 /// The agent's present backup key, then its earlier ones: what was sealed before a rotation opens too. An agent of
 /// suite `cnsa2` has no key for age files, and opens none.
 impl UnwrapFileKey for Agent {
-    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> core::result::Result<Option<FileKey>, HeaderError> {
+    fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> core::result::Result<Option<FileKey>, HeaderError> {
         if self.suite() != Suite::Default {
             return Ok(None);
         }

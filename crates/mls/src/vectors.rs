@@ -1,6 +1,6 @@
 //! Test vectors of MLS, judged case by case: those of the working group, and files of the same kinds.
 //!
-//! A file is a JSON array, and its name tells the kind of its cases ([`KINDS`]; the form is that of `test-vectors.md` in
+//! A file is a JSON array of cases of one kind ([`KINDS`], [`kind`]; the form is that of `test-vectors.md` in
 //! mlswg/mls-implementations). What a case asks for is computed with [`SuiteProvider`] alone, by the text of RFC 9420; the kinds of
 //! passive clients are clients of mls-rs that join and follow.
 //!
@@ -62,6 +62,32 @@ pub const KINDS: [&str; JUDGES.len()] = {
     }
     names
 };
+
+/// Members that a case has, by its kind: no two kinds have the same.
+const MEMBERS: [(&str, &[&str]); 9] = [
+    ("crypto-basics", &["ref_hash", "expand_with_label"]),
+    ("key-schedule", &["initial_init_secret", "epochs"]),
+    ("message-protection", &["membership_key", "proposal_priv"]),
+    ("passive-client", &["key_package", "external_psks", "epochs"]),
+    ("psk_secret", &["psks", "psk_secret"]),
+    ("secret-tree", &["sender_data", "leaves"]),
+    ("transcript-hashes", &["interim_transcript_hash_before"]),
+    ("treekem", &["leaves_private", "update_paths"]),
+    ("welcome", &["key_package", "signer_pub"]),
+];
+
+/// The kind of a case, told from its members; of passive clients always `passive-client`.
+///
+/// ```
+/// let case = serde_json::json!({"cipher_suite": 1, "psks": [], "psk_secret": ""});
+/// assert_eq!(gambeson_mls::vectors::kind(&case), Some("psk_secret"));
+/// ```
+#[must_use]
+pub fn kind(case: &Value) -> Option<&'static str> {
+    let has = |members: &[&str]| members.iter().all(|name| case.get(name).is_some());
+    let found = MEMBERS.iter().find(|(_, members)| has(members) && has(&["cipher_suite"]));
+    found.map(|(kind, _)| *kind)
+}
 
 /// What became of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
+use gambeson_pki::Algorithm;
 use rustls::crypto::{CryptoProvider, SupportedKxGroup, WebPkiSupportedAlgorithms};
-use rustls::pki_types::SignatureVerificationAlgorithm;
+use rustls::pki_types::{SignatureVerificationAlgorithm, alg_id};
 use rustls::{CipherSuite, SignatureScheme};
 
 use crate::base::{self, UnsupportedProcessor};
@@ -206,6 +207,23 @@ impl Builder {
 
 type Algorithms = &'static [&'static dyn SignatureVerificationAlgorithm];
 
+/// The base's verification, or for Ed25519 ours: the base takes points of low order, which our files refuse.
+fn strict(
+    algorithm: &'static dyn SignatureVerificationAlgorithm,
+) -> &'static dyn SignatureVerificationAlgorithm {
+    match verification::of(Algorithm::Ed25519) {
+        Some(ours) if algorithm.signature_alg_id() == alg_id::ED25519 => ours,
+        _ => algorithm,
+    }
+}
+
+fn all_strict(algorithms: Algorithms) -> Algorithms {
+    if algorithms.iter().all(|algorithm| algorithm.signature_alg_id() != alg_id::ED25519) {
+        return algorithms;
+    }
+    Vec::leak(algorithms.iter().map(|algorithm| strict(*algorithm)).collect())
+}
+
 /// What a provider refers to for ever: rustls asks for statics.
 struct Tables {
     preset: Preset,
@@ -245,9 +263,10 @@ impl Tables {
             .filter(|verification| takes(verification.algorithm))
             .map(|verification| *verification as &dyn SignatureVerificationAlgorithm);
         let (theirs, mapped) = if preset.classical() { (base.all, base.mapping) } else { (&[][..], &[][..]) };
+        let theirs = theirs.iter().map(|algorithm| strict(*algorithm));
         let p521 = preset.classical() && !classical::has_p521(base);
         let missing: &[&dyn SignatureVerificationAlgorithm] = if p521 { &[&classical::P521] } else { &[] };
-        let all: Vec<_> = ours.chain(theirs.iter().copied()).chain(missing.iter().copied()).collect();
+        let all: Vec<_> = ours.chain(theirs).chain(missing.iter().copied()).collect();
         let entry = |scheme: &Scheme| {
             let verification = verification::of(scheme.algorithm())?;
             let one: Algorithms = Box::leak(Box::new([verification as &dyn SignatureVerificationAlgorithm]));
@@ -256,7 +275,7 @@ impl Tables {
         let mapping: Vec<_> = before
             .iter()
             .filter_map(entry)
-            .chain(mapped.iter().copied())
+            .chain(mapped.iter().map(|(scheme, algorithms)| (*scheme, all_strict(algorithms))))
             .chain(p521.then_some((SignatureScheme::ECDSA_NISTP521_SHA512, missing)))
             .chain(after.iter().filter_map(entry))
             .collect();

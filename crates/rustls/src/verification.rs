@@ -25,6 +25,7 @@ table! {
     MlDsa87 = alg_id::ML_DSA_87;
     MlDsa44 = alg_id::ML_DSA_44;
     Ed448 = alg_id::ED448;
+    Ed25519 = alg_id::ED25519;
     MlDsa87Ed448 = AlgorithmIdentifier::from_slice(composite::MLDSA87_ED448_SHAKE256.oid());
     MlDsa87EcdsaP384 = AlgorithmIdentifier::from_slice(composite::MLDSA87_ECDSA_P384_SHA512.oid());
     MlDsa65Ed25519 = AlgorithmIdentifier::from_slice(composite::MLDSA65_ED25519_SHA512.oid());

@@ -259,7 +259,7 @@ fn a_reader_that_goes_on_after_an_error_gets_the_error_again() {
 struct Known([u8; 16]);
 
 impl UnwrapFileKey for Known {
-    fn unwrap_file_key(&self, stanzas: &[Stanza]) -> Result<Option<FileKey>, HeaderError> {
+    fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> Result<Option<FileKey>, HeaderError> {
         Ok(stanzas.iter().any(|stanza| stanza.kind() == "known").then(|| FileKey::new(self.0)))
     }
 }
@@ -292,6 +292,66 @@ fn headers_that_are_well_formed() {
         assert!(matches!(end, Err(Error::HeaderMac)), "{stanzas}: {end:?}");
         assert!(matches!(opened(&by_hand(&stanzas)).1, Err(Error::NoMatch)), "{stanzas}: foreign stanzas");
     }
+}
+
+#[test]
+fn a_header_has_at_most_1024_stanzas_of_at_most_64_arguments() {
+    let known = |file: &[u8]| opened_by(&[Known([7; 16])], file).1;
+    let read =
+        |end: &Result<u64, Error>| matches!(end, Err(Error::Payload(PayloadError::Chunk { index: 0 })));
+    let many = |count: usize| by_hand(&"-> known\n\n".repeat(count));
+    assert!(read(&known(&many(1024))));
+    for count in [1025, 5000] {
+        let end = known(&many(count));
+        assert!(matches!(end, Err(Error::Header(HeaderError::TooManyStanzas))), "{count}: {end:?}");
+    }
+    let wide = |count: usize| by_hand(&format!("-> known{}\n\n", " a".repeat(count - 1)));
+    assert!(read(&known(&wide(64))));
+    for count in [65, 5000] {
+        let end = known(&wide(count));
+        assert!(matches!(end, Err(Error::Header(HeaderError::TooManyArguments))), "{count}: {end:?}");
+    }
+    // They are refused where they stand, though neither header nor line ends.
+    let endless = |line: &'static str| {
+        let start = &b"age-encryption.org/v1\n"[..];
+        let mut lines = line.as_bytes().iter().cycle().copied();
+        let rest = std::iter::repeat_with(move || lines.next().unwrap()).take(1 << 20).collect::<Vec<_>>();
+        known(&[start, &rest].concat())
+    };
+    assert!(matches!(endless("-> x\n\n"), Err(Error::Header(HeaderError::TooManyStanzas))));
+    // A writer makes no file that a reader refuses.
+    let recipients = vec![identity(1).recipient(); 1025];
+    let sealed = |count: usize| seal(&recipients[..count], &b"x"[..], Vec::new(), Format::Binary);
+    assert!(matches!(sealed(1025), Err(Error::TooManyRecipients { count: 1025 })));
+    assert!(sealed(3).is_ok());
+}
+
+/// Arguments and bodies are given as they were written.
+#[test]
+fn stanzas_are_handed_on_whole() {
+    struct Seen(std::cell::RefCell<Vec<(Vec<String>, Vec<u8>)>>);
+    impl UnwrapFileKey for Seen {
+        fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> Result<Option<FileKey>, HeaderError> {
+            let seen = stanzas.iter().map(|it| (it.args().map(str::to_owned).collect(), it.body()));
+            self.0.borrow_mut().extend(seen);
+            assert_eq!(stanzas[0].body_of::<0>(), Some([]));
+            assert_eq!((stanzas[1].body_of::<48>(), stanzas[1].body_of::<49>()), (Some([0; 48]), None));
+            assert_eq!((stanzas[2].body_of::<50>(), stanzas[2].body_of::<51>()), (None, Some([0; 51])));
+            assert_eq!(format!("{:?}", stanzas[1]), "Stanza(b, 66 characters)");
+            Ok(None)
+        }
+    }
+    let wide = "A".repeat(64);
+    let file = by_hand(&format!("-> a ---\n\n-> b -> x\n{wide}\n\n-> c\n{wide}\nAAAA\n"));
+    let seen = Seen(Default::default());
+    assert!(matches!(opened_by(&[&seen], &file).1, Err(Error::NoMatch)));
+    let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    let expected = [
+        (texts(&["a", "---"]), vec![]),
+        (texts(&["b", "->", "x"]), vec![0; 48]),
+        (texts(&["c"]), vec![0; 51]),
+    ];
+    assert_eq!(*seen.0.borrow(), expected);
 }
 
 #[test]
@@ -637,6 +697,7 @@ fn errors_say_what_is_wrong_and_travel_through_io() {
         Error::Io(io::ErrorKind::StorageFull.into()),
         Error::Random(gambeson::RngError),
         Error::NoRecipients,
+        Error::TooManyRecipients { count: 1025 },
         Error::LowOrderRecipient { index: 0 },
         Error::Armor(ArmorError::Begin),
         Error::Header(HeaderError::Truncated),
@@ -652,9 +713,14 @@ fn errors_say_what_is_wrong_and_travel_through_io() {
     for error in [PayloadError::Truncated, PayloadError::TrailingData, PayloadError::EmptyLastChunk] {
         assert!(!error.to_string().is_empty());
     }
-    use HeaderError::{ArgumentLine, BodyLine, MacLine, NoStanza, NotAge, TooLong, Version};
+    use HeaderError::{
+        ArgumentLine, BodyLine, MacLine, NoStanza, NotAge, TooLong, TooManyArguments, TooManyStanzas, Version,
+    };
+    let counts = [TooManyStanzas, TooManyArguments];
     for error in
         [NotAge, Version, TooLong, NoStanza, ArgumentLine, BodyLine, MacLine, HeaderError::Stanza("x")]
+            .into_iter()
+            .chain(counts)
     {
         assert!(!error.to_string().is_empty());
     }

@@ -1,6 +1,6 @@
 //! Identities and recipients as text.
 
-use gambeson_age::{Identity, KeyError, KeyFileError, Recipient};
+use gambeson_age::{Identity, IdentityFile, KeyError, KeyFileError, Recipient};
 
 /// The example of c2sp.org/age.
 const IDENTITY: &str = "AGE-SECRET-KEY-PQ-1XX76JRALNLXDMEW0CRK45QMCCH4X06SE84UN3VPM33W6HWDX0H3SK3ZQFR";
@@ -65,7 +65,6 @@ fn keys_on_the_wrong_side_are_told_apart() {
     let x25519 = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj";
     assert_eq!(x25519.parse::<Identity>().err(), Some(KeyError::IsRecipient));
     assert_eq!("age1yubikey1qwt50d05nh5v".parse::<Recipient>(), Err(KeyError::Plugin));
-    assert_eq!("age1tagpq1m3e4wvp6hzcrn9".parse::<Recipient>(), Err(KeyError::Plugin));
     assert_eq!("AGE-PLUGIN-YUBIKEY-1QJK".parse::<Identity>().err(), Some(KeyError::Plugin));
     for text in ["", "hello", "age", "pq1abc", "Quilted Linen", "ägé1"] {
         assert_eq!(text.parse::<Recipient>(), Err(KeyError::Unknown), "{text}");
@@ -150,6 +149,76 @@ fn key_files_have_comments_and_empty_lines() {
     assert!(error.to_string().starts_with("line 3: "));
 }
 
+/// The example of c2sp.org/age, and what stock age and its plugins write.
+#[test]
+fn identities_of_other_kinds_are_passed_over_in_a_file() {
+    let (a, b) = (Identity::from_seed(&[1; 32]), Identity::from_seed(&[2; 32]));
+    let x25519 = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
+    let plugin = "AGE-PLUGIN-YUBIKEY-1AAAAAAAAAAAAAAAAAAAAAAA";
+    let ssh =
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\nAAAA\n-----END OPENSSH PRIVATE KEY-----";
+    for text in [
+        format!("{x25519}\n{}\n", *a.encode()),
+        format!("\u{feff}{}\r\n{x25519}\r\n", *a.encode()),
+        format!("# two\n{plugin}\n{}\n{x25519}\n", *a.encode()),
+        format!("{ssh}\n{}\n", *a.encode()),
+        format!("{ssh}\n{ssh}\n{}\n{x25519}\n", *a.encode()),
+    ] {
+        let identities = Identity::parse_file(&text).unwrap();
+        assert_eq!(identities.len(), 1, "{text}");
+        assert_eq!(identities[0].recipient(), a.recipient());
+    }
+    let both = format!("{}\n{x25519}\n{}\n", *a.encode(), *b.encode());
+    let file = IdentityFile::parse(&both).unwrap();
+    assert_eq!((file.identities.len(), file.passed_over.len()), (2, 1));
+    assert!(matches!(
+        file.passed_over[0],
+        KeyFileError::Line { number: 2, error: KeyError::NotPostQuantum(_) }
+    ));
+    // None of ours is there: the first says what it is.
+    for (text, number) in
+        [(x25519.to_owned(), 1), (format!("# one\n{plugin}\n{x25519}"), 2), (ssh.to_owned(), 1)]
+    {
+        let error = Identity::parse_file(&text).unwrap_err();
+        assert!(matches!(error, KeyFileError::Line { number: found, .. } if found == number), "{error}");
+        assert!(IdentityFile::parse(&text).unwrap().identities.is_empty());
+    }
+    // What is no identity of any kind, or a damaged one, is no line to pass over.
+    let mut cut = (*a.encode()).clone();
+    cut.pop();
+    for other in [
+        "hello",
+        &cut,
+        &a.recipient().to_string(),
+        "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+    ] {
+        let error = Identity::parse_file(&format!("{}\n{other}\n", *a.encode())).unwrap_err();
+        assert!(matches!(error, KeyFileError::Line { number: 2, .. }), "{error}");
+    }
+    // Recipients are all meant.
+    let classical = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+    let recipients = format!("{}\n{classical}\n", a.recipient());
+    assert!(matches!(Recipient::parse_file(&recipients), Err(KeyFileError::Line { number: 2, .. })));
+}
+
+/// c2sp.org/age: recipients with a tag are native, and no plugin's.
+#[test]
+fn recipients_with_a_tag_are_called_what_they_are() {
+    let text =
+        |hrp: &str, bytes: &[u8]| bech32::encode::<Long>(bech32::Hrp::parse(hrp).unwrap(), bytes).unwrap();
+    let tag = text("age1tag", &[2; 33]);
+    let tagpq = text("age1tagpq", &[2; 1249]);
+    assert!(matches!(tag.parse::<Recipient>(), Err(KeyError::NotPostQuantum(_))));
+    let error = tagpq.parse::<Recipient>().unwrap_err();
+    assert!(matches!(error, KeyError::Unsupported(_)));
+    assert!(error.to_string().contains("age1tagpq1") && error.to_string().contains("ML-KEM-768"), "{error}");
+    for recipient in [&tag, &tagpq, "age1tagpq1m3e4wvp6hzcrn9"] {
+        assert!(!matches!(recipient.parse::<Recipient>(), Ok(_) | Err(KeyError::Plugin)));
+        assert_eq!(recipient.parse::<Identity>().err(), Some(KeyError::IsRecipient));
+    }
+    assert_eq!(text("age1yubikey", &[2; 33]).parse::<Recipient>(), Err(KeyError::Plugin));
+}
+
 #[test]
 fn debug_and_errors_show_no_secret() {
     assert!(!format!("{:?}", identity()).contains("3ZQFR"));
@@ -157,6 +226,7 @@ fn debug_and_errors_show_no_secret() {
         KeyError::IsIdentity,
         KeyError::IsRecipient,
         KeyError::Plugin,
+        KeyError::Unsupported("a kind"),
         KeyError::Unknown,
         KeyError::Case,
         KeyError::Checksum,

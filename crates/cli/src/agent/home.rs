@@ -40,6 +40,7 @@ impl Home {
                 .data_dir()
                 .join("gambeson/agent"),
         };
+        refuse_writable_by_others(&folder)?;
         Ok(Self(folder))
     }
 
@@ -51,7 +52,10 @@ impl Home {
     /// Waits until nobody else changes the folder.
     pub(super) fn lock(&self) -> Result<Lock, Error> {
         let path = self.0.join("lock");
-        let file = File::options().create(true).append(true).open(&path);
+        let mut options = File::options();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.create(true).append(true).open(&path);
         let file = file.map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => self.no_agent(),
             _ => Error::io(&path, &e),
@@ -244,6 +248,52 @@ impl Home {
     fn cards(&self) -> PathBuf {
         self.0.join("cards")
     }
+}
+
+/// Refuses a folder that others than its owner may write, or in which there is something that they may write, or that is another user's; and a folder above
+/// it in which anybody may put another in its place. A folder that is not there yet will do.
+#[cfg(unix)]
+fn refuse_writable_by_others(folder: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::MetadataExt;
+
+    const STICKY: u32 = 0o1000;
+    let refused = |path: &Path, what: &str| {
+        Err(Error::outside(format!("{}: {what}", path.display())).because("permissions"))
+    };
+    let writable =
+        "others may write into it, so what is there may not be this agent's; mend that with chmod go-w";
+    // What is not there yet is made in the first folder above it that is there.
+    let folder = std::path::absolute(folder).map_err(|e| Error::io(folder, &e))?;
+    let Some(whole) = folder.ancestors().find_map(|path| path.canonicalize().ok()) else { return Ok(()) };
+    let is_there = folder.exists();
+    for above in whole.ancestors().skip(usize::from(is_there)) {
+        let mode = fs::metadata(above).map_or(0, |metadata| metadata.mode());
+        if mode & 0o002 != 0 && mode & STICKY == 0 {
+            return refused(above, writable);
+        }
+    }
+    if !is_there {
+        return Ok(());
+    }
+    // Others reach files in it only where they may search it.
+    let reached = fs::metadata(&whole).map_or(0, |metadata| metadata.mode()) & 0o011 != 0;
+    let entries = fs::read_dir(&whole).into_iter().flatten().flatten().map(|entry| entry.path());
+    for path in std::iter::once(whole.clone()).chain(entries) {
+        // A link's own mode says nothing.
+        let Ok(metadata) = fs::metadata(&path) else { continue };
+        if metadata.mode() & 0o022 != 0 && (reached || metadata.is_dir()) {
+            return refused(&path, writable);
+        }
+        if ![0, rustix::process::geteuid().as_raw()].contains(&metadata.uid()) {
+            return refused(&path, "it is another user's, who may write into it");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn refuse_writable_by_others(_: &Path) -> Result<(), Error> {
+    Ok(())
 }
 
 /// The passphrase as the keystore takes it.

@@ -35,13 +35,13 @@ pub(super) fn init(session: &Session, options: &Init) -> Result<Status, Error> {
 fn keep_seed(session: &Session, options: &Init, seed: &MasterSeed) -> Result<(), Error> {
     if let Some(path) = &options.words {
         let words = Zeroizing::new(format!("{}\n", *recovery::words(seed)));
-        files::write(path, words.as_bytes(), Access::Private, false)?;
+        files::write_new(path, words.as_bytes(), Access::Private)?;
     }
     if let Some(path) = &options.age {
         let passphrase = crate::passphrase::new(session.passphrase_fd, &path.display().to_string())?;
         let passphrase = super::recovery::age_passphrase(&passphrase)?;
         let file = recovery::age_file(seed, &passphrase).map_err(Error::damaged)?;
-        files::write(path, &file, Access::Private, false)?;
+        files::write_new(path, &file, Access::Private)?;
     }
     #[cfg(feature = "shares")]
     if let Some((threshold, count)) = options.shares {
@@ -50,7 +50,7 @@ fn keep_seed(session: &Session, options: &Init, seed: &MasterSeed) -> Result<(),
             let mut name = options.shares_out.as_os_str().to_owned();
             name.push(format!("-{number}"));
             let share = Zeroizing::new(format!("{}\n", **share));
-            files::write(Path::new(&name), share.as_bytes(), Access::Private, false)?;
+            files::write_new(Path::new(&name), share.as_bytes(), Access::Private)?;
         }
     }
     Ok(())

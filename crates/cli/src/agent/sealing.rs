@@ -20,6 +20,7 @@ pub(super) fn seal(session: &Session, options: &AgentSeal) -> Result<Status, Err
             armor: options.armor,
             file: options.file.clone(),
             out: options.out.clone(),
+            force: options.force,
         };
         files::refuse_existing(&options.out, options.force)?;
         let (agent, _) = session.unlock()?;

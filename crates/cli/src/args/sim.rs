@@ -45,6 +45,9 @@ pub struct Sim {
     /// Write a page and a picture of it (SVG) into this folder, which is made if there is none
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Replace a page and a picture that exist
+    #[arg(long)]
+    pub force: bool,
     /// Exit with status 1 when a number is missed that this project promises of such a channel: of 10,000 members, of an hour, or of an hour of 5,000
     #[arg(long)]
     pub check: bool,

@@ -1,16 +1,8 @@
-//! X25519 and X448 (RFC 7748).
+//! X448 (RFC 7748).
 
 use super::request::{Fields, Refusal, hex};
 use super::{Answer, answer};
 use gambeson_hybrid::x448;
-
-pub(super) fn x25519(fields: Fields<'_>) -> Answer {
-    let k = x25519_dalek::x25519(fields.array("sk")?, fields.array("pk")?);
-    if k == [0; 32] {
-        return Err(Refusal::bad_key("the shared secret is all zero: the point has low order"));
-    }
-    answer([("k", hex(&k))])
-}
 
 pub(super) fn x448(fields: Fields<'_>) -> Answer {
     let sk = x448::SecretKey::from_bytes(&fields.array("sk")?);

@@ -56,7 +56,7 @@ fn exact(name: &str, expected: usize, bytes: &[u8]) -> Result<(), Refusal> {
     if bytes.len() == expected { Ok(()) } else { Err(Refusal::bad_length(name, expected, bytes.len())) }
 }
 
-fn refusal(name: &str, error: Error) -> Refusal {
+pub(super) fn refusal(name: &str, error: Error) -> Refusal {
     match error {
         Error::Length { expected, actual } => Refusal::bad_length(name, expected, actual),
         _ => Refusal::bad_key(error.to_string()),

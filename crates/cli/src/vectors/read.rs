@@ -8,14 +8,6 @@ use std::path::{Path, PathBuf};
 /// The longest line that a file may have, in bytes.
 pub const MAX_LINE: usize = 64 << 20;
 
-/// Every `*.jsonl.gz` below `folder`, in the order of their names.
-///
-/// # Errors
-/// `folder`, or a folder below it, cannot be read.
-pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    files_ending(folder, ".jsonl.gz")
-}
-
 /// Every file below `folder` whose name ends so, in the order of their names.
 ///
 /// # Errors
@@ -38,20 +30,32 @@ pub fn files_ending(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The lines of the gzip file `path`, without their ends.
+/// What is in the file `path`, unpacked if it is gzip: told from its first bytes, and from a name that ends in `.gz`.
 ///
 /// # Errors
-/// The file cannot be opened. That it is not gzip shows at the first line.
-pub fn lines(path: &Path) -> io::Result<Lines> {
-    Ok(Lines {
-        reader: BufReader::with_capacity(1 << 16, MultiGzDecoder::new(File::open(path)?)),
-        done: false,
+/// The file cannot be read. That a file called `.gz` is not gzip shows where it is read.
+pub fn content(path: &Path) -> io::Result<Box<dyn BufRead>> {
+    const GZIP: [u8; 2] = [0x1f, 0x8b];
+    let mut file = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let packed = file.fill_buf()?.starts_with(&GZIP) || path.extension().is_some_and(|it| it == "gz");
+    Ok(if packed {
+        Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file)))
+    } else {
+        Box::new(file)
     })
+}
+
+/// The lines of the file `path`, gzip or not, without their ends.
+///
+/// # Errors
+/// As [`content`].
+pub fn lines(path: &Path) -> io::Result<Lines> {
+    Ok(Lines { reader: content(path)?, done: false })
 }
 
 /// The lines of a vector file; ends after the first error.
 pub struct Lines {
-    reader: BufReader<MultiGzDecoder<File>>,
+    reader: Box<dyn BufRead>,
     done: bool,
 }
 

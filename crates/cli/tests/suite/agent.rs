@@ -27,6 +27,61 @@ fn an_agent_is_made_once_and_its_seed_is_sealed() {
     agent(&folder, "init --home bob --days 0").exits(2);
 }
 
+/// Whoever may write into the folder may put cards and lists there, and another seed.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_others_may_write_is_no_agents() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let set = |name: &str, mode: u32| {
+        std::fs::set_permissions(folder.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for (name, mode) in [("all", 0o777), ("group", 0o775), ("others", 0o707)] {
+        std::fs::create_dir(folder.path(name)).unwrap();
+        set(name, mode);
+        agent(&folder, &format!("init --home {name}")).exits(3).tells("others may write");
+        assert_eq!(std::fs::read_dir(folder.path(name)).unwrap().count(), 0, "nothing is made in it");
+        // Mended, it will do.
+        set(name, 0o755);
+        agent(&folder, &format!("init --home {name}")).exits(0);
+    }
+    // A folder above it in which others may exchange it.
+    std::fs::create_dir(folder.path("shared")).unwrap();
+    set("shared", 0o777);
+    agent(&folder, "init --home shared/alice").exits(3).tells("shared: others may write");
+    set("shared", 0o1777);
+    agent(&folder, "init --home shared/alice").exits(0);
+
+    // Each start looks.
+    agent(&folder, "init --home alice").exits(0);
+    folder.write("plan", "plan");
+    for (name, mode, right) in [
+        ("alice", 0o722, 0o700),
+        ("alice", 0o770, 0o700),
+        ("alice/cards", 0o777, 0o700),
+        ("alice", 0o755, 0o755),
+        ("alice/seed", 0o666, 0o600),
+        ("alice/agent.json", 0o620, 0o600),
+    ] {
+        set(name, mode);
+        if mode == right {
+            // One that others may read is its owner's choice; they may not write what is in it.
+            agent(&folder, "show --home alice").exits(0);
+            continue;
+        }
+        for command in ["show --home alice", "sign --home alice plan --force", "init --home alice"] {
+            let refused = agent(&folder, command).exits(3).tells("others may write");
+            assert!(refused.stderr.contains("chmod go-w"), "{}", refused.stderr);
+        }
+        set(name, right);
+        agent(&folder, "sign --home alice plan --force").exits(0);
+    }
+    // Of another user's, only that user can say what is in it.
+    if std::os::unix::fs::chown(folder.path("alice"), Some(1), None).is_ok() {
+        agent(&folder, "show --home alice").exits(3).tells("is another user's");
+    }
+}
+
 #[test]
 fn a_card_lists_the_keys_for_channels_that_are_asked_for() {
     let folder = Folder::new();

@@ -112,7 +112,7 @@ fn what_an_agent_seals_to_an_age_recipient_opens_as_any_age_file() {
 
 /// What somebody with the program, or with stock age, seals to alice's recipient.
 fn sealed_to(folder: &Folder, recipient: &str, options: &str) {
-    folder.run(&format!("seal letter -r {recipient} -o letter.age {options}")).exits(0);
+    folder.run(&format!("seal letter -r {recipient} -o letter.age --force {options}")).exits(0);
 }
 
 #[test]

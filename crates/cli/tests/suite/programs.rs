@@ -184,6 +184,11 @@ fn completions_and_pages_are_made() {
         assert!(text.contains(".TH") && text.contains("SYNOPSIS"), "{page}");
     }
     folder.run("man nowhere").exits(3).tells("nowhere");
+    folder.write("man/gambeson.1", "older");
+    folder.run("man man").exits(3).tells("gambeson.1: exists already; --force replaces it");
+    assert_eq!(folder.read("man/gambeson.1"), b"older");
+    folder.run("man man --force").exits(0);
+    assert_ne!(folder.read("man/gambeson.1"), b"older");
 }
 
 #[test]

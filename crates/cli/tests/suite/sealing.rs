@@ -24,14 +24,14 @@ fn every_recipient_opens_what_was_sealed() {
     folder.write("file", &content);
     let bob = recipient(&folder, "bob");
     for armor in ["", "-a"] {
-        folder.run(&format!("seal -r {bob} -R carol.pub {armor} file -o sealed")).exits(0);
+        folder.run(&format!("seal -r {bob} -R carol.pub {armor} file -o sealed --force")).exits(0);
         assert_eq!(folder.read("sealed").starts_with(b"-----BEGIN AGE"), !armor.is_empty());
         for name in ["bob", "carol"] {
-            folder.run(&format!("open -i {name}.txt sealed -o opened")).exits(0);
+            folder.run(&format!("open -i {name}.txt sealed -o opened --force")).exits(0);
             assert_eq!(folder.read("opened"), content);
             std::fs::remove_file(folder.path("opened")).unwrap();
         }
-        folder.run("open -i eve.txt -i bob.txt sealed -o opened").exits(0);
+        folder.run("open -i eve.txt -i bob.txt sealed -o opened --force").exits(0);
         folder.run("open -i eve.txt sealed -o other").exits(1).tells("sealed: no identity opens this file");
         assert!(!folder.exists("other"));
     }
@@ -77,7 +77,7 @@ fn a_file_that_does_not_decrypt_leaves_no_output() {
     }
     // An older output stays as it was.
     folder.write("opened", "older");
-    folder.run("open -i bob.txt sealed -o opened").exits(1);
+    folder.run("open -i bob.txt sealed -o opened --force").exits(1);
     assert_eq!(folder.read("opened"), b"older");
 }
 
@@ -179,7 +179,8 @@ fn devices_are_written_and_not_replaced() {
     // A link leads to the file that is replaced.
     folder.write("target", "older");
     std::os::unix::fs::symlink("target", folder.path("link")).unwrap();
-    folder.run("open -i bob.txt sealed -o link").exits(0);
+    folder.run("open -i bob.txt sealed -o link").exits(3).tells("--force");
+    folder.run("open -i bob.txt sealed -o link --force").exits(0);
     assert_eq!(folder.read("target"), b"content");
     assert!(std::fs::symlink_metadata(folder.path("link")).unwrap().file_type().is_symlink());
 }
@@ -248,13 +249,154 @@ fn an_identity_is_not_replaced_by_what_it_opens() {
 
 #[cfg(unix)]
 #[test]
-fn a_replaced_file_does_not_become_readable_to_more() {
+fn what_was_opened_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt;
     let folder = with_keys();
     folder.write("file", "content");
     folder.run("seal -R bob.pub file -o sealed").exits(0);
-    folder.write("opened", "older");
-    std::fs::set_permissions(folder.path("opened"), PermissionsExt::from_mode(0o600)).unwrap();
     folder.run("open -i bob.txt sealed -o opened").exits(0);
     assert_eq!((folder.read("opened"), folder.mode("opened")), (b"content".to_vec(), 0o600));
+    for older in [0o600, 0o644, 0o666] {
+        folder.write("older", "older");
+        std::fs::set_permissions(folder.path("older"), PermissionsExt::from_mode(older)).unwrap();
+        folder.run("open -i bob.txt sealed -o older --force").exits(0);
+        assert_eq!((folder.read("older"), folder.mode("older")), (b"content".to_vec(), 0o600));
+    }
+}
+
+#[test]
+fn an_older_file_is_replaced_with_force_alone() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    for command in ["seal -R bob.pub file -o older", "open -i bob.txt sealed -o older"] {
+        folder.write("older", "older");
+        folder.run(command).exits(3).tells("older: exists already; --force replaces it");
+        assert_eq!(folder.read("older"), b"older");
+        folder.run(&format!("{command} --force")).exits(0);
+        assert_ne!(folder.read("older"), b"older");
+    }
+    // It is refused before anything is read.
+    folder.run("seal -R bob.pub missing -o older").exits(3).tells("older: exists already");
+    folder.run("open -i missing.txt sealed -o older").exits(3).tells("older: exists already");
+}
+
+/// The example of c2sp.org/age.
+const X25519: &str = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
+
+#[test]
+fn identities_that_open_nothing_here_hinder_nothing() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    let text = |name: &str| String::from_utf8(folder.read(name)).unwrap();
+    let (bob, eve) = (text("bob.txt"), text("eve.txt"));
+    let ssh =
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n-----END OPENSSH PRIVATE KEY-----\n";
+    let plugin = "AGE-PLUGIN-YUBIKEY-1AAAAAAAAAAAAAAAAAAAAAAA";
+    folder.write("both", format!("# keys\n{X25519}\n{bob}"));
+    folder.write("behind", format!("{bob}\n{X25519}\n{plugin}\n"));
+    folder.write("x25519", X25519);
+    folder.write("blank", format!("\n \n{bob}"));
+    folder.write("ssh", ssh);
+    folder.write("plugin", plugin);
+    folder.write("others", format!("{eve}\n{X25519}\n"));
+    for identities in
+        ["-i both", "-i behind", "-i x25519 -i bob.txt", "-i ssh -i plugin -i others -i bob.txt"]
+    {
+        let opened = folder.run(&format!("open {identities} sealed")).exits(0);
+        assert_eq!(opened.stdout, b"content", "{identities}");
+    }
+    // None is of use: the first says why.
+    folder.run("open -i x25519 sealed").exits(2).tells("x25519: line 1: an X25519 identity");
+    folder.run("open -i ssh -i x25519 sealed").exits(2).tells("ssh: line 1: an SSH or PEM key");
+    // None fits: what was passed over may be the one.
+    let refused = folder.run("open -i others sealed").exits(1).tells("sealed: no identity opens this file");
+    assert!(
+        refused.stderr.contains("others: line") && refused.stderr.contains("X25519"),
+        "{}",
+        refused.stderr
+    );
+    // A damaged identity is not passed over, nor is what is none.
+    folder.write("cut", &bob[..bob.trim_end().len() - 1]);
+    folder.run("open -i cut -i bob.txt sealed").exits(3).tells("cut: line");
+    folder.write("none", "hello\n");
+    folder.run("open -i none -i bob.txt sealed").exits(3).tells("none: line 1: not an age key");
+    folder.write("binary", [0xff, 0, 1]);
+    folder.run("open -i binary -i bob.txt sealed").exits(3).tells("binary: is not text");
+    // Of recipients, all are meant.
+    folder.write(
+        "mixed.pub",
+        format!(
+            "{}\nage1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p\n",
+            recipient(&folder, "bob")
+        ),
+    );
+    folder.run("seal -R mixed.pub file -o other").exits(2).tells("mixed.pub: line 2");
+}
+
+#[test]
+fn an_identity_file_under_a_passphrase_asks_for_it() {
+    use gambeson_age::{Encryptor, Format, Passphrase, seal};
+    use std::io::Write;
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    let protected = |identities: &[u8], format| {
+        let passphrase = Passphrase::new("correct horse").unwrap().work_factor(4);
+        let mut file = Encryptor::with_passphrase(&passphrase, Vec::new(), format).unwrap();
+        file.write_all(identities).unwrap();
+        file.finish().unwrap()
+    };
+    let bob = folder.read("bob.txt");
+    folder.write("binary.age", protected(&bob, Format::Binary));
+    folder.write("armored.age", protected(&bob, Format::Armored));
+    folder.write("both.age", protected(&[X25519.as_bytes(), b"\n", &bob].concat(), Format::Binary));
+    folder.write("eve.age", protected(&folder.read("eve.txt"), Format::Binary));
+    folder.write("x25519.age", protected(X25519.as_bytes(), Format::Binary));
+    folder.write("none.age", protected(b"hello", Format::Binary));
+    let right = [("GAMBESON_PASSPHRASE", "correct horse")];
+    let open = |identities: &str, environment: &[(&str, &str)]| {
+        folder.run_with(&format!("open {identities} sealed"), b"", environment)
+    };
+    for identities in [
+        "-i binary.age",
+        "-i armored.age",
+        "-i both.age",
+        "-i eve.age -i x25519.age -i bob.txt",
+        "-i eve.age -i armored.age",
+    ] {
+        assert_eq!(open(identities, &right).exits(0).stdout, b"content", "{identities}");
+    }
+    // Where another fits first, nobody is asked.
+    assert_eq!(open("-i bob.txt -i binary.age", &[]).exits(0).stdout, b"content");
+    open("-i binary.age", &[("GAMBESON_PASSPHRASE", "wrong")]).exits(1).tells("binary.age: wrong passphrase");
+    open("-i binary.age", &[]).exits(2).tells("a passphrase is needed");
+    open("-i eve.age", &right).exits(1).tells("no identity opens this file");
+    open("-i x25519.age", &right).exits(2).tells("x25519.age: line 1: an X25519 identity");
+    open("-i none.age", &right).exits(3).tells("none.age: line 1: not an age key");
+    // A file for recipients is none under a passphrase, and nobody is asked for one.
+    let mut other = Vec::new();
+    let carol = recipient(&folder, "carol").parse().unwrap();
+    seal(&[carol], &bob[..], &mut other, Format::Binary).unwrap();
+    folder.write("other.age", other);
+    open("-i other.age", &[]).exits(2).tells("other.age: is sealed to recipients, not under a passphrase");
+    #[cfg(unix)]
+    {
+        folder.write("passphrase", "correct horse\n");
+        let mut command = folder.command();
+        let line = "exec \"$0\" open -i eve.age -i binary.age --passphrase-fd 3 sealed 3< passphrase";
+        let program = command.get_program().to_owned();
+        command = std::process::Command::new("sh");
+        command.current_dir(folder.path(".")).args(["-c", line]).arg(program);
+        assert_eq!(finish(command, b"").exits(0).stdout, b"content");
+    }
+}
+
+#[test]
+fn a_tagged_recipient_is_called_what_it_is() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    let refused = folder.run("seal -r age1tagpq1m3e4wvp6hzcrn9 file -o sealed").exits(2).tells("age1tagpq1");
+    assert!(!refused.stderr.contains("plugin"), "{}", refused.stderr);
 }

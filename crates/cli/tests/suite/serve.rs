@@ -168,7 +168,123 @@ fn info_lists_what_there_is() {
         assert_eq!(info["algs"]["KMAC-256"], json!(["mac"]));
         assert_eq!(info["algs"]["X448MLKEM1024"], json!(["keygen", "encaps", "decaps"]));
         assert_eq!(info["algs"]["MLDSA87-Ed448-SHAKE256"], json!(["pubkey", "sign", "verify"]));
+        for (name, operations) in [
+            ("Ed25519", json!(["verify"])),
+            ("ECDSA-P256", json!(["verify"])),
+            ("ECDSA-P384", json!(["verify"])),
+            ("ECDH-P256", json!(["dh", "checkPk"])),
+            ("ECDH-P384", json!(["dh", "checkPk"])),
+            ("AES-128-GCM", json!(["encrypt", "decrypt"])),
+            ("AES-256-GCM", json!(["encrypt", "decrypt"])),
+            ("ChaCha20-Poly1305", json!(["encrypt", "decrypt"])),
+            ("HKDF-SHA2-256", json!(["derive"])),
+            ("HKDF-SHA2-384", json!(["derive"])),
+            ("HKDF-SHA2-512", json!(["derive"])),
+            ("HMAC-SHA2-256", json!(["mac", "verify"])),
+            ("HMAC-SHA2-384", json!(["mac", "verify"])),
+            ("HMAC-SHA2-512", json!(["mac", "verify"])),
+        ] {
+            assert_eq!(info["algs"][name], operations, "{name}");
+        }
     }
+}
+
+/// RFC 8032, section 7.1; RFC 5869, A.1; RFC 4231, section 4.2; and Wycheproof's first cases.
+#[test]
+fn borrowed_operations_answer_published_vectors_through_every_door() {
+    let signature = "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b";
+    let pk = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+    let ed25519 = json!({"alg": "Ed25519", "op": "verify", "pk": pk, "message": "", "signature": signature});
+    let okm = "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865";
+    let hkdf = json!({"alg": "HKDF-SHA2-256", "op": "derive", "ikm": "0b".repeat(22), "salt": "000102030405060708090a0b0c", "info": "f0f1f2f3f4f5f6f7f8f9", "outLen": 336});
+    let (mac, key) = ("b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7", "0b".repeat(20));
+    let hmac = json!({"alg": "HMAC-SHA2-256", "op": "mac", "key": key, "message": "4869205468657265", "macLen": 256});
+    let check = json!({"alg": "HMAC-SHA2-256", "op": "verify", "key": key, "message": "4869205468657265", "mac": &mac[..32]});
+    let gcm = json!({"alg": "AES-128-GCM", "key": "5b9604fe14eadba931b0ccf34843dab9", "iv": "028318abc1824029138141a2"});
+    let (pt, ct, tag) = (
+        "001d0c231287c1182784554ca3a21908",
+        "26073cc1d851beff176384dc9896d5ff",
+        "0a3ea7a5487cb5f7d70fb6c58d038554",
+    );
+    let with = |request: &Value, fields: &[(&str, &str)]| {
+        let mut request = request.clone();
+        fields.iter().for_each(|(name, value)| request[*name] = (*value).into());
+        request
+    };
+    let (encrypt, decrypt) = (
+        with(&gcm, &[("op", "encrypt"), ("pt", pt)]),
+        with(&gcm, &[("op", "decrypt"), ("ct", ct), ("tag", tag)]),
+    );
+    let point = "0462d5bd3372af75fe85a040715d0f502428e07046868b0bfdfa61d731afe44f26ac333a93a9e70a81cd5a95b5bf8d13990eb741c8c38872b4a07d275a014e30cf";
+    let (scalar, k) = (
+        "0612465c89a023ab17855b0a6bcebfd3febb53aef84138647b5352e02c10c346",
+        "53020d908b0219328b658b525f26780e3ae12bcd952bb25a93bc0895e1714285",
+    );
+    let dh = json!({"alg": "ECDH-P256", "op": "dh", "sk": scalar, "pk": point});
+    let check_pk = json!({"alg": "ECDH-P256", "op": "checkPk", "pk": point});
+    for (request, doors, name, expected) in [
+        (&ed25519, &["pki", "mls", "rustls"][..], "testPassed", true.into()),
+        (&hkdf, &["mls", "rustls"], "okm", okm.into()),
+        (&hmac, &["mls"], "mac", mac.into()),
+        (&check, &["mls"], "testPassed", true.into()),
+        (&encrypt, &["mls"], "ct", ct.into()),
+        (&encrypt, &["mls"], "tag", tag.into()),
+        (&decrypt, &["mls"], "pt", Value::from(pt)),
+        (&dh, &["hybrid"], "k", k.into()),
+        (&check_pk, &["hybrid", "mls", "rustls"], "testPassed", true.into()),
+    ] {
+        assert_eq!(ask_one(request.clone())[name], expected, "{request}");
+        for door in ["pki", "mls", "rustls", "hybrid"] {
+            let answer = ask_one(with(request, &[("through", door)]));
+            match doors.contains(&door) {
+                true => assert_eq!(answer[name], expected, "{door}: {request}"),
+                false => assert_eq!(answer["error"], "unsupported", "{door}: {request}"),
+            }
+        }
+    }
+    for refused in [
+        with(&ed25519, &[("message", "00")]),
+        with(&ed25519, &[("signature", "00")]),
+        // A point of low order, whose signature holds without the strict rules.
+        with(
+            &ed25519,
+            &[
+                ("pk", &"00".repeat(32)),
+                ("signature", &"00".repeat(64)),
+                ("message", "656432353531397665637473203131"),
+            ],
+        ),
+        with(&check, &[("mac", "")]),
+        with(&check, &[("mac", &mac.replace("b034", "b035"))]),
+        with(&decrypt, &[("tag", &tag.replace("0a3e", "0a3f"))]),
+        with(&decrypt, &[("aad", "00")]),
+        with(&check_pk, &[("pk", &point.replace("cf", "ce"))]),
+        with(&check_pk, &[("pk", "00")]),
+    ] {
+        assert_eq!(ask_one(refused.clone())["testPassed"], false, "{refused}");
+    }
+    errs(with(&ed25519, &[("pk", "00")]), "bad-length");
+    errs(with(&encrypt, &[("key", "00")]), "bad-length");
+    errs(with(&encrypt, &[("iv", "00")]), "bad-length");
+    errs(with(&decrypt, &[("tag", "00")]), "bad-length");
+    errs(with(&dh, &[("sk", "00")]), "bad-length");
+    errs(with(&dh, &[("sk", &"00".repeat(32))]), "bad-key");
+    errs(with(&dh, &[("pk", &point.replace("cf", "ce"))]), "bad-key");
+    errs(with(&dh, &[("pk", &point[..64])]), "bad-length");
+    errs(with(&ed25519, &[("through", "nowhere")]), "unsupported");
+    errs(
+        with(
+            &json!({"alg": "ECDSA-P256", "op": "verify", "pk": point, "message": "", "signature": ""}),
+            &[("hashAlg", "SHA3-256")],
+        ),
+        "unsupported",
+    );
+    let mut long = hkdf.clone();
+    long["outLen"] = (8 * (255 * 32 + 1)).into();
+    errs(long, "bad-length");
+    let mut long = hmac;
+    long["macLen"] = 264.into();
+    errs(long, "bad-length");
 }
 
 #[test]

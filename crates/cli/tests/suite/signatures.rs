@@ -13,6 +13,19 @@ fn with_keys() -> Folder {
 }
 
 #[test]
+fn an_older_signature_is_replaced_with_force_alone() {
+    let folder = Folder::new();
+    folder.run("key gen --alg ml-dsa-65 -o k.key").exits(0);
+    folder.write("file", "content");
+    folder.write("file.sig", "older");
+    folder.run("sign -k k.key file").exits(3).tells("file.sig: exists already; --force replaces it");
+    folder.run("sign -k k.key missing -o file.sig").exits(3).tells("file.sig: exists already");
+    assert_eq!(folder.read("file.sig"), b"older");
+    folder.run("sign -k k.key file --force").exits(0);
+    assert_ne!(folder.read("file.sig"), b"older");
+}
+
+#[test]
 fn a_long_file_and_the_same_stream_verify() {
     let folder = with_keys();
     let content = noise(LONG);
@@ -39,7 +52,7 @@ fn every_algorithm_signs() {
     folder.write("file", "");
     for (algorithm, length) in [("ml-dsa-44", 2420), ("ml-dsa-65", 3309), ("ml-dsa-87", 4627)] {
         folder.run(&format!("key gen --alg {algorithm} -o k.key -p k.pub --force")).exits(0);
-        folder.run("sign -k k.key file").exits(0);
+        folder.run("sign -k k.key file --force").exits(0);
         assert_eq!(folder.read("file.sig").len(), length);
         folder.run("verify -k k.pub file").exits(0);
     }
@@ -79,7 +92,7 @@ fn contexts_bind() {
     let long = "x".repeat(256);
     folder.run(&format!("sign -k k.key file --context {long}")).exits(2).tells("256 bytes");
     folder.run(&format!("verify -k k.pub file --context {long}")).exits(2);
-    folder.run(&format!("sign -k k.key file --context {}", &long[1..])).exits(0);
+    folder.run(&format!("sign -k k.key file --force --context {}", &long[1..])).exits(0);
     folder.run("sign -k k.key file --context a --context-hex 00").exits(2);
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 
 fn w3c(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/w3c").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/w3c").join(name);
     std::fs::read_to_string(path).unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use gambeson_mls::vectors::{KINDS, Verdict, judge};
+use gambeson_mls::vectors::{KINDS, Verdict, judge, kind};
 use serde_json::{Value, json};
 
 fn cases(file: &Path) -> Vec<Value> {
@@ -113,6 +113,25 @@ fn our_own_passive_clients_hold_on_every_suite_that_is_not_of_rfc_9420() {
         let mut places = 0;
         assert_eq!(unseen(file, &mut case, "", &mut places), unseen_at, "{file}");
         assert_eq!(places, 2 + 5 + 2 + 3 * 4 + 1);
+    }
+}
+
+/// Every case of the published files and of ours is told from its members.
+#[test]
+fn the_kind_of_a_case_is_told_from_its_members() {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/mls");
+    for folder in [Some(own), published()].into_iter().flatten() {
+        for name in KINDS.into_iter().filter(|name| folder.join(name).with_extension("json.gz").exists()) {
+            let expected = if name.starts_with("passive-client") { "passive-client" } else { name };
+            for case in cases(&folder.join(name).with_extension("json.gz")) {
+                assert_eq!(kind(&case), Some(expected), "{name}");
+            }
+        }
+    }
+    for other in
+        [Value::Null, json!([]), json!({"n_leaves": 1}), json!({"cipher_suite": 1, "tree": "", "epochs": []})]
+    {
+        assert_eq!(kind(&other), None);
     }
 }
 

@@ -24,6 +24,35 @@ fn suites(provider: &CryptoProvider) -> Vec<u16> {
     provider.cipher_suites.iter().map(|suite| u16::from(suite.suite())).collect()
 }
 
+/// C2SP/CCTV, `ed25519`, vectors 1, 3 and 5: public keys and first halves of low order, for which the equation holds.
+#[test]
+fn signatures_of_ed25519_with_points_of_low_order_are_refused_as_in_certificates() {
+    let provider = preset(Preset::Default).signature_verification_algorithms;
+    let (_, mapped) =
+        provider.mapping.iter().find(|(scheme, _)| *scheme == SignatureScheme::ED25519).unwrap();
+    let all = provider.all.iter().filter(|it| it.signature_alg_id() == rustls::pki_types::alg_id::ED25519);
+    let algorithms: Vec<_> = all.chain(mapped.iter()).collect();
+    assert_eq!(algorithms.len(), 2);
+    let zero = "00".repeat(32);
+    let mixed = "10eb7c3acfb2bed3e0d6ab89bf5a3d6afddd1176ce4812e38d9fd485058fdb1f";
+    for (key, signature, message) in [
+        (&*zero, format!("{zero}{zero}"), "ed25519vectors 11"),
+        (&zero, "36684ea91032ba5b1dbab2d02f4debc74c3327f2b3802e2e4d371aa42b12b56b05ba9a796274d80437afa36f1236563f2f3b0aa84cecddc3d20914615ba4fe02".into(), "ed25519vectors 3"),
+        (mixed, format!("{zero}9472a69cd9a701a50d130ed52189e2455b23767db52cacb8716fb896ffeeac09"), "ed25519vectors 3"),
+    ] {
+        let hex = |text: &str| -> Vec<u8> {
+            let digits = |at: usize| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap();
+            (0..text.len() / 2).map(digits).collect()
+        };
+        for algorithm in &algorithms {
+            let verified = algorithm.verify_signature(&hex(key), message.as_bytes(), &hex(&signature));
+            assert!(verified.is_err(), "{message}: {algorithm:?}");
+        }
+        let key = gambeson_pki::PublicKey::from_bytes(Algorithm::Ed25519, &hex(key)).unwrap();
+        assert!(key.verify(message.as_bytes(), &hex(&signature)).is_err());
+    }
+}
+
 #[test]
 fn presets_hold_what_their_names_say() {
     let default = preset(Preset::Default);
