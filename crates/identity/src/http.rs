@@ -15,6 +15,8 @@ use sha2::{Digest, Sha256, Sha512};
 
 mod component;
 mod message;
+#[cfg(test)]
+mod tests;
 
 pub use component::Component;
 pub use message::Message;
@@ -471,6 +473,8 @@ pub fn check_content_digest(message: &Message<'_>, body: &[u8]) -> Result<()> {
     let digests = dictionary(message, "content-digest")?;
     let mut compared = 0;
     for (name, entry) in &digests {
+        #[cfg(test)]
+        crate::counts::add(|counts| counts.hashes += 1);
         let computed = match name.as_str() {
             "sha-256" => Sha256::digest(body).to_vec(),
             "sha-512" => Sha512::digest(body).to_vec(),
@@ -502,6 +506,8 @@ fn dictionary(message: &Message<'_>, name: &str) -> Result<Dictionary> {
             format_args!("{len} bytes of {name}, at most {MAX_FIELD} are read"),
         ));
     }
+    #[cfg(test)]
+    crate::counts::add(|counts| counts.parses += 1);
     Parser::new(&values.join(", "))
         .parse()
         .map_err(|error| bad(format_args!("the field {name} is not a dictionary: {error}")))

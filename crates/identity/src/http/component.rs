@@ -121,6 +121,8 @@ impl Component {
 
     /// The value of the component in a message (RFC 9421, §2.1 and §2.2).
     pub(super) fn value(&self, message: &Message<'_>) -> Result<String> {
+        #[cfg(test)]
+        crate::counts::add(|counts| counts.values += 1);
         let message = match self.req {
             false => message,
             true => message.request.ok_or_else(|| bad("the request that was answered is not there"))?,
@@ -165,6 +167,8 @@ impl Component {
     /// Decoded and encoded again, so that `+`, `%20` and the case of hex digits make no difference (RFC 9421, §2.2.8).
     fn query_parameter(&self, uri: &Uri<'_>) -> Result<String> {
         let wanted = self.query.as_deref().unwrap_or_default();
+        #[cfg(test)]
+        crate::counts::add(|counts| counts.parses += 1);
         let encode = |text: &str| utf8_percent_encode(text, QUERY).to_string();
         let mut found = form_urlencoded::parse(uri.query.unwrap_or_default().as_bytes())
             .filter(|(name, _)| encode(name) == wanted);
@@ -188,6 +192,8 @@ impl Component {
         }
         let joined = values.join(", ");
         let dictionary = || {
+            #[cfg(test)]
+            crate::counts::add(|counts| counts.parses += 1);
             Parser::new(&joined)
                 .parse::<Dictionary>()
                 .map_err(|error| bad(format_args!("the field {} is not a dictionary: {error}", self.name)))
