@@ -180,12 +180,14 @@ fn requests(file: &mut File, alice: &Agent, carol: &Agent) {
     file.add("request-with-every-component", with(&full, json!({"required": everything})), None);
     let mut short = request();
     let sha_256 = format!("sha-256={}", sfv_bytes(&sha2::Sha256::digest(b"{\"amount\":5}")));
-    short["fields"].as_array_mut().unwrap().push(json!(["Content-Digest", sha_256]));
+    short["fields"].as_array_mut().unwrap().push(json!(["Content-Digest", &sha_256]));
     file.add("request-with-a-sha-256", signed(alice, short, &Terms::default()), None);
-    let both = json!(["Content-Digest", "sha-256=:3DMgKEGTNpEQGPXGJXJ6qTfKzRgCBBLIkZgkPL3Go0c=:"]);
+    let both = json!(["Content-Digest", sha_256]);
     let mut two = request();
     two["fields"].as_array_mut().unwrap().push(both);
-    file.add("request-with-a-wrong-sha-256", signed(alice, two, &Terms::default()), Some("wrong-digest"));
+    let mut wrong = signed(alice, two, &Terms::default());
+    wrong["message"]["body"] = "{\"amount\":6}".into();
+    file.add("request-with-a-wrong-sha-256", wrong, Some("wrong-digest"));
     let at = |seconds: i64| json!({"now": NOW.0.checked_add_signed(seconds).unwrap()});
     file.add("request-from-a-clock-30-s-ahead", with(&good, at(-30)), None);
     file.add("request-from-the-future", with(&good, at(-31)), Some("not-yet-valid"));
@@ -298,6 +300,135 @@ fn framing(file: &mut File, alice: &Agent) {
     file.add("response-to-get-with-another-length", get, Some("bad-form"));
     let unchanged = json!({"status": 304, "body": "", "fields": [["Content-Length", "500"]]});
     file.add("response-304-with-a-length", signed(alice, unchanged, &Terms::default()), None);
+}
+
+/// Other texts of the same target, as clients and proxies write them, and texts of other targets.
+fn targets(file: &mut File, alice: &Agent) {
+    let covering = covering(&["@method", "@target-uri", "@authority", "@scheme", "@path", "@query"]);
+    let required =
+        json!({"required": ["@method", "@target-uri", "@authority", "@scheme", "@path", "@query"]});
+    let at = |target: &str| json!({"method": "GET", "target": target, "fields": []});
+    let one = |target: &str| with(&signed(alice, at(target), &covering), required.clone());
+    for (id, signed_at, read_at, expected) in [
+        ("host-in-capitals", "https://bank.example/a?b=C", "HTTPS://Bank.EXAMPLE/a?b=C", None),
+        ("host-signed-in-capitals", "Https://BANK.example/a?b=C", "https://bank.example/a?b=C", None),
+        ("port-of-https", "https://bank.example/a", "https://bank.example:443/a", None),
+        ("port-of-https-signed", "https://bank.example:443/a", "https://bank.example/a", None),
+        ("port-of-http", "http://bank.example:80/a", "HTTP://bank.example/a", None),
+        ("empty-port", "https://bank.example:/a", "https://bank.example/a", None),
+        ("empty-path", "https://bank.example", "https://bank.example/", None),
+        ("empty-path-and-query", "https://bank.example?a=b", "https://bank.example:443/?a=b", None),
+        ("address-and-port", "https://[2001:DB8::443]:443/a", "https://[2001:db8::443]/a", None),
+        ("another-port", "https://bank.example/a", "https://bank.example:8443/a", Some("bad-signature")),
+        (
+            "port-of-http-at-https",
+            "https://bank.example/a",
+            "https://bank.example:80/a",
+            Some("bad-signature"),
+        ),
+        (
+            "port-of-https-at-http",
+            "http://bank.example/a",
+            "http://bank.example:443/a",
+            Some("bad-signature"),
+        ),
+        ("path-in-capitals", "https://bank.example/a", "https://bank.example/A", Some("bad-signature")),
+        ("path-with-two-slashes", "https://bank.example", "https://bank.example//", Some("bad-signature")),
+        ("path-with-an-escape", "https://bank.example/a", "https://bank.example/%61", Some("bad-signature")),
+        ("empty-query", "https://bank.example/a", "https://bank.example/a?", Some("bad-signature")),
+    ] {
+        file.add(&format!("target-{id}"), message(&one(signed_at), json!({"target": read_at})), expected);
+    }
+}
+
+/// Signatures of others beside the one that counts: of a proxy, of another algorithm.
+fn beside(file: &mut File, alice: &Agent, carol: &Agent) {
+    let good = signed(alice, request(), &Terms::default());
+    let key = alice.key_url(Role::Identity);
+    let short = ":AAAA:";
+    for (id, parameters, bytes, expected) in [
+        ("rsa", "created=1795330800;alg=\"rsa-pss-sha512\";keyid=\"proxy\"", short, None),
+        ("ecdsa-with-a-did", &format!("alg=\"ecdsa-p256-sha256\";keyid=\"{key}\"")[..], short, None),
+        ("no-algorithm", "created=1795330800;keyid=\"https://proxy.example/key\"", short, None),
+        ("no-algorithm-and-a-did", &format!("created=1795330800;keyid=\"{key}\""), short, None),
+        ("no-key", "created=1795330800", short, None),
+        ("ml-dsa-and-no-did", "alg=\"ml-dsa-65\";keyid=\"proxy\"", short, None),
+        ("unknown-parameters", "via=\"proxy\";n=1", short, None),
+        ("no-bytes", "keyid=\"proxy\"", "1", None),
+        // Nothing tells it from the one that is meant.
+        ("two-of-one-key", "same", "same", Some("bad-form")),
+    ] {
+        let more = [("signature-input", parameters), ("signature", bytes)].map(|(name, value)| {
+            let own = good["message"]["fields"].as_array().unwrap().iter().find(|it| it[0] == name).unwrap();
+            match value {
+                "same" => json!([name, own[1].as_str().unwrap().replacen("gambeson=", "proxy=", 1)]),
+                value if name == "signature" => json!([name, format!("proxy={value}")]),
+                value => json!([name, format!("proxy=(\"@method\" \"x-not-there\");{value}")]),
+            }
+        });
+        let mut both = good.clone();
+        both["message"]["fields"].as_array_mut().unwrap().extend(more.clone());
+        file.add(&format!("signature-beside-{id}"), both, expected);
+        // In one field, and before ours.
+        if expected.is_none() {
+            let text = |at: usize| more[at][1].as_str().unwrap().to_owned();
+            let joined = field(&good, "signature-input", |it| format!("{}, {it}", text(0)));
+            let joined = field(&joined, "signature", |it| format!("{}, {it}", text(1)));
+            file.add(&format!("signature-before-{id}"), joined, None);
+        }
+    }
+    let tagged = Terms { tag: Some("a".into()), label: "b".into(), ..Terms::default() };
+    let two = signed(alice, good["message"].clone(), &tagged);
+    file.add("two-signatures-of-one-signer", two.clone(), Some("bad-form"));
+    file.add("two-signatures-of-one-signer-and-a-tag", with(&two, json!({"tag": "a"})), None);
+    // None of several is one that can be read here.
+    let others = json!({"message": {"method": "GET", "target": URI, "fields": [
+        ["Signature-Input", "a=();keyid=\"a\", b=();alg=\"ed25519\""], ["Signature", "a=:AAAA:, b=:AAAA:"]]}, "now": NOW.0});
+    file.add("signatures-of-others-alone", others, Some("unsecured"));
+    let of_carol = signed(carol, good["message"].clone(), &Terms { label: "c".into(), ..Terms::default() });
+    file.add("two-signatures-of-two-signers", of_carol, Some("bad-form"));
+}
+
+/// A signer refuses what every verifier would: another digest, a label that is taken.
+#[test]
+fn a_message_that_its_verifier_would_refuse_is_not_signed() {
+    let alice = agent(21, Suite::Default);
+    let sign = |extra: Value, terms: &Terms| {
+        let mut message = request();
+        message["fields"].as_array_mut().unwrap().push(extra);
+        with_message(&message, |message| http::sign(&alice, message, terms, NOW))
+    };
+    let right = http::content_digest(b"{\"amount\":5}");
+    let wrong = http::content_digest(b"{\"amount\":6}");
+    let uncovered = covering(&["@method"]);
+    for (digest, terms, expected) in [
+        (&wrong, &Terms::default(), Reason::WrongDigest),
+        (&wrong, &uncovered, Reason::WrongDigest),
+        (
+            &format!("{right}, sha-256=:3DMgKEGTNpEQGPXGJXJ6qTfKzRgCBBLIkZgkPL3Go0c=:"),
+            &Terms::default(),
+            Reason::WrongDigest,
+        ),
+        (&"md5=:AAAA:".to_owned(), &Terms::default(), Reason::WrongDigest),
+        (&"sha-512=\"a\"".to_owned(), &Terms::default(), Reason::BadForm),
+        (&"!".to_owned(), &Terms::default(), Reason::BadForm),
+    ] {
+        let refused = sign(json!(["Content-Digest", digest]), terms).unwrap_err();
+        assert_eq!(refused.reason(), expected, "{digest}");
+    }
+    assert!(sign(json!(["Content-Digest", right]), &Terms::default()).is_ok());
+    let taken = json!(["Signature-Input", "gambeson=()"]);
+    assert_eq!(sign(taken.clone(), &Terms::default()).unwrap_err().reason(), Reason::BadForm);
+    assert!(sign(taken, &Terms { label: "second".into(), ..Terms::default() }).is_ok());
+    // It would be beyond what a verifier reads.
+    let long = json!(["Signature-Input", format!("a=(\"{}\")", "a".repeat(http::MAX_FIELD))]);
+    let second = Terms { label: "second".into(), ..Terms::default() };
+    assert_eq!(sign(long, &second).unwrap_err().reason(), Reason::TooLarge);
+    let eight: Vec<String> = (0..http::MAX_SIGNATURES).map(|n| format!("s{n}=()")).collect();
+    let eight = json!(["Signature-Input", eight.join(", ")]);
+    assert_eq!(sign(eight, &second).unwrap_err().reason(), Reason::TooLarge);
+    let short = Terms { lifetime: 0, ..Terms::default() };
+    assert!(sign(json!(["X-A", "b"]), &short).is_ok());
 }
 
 /// The signer refuses what its verifier refuses.
@@ -493,6 +624,8 @@ fn messages_are_taken_or_refused_as_the_file_says() {
     }
     requests(&mut file, &alice, &carol);
     framing(&mut file, &alice);
+    targets(&mut file, &alice);
+    beside(&mut file, &alice, &carol);
     forms(&mut file, &alice, &carol);
     responses(&mut file, &alice, &carol);
     assert_eq!(file.surprises, Vec::<String>::new());
@@ -548,6 +681,7 @@ fn components_have_the_values_of_rfc_9421() {
         (get, "\"@method\"", "POST"),
         (get, "\"@target-uri\"", get),
         ("HTTPS://WWW.Example.COM:443/path", "\"@authority\"", "www.example.com"),
+        ("HTTPS://WWW.Example.COM:443", "\"@target-uri\"", "https://www.example.com/"),
         ("http://www.example.com:8080", "\"@authority\"", "www.example.com:8080"),
         ("HTTP://www.example.com", "\"@scheme\"", "http"),
         (get, "\"@request-target\"", "/path?param=value&foo=bar&baz=batman&qux="),
@@ -580,7 +714,7 @@ fn components_have_the_values_of_rfc_9421() {
         assert_eq!(line, format!("{component}: {expected}"));
         checked += 1;
     }
-    assert_eq!(checked, 25);
+    assert_eq!(checked, 26);
 }
 
 struct C2sp {
