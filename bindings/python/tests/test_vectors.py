@@ -227,7 +227,7 @@ def test_delegation() -> None:
 
 
 def test_http_signatures() -> None:
-    vectors, judge = read_for("httpsig", 125)
+    vectors, judge = read_for("httpsig", 178)
     trust = judge.cards()
 
     def fields(message: Vector) -> list[tuple[str, str]]:
@@ -242,6 +242,7 @@ def test_http_signatures() -> None:
         message, replay = vector["message"], ReplayCache(vector.get("capacity", 100))
         asked: Vector = {
             "resolver": trust, "replay": replay, "required": vector.get("required", []), "tag": vector.get("tag"),
+            "signer": vector.get("from"),
             "role": "signing" if vector.get("relationship") == "capabilityInvocation" else "identity",
             "max_age": vector.get("maxAge", 120), "now": vector["now"],
         }  # fmt: skip

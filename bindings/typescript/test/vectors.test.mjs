@@ -30,7 +30,7 @@ const EXPECTED = {
   did: {
     did: [6, 23], "did-url": [7, 13], relative: [11, 7], document: [36, 89], text: [2, 5], representation: [5, 7], signed: [3, 5], resolution: [18, 27],
   },
-  httpsig: { cards: [2, 0], http: [20, 103] },
+  httpsig: { cards: [2, 0], http: [51, 125] },
   json: { json: [12, 53], time: [8, 32] },
   jws: { jws: [6, 59], jwk: [3, 23], multikey: [0, 8] },
   log: { inclusion: [10, 8], consistency: [12, 9], proof: [2, 22] },
@@ -243,7 +243,7 @@ function wholeUrl({ did, path, query, fragment }) {
 
 judge("httpsig", EXPECTED.httpsig, {
   cards: known,
-  http({ message, tag, relationship, required, maxAge, capacity, repeat, now }, all) {
+  http({ message, tag, from: signer, relationship, required, maxAge, capacity, repeat, now }, all) {
     const verifier = cards(all, { capacity });
     const described = ({ method, target, status, fields, body, request }) => ({
       ...(status === undefined ? { method, url: target } : { status }),
@@ -251,12 +251,12 @@ judge("httpsig", EXPECTED.httpsig, {
       ...(body === undefined ? {} : { body: utf8(body) }),
       ...(request === undefined ? {} : { request: described(request) }),
     });
-    const options = { now, capability: relationship === "capabilityInvocation", tag, required, maxAge };
+    const options = { now, capability: relationship === "capabilityInvocation", tag, signer, required, maxAge };
     const verify = () => (message.status === undefined ? verifier.request(described(message), options) : verifier.response(described(message), options));
     if (repeat) verify();
-    const { signer, label, base, components } = verify();
+    const { signer: key, label, base, components } = verify();
     assert.deepEqual(components, base.split("\n").slice(0, -1).map((line) => line.split(": ")[0]));
-    return { signer, label, base };
+    return { signer: key, label, base };
   },
 });
 

@@ -493,7 +493,8 @@ fn signatures_of_others_beside_ours_do_not_count() {
     agent_with(&folder, "http sign --label second --tag pay -o both --home bob", text.as_bytes()).exits(0);
     let told = folder.run("agent http verify both --home bob").exits(1);
     assert!(told.text().contains("choose one by tag or signer"), "{}", told.text());
-    let help = folder.run("agent http verify --help").exits(0).text();
+    let help = folder.run("agent http verify --help").exits(0);
+    let help = help.text();
     assert!(help.contains("--tag") && help.contains("--signer"), "{help}");
     let by = |options: &str| {
         folder.run(&format!("agent http verify both {options} --home bob --json")).exits(0).json()

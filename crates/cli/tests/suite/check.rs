@@ -117,7 +117,7 @@ fn the_vectors_of_the_identity_layer_hold() {
         ("data-integrity", 39),
         ("delegation", 295),
         ("did", 264),
-        ("httpsig", 125),
+        ("httpsig", 178),
         ("json", 105),
         ("jws", 99),
         ("kdf", 218),

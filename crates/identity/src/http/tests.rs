@@ -7,9 +7,6 @@ use core::cell::Cell;
 
 const NOW: Timestamp = Timestamp(1_795_330_800);
 const URI: &str = "https://bank.example/pay";
-const MAX_HEAD: usize = 128 << 10;
-const MAX_FIELDS: usize = 256;
-const MAX_PARAMETERS: usize = 1024;
 
 type Fields = Vec<(String, String)>;
 
