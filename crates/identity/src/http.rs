@@ -26,7 +26,8 @@ pub use signature::Signature;
 use component::Parsed;
 use signature::{MAX_NONCE, check_components, inputs, signature_base};
 
-/// The most bytes of a message that is read besides its content: its target, and the names and values of its fields.
+/// The most bytes of a message that is read besides its content: its target, and the names and values of its fields. And the most of what is
+/// covered of them.
 pub const MAX_HEAD: usize = 128 << 10;
 
 /// The most fields of a message that is read.

@@ -110,6 +110,7 @@ export function verify(presented, resolve, now, request) {
   const [issued, nbf, exp] = ['iat', 'nbf', 'exp'].map(name => numericDate(claims, name))
   within(now, notBefore(issued), undefined)
   within(now, nbf, exp)
+  checkAudience(claims, request.audience)
   need(!has(claims, 'status'), 'unknown-status')
   let holder
   if (has(claims, 'cnf')) {

@@ -157,6 +157,7 @@ class Signature {
 
   makeBase(message) {
     const lines = this.components.map(one => `${serializeItem(one.item)}: ${one.value(message)}\n`)
+    need(lines.join('').length <= MAX_HEAD, 'too-large')
     this.base = `${lines.join('')}"@signature-params": ${serializeInnerList(this.member)}`
   }
 }

@@ -148,6 +148,7 @@ class Signature:
 
     def make_base(self, message):
         lines = [f"{http_sf.ser(one.item)}: {one.value(message)}\n" for one in self.components]
+        need(sum(len(line) for line in lines) <= MAX_HEAD, "too-large")
         self.base = "".join(lines) + '"@signature-params": ' + http_sf.ser([self.member])
 
 

@@ -72,6 +72,15 @@ fn forged() -> Work {
     request(fields, components, 24_000, |fields| fields[0].1 = fields[0].1.replacen('x', "y", 1), 0)
 }
 
+/// As much as is covered, each byte of it twice.
+fn longest() -> Work {
+    let value = "x".repeat(http::MAX_HEAD / 5 * 2);
+    let names = ["@method", "@target-uri", "content-digest", "odd", "\"odd\";bs"];
+    let components = names.into_iter().map(|name| name.parse().expect("a component")).collect();
+    let change = |fields: &mut Fields| fields[0].1.replace_range(..1, "y");
+    request(vec![("odd".to_owned(), value)], components, 1024, change, 0)
+}
+
 /// As many fields, and as many bytes of them, as are read.
 fn widest() -> Work {
     let change = |fields: &mut Fields| {
@@ -115,6 +124,7 @@ pub(super) fn cases() -> Vec<Case> {
         row("Refuse expired", "56 KB", expired::<24_000>),
         row("Refuse expired", "2.6 MB", expired::<2_600_000>),
         row("Refuse forged", "56 KB", forged),
+        row("Refuse forged", "128 KiB", longest),
         row("Refuse expired", "128 KiB", widest),
         row("Refuse many", "32 KiB", many_signatures),
         row("Refuse long", "2.5 MB", too_large),

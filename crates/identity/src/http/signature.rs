@@ -2,7 +2,9 @@
 
 use super::component::{self, Component, Parsed};
 use super::message::Message;
-use super::{MAX_COMPONENTS, MAX_SIGNATURES, OF_CONTENT, Policy, bound_components, dictionary, too_large};
+use super::{
+    MAX_COMPONENTS, MAX_HEAD, MAX_SIGNATURES, OF_CONTENT, Policy, bound_components, dictionary, too_large,
+};
 use crate::error::bad;
 use crate::{Algorithm, DidUrl, Error, Reason, Result, Timestamp, VerifyingKey};
 use sfv::{BareItem, Dictionary, InnerList, Item, ListEntry};
@@ -99,6 +101,9 @@ pub(super) fn signature_base(
     let mut base = String::new();
     for component in components {
         base += &format!("{component}: {}\n", component.value(message, parsed)?);
+        if base.len() > MAX_HEAD {
+            return Err(too_large("bytes of covered components", base.len(), MAX_HEAD));
+        }
     }
     let parameters = component::serialize(&ListEntry::InnerList(input.clone()));
     base += &format!("\"@signature-params\": {parameters}");

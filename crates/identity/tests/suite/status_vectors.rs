@@ -282,7 +282,7 @@ fn the_vectors_of_status_hold() {
         judge(&vector, Credential::verify(token.as_str().unwrap(), &world.cards, now, status));
         vectors.push(vector);
     }
-    vector_file::committed("status", vectors, 50);
+    vector_file::committed("status", vectors, 53);
 }
 
 #[test]

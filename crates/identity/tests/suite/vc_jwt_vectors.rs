@@ -495,7 +495,7 @@ fn the_vectors_of_tokens_hold() {
         }
         vectors.push(vector);
     }
-    vector_file::committed("vc-jwt", vectors, 97);
+    vector_file::committed("vc-jwt", vectors, 120);
 }
 
 #[test]
