@@ -1,7 +1,7 @@
 // docs/spec/credentials.md, SD-JWT VC.
 
 import { createHash } from 'node:crypto'
-import { notBefore, numericDate } from './credentials.mjs'
+import { checkAudience, notBefore, numericDate } from './credentials.mjs'
 import { parseDid, parseUrl } from './did.mjs'
 import { Jws } from './jws.mjs'
 import { decode, encode, has, isObject, isText, need, parseJson, parseObject, text, utf8, within } from './reading.mjs'

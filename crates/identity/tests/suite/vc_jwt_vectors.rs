@@ -164,18 +164,20 @@ fn credentials(world: &World) -> Vec<Value> {
     add("after-exp", timed(json!({"exp": NOW.0 - 1})), NOW, Some("expired"));
     add("signed-in-the-future", timed(json!({"iat": NOW.0 + 61})), NOW, Some("not-yet-valid"));
     add("signed-by-a-clock-ahead", timed(json!({"iat": NOW.0 + 60})), NOW, None);
-    older_claims(world, &mut add);
+    for (id, token, reason) in older_claims(world) {
+        add(&format!("older-claims-{id}"), token, NOW, reason);
+    }
     vectors
 }
 
 /// Claims of the data model 1.1, of RFC 7519 and of token status lists beside those of the data model 2.0.
-fn older_claims(world: &World, add: &mut dyn FnMut(&str, String, Timestamp, Option<&str>)) {
+fn older_claims(world: &World) -> Vec<(&'static str, String, Option<&'static str>)> {
     let claimed = |members: Value| {
         let payload = with(credential(world), members).to_string();
         forge(&world.issuer, Role::Signing, json!({"typ": "vc+jwt", "cty": "vc"}), payload.as_bytes())
     };
     let (before, after) = (Timestamp(NOW.0 - 1).to_string(), NOW.after(1).to_string());
-    for (id, members, reason) in [
+    [
         ("expiration-date-to-come", json!({"issuanceDate": before, "expirationDate": after}), None),
         ("expiration-date-past", json!({"expirationDate": before}), Some("expired")),
         (
@@ -195,9 +197,9 @@ fn older_claims(world: &World, add: &mut dyn FnMut(&str, String, Timestamp, Opti
             json!({"status": {"status_list": {"idx": 1, "uri": "https://a.example"}}}),
             Some("unknown-status"),
         ),
-    ] {
-        add(&format!("older-claims-{id}"), claimed(members), NOW, reason);
-    }
+    ]
+    .map(|(id, members, reason)| (id, claimed(members), reason))
+    .into()
 }
 
 fn presentations(world: &World) -> Vec<Value> {
