@@ -124,10 +124,7 @@ pub fn sign(
         return Err(too_large("signatures", others.len() + 1, MAX_SIGNATURES));
     }
     if others.iter().any(|(label, _)| *label == terms.label) {
-        return Err(bad(format_args!(
-            "the message has a signature with the label {}: use another",
-            terms.label
-        )));
+        return Err(bad(format_args!("the label {} is taken: use another", terms.label)));
     }
     let mut added = Vec::new();
     match message.body {
@@ -341,7 +338,7 @@ fn dictionary(message: &Message<'_>, name: &str) -> Result<Dictionary> {
     let values: Vec<&str> = message.field(name).collect();
     let len: usize = values.iter().map(|value| value.len()).sum();
     if len > MAX_FIELD {
-        return Err(too_large(format_args!("bytes of {name}"), len, MAX_FIELD));
+        return Err(too_large(name, len, MAX_FIELD));
     }
     #[cfg(test)]
     crate::counts::add(|counts| counts.parses += 1);
@@ -350,6 +347,6 @@ fn dictionary(message: &Message<'_>, name: &str) -> Result<Dictionary> {
         .map_err(|error| bad(format_args!("the field {name} is not a dictionary: {error}")))
 }
 
-fn too_large(what: impl core::fmt::Display, found: usize, most: usize) -> Error {
-    Error::new(Reason::TooLarge, format_args!("{found} {what}, at most {most} are read"))
+fn too_large(what: &str, found: usize, most: usize) -> Error {
+    Error::new(Reason::TooLarge, format_args!("{what}: {found}, at most {most} are read"))
 }

@@ -150,19 +150,22 @@ impl Component {
             (_, Start::Request(method, target)) => (method, target),
         };
         let uri = Uri::read(target)?;
+        let target = || match uri.query {
+            None => uri.path.to_owned(),
+            Some(query) => format!("{}?{query}", uri.path),
+        };
         Ok(match name {
             "method" => method.to_owned(),
-            "target-uri" => uri.to_string(),
+            "target-uri" => format!("{}://{}{}", uri.scheme, uri.authority(), target()),
             "authority" => uri.authority(),
             "scheme" => uri.scheme,
             "path" => uri.path.to_owned(),
             "query" => format!("?{}", uri.query.unwrap_or_default()),
             "query-param" => self.query_parameter(&uri, parsed)?,
-            _ => match (method, uri.query) {
-                ("CONNECT", _) => return Err(bad("the request target of CONNECT is not understood here")),
-                (_, None) => uri.path.to_owned(),
-                (_, Some(query)) => format!("{}?{query}", uri.path),
-            },
+            _ if method == "CONNECT" => {
+                return Err(bad("the request target of CONNECT is not understood here"));
+            }
+            _ => target(),
         })
     }
 
@@ -205,33 +208,27 @@ impl Component {
 #[derive(Default)]
 pub(super) struct Parsed {
     dictionaries: Vec<(bool, String, Dictionary)>,
-    queries: Vec<(bool, Map<String, Value>)>,
+    queries: [Option<Map<String, Value>>; 2],
 }
 
 impl Parsed {
     fn dictionary(&mut self, req: bool, message: &Message<'_>, name: &str) -> Result<&Dictionary> {
         let found = self.dictionaries.iter().position(|it| it.0 == req && it.1 == name);
-        let at = match found {
-            Some(at) => at,
-            None => {
-                self.dictionaries.push((req, name.to_owned(), super::dictionary(message, name)?));
-                self.dictionaries.len() - 1
-            }
-        };
+        let at = found.unwrap_or(self.dictionaries.len());
+        if found.is_none() {
+            self.dictionaries.push((req, name.to_owned(), super::dictionary(message, name)?));
+        }
         Ok(&self.dictionaries[at].2)
     }
 
     /// The parameters by name, decoded and encoded again, so that `+`, `%20` and the case of hex digits make no difference (RFC 9421, §2.2.8);
     /// null for one that stands twice or is not UTF-8.
     fn query(&mut self, req: bool, query: &str) -> Result<&Map<String, Value>> {
-        let at = match self.queries.iter().position(|it| it.0 == req) {
-            Some(at) => at,
-            None => {
-                self.queries.push((req, parameters(query)?));
-                self.queries.len() - 1
-            }
-        };
-        Ok(&self.queries[at].1)
+        let room = &mut self.queries[usize::from(req)];
+        if room.is_none() {
+            *room = Some(parameters(query)?);
+        }
+        Ok(room.get_or_insert_default())
     }
 }
 
@@ -240,7 +237,7 @@ fn parameters(query: &str) -> Result<Map<String, Value>> {
     crate::counts::add(|counts| counts.parses += 1);
     let number = query.split('&').count();
     if number > MAX_PARAMETERS {
-        return Err(too_large("parameters of the query", number, MAX_PARAMETERS));
+        return Err(too_large("query parameters", number, MAX_PARAMETERS));
     }
     let encode = |text: &str| utf8_percent_encode(text, QUERY).to_string();
     let mut found = Map::new();

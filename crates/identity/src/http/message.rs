@@ -3,7 +3,6 @@
 use super::{MAX_FIELDS, MAX_HEAD, too_large};
 use crate::Result;
 use crate::error::bad;
-use core::fmt;
 
 /// Singleton fields: where one is repeated, some servers take the first value and some the last (RFC 9110, §5.3).
 const SINGLE: [&str; 26] = [
@@ -196,17 +195,6 @@ impl<'a> Uri<'a> {
         match authority.strip_suffix(port).or_else(|| authority.strip_suffix(':')) {
             Some(host) => host.to_owned(),
             None => authority,
-        }
-    }
-}
-
-/// The URI with its scheme and authority in small letters, without the port that the scheme implies, and with `/` for an empty path.
-impl fmt::Display for Uri<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}{}", self.scheme, self.authority(), self.path)?;
-        match self.query {
-            Some(query) => write!(f, "?{query}"),
-            None => Ok(()),
         }
     }
 }

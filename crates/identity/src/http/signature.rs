@@ -44,18 +44,21 @@ pub(super) fn choose(message: &Message<'_>, policy: &Policy) -> Result<(String, 
     if found.len() > 1 {
         let signatures = dictionary(message, "signature")?;
         found.retain(|(label, input)| {
-            let algorithm = input.params.contains_key("alg");
+            let known = match input.params.get("alg") {
+                None => true,
+                Some(BareItem::String(name)) => algorithm_of(name.as_str()).is_some(),
+                Some(_) => false,
+            };
             let signer = text(input, "keyid").and_then(|id| DidUrl::of_key(id).ok());
-            (!algorithm || text(input, "alg").is_some_and(|name| algorithm_of(name).is_some()))
+            known
                 && signer.is_some_and(|it| policy.signer.as_ref().is_none_or(|did| did == it.did()))
                 && bytes_of(&signatures, label).is_ok_and(has_length)
         });
     }
-    let labels = || found.iter().map(|(label, _)| &**label).collect::<Vec<_>>().join(", ");
     match found.len() {
         0 => Err(Error::new(Reason::Unsecured, "the message has no signature that counts here")),
         1 => Ok(found.swap_remove(0)),
-        _ => Err(bad(format_args!("the signatures {} all count: choose one by tag or signer", labels()))),
+        _ => Err(bad("several signatures count: choose one by tag or signer")),
     }
 }
 
@@ -222,9 +225,7 @@ impl Signature {
     pub(super) fn check_length(&self) -> Result<()> {
         match has_length(&self.bytes) {
             true => Ok(()),
-            false => {
-                Err(Error::new(Reason::BadSignature, "the signature has not the length of one with ML-DSA"))
-            }
+            false => Err(Error::new(Reason::BadSignature, "its length is not that of ML-DSA")),
         }
     }
 

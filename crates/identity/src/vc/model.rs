@@ -178,8 +178,12 @@ pub(crate) fn validity(object: &Map<String, Value>) -> Result<(Option<Timestamp>
     match (from, until) {
         (Some(from), Some(until)) if until < from => Err(bad("validUntil is before validFrom")),
         _ => {
-            let ends = [until, time(object, "expirationDate")?];
-            Ok((from.max(time(object, "issuanceDate")?), ends.into_iter().flatten().min()))
+            let (issued, expires) = (time(object, "issuanceDate")?, time(object, "expirationDate")?);
+            let until = match (until, expires) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            };
+            Ok((from.max(issued), until))
         }
     }
 }

@@ -121,11 +121,12 @@ impl StatusEntry {
 
 /// Refuses entries of status lists that their verifier refuses, for whoever signs what has them.
 pub(crate) fn check_entries(credential: &Map<String, Value>) -> Result<()> {
-    let entries = objects(credential, "credentialStatus")?;
-    entries
-        .into_iter()
-        .filter(|entry| has_type(entry, ENTRY))
-        .try_for_each(|it| StatusEntry::read(it).map(drop))
+    for entry in objects(credential, "credentialStatus")? {
+        if has_type(entry, ENTRY) {
+            StatusEntry::read(entry)?;
+        }
+    }
+    Ok(())
 }
 
 /// A list of bits for one purpose.
