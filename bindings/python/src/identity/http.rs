@@ -225,8 +225,7 @@ impl Asked<'_> {
             let Self { relationship, tag, max_age, .. } = self;
             let signer = self.signer.map(str::parse).transpose()?;
             // The usual ones are asked for by a policy that names none.
-            let policy =
-                http::Policy { required: Vec::new(), relationship, tag, signer, max_age: max_age.0 };
+            let policy = http::Policy { required: Vec::new(), relationship, tag, signer, max_age: max_age.0 };
             let mut seen = PendingReplay::default();
             let signature = http::verify(message, &policy, resolver, now, &mut seen)?;
             if let Some(missing) = required.iter().find(|it| !signature.components().contains(it)) {
